@@ -1,19 +1,33 @@
 #!/usr/bin/env python3
 """Tables that are kept as text, as C: tables.py IN.txt OUT.h, once for each build.
 
-A line `[name kind]` begins a table, `#` a comment; blank lines part. OUT.h defines a `static const`
-array of that name for each. Kinds:
+A line `[name kind]` begins a table, `#` a comment; blank lines part. A line that begins with a blank goes
+on with the one before: a new field where it begins with `|`, else the same text, without a blank between.
+`{NAME} = text` before the tables names a part of texts: `{NAME}` stands for it, or for a macro of C where the
+file has no such line. OUT.h defines a `static const` array for each table. Kinds:
   words            each word is a `char *const`, sorted, so that bsearch finds it; ARRAY_LEN counts them
   rows             each line is a `char *const`; the last one is NULL
   fields STRUCT    each line is a `struct STRUCT` of texts parted by " | ", NULL where one is empty;
                    the last one is all NULL
+  texts STRUCT     the same, but an empty one is ""
+  rules STRUCT     the same as fields, but the last field is C as it stands
 """
+import re
 import sys
 
+PART = re.compile(r"\{([A-Z_]{3,})\}")
+parts = {}
 
-def literal(text):
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"' if text else "NULL"
+
+def literal(text, empty="NULL"):
+    escaped = PART.sub(lambda m: parts.get(m[1], m[0]), text).replace("\\", "\\\\").replace('"', '\\"')
+    return PART.sub(r'" \1 "', f'"{escaped}"') if text else empty
+
+
+def fields(kind, line):
+    *texts, last = [field.strip() for field in (line + " ").split(" | ")]
+    last = last if kind == "rules" else literal(last, '""' if kind == "texts" else "NULL")
+    return [literal(text, '""' if kind == "texts" else "NULL") for text in texts] + [last]
 
 
 def entries(kind, lines):
@@ -21,26 +35,41 @@ def entries(kind, lines):
         return [literal(word) for word in sorted({word for line in lines for word in line.split()})]
     if kind == "rows":
         return [literal(line) for line in lines] + ["NULL"]
-    if kind == "fields":
-        fields = [[literal(field.strip()) for field in (line + " ").split(" | ")] for line in lines]
-        return ["{" + ", ".join(entry) + "}" for entry in fields] + ["{NULL}"]
+    if kind in ("fields", "texts", "rules"):
+        return ["{" + ", ".join(fields(kind, line)) + "}" for line in lines] + ["{NULL}"]
     sys.exit(f"tables.py: there is no kind {kind!r}")
+
+
+def whole_lines(path):
+    """Without comments, and with those that go on joined."""
+    lines = []
+    for line in open(path, encoding="utf-8"):
+        text = line.strip()
+        if not text or line.startswith("#"):
+            continue
+        if line[0] == " ":
+            lines[-1] += " " + text if text.startswith("| ") else text
+        else:
+            lines.append(text)
+    return lines
 
 
 def read(path):
     tables = {}
-    for line in open(path, encoding="utf-8"):
-        line = line.strip()
-        if line.startswith("["):
+    for line in whole_lines(path):
+        part = re.match(r"\{([A-Z_]+)\} = (.*)", line)
+        if part:
+            parts[part[1]] = PART.sub(lambda m: parts.get(m[1], m[0]), part[2])
+        elif line.startswith("["):
             name, *kind = line[1:-1].split()
             tables[name] = (kind, [])
-        elif line and not line.startswith("#"):
+        else:
             tables[name][1].append(line)
     return tables
 
 
 with open(sys.argv[2], "w", encoding="utf-8") as out:
     for name, (kind, lines) in read(sys.argv[1]).items():
-        of = f"struct {kind[1]}" if kind[0] == "fields" else "char *const"
+        of = f"struct {kind[1]}" if len(kind) > 1 else "char *const"
         out.write(f"static const {of} {name}[] = {{\n")
         out.write("".join(f"    {entry},\n" for entry in entries(kind[0], lines)) + "};\n")

@@ -1,66 +1,14 @@
 #include "skills/check/safety_installers.h"
 #include "base/mem.h"
+#include "skills/safety_installers_table.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Hosts and paths, each taken from its maker's own install page. */
-static const char *const makers[] = {
-    "astral.sh/uv/",
-    "astral.sh/ruff/",
-    "bun.com/install",
-    "bun.sh/install",
-    "claude.ai/install.",
-    "code-server.dev/install.sh",
-    "deb.nodesource.com/setup_",
-    "deno.land/install.",
-    "fnm.vercel.app/install",
-    "get.docker.com",
-    "get.pnpm.io/install.",
-    "get.sdkman.io",
-    "get.volta.sh",
-    "install.determinate.systems/nix",
-    "install.python-poetry.org",
-    "mise.run",
-    "nixos.org/nix/install",
-    "ollama.com/install.sh",
-    "pixi.sh/install.",
-    "raw.githubusercontent.com/Homebrew/install/",
-    "raw.githubusercontent.com/nvm-sh/nvm/",
-    "raw.githubusercontent.com/ohmyzsh/ohmyzsh/",
-    "sh.rustup.rs",
-    "sdk.cloud.google.com",
-};
-
-/* Options that change nothing about whom a fetching program asks, and the programs. */
-static const char *const plain_words[] = {
-    "curl",
-    "wget",
-    "irm",
-    "iwr",
-    "iex",
-    "invoke-restmethod",
-    "--location",
-    "--silent",
-    "--fail",
-    "--show-error",
-    "invoke-webrequest",
-    "--proto",
-    "'=https'",
-    "=https",
-    "\"=https\"",
-    "--tlsv1.2",
-    "-O-",
-    "-qO-",
-    "-o-",
-    "-useb",
-    "-UseBasicParsing",
-};
-
 static bool is_plain(const char *word, size_t len) {
-    for (size_t i = 0; i < ARRAY_LEN(plain_words); i++) {
-        if (strlen(plain_words[i]) == len &&
-            strncasecmp(plain_words[i], word, len) == 0) {
+    for (size_t i = 0; i < ARRAY_LEN(fetching_words); i++) {
+        if (strlen(fetching_words[i]) == len &&
+            strncasecmp(fetching_words[i], word, len) == 0) {
             return true;
         }
     }
@@ -69,13 +17,13 @@ static bool is_plain(const char *word, size_t len) {
 }
 
 static bool is_maker(const char *address, size_t len) {
-    for (size_t i = 0; i < ARRAY_LEN(makers); i++) {
-        size_t n = strlen(makers[i]);
-        if (len < n || memcmp(address, makers[i], n) != 0) {
+    for (size_t i = 0; i < ARRAY_LEN(installer_makers); i++) {
+        size_t n = strlen(installer_makers[i]);
+        if (len < n || memcmp(address, installer_makers[i], n) != 0) {
             continue;
         }
         /* "get.docker.com.evil.example" and "get.docker.com@evil.example" are others. */
-        bool host_only = !memchr(makers[i], '/', n);
+        bool host_only = !memchr(installer_makers[i], '/', n);
         return !host_only || len == n || address[n] == '/';
     }
     return false;

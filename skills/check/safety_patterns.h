@@ -1,5 +1,5 @@
 #pragma once
-/* safety_patterns: what a skill must not say, as a table.
+/* safety_patterns: what a skill must not say, as a table (safety_patterns.txt).
  *
  * A pattern is tried only in a window around one of its words, so that a long text costs
  * one pass and a few short matches. */
@@ -30,13 +30,12 @@ enum safety_window {
 };
 
 struct safety_pattern {
-    const char *code;
+    const char *code, *message;
+    const char *words; /* one of them occurs in every match; separated by '|' */
+    const char *regex;
     bool block; /* error; else warning */
     unsigned where;
     enum safety_window window;
-    const char *message;
-    const char *words; /* one of them occurs in every match; separated by '|' */
-    const char *regex;
     /* Tells examples from the real thing; NULL: every match counts. */
     bool (*is_real)(const char *match, size_t len);
     /* Where it says yes an error is a warning; NULL: never. */
@@ -44,11 +43,8 @@ struct safety_pattern {
     /* Whether what stands behind the match makes it one: group 1 and the rest. */
     bool (*is_followed)(const char *group, size_t len, const char *rest, size_t rest_len);
 };
-extern const struct safety_pattern safety_patterns[];
-extern const size_t safety_pattern_count;
-/* The part of the table about commands (safety_commands.c). */
-extern const struct safety_pattern safety_commands[];
-extern const size_t safety_command_count;
+/* From 0 on, of safety_patterns.txt in its order; behind the last: one without a code. */
+const struct safety_pattern *safety_pattern_at(size_t id);
 /* Whether the word stands anywhere in the text, in capitals or not. */
 bool safety_holds(const char *s, size_t len, const char *word);
 #define SAFETY_REST 1500u /* bytes behind a match that is_followed is shown */

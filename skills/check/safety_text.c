@@ -26,10 +26,12 @@
 
 /* What a flow is told as. */
 static const struct safety_pattern flow_patterns[FLOW_ENDS] = {
-    [FLOW_EXECUTED] = {"pipe_to_shell", true, IN_COMMANDS, WINDOW_UNIT,
-                       "executes what was downloaded without anybody having read it"},
-    [FLOW_SENT] = {"secret_exfiltration", true, IN_COMMANDS, WINDOW_UNIT,
-                   "sends what was read from a file with secrets over the network"},
+    [FLOW_EXECUTED] = {"pipe_to_shell",
+                       "executes what was downloaded without anybody having read it",
+                       NULL, NULL, true, IN_COMMANDS, WINDOW_UNIT},
+    [FLOW_SENT] = {"secret_exfiltration",
+                   "sends what was read from a file with secrets over the network", NULL,
+                   NULL, true, IN_COMMANDS, WINDOW_UNIT},
 };
 
 static struct {
@@ -39,20 +41,14 @@ static struct {
 } tables;
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
-static const struct safety_pattern *pattern_at(size_t id) {
-    return id < safety_pattern_count ? &safety_patterns[id]
-                                     : &safety_commands[id - safety_pattern_count];
-}
-
 static void make_tables(void) {
-    size_t count = safety_pattern_count + safety_command_count;
-    if (count > MAX_PATTERNS) {
-        abort();
-    }
     tables.words = words_scan_new();
-    for (size_t i = 0; i < count; i++) {
-        tables.compiled[i] = pattern_new(pattern_at(i)->regex);
-        words_scan_add(tables.words, pattern_at(i)->words, (unsigned)i);
+    for (size_t i = 0; safety_pattern_at(i)->code; i++) {
+        if (i == MAX_PATTERNS) {
+            abort();
+        }
+        tables.compiled[i] = pattern_new(safety_pattern_at(i)->regex);
+        words_scan_add(tables.words, safety_pattern_at(i)->words, (unsigned)i);
     }
     words_scan_add(tables.words, safety_flow_words, FLOW);
     words_scan_prepare(tables.words);
@@ -76,8 +72,7 @@ static void make_tables(void) {
 
 int64_t safety_rules_version(void) {
     uint64_t h = RULES_OUTSIDE_TABLES;
-    for (size_t i = 0; i < safety_pattern_count + safety_command_count; i++) {
-        const struct safety_pattern *p = pattern_at(i);
+    for (const struct safety_pattern *p = safety_pattern_at(0); p->code; p++) {
         const char *const texts[] = {p->code, p->words, p->regex};
         for (size_t k = 0; k < ARRAY_LEN(texts); k++) {
             for (const char *c = texts[k]; *c; c++) {
@@ -290,7 +285,7 @@ static bool is_followed(struct scan *s, const struct safety_pattern *p, const ch
 }
 
 static void search_window(struct scan *s, unsigned id, struct window w) {
-    const struct safety_pattern *p = pattern_at(id);
+    const struct safety_pattern *p = safety_pattern_at(id);
     autofree char *joined = p->window == WINDOW_LINE ? join_lines(s, w) : NULL;
     const char *text = joined ? joined : s->text + w.at;
     struct pattern_match m;
@@ -322,7 +317,7 @@ static bool on_word(void *data, unsigned id, size_t end) {
         return true;
     }
     if (hit < s->state[id].next || s->state[id].matches >= MAX_MATCHES ||
-        !(pattern_at(id)->where & s->kinds[lines_at(&s->lines, hit)])) {
+        !(safety_pattern_at(id)->where & s->kinds[lines_at(&s->lines, hit)])) {
         return true;
     }
     if (*s->left == 0) {
@@ -332,7 +327,7 @@ static bool on_word(void *data, unsigned id, size_t end) {
     if (work_is_stopped()) {
         return false;
     }
-    struct window w = window_of(s, pattern_at(id), hit);
+    struct window w = window_of(s, safety_pattern_at(id), hit);
     size_t size = w.end - w.at + WINDOW_COST;
     *s->left -= size < *s->left ? size : *s->left;
     search_window(s, id, w);

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "skills/traces/redaction_words.h"
+#include "skills/redaction_commands_table.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -228,10 +229,10 @@ static int compare_names(const void *a, const void *b) {
 }
 
 static void make_names(void) {
-    for (size_t i = 0; i < secret_command_count; i++) {
-        for (const char *at = secret_commands[i].names; *at && name_count < MAX_NAMES;) {
+    for (const struct secret_command *c = secret_commands; c->names; c++) {
+        for (const char *at = c->names; *at && name_count < MAX_NAMES;) {
             size_t n = strcspn(at, " ");
-            names[name_count++] = (struct named_command){at, n, &secret_commands[i]};
+            names[name_count++] = (struct named_command){at, n, c};
             at += n;
             at += *at == ' ';
         }

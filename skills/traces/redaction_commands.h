@@ -11,7 +11,7 @@
 #define COMMAND_BYTES 2048u
 
 // clang-format off
-/* One way in which commands take secrets: their names; a word that must follow ("":
+/* One way in which commands take secrets (redaction_commands.txt): their names; a word that must follow ("":
  * none); and what is secret, in words of a small language:
  *   -p       the value of this option: the next word, or glued (-pX, -p=X, --pass=X, /p:X);
  *            several letters, or none of - and /: the next word, or behind = or :
@@ -34,8 +34,6 @@
 struct secret_command {
     const char *names, *word, *takes;
 };
-extern const struct secret_command secret_commands[];
-extern const size_t secret_command_count;
 
 /* A quote with the backslashes before it; mark 0: none. */
 struct secret_quote {
