@@ -218,8 +218,23 @@ static void stage_draft(struct generating *g) {
     }
 }
 
+static bool has_more(const struct generating *g) {
+    return g->request.document_count || json_array_size(g->request.examples);
+}
+
+/* Lessons that had to go as unsafe leave nothing behind. */
+static bool tells_nothing(const struct generating *g) {
+    const json_t *counts = g->draft.counts;
+    return json_get_integer(counts, "fixes", 0) == 0 &&
+           json_get_integer(counts, "corrections", 0) == 0;
+}
+
 static void write_and_stage(struct generating *g) {
     write_builtin(g);
+    if (!has_more(g) && !g->material.has_base && tells_nothing(g)) {
+        g->nothing = "what the traces show may not be told: it is unsafe";
+        return;
+    }
     stage_draft(g);
 }
 
@@ -371,10 +386,6 @@ void generate_stage_again(struct generating *g, generate_step *next) {
 }
 
 /* --- reading --- */
-
-static bool has_more(const struct generating *g) {
-    return g->request.document_count || json_array_size(g->request.examples);
-}
 
 /* Something that a writer could start from. */
 static bool has_word(const struct generating *g) {

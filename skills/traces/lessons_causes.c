@@ -106,12 +106,13 @@ static bool has_word(const struct word_list *l, const char *word, size_t len) {
     return false;
 }
 
-/* The words of a that b lacks, a blank before each; *ret_options: each is an option, an
- * option's value or stands in `told`. False when they are many, or long. */
-static bool missing_words(struct buf *out, const struct word_list *a,
-                          const struct word_list *b, const char *told,
-                          bool *ret_options) {
-    size_t count = 0;
+enum difference { SMALL = 1 << 0, OPTION = 1 << 1, TARGET = 1 << 2 };
+
+/* The options of a that b lacks, with their values, a blank before each. Other words must
+ * stand in `told`. 0 when the words are many, long or of another kind. */
+static unsigned missing_words(struct buf *out, const struct word_list *a,
+                              const struct word_list *b, const char *told) {
+    unsigned count = 0, kinds = SMALL;
     for (size_t i = 0; i < a->count; i++) {
         if (has_word(b, a->words[i], a->lens[i])) {
             continue;
@@ -119,25 +120,27 @@ static bool missing_words(struct buf *out, const struct word_list *a,
         autofree char *word = xstrndup(a->words[i], a->lens[i]);
         bool value = i > 0 && a->words[i - 1][0] == '-' &&
                      !has_word(b, a->words[i - 1], a->lens[i - 1]);
-        *ret_options &=
-            word[0] == '-' || value || strchr(word, '=') || strstr(told, word);
-        buf_addf(out, " %s", word);
-        if (++count > MAX_CHANGED_WORDS || a->lens[i] > MAX_WORD || strchr(word, '\n')) {
-            return false;
+        bool option = word[0] == '-' || value || strchr(word, '=');
+        if (++count > MAX_CHANGED_WORDS || a->lens[i] > MAX_WORD || strchr(word, '\n') ||
+            (!option && !strstr(told, word))) {
+            return 0;
         }
+        buf_addf(out, "%s%s", option ? " " : "", option ? word : "");
+        kinds |= option ? OPTION : TARGET;
     }
-    return true;
+    return kinds;
 }
 
-/* How the later part differs from the failed one: both lists of words in out. */
-static bool small_difference(struct buf *gone, struct buf *added, const char *failed,
-                             const char *later, const char *told) {
+/* How the later part differs from the failed one; the options of either in gone and
+ * added. 0 when it is another thing. */
+static unsigned small_difference(struct buf *gone, struct buf *added, const char *failed,
+                                 const char *later, const char *told) {
     struct word_list a, b;
-    bool options = true;
     list_words(&a, failed);
     list_words(&b, later);
-    return missing_words(gone, &a, &b, told, &options) &&
-           missing_words(added, &b, &a, told, &options) && options;
+    unsigned left = missing_words(gone, &a, &b, told);
+    unsigned came = missing_words(added, &b, &a, told);
+    return left && came ? left | came : 0;
 }
 
 static const char *failed_part(const struct lesson_step *s) {
@@ -227,11 +230,24 @@ static bool is_edit(const struct lesson_step *s) {
     return s->kind == STEP_EDIT && s->text && !s->failed;
 }
 
+/* What states the demand, by the convention of all languages. */
+static bool is_test(const char *path) {
+    const char *at = strstr(path, "test");
+    return at && (at == path || strchr("/_.-", at[-1]));
+}
+
+static bool creates(const struct steps *s, const struct lesson_step *edit) {
+    return !edit->is_diff && !text_before(s, (size_t)(edit - s->list));
+}
+
 /* The failure names the file, or a name on the changed lines. */
 static bool is_named(const struct failure *f, const struct lesson_step *edit,
                      const char *diff, const char *told) {
     const struct lesson_step *failed = last_of(f);
     const char *base = path_basename(edit->path);
+    if (creates(f->s, edit)) { /* that it was missing is no lesson, nor is a tool */
+        return strstr(told, base) && !strstr(failed->text, base);
+    }
     return *base && (strstr(failed->text, base) ||
                      (failed->output && strstr(failed->output, base)) ||
                      names_any(told, diff, failed->text));
@@ -252,11 +268,12 @@ static bool add_edits(struct lesson_fix *fix, const struct failure *f, const cha
     size_t lines = 0;
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        if (!is_edit(s)) {
-            continue;
+        if (!is_edit(s) || is_test(s->path)) {
+            continue; /* a check that asks for less explains nothing */
         }
         autofree char *diff = diff_of(f->s, i);
-        if (!*diff || (named && !is_named(f, s, diff, told))) {
+        bool counts = named ? is_named(f, s, diff, told) : !creates(f->s, s);
+        if (!*diff || !counts) {
             continue;
         }
         lines += count_lines(diff);
@@ -266,15 +283,15 @@ static bool add_edits(struct lesson_fix *fix, const struct failure *f, const cha
         }
         struct lesson_change *c = add_change(fix, CHANGE_EDIT);
         c->path = xstrdup(s->path);
-        c->created = !s->is_diff && !text_before(f->s, i);
+        c->created = creates(f->s, s);
         c->to = take(diff);
         lessons_add_evidence(&fix->evidence, f->s->trace, s->event, EVIDENCE_CHANGE);
     }
     return true;
 }
 
-/* Words for people, such as the title of an issue. */
-static bool tells_people(const struct command *c) {
+/* A word of it is for people, as the title of an issue, or a program of its own. */
+static bool holds_prose(const struct command *c) {
     for (size_t i = 0; i < c->count; i++) {
         struct word_list l;
         list_words(&l, c->parts[i]);
@@ -283,8 +300,9 @@ static bool tells_people(const struct command *c) {
             for (size_t n = 0; n < l.lens[k]; n++) {
                 blanks += l.words[k][n] == ' ';
             }
-            if (blanks >= 3 && !memchr(l.words[k], '=', l.lens[k]) &&
-                !memchr(l.words[k], ';', l.lens[k])) {
+            bool code =
+                memchr(l.words[k], '=', l.lens[k]) || memchr(l.words[k], ';', l.lens[k]);
+            if ((blanks >= 3 && !code) || memchr(l.words[k], '\n', l.lens[k])) {
                 return true;
             }
         }
@@ -294,19 +312,20 @@ static bool tells_people(const struct command *c) {
 
 /* It acts without a word, as `mkdir` and `systemctl stop` do. */
 static bool acts(const struct lesson_step *s) {
-    return !s->failed && s->output && !*s->output && !tells_people(&s->command);
+    return !s->failed && s->output && !*s->output && !holds_prose(&s->command);
 }
 
 /* Between the two runs of the very command lie edits of one file, or one command that
  * acts, and nothing else. *ret_run: the command's place, 0 for edits. */
-static bool is_only_change(const struct failure *f, size_t *ret_run) {
+static bool is_only_change(const struct failure *f, const char *told, size_t *ret_run) {
     const char *path = NULL;
     *ret_run = 0;
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
         bool edits = is_edit(s), runs = step_is_run(s) && s->command.count;
         if ((edits && path && strcmp(path, s->path) != 0) ||
-            (runs && (!acts(s) || *ret_run)) || ((edits || path) && (runs || *ret_run))) {
+            (runs && (!acts(s) || *ret_run || names_any(told, s->text, ""))) ||
+            ((edits || path) && (runs || *ret_run))) {
             return false;
         }
         path = edits ? s->path : path;
@@ -321,14 +340,15 @@ static void add_run(struct lesson_fix *fix, const struct failure *f, size_t i) {
     lessons_add_evidence(&fix->evidence, f->s->trace, s->event, EVIDENCE_CHANGE);
 }
 
-/* Commands in between that the failure names. */
+/* Commands in between that the failure names. One that acts without a word makes the very
+ * thing that is missing (mkdir, touch): no lesson. */
 static bool add_runs(struct lesson_fix *fix, const struct failure *f, const char *told) {
     const struct lesson_step *failed = last_of(f);
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        if (!step_is_run(s) || s->failed || !s->command.count || strstr(s->text, "<<") ||
-            command_like(&failed->command, &s->command) || tells_people(&s->command) ||
-            !names_any(told, s->text, failed->text)) {
+        if (!step_is_run(s) || s->failed || !s->command.count || acts(s) ||
+            strstr(s->text, "<<") || command_like(&failed->command, &s->command) ||
+            holds_prose(&s->command) || !names_any(told, s->text, failed->text)) {
             continue;
         }
         if (fix->change_count == LESSON_MAX_CHANGES) {
@@ -346,7 +366,7 @@ static bool explain_same(struct lesson_fix *fix, const struct failure *f,
         return false;
     }
     fix->confidence = CONFIDENCE_NAMED;
-    if (fix->change_count || !is_only_change(f, &run)) {
+    if (fix->change_count || !is_only_change(f, told, &run)) {
         return fix->change_count > 0;
     }
     fix->confidence = CONFIDENCE_ONLY_CHANGE;
@@ -363,10 +383,10 @@ static bool explain_like(struct lesson_fix *fix, const struct failure *f,
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
     const char *like = command_like(&failed->command, &now->command);
     autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
-    small_difference(&gone, &added, failed_part(failed), like, failed->output);
-    bool named = names_any(told, gone.data, added.data) ||
-                 names_any(told, added.data, gone.data) ||
-                 (gone.len && strstr(told, gone.data + 1));
+    unsigned kinds =
+        small_difference(&gone, &added, failed_part(failed), like, failed->output);
+    bool named = !(kinds & TARGET) && (names_any(told, gone.data, added.data) ||
+                                       names_any(told, added.data, gone.data));
     fix->confidence = CONFIDENCE_NAMED;
     if (!add_edits(fix, f, told, true) || named == (fix->change_count > 0)) {
         return false;
@@ -380,11 +400,27 @@ static bool explain_like(struct lesson_fix *fix, const struct failure *f,
     return true;
 }
 
+/* The agent's reason has a name in common with what it did. */
+static bool is_about(const char *cause, const struct lesson_fix *fix) {
+    for (size_t i = 0; i < fix->change_count; i++) {
+        if (names_any(cause, fix->changes[i].to, "")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool lesson_explain(struct lesson_fix *fix, const struct failure *f,
                     const struct lesson_reader *r) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
     fix->cause = find_cause(f, r);
-    autofree char *told = told_of(f, fix->cause);
-    return command_same(&failed->command, &now->command) ? explain_same(fix, f, told)
-                                                         : explain_like(fix, f, told);
+    autofree char *told = told_of(f, fix->cause), *told_only = told_of(f, NULL);
+    bool explained = command_same(&failed->command, &now->command)
+                         ? explain_same(fix, f, told)
+                         : explain_like(fix, f, told);
+    if (fix->cause && !is_about(fix->cause, fix) &&
+        !names_any(fix->cause, told_only, "")) {
+        free(take(fix->cause));
+    }
+    return explained;
 }

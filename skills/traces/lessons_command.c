@@ -111,14 +111,14 @@ static const char *const silent[] = {"cd",     "echo", "export", "set",  "source
                                      ".",      "true", "pushd",  "popd", "sleep",
                                      "printf", "if",   "fi",     "done", "for",
                                      "while",  "wait", "exit",   NULL};
-/* What only looks, and git: it keeps records of the work. */
+/* What only looks; git, which keeps records of the work; sed, whose changes are edits. */
 static const char *const probes[] = {
-    "git",      "ls",   "cat",  "head",     "tail", "pwd",      "which",      "whoami",
-    "find",     "grep", "rg",   "wc",       "file", "stat",     "tree",       "du",
-    "df",       "less", "env",  "printenv", "test", "[",        "type",       "date",
-    "uname",    "ps",   "sort", "uniq",     "awk",  "tee",      "xargs",      "diff",
-    "nl",       "cut",  "jq",   "column",   "id",   "hostname", "nvidia-smi", "readlink",
-    "basename", "tr",   "ag",   NULL};
+    "git",      "sed",      "ls",   "cat",  "head",     "tail", "pwd",      "which",
+    "whoami",   "find",     "grep", "rg",   "wc",       "file", "stat",     "tree",
+    "du",       "df",       "less", "env",  "printenv", "test", "[",        "type",
+    "date",     "uname",    "ps",   "sort", "uniq",     "awk",  "tee",      "xargs",
+    "diff",     "nl",       "cut",  "jq",   "column",   "id",   "hostname", "nvidia-smi",
+    "readlink", "basename", "tr",   "ag",   NULL};
 static const char *const readers[] = {"cat", "head", "tail", "grep", "rg", "less", "sed",
                                       "awk", "ag",   "nl",   "find", "ls", NULL};
 static const char *const searches[] = {"grep",  "rg",   "ag",  "diff",  "test", "[",
@@ -212,16 +212,19 @@ static char *key_of(const struct words *w, size_t at) {
     return xstrndup(program, 80);
 }
 
+bool command_only_looks(const char *program, size_t len) {
+    autofree char *name = xstrndup(program, len);
+    return is_in(name, probes);
+}
+
 static bool is_probe(const struct words *w, size_t at) {
     const char *program = base_of(w->list[at]);
-    bool sed_prints = strcmp(program, "sed") == 0 && w->count > at + 1 &&
-                      strncmp(w->list[at + 1], "-i", 2) != 0;
     bool asks =
         is_in(program, grouped) && at + 1 < w->count && is_in(w->list[at + 1], asking);
     for (size_t i = at + 1; i < w->count && !asks; i++) {
         asks = strcmp(w->list[i], "--version") == 0 || strcmp(w->list[i], "--help") == 0;
     }
-    return is_in(program, probes) || sed_prints || asks;
+    return is_in(program, probes) || asks;
 }
 
 /* The words that make a part what it is: without "time", "timeout 60" and the like. */
@@ -385,6 +388,42 @@ bool command_heredoc(const char *text, char **ret_path, char **ret_text) {
     *ret_path = path;
     *ret_text = xstrndup(body, (size_t)(end - body));
     return true;
+}
+
+/* "s/a/b/" as a change of a line: "-a" and "+b"; "" where the shell's text does not say
+ * what the lines were. */
+static char *sed_change(const char *script) {
+    const char *s = script + strspn(script, "0123456789,$");
+    char between[2] = {*s == 's' ? s[1] : '\0', '\0'};
+    size_t from = between[0] ? strcspn(s + 2, between) : 0;
+    const char *to = s + 2 + from + 1;
+    bool plain = from && s[2 + from] && !memchr(s + 2, '\\', from) &&
+                 !memchr(s + 2, '*', from) && !memchr(s + 2, '[', from);
+    size_t len = plain ? strcspn(to, between) : 0;
+    return len && !memchr(to, '\\', len)
+               ? xasprintf("-%.*s\n+%.*s\n", (int)from, s + 2, (int)len, to)
+               : xstrdup("");
+}
+
+bool command_in_place(const char *text, char **ret_path, char **ret_diff) {
+    const char *at = text;
+    for (size_t i = 0; *at && i < 64; i++) {
+        struct words w = {0};
+        unsigned classes = 0;
+        const char *from = at;
+        read_simple(&at, &w, &classes);
+        bool edits = w.count > 3 && strcmp(w.list[0], "sed") == 0 &&
+                     strncmp(w.list[1], "-i", 2) == 0;
+        if (edits) {
+            *ret_path = xstrdup(w.list[w.count - 1]);
+            *ret_diff = sed_change(w.list[2]);
+        }
+        words_free(&w);
+        if (edits || at == from) {
+            return edits;
+        }
+    }
+    return false;
 }
 
 /* Bodies of heredocs become "…". */

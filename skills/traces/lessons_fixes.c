@@ -5,6 +5,7 @@
  * (lessons_causes.c); an end that nothing explains is not told. */
 #include "skills/traces/lessons_internal.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/work_stop.h"
 
@@ -70,6 +71,54 @@ static char *part_text(const struct lesson_step *failed, const struct lesson_ste
     return command_part_text(part ? part : command_like(&failed->command, &s->command));
 }
 
+/* The session mends a file that was there before it. */
+static bool mends_existing(const struct steps *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        const struct lesson_step *e = &s->list[i];
+        bool whole = false;
+        for (size_t k = 0; k < i && e->kind == STEP_EDIT && e->is_diff; k++) {
+            whole |= s->list[k].kind == STEP_EDIT && !s->list[k].is_diff &&
+                     strcmp(s->list[k].path, e->path) == 0;
+        }
+        if (e->kind == STEP_EDIT && e->is_diff && !whole) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The failed command runs a script that the session wrote. */
+static bool runs_own_script(const struct steps *s, const struct lesson_step *failed) {
+    const char *key = failed->command.keys[failed->command.count - 1];
+    const char *script = strchr(key, ' ');
+    for (size_t i = 0; script && i < s->count && s->list + i < failed; i++) {
+        const struct lesson_step *e = &s->list[i];
+        if (e->kind == STEP_EDIT && !e->is_diff &&
+            strcmp(path_basename(e->path), script + 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool changes_script(const struct lesson_fix *fix,
+                           const struct lesson_step *failed) {
+    for (size_t i = 0; i < fix->change_count; i++) {
+        const char *path = fix->changes[i].path;
+        if (!path || !strstr(failed->text, path_basename(path))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A slip in a script that was written to try out what the session is about. */
+static bool is_own_slip(const struct failure *f, const struct lesson_fix *fix) {
+    const struct lesson_step *failed = &f->s->list[f->last];
+    return runs_own_script(f->s, failed) && changes_script(fix, failed) &&
+           mends_existing(f->s);
+}
+
 static void add_fix(struct lessons *l, const struct failure *f,
                     const struct lesson_reader *r) {
     const struct lesson_step *failed = &f->s->list[f->last];
@@ -77,7 +126,8 @@ static void add_fix(struct lessons *l, const struct failure *f,
     struct lesson_fix fix = {.seen = f->seen};
     lessons_add_evidence(&fix.evidence, f->s->trace, failed->result_event,
                          EVIDENCE_ERROR);
-    if (l->fix_count >= MAX_FIXES || !lesson_explain(&fix, f, r)) {
+    if (l->fix_count >= MAX_FIXES || !lesson_explain(&fix, f, r) ||
+        is_own_slip(f, &fix)) {
         lesson_fix_finish(&fix);
         return;
     }

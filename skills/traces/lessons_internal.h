@@ -53,6 +53,7 @@ struct command {
 };
 void command_read(struct command *ret, const char *text);
 void command_finish(struct command *c);
+bool command_only_looks(const char *program, size_t len); /* ls, grep, git */
 /* The last part of the one that failed, as it stands in the later one, or NULL: word by
  * word; by what it runs alone. */
 const char *command_same(const struct command *failed, const struct command *later);
@@ -60,6 +61,8 @@ const char *command_like(const struct command *failed, const struct command *lat
 char *command_part_text(const char *part); /* as it would be typed */
 /* What a command line writes by itself: `cat > FILE <<EOF`. False when it does not. */
 bool command_heredoc(const char *text, char **ret_path, char **ret_text);
+/* `sed -i …`: the file, and lines "-old" and "+new", none where they cannot be told. */
+bool command_in_place(const char *text, char **ret_path, char **ret_diff);
 /* Without a leading `cd FOLDER &&` of the working folder, heredoc bodies elided. */
 char *command_tidy(const char *text);
 

@@ -44,11 +44,13 @@ static bool edit_follows(const struct trace *t, size_t i) {
     return false;
 }
 
-static void add_heredoc(struct reading *g, const struct lesson_step *run) {
+static void add_written(struct reading *g, const struct lesson_step *run) {
     char *path = NULL, *text = NULL;
     uint32_t event = run->event;
-    if (command_heredoc(run->text, &path, &text)) {
+    bool in_place = command_in_place(run->text, &path, &text);
+    if (in_place || command_heredoc(run->text, &path, &text)) {
         struct lesson_step *edit = add_step(g->steps, STEP_EDIT, event);
+        edit->is_diff = in_place;
         edit->path = path;
         edit->text = text;
         edit->done = true;
@@ -66,7 +68,7 @@ static void add_call(struct reading *g, size_t i) {
         step->text = clean_z(g, e->command);
         command_read(&step->command, step->text);
         if (!edit_follows(g->trace, i)) {
-            add_heredoc(g, step);
+            add_written(g, step);
         }
     } else {
         step->text =
@@ -90,6 +92,21 @@ static bool must_look(const struct reading *g, const struct lesson_step *s) {
     return (!g->has_outcomes || masked) && !(s->command.classes & COMMAND_READS);
 }
 
+/* "grep: x: No such file" is no failure of what was tried. */
+static void drop_lookers(struct lesson_step *s) {
+    size_t kept = 0;
+    for (size_t i = 0; i < s->error_count; i++) {
+        const char *quote = s->errors[i].quote;
+        if (command_only_looks(quote, strcspn(quote, ": "))) {
+            free(s->errors[i].quote);
+            free(s->errors[i].normal);
+        } else {
+            s->errors[kept++] = s->errors[i];
+        }
+    }
+    s->error_count = kept;
+}
+
 static void judge(struct reading *g, struct lesson_step *s, const struct trace_event *e) {
     bool failed = e->is_error || (e->has_exit && e->exit != 0);
     s->refused = failed && (strstr(s->output, "doesn't want to proceed") != NULL ||
@@ -102,6 +119,7 @@ static void judge(struct reading *g, struct lesson_step *s, const struct trace_e
         return;
     }
     s->error_count = lesson_errors(g->r, s->output, failed, s->errors);
+    drop_lookers(s);
     bool searched = (s->command.classes & COMMAND_SEARCH) && e->has_exit && e->exit == 1;
     s->failed = s->error_count > 0 || (failed && !searched);
 }

@@ -208,8 +208,8 @@ struct error_scan {
     const struct lesson_reader *r;
     struct lesson_error *list;
     size_t count;
-    const char *weak, *last; /* the first doubtful line; the last line at all */
-    size_t weak_len, last_len;
+    const char *weak; /* the first doubtful line */
+    size_t weak_len;
     bool python; /* a traceback runs: its last line counts */
     bool failed; /* the command is known to have failed */
 };
@@ -226,6 +226,11 @@ static char *quote_of(const char *line, size_t len) {
     return xasprintf("%s %s", quote, more);
 }
 
+/* "AssertionError" alone tells nobody what is wrong. */
+static bool says_something(const char *quote) {
+    return quote[strcspn(quote, " ([{'\"")] != '\0';
+}
+
 static void keep_error(struct error_scan *s, const char *line, size_t len) {
     autofree char *quote = quote_of(line, len);
     autofree char *normal = lesson_normalize(quote);
@@ -234,7 +239,7 @@ static void keep_error(struct error_scan *s, const char *line, size_t len) {
             return;
         }
     }
-    if (*normal && s->count < STEP_MAX_ERRORS) {
+    if (*normal && says_something(quote) && s->count < STEP_MAX_ERRORS) {
         s->list[s->count++] =
             (struct lesson_error){.quote = take(quote), .normal = take(normal)};
     }
@@ -265,8 +270,6 @@ static void scan_line(struct error_scan *s, const char *line, size_t len) {
     if (!has_letters(line, len) || pattern_is_in(s->r->summary, line, len)) {
         return;
     }
-    s->last = line;
-    s->last_len = len;
     if (pattern_is_in(s->r->error, line, len)) {
         keep_error(s, line, len);
     } else if (!s->weak && pattern_is_in(s->r->weak, line, len)) {
@@ -289,8 +292,6 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
     }
     if (!s.count && failed && s.weak) {
         keep_error(&s, s.weak, s.weak_len);
-    } else if (!s.count && failed && s.last) {
-        keep_error(&s, s.last, s.last_len);
     }
     return s.count;
 }
@@ -336,6 +337,8 @@ char *lesson_cause(const struct lesson_reader *r, const char *text) {
     size_t best_len = 0, best_score = 0;
     for (const char *s = text; s && *s;) {
         s += strspn(s, " \t\n*->#");
+        size_t label = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); /* "THOUGHT: " */
+        s += label > 1 && strncmp(s + label, ": ", 2) == 0 ? label + 2 : 0;
         size_t len = sentence_end(s);
         size_t cues = len >= 20 && len <= LESSON_MAX_LINE ? count_cues(r, s, len) : 0;
         bool told = len >= 25 && len <= LESSON_MAX_LINE && !is_intent(s, len);

@@ -195,7 +195,7 @@ void lessons_find_words(struct lessons *l, const struct steps *s) {
             asked = true;
             add_task(l, s, e);
         } else if (acted && len <= MAX_CORRECTION && !strchr(e->text, '?') &&
-                   pattern_is_in(correcting, e->text, len)) {
+                   !strstr(e->text, "</") && pattern_is_in(correcting, e->text, len)) {
             add_correction(l, s, i);
         } else {
             add_task(l, s, e);

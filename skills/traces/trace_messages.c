@@ -5,11 +5,49 @@
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* --- mini-SWE-agent: what the agent says ends in the command, in a block; the next turn
+ * is what came of it --- */
+
+#define RAN "<returncode>"
+
+/* The last words' one block becomes a call. False when they have none. */
+static bool call_in_words(struct trace_build *b) {
+    struct trace *t = b->trace;
+    struct trace_event *said = t->count ? &t->events[t->count - 1] : NULL;
+    char *open = said && said->kind == EVENT_SAY ? strstr(said->text, "```bash\n") : NULL;
+    char *close = open ? strstr(open + 8, "\n```") : NULL;
+    if (!close) {
+        return false;
+    }
+    autojson *input =
+        json_pack("{s:s%}", "command", open + 8, (size_t)(close - (open + 8)));
+    *open = '\0';
+    said->text_len = (size_t)(open - said->text);
+    build_call(b, "bash", NULL, input);
+    return true;
+}
+
+static void take_ran(struct trace_build *b, const char *text) {
+    const char *output = strstr(text, "<output>\n");
+    output = output ? output + strlen("<output>\n") : strchr(text, '\n');
+    const char *end = output ? strstr(output, "</output>") : NULL;
+    size_t len = end ? (size_t)(end - output) : (output ? strlen(output) : 0);
+    struct trace_event *e = build_result(b, NULL, output ? output : "", len);
+    build_exit(b, e, atoi(text + strlen(RAN)));
+}
+
+/* --- messages --- */
 
 static void take_user_text(struct trace_build *b, const json_t *content) {
     autobuf text = BUF_INIT(2 * TRACE_MAX_RECORD), plain = BUF_INIT(2 * TRACE_MAX_RECORD);
     content_text(&text, content);
+    if (strncmp(text.data, RAN, strlen(RAN)) == 0 && call_in_words(b)) {
+        take_ran(b, text.data);
+        return;
+    }
     envelope_strip(&plain, text.data, text.len);
     build_words(b, EVENT_USER, plain.data, plain.len);
 }

@@ -29,12 +29,14 @@ def turns(i, case):
     text = case["text"].replace("{}", case["secret"])
     tool = "deploy%d" % i
     if case["kind"] == "command":
-        return (call(2 * i, text, "error: %s: cannot reach the host\n$ %s\nExit code 1" % (tool, text)) +
+        return (call(2 * i, text, "error: %s: cannot reach the host, and may not retry\n$ %s\nExit code 1" % (tool, text)) +
                 call(2 * i + 1, text + " --retry %d" % i, "done\n"))
     if case["kind"] == "file":
-        return (call(2 * i, "cat conf%d" % i, text) +
-                call(2 * i + 1, "cat > conf%d.txt <<'EOT'\n%s\nEOT" % (i, text), ""))
-    return [{"role": "user", "content": "No, don't do that. You must remember: " + text}] + call(2 * i, "make check", text + "\nok\n")
+        write = "cat > conf%d.txt <<'EOT'\n%s\nEOT"
+        return (call(4 * i, write % (i, "old"), "") + call(4 * i + 1, tool + " --all", "error: conf%d.txt: bad line\nExit code 1" % i) +
+                call(4 * i + 2, write % (i, text), "") + call(4 * i + 3, tool + " --all", "done\n"))
+    return ([{"role": "user", "content": "No, don't do that. You must use check-all%d, and remember: %s" % (i, text)}] +
+            call(2 * i, "check-all%d" % i, text + "\nok\n"))
 
 
 def write_traces(d):

@@ -267,6 +267,15 @@ Test(lessons, the_change_that_explains_an_end_is_the_fix) {
         /* the tracker's word about the error mends nothing */
         {"make", "x.c:1: error: unknown type wint", NULL, NULL,
          "bd create 'mend the unknown type wint' && make", "nothing"},
+        /* other targets, and what a search says of itself */
+        {"pytest tests", "FAILED tests/test_a.py::x - assert 1", NULL, NULL,
+         "pytest tests/test_a.py::x -v", "nothing"},
+        {"make html | grep x", "grep: out/x.html: No such file or directory", "x.py",
+         "-x\n+out\n", "make html | grep x", "nothing"},
+        /* a check that asks for less, and an error that says nothing */
+        {"pytest -q", "E   test_a.py:3: assert total == 2", "tests/test_a.py",
+         "-2\n+total\n", "pytest -q", "nothing"},
+        {"python3 a.py", "AssertionError", "a.py", "-1\n+2\n", "python3 a.py", "nothing"},
         /* git keeps records */
         {"git push origin x", "error: failed to push some refs to origin", NULL, NULL,
          "git push origin x", "nothing"},
@@ -297,6 +306,50 @@ Test(lessons, of_many_edits_those_that_the_error_names_count) {
     cr_expect(l.fixes[0].confidence == CONFIDENCE_NAMED);
     lessons_finish(&l);
     finish(&m);
+}
+
+/* A script that was written to try things out, and the file that the session mends. */
+Test(lessons, slips_in_a_script_of_its_own_are_not_told) {
+    for (int mends = 0; mends < 2; mends++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Mend the scale.");
+        run(&m, "cat > try.py <<'EOF'\nimport scales\nEOF", 0, "");
+        run(&m, "python3 try.py", 1, "ModuleNotFoundError: No module named 'scales'");
+        run(&m, "sed -i 's/import scales/import scale/' try.py", 0, "");
+        run(&m, "python3 try.py", 0, "3");
+        if (mends) {
+            run(&m, "sed -i '3s/factor/faktor/' scale.py", 0, "");
+        }
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fix_count, mends ? 0 : 1));
+        if (!mends) {
+            cr_expect(l.fixes[0].changes[0].kind == CHANGE_EDIT);
+            cr_expect(
+                eq(str, l.fixes[0].changes[0].to, "-import scales\n+import scale\n"));
+        }
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+Test(lessons, what_only_makes_a_missing_thing_is_no_fix) {
+    static const char *const makes[] = {"mkdir data && touch data/x.csv",
+                                        "cat > data.py <<'EOF'\nx = 1\nEOF"};
+    static const char *const missing[] = {"error: No such directory: 'data'",
+                                          "python3: can't open file 'data.py'"};
+    for (size_t i = 0; i < ARRAY_LEN(makes); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Run it.");
+        run(&m, "python3 data.py", 2, missing[i]);
+        run(&m, makes[i], 0, "");
+        run(&m, "python3 data.py", 0, "1");
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fix_count, 0), "%s", makes[i]);
+        lessons_finish(&l);
+        finish(&m);
+    }
 }
 
 Test(lessons, a_rewrite_explains_nothing) {
