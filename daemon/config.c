@@ -80,6 +80,9 @@ static const char *const trusted_keys[] = {
     "runs_dir",  "links",        "agents_may_suppress",
     "tools",     NULL};
 
+/* Keys of a project's file that each check reads for itself (gpu/check/project_flags). */
+static const char *const check_keys[] = {"defines", "std", "options", NULL};
+
 static char **strings_new(void) {
     return xcalloc(1, sizeof(char *));
 }
@@ -369,6 +372,9 @@ static int read_project_file(struct config *c, const char *project, struct err *
     }
     if (rc < 0 || json_is_null(file)) {
         return 0;
+    }
+    for (const char *const *key = check_keys; *key; key++) {
+        json_object_del(file, *key);
     }
     rc = drop_wrong(c, file, err);
     if (rc == 0) {

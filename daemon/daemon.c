@@ -51,7 +51,8 @@ struct daemon {
     struct face_settings settings;
     struct call_origin origin;
     char *client, *client_version;
-    char **roots; /* the session's: the client's own, or the configuration's */
+    json_t *client_settings; /* the editor's, or NULL */
+    char **roots;            /* the session's: the client's own, or the configuration's */
     struct session *session;
     struct gpu *gpu;
     struct skills *skills;
@@ -115,6 +116,12 @@ static void set_roots(const json_t *paths, void *data) {
     if (d->skills) {
         skills_set_roots(d->skills, d->origin.roots);
     }
+}
+
+static void set_settings(json_t *settings, void *data) {
+    struct daemon *d = data;
+    json_decref(d->client_settings);
+    d->client_settings = json_incref(settings);
 }
 
 static void set_client(const char *name, const char *version, void *data) {
@@ -188,6 +195,7 @@ static void *lend(void *host, const char *name) {
            : strcmp(name, SKILLS_LENT) == 0          ? (void *)domain_skills(d)
            : strcmp(name, EVALUATION_ROOM_LENT) == 0 ? (void *)domain_evaluations(d)
            : strcmp(name, JOBS_LENT) == 0            ? (void *)d->jobs
+           : strcmp(name, CLIENT_SETTINGS_LENT) == 0 ? (void *)d->client_settings
            : strcmp(name, RUNS_DIR_LENT) == 0        ? (void *)d->config->runs_dir
            : strcmp(name, SKILL_GRADER_LENT) == 0 ? (void *)(uintptr_t)&gpu_skill_grader
            : strcmp(name, KERNEL_VALIDATOR_LENT) == 0
@@ -383,6 +391,7 @@ static int open_session(struct daemon *d, int in_fd, int out_fd, struct err *err
     struct session_events events = {
         .ended = on_session_ended,
         .set_roots = set_roots,
+        .set_settings = set_settings,
         .set_client = set_client,
         .set_agent = set_agent,
         .job = find_job,
@@ -402,6 +411,7 @@ static void finish(struct daemon *d) {
     strings_free(d->roots);
     free(d->client);
     free(d->client_version);
+    json_decref(d->client_settings);
 }
 
 int daemon_run(const struct config *config, int in_fd, int out_fd, struct err *err) {

@@ -68,6 +68,11 @@ static void on_roots(void *data, const json_t *paths) {
     s->events.set_roots(paths, s->events.data);
 }
 
+static void on_settings(void *data, json_t *settings) {
+    struct session *s = data;
+    s->events.set_settings(settings, s->events.data);
+}
+
 static void on_client(void *data, const char *name, const char *version) {
     struct session *s = data;
     log_info("client=%s version=%s", name, version);
@@ -353,6 +358,7 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
     s->host = *host;
     s->host.job = on_job;
     s->host.set_roots = on_roots;
+    s->host.set_settings = on_settings;
     s->host.set_client = on_client;
     s->host.set_agent = on_agent;
     s->host.quit = on_quit;

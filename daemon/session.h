@@ -15,6 +15,7 @@ struct session_events {
      * are owed, and it may take its time to read them. */
     void (*ended)(int exit_code, bool waits, void *data);
     void (*set_roots)(const json_t *paths, void *data);
+    void (*set_settings)(json_t *settings, void *data); /* face_host.set_settings */
     void (*set_client)(const char *name, const char *version, void *data);
     void (*set_agent)(void *data); /* face_host.set_agent */
     json_t *(*job)(const char *id, struct call **live, void *data); /* face_host.job */

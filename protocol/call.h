@@ -65,6 +65,9 @@ struct call_origin {
     /* What the host has for operations under a name that is its user's, or NULL. */
     void *(*lend)(void *host, const char *name);
 };
+/* What a client told as its settings: a JSON object, borrowed, of which some keys are
+ * known; NULL: none. */
+#define CLIENT_SETTINGS_LENT "client settings"
 /* NULL too where origin is NULL or its host lends nothing. */
 void *call_lent(const struct call_origin *origin, const char *name);
 

@@ -41,6 +41,8 @@ struct face_host {
     /* The client told its folders (LSP workspace folders, MCP roots): absolute paths, a
      * JSON array of strings, borrowed. */
     void (*set_roots)(void *data, const json_t *paths);
+    /* The client told its settings (LSP): a JSON object, borrowed. */
+    void (*set_settings)(void *data, json_t *settings);
     void (*set_client)(void *data, const char *name, const char *version);
     /* An agent is at the other end, whatever it calls from now on. */
     void (*set_agent)(void *data);

@@ -180,6 +180,18 @@ static void put_verdict(const struct terminal *t, const json_t *result, bool ok)
     putchar('\n');
 }
 
+/* Whose flags it was compiled with, where the project has some. */
+static void put_flags(const struct terminal *t, const json_t *result) {
+    const json_t *from = json_object_get(json_object_get(result, "flags"), "from");
+    for (size_t i = 0; i < json_array_size(from); i++) {
+        terminal_put(t, STYLE_DIM, i ? ", " : "flags from ");
+        terminal_put(t, STYLE_DIM, json_string_value(json_array_get(from, i)));
+    }
+    if (from) {
+        putchar('\n');
+    }
+}
+
 /* kernel/check's result: findings, a table of the kernels, a last line. Returns the exit
  * status: 0 ok, 1 not ok. */
 static int render_kernel_check(const struct terminal *t, const json_t *result,
@@ -193,6 +205,7 @@ static int render_kernel_check(const struct terminal *t, const json_t *result,
         putchar('\n');
     }
     put_verdict(t, result, ok);
+    put_flags(t, result);
     return result_exit_status("kernel/check", result);
 }
 

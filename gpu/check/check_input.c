@@ -315,6 +315,7 @@ static void key_make(struct check_input *input, const char *compiler) {
         hash_string(&h, *dir);
     }
     hash_json(&h, input->closure.findings);
+    hash_json(&h, input->flags);
     hash_hex(&h, input->key);
 }
 
@@ -338,6 +339,46 @@ static bool defines_a_space(json_t *defines) {
     return false;
 }
 
+/* --- what the project says --- */
+
+/* The request's own lists come first, so that its folders are looked in first; of options
+ * and macros the later one wins. */
+static void merge_flags(json_t *asked, const json_t *flags) {
+    json_t *roots = json_copy(json_object_get(asked, "include_roots"));
+    json_t *options = json_copy(json_object_get(flags, "options"));
+    json_t *defines = json_copy(json_object_get(flags, "defines"));
+    roots = roots ? roots : json_array();
+    options = options ? options : json_array();
+    defines = defines ? defines : json_object();
+    json_array_extend(roots, json_object_get(flags, "include_roots"));
+    json_array_extend(options, json_object_get(asked, "options"));
+    json_object_update(defines, json_object_get(asked, "defines"));
+    json_object_set_new(asked, "include_roots", roots);
+    json_object_set_new(asked, "options", options);
+    json_object_set_new(asked, "defines", defines);
+    if (!json_object_get(asked, "std") && json_object_get(flags, "std")) {
+        json_object_set(asked, "std", json_object_get(flags, "std"));
+    }
+}
+
+static json_t *take_flags(json_t *asked, const char *const *origin_roots,
+                          const struct check_places *places, json_t *findings) {
+    autonames roots = {0};
+    names_add_all(&roots, origin_roots);
+    names_add_all(&roots, places->include_dirs);
+    const char *path = json_get_string(asked, "path", NULL);
+    autofree char *whole = path ? absolute_path(path, &roots) : NULL;
+    const struct project_places project = {.roots = (const char *const *)roots.list,
+                                           .commands = places->commands,
+                                           .settings = places->settings};
+    json_t *flags =
+        whole && places->commands ? project_flags_read(&project, whole, findings) : NULL;
+    if (flags) {
+        merge_flags(asked, flags);
+    }
+    return flags;
+}
+
 int check_input_read(struct check_input *ret, const json_t *params,
                      const struct check_wants *wants, const char *const *roots,
                      const struct check_places *places, struct check_refusal *refusal) {
@@ -354,6 +395,8 @@ int check_input_read(struct check_input *ret, const json_t *params,
     if (json_array_size(json_object_get(asked, "options"))) {
         include_options_move(asked);
     }
+    autojson *findings = json_array();
+    autojson *flags = take_flags(asked, roots, places, findings);
     int r = compile_options_read(&ret->options, asked, &err);
     if (r < 0) {
         return refuse(refusal, r, CALL_BAD_PARAMS, "bad_option", NULL, "%s", err.msg);
@@ -363,6 +406,8 @@ int check_input_read(struct check_input *ret, const json_t *params,
         compile_options_finish(&ret->options);
         return r;
     }
+    json_array_extend(ret->closure.findings, findings);
+    ret->flags = json_incref(flags);
     struct host_code host = {0};
     ret->closure.sources.default_device = ret->options.default_device;
     host_code_blank_sources(&ret->closure.sources, &host, &ret->guesses);
@@ -397,4 +442,5 @@ void check_input_finish(struct check_input *input) {
     include_closure_finish(&input->closure);
     host_guesses_finish(&input->guesses);
     json_decref(input->launch);
+    json_decref(input->flags);
 }

@@ -4,6 +4,7 @@
  * Reads the options, gathers the source and what it includes beneath the roots, blanks
  * host code, and names all of it by one digest. */
 #include "gpu/check/kernel_check.h"
+#include "gpu/check/project_flags.h"
 #include "gpu/compile/compile_options.h"
 #include "gpu/source/host_code.h"
 #include "gpu/source/host_guesses.h"
@@ -17,6 +18,7 @@ struct check_input {
     bool has_device_code;           /* host_code.h's */
     bool may_hide_device_code;      /* or a define of the request does */
     struct host_guesses guesses;    /* the first choice is written */
+    json_t *flags;  /* the project's own that were taken (project_flags.h), or NULL */
     json_t *launch; /* {"block": [x,y,z], "dynamic_shared_bytes", "cluster": [x,y,z]?} or
                        NULL */
     char key[65];   /* digest of all that decides the answer, launch excepted */
@@ -27,6 +29,9 @@ struct check_places {
     const char *const *include_dirs; /* absolute, NULL-terminated; may be NULL */
     const char *default_arch;
     const char *compiler; /* what tells one compiler from another, for the key */
+    struct compile_commands *commands; /* of the thread that reads; NULL: a project's own
+                                          flags are not looked for */
+    const json_t *settings;            /* the editor's, project_flags.h; may be NULL */
 };
 
 /* What a caller inside the daemon wants besides. */

@@ -8,6 +8,7 @@ struct check_reading {
     struct check_reader *reader;
     struct check_reading *next;
     json_t *params; /* a shallow copy */
+    json_t *settings;
     struct check_wants wants;
     bool has_wants;
     char **instantiate, **roots, **include_dirs, *default_arch, *compiler;
@@ -20,12 +21,14 @@ struct check_reading {
 
 struct check_reader {
     uv_loop_t *loop;
+    struct compile_commands *commands;     /* of the thread while `reading` */
     struct check_reading *waiting, **last; /* the first is read while `reading` */
     bool reading, held, freed;
 };
 
 static void reading_free(struct check_reading *reading) {
     json_decref(reading->params);
+    json_decref(reading->settings);
     strings_free(reading->instantiate);
     strings_free(reading->roots);
     strings_free(reading->include_dirs);
@@ -54,6 +57,8 @@ static void on_thread(void *data) {
         .include_dirs = (const char *const *)reading->include_dirs,
         .default_arch = reading->default_arch,
         .compiler = reading->compiler,
+        .commands = reading->reader->commands,
+        .settings = reading->settings,
     };
     reading->r = check_input_read(
         &reading->input, reading->params, reading->has_wants ? &reading->wants : NULL,
@@ -76,13 +81,18 @@ static void on_read(void *data) {
     reading_free(reading);
 }
 
+static void reader_end(struct check_reader *reader) {
+    compile_commands_free(reader->commands);
+    free(reader);
+}
+
 /* Reads the next one; frees the reader when that is due. */
 static void go_on(struct check_reader *reader) {
     if (reader->waiting && !reader->reading && !reader->held) {
         reader->reading = true;
         work_start(reader->loop, on_thread, on_read, reader);
     } else if (reader->freed && !reader->waiting) {
-        free(reader);
+        reader_end(reader);
     }
 }
 
@@ -91,6 +101,7 @@ static void go_on(struct check_reader *reader) {
 struct check_reader *check_reader_new(uv_loop_t *loop) {
     struct check_reader *reader = xcalloc(1, sizeof *reader);
     reader->loop = loop;
+    reader->commands = compile_commands_new();
     reader->last = &reader->waiting;
     return reader;
 }
@@ -108,7 +119,7 @@ void check_reader_free(struct check_reader *reader) {
     if (reader->reading) {
         check_reading_cancel(reader->waiting);
     } else {
-        free(reader);
+        reader_end(reader);
     }
 }
 
@@ -131,6 +142,7 @@ struct check_reading *check_reader_start(struct check_reader *reader,
     reading->wants.instantiate = (const char *const *)reading->instantiate;
     reading->roots = strings_copy(roots);
     reading->include_dirs = strings_copy(places->include_dirs);
+    reading->settings = json_incref((json_t *)(uintptr_t)places->settings);
     reading->default_arch = xstrdup(places->default_arch);
     reading->compiler = xstrdup(places->compiler);
     reading->done = done;

@@ -29,9 +29,22 @@ static void tell_compiler(const json_t *result, struct buf *out) {
     buf_adds(out, ")\n");
 }
 
+/* Whose flags it was compiled with, where the project has some. */
+static void tell_flags(const json_t *result, struct buf *out) {
+    const json_t *from = json_object_get(json_object_get(result, "flags"), "from");
+    for (size_t i = 0; i < json_array_size(from); i++) {
+        buf_adds(out, i ? ", " : "flags from ");
+        buf_adds(out, json_string_value(json_array_get(from, i)));
+    }
+    if (from) {
+        buf_addc(out, '\n');
+    }
+}
+
 static void tell_verdict(const json_t *result, struct buf *out) {
     buf_adds(out, json_get_string(result, "summary", "?"));
     tell_compiler(result, out);
+    tell_flags(result, out);
 }
 
 static void tell_place(const json_t *place, struct buf *out) {

@@ -106,6 +106,7 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     json_array_extend(findings, input->closure.findings);
     lint_compiled(kernels, input->options.arch, &input->closure.sources, findings);
     fixes_add(findings, &input->closure.sources, input->options.arch);
+    project_flags_tell_outside(input->flags, findings);
     consequences_fold(findings);
     autobuf summary = BUF_INIT(1024);
     const char *nothing = NULL;
@@ -137,6 +138,9 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     }
     if (json_array_size(uncompiled)) {
         json_object_set(result, "uncompiled", uncompiled);
+    }
+    if (input->flags) {
+        json_object_set(result, "flags", input->flags);
     }
     if (input->host_left_out) {
         json_object_set_new(result, "host_code", json_string("not_checked"));

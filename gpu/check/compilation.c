@@ -16,7 +16,8 @@
 
 struct compilation {
     struct gpu *gpu;
-    /* NULL: a thread writes the message or makes a result, and has input, attempts and omissions */
+    /* NULL: a thread writes the message or makes a result, and has input, attempts and
+     * omissions */
     struct pool_job *job;
     struct check_input input;
     struct guess_attempts attempts;

@@ -18,6 +18,7 @@
 struct kernel_check {
     struct gpu *gpu;
     json_t *params;                /* a shallow copy */
+    json_t *settings;              /* the editor's, or NULL */
     char **roots, **kernels;       /* which it is about; NULL: all */
     size_t unit;                   /* of a Python file that is on its way, from 1 on */
     json_t *merged;                /* results of the units before it, or NULL */
@@ -42,6 +43,7 @@ static void check_closed(uv_handle_t *handle) {
     struct gpu *gpu = check->gpu;
     json_decref(check->launch);
     json_decref(check->params);
+    json_decref(check->settings);
     json_decref(check->merged);
     strings_free(check->roots);
     strings_free(check->kernels);
@@ -157,6 +159,7 @@ static void check_begin(struct kernel_check *check, const struct check_wants *wa
         .include_dirs = (const char *const *)gpu->include_dirs,
         .default_arch = gpu->default_arch,
         .compiler = gpu_compiler(gpu),
+        .settings = check->settings,
     };
     check->reading =
         check_reader_start(gpu->reader, check->params, wants,
@@ -175,6 +178,7 @@ static struct kernel_check *start(struct gpu *gpu, const json_t *params,
     struct kernel_check *check = xcalloc(1, sizeof *check);
     check->start_us = clock_us();
     check->params = json_copy(given.value);
+    check->settings = json_incref(call_lent(origin, CLIENT_SETTINGS_LENT));
     check->roots = strings_copy(origin ? origin->roots : NULL);
     check->kernels = strings_copy(wants ? wants->kernels : NULL);
     check->unit = unit;

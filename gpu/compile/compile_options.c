@@ -1,8 +1,8 @@
 #include "gpu/compile/compile_options.h"
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/shell_words.h"
 #include "base/text.h"
 #include "gpu/source/std_names.h"
 
@@ -54,19 +54,26 @@ static int arch_set(struct compile_options *o, const char *value, struct err *er
         value);
 }
 
-static int std_set(struct compile_options *o, const char *value, struct err *err) {
+bool compile_std_is_known(const char *std) {
     static const char *const known[] = {"c++03", "c++11", "c++14", "c++17", "c++20"};
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (!strcmp(value, known[i])) {
-            snprintf(o->std, sizeof o->std, "%s", value);
-            o->std_given = true;
-            return 0;
+        if (!strcmp(std, known[i])) {
+            return true;
         }
     }
-    return err_set(err, -EINVAL,
-                   "unknown language standard \"%.40s\"; known are c++03, c++11, "
-                   "c++14, c++17 and c++20",
-                   value);
+    return false;
+}
+
+static int std_set(struct compile_options *o, const char *value, struct err *err) {
+    if (!compile_std_is_known(value)) {
+        return err_set(err, -EINVAL,
+                       "unknown language standard \"%.40s\"; known are c++03, c++11, "
+                       "c++14, c++17 and c++20",
+                       value);
+    }
+    snprintf(o->std, sizeof o->std, "%s", value);
+    o->std_given = true;
+    return 0;
 }
 
 static int registers_set(struct compile_options *o, const char *value, struct err *err) {
@@ -281,27 +288,46 @@ static bool rule_matches(const struct option_rule *rule, const char *option,
     return *value || !option[len];
 }
 
-/* One option, and how many of the list's elements it took. */
+/* The rule of the option at *at, which moves behind it and its value; NULL: none. */
+static const struct option_rule *rule_find(const json_t *options, size_t *at,
+                                           const char **value) {
+    const char *option = json_string_value(json_array_get(options, (*at)++));
+    for (size_t i = 0; option && i < ARRAY_LEN(rules); i++) {
+        const struct option_rule *rule = &rules[i];
+        if (rule_matches(rule, option, value)) {
+            bool wants = rule->form == FORM_VALUE || rule->form == FORM_JOINED;
+            if (wants && !*value) {
+                *value = json_string_value(json_array_get(options, (*at)++));
+            }
+            return rule;
+        }
+    }
+    return NULL;
+}
+
 static int option_read(struct compile_options *o, const json_t *options, size_t *at,
                        struct err *err) {
-    const char *option = json_string_value(json_array_get(options, (*at)++));
+    const char *option = json_string_value(json_array_get(options, *at)), *value = NULL;
+    const struct option_rule *rule = rule_find(options, at, &value);
     if (!option) {
         return err_set(err, -EINVAL, "options must be strings");
     }
-    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
-        const char *value;
-        if (!rule_matches(&rules[i], option, &value)) {
-            continue;
-        }
-        if (!value && (rules[i].form == FORM_VALUE || rules[i].form == FORM_JOINED)) {
-            value = json_string_value(json_array_get(options, (*at)++));
-            if (!value) {
-                return err_set(err, -EINVAL, "option %s needs a value", option);
-            }
-        }
-        return rules[i].set ? rules[i].set(o, value ? value : "", err) : 0;
+    if (!rule) {
+        return err_set(err, -EINVAL, "the option \"%.60s\" is not allowed; " ALLOWED,
+                       option);
     }
-    return err_set(err, -EINVAL, "the option \"%.60s\" is not allowed; " ALLOWED, option);
+    if (!value && (rule->form == FORM_VALUE || rule->form == FORM_JOINED)) {
+        return err_set(err, -EINVAL, "option %s needs a value", option);
+    }
+    return rule->set ? rule->set(o, value ? value : "", err) : 0;
+}
+
+size_t compile_option_words(const json_t *words, size_t at, bool *ret_matters) {
+    size_t end = at;
+    const char *value = NULL;
+    const struct option_rule *rule = rule_find(words, &end, &value);
+    *ret_matters = rule && rule->set && rule->set != arch_set && rule->set != gencode_set;
+    return rule ? end - at : 0;
 }
 
 /* "-arch sm_90a" in one string is two: split at the first space of an option that is no
@@ -326,28 +352,6 @@ static json_t *options_split(const json_t *options) {
     return list;
 }
 
-/* The word at *at, as a shell would read it: quotes keep blanks. NULL: a quote is open.
- */
-static char *word_take(const char **at) {
-    struct buf word = BUF_INIT(SIZE_MAX / 4);
-    char quote = '\0';
-    const char *s = *at;
-    for (; *s && (quote || !strchr(" \t\r\n", *s)); s++) {
-        if (quote ? *s == quote : *s == '"' || *s == '\'') {
-            quote = quote ? '\0' : *s;
-        } else {
-            buf_add(&word, s, 1);
-        }
-    }
-    *at = s + strspn(s, " \t\r\n");
-    buf_add(&word, "", 1);
-    if (quote) {
-        buf_finish(&word);
-        return NULL;
-    }
-    return buf_detach(&word);
-}
-
 /* All options in one text, "-O3 -DN=3". A macro alone, "-DB=x y", may hold blanks. */
 static json_t *options_of_text(const char *text) {
     const char *more = strpbrk(text, " \t\r\n");
@@ -357,16 +361,7 @@ static json_t *options_of_text(const char *text) {
     if (!*text || (!more && strncmp(text, "-D", 2) == 0)) {
         return json_pack("[s]", text);
     }
-    json_t *list = json_array();
-    for (const char *at = text + strspn(text, " \t\r\n"); *at;) {
-        autofree char *word = word_take(&at);
-        if (!word) {
-            json_decref(list);
-            return NULL;
-        }
-        json_array_append_new(list, json_text(word, strlen(word)));
-    }
-    return list;
+    return shell_words(text);
 }
 
 static int options_read(struct compile_options *o, const json_t *options,

@@ -28,6 +28,10 @@ struct compile_options {
  * -EINVAL with a sentence that names the bad one. */
 int compile_options_read(struct compile_options *ret, const json_t *params,
                          struct err *err);
+bool compile_std_is_known(const char *std);
+/* Of nvcc's words: how many the option at `at` takes, and whether it makes a difference
+ * to the code of one target; 0: it is not one of those that are understood. */
+size_t compile_option_words(const json_t *words, size_t at, bool *ret_matters);
 void compile_options_finish(struct compile_options *o);
 json_t *compile_options_to_json(const struct compile_options *o);
 int compile_options_from_json(struct compile_options *ret, const json_t *json,

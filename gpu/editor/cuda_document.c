@@ -341,6 +341,54 @@ static char *hover_builtin(const char *name, size_t len) {
                         : xasprintf("`%s`: %s", b->name, b->doc);
 }
 
+static void tell_list(struct buf *out, const char *title, const json_t *list) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        buf_adds(out, i ? ", " : title);
+        buf_addf(out, "`%s`", json_string_value(json_array_get(list, i)));
+    }
+    buf_adds(out, json_array_size(list) ? "  \n" : "");
+}
+
+static void tell_defines(struct buf *out, const json_t *defines) {
+    const char *name;
+    json_t *value;
+    bool any = false;
+    json_object_foreach((json_t *)(uintptr_t)defines, name, value) {
+        autofree char *text = json_dumps(value, JSON_ENCODE_ANY);
+        const char *plain = json_is_string(value) ? json_string_value(value) : text;
+        buf_addf(out, "%s`%s=%s`", any ? ", " : "Macros: ", name, plain);
+        any = true;
+    }
+    buf_adds(out, any ? "  \n" : "");
+}
+
+/* On the first line: which flags of the project the last check had. */
+static char *hover_flags(const json_t *result) {
+    const json_t *flags = json_object_get(result, "flags");
+    if (!flags) {
+        return NULL;
+    }
+    autobuf out = BUF_INIT(8192);
+    tell_list(&out, "Flags from ", json_object_get(flags, "from"));
+    tell_list(&out, "Include folders: ", json_object_get(flags, "include_roots"));
+    tell_defines(&out, json_object_get(flags, "defines"));
+    tell_list(&out, "Options: ", json_object_get(flags, "options"));
+    const char *std = json_get_string(flags, "std", NULL);
+    if (std) {
+        buf_addf(&out, "Standard: `%s`  \n", std);
+    }
+    tell_list(&out, "Not looked in, since they lie outside the workspace: ",
+              json_object_get(flags, "outside"));
+    return xstrdup(out.data);
+}
+
+static char *hover_first_line(const struct document *d, const json_t *result,
+                              size_t offset, size_t *start, size_t *end) {
+    *start = 0;
+    *end = strcspn(d->text, "\n");
+    return offset <= *end ? hover_flags(result) : NULL;
+}
+
 /* The identifier at or right before the offset; kind CUDA_END when there is none. */
 static struct cuda_token identifier_at(const struct document *d, size_t offset) {
     struct cuda_lexer lexer;
@@ -357,15 +405,16 @@ static struct cuda_token identifier_at(const struct document *d, size_t offset) 
 static char *hover(const struct document *d, const json_t *result, size_t offset,
                    size_t *start, size_t *end) {
     struct cuda_token token = identifier_at(d, offset);
-    if (token.kind == CUDA_END) {
-        return NULL;
+    char *text = NULL;
+    if (token.kind != CUDA_END) {
+        *start = token.start;
+        *end = token.end;
+        autofree char *name = xstrndup(d->text + token.start, token.end - token.start);
+        text = hover_kernel(name, result);
+        text = text ? text : hover_left(d, &token, result);
+        text = text ? text : hover_builtin(name, strlen(name));
     }
-    *start = token.start;
-    *end = token.end;
-    autofree char *name = xstrndup(d->text + token.start, token.end - token.start);
-    char *text = hover_kernel(name, result);
-    text = text ? text : hover_left(d, &token, result);
-    return text ? text : hover_builtin(name, strlen(name));
+    return text ? text : hover_first_line(d, result, offset, start, end);
 }
 
 /* --- symbols --- */

@@ -117,8 +117,8 @@ static const char *package_of(const char *name, size_t len) {
 }
 
 static void tell_package(struct mistake *m, const char *package) {
-    autofree char *more = xasprintf(
-        "it belongs to %s: name the folder that holds it in \"include_roots\"", package);
+    autofree char *more =
+        xasprintf("it belongs to %s: give the folder that holds it by -I", package);
     mistake_say(m, more);
 }
 
@@ -139,8 +139,7 @@ static void fix_header(struct mistake *m) {
     if (name && package) {
         tell_package(m, package);
     } else if (name && name > t->text && name[-1] == '"') {
-        mistake_say(m, "send the file in \"headers\", or name its folder in "
-                       "\"include_roots\"");
+        mistake_say(m, "give its folder by -I, or send the file in \"headers\"");
     }
 }
 

@@ -64,16 +64,14 @@ static void refuse_outside(struct include_builder *b, size_t file,
     if (r->target[0] == '/') {
         include_refuse(
             b, file, r, "include_outside_roots",
-            "absolute includes are not followed; name %s relative to this file or to "
-            "one of "
-            "include_roots",
+            "absolute includes are not followed; name %s relative to this file or to a "
+            "folder that -I gives",
             r->target);
     } else {
         include_refuse(
             b, file, r, "include_outside_roots",
-            "%s leads out of the folders files may come from; add the folder that "
-            "holds both "
-            "files to include_roots",
+            "%s leads out of the folders files may come from; open the folder that holds "
+            "both files as the workspace",
             r->target);
     }
 }
@@ -91,8 +89,9 @@ static void refuse_missing(struct include_builder *b, size_t file,
     if (r->kind == REFERENCE_INCLUDE) {
         include_refuse(
             b, file, r, "include_not_found",
-            "%s is nowhere in the folders files may come from; correct the path or add "
-            "the folder that holds the file to include_roots",
+            "%s is nowhere in the folders files may come from; correct the path, or give "
+            "the folder that holds the file by -I, or for all files by include_dirs in "
+            "upskilld.yaml or by a compile_commands.json",
             r->target);
     }
 }

@@ -46,9 +46,8 @@ static enum include_lookup try_path(struct include_search *s, const char *path) 
     case -ELOOP:
         include_refuse(
             b, s->file, s->reference, "include_outside_roots",
-            "%s leads out of the folders files may come from (a link?); copy the file "
-            "in or "
-            "add its real folder to include_roots",
+            "%s leads out of the folders files may come from (a link?); copy the file in "
+            "or give its real folder by -I",
             display);
         return INCLUDE_REFUSED;
     case -EFBIG:
@@ -165,10 +164,11 @@ static void assume_folder(struct include_search *s, const char *folder,
     c->include_dirs = xreallocarray(c->include_dirs, count + 2, sizeof *c->include_dirs);
     c->include_dirs[count] = include_job_path(b, folder);
     c->include_dirs[count + 1] = NULL;
-    include_note(b, s->file, s->reference, "include_folder_assumed",
-                 "%s is taken from %s, which nobody named: give the folder in "
-                 "include_roots where it is the right one",
-                 target, folder);
+    include_note(
+        b, s->file, s->reference, "include_folder_assumed",
+        "%s is taken from %s, which nobody named: give the folder by -I where it "
+        "is the right one",
+        target, folder);
 }
 
 /* The one above; false at a root. */

@@ -7,8 +7,6 @@
 #include <limits.h>
 #include <string.h>
 
-#define MAX_FOLDERS 256
-
 /* --- what is due --- */
 
 static void timer_update(struct lsp *l);
@@ -33,70 +31,6 @@ static void timer_update(struct lsp *l) {
     uint64_t now = clock_ms();
     uv_update_time(l->host->origin->loop);
     uv_timer_start(&l->timer, timer_fired, due > now ? due - now : 0, 0);
-}
-
-/* --- folders --- */
-
-static void folders_changed(struct lsp *l) {
-    if (l->host->set_roots) {
-        l->host->set_roots(l->host->data, l->folders);
-    }
-}
-
-static size_t folder_index(const struct lsp *l, const char *path) {
-    size_t i;
-    json_t *folder;
-    json_array_foreach(l->folders, i, folder) {
-        if (strcmp(json_string_value(folder), path) == 0) {
-            break;
-        }
-    }
-    return i;
-}
-
-static void folder_add(struct lsp *l, const char *path) {
-    size_t count = json_array_size(l->folders);
-    if (path && count < MAX_FOLDERS && folder_index(l, path) == count) {
-        json_array_append_new(l->folders, json_string(path));
-    }
-}
-
-static void folders_add(struct lsp *l, const json_t *list) {
-    size_t i;
-    json_t *folder;
-    json_array_foreach(list, i, folder) {
-        autofree char *path = uri_to_path(json_get_string(folder, "uri", ""));
-        folder_add(l, path);
-    }
-}
-
-static void folders_remove(struct lsp *l, const json_t *list) {
-    size_t i;
-    json_t *folder;
-    json_array_foreach(list, i, folder) {
-        autofree char *path = uri_to_path(json_get_string(folder, "uri", ""));
-        size_t index = path ? folder_index(l, path) : SIZE_MAX;
-        if (index < json_array_size(l->folders)) {
-            json_array_remove(l->folders, index);
-        }
-    }
-}
-
-static void folders_read(struct lsp *l, const json_t *params) {
-    const char *path = json_get_string(params, "rootPath", NULL);
-    autofree char *root = uri_to_path(json_get_string(params, "rootUri", ""));
-    folders_add(l, json_object_get(params, "workspaceFolders"));
-    if (!json_array_size(l->folders)) {
-        folder_add(l, root ? root : path && *path == '/' ? path : NULL);
-    }
-    folders_changed(l);
-}
-
-static void folders_did_change(struct lsp *l, const json_t *params) {
-    const json_t *event = json_object_get(params, "event");
-    folders_remove(l, json_object_get(event, "removed"));
-    folders_add(l, json_object_get(event, "added"));
-    folders_changed(l);
 }
 
 /* --- lifecycle --- */
@@ -165,7 +99,7 @@ static void initialize(struct lsp *l, struct rpc_call *call) {
     lsp_client_read(&l->client, json_object_get(params, "capabilities"));
     l->state = LSP_RUNNING;
     tell_client(l, params);
-    folders_read(l, params);
+    lsp_workspace_read(l, params);
     if (pid > 0 && pid <= INT_MAX) {
         lsp_parent_watch(l, (int)pid);
     }
@@ -241,9 +175,9 @@ static void cancel_progress(struct lsp *l, const json_t *params) {
     lsp_progress_cancelled(l, json_object_get(params, "token"));
 }
 
-static void nothing(struct lsp *l, const json_t *params) {
-    (void)l;
+static void initialized(struct lsp *l, const json_t *params) {
     (void)params;
+    lsp_workspace_watch(l);
 }
 
 static const struct {
@@ -251,13 +185,15 @@ static const struct {
     void (*handle)(struct lsp *l, const json_t *params);
 } notifications[] = {
     {"$/cancelRequest", cancel_request},
-    {"initialized", nothing},
+    {"initialized", initialized},
     {"textDocument/didChange", lsp_did_change},
     {"textDocument/didClose", lsp_did_close},
     {"textDocument/didOpen", lsp_did_open},
     {"textDocument/didSave", lsp_did_save},
     {"window/workDoneProgress/cancel", cancel_progress},
-    {"workspace/didChangeWorkspaceFolders", folders_did_change},
+    {"workspace/didChangeConfiguration", lsp_did_change_configuration},
+    {"workspace/didChangeWatchedFiles", lsp_did_change_watched_files},
+    {"workspace/didChangeWorkspaceFolders", lsp_did_change_workspace_folders},
 };
 
 bool lsp_notification(struct lsp *l, const char *method, json_t *params) {

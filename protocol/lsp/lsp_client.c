@@ -74,6 +74,8 @@ void lsp_client_read(struct lsp_client *client, const json_t *capabilities) {
     client->refresh_diagnostics = HAS(workspace, "diagnostics", "refreshSupport");
     client->refresh_lenses = HAS(workspace, "codeLens", "refreshSupport");
     client->refresh_hints = HAS(workspace, "inlayHint", "refreshSupport");
+    client->watches_files =
+        HAS(workspace, "didChangeWatchedFiles", "dynamicRegistration");
     client->document_changes = HAS(workspace, "workspaceEdit", "documentChanges");
     client->action_literals =
         json_is_object(look(document, "codeAction", "codeActionLiteralSupport", NULL));

@@ -78,9 +78,10 @@ struct lsp_client {
     bool action_literals, preferred_actions;
     bool symbol_trees;
     bool markdown_hover, markdown_completion;
-    bool progress;     /* takes window/workDoneProgress/create */
-    bool apply_edit;   /* takes workspace/applyEdit */
-    bool create_files; /* in a workspace edit */
+    bool progress;      /* takes window/workDoneProgress/create */
+    bool apply_edit;    /* takes workspace/applyEdit */
+    bool create_files;  /* in a workspace edit */
+    bool watches_files; /* takes a registration for workspace/didChangeWatchedFiles */
 };
 void lsp_client_read(struct lsp_client *client, const json_t *capabilities);
 
@@ -130,6 +131,16 @@ void lsp_tell(struct lsp *l, const char *method, json_t *params);
 /* Watch the process that started us; host->quit when it is gone. */
 void lsp_parent_watch(struct lsp *l, int pid);
 void lsp_parent_close(struct lsp *l);
+
+/* --- the workspace --- */
+
+/* Folders and initializationOptions, of initialize's params. */
+void lsp_workspace_read(struct lsp *l, const json_t *params);
+/* Ask the client to tell of files that others change. */
+void lsp_workspace_watch(struct lsp *l);
+void lsp_did_change_workspace_folders(struct lsp *l, const json_t *params);
+void lsp_did_change_configuration(struct lsp *l, const json_t *params);
+void lsp_did_change_watched_files(struct lsp *l, const json_t *params);
 
 /* --- documents --- */
 

@@ -174,8 +174,7 @@ Test(include_closure, folders_with_the_usual_names_are_looked_into_and_told) {
                                        "#include \"w.h\"\n#include \"secret.txt\"\n"
                                        "#include <top2.h>\n#include \"mma.h\"\n")));
     autofree char *inc = xasprintf("common/x.h is taken from %s/inc, which nobody named: "
-                                   "give the folder in include_roots where it is the "
-                                   "right one",
+                                   "give the folder by -I where it is the right one",
                                    p.proj);
     cr_expect(eq(sz, json_array_size(p.closure.findings), 2));
     for (size_t i = 0; i < 2; i++) {
