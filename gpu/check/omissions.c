@@ -17,14 +17,36 @@ static char *quoted(const char *message) {
 
 /* --- leaving out --- */
 
-static void blank(char *text, struct host_part part) {
-    for (size_t i = part.from; i < part.to; i++) {
-        text[i] = text[i] == '\n' || text[i] == '\r' ? text[i] : ' ';
-    }
+static size_t line_end(const char *text, size_t at, size_t to) {
+    const char *end = memchr(text + at, '\n', to - at);
+    return end ? (size_t)(end - text) + 1 : to;
 }
 
-/* False: the guesses of this attempt wrote it, and they have a say of their own. */
-static bool leave_out(struct check_input *input, size_t index, struct host_part part) {
+/* #if and #define still count; loops' pragmas go with their loops. */
+static bool is_kept_directive(const char *line) {
+    line += strspn(line, " \t");
+    return *line == '#' && strncmp(line + 1 + strspn(line + 1, " \t"), "pragma", 6) != 0;
+}
+
+/* True when anything stood there. */
+static bool blank(char *text, struct host_part part, bool directives) {
+    bool any = false, goes_on = false;
+    for (size_t at = part.from, end; at < part.to; at = end) {
+        end = line_end(text, at, part.to);
+        bool kept = !directives && (goes_on || is_kept_directive(text + at));
+        goes_on = kept && end - at > 1 && text[end - 2] == '\\';
+        for (size_t i = at; i < end && !kept; i++) {
+            any |= !strchr(" \t\r\n", text[i]);
+            text[i] = text[i] == '\n' || text[i] == '\r' ? text[i] : ' ';
+        }
+    }
+    return any;
+}
+
+/* False: nothing stood there, or the guesses of this attempt wrote it, which have a say
+ * of their own. directives: they go too. */
+static bool leave_out(struct check_input *input, size_t index, struct host_part part,
+                      bool directives) {
     struct source_file *file = &input->closure.sources.files[index];
     size_t appended = index ? 0 : input->closure.sources.appended;
     char *kept = part.to <= file->len - appended
@@ -38,11 +60,10 @@ static bool leave_out(struct check_input *input, size_t index, struct host_part 
         file->original = xmalloc(file->len + 1);
         memcpy(file->original, file->text, file->len + 1);
     }
-    blank(file->text, part);
     if (kept) {
-        blank(kept, part);
+        blank(kept, part, directives);
     }
-    return true;
+    return blank(file->text, part, directives);
 }
 
 /* --- instantiations --- */
@@ -123,12 +144,16 @@ static struct host_part include_of(const struct source_file *file, struct host_p
                : (struct host_part){0};
 }
 
-/* The function without an execution space that the finding stands in. */
-static struct host_part function_of(const struct source_set *sources, size_t index,
-                                    size_t at) {
-    struct host_part ret = host_part_at(sources, index, at);
-    return ret.to && sources->files[index].text[ret.from] != ' ' ? ret
-                                                                 : (struct host_part){0};
+/* Whether the compiler found it with a template's arguments, which may be guessed. */
+static bool is_of_instantiation(const json_t *finding) {
+    const json_t *related;
+    size_t i;
+    json_array_foreach(json_object_get(finding, "related"), i, related) {
+        if (strstr(json_get_string(related, "message", ""), "instantiation of")) {
+            return true;
+        }
+    }
+    return false;
 }
 
 enum omission { OMISSION_NONE, OMISSION_PLACE, OMISSION_INSTANTIATION };
@@ -145,11 +170,15 @@ static enum omission leave_out_of(struct check_input *input, size_t index,
         return OMISSION_NONE;
     }
     struct host_part part = assertion_of(sources, index, finding, at);
+    bool is_guess = input->guesses.count && is_of_instantiation(finding);
     if (part.to) {
-        return leave_out(input, index, part) ? OMISSION_INSTANTIATION : OMISSION_NONE;
+        return leave_out(input, index, part, true) ? OMISSION_INSTANTIATION
+                                                   : OMISSION_NONE;
     }
-    part = header ? include_of(file, line, header) : function_of(sources, index, at);
-    return part.to && leave_out(input, index, part) ? OMISSION_PLACE : OMISSION_NONE;
+    part = header ? include_of(file, line, header) : host_part_at(sources, index, at);
+    return part.to && !is_guess && leave_out(input, index, part, header != NULL)
+               ? OMISSION_PLACE
+               : OMISSION_NONE;
 }
 
 static json_t *place_finding(const json_t *error) {

@@ -182,7 +182,8 @@ static bool directive_needs_std(const struct host_blanker *b, size_t i) {
     return needs;
 }
 
-/* Whether anything that stays says std:: (or may, after using namespace std). */
+/* Whether anything that stays says std:: (or may, after using namespace std), or a name
+ * of PyTorch's that is made of it: at::numeric_limits. */
 static bool device_needs_std(const struct host_blanker *b) {
     size_t next = 0;
     for (size_t i = 0; i < b->tokens.count; i++) {
@@ -197,7 +198,8 @@ static bool device_needs_std(const struct host_blanker *b) {
         enum code_word w = b->tokens.list[i].word;
         if ((w == WORD_DIRECTIVE && directive_needs_std(b, i)) ||
             (w == WORD_NAME && code_token_is(&b->tokens, i, "std") &&
-             (b->tokens.list[i + 1].word == WORD_SCOPE || b->using_std))) {
+             (b->tokens.list[i + 1].word == WORD_SCOPE || b->using_std)) ||
+            (w == WORD_NAME && code_token_is(&b->tokens, i, "numeric_limits"))) {
             return true;
         }
     }

@@ -18,31 +18,38 @@ static void read_macros(const struct source_set *s, struct space_macros *ret) {
     }
 }
 
-static bool is_template(const struct host_blanker *b, const struct declaration *d) {
-    bool ret = d->has_template;
-    for (size_t k = d->parent; k != SIZE_MAX && !ret;
-         k = b->declarations.list[k].parent) {
-        ret = b->declarations.list[k].has_template;
-    }
-    return ret;
+static bool is_alias(const struct host_blanker *b, const struct declaration *d) {
+    enum code_word first = b->tokens.list[d->first].word;
+    return d->kind == DECLARATION_OTHER &&
+           (first == WORD_USING || first == WORD_TYPEDEF || first == WORD_NAMESPACE);
+}
+
+static bool has_device_words(const struct host_blanker *b, size_t first, size_t last) {
+    return b->device_words[last + 1] != b->device_words[first];
 }
 
 static bool can_go(const struct host_blanker *b, const struct declaration *d) {
     bool layout = d->parent != SIZE_MAX &&
                   (d->has_virtual || (d->kind == DECLARATION_VARIABLE && !d->has_static));
-    return (d->kind == DECLARATION_FUNCTION || d->kind == DECLARATION_VARIABLE) &&
-           !d->open && !layout && !is_template(b, d) &&
-           b->device_words[d->last + 1] == b->device_words[d->first] &&
+    bool kind = d->kind == DECLARATION_FUNCTION || d->kind == DECLARATION_VARIABLE ||
+                d->kind == DECLARATION_CLASS || is_alias(b, d);
+    return kind && !d->open && !layout && !has_device_words(b, d->first, d->last) &&
            !host_blanker_has_unknown_space(b, d);
 }
 
+/* The innermost that can go; nothing around what no use of it makes wrong. */
 static struct host_part part_at(const struct host_blanker *b, size_t offset) {
     struct host_part ret = {0};
-    for (size_t i = 0; i < b->declarations.count; i++) { /* the innermost comes last */
+    for (size_t i = 0; i < b->declarations.count; i++) { /* inner ones come later */
         const struct declaration *d = &b->declarations.list[i];
         size_t from = b->tokens.list[d->first].start, to = b->tokens.list[d->last].end;
-        if (from <= offset && offset < to) {
-            ret = can_go(b, d) ? (struct host_part){from, to} : (struct host_part){0};
+        if (offset < from || offset >= to) {
+            continue;
+        }
+        if (can_go(b, d)) {
+            ret = (struct host_part){from, to};
+        } else if (b->tokens.list[d->first].word == WORD_STATIC_ASSERT) {
+            ret = (struct host_part){0};
         }
     }
     return ret;
@@ -58,7 +65,9 @@ struct host_part host_part_at(const struct source_set *s, size_t index, size_t o
     }
     read_macros(s, &macros);
     if (host_blanker_init(&b, original_of(f), f->len, HOST_TOKENS_MAX, &macros) == 0) {
-        ret = part_at(&b, offset);
+        bool whole = index != source_set_unit(s) && b.tokens.count &&
+                     !has_device_words(&b, 0, b.tokens.count - 1);
+        ret = whole ? (struct host_part){0, f->len} : part_at(&b, offset);
         host_blanker_finish(&b);
     }
     space_macros_finish(&macros);

@@ -233,9 +233,36 @@ static void answer_call(struct walk *w, size_t i) {
     bindings_finish(&arguments);
 }
 
+static uint64_t scope_hash(const struct host_blanker *b, const struct name_scope *s) {
+    return s->name_end > s->name ? code_token_hash(&b->tokens, s->name_end - 1) : 0;
+}
+
+/* "device::gemm<T>" that nobody launches, when the kernel gemm is in another namespace:
+ * something else of that name. */
+static bool names_another(const struct walk *w, size_t i,
+                          const struct declaration *kernel) {
+    const struct host_blanker *b = w->c->b;
+    const struct name_scope *scopes = b->declarations.scopes;
+    if (i < 2 || word_at(w->t, i - 1) != WORD_SCOPE ||
+        word_at(w->t, i - 2) != WORD_NAME || word_at(w->t, i + 1) != WORD_LESS ||
+        word_at(w->t, code_angles_end(w->t, i + 1) + 1) == WORD_LAUNCH_OPEN) {
+        return false;
+    }
+    uint64_t outer = code_token_hash(w->t, i - 2);
+    bool is_scope = false;
+    for (size_t k = 0; k < b->declarations.scope_count && !is_scope; k++) {
+        is_scope = scope_hash(b, &scopes[k]) == outer;
+    }
+    return is_scope &&
+           (kernel->scope == SIZE_MAX || scope_hash(b, &scopes[kernel->scope]) != outer);
+}
+
 static void take_kernel(struct walk *w, size_t i) {
     const struct host_blanker *b = w->c->b;
     const struct declaration *kernel = collector_kernel(w->c, code_token_hash(w->t, i));
+    if (kernel && names_another(w, i, kernel)) {
+        return;
+    }
     autofree char *arguments =
         kernel ? walk_template_arguments(w, kernel, i, true) : NULL;
     if (arguments && !is_running(w, arguments)) {

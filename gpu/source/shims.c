@@ -225,6 +225,10 @@
     DEFINE(__linux__, "1")                                                               \
     DEFINE(__linux, "1")                                                                 \
     DEFINE(__unix__, "1")                                                                \
+    DEFINE(__GLIBC__, "2")                                                               \
+    DEFINE(__GLIBC_MINOR__, "28")                                                        \
+    "#ifndef __GLIBC_PREREQ\n#define __GLIBC_PREREQ(major, minor) "                      \
+    "((major) < 2 || ((major) == 2 && (minor) <= 28))\n#endif\n"                         \
     "#if __cplusplus >= 201703L\n#define register\n#endif\n#define "                     \
     "__extension__\n" SPELT("asm", "asm") SPELT("const", "const")                        \
         SPELT("signed", "signed") SPELT("volatile", "volatile")

@@ -560,5 +560,19 @@ UPSKILLD_LIMITS(Float8_e5m2, true, 0xfb, 0x7b, 0x04, 0x34, 0x7c, 0x7f, 3)
 #undef UPSKILLD_LIMITS
 } // namespace std
 } // namespace cuda
+
+namespace at {
+template <typename T> struct numeric_limits {
+    using limits = ::cuda::std::numeric_limits<T>;
+    __device__ static constexpr T lowest() { return limits::lowest(); }
+    __device__ static constexpr T max() { return limits::max(); }
+    __device__ static constexpr T lower_bound() {
+        return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
+    }
+    __device__ static constexpr T upper_bound() {
+        return limits::has_infinity ? limits::infinity() : limits::max();
+    }
+};
+} // namespace at
 #endif
 #endif

@@ -322,6 +322,17 @@ Test(host_launches, macros_that_make_kernels_and_launchers_are_followed) {
 }
 
 /* A table of kernels asks for them as a launch does, through macros too. */
+/* A class of the host's may be named as a kernel of another namespace is. */
+Test(host_launches, a_name_of_another_namespace_asks_for_nothing) {
+    autofree char *got = asked(
+        "namespace n { namespace kernel {\ntemplate <class T> __global__ void gemm(T *p) "
+        "{}\n} template <class A, class B> struct gemm { std::vector<A> a; }; }\n"
+        "void f() { n::gemm<float, int> host; " ROOM "}\n"
+        "void g() { n::kernel::gemm<int><<<1, 1>>>(0); " ROOM "}\n"
+        "namespace other = n::kernel;\nvoid h() { other::gemm<char><<<1, 1>>>(0); }\n");
+    cr_expect(eq(str, got, "n::kernel::gemm<int>;n::kernel::gemm<char>;"));
+}
+
 Test(host_launches, tables_of_kernels_ask_for_them) {
     static const struct {
         const char *text, *asked;

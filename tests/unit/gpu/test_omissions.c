@@ -36,7 +36,7 @@ Test(omissions, are_no_errors_where_device_code_does_without, .timeout = 120) {
         cr_skip_test("no CUDA compiler");
     }
     static const struct {
-        const char *source, *outline;
+        const char *source, *outline, *header; /* "h.h"; may be NULL */
     } cases[] = {
         /* headers of libraries that are not here */
         {"#include <lib/graph.h>\n#include <lib/plan.h>\n__global__ void a() {}\n"
@@ -61,6 +61,23 @@ Test(omissions, are_no_errors_where_device_code_does_without, .timeout = 120) {
          "error:1"},
         {"__devcie__ constexpr int g(int n) { return n; }\n__global__ void a() {}\n",
          "error:1, error:1"},
+        /* types and aliases that nothing of the device uses, and such as it does */
+        {"namespace n {}\nnamespace m = n::gone;\nstruct H { n::gone g; };\n"
+         "__global__ void a() {}\n",
+         "warning:2, warning:3; a"},
+        {"namespace n {}\nstruct H { n::gone g; };\n"
+         "__global__ void a(H *p) { p->g = 0; }\n",
+         "error:2"},
+        {"struct H { static_assert(sizeof(int) == 8, \"\"); };\n__global__ void a() {}\n",
+         "error:1"},
+        /* a header that has no execution space, but for what #define says; what follows
+         * from its absence, and a header that has one */
+        {"#include \"h.h\"\nstruct G { H h; };\n__global__ void a(int *p) { *p = N; }\n",
+         "warning:2, warning:2; a",
+         "#define N 2\ntemplate <class T> struct H { n::gone g; };\n"},
+        {"#include \"h.h\"\n__global__ void a(int *p) { *p = f(); }\n", "error:1",
+         "template <class T> struct H { n::gone g; __device__ int f(); };\n"
+         "__device__ int f() { return 1; }\n"},
         /* kernels that several definitions fit */
         {K K2 Q "void f(float *p) { k<float, 1><<<1, 1>>>(p, p); }\n"
                 "void g(float *p) { q<float><<<1, 1>>>(p); }\n",
@@ -84,8 +101,9 @@ Test(omissions, are_no_errors_where_device_code_does_without, .timeout = 120) {
     struct check_room room;
     check_room_open(&room, NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        autojson *result =
-            check_room_check(&room, json_pack("{s:s}", "source", cases[i].source));
+        autojson *result = check_room_check(
+            &room, json_pack("{s:s, s:{s:s}}", "source", cases[i].source, "headers",
+                             "h.h", cases[i].header ? cases[i].header : ""));
         autofree char *got = outline(result);
         cr_expect_str_eq(got, cases[i].outline, "of:\n%sis: %s", cases[i].source, got);
     }

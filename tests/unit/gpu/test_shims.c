@@ -83,6 +83,9 @@ Test(shims, live_together_and_with_cuda_std) {
             "static_assert(std::is_same<std::uint32_t, uint32_t>::value, \"\");\n"
             "static_assert(std::is_same<uint64_t, cuda::std::uint64_t>::value, \"\");\n"
             "static_assert(std::numeric_limits<float>::max() == FLT_MAX, \"\");\n"
+            "static_assert(at::numeric_limits<int>::lower_bound() == INT_MIN, \"\");\n"
+            "static_assert(at::numeric_limits<float>::max() == FLT_MAX, \"\");\n"
+            "static_assert(__GLIBC__ == 2 && __GLIBC_PREREQ(2, 17), \"\");\n"
             "static_assert(std::get<0>(std::tuple<int, float>(3, 1.f)) == 3, \"\");\n");
         buf_adds(&source, KERNEL);
         expect_clean(source.data, NULL, backwards ? "backwards" : "forwards");
