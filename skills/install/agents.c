@@ -6,13 +6,20 @@
 #include "base/file.h"
 #include "base/yaml.h"
 #include "protocol/schema/schema.h"
-#include "skills/install/agents_table.h"
 
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 #include <yaml.h>
+
+/* As struct agent, before expansion: `~/` is the home folder, `${NAME:-fallback}` the
+ * environment's; "a|b" is the first that exists on this machine, else a. */
+struct agent_row {
+    const char *name, *title, *project, *user, *detect;
+    const char *reads; /* further folders, separated by spaces; NULL when unknown */
+};
+#include "skills/agents_table.h"
 
 #define USER_FILE_MAX (64u << 10)
 #define PATH_LIMIT 4096
@@ -306,8 +313,8 @@ static int put_user_file(struct agents *agents, const char *path, struct err *er
 
 void agents_builtin(struct agents *ret) {
     *ret = (struct agents){0};
-    for (size_t i = 0; i < agents_table_count; i++) {
-        agents_put(ret, agent_from_row(&agents_table[i]));
+    for (const struct agent_row *row = agents_table; row->name; row++) {
+        agents_put(ret, agent_from_row(row));
     }
 }
 

@@ -1,6 +1,7 @@
 #include "skills/traces/redaction_secrets.h"
 
 #include "base/mem.h"
+#include "skills/redaction_names_table.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -17,63 +18,6 @@ struct name {
     bool is_upper, is_flag, is_header; /* NAME, --name, x-name */
     bool is_element, begins_line;      /* <name> */
 };
-
-/* By their ends, whatever stands before: MAX_TOKENS and tokenizer name no secret. */
-static const char *const secret_ends[] = {
-    "password",     "passwd",      "passphrase",
-    "passcode",     "secret",      "_pwd",
-    "-pwd",         "_pass",       "-pass",
-    "dbpass",       "secret_key",  "secretkey",
-    "secret-key",   "private_key", "privatekey",
-    "mnemonic",     "passwort",    "kennwort",
-    "mot_de_passe", "motdepasse",  "_mdp",
-    "contrasena",   "seed_phrase", "requirepass",
-    "masterauth",   "private-key", "secret_access_key"};
-static const char *const token_ends[] = {"token",
-                                         "apikey",
-                                         "api_key",
-                                         "api-key",
-                                         "access_key",
-                                         "accesskey",
-                                         "access-key",
-                                         "auth_key",
-                                         "authkey",
-                                         "auth-key",
-                                         "credential",
-                                         "credentials",
-                                         "signing_key",
-                                         "encryption_key",
-                                         "master_key",
-                                         "account_key",
-                                         "accountkey",
-                                         "subscription_key",
-                                         "-signature",
-                                         "access_key_id",
-                                         "webhook_url",
-                                         "session_id_token",
-                                         "bearer",
-                                         "license_key",
-                                         "deploy_key",
-                                         "key-data",
-                                         "_auth",
-                                         "-auth",
-                                         "_jwt",
-                                         "_pat",
-                                         "session_key",
-                                         "sessionkey",
-                                         "sessid",
-                                         "storage_key",
-                                         "sharedaccesskey",
-                                         "recovery_key",
-                                         "activation_key",
-                                         "_psk"};
-/* The whole name. */
-static const char *const secret_words[] = {"psk", "pwd", "pw", "mdp"};
-static const char *const token_words[] = {"auth", "pass", "jwt", "sas", "sig", "pat"};
-/* What may stand behind any of them. */
-static const char *const neutral_ends[] = {
-    "prod", "dev",  "staging", "stage",  "base", "old",   "new", "value",    "primary",
-    "live", "data", "b64",     "base64", "str",  "plain", "raw", "secondary"};
 
 static bool ends_with(const char *s, size_t len, const char *tail) {
     size_t n = strlen(tail);

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_FILLER 56u /* bytes between the noun and what links it to its value */
+#define MAX_FILLER 56u /* bytes between the noun and what secret_links it to its value   \
+                        */
 #define MAX_WORD 256u
 
 enum strength {
@@ -18,153 +19,11 @@ enum strength {
     STRONG, /* password: also a plain word */
     PAIR,   /* credentials: a name and a secret */
 };
-static const struct {
+struct secret_noun {
     const char *noun;
     enum strength strength;
-} nouns[] = {
-    {"password", STRONG},
-    {"passwort", STRONG},
-    {"passphrase", STRONG},
-    {"passcode", STRONG},
-    {"pass phrase", STRONG},
-    {"passwd", STRONG},
-    {"kennwort", STRONG},
-    {"mot de passe", STRONG},
-    {"contrase\xc3\xb1"
-     "a",
-     STRONG},
-    {"clave", WEAK},
-    {"senha", STRONG},
-    {"parola d'ordine", STRONG},
-    {"wachtwoord", STRONG},
-    {"has\xc5\x82o", STRONG},
-    {"\xe5\xaf\x86\xe7\xa0\x81", STRONG},
-    {"\xe5\x8f\xa3\xe4\xbb\xa4", STRONG},
-    {"\xe5\xaf\x86\xe9\x92\xa5", WEAK},
-    {"\xe4\xbb\xa4\xe7\x89\x8c", WEAK},
-    {"\xe3\x83\x91\xe3\x82\xb9\xe3\x83\xaf\xe3\x83\xbc\xe3\x83\x89", STRONG},
-    {"\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c", STRONG},
-    {"\xeb\xb9\x84\xeb\xb0\x80\xeb\xb2\x88\xed\x98\xb8", STRONG},
-    {"pwd", STRONG},
-    {"pw", STRONG},
-    {"mdp", STRONG},
-    {"key", WORDY},
-    {"secret", WEAK},
-    {"token", WEAK},
-    {"api key", WEAK},
-    {"api-key", WEAK},
-    {"apikey", WEAK},
-    {"access key", WEAK},
-    {"license key", WEAK},
-    {"jeton", WEAK},
-    {"api-schl\xc3\xbcssel", WEAK},
-    {"cl\xc3\xa9 d'api", WEAK},
-    {"cl\xc3\xa9 api", WEAK},
-    {"clave api", WEAK},
-    {"clave de api", WEAK},
-    {"pin", WEAK},
-    {"seed phrase", STRONG},
-    {"recovery code", WEAK},
-    {"credentials", PAIR},
-    {"credential", PAIR},
-    {"creds", PAIR},
-    {"login", PAIR},
-    {"log in", PAIR},
-    {"zugangsdaten", PAIR},
-    {"anmeldedaten", PAIR},
-    {"identifiants", PAIR},
-    {"credenciales", PAIR},
-    {"user/pass", PAIR},
-    {"username/password", PAIR},
-    {"\xe8\xb4\xa6\xe5\x8f\xb7\xe5\xaf\x86\xe7\xa0\x81", PAIR},
 };
-/* What links the noun to its value; the signs need no blank before them. */
-static const char *const links[] = {
-    "is",       "was",    "are",  "be",  "to",   "ist", "lautet", "war",
-    "sind",     "lauten", "auf",  "est", "sont", "es",  "son",    "\xc3\xa9",
-    "\xc3\xa8", "are:",   "with", "mit", "from", "von", "avec",   "con"};
-static const char *const signs[] = {":",
-                                    "=",
-                                    "\xef\xbc\x9a",
-                                    "\xe6\x98\xaf",
-                                    "\xe4\xb8\xba",
-                                    "\xe7\x82\xba",
-                                    "->",
-                                    "\xe2\x86\x92",
-                                    "\xe3\x81\xaf",
-                                    "\xe2\x80\x94",
-                                    "|"};
-/* "as the password", "ist das Passwort" */
-static const char *const links_before[] = {"is",    "as", "als",  "ist", "est",
-                                           "comme", "es", "como", "for"};
-/* What passwords are said to be, and are not. */
-static const char *const states[] = {"wrong",
-                                     "incorrect",
-                                     "invalid",
-                                     "empty",
-                                     "correct",
-                                     "valid",
-                                     "weak",
-                                     "not",
-                                     "strong",
-                                     "secret",
-                                     "blank",
-                                     "optional",
-                                     "safe",
-                                     "secure",
-                                     "fine",
-                                     "good",
-                                     "bad",
-                                     "null",
-                                     "none",
-                                     "falsch",
-                                     "leer",
-                                     "richtig",
-                                     "ung\xc3\xbcltig",
-                                     "incorrecta",
-                                     "obligatoria",
-                                     "vide",
-                                     "faux",
-                                     "default",
-                                     "plain",
-                                     "plaintext",
-                                     "the",
-                                     "your",
-                                     "a",
-                                     "an",
-                                     "my",
-                                     "in",
-                                     "what",
-                                     "too",
-                                     "still",
-                                     "now",
-                                     "here",
-                                     "there",
-                                     "only",
-                                     "also",
-                                     "password",
-                                     "unknown",
-                                     "ok",
-                                     "okay",
-                                     "different",
-                                     "same",
-                                     "visible",
-                                     "random",
-                                     "private",
-                                     "public",
-                                     "sensitive",
-                                     "absent",
-                                     "present",
-                                     "it",
-                                     "that",
-                                     "this",
-                                     "yours",
-                                     "ours",
-                                     "necessary",
-                                     "long",
-                                     "short",
-                                     "hers",
-                                     "mandatory"};
+#include "skills/redaction_prose_table.h"
 
 /* --- words --- */
 
@@ -182,22 +41,23 @@ static bool is_letter(char c) {
 }
 
 static size_t noun_at(const char *s, size_t len, size_t at, enum strength *ret) {
-    for (size_t i = 0; i < ARRAY_LEN(nouns) && !(at > 0 && s[at - 1] == '<'); i++) {
-        if (tolower((unsigned char)s[at]) != (unsigned char)nouns[i].noun[0]) {
+    for (size_t i = 0; i < ARRAY_LEN(secret_nouns) - 1 && !(at > 0 && s[at - 1] == '<');
+         i++) {
+        if (tolower((unsigned char)s[at]) != (unsigned char)secret_nouns[i].noun[0]) {
             continue;
         }
-        size_t n = strlen(nouns[i].noun);
-        if (len - at < n || strncasecmp(s + at, nouns[i].noun, n) != 0) {
+        size_t n = strlen(secret_nouns[i].noun);
+        if (len - at < n || strncasecmp(s + at, secret_nouns[i].noun, n) != 0) {
             continue;
         }
-        bool latin = (unsigned char)nouns[i].noun[n - 1] < 0x80;
+        bool latin = (unsigned char)secret_nouns[i].noun[n - 1] < 0x80;
         bool goes_on = at + n < len && latin &&
                        (is_letter(s[at + n]) || strchr("_-", s[at + n]) ||
                         isdigit((unsigned char)s[at + n]));
         /* Chinese follows without a blank. */
         goes_on = goes_on && (unsigned char)s[at + n] < 0xE0;
         if (!goes_on) {
-            *ret = nouns[i].strength;
+            *ret = secret_nouns[i].strength;
             return n;
         }
     }
@@ -243,7 +103,8 @@ static size_t mark_at(const char *s, size_t len, size_t at) {
     return 0;
 }
 
-/* A quote, a blank, or what only sentences hold: signs of three bytes, as in Chinese. */
+/* A quote, a blank, or what only sentences hold: secret_signs of three bytes, as in
+ * Chinese. */
 static bool ends_said(const char *s, size_t len, size_t i, bool marked) {
     unsigned char c = (unsigned char)s[i];
     if (c >= 0x80) {
@@ -290,7 +151,7 @@ static bool is_state(const char *s, size_t n) {
             return true;
         }
     }
-    return is_any(s, n, states, ARRAY_LEN(states));
+    return is_any(s, n, secret_states, ARRAY_LEN(secret_states));
 }
 
 static bool is_number(const char *s, size_t n) {
@@ -351,9 +212,9 @@ static bool is_value(const char *s, size_t len, const struct said *v,
 
 /* The length of a link at s[at], with what may stand behind it. */
 static size_t link_at(const char *s, size_t len, size_t at, bool word) {
-    for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
-        size_t n = strlen(signs[i]);
-        if (secret_starts(s, len, at, signs[i])) {
+    for (size_t i = 0; i < ARRAY_LEN(secret_signs); i++) {
+        size_t n = strlen(secret_signs[i]);
+        if (secret_starts(s, len, at, secret_signs[i])) {
             bool blank = at + n < len && s[at + n] && strchr(" \t\"'`*", s[at + n]);
             return word || blank || n > 1 ? n : 0;
         }
@@ -363,7 +224,7 @@ static size_t link_at(const char *s, size_t len, size_t at, bool word) {
         i++;
     }
     bool found = word && i < len && (isspace((unsigned char)s[i]) || s[i] == ':') &&
-                 is_any(s + at, i - at, links, ARRAY_LEN(links));
+                 is_any(s + at, i - at, secret_links, ARRAY_LEN(secret_links));
     return found ? i - at + (s[i] == ':') : 0;
 }
 
@@ -458,8 +319,8 @@ static bool said_before(const char *s, size_t len, size_t at, size_t low,
             struct said v;
             const char *gap = memchr(s + end + 1, ' ', at - end - 1);
             size_t link = gap ? (size_t)(gap - (s + end + 1)) : 0;
-            bool linked =
-                is_any(s + end + 1, link, links_before, ARRAY_LEN(links_before));
+            bool linked = is_any(s + end + 1, link, secret_links_before,
+                                 ARRAY_LEN(secret_links_before));
             if (linked && value_at(s, len, start, &v) && v.end <= end &&
                 secret_is_odd(s + v.start, v.end - v.start)) {
                 *ret = (struct secret){v.start, v.end, "<secret>", false};

@@ -299,7 +299,10 @@ def main():
         path = folder + "/abi.c"
         with open(path, "w") as f:
             f.write(text)
-        flags = ["-std=gnu17", "-w", "-I" + ROOT, "-I" + include]
+        os.mkdir(folder + "/gpu")
+        subprocess.run([sys.executable, ROOT + "/base/tables.py", ROOT + "/gpu/driver/cuda_codes.txt",
+                        folder + "/gpu/cuda_codes_table.h"], check=True)
+        flags = ["-std=gnu17", "-w", "-I" + ROOT, "-I" + folder, "-I" + include]
         subprocess.run(CC + flags + [path, ROOT + "/gpu/driver/cuda_codes.c", "-o", folder + "/abi"], check=True)
         named = subprocess.run([folder + "/abi"]).returncode
         # The versioned names, as the library exports them: cuda.h's macros are for programs that are linked.
