@@ -25,7 +25,6 @@
 #define COLUMNS 16        /* of b that are decoded at a time */
 #define SIDE 4            /* columns side by side */
 #define NO_EXPONENT -4096 /* of zero */
-#define ABSENT -16384     /* of what is not in the matrix */
 #define LEAST_FAST -100
 #define INFINITE 128 /* exponent of an infinity or NaN */
 
@@ -41,10 +40,11 @@ typedef int64_t hlong __attribute__((vector_size(4 * WIDE)));
 
 MATRIX_DECODE(decode, float)
 
-/* The rows of a as vectors: element k of WIDE rows; exponents of two k side by side. */
+/* The rows of a as vectors: element k of WIDE rows; exponents of two k in each lane. */
 struct rows {
     float values[FUSED_MAX_M * FUSED_MAX_ROW] __attribute__((aligned(64)));
     int16_t exponents[FUSED_MAX_M * FUSED_MAX_ROW] __attribute__((aligned(64)));
+    uint64_t present[FUSED_MAX_M]; /* by k */
     unsigned k;
     int greatest;
 };
@@ -56,6 +56,142 @@ struct columns {
 
 static int least_exponent(enum ptx_type t) {
     return t == PTX_F16 || t == PTX_E5M2 ? -14 : t == PTX_E4M3 ? -6 : -126;
+}
+
+/* Words of WIDE rows side by side. */
+static void words_turn(const uint8_t *a, unsigned rows, unsigned count, uint32_t *to) {
+    for (unsigned first = 0; first < rows; first += WIDE) {
+        for (unsigned lane = 0; lane < WIDE; lane++) {
+            const uint8_t *row = a + (size_t)(first + lane) * count * 4;
+            for (unsigned k = 0; k < count; k++) {
+                memcpy(&to[((size_t)first * count) + (size_t)k * WIDE + lane],
+                       row + (size_t)k * 4, 4);
+            }
+        }
+    }
+}
+
+/* Vectors of words to vectors of their elements, the lowest first. */
+#define ROWS_DECODE(name, bits, convert)                                                 \
+    static void name(const uint32_t *words, unsigned vectors, float *to) {               \
+        for (unsigned v = 0; v < vectors * (32 / (bits)); v++) {                         \
+            const uint32_t *from = words + (size_t)(v / (32 / (bits))) * WIDE;           \
+            unsigned shift = v % (32 / (bits)) * (bits);                                 \
+            LANES_IVDEP for (unsigned l = 0; l < WIDE; l++) {                            \
+                uint32_t x = from[l] >> shift & (UINT32_MAX >> (32 - (bits)));           \
+                to[(size_t)v * WIDE + l] = convert(x);                                   \
+            }                                                                            \
+        }                                                                                \
+    }
+ROWS_DECODE(rows_f16, 16, real_f16)
+ROWS_DECODE(rows_bf16, 16, real_bf16)
+ROWS_DECODE(rows_tf32, 32, real_tf32)
+ROWS_DECODE(rows_e4m3, 8, real_e4m3)
+ROWS_DECODE(rows_e5m2, 8, real_e5m2)
+
+static void rows_dense(struct rows *r, const struct fused_sum *f, const uint8_t *a) {
+    uint32_t words[FUSED_MAX_M * FUSED_MAX_K];
+    enum ptx_type t = (enum ptx_type)f->a;
+    unsigned count = matrix_bytes(t, f->k) / 4;
+    words_turn(a, f->m, count, words);
+    (t == PTX_F16    ? rows_f16
+     : t == PTX_BF16 ? rows_bf16
+     : t == PTX_TF32 ? rows_tf32
+     : t == PTX_E4M3 ? rows_e4m3
+                     : rows_e5m2)(words, f->m / WIDE * count, r->values);
+    for (unsigned row = 0; row < f->m; row++) {
+        r->present[row] = UINT64_MAX;
+    }
+}
+
+static void rows_sparse(struct rows *r, const struct fused_sum *f, const uint8_t *a,
+                        const uint8_t *places) {
+    float values[FUSED_MAX_M * FUSED_MAX_K];
+    decode((enum ptx_type)f->a, a, (unsigned)f->m * f->k, values);
+    memset(r->values, 0, (size_t)f->m * r->k * sizeof *r->values);
+    for (unsigned row = 0; row < f->m; row++) {
+        float *block = r->values + (size_t)(row / WIDE) * WIDE * r->k + row % WIDE;
+        r->present[row] = 0;
+        for (unsigned k = 0; k < f->k; k++) {
+            unsigned at = places[row * f->k + k];
+            block[(size_t)at * WIDE] = values[row * f->k + k];
+            r->present[row] |= UINT64_C(1) << at;
+        }
+    }
+}
+
+/* ---- vectors ---- */
+
+LANE_INLINE vshort max_short(vshort a, vshort b) {
+#if WIDE == 16
+    return (vshort)_mm512_max_epi16((__m512i)a, (__m512i)b);
+#elif WIDE == 8
+    return (vshort)_mm256_max_epi16((__m256i)a, (__m256i)b);
+#else
+    vshort greater = a > b;
+    return (a & greater) | (b & ~greater);
+#endif
+}
+LANE_INLINE vint max_int(vint a, vint b) {
+#if WIDE == 16
+    return (vint)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif WIDE == 8
+    return (vint)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    vint greater = a > b;
+    return (a & greater) | (b & ~greater);
+#endif
+}
+LANE_INLINE bool any(vint x) {
+#if WIDE == 16
+    return _mm512_test_epi32_mask((__m512i)x, (__m512i)x) != 0;
+#elif WIDE == 8
+    return !_mm256_testz_si256((__m256i)x, (__m256i)x);
+#else
+    return (x[0] | x[1] | x[2] | x[3]) != 0;
+#endif
+}
+LANE_INLINE vint splat(int32_t x) {
+    return x - (vint){0};
+}
+
+LANE_INLINE vint exponent(vfloat x, int least) {
+    vint bits = (vint)x & 0x7fffffff, zero = bits == 0;
+    vint e = max_int((bits >> 23) - 127, splat(least));
+    return (e & ~zero) | (zero & NO_EXPONENT);
+}
+
+static int greatest_of(vint x) {
+    int32_t all[WIDE], most = NO_EXPONENT;
+    memcpy(all, &x, sizeof all);
+    for (unsigned l = 0; l < WIDE; l++) {
+        most = most < all[l] ? all[l] : most;
+    }
+    return most;
+}
+
+static void rows_decode(struct rows *r, const struct fused_sum *f, const uint8_t *a,
+                        const uint8_t *places) {
+    int least = least_exponent((enum ptx_type)f->a);
+    vint most = splat(NO_EXPONENT), sign = splat(f->negated ? INT32_MIN : 0);
+    r->k = f->row;
+    if (places) {
+        rows_sparse(r, f, a, places);
+    } else {
+        rows_dense(r, f, a);
+    }
+    for (unsigned at = 0; at < f->m * r->k; at += 2 * WIDE) {
+        vfloat x[2];
+        memcpy(x, r->values + at, sizeof x);
+        vint e = exponent(x[0], least), next = exponent(x[1], least);
+        most = max_int(most, max_int(e, next));
+        e = (e & 0xffff) | next << 16;
+        memcpy(r->exponents + at, &e, sizeof e);
+        x[0] = (vfloat)((vint)x[0] ^ sign);
+        x[1] = (vfloat)((vint)x[1] ^ sign);
+        memcpy(r->values + at, x, sizeof x);
+    }
+    r->greatest = greatest_of(most);
 }
 
 /* Exponents; the greatest one. */
@@ -71,39 +207,6 @@ static int exponents_of(const float *values, unsigned count, int least, int16_t 
         to[k] = (int16_t)e;
     }
     return greatest;
-}
-
-static void rows_place(struct rows *r, unsigned row, unsigned k, float value,
-                       int exponent) {
-    size_t block = (size_t)(row / WIDE) * WIDE * r->k, lane = row % WIDE;
-    r->values[block + (size_t)k * WIDE + lane] = value;
-    r->exponents[block + (size_t)(k / 2) * 2 * WIDE + 2 * lane + k % 2] =
-        (int16_t)exponent;
-}
-
-static void rows_clear(struct rows *r, unsigned count) {
-    memset(r->values, 0, count * sizeof *r->values);
-    for (unsigned k = 0; k < count; k++) {
-        r->exponents[k] = ABSENT;
-    }
-}
-
-static void rows_decode(struct rows *r, const struct fused_sum *f, const uint8_t *a,
-                        const uint8_t *places) {
-    float values[FUSED_MAX_M * FUSED_MAX_K];
-    int16_t exponents[FUSED_MAX_M * FUSED_MAX_K];
-    unsigned count = (unsigned)f->m * f->k;
-    decode((enum ptx_type)f->a, a, count, values);
-    r->greatest =
-        exponents_of(values, count, least_exponent((enum ptx_type)f->a), exponents);
-    r->k = f->row;
-    if (places) {
-        rows_clear(r, f->m * r->k);
-    }
-    for (unsigned e = 0; e < count; e++) {
-        rows_place(r, e / f->k, places ? places[e] : e % f->k,
-                   f->negated ? -values[e] : values[e], exponents[e]);
-    }
 }
 
 static void columns_decode(struct columns *c, const struct fused_sum *f, const uint8_t *b,
@@ -176,7 +279,7 @@ static float element_slow(const struct fused_sum *f, const struct rows *r, unsig
     int e = exponent_of_c(f, c);
     for (unsigned k = 0; k < r->k; k++) {
         int x = ea[(size_t)(k / 2) * 2 * WIDE + k % 2];
-        if (x != ABSENT) {
+        if (r->present[row] >> k & 1) {
             terms[count] = (double)a[(size_t)k * WIDE] * b[k];
             plain += terms[count++];
             e = e < x + eb[k] ? x + eb[k] : e;
@@ -194,47 +297,18 @@ static float element_slow(const struct fused_sum *f, const struct rows *r, unsig
     return result_of(f, (double)sum / scale);
 }
 
-static void column_slow(const struct fused_sum *f, const struct rows *r, const float *b,
-                        const int16_t *eb, float *sums) {
-    for (unsigned row = 0; row < f->m; row++) {
-        sums[row] = element_slow(f, r, row, b, eb, sums[row]);
+/* WIDE rows from `first` on against SIDE columns. */
+static void block_slow(const struct fused_sum *f, const struct rows *r, unsigned first,
+                       const float *b, const int16_t *eb, float *sums) {
+    for (unsigned s = 0; s < SIDE; s++) {
+        for (unsigned row = first; row < first + WIDE; row++) {
+            float *at = sums + (size_t)s * f->m + row;
+            *at = element_slow(f, r, row, b + s * r->k, eb + s * r->k, *at);
+        }
     }
 }
 
-/* ---- vectors ---- */
-
-LANE_INLINE vshort max_short(vshort a, vshort b) {
-#if WIDE == 16
-    return (vshort)_mm512_max_epi16((__m512i)a, (__m512i)b);
-#elif WIDE == 8
-    return (vshort)_mm256_max_epi16((__m256i)a, (__m256i)b);
-#else
-    vshort greater = a > b;
-    return (a & greater) | (b & ~greater);
-#endif
-}
-LANE_INLINE vint max_int(vint a, vint b) {
-#if WIDE == 16
-    return (vint)_mm512_max_epi32((__m512i)a, (__m512i)b);
-#elif WIDE == 8
-    return (vint)_mm256_max_epi32((__m256i)a, (__m256i)b);
-#else
-    vint greater = a > b;
-    return (a & greater) | (b & ~greater);
-#endif
-}
-LANE_INLINE bool any(vint x) {
-#if WIDE == 16
-    return _mm512_test_epi32_mask((__m512i)x, (__m512i)x) != 0;
-#elif WIDE == 8
-    return !_mm256_testz_si256((__m256i)x, (__m256i)x);
-#else
-    return (x[0] | x[1] | x[2] | x[3]) != 0;
-#endif
-}
-LANE_INLINE vint splat(int32_t x) {
-    return x - (vint){0};
-}
+/* ---- vectors against columns ---- */
 
 /* Of WIDE rows and one column, the greatest exponent of a product. a: exponents of two k
  * side by side; pairs: of b. */
@@ -253,10 +327,7 @@ LANE_INLINE vint greatest_exponent(const int16_t *a, const int16_t *pairs, unsig
 /* E of products with c; *ret_slow: lanes that are not zero where it cannot be used. */
 LANE_INLINE vint common_exponent(const struct fused_sum *f, vint products, vfloat c,
                                  vint *ret_slow) {
-    vint bits = (vint)c & 0x7fffffff;
-    vint e = max_int((bits >> 23) - 127, splat(least_exponent((enum ptx_type)f->type_c)));
-    vint zero = bits == 0;
-    e = max_int(products, (e & ~zero) | (zero & NO_EXPONENT));
+    vint e = max_int(products, exponent(c, least_exponent((enum ptx_type)f->type_c)));
     int least = f->type_d == PTX_F16 ? least_e(f) : LEAST_FAST;
     vint small = (e < LEAST_FAST) & (e > NO_EXPONENT / 2) & -(least == LEAST_FAST);
     *ret_slow = small | (e >= INFINITE);
@@ -358,18 +429,12 @@ static void columns_sum(const struct fused_sum *f, const struct rows *r,
     for (unsigned n = 0; n < count; n += SIDE) {
         const float *b = c->values + (size_t)n * k;
         const int16_t *eb = c->exponents + (size_t)n * k;
-        float before[SIDE * FUSED_MAX_M], *at = sums + (size_t)n * f->m;
-        bool done = !wild;
-        memcpy(before, at, sizeof(float) * SIDE * f->m);
-        for (unsigned m = 0; done && m < f->m; m += WIDE) {
-            done = block_fused(f, r->values + (size_t)m * k, r->exponents + (size_t)m * k,
-                               b, eb, k, at + m);
-        }
-        for (unsigned s = 0; !done && s < SIDE; s++) {
-            memcpy(at + (size_t)s * f->m, before + (size_t)s * f->m,
-                   sizeof(float) * f->m);
-            column_slow(f, r, b + (size_t)s * k, eb + (size_t)s * k,
-                        at + (size_t)s * f->m);
+        float *at = sums + (size_t)n * f->m;
+        for (unsigned m = 0; m < f->m; m += WIDE) {
+            if (wild || !block_fused(f, r->values + (size_t)m * k,
+                                     r->exponents + (size_t)m * k, b, eb, k, at + m)) {
+                block_slow(f, r, m, b, eb, at);
+            }
         }
     }
 }

@@ -35,6 +35,7 @@ static void *lanes_of(const struct warp *w, uint32_t offset) {
     return w->head.regs + offset;
 }
 
+/* Lane 4 r + q of a tile has row r and the columns 2 q and 2 q + 1. */
 static void take_tile(const struct warp *w, const struct matrix *m, unsigned tile,
                       float *to) {
     const uint32_t *registers = m->registers + m->c.first;
@@ -42,12 +43,15 @@ static void take_tile(const struct warp *w, const struct matrix *m, unsigned til
     bool half = m->type_c == PTX_F16;
     for (unsigned j = 0; j < 2; j++) {
         const uint32_t *from = lanes_of(w, registers[half ? tile : 2 * tile + j]);
-        for (unsigned l = 0; l < WARP_LANES; l++) {
-            float *at = to + l / 4 * by.row + (l % 4 * 2 + j) * by.column;
-            if (half) {
-                *at = half_to_float((uint16_t)(from[l] >> 16 * j));
-            } else {
-                memcpy(at, &from[l], sizeof *at);
+        for (unsigned q = 0; q < 4; q++) {
+            float *at = to + (2 * q + j) * by.column;
+            for (unsigned r = 0; r < 8; r++) {
+                uint32_t x = from[4 * r + q];
+                if (half) {
+                    at[r * by.row] = half_to_float((uint16_t)(x >> 16 * j));
+                } else {
+                    memcpy(&at[r * by.row], &x, sizeof x);
+                }
             }
         }
     }
@@ -61,13 +65,16 @@ static void give_tile(struct warp *w, const struct matrix *m, unsigned tile,
     bool half = m->type_d == PTX_F16;
     for (unsigned j = 0; j < 2; j++) {
         uint8_t *to = lanes_of(w, registers[half ? tile : 2 * tile + j]);
-        for (unsigned l = 0; l < WARP_LANES; l++) {
-            const float *at = from + l / 4 * by.row + (l % 4 * 2 + j) * by.column;
-            if (half) {
-                uint16_t h = half_of_double(*at);
-                memcpy(to + 4 * l + 2 * j, &h, sizeof h);
-            } else {
-                memcpy(to + 4 * l, at, sizeof *at);
+        for (unsigned q = 0; q < 4; q++) {
+            const float *at = from + (2 * q + j) * by.column;
+            for (unsigned r = 0; r < 8; r++) {
+                uint8_t *lane = to + (size_t)(4 * r + q) * 4;
+                if (half) {
+                    uint16_t h = half_of_double(at[r * by.row]);
+                    memcpy(lane + 2 * j, &h, sizeof h);
+                } else {
+                    memcpy(lane, &at[r * by.row], 4);
+                }
             }
         }
     }
@@ -78,7 +85,9 @@ static unsigned tile_count(const struct matrix *m) {
 }
 
 static void sums_take(const struct warp *w, const struct matrix *m, bool add, float *to) {
-    memset(to, 0, (size_t)m->product.m * m->product.n * sizeof *to);
+    if (!add) {
+        memset(to, 0, (size_t)m->product.m * m->product.n * sizeof *to);
+    }
     for (unsigned tile = 0; add && tile < tile_count(m); tile++) {
         take_tile(w, m, tile, to + tile_start(m, tile));
     }
@@ -110,9 +119,18 @@ static struct fused_sum sum_of(const struct matrix *m) {
                               .negated = p->negated};
 }
 
-/* Of each `piece` bytes of `from` the first or the second half. */
-static void split(const uint8_t *from, size_t bytes, size_t piece, unsigned half,
-                  uint8_t *to) {
+/* Of each `piece` bytes of `from`, 4 or a multiple of 8, the first or the second half. */
+static void split(const uint8_t *restrict from, size_t bytes, size_t piece, unsigned half,
+                  uint8_t *restrict to) {
+    if (piece == 4) {
+        for (size_t at = 0; at < bytes / 4; at++) {
+            uint32_t word;
+            memcpy(&word, from + at * 4, sizeof word);
+            uint16_t kept = (uint16_t)(word >> 16 * half);
+            memcpy(to + at * 2, &kept, sizeof kept);
+        }
+        return;
+    }
     for (size_t at = 0; at < bytes; at += piece) {
         memcpy(to + at / 2, from + at + half * piece / 2, piece / 2);
     }
