@@ -100,14 +100,13 @@ static void ask_run(struct making *m, const struct lesson_fix *f,
         return;
     }
     struct candidate *c = add(m, "first", lesson);
-    autofree char *regex = word_regex(program);
     c->input = xasprintf("Running\n\n    %s\n\nstops with\n\n    %s\n\nWhich %s command "
                          "has to be run first? Answer with it alone, on one line.",
                          f->context, f->quote, program);
     c->right = xstrdup(change->to);
     c->wrong = xstrdup(f->context);
     want(c, "regex", ONE_LINE);
-    want(c, "regex", regex);
+    want(c, "contains", program);
     want(c, "contains", stem);
 }
 
