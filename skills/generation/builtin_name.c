@@ -15,6 +15,7 @@
 #define NAME_MAX_BYTES 48u
 #define CATALOGUE_TOKENS 92u /* of 100; estimates differ */
 #define MAX_PROGRAMS 3
+#define MAX_TOLD 4u /* lessons that the name is made of */
 
 /* --- the task --- */
 
@@ -126,42 +127,21 @@ static bool is_bland(const char *word) {
     return false;
 }
 
-static bool is_told(const struct lessons *l, const char *word) {
-    for (size_t i = 0; i < l->fix_count; i++) {
-        if (strcasestr(l->fixes[i].quote, word) ||
-            strcasestr(l->fixes[i].context, word)) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < l->command_count; i++) {
-        if (strcasestr(l->commands[i].command, word)) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < l->file_count; i++) {
-        if (strcasestr(l->files[i].path, word)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static double rank_of(const struct key_term *t, const struct lessons *l) {
+static double rank_of(const struct key_term *t) {
     if (!fits_name(t->word) || is_bland(t->word) || t->kind == WORD_WHOLE ||
         t->optional) {
         return 0;
     }
-    return t->weight * (is_told(l, t->word) ? 1.6 : 1.0) * (t->position < 40 ? 1.3 : 1.0);
+    return t->weight * (t->position < 40 ? 1.3 : 1.0);
 }
 
-/* The best words in the order of the task. */
-static void pick_words(const struct key_terms *terms, const struct lessons *l,
-                       bool *picked) {
-    for (size_t n = 0; n < NAME_WORDS; n++) {
+/* The best words in the order of the text. */
+static void pick_words(const struct key_terms *terms, size_t count, bool *picked) {
+    for (size_t n = 0; n < count; n++) {
         size_t best = SIZE_MAX;
         double best_rank = 0.01;
         for (size_t i = 0; i < terms->count; i++) {
-            double rank = picked[i] ? 0 : rank_of(&terms->list[i], l);
+            double rank = picked[i] ? 0 : rank_of(&terms->list[i]);
             if (rank > best_rank) {
                 best = i;
                 best_rank = rank;
@@ -196,22 +176,61 @@ static char *program_of(const char *command) {
                : take(base);
 }
 
+/* The words of an error behind its "file:line: error:". */
+static char *short_error(const char *quote, size_t max) {
+    const char *s = quote;
+    const char *mark = strcasestr(s, "error");
+    const char *colon = mark ? strstr(mark, ": ") : NULL;
+    if (colon && colon - s < 60 && strlen(colon) > 18) {
+        s = colon + 2;
+    }
+    s += strspn(s, " :");
+    const char *tag = strrchr(s, '['); /* who said it: "[nvrtc]" */
+    bool tagged = tag && tag > s && tag[-1] == ' ' && tag[strcspn(tag, "]")] &&
+                  !tag[strcspn(tag, "]") + 1];
+    autofree char *words = xstrndup(s, tagged ? (size_t)(tag - s) - 1 : strlen(s));
+    autofree char *sentence = builtin_task_sentence(words, max);
+    for (char *c = sentence; *c; c++) {
+        *c = *c == '"' ? '\'' : *c;
+    }
+    if (toupper((unsigned char)*words) == *sentence && *sentence) {
+        *sentence = *words; /* an error keeps its letters */
+    }
+    return take(sentence);
+}
+
+/* What the lessons are about, in words. */
+static char *learnt_words(const struct lessons *l) {
+    struct buf out = BUF_INIT(16u << 10);
+    for (size_t i = 0; i < l->fix_count && i < MAX_TOLD; i++) {
+        const struct lesson_fix *f = &l->fixes[i];
+        autofree char *error = short_error(f->quote, 160);
+        buf_addf(&out, "%s. ", error);
+    }
+    for (size_t i = 0; i < l->correction_count && i < MAX_TOLD; i++) {
+        buf_addf(&out, "%s. ", l->corrections[i].heeded);
+    }
+    return buf_detach(&out);
+}
+
 char *builtin_name(const char *task, const struct lessons *l) {
     struct key_terms terms;
     struct buf out = BUF_INIT(SKILL_MAX_NAME);
-    key_terms_read(&terms, task ? task : "");
+    autofree char *words = *task ? xstrdup(task) : learnt_words(l);
+    autofree char *program =
+        !*task && l->fix_count ? program_of(l->fixes[0].context) : NULL;
+    if (program && fits_name(program)) {
+        add_name_word(&out, program);
+    }
+    key_terms_read(&terms, words);
     autofree bool *picked = xcalloc(terms.count + 1, sizeof *picked);
-    pick_words(&terms, l, picked);
+    pick_words(&terms, out.len ? NAME_WORDS - 1 : NAME_WORDS, picked);
     for (size_t i = 0; i < terms.count; i++) {
-        if (picked[i]) {
+        if (picked[i] && !(out.len && strcmp(out.data, terms.list[i].word) == 0)) {
             add_name_word(&out, terms.list[i].word);
         }
     }
     key_terms_finish(&terms);
-    autofree char *program = l->command_count ? program_of(l->commands[0].command) : NULL;
-    if (!out.len && program && fits_name(program)) {
-        add_name_word(&out, program);
-    }
     if (!strchr(out.data, '-')) {
         add_name_word(&out, out.len ? "lessons" : "learnt-lessons");
     }
@@ -232,42 +251,19 @@ static void add_program(char *programs[MAX_PROGRAMS], const char *command) {
     free(program);
 }
 
-static void add_programs(struct buf *out, const struct lessons *l) {
+/* "nvcc, cmake and pytest" */
+static void add_programs(struct buf *out, const struct lessons *l, const char *last) {
     char *programs[MAX_PROGRAMS] = {0};
     for (size_t i = 0; i < l->fix_count; i++) {
-        add_program(programs, l->fixes[i].verified_by);
-    }
-    for (size_t i = 0; i < l->command_count; i++) {
-        add_program(programs, l->commands[i].command);
+        add_program(programs, l->fixes[i].context);
     }
     for (size_t i = 0; i < MAX_PROGRAMS && programs[i]; i++) {
-        buf_addf(out, "%s%s",
-                 i == 0 ? "" : (i + 1 < MAX_PROGRAMS && programs[i + 1] ? ", " : " or "),
-                 programs[i]);
+        bool more = i + 1 < MAX_PROGRAMS && programs[i + 1];
+        buf_addf(out, "%s%s", i == 0 ? "" : (more ? ", " : last), programs[i]);
     }
     for (size_t i = 0; i < MAX_PROGRAMS; i++) {
         free(programs[i]);
     }
-}
-
-/* The words of an error behind its "file:line: error:". */
-static char *short_error(const char *quote, size_t max) {
-    const char *s = quote;
-    const char *mark = strcasestr(s, "error");
-    const char *colon = mark ? strstr(mark, ": ") : NULL;
-    if (colon && colon - s < 60 && strlen(colon) > 18) {
-        s = colon + 2;
-    }
-    s += strspn(s, " :");
-    const char *tag = strrchr(s, '['); /* who said it: "[nvrtc]" */
-    bool tagged = tag && tag > s && tag[-1] == ' ' && tag[strcspn(tag, "]")] &&
-                  !tag[strcspn(tag, "]") + 1];
-    autofree char *words = xstrndup(s, tagged ? (size_t)(tag - s) - 1 : strlen(s));
-    autofree char *sentence = builtin_task_sentence(words, max);
-    for (char *c = sentence; *c; c++) {
-        *c = *c == '"' ? '\'' : *c;
-    }
-    return take(sentence);
 }
 
 static bool fits(const char *name, const struct buf *text) {
@@ -275,24 +271,52 @@ static bool fits(const char *name, const struct buf *text) {
            CATALOGUE_TOKENS;
 }
 
+static void add_errors(struct buf *out, const struct lessons *l, size_t count,
+                       size_t length) {
+    for (size_t i = 0; i < count && i < l->fix_count; i++) {
+        autofree char *error = short_error(l->fixes[i].quote, length);
+        buf_addf(out, "%s\"%s\"", i ? " or " : "", error);
+    }
+}
+
+static void add_when(struct buf *out, const struct lessons *l, size_t errors,
+                     size_t error_length) {
+    autobuf programs = BUF_INIT(256), told = BUF_INIT(1024);
+    add_programs(&programs, l, " or ");
+    add_errors(&told, l, errors, error_length);
+    buf_addf(out, " Use when %s fails", programs.len ? programs.data : "a command");
+    buf_addf(out, "%s%s.", told.len ? " with " : " like that", told.data);
+}
+
+/* What it does: as somebody said who asked for the skill, or what was learnt. */
+static void add_what(struct buf *out, const char *task, const struct lessons *l,
+                     size_t max) {
+    autofree char *sentence = builtin_task_sentence(task, max);
+    if (*sentence) {
+        buf_addf(out, "%s.", sentence);
+    } else if (l->fix_count) {
+        buf_adds(out, "Tells what ends errors of ");
+        add_programs(out, l, " and ");
+        buf_adds(out, ".");
+    } else {
+        buf_adds(out, "Tells what is to be used.");
+    }
+}
+
 static void compose(struct buf *out, const char *task, const struct lessons *l,
                     size_t what, size_t errors, size_t error_length) {
-    autobuf programs = BUF_INIT(256);
-    autofree char *sentence = builtin_task_sentence(task, what);
     buf_reset(out);
-    buf_addf(out, "%s.", *sentence ? sentence : "What worked and what did not");
-    add_programs(&programs, l);
-    if (programs.len) {
-        buf_addf(out, " Use when working with %s", programs.data);
+    add_what(out, task, l, what);
+    if (l->fix_count) {
+        add_when(out, l, errors, error_length);
+    } else if (l->correction_count && l->corrections[0].instead) {
+        buf_addf(out, " Use when about to use %.60s: use %.60s.",
+                 l->corrections[0].instead, l->corrections[0].heeded);
+    } else if (l->correction_count) {
+        buf_addf(out, " Use when %.60s is in question.", l->corrections[0].heeded);
+    } else {
+        buf_adds(out, " Use for the same task.");
     }
-    for (size_t i = 0; i < errors && i < l->fix_count; i++) {
-        autofree char *error = short_error(l->fixes[i].quote, error_length);
-        const char *lead = i ? "\" or \"" : (programs.len ? ", or on \"" : " Use on \"");
-        buf_addf(out, "%s%s", lead, error);
-    }
-    buf_adds(out, errors && l->fix_count
-                      ? "\"."
-                      : (programs.len ? "." : " Use for the same task."));
 }
 
 char *builtin_description(const char *name, const char *task, const struct lessons *l) {

@@ -28,6 +28,7 @@ static const char *const titles[SECTIONS] = {
 struct writing {
     const struct builtin_request *request;
     const char *name, *task;
+    char *title; /* where no task was given: the name in words */
     struct units units;
     size_t dropped;
     bool plain;     /* the description speaks of no errors */
@@ -146,7 +147,7 @@ static char *make_body(const struct writing *w) {
         buf_adds(&body, "\n");
     } else {
         autofree char *title = builtin_task_sentence(w->task, 90);
-        buf_addf(&body, "# %s\n", *title ? title : w->name);
+        buf_addf(&body, "# %s\n", *title ? title : w->title);
     }
     for (enum section s = SECTION_FIXES; s < SECTIONS; s++) {
         if (base) {
@@ -372,13 +373,22 @@ static const char *name_of_base(const struct skill_text *base) {
     return base && base->name ? base->name : NULL;
 }
 
+static char *words_of_name(const char *name) {
+    char *words = xstrdup(name);
+    for (char *s = words; *s; s++) {
+        *s = *s == '-' ? ' ' : *s;
+    }
+    return words;
+}
+
 void builtin_write(struct skill_draft *ret, const struct builtin_request *q) {
-    struct writing w = {.request = q, .task = q->task ? q->task : q->lessons->task};
+    struct writing w = {.request = q, .task = q->task};
     bool unsafe = w.task && !builtin_is_safe(w.task);
     w.task = w.task && !unsafe ? w.task : "";
     const char *given = q->name ? q->name : name_of_base(q->base);
     autofree char *name = given ? xstrdup(given) : builtin_name(w.task, q->lessons);
     w.name = name;
+    w.title = words_of_name(name);
     builtin_units(&w.units, q);
     w.dropped = w.units.dropped + unsafe;
     drop_known(&w);
@@ -400,6 +410,7 @@ void builtin_write(struct skill_draft *ret, const struct builtin_request *q) {
         .counts = count_units(&w),
     };
     builtin_units_finish(&w.units);
+    free(w.title);
 }
 
 void skill_draft_finish(struct skill_draft *d) {

@@ -10,10 +10,10 @@
 
 struct builtin_request {
     const struct lessons *lessons;
-    const char *name;              /* NULL: one is made of the task */
-    const char *task;              /* NULL: that of the lessons */
-    const json_t *examples;        /* texts, or NULL */
-    const json_t *documents;       /* {name: text}: become references; or NULL */
+    const char *name;        /* NULL: one is made of the task, or of what was learnt */
+    const char *task;        /* as somebody asked for the skill; or NULL */
+    const json_t *examples;  /* texts, or NULL */
+    const json_t *documents; /* {name: text}: become references; or NULL */
     const struct skill_text *base; /* the skill that is improved, or NULL: its fields and
                                       body stay, what it does not say yet is added */
     const json_t *aside; /* {path: true}: final files that may not stand in the body */

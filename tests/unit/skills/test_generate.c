@@ -215,6 +215,23 @@ Test(generate, the_same_traces_give_the_same_skill) {
     unmake(&b);
 }
 
+Test(generate, a_skill_is_called_after_what_was_learnt) {
+    autojson *all = load(TRACES "/expected.json");
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(all, "traces"), i, one) {
+        struct made m;
+        make(&m, one);
+        if (!m.lessons.nothing) {
+            autofree char *asked = xstrndup(m.lessons.task, 30);
+            const char *body = strstr(m.draft.text, "\n---\n");
+            cr_expect(strstr(m.draft.text, asked) == NULL, "%s", m.draft.text);
+            cr_expect(strstr(m.draft.text, "Use when ") < body, "%s", m.draft.text);
+        }
+        unmake(&m);
+    }
+}
+
 /* --- what two skills share --- */
 
 /* Lines of prose, headings too; code is no sentence. */
@@ -303,7 +320,7 @@ static void expect_no_injection(const char *task, const char *said, const char *
     struct lessons l;
     struct skill_draft d;
     lessons_extract(&l, &trace, 1, NULL);
-    struct builtin_request q = {.lessons = &l};
+    struct builtin_request q = {.lessons = &l, .task = l.task};
     builtin_write(&d, &q);
     autojson *tests = builtin_tests(&l, l.task, 24);
     autofree char *asked = json_dumps(tests, 0);
