@@ -130,9 +130,6 @@ static size_t cut_to_tokens(const char *text, size_t len, size_t tokens) {
     }
     while (high - low > 16) {
         size_t middle = text_cut(text, len, low + (high - low) / 2);
-        if (middle <= low) {
-            break;
-        }
         *(tokens_estimate(text, middle) <= tokens ? &low : &high) = middle;
     }
     return low;

@@ -189,18 +189,12 @@ int subject_read(struct subject *ret, const struct subject_request *request,
     *ret = (struct subject){0};
     int rc = skill_open(&ret->skill, request->folder, true, err);
     if (rc < 0) {
-        ret->skill = (struct skill){0};
         return rc;
     }
     set_name(ret);
-    if (request->previous &&
-        (rc = skill_open(&ret->older, request->previous, true, err)) < 0) {
-        ret->older = (struct skill){0};
-        return rc;
-    }
-    rc = read_suite(ret, request, err);
+    rc = request->previous ? skill_open(&ret->older, request->previous, true, err) : 0;
+    rc = rc < 0 ? rc : read_suite(ret, request, err);
     if (rc < 0) {
-        ret->suite = (struct suite){0};
         return rc;
     }
     rc = choose_tests(ret, request->split, err);

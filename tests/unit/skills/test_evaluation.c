@@ -45,6 +45,7 @@ Test(cells, are_found_by_their_names_and_pairs_stand_together) {
         for (size_t i = 0; i < g.count; i++) {
             const struct cell *c = &g.cells[i];
             cr_assert(cell_at(&g, c->student, c->arm, c->test, c->run) == c);
+            cr_assert(c->cost < 0 && !c->requests, "nothing was asked");
         }
         cell_grid_finish(&g);
     }
@@ -407,14 +408,15 @@ Test(agents, a_line_without_end_is_bounded) {
 Test(agents, a_long_reason_is_cut) {
     struct agent_events *e = agent_events_new(AGENT_CODEX);
     struct agent_answer a;
-    char words[400];
+    char words[402]; /* ä is of two bytes, the last that would fit and one more */
     memset(words, 'x', sizeof words);
+    memcpy(words + 299, "ä", 2);
     autojson *event = json_pack("{s:s, s:o}", "type", "error", "message",
                                 json_stringn(words, sizeof words));
     autofree char *line = json_dumps(event, JSON_COMPACT);
     agent_events_add(e, line, strlen(line));
     agent_events_end(e, &a);
-    cr_assert(a.failure == -EIO && strlen(a.why) == 300);
+    cr_assert(a.failure == -EIO && strlen(a.why) == 299 && strspn(a.why, "x") == 299);
     agent_events_free(e);
 }
 

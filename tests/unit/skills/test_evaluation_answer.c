@@ -77,6 +77,7 @@ Test(evaluation_answer, a_student_has_its_pairs_and_its_ratio) {
     const json_t *lift = json_object_get(student, "lift");
     cr_expect(number_at(lift, "estimate") == 1 && number_at(lift, "p_adjusted") <= 0.05);
     cr_expect_eq(json_get_integer(lift, "n_tests", 0), 6);
+    cr_expect_null(json_object_get(student, "lifts"), "there are no further arms");
     evaluate_room_close(&r);
 }
 
@@ -332,6 +333,20 @@ Test(evaluation_answer, an_agent_finds_the_skill_on_its_disk) {
     cr_expect(json_is_false(json_object_get(cell, "activated")));
     cr_expect_null(json_object_get(cell, "base_url"));
     cr_expect(json_is_null(json_object_get(cell, "cost")), "unknown");
+    evaluate_room_close(&r);
+}
+
+/* No agent finds a skill of such a name. */
+Test(evaluation_answer, a_skill_that_cannot_be_copied_is_not_measured) {
+    autojson *students = json_loads(AGENT, 0, NULL);
+    struct evaluate_room r;
+    evaluate_room_open(&r, &(struct evaluation_room_config){.students = students});
+    evaluate_room_write(&r, "skills/words/SKILL.md",
+                        "---\nname: Many Words\ndescription: Which.\n---\nmarigold\n");
+    evaluate_room_fails(&r,
+                        evaluate_room_params(6, "{\"students\":[\"mine\"],\"base_url\":"
+                                                "null,\"mode\":\"installed\"}"),
+                        "unreadable", "the skill could not be copied: name_invalid");
     evaluate_room_close(&r);
 }
 

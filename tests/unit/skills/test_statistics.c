@@ -163,6 +163,22 @@ Test(statistics, a_ratio_of_nothing_is_no_number) {
     cr_assert(bootstrap_geometric_mean(tokens, solved, 3, 1).estimate > 299);
 }
 
+/* A ratio has no unit: thousands of tokens, or tokens. */
+Test(statistics, a_ratio_does_not_depend_on_the_unit) {
+    const double a[] = {100, 250, 900, 70}, b[] = {80, 300, 450, 90};
+    double small_a[4], small_b[4];
+    for (size_t i = 0; i < 4; i++) {
+        small_a[i] = a[i] / 4096;
+        small_b[i] = b[i] / 4096;
+    }
+    struct interval tokens = bootstrap_geometric_mean(a, b, 4, 9),
+                    thousands = bootstrap_geometric_mean(small_a, small_b, 4, 9);
+    cr_assert(near(tokens.estimate,
+                   pow(100. * 250 * 900 * 70 / (80. * 300 * 450 * 90), .25), 1e-12));
+    cr_assert(tokens.estimate == thousands.estimate && tokens.low == thousands.low &&
+              tokens.high == thousands.high);
+}
+
 Test(statistics, holm_adjusts_as_statsmodels_does) {
     autojson *rows = data("holm");
     size_t i;
