@@ -52,7 +52,7 @@ static void put_script(const struct shell *shell, const json_t *discover) {
         put_command(shell, method);
     }
     fputs(shell->otherwise, stdout);
-    fputs("status jobs runs setup worker pack check call shell completion help", stdout);
+    fputs("status jobs runs setup worker pack check explain call shell completion help", stdout);
     json_array_foreach(methods, i, method) {
         autofree char *command = method_command(method);
         printf(" %s", command);

@@ -3,9 +3,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "clients/ctl/alias.h"
 #include "clients/ctl/arguments.h"
 #include "clients/ctl/completion.h"
 #include "clients/ctl/connection.h"
+#include "clients/ctl/explain.h"
 #include "clients/ctl/fixes.h"
 #include "clients/ctl/help.h"
 #include "clients/ctl/live_progress.h"
@@ -467,26 +469,6 @@ static void take_help(struct ctl *c) {
     }
 }
 
-/* Short names for what people ask most, and upskill's commands. */
-static void expand_alias(struct ctl *c) {
-    static const char *const aliases[][3] = {
-        {"status", "daemon", "status"}, {"runs", "run", "list"},
-        {"jobs", "job", "list"},        {"generate", "skill", "generate"},
-        {"eval", "skill", "evaluate"},  {"benchmark", "skill", "evaluate"},
-        {"list", "skill", "list"},      {"plot", "run", "list"}};
-    for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
-        if (c->count && strcmp(c->words[0], aliases[i][0]) == 0) {
-            c->words = xreallocarray(c->words, (size_t)c->count + 2, sizeof *c->words);
-            memmove(c->words + 2, c->words + 1,
-                    (size_t)(c->count - 1) * sizeof *c->words);
-            c->words[0] = aliases[i][1];
-            c->words[1] = aliases[i][2];
-            c->count++;
-            return;
-        }
-    }
-}
-
 static int run_connected(struct ctl *c) {
     if (c->count && strcmp(c->words[0], "call") == 0 && !c->help) {
         return command_call(c);
@@ -584,11 +566,14 @@ int main(int argc, char **argv) {
     int status = split_words(&c, argc, argv);
     if (status < 0) {
         take_help(&c);
-        expand_alias(&c);
+        c.words = alias_expand(c.words, &c.count);
         bool shell = c.count == 1 && strcmp(c.words[0], "shell") == 0 && !c.help;
         bool worker = c.count && strcmp(c.words[0], "worker") == 0;
         bool setup = c.count && strcmp(c.words[0], "setup") == 0;
-        status = worker  ? run_worker(&c)
+        bool explain = c.count && strcmp(c.words[0], "explain") == 0 && !c.help;
+        status = worker ? run_worker(&c)
+                 : explain
+                     ? explain_run(&c.terminal, c.count > 1 ? c.words[1] : NULL, c.json)
                  : setup ? setup_run(&c.terminal, c.words + 1, c.count - 1, c.help)
                  : shell ? shell_run(&c.terminal, c.daemon_args)
                          : run_daemon(&c);

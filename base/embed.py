@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Texts as C arrays: embed.py OUT.c FILE…; FILE's stem names the array: torch.cuh is shim_torch."""
+"""Texts as C arrays: embed.py OUT.c PREFIX FILE…; prefix and stem name the array: shim, torch.cuh is shim_torch."""
 import pathlib
 import sys
 
@@ -11,7 +11,7 @@ def literal(text):
 
 
 with open(sys.argv[1], "w", encoding="utf-8") as out:
-    out.write('#include "gpu/source/shims.h"\n')
-    for name in map(pathlib.Path, sys.argv[2:]):
+    for name in map(pathlib.Path, sys.argv[3:]):
         text = name.read_text(encoding="utf-8")
-        out.write(f"\nconst char shim_{name.stem}[] =\n{''.join(literal(text))};\n")
+        symbol = f"{sys.argv[2]}_{name.stem}"
+        out.write(f"\nextern const char {symbol}[];\nconst char {symbol}[] =\n{''.join(literal(text))};\n")
