@@ -10,12 +10,13 @@ file has no such line. OUT.h defines a `static const` array for each table. Kind
   fields STRUCT    each line is a `struct STRUCT` of texts parted by " | ", NULL where one is empty;
                    the last one is all NULL
   texts STRUCT     the same, but an empty one is ""
-  rules STRUCT     the same as fields, but the last field is C as it stands
+  rules STRUCT     the same as texts, but the last field is C as it stands
+A third word, `extern`, takes the `static` away.
 """
 import re
 import sys
 
-PART = re.compile(r"\{([A-Z_]{3,})\}")
+PART = re.compile(r"\{([A-Z][A-Z0-9_]{2,})\}")
 parts = {}
 
 
@@ -26,8 +27,8 @@ def literal(text, empty="NULL"):
 
 def fields(kind, line):
     *texts, last = [field.strip() for field in (line + " ").split(" | ")]
-    last = last if kind == "rules" else literal(last, '""' if kind == "texts" else "NULL")
-    return [literal(text, '""' if kind == "texts" else "NULL") for text in texts] + [last]
+    empty = "NULL" if kind == "fields" else '""'
+    return [literal(text, empty) for text in texts] + [last if kind == "rules" else literal(last, empty)]
 
 
 def entries(kind, lines):
@@ -57,7 +58,7 @@ def whole_lines(path):
 def read(path):
     tables = {}
     for line in whole_lines(path):
-        part = re.match(r"\{([A-Z_]+)\} = (.*)", line)
+        part = re.match(PART.pattern + r" = (.*)", line)
         if part:
             parts[part[1]] = PART.sub(lambda m: parts.get(m[1], m[0]), part[2])
         elif line.startswith("["):
@@ -71,5 +72,5 @@ def read(path):
 with open(sys.argv[2], "w", encoding="utf-8") as out:
     for name, (kind, lines) in read(sys.argv[1]).items():
         of = f"struct {kind[1]}" if len(kind) > 1 else "char *const"
-        out.write(f"static const {of} {name}[] = {{\n")
+        out.write(f"{'' if 'extern' in kind else 'static '}const {of} {name}[] = {{\n")
         out.write("".join(f"    {entry},\n" for entry in entries(kind[0], lines)) + "};\n")

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 struct named_code {
-    const char *name, *hint; /* hint may be NULL */
+    const char *name, *hint; /* hint: "" where there is none */
     int code;
 };
 #include "gpu/cuda_codes_table.h"
@@ -29,7 +29,7 @@ const char *cuda_code_name(int code) {
 
 const char *cuda_code_hint(int code) {
     const struct named_code *found = code_find(code);
-    return found && found->hint ? found->hint : "";
+    return found ? found->hint : "";
 }
 
 bool cuda_code_is_foreign(int code) {

@@ -16,13 +16,13 @@ enum claim_flags {
     CLAIM_BOARD = 16,  /* the whole GPU: not where an SM or a block is meant */
 };
 struct claim_shape {
+    const char *words; /* one of them, separated by '|', must occur; cheap to look for */
+    const char *regex; /* group 1: the number, group 2: its unit */
     enum hardware_quantity quantity;
     enum claim_unit unit;
     unsigned flags;
-    const char *words; /* one of them, separated by '|', must occur; cheap to look for */
-    const char *regex; /* group 1: the number, group 2: its unit */
 };
-extern const struct claim_shape claim_shapes[];
+extern const struct claim_shape claim_shapes[]; /* hardware_claims.txt */
 extern const size_t claim_shape_count;
 
 /* Groups 1 and on: the capability as written, "9.0" "90a" "hopper". */

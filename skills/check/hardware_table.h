@@ -1,6 +1,6 @@
 #pragma once
 /* hardware_table: numbers about NVIDIA's data centre GPUs that we have checked, each with
- * the document that says so.
+ * the document that says so (hardware_table.txt).
  *
  * A number is right for a claim when it is any of a quantity's values for the device:
  * data sheets round differently, and boards of one name differ. */
@@ -46,10 +46,10 @@ const char *hardware_quantity_name(enum hardware_quantity quantity);
 struct hardware_fact {
     const char *device; /* "H100", "A100", "9.0" … : see hardware_devices */
     const char *board;  /* "SXM", "PCIe", "NVL", "40 GB" or "" for all */
+    const char *shown;  /* values[0] as a person writes it: "228 KB" */
+    const char *source;
     enum hardware_quantity quantity;
     double values[HARDWARE_VALUES]; /* values[0] is the one we name; 0 ends the list */
-    const char *shown;              /* values[0] as a person writes it: "228 KB" */
-    const char *source;
 };
 extern const struct hardware_fact hardware_table[];
 extern const size_t hardware_table_count;
@@ -67,8 +67,8 @@ struct hardware_feature {
     const char *name;
     const char *regex;
     const char *capability; /* the first that has it: "8.0", "9.0a" */
-    int minimum;            /* 80 */
     const char *source;
+    int minimum; /* 80 */
 };
 extern const struct hardware_feature hardware_features[];
 extern const size_t hardware_feature_count;

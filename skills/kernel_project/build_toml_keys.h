@@ -43,12 +43,12 @@ enum build_toml_type {
 };
 
 struct build_toml_key {
-    const char *section, *name;
+    const char *name, *section;
+    const char *meaning; /* one line */
     enum build_toml_type type;
     unsigned editions;
     unsigned backends; /* of kernel.*: who may have it; 0 = all */
     bool required;
-    const char *meaning; /* one line */
 };
 extern const struct build_toml_key build_toml_keys[];
 extern const size_t build_toml_key_count;
