@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-#define MAX_NAMED 4 /* instantiations that the note names */
+#define MAX_NAMED 4      /* instantiations that the note names */
+#define IN_GUESS_BYTES 4 /* compared: one of them may be the same by chance */
 
 /* --- the attempts --- */
 
@@ -43,8 +44,30 @@ static bool is_among(const json_t *finding, const json_t *list) {
     return false;
 }
 
+/* Whether it stands where the text is not the source's: in what a guess wrote there. */
+static bool is_in_guess(const struct source_set *sources, const json_t *finding) {
+    const char *name = json_get_string(finding, "file", "");
+    size_t line = (size_t)json_get_integer(finding, "line", 0);
+    size_t column = (size_t)json_get_integer(finding, "column", 0);
+    bool ret = false;
+    for (size_t i = 0; i < sources->count && line && column && !ret; i++) {
+        const struct source_file *f = &sources->files[i];
+        struct lines lines;
+        if (f->original && strcmp(f->display, name) == 0) {
+            lines_init(&lines, f->text, f->len);
+            size_t at =
+                line <= lines.count ? lines.starts[line - 1] + column - 1 : f->len;
+            ret = at + IN_GUESS_BYTES <= f->len &&
+                  memcmp(f->text + at, f->original + at, IN_GUESS_BYTES) != 0;
+            lines_finish(&lines);
+        }
+    }
+    return ret;
+}
+
 /* The first attempt's errors. */
-static void note_errors(struct guess_attempts *a, const json_t *findings) {
+static void note_errors(struct guess_attempts *a, const struct source_set *sources,
+                        const json_t *findings) {
     json_t *finding;
     size_t i;
     a->common = json_array();
@@ -53,7 +76,8 @@ static void note_errors(struct guess_attempts *a, const json_t *findings) {
             continue;
         }
         a->error = a->error ? a->error : json_deep_copy(finding);
-        if (!strstr(json_get_string(finding, "message", ""), "static assertion failed")) {
+        if (!is_in_guess(sources, finding) &&
+            !strstr(json_get_string(finding, "message", ""), "static assertion failed")) {
             json_array_append_new(a->common, json_deep_copy(finding));
         }
     }
@@ -96,7 +120,7 @@ bool guess_attempts_next(struct guess_attempts *a, struct check_input *input,
         return false;
     }
     if (a->choice == 0) {
-        note_errors(a, findings);
+        note_errors(a, &input->closure.sources, findings);
     } else {
         keep_common(a, findings);
     }

@@ -4,9 +4,9 @@
  * When the first choice of types (gpu/source/host_guesses.h) does not compile, the others
  * are tried in turn, and the first that compiles makes the answer. When none does, errors
  * that all of them have, word for word, are the source's own and alone are told; but no
- * failed assertions, which ask for types without naming them. Without such errors the
- * source is compiled without the guesses. What was guessed and why it did not compile is
- * then a finding that calls nothing wrong.
+ * failed assertions, which ask for types without naming them, and nothing that stands in
+ * the guess itself. Without such errors the source is compiled without the guesses. What
+ * was guessed and why it did not compile is then a finding that calls nothing wrong.
  *
  * What host code asks for may also be more than the compiler is given time for: then the
  * source is compiled without what stands behind its last line (gpu/source/host_behind.h),

@@ -160,7 +160,7 @@ enum omission { OMISSION_NONE, OMISSION_PLACE, OMISSION_INSTANTIATION };
 
 /* header: that the finding says is missing; NULL: it says something else. */
 static enum omission leave_out_of(struct check_input *input, size_t index,
-                                  const json_t *finding, const char *header) {
+                                  const json_t *finding, const char *header, bool whole) {
     const struct source_set *sources = &input->closure.sources;
     const struct source_file *file = &sources->files[index];
     struct host_part line = line_of(file, finding);
@@ -175,7 +175,8 @@ static enum omission leave_out_of(struct check_input *input, size_t index,
         return leave_out(input, index, part, true) ? OMISSION_INSTANTIATION
                                                    : OMISSION_NONE;
     }
-    part = header ? include_of(file, line, header) : host_part_at(sources, index, at);
+    part =
+        header ? include_of(file, line, header) : host_part_at(sources, index, at, whole);
     return part.to && !is_guess && leave_out(input, index, part, header != NULL)
                ? OMISSION_PLACE
                : OMISSION_NONE;
@@ -225,7 +226,7 @@ static json_t *leave_named_out(struct omissions *o, struct check_input *input,
     enum omission what = OMISSION_NONE;
     for (size_t i = 0; i < sources->count && !what && is_error(error); i++) {
         if (strcmp(sources->files[i].display, json_get_string(error, "file", "")) == 0) {
-            what = leave_out_of(input, i, error, header);
+            what = leave_out_of(input, i, error, header, o->rounds > 2);
         }
     }
     if (what == OMISSION_PLACE) {

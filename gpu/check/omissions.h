@@ -5,7 +5,8 @@
  * The compiler stops at a header that it does not find. One in angle brackets belongs to
  * a library that is not here. It also refuses what only the host's compiler takes, such
  * as a builtin of g++ in a constexpr function, or a class of the host's that a type
- * holds: it stands in what has no execution space (gpu/source/host_part.h). When the
+ * holds: it stands in what has no execution space (gpu/source/host_part.h), and is left
+ * out by the declaration, later by the header. When the
  * device code compiles without these, they are warnings. Else the first answer stands.
  *
  * An instantiation that host code asks for (gpu/source/host_code.h) names its kernel by

@@ -240,6 +240,7 @@ bool host_names_torch_device(const char *name) {
         "BFloat16",
         "DefaultPtrTraits",
         "Float8_e4m3fn",
+        "Float8_e4m3fnuz",
         "Float8_e5m2",
         "GenericPackedTensorAccessor",
         "HeaderOnlyGenericPackedTensorAccessor",

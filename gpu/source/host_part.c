@@ -55,7 +55,8 @@ static struct host_part part_at(const struct host_blanker *b, size_t offset) {
     return ret;
 }
 
-struct host_part host_part_at(const struct source_set *s, size_t index, size_t offset) {
+struct host_part host_part_at(const struct source_set *s, size_t index, size_t offset,
+                              bool whole) {
     const struct source_file *f = &s->files[index];
     struct host_part ret = {0};
     struct space_macros macros = {0};
@@ -65,9 +66,9 @@ struct host_part host_part_at(const struct source_set *s, size_t index, size_t o
     }
     read_macros(s, &macros);
     if (host_blanker_init(&b, original_of(f), f->len, HOST_TOKENS_MAX, &macros) == 0) {
-        bool whole = index != source_set_unit(s) && b.tokens.count &&
-                     !has_device_words(&b, 0, b.tokens.count - 1);
-        ret = whole ? (struct host_part){0, f->len} : part_at(&b, offset);
+        bool header = index != source_set_unit(s) && b.tokens.count &&
+                      !has_device_words(&b, 0, b.tokens.count - 1);
+        ret = header && whole ? (struct host_part){0, f->len} : part_at(&b, offset);
         host_blanker_finish(&b);
     }
     space_macros_finish(&macros);

@@ -1,6 +1,7 @@
 #pragma once
 /* host_part: what stays of a source although it has no execution space, such as a
  * constexpr function or a type. The device may use it and need not. */
+#include <stdbool.h>
 #include <stddef.h>
 
 struct source_set;
@@ -10,6 +11,7 @@ struct host_part { /* of a file's text: [from, to); empty: none */
 };
 
 /* What is around a byte of files[index] and can be left out: a declaration without an
- * execution space in it, which is no member that a class is laid out by; or all of a
- * header that has none. */
-struct host_part host_part_at(const struct source_set *s, size_t index, size_t offset);
+ * execution space in it, which is no member that a class is laid out by. whole: all of a
+ * header that has no execution space. */
+struct host_part host_part_at(const struct source_set *s, size_t index, size_t offset,
+                              bool whole);

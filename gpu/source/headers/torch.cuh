@@ -96,6 +96,15 @@ struct alignas(1) Float8_e4m3fn {
     }
 };
 
+// AMD's: the type and its bits, without arithmetic.
+struct alignas(1) Float8_e4m3fnuz {
+    uint8_t x;
+    struct from_bits_t {};
+    __device__ static constexpr from_bits_t from_bits() { return from_bits_t(); }
+    Float8_e4m3fnuz() = default;
+    __device__ constexpr Float8_e4m3fnuz(uint8_t bits, from_bits_t) : x(bits) {}
+};
+
 struct alignas(1) Float8_e5m2 {
     uint8_t x;
     struct from_bits_t {};
@@ -254,6 +263,7 @@ namespace at {
 using c10::ScalarType;
 using c10::BFloat16;
 using c10::Float8_e4m3fn;
+using c10::Float8_e4m3fnuz;
 using c10::Float8_e5m2;
 using c10::Half;
 
@@ -482,6 +492,7 @@ using c10::ScalarType;
 using c10::BFloat16;
 using c10::complex;
 using c10::Float8_e4m3fn;
+using c10::Float8_e4m3fnuz;
 using c10::Float8_e5m2;
 using c10::Half;
 using at::DefaultPtrTraits;

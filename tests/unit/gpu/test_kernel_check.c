@@ -786,6 +786,7 @@ Test(kernel_check, pytorch_s_stable_interface, .timeout = 60) {
         "torch::headeronly::RestrictPtrTraits, int32_t>;\n"
         "static_assert(sizeof(Acc<float>) == 8 + 4 * 4);\n"
         "static_assert(at::numeric_limits<float>::lowest() < 0);\n"
+        "static_assert(sizeof(torch::headeronly::Float8_e4m3fnuz) == 1);\n"
         "template <typename T> __global__ void k(Acc<T> a, c10::complex<double> *z,\n"
         "                                        int64_t *n, const c10::Half *h) {\n"
         "  a[0][1] = T(float(__ldg(h)) + a.size(1));\n"

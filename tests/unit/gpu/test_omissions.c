@@ -75,6 +75,9 @@ Test(omissions, are_no_errors_where_device_code_does_without, .timeout = 120) {
         {"#include \"h.h\"\nstruct G { H h; };\n__global__ void a(int *p) { *p = N; }\n",
          "warning:2, warning:2; a",
          "#define N 2\ntemplate <class T> struct H { n::gone g; };\n"},
+        {"#include \"h.h\"\n__global__ void a(int *p) { *p = two(1); }\n", "warning:2; a",
+         "constexpr int two(int n) { return n + 2; }\n"
+         "constexpr int bits(int n) { return __builtin_clz(n); }\n"},
         {"#include \"h.h\"\n__global__ void a(int *p) { *p = f(); }\n", "error:1",
          "template <class T> struct H { n::gone g; __device__ int f(); };\n"
          "__device__ int f() { return 1; }\n"},
@@ -92,6 +95,11 @@ Test(omissions, are_no_errors_where_device_code_does_without, .timeout = 120) {
         {Q "template <class M> void g(){q<M><<<1,1>>>(0);}\n__global__ void a() {}\n"
            "template void g<a_type_of_the_host_alone>();\n",
          "info not_compiled:1, warning instantiations_left_out:4; a"},
+        /* a guess that several fit is not the source's fault */
+        {Q
+         "template <class T> __global__ void q(T *p, T *r) {}\n__global__ void a() {}\n"
+         "void g(P p) { MY_DISPATCH(t, \"g\", [&] { q<scalar_t><<<1, 1>>>(p, p); }); }\n",
+         "warning guessed_instantiation:4; a"},
         /* both, and types that are guessed */
         {"#include <lib/graph.h>\n" K K2 Q
          "void f(float *p) { k<float, 1><<<1, 1>>>(p, p); }\n"
