@@ -39,7 +39,9 @@ struct document_check {
     struct document *document; /* a reference for the check's life */
     enum document_depth depth;
     const struct call_origin *origin;
-    void *kind_data;                              /* the kind's own */
+    json_t *unsaved; /* {absolute path: text} of other open documents that differ from
+                        their files; NULL: none */
+    void *kind_data; /* the kind's own */
     void (*cancel)(struct document_check *check); /* set by the kind when it can stop */
     void (*done)(struct document_check *check, json_t *findings, json_t *result);
     void *data; /* the face's */

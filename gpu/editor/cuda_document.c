@@ -28,7 +28,8 @@ static char *unsaved_name(const char *uri) {
     return *name && strlen(name) < 256 ? xstrdup(name) : xstrdup("untitled.cu");
 }
 
-static json_t *check_params(const struct document *d, enum document_depth depth) {
+static json_t *check_params(const struct document_check *check) {
+    const struct document *d = check->document;
     json_t *params = json_object();
     json_object_set_new(params, "source", json_text(d->text, d->len));
     if (d->path) {
@@ -37,7 +38,10 @@ static json_t *check_params(const struct document *d, enum document_depth depth)
         autofree char *name = unsaved_name(d->uri);
         json_object_set_new(params, "name", json_text(name, strlen(name)));
     }
-    if (depth == DOCUMENT_QUICK) {
+    if (check->unsaved) {
+        json_object_set(params, "headers", check->unsaved);
+    }
+    if (check->depth == DOCUMENT_QUICK) {
         json_object_set_new(params, "quick", json_true());
     }
     return params;
@@ -84,7 +88,7 @@ static void spec_document(struct document_check *check) {
         document_check_done(check, NULL, NULL);
         return;
     }
-    autojson *params = check_params(check->document, check->depth);
+    autojson *params = check_params(check);
     check->cancel = cancel;
     check->kind_data = kernel_check_start(gpu, params, check->origin, checked, check);
 }

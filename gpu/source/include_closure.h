@@ -14,7 +14,8 @@ struct err;
 struct include_options {
     const char *const *roots;        /* absolute folders files may come from */
     const char *const *include_dirs; /* absolute, beneath the roots; -I in order */
-    const json_t *headers;           /* {path: text} from the request; first of all */
+    const json_t *headers;           /* {path: text} from the request; first of all. An
+                                        absolute path: the text of the file there */
     size_t
         script_unit; /* of a Python file, from 1 on; 0: all together (python_strings.h) */
 };

@@ -68,6 +68,10 @@ int include_read(struct include_builder *b, const char *path, struct buf *out,
         return err_set(err, -EXDEV, "%s is outside the folders files may come from",
                        path);
     }
+    const json_t *text = json_object_get(b->options->headers, path);
+    if (text) { /* what stands in an editor, and not yet on the disk */
+        return buf_add(out, json_string_value(text), json_string_length(text));
+    }
     if (!b->root_open[i]) {
         int r = root_open(&b->roots[i], b->ret->roots[i], err);
         if (r < 0) {

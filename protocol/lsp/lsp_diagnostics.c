@@ -194,6 +194,7 @@ static void check_done(struct document_check *check, json_t *findings, json_t *r
     bool full = check->depth == DOCUMENT_FULL;
     lsp_progress_end(c->progress);
     document_unref(check->document);
+    json_decref(check->unsaved);
     free(c);
     if (d) {
         d->check = NULL;
@@ -233,6 +234,19 @@ void lsp_check_stop(struct lsp_document *d) {
     }
 }
 
+/* {path: text} of the others whose text is not their file's; NULL: none. */
+static json_t *unsaved_beside(struct lsp_document *d) {
+    json_t *unsaved = NULL;
+    for (struct lsp_document *other = d->lsp->documents; other; other = other->next) {
+        if (other != d && other->unsaved && other->path && !other->lost) {
+            const struct document *text = lsp_document_snapshot(other);
+            unsaved = unsaved ? unsaved : json_object();
+            json_object_set_new(unsaved, other->path, json_text(text->text, text->len));
+        }
+    }
+    return unsaved;
+}
+
 void lsp_check_start(struct lsp_document *d, enum document_depth depth) {
     lsp_check_stop(d);
     struct lsp_check *c = xcalloc(1, sizeof *c);
@@ -241,12 +255,22 @@ void lsp_check_start(struct lsp_document *d, enum document_depth depth) {
         .document = document_ref(lsp_document_snapshot(d)),
         .depth = depth,
         .origin = d->lsp->host->origin,
+        .unsaved = unsaved_beside(d),
         .done = check_done,
     };
     d->check = c;
     check_show(c);
     d->lsp->due_changed(d->lsp);
     d->kind->check(&c->check);
+}
+
+void lsp_check_dependents(const struct lsp_document *changed) {
+    for (struct lsp_document *d = changed->lsp->documents; d && changed->path;
+         d = d->next) {
+        if (d != changed && !d->lost && lsp_document_refers(d, changed->path)) {
+            lsp_check_start(d, DOCUMENT_FULL);
+        }
+    }
 }
 
 void lsp_document_changed(struct lsp_document *d) {
@@ -290,6 +314,7 @@ void lsp_documents_tick(struct lsp *l, uint64_t now) {
     for (struct lsp_document *d = l->documents; d; d = d->next) {
         if (d->due_ms && d->due_ms <= now) {
             lsp_check_start(d, DOCUMENT_QUICK);
+            lsp_check_dependents(d);
         }
     }
 }

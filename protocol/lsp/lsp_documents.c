@@ -198,26 +198,19 @@ void lsp_did_change(struct lsp *l, const json_t *params) {
     }
     lsp_snapshot_drop(d);
     d->revision++;
+    d->unsaved = true;
     document_set_version(d, json_object_get(params, "textDocument"));
     apply_changes(d, json_object_get(params, "contentChanges"));
     lsp_document_changed(d);
-}
-
-/* What was saved may be a part of other open documents. */
-static void check_dependents(const struct lsp_document *saved) {
-    for (struct lsp_document *d = saved->lsp->documents; d && saved->path; d = d->next) {
-        if (d != saved && !d->lost && lsp_document_refers(d, saved->path)) {
-            lsp_check_start(d, DOCUMENT_FULL);
-        }
-    }
 }
 
 void lsp_did_save(struct lsp *l, const json_t *params) {
     const char *uri = lsp_document_uri(params);
     struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
     if (d && !d->lost) {
+        d->unsaved = false;
         lsp_check_start(d, DOCUMENT_FULL);
-        check_dependents(d);
+        lsp_check_dependents(d);
         if (l->client.refresh_lenses) {
             lsp_nudge(l, "workspace/codeLens/refresh"); /* a file may be new */
         }

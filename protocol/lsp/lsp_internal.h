@@ -154,6 +154,7 @@ struct lsp_document {
     char *uri, *path, *language; /* path may be NULL */
     int64_t version;
     bool versioned; /* the client told a version */
+    bool unsaved;   /* its text is not what lies on the disk */
     bool lost;      /* over a size limit: its text was let go */
     struct lsp_text text;
     uint64_t revision;         /* counts changes: what a check's answer must match */
@@ -198,6 +199,8 @@ void lsp_documents_free(struct lsp *l, bool drop);
 /* --- checks and diagnostics --- */
 
 void lsp_check_start(struct lsp_document *d, enum document_depth depth);
+/* Those of the other open documents that what changed may be a part of. */
+void lsp_check_dependents(const struct lsp_document *changed);
 /* Stop what runs or is due; its answer will go nowhere. */
 void lsp_check_stop(struct lsp_document *d);
 /* The text changed: stop the check, turn away who waits, check again soon. */
