@@ -287,8 +287,7 @@ static int place_check(const struct array_save *s, struct err *err) {
 
 static int place_find(struct array_save *s, const char *dir, const char *const *roots,
                       struct err *err) {
-    autofree char *joined =
-        *dir == '/' || !roots || !*roots ? xstrdup(dir) : path_join(*roots, dir);
+    autofree char *joined = path_join(roots && *roots ? *roots : "", dir);
     s->dir = path_normalize(joined);
     for (; roots && *roots; roots++) {
         if (path_is_beneath(s->dir, *roots)) {

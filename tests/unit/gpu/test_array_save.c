@@ -245,6 +245,13 @@ Test(array_save, nothing_is_written_outside) {
     cr_expect_eq(begin(&r, "../x"), -EACCES);
     cr_expect_geq(fcntl(STDIN_FILENO, F_GETFD), 0, "it closed what is not its own");
     cr_expect_eq(begin(&r, "/tmp"), -EACCES);
+    const char *none[] = {NULL};
+    struct err err;
+    cr_expect_eq(array_save_new(&r.save, &r.loop, "x", none, &err), -EACCES);
+    cr_expect_eq(array_save_new(&r.save, &r.loop, "x", NULL, &err), -EACCES);
+    autofree char *whole = path_join(r.root, "out");
+    cr_assert_eq(begin(&r, whole), 0, "an absolute place beneath a root");
+    array_save_free(take(r.save));
     cr_expect_eq(begin(&r, r.outside), -EACCES);
     autofree char *link = path_join(r.root, "link"), *file = path_join(r.root, "file");
     cr_assert_eq(symlink(r.outside, link), 0);

@@ -52,6 +52,15 @@ Test(ptx_cluster_life, a_block_that_waits_may_exit) {
                          "L: ld.acquire.cluster.shared::cta.u32 %r6, [tile+2048];\n"
                          "setp.ne.u32 %p2, %r6, 1; @%p2 bra L; END:\n" TAIL("%r4"),
                    4, 48, neighbour);
+    /* which has two addresses */
+    check_all_ways(BEGIN "@%q st.shared.u32 [tile+2048], 0;\n" MEET READ
+                         "bar.sync 0; fence.acq_rel.cluster; mov.u32 %r5, 1;\n"
+                         "@%q st.relaxed.cluster.shared::cluster.u32 [%rd4+2048], %r5;\n"
+                         "@!%q bra END; mov.u64 %rd8, tile;\n"
+                         "mapa.shared::cluster.u64 %rd8, %rd8, %r2;\n"
+                         "L: ld.acquire.cluster.shared::cluster.u32 %r6, [%rd8+2048];\n"
+                         "setp.ne.u32 %p2, %r6, 1; @%p2 bra L; END:\n" TAIL("%r4"),
+                   4, 48, neighbour);
     /* a count in the owner's memory, by every reader */
     check_all_ways(BEGIN "@%q st.shared.u32 [tile+2048], 0;\n" MEET READ
                          "red.release.cluster.shared::cluster.add.u32 [%rd4+2048], 1;\n"
@@ -176,6 +185,47 @@ Test(ptx_cluster_life, mbarriers_that_are_there_may_be_used) {
             "1") "fence.mbarrier_init.release.cluster;\n" RELAXED ARRIVE_THERE WAIT("W")
             MEET TAIL("%t"),
         2, 48, own_number);
+}
+
+/* What 4096 mbarriers hand on is kept: with more of them all counts as known. */
+#define EACH_OF_MANY(label, what)                                                        \
+    "mov.u32 %r7, 0; " label ": " what " add.s64 %rd8, %rd8, 8; add.u32 %r7, %r7, 1;\n"  \
+    "setp.lt.u32 %p2, %r7, 4100; @%p2 bra " label ";\n"
+static uint32_t of_second(uint32_t i) {
+    return i / 48 % 2 ? i - 48 : 0;
+}
+Test(ptx_cluster_life, too_many_mbarriers_raise_no_alarm) {
+    check_all_ways(
+        HEAD_WITH("", ".reqnctapercluster 2, 1, 1\n",
+                  BAR ".shared .align 128 .b8 tile[4096];\n"
+                      ".shared .align 8 .b64 many[4100];\n") MINE
+        "st.shared.u32 [%rd3], %i;\n" RANKS
+        "@!%q bra ON; mov.u64 %rd8, many;\n" EACH_OF_MANY(
+            "I",
+            "mbarrier.init.shared::cta.b64 [%rd8], 1;") "ON:\n" MEET
+                                                        "mov.u32 %r4, 0; @!%p1 "
+                                                        "ld.shared::cluster.u32 %r4, "
+                                                        "[%rd7]; bar.sync 0;\n"
+                                                        "@!%q bra END; @%p1 bra WAIT; "
+                                                        "mov.u64 %rd8, many;\n"
+                                                        "mapa.shared::cluster.u64 %rd8, "
+                                                        "%rd8, %r3;\n" EACH_OF_MANY(
+                                                            "A",
+                                                            "mbarrier.arrive.release."
+                                                            "cluster.shared::cluster.b64 "
+                                                            "_, [%rd8];") "bra END;\n"
+                                                                          "WAIT: "
+                                                                          "mbarrier.try_"
+                                                                          "wait.parity."
+                                                                          "shared::cta."
+                                                                          "b64 %p9, "
+                                                                          "[many+32792], "
+                                                                          "0;\n"
+                                                                          "@!%p9 bra "
+                                                                          "WAIT; "
+                                                                          "END:\n" TAIL(
+                                                                              "%r4"),
+        2, 48, of_second);
 }
 
 #define BY_OTHER "mbarrier.init by the other block"

@@ -29,6 +29,9 @@ Test(ptx_proxy, a_fence_on_the_path_is_enough) {
     check_all_ways(HEAD WRITE "bar.warp.sync -1;\n@%q " FENCE STORE_ALL, 1, 32, fives);
     /* every writer's own, after one that was no use to the others */
     check_all_ways(HEAD WRITE "@%q " FENCE FENCE "bar.sync 0;\n" STORE_ALL, 1, 96, fives);
+    /* the first word's own, after that of all others */
+    check_all_ways(HEAD WRITE "@!%q " FENCE "@%q " FENCE "bar.sync 0;\n" STORE_ALL, 1, 32,
+                   fives);
     /* what lies behind the copied bytes is not read */
     check_all_ways(HEAD WRITE FENCE
                    "@%q st.shared.u32 [tile+384], 1; bar.sync 0;\n" STORE_ALL,

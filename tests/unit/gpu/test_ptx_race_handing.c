@@ -141,6 +141,16 @@ Test(ptx_race_handing, a_block_begins_with_no_knowledge) {
         3, 32, "two blocks");
 }
 
+/* Nor is what it left at a flag in shared memory, which is new for each block. */
+Test(ptx_race_handing, a_flag_in_shared_memory_is_of_one_block) {
+#define SHARED_FLAG(second)                                                              \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.ne.u32 %p1, %b, 0; @%p1 bra TAKE;\n"    \
+         "st.global.u32 [%o], 5; st.release.gpu.shared.u32 [%a], 1; ret;\n"              \
+         "TAKE: ld.acquire.gpu.shared.u32 %r2, [%a]; " second                            \
+         " %r3, [%o]; st.global.u32 [%o+1024], %r3;\n" END
+    global_race(SHARED_FLAG("ld.global.u32"), 2, 32, "two blocks");
+}
+
 /* Two blocks hundreds apart are no less two blocks: the last knows of one of them. */
 #define FAR_BLOCKS(other)                                                                \
     HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.eq.u32 %p1, %b, 0;\n"                   \
@@ -208,17 +218,22 @@ Test(ptx_race_handing, an_atomic_sees_no_more_than_its_own_word) {
 
 /* What is another finding already: not whole inside, not aligned, not to be written. */
 Test(ptx_race_handing, a_bad_access_is_no_race) {
-    static const char *const bodies[] = {HEAD "st.shared.u32 [%a+4094], %t;\n" END,
-                                         HEAD "st.shared.u32 [%a+4096], %t;\n" END,
-                                         HEAD "st.shared.u32 [%a+2], %t;\n" END,
-                                         HEAD "st.global.u32 [%o+8190], %t;\n" END,
-                                         HEAD "st.global.u32 [%o+8192], %t;\n" END,
-                                         HEAD "st.global.u32 [%o+2], %t;\n" END,
-                                         HEAD
-                                         "st.global.v2.u32 [%o+8188], {%t, %t};\n" END,
-                                         HEAD "st.global.u32 [%i], %t;\n" END,
-                                         HEAD "atom.global.exch.b32 %r2, [%i], 1;\n"
-                                              "st.global.u32 [%i+4], %t;\n" END};
+    static const char *const bodies[] = {
+        HEAD "st.shared.u32 [%a+4094], %t;\n" END,
+        HEAD "shl.b32 %r2, %t, 17; add.u32 %r3, %a, %r2;\n"
+             "st.shared.u32 [%r3], %t;\n" END,
+        HEAD "shl.b64 %rd1, %rd0, 28; add.u64 %rd2, %o, "
+             "%rd1; mul.wide.u32 %rd3, %b, 4; add.u64 %rd2, %rd2, %rd3;\nst.global.u32 "
+             "[%rd2], %t;\n" END,
+        HEAD "st.shared.u32 [%a+4096], %t;\n" END,
+        HEAD "st.shared.u32 [%a+2], %t;\n" END,
+        HEAD "st.global.u32 [%o+8190], %t;\n" END,
+        HEAD "st.global.u32 [%o+8192], %t;\n" END,
+        HEAD "st.global.u32 [%o+2], %t;\n" END,
+        HEAD "st.global.v2.u32 [%o+8188], {%t, %t};\n" END,
+        HEAD "st.global.u32 [%i], %t;\n" END,
+        HEAD "atom.global.exch.b32 %r2, [%i], 1;\n"
+             "st.global.u32 [%i+4], %t;\n" END};
     for (unsigned k = 0; k < ARRAY_LEN(bodies); k++) {
         struct machine_config config = {
             .checks = MACHINE_CHECK_DEFAULT | MACHINE_CHECK_RACE, .threads = 1};

@@ -43,6 +43,7 @@ struct program_made {
     bool plain;         /* no strong accesses */
     bool turns;         /* one access after the other */
     bool exact;         /* no race of it is missed */
+    uint32_t some;      /* lanes of a warp that met; 0: none yet */
 };
 
 static uint64_t state;
@@ -176,6 +177,10 @@ static void add_pair(struct program_made *p, unsigned op) {
 static void add_meeting(struct program_made *p, unsigned op) {
     unsigned warp = any_warp(p);
     uint32_t lanes = below(2) ? UINT32_MAX : 1 + below(15);
+    if (lanes != UINT32_MAX) { /* other lanes than before are taken to know more */
+        p->exact &= !p->some || p->some == lanes;
+        p->some = lanes;
+    }
     struct order_made *x = order(p, op);
     x->who[warp] = x->hear[warp] = lanes;
     buf_addf(&p->text,
@@ -194,7 +199,7 @@ static void add_handing(struct program_made *p, unsigned op) {
                                            {"ld.volatile", "fence.acq_rel.gpu;"}};
     unsigned one = any_warp(p), way = below(2);
     unsigned two = (one + 1 + below(BLOCKS * WARPS - 1)) % (BLOCKS * WARPS);
-    const char *give = gives[below(one / WARPS == two / WARPS ? 3 : 2)];
+    const char *give = gives[one / WARPS == two / WARPS && below(2) ? 2 : below(2)];
     struct order_made *x = order(p, op);
     x->who[one] = x->hear[one] = x->hear[two] = UINT32_MAX;
     buf_addf(&p->text,
@@ -209,8 +214,9 @@ static void add_handing(struct program_made *p, unsigned op) {
 }
 
 static void add_order(struct program_made *p, unsigned op) {
-    void (*const ways[])(struct program_made *, unsigned) = {
-        add_barrier, add_barrier, add_meeting, add_meeting, add_pair, add_handing, NULL};
+    void (*const ways[])(struct program_made *,
+                         unsigned) = {add_barrier, add_barrier, add_meeting, add_meeting,
+                                      add_pair,    add_handing, add_handing, NULL};
     void (*way)(struct program_made *, unsigned) = ways[below(ARRAY_LEN(ways))];
     if (way) {
         way(p, op);

@@ -73,6 +73,10 @@ Test(validate_report, each_part_has_its_words) {
          "\"unjudged\",\"elements\":20}]}]}",
          "unjudged:  (trial 0, seed ?)\n"
          "  y: not judged, nothing is expected of its 20 elements\n"},
+        {"{\"cases\":[{\"verdict\":\"unjudged\",\"outputs\":[{\"verdict\":"
+         "\"unjudged\"}]}]}",
+         "unjudged:  (trial 0, seed ?)\n"
+         "  ?: not judged, nothing is expected of its 0 elements\n"},
         /* A relative error over the tolerance passes for its small value. */
         {"{\"cases\":[{\"verdict\":\"pass\",\"outputs\":[{\"name\":\"y\",\"verdict\":"
          "\"pass\","
