@@ -60,6 +60,10 @@ json_t *wanted_names(const char *text, const char *known, const char *asked) {
     for (const char *s = text; *s;) {
         size_t len = name_length(s);
         autofree char *name = xstrndup(s, len);
+        if (isdigit((unsigned char)*s)) {
+            s += len; /* 0xffffffffu can be written otherwise */
+            continue;
+        }
         if (len >= NAME_LEAST && len <= NAME_MOST && !holds(known, s, len) &&
             !holds(asked, s, len) && !is_own_name(s, len) && !is_listed(names, name)) {
             json_array_append_new(names, json_string(name));

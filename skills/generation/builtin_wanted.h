@@ -7,7 +7,7 @@
 
 #define WANTED_MAX 3u
 
-/* The names (letters, digits, "_", three or more) of text that stand in neither known nor
+/* The names (letters, digits, "_", three or more, no number) of text that stand in neither known nor
  * asked, each once; one that text assigns and uses again is its writer's choice and left
  * out. New reference. */
 json_t *wanted_names(const char *text, const char *known, const char *asked);

@@ -34,6 +34,7 @@ const char *trace_format_name(enum trace_format f) {
         [TRACE_PI] = "pi",
         [TRACE_STS] = "sts",
         [TRACE_ATIF] = "atif",
+        [TRACE_SWE] = "swe-agent",
         [TRACE_OTLP] = "otlp",
         [TRACE_MESSAGES] = "messages",
         [TRACE_TEXT_CLAUDE] = "claude-text",

@@ -27,6 +27,7 @@ enum trace_format {
     TRACE_PI,
     TRACE_STS,  /* Hugging Face session traces */
     TRACE_ATIF, /* Harbor */
+    TRACE_SWE,  /* SWE-agent */
     TRACE_OTLP,
     TRACE_MESSAGES,      /* a dump of chat messages, OpenAI's or Anthropic's */
     TRACE_TEXT_CLAUDE,   /* /export: "> prompt", "⏺ Bash(cmd)", "⎿ output" */

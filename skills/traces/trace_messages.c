@@ -1,6 +1,7 @@
 /* Dumps of chat messages, OpenAI's or Anthropic's: {messages: []}, a list, one per line,
  * a request with its response, or a conversation per line. */
 #include "base/buf.h"
+#include "base/mem.h"
 #include "skills/traces/trace_envelope.h"
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
@@ -22,11 +23,10 @@ static bool call_in_words(struct trace_build *b) {
     if (!close) {
         return false;
     }
-    autojson *input =
-        json_pack("{s:s%}", "command", open + 8, (size_t)(close - (open + 8)));
+    autofree char *command = xstrndup(open + 8, (size_t)(close - (open + 8)));
     *open = '\0';
     said->text_len = (size_t)(open - said->text);
-    build_call(b, "bash", NULL, input);
+    build_command(b, "bash", NULL, command);
     return true;
 }
 

@@ -22,7 +22,7 @@ struct trace_reader {
 
 extern const struct trace_reader trace_claude, trace_codex, trace_opencode_run,
     trace_opencode_export, trace_gemini, trace_gemini_lines, trace_pi, trace_sts,
-    trace_atif, trace_otlp, trace_messages, trace_messages_lines, trace_text_claude,
+    trace_atif, trace_swe, trace_otlp, trace_messages, trace_messages_lines, trace_text_claude,
     trace_text_markdown, trace_text;
 
 /* By the beginning of a file, at most TRACE_SNIFF bytes of it. The reader, or NULL with

@@ -124,6 +124,10 @@ static bool is_atif(const json_t *r) {
     return begins(json_get_string(r, "schema_version", ""), "ATIF-v");
 }
 
+static bool is_swe(const json_t *r) {
+    return has(first_of(r, "trajectory"), "action");
+}
+
 static bool is_otlp(const json_t *r) {
     return has(r, "resourceSpans");
 }
@@ -153,6 +157,7 @@ static const struct {
     const struct trace_reader *reader;
 } tests[] = {
     {is_atif, TRACE_ATIF, &trace_atif},
+    {is_swe, TRACE_SWE, &trace_swe},
     {is_otlp, TRACE_OTLP, &trace_otlp},
     {is_opencode_export, TRACE_OPENCODE_EXPORT, &trace_opencode_export},
     {is_gemini, TRACE_GEMINI, &trace_gemini},

@@ -491,3 +491,23 @@ Test(trace, a_block_in_words_that_was_run_is_a_call) {
     cr_expect(t.events[4].kind == EVENT_SAY && t.events[5].kind == EVENT_USER);
     trace_finish(&t);
 }
+
+Test(trace, actions_of_swe_agent_are_calls_and_edits) {
+    static const char s[] =
+        "{\"environment\": \"main\", \"trajectory\": [{\"action\": \"make -k\", "
+        "\"observation\": \"a.c:1: error: x\", \"thought\": \"It breaks.\", \"state\": "
+        "\"{}\"}, {\"action\": \"edit 1:1\\ny = 2\\nend_of_edit\", \"observation\": "
+        "\"ok\", \"state\": \"{\\\"open_file\\\": \\\"/w/a.c\\\"}\"}], \"history\": "
+        "[{\"role\": \"user\", \"content\": \"Mend it.\"}], \"info\": {}}";
+    struct trace t;
+    struct err err = {0};
+    cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%s", err.msg);
+    cr_expect(t.format == TRACE_SWE);
+    cr_assert(eq(sz, t.count, 4));
+    cr_expect(t.events[0].kind == EVENT_SAY && t.events[1].kind == EVENT_CALL &&
+              t.events[2].kind == EVENT_RESULT && t.events[3].kind == EVENT_EDIT);
+    cr_expect(eq(str, t.events[1].command, "make -k"));
+    cr_expect(eq(str, t.events[3].path, "/w/a.c"));
+    cr_expect(eq(str, t.events[3].text, "+y = 2\n"));
+    trace_finish(&t);
+}
