@@ -11,7 +11,8 @@ file has no such line. OUT.h defines a `static const` array for each table. Kind
                    the last one is all NULL
   texts STRUCT     the same, but an empty one is ""
   rules STRUCT     the same as texts, but the last field is C as it stands
-A third word, `extern`, takes the `static` away.
+  text             no table but one text, of `char`: its lines, nothing between them
+A last word, `extern`, takes the `static` away.
 """
 import re
 import sys
@@ -71,6 +72,10 @@ def read(path):
 
 with open(sys.argv[2], "w", encoding="utf-8") as out:
     for name, (kind, lines) in read(sys.argv[1]).items():
-        of = f"struct {kind[1]}" if len(kind) > 1 else "char *const"
-        out.write(f"{'' if 'extern' in kind else 'static '}const {of} {name}[] = {{\n")
+        scope = "" if "extern" in kind else "static "
+        if kind[0] == "text":
+            out.write(f"{scope}const char {name}[] = {literal(''.join(lines))};\n")
+            continue
+        of = "char *const" if kind[0] in ("words", "rows") else f"struct {kind[1]}"
+        out.write(f"{scope}const {of} {name}[] = {{\n")
         out.write("".join(f"    {entry},\n" for entry in entries(kind[0], lines)) + "};\n")
