@@ -13,6 +13,8 @@ file has no such line. OUT.h defines a `static const` array for each table. Kind
   rules STRUCT     the same as texts, but the last field is C as it stands
   text             no table but one text, of `char`: its lines, nothing between them
 A last word, `extern`, takes the `static` away.
+
+IN.md is prose: `rows extern` with the file's name, a heading and its paragraph in each.
 """
 import re
 import sys
@@ -22,7 +24,7 @@ parts = {}
 
 
 def literal(text, empty="NULL"):
-    escaped = PART.sub(lambda m: parts.get(m[1], m[0]), text).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = PART.sub(lambda m: parts.get(m[1], m[0]), text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return PART.sub(r'" \1 "', f'"{escaped}"') if text else empty
 
 
@@ -56,7 +58,16 @@ def whole_lines(path):
     return lines
 
 
+def prose(path):
+    text = re.sub(r"<!--.*?-->", "", open(path, encoding="utf-8").read(), flags=re.S).strip()
+    sections = [section.partition("\n\n") for section in re.split(r"\n+(?=#)", text)]
+    name = path.rpartition("/")[2].removesuffix(".md")
+    return {name: (["rows", "extern"], [head + "\n\n" + " ".join(words.split()) for head, _, words in sections])}
+
+
 def read(path):
+    if path.endswith(".md"):
+        return prose(path)
     tables = {}
     for line in whole_lines(path):
         part = re.match(PART.pattern + r" = (.*)", line)

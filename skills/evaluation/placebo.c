@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "skills/format/tokens.h"
+#include "skills/placebo_prose.h"
 
 #include <stdbool.h>
 #include <string.h>
