@@ -2,7 +2,6 @@
 #include "skills/install/install_internal.h"
 
 #include "base/err.h"
-#include "base/hash.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,19 +24,12 @@ static void sync_folder(int folder) {
     (void)!fsync(folder);
 }
 
-static void fresh_name(char ret[static INSTALL_NAME_SIZE], const char *prefix,
-                       const char *tail) {
-    char random[HEX_LEN + 1];
-    random_hex(HEX_LEN / 2, random);
-    snprintf(ret, INSTALL_NAME_SIZE, "%s%s%s", prefix, random, tail);
-}
-
 /* Where names cannot be exchanged, the old skill steps aside first. A reader may miss the
  * skill between the two renames; after a crash there install_sweep puts it back. */
 static int exchange_in_two(int folder, const char *stage, const char *name,
                            char ret_old[static INSTALL_NAME_SIZE]) {
     autofree char *tail = xasprintf("-%s", name);
-    fresh_name(ret_old, INSTALL_ASIDE, tail);
+    install_fresh_name(ret_old, INSTALL_ASIDE, tail);
     if (renameat(folder, name, folder, ret_old) < 0) {
         return -errno;
     }
@@ -96,7 +88,7 @@ static int changed_meanwhile(const char *name, struct err *err) {
 /* Put the old one back and drop the new one. */
 static int undo(int folder, const char *old, const char *name, struct err *err) {
     char aside[INSTALL_NAME_SIZE];
-    fresh_name(aside, INSTALL_STAGE, "");
+    install_fresh_name(aside, INSTALL_STAGE, "");
     if (renameat2(folder, old, folder, name, RENAME_EXCHANGE) == 0) {
         install_discard(folder, old);
     } else if (renameat(folder, name, folder, aside) < 0 ||
@@ -130,7 +122,7 @@ int install_exchange(int folder, const char *stage, const char *name, const char
 
 int install_take_away(int folder, const char *name, const char *digest, struct err *err) {
     char aside[INSTALL_NAME_SIZE];
-    fresh_name(aside, INSTALL_STAGE, "");
+    install_fresh_name(aside, INSTALL_STAGE, "");
     if (renameat(folder, name, folder, aside) < 0) {
         return install_failed(err, -errno, name);
     }

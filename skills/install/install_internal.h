@@ -21,6 +21,10 @@ struct err;
 #define INSTALL_ASIDE ".upskilld-old-"          /* + 32 hex + "-" + the skill's name */
 #define INSTALL_NAME_SIZE 128
 
+/* prefix, 32 hex digits of chance, tail (install_tree.c). */
+void install_fresh_name(char ret[static INSTALL_NAME_SIZE], const char *prefix,
+                        const char *tail);
+
 /* --- refusals (install_tree.c) --- */
 
 /* Every err of these parts reads "reason: sentence" with one of the reasons of

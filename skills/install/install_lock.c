@@ -97,20 +97,13 @@ static int write_temporary(int folder, const char *name, const struct buf *text)
     if (fd < 0) {
         return -errno;
     }
-    for (size_t done = 0; done < text->len;) {
-        ssize_t n = write(fd, text->data + done, text->len - done);
-        if (n < 0 && errno != EINTR) {
-            return -errno;
-        }
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return fsync(fd) < 0 ? -errno : 0;
+    int rc = file_write_all(fd, text->data, text->len);
+    return rc == 0 && fsync(fd) < 0 ? -errno : rc;
 }
 
 static int replace_record(int folder, const struct buf *text) {
-    char random[33], name[INSTALL_NAME_SIZE];
-    random_hex(16, random);
-    snprintf(name, sizeof name, INSTALL_STAGE "%s", random);
+    char name[INSTALL_NAME_SIZE];
+    install_fresh_name(name, INSTALL_STAGE, "");
     int rc = write_temporary(folder, name, text);
     if (rc == 0 && renameat(folder, name, folder, INSTALL_LOCK_FILE) < 0) {
         rc = -errno;

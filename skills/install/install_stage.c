@@ -160,9 +160,7 @@ static int fill(int stage, const char *source_path, const struct install_tree *t
 
 int install_stage(int folder, const char *source, const struct install_tree *tree,
                   char ret_name[static INSTALL_NAME_SIZE], struct err *err) {
-    char random[33];
-    random_hex(16, random);
-    snprintf(ret_name, INSTALL_NAME_SIZE, INSTALL_STAGE "%s", random);
+    install_fresh_name(ret_name, INSTALL_STAGE, "");
     if (mkdirat(folder, ret_name, 0700) < 0) {
         return install_failed(err, -errno, "the folder of skills");
     }

@@ -49,6 +49,13 @@ int install_failed(struct err *err, int code, const char *path) {
     return err_set(err, code, "%s: %s: %s", reason_of(code), path, why);
 }
 
+void install_fresh_name(char ret[static INSTALL_NAME_SIZE], const char *prefix,
+                        const char *tail) {
+    char random[33];
+    random_hex(16, random);
+    snprintf(ret, INSTALL_NAME_SIZE, "%s%s%s", prefix, random, tail);
+}
+
 /* --- trees --- */
 
 void install_tree_finish(struct install_tree *t) {

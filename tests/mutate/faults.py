@@ -116,7 +116,7 @@ def is_open_file(b, i):
 
 # a < b ? a : b, in either order: of two that are equal either is taken.
 LARGER = re.compile(r"(?<![\w.>\])])([\w.\[\]>-]+(?: [+-] [\w.\[\]>-]+)*) (?P<sign>[<>]=?) ((?:->|[^?:;<>])+?)\s+\?\s+"
-                    r"(?:\1\s+:\s+\3|\3\s+:\s+\1)(?=[;,)])")
+                    r"(?:(?:\([\w ]+\))?\1\s+:\s+\3|\3\s+:\s+(?:\([\w ]+\))?\1)(?=[;,)])")
 
 
 def of_signs(b):

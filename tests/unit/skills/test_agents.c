@@ -160,6 +160,20 @@ Test(agents, names_are_unique_and_folders_stay_inside) {
     agents_finish(&agents);
 }
 
+/* Linux takes paths of 4095 bytes (PATH_MAX with its end). */
+Test(agents, a_folder_is_no_longer_than_a_path) {
+    for (size_t more = 0; more < 2; more++) {
+        char folder[4096 - sizeof "/skills" + 2] = "/";
+        memset(folder + 1, 'x', sizeof folder - 3 + more);
+        setenv("CLAUDE_CONFIG_DIR", folder, 1);
+        struct agents agents = load();
+        const char *user = agents_find(&agents, "claude-code")->user;
+        cr_expect(eq(int, user != NULL, more == 0));
+        cr_expect(user == NULL || strlen(user) == 4095);
+        agents_finish(&agents);
+    }
+}
+
 Test(agents, absolute_variables_move_folders_and_others_are_ignored) {
     setenv("CLAUDE_CONFIG_DIR", "/srv/claude", 1);
     setenv("CODEX_HOME", "relative", 1);

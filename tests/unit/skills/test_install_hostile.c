@@ -222,6 +222,8 @@ Test(install_hostile, a_read_only_folder_is_said_to_be_one) {
         cr_assert(zero(int, chmod("source/demo/scripts/run.sh", 0755)));
         cr_assert(zero(int, seteuid(65534)));
         cr_expect(eq(str, (char *)ask_one((struct wish){0}), "refused not_writable"));
+        cr_expect(eq(str, (char *)ask_one((struct wish){.scope = "user"}),
+                     "refused not_writable"));
         cr_assert(zero(int, seteuid(0)));
     } else {
         cr_assert(zero(int, chmod("project", 0555)));

@@ -227,6 +227,19 @@ Test(install_parts, where_a_skill_came_from_is_in_the_record_beside_it) {
     }
 }
 
+/* --- names --- */
+
+Test(install_parts, a_fresh_name_is_of_chance_and_not_taken_twice) {
+    char one[INSTALL_NAME_SIZE], two[INSTALL_NAME_SIZE];
+    memset(one, '\xff', sizeof one);
+    install_fresh_name(one, "before-", "-behind");
+    install_fresh_name(two, "before-", "-behind");
+    cr_expect(strcmp(one, two) != 0);
+    cr_expect(strncmp(one, "before-", 7) == 0);
+    cr_expect(eq(sz, strspn(one + 7, "0123456789abcdef"), (size_t)32), "%s", one);
+    cr_expect(strcmp(one + 7 + 32, "-behind") == 0, "%s", one);
+}
+
 /* --- exchanging --- */
 
 static char digest_of_old[72];
