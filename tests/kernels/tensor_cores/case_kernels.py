@@ -36,6 +36,11 @@ class Form:
         self.kept = self.k // (2 if self.sparse else 1)
 
     @property
+    def quad(self):
+        """Four products of eight lanes each; the first lane has all of the case."""
+        return self.shape == "m8n8k4" and self.a == "f16"
+
+    @property
     def wide(self):
         return self.a == "f64"
 
@@ -45,6 +50,8 @@ class Form:
 
     def counts(self):
         """Registers of d, a, b (in registers), c."""
+        if self.quad:
+            return 4 if self.d == "f16" else 8, 2, 2, 4 if self.c == "f16" else 8
         size = 8 if self.wide else 4
         rows = 16 if self.family == "wgmma" else self.m
         words = self.kept * BITS[self.a] // 8 // size
@@ -124,9 +131,9 @@ class Runner:
                 words[first:first + len(value)] = value
             x, y = packed(x, BITS[form.a]), packed(y, BITS[form.b])
             for word in range(len(x) // size):
-                put(word % 4, word // 4 * rows, x[word * size:][:size])
+                put(*((0, word) if form.quad else (word % 4, word // 4 * rows)), x[word * size:][:size])
             for word in range(len(y) // size if b else 0):
-                put(word % 4, a + word // 4, y[word * size:][:size])
+                put(*((0, a + word) if form.quad else (word % 4, a + word // 4)), y[word * size:][:size])
             for piece in range(0 if b else len(y) // 16):
                 first = at * 512 + piece * 128
                 operand[first:first + 16] = y[piece * 16:][:16]

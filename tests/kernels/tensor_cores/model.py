@@ -112,11 +112,24 @@ def add(c, t, d):
     return encode(c[0] + t[0], d, nearest=True)
 
 
+def chain(pairs, c, d):
+    """No tensor core: multiply-adds in binary32, then one addition."""
+    t = (Fraction(0), 0)
+    for x, y in pairs:
+        terms = [multiply(x, y), t]
+        special = any(isinstance(p, str) for p in terms)
+        t = special_sum(terms) if special else decode(encode(terms[0][0] + t[0], "f32", nearest=True), "f32")
+    total = decode(add(c, t, "f32"), "f32")
+    return special_bits(total, d) if isinstance(total, str) else encode(total[0], d, nearest=True)
+
+
 def product(form, a, b, c):
     """What one instruction makes of bits; a and b of kept products only."""
     fp8 = form.a in ("e4m3", "e5m2")
     pairs = [(decode(x, form.a), decode(y, form.b)) for x, y in zip(a, b)]
     c = decode(c, form.c)
+    if form.quad:
+        return chain(pairs, c, form.d)
     if fp8 and form.family == "mma":
         t = step([p for k, p in enumerate(pairs) if k % 4 < 2], (Fraction(0), 0), form.d, 25)
         t = step([p for k, p in enumerate(pairs) if k % 4 >= 2], decode(t, form.d), form.d, 25)
