@@ -296,8 +296,13 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
         terminal_put(t, STYLE_DIM, device);
     }
     putchar('\n');
+    const json_t *trial = json_object_get(result, "ideal_trial");
     if (!strcmp(json_get_string(result, "numerics", ""), "ideal")) {
         terminal_put(t, STYLE_DIM, "tensor cores: ideal sums, not an H100's\n");
+    }
+    if (trial) {
+        printf("one trial again with ideal sums: %s (%" JSON_INTEGER_FORMAT " ms)\n",
+               json_get_string(trial, "verdict", "?"), number(trial, "ms"));
     }
     const char *fallback = json_get_string(backend, "fallback", NULL);
     if (fallback) {

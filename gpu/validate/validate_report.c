@@ -272,6 +272,19 @@ static void tell_printed(const char *text, struct buf *out) {
     }
 }
 
+/* How tensor cores added, where that is not as usual. */
+static void tell_numerics(const json_t *result, struct buf *out) {
+    const json_t *trial = json_object_get(result, "ideal_trial");
+    if (!strcmp(json_get_string(result, "numerics", ""), "ideal")) {
+        buf_adds(out, "tensor cores: ideal sums, not an H100's\n");
+    }
+    if (trial) {
+        buf_addf(out, "one trial again with ideal sums: %s (%lld ms)\n",
+                 json_get_string(trial, "verdict", "?"),
+                 (long long)json_get_integer(trial, "ms", 0));
+    }
+}
+
 /* Why it is the CPU where a driver is there, and what was not looked for. */
 static void tell_backend(const json_t *result, struct buf *out) {
     const json_t *backend = json_object_get(result, "backend");
@@ -280,9 +293,6 @@ static void tell_backend(const json_t *result, struct buf *out) {
     size_t i;
     if (fallback) {
         buf_addf(out, "not on a GPU: %.400s\n", fallback);
-    }
-    if (!strcmp(json_get_string(result, "numerics", ""), "ideal")) {
-        buf_adds(out, "tensor cores: ideal sums, not an H100's\n");
     }
     json_array_foreach(unchecked, i, name) {
         buf_addf(out, "%s%s",
@@ -345,6 +355,7 @@ void validate_result_describe(const json_t *result, struct buf *out) {
     tell_error(result, &text);
     tell_findings(result, &text);
     tell_backend(result, &text);
+    tell_numerics(result, &text);
     tell_sanitizer(result, &text);
     tell_cases(json_object_get(result, "cases"), &text);
     tell_counters(json_object_get(result, "counters"), &text);

@@ -101,6 +101,8 @@ Test(validate_report, each_part_has_its_words) {
          "not on a GPU: no driver\nnot looked for here: races, leaks\n"},
         {"{\"numerics\":\"ideal\"}", "tensor cores: ideal sums, not an H100's\n"},
         {"{\"numerics\":\"h100\"}", ""},
+        {"{\"ideal_trial\":{\"verdict\":\"pass\",\"ms\":12}}",
+         "one trial again with ideal sums: pass (12 ms)\n"},
         /* The sanitizer that is not there is missed where something was not looked for.
          */
         {"{\"sanitizer\":{\"absent\":\"none here\",\"hint\":\"install it\"},"
