@@ -122,7 +122,7 @@ static unsigned missing_words(struct buf *out, const struct word_list *a,
                      !has_word(b, a->words[i - 1], a->lens[i - 1]);
         bool option = word[0] == '-' || value || strchr(word, '=');
         if (++count > MAX_CHANGED_WORDS || a->lens[i] > MAX_WORD || strchr(word, '\n') ||
-            (!option && !strstr(told, word))) {
+            strchr(word, ' ') || (!option && !strstr(told, word))) {
             return 0;
         }
         buf_addf(out, "%s%s", option ? " " : "", option ? word : "");
@@ -153,6 +153,19 @@ bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step 
     return command_same(&failed->command, &later->command) ||
            (like && small_difference(&gone, &added, failed_part(failed), like,
                                      failed->output ? failed->output : ""));
+}
+
+bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run) {
+    const char *key = run->command.keys[run->command.count - 1];
+    const char *script = strchr(key, ' ');
+    for (size_t i = 0; script && i < s->count && s->list + i < run; i++) {
+        const struct lesson_step *e = &s->list[i];
+        if (e->kind == STEP_EDIT && !e->is_diff &&
+            strcmp(path_basename(e->path), script + 1) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* --- what is told of the failure --- */
@@ -272,8 +285,13 @@ static bool add_edits(struct lesson_fix *fix, const struct failure *f, const cha
             continue; /* a check that asks for less explains nothing */
         }
         autofree char *diff = diff_of(f->s, i);
-        bool counts = named ? is_named(f, s, diff, told) : !creates(f->s, s);
-        if (!*diff || !counts) {
+        if (!*diff && is_named(f, s, diff, told)) {
+            return false; /* nobody knows what it changed */
+        }
+        if (!*diff) {
+            continue;
+        }
+        if (named ? !is_named(f, s, diff, told) : creates(f->s, s)) {
             continue;
         }
         lines += count_lines(diff);
@@ -302,7 +320,8 @@ static bool holds_prose(const struct command *c) {
             }
             bool code =
                 memchr(l.words[k], '=', l.lens[k]) || memchr(l.words[k], ';', l.lens[k]);
-            if ((blanks >= 3 && !code) || memchr(l.words[k], '\n', l.lens[k])) {
+            if ((blanks >= 3 && !code) || memchr(l.words[k], '\n', l.lens[k]) ||
+                memchr(l.words[k], '(', l.lens[k])) {
                 return true;
             }
         }
@@ -340,6 +359,16 @@ static void add_run(struct lesson_fix *fix, const struct failure *f, size_t i) {
     lessons_add_evidence(&fix->evidence, f->s->trace, s->event, EVIDENCE_CHANGE);
 }
 
+/* It ran before the failure too, or is a script of the session's own: a check. */
+static bool is_check(const struct failure *f, const struct lesson_step *run) {
+    bool ran = lesson_runs_own_script(f->s, run);
+    for (size_t i = f->last; i > 0 && f->last - i < LESSONS_REACH && !ran; i--) {
+        const struct lesson_step *s = &f->s->list[i - 1];
+        ran = step_is_run(s) && command_same(&run->command, &s->command);
+    }
+    return ran;
+}
+
 /* Commands in between that the failure names. One that acts without a word makes the very
  * thing that is missing (mkdir, touch): no lesson. */
 static bool add_runs(struct lesson_fix *fix, const struct failure *f, const char *told) {
@@ -348,7 +377,8 @@ static bool add_runs(struct lesson_fix *fix, const struct failure *f, const char
         const struct lesson_step *s = &f->s->list[i];
         if (!step_is_run(s) || s->failed || !s->command.count || acts(s) ||
             strstr(s->text, "<<") || command_like(&failed->command, &s->command) ||
-            holds_prose(&s->command) || !names_any(told, s->text, failed->text)) {
+            holds_prose(&s->command) || !names_any(told, s->text, failed->text) ||
+            is_check(f, s)) {
             continue;
         }
         if (fix->change_count == LESSON_MAX_CHANGES) {

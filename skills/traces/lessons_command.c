@@ -398,7 +398,8 @@ static char *sed_change(const char *script) {
     size_t from = between[0] ? strcspn(s + 2, between) : 0;
     const char *to = s + 2 + from + 1;
     bool plain = from && s[2 + from] && !memchr(s + 2, '\\', from) &&
-                 !memchr(s + 2, '*', from) && !memchr(s + 2, '[', from);
+                 !memchr(s + 2, '*', from) && !memchr(s + 2, '[', from) &&
+                 !memchr(s + 2, '^', from) && !memchr(s + 2, '$', from);
     size_t len = plain ? strcspn(to, between) : 0;
     return len && !memchr(to, '\\', len)
                ? xasprintf("-%.*s\n+%.*s\n", (int)from, s + 2, (int)len, to)

@@ -87,20 +87,6 @@ static bool mends_existing(const struct steps *s) {
     return false;
 }
 
-/* The failed command runs a script that the session wrote. */
-static bool runs_own_script(const struct steps *s, const struct lesson_step *failed) {
-    const char *key = failed->command.keys[failed->command.count - 1];
-    const char *script = strchr(key, ' ');
-    for (size_t i = 0; script && i < s->count && s->list + i < failed; i++) {
-        const struct lesson_step *e = &s->list[i];
-        if (e->kind == STEP_EDIT && !e->is_diff &&
-            strcmp(path_basename(e->path), script + 1) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool changes_script(const struct lesson_fix *fix,
                            const struct lesson_step *failed) {
     for (size_t i = 0; i < fix->change_count; i++) {
@@ -115,7 +101,7 @@ static bool changes_script(const struct lesson_fix *fix,
 /* A slip in a script that was written to try out what the session is about. */
 static bool is_own_slip(const struct failure *f, const struct lesson_fix *fix) {
     const struct lesson_step *failed = &f->s->list[f->last];
-    return runs_own_script(f->s, failed) && changes_script(fix, failed) &&
+    return lesson_runs_own_script(f->s, failed) && changes_script(fix, failed) &&
            mends_existing(f->s);
 }
 

@@ -118,6 +118,8 @@ struct failure {
 /* A run of the failed command: the same, or one that differs in options and in words that
  * the failure's output names. */
 bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later);
+/* The command runs a script that the session wrote before. */
+bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run);
 /* What explains that it is gone: changes, cause and confidence of fix. False, when
  * nothing does or too much may (lessons_causes.c). */
 bool lesson_explain(struct lesson_fix *fix, const struct failure *f,

@@ -39,7 +39,8 @@
 #define SUMMARY_REGEX                                                                    \
     "\\*\\*\\* |ld returned|build stopped|^\\d+ errors? (generated|detected)|"           \
     "complete log of this run|could not compile|aborting due to|"                        \
-    "^=+ |short test summary|^FAILED \\(|^(error: )?exit code|errors? and \\d+ warning|" \
+    "^[=_]+ |short test summary|^FAILED \\(|^(error: )?exit code|errors? and \\d+ "      \
+    "warning|"                                                                           \
     "Traceback \\(most recent|process didn't exit|For more information about|"           \
     "^npm (err!|error) (code|errno|syscall|path|command)|0 errors|no errors|error_"      \
     "|^\\W*(npm (err!|error))\\W*$|^FAILED: |\\bif .*error|test result: FAILED"

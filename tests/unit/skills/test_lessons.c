@@ -333,6 +333,45 @@ Test(lessons, slips_in_a_script_of_its_own_are_not_told) {
     }
 }
 
+/* Between the two runs, one command that has a name in common with the error. */
+Test(lessons, what_looks_checks_or_changes_unseen_is_no_fix) {
+    static const struct {
+        const char *between, *output;
+        size_t fixes;
+    } cases[] = {
+        {"pip install scale-lib", "Successfully installed scale-lib", 1},
+        {"python3 -c \"import scale_lib; print(scale_lib)\"", "<module>", 0},
+        {"make check-scale_lib", "ok", 0}, /* it ran before as well */
+        {"python3 mend_scale_lib.py", "done", 0},
+        {"sed -i '3d' use.py", "", 0},
+        {"bd close 3 --reason 'the scale_lib error is gone now'", "closed", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Mend the scale.");
+        run(&m, "cat > mend_scale_lib.py <<'EOF'\nprint(1)\nEOF", 0, "");
+        run(&m, "make check-scale_lib", 0, "ok");
+        run(&m, "pytest -q", 1,
+            "use.py:3: ModuleNotFoundError: No module named 'scale_lib'");
+        run(&m, cases[i].between, 0, cases[i].output);
+        if (i == 4) { /* an edit that could be told, beside one that cannot */
+            edit(&m, "use.py", "-import scal\n+import scale_lib\n", true);
+        }
+        run(&m, "pytest -q", 0, "3 passed");
+        learn(&l, &m);
+        size_t told = 0;
+        for (size_t k = 0; k < l.fix_count; k++) {
+            for (size_t n = 0; n < l.fixes[k].change_count; n++) {
+                told += l.fixes[k].changes[n].kind == CHANGE_RUN || i == 4;
+            }
+        }
+        cr_expect(eq(sz, told, cases[i].fixes), "%s", cases[i].between);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
 Test(lessons, what_only_makes_a_missing_thing_is_no_fix) {
     static const char *const makes[] = {"mkdir data && touch data/x.csv",
                                         "cat > data.py <<'EOF'\nx = 1\nEOF"};
