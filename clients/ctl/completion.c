@@ -36,7 +36,8 @@ static void put_command(const struct shell *shell, const json_t *method) {
     autofree char *command = method_command(method);
     size_t i;
     const json_t *parameter;
-    printf("%s%s%s--json --output-format --fix --help", shell->before, command, shell->between);
+    printf("%s%s%s--json --output-format --fix --watch --help", shell->before, command,
+           shell->between);
     json_array_foreach(json_object_get(method, "params"), i, parameter) {
         autofree char *option = method_option_name(parameter);
         printf(" %s", option);
@@ -52,7 +53,8 @@ static void put_script(const struct shell *shell, const json_t *discover) {
         put_command(shell, method);
     }
     fputs(shell->otherwise, stdout);
-    fputs("status jobs runs setup worker pack check explain call shell completion help", stdout);
+    fputs("status jobs runs setup worker pack check explain call shell completion help",
+          stdout);
     json_array_foreach(methods, i, method) {
         autofree char *command = method_command(method);
         printf(" %s", command);

@@ -166,6 +166,14 @@ static void on_interrupt(uv_signal_t *handle, int number) {
     }
 }
 
+void connection_leave_interrupts(struct connection *c, bool leave) {
+    if (leave) {
+        uv_signal_stop(&c->interrupt);
+    } else {
+        uv_signal_start(&c->interrupt, on_interrupt, SIGINT);
+    }
+}
+
 bool connection_interrupted(const struct connection *c) {
     return c->interrupted;
 }

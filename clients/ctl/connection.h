@@ -41,6 +41,9 @@ void connection_close(struct connection *c);
  * cancels the request; a second one ends this program (status 130). */
 int connection_call(struct connection *c, const char *method, json_t *params,
                     json_t **result, json_t **error, struct err *err);
+/* Between calls Ctrl-C ends this program; while somebody else listens for it, it is his.
+ */
+void connection_leave_interrupts(struct connection *c, bool leave);
 /* The last call was cancelled by Ctrl-C. */
 bool connection_interrupted(const struct connection *c);
 /* Send a line as it is (upskillctl shell); answers arrive through trace. */

@@ -63,6 +63,8 @@ void help_all(const struct terminal *t, const json_t *discover) {
     puts("\noptions, anywhere:");
     put_entry(t, "--json", "the raw result, on one line");
     put_entry(t, "--output-format FORMAT", "text, json, sarif, github or junit");
+    put_entry(t, "--watch",
+              "kernel check: again whenever a file is changed, until Ctrl-C");
     put_entry(t, "--fix", "make the fixes that findings propose, in their files");
     put_entry(t, "--log LEVEL",
               "the daemon's log on standard error: error, warning, "

@@ -18,6 +18,7 @@
 #include "clients/ctl/setup.h"
 #include "clients/ctl/shell.h"
 #include "clients/ctl/terminal.h"
+#include "clients/ctl/watch.h"
 #include "clients/ctl/worker_commands.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@
 
 struct ctl {
     struct terminal terminal;
-    bool json, help, fix;
+    bool json, help, fix, watch;
     enum report_format format;
     struct report *report; /* NULL: answers are shown one by one */
     char *error;           /* what the daemon refused last with */
@@ -130,6 +131,8 @@ static int split_words(struct ctl *c, int argc, char **argv) {
             c->help = true;
         } else if (strcmp(argv[i], "--fix") == 0) {
             c->fix = true;
+        } else if (strcmp(argv[i], "--watch") == 0) {
+            c->watch = true;
         } else if (strcmp(argv[i], "--output-format") == 0) {
             i++;
             if (i == argc || !report_format_read(argv[i], &c->format)) {
@@ -355,6 +358,43 @@ static int ask_each(struct ctl *c, const char *method, json_t *params,
     return worst;
 }
 
+static int ask_paths(struct ctl *c, const char *method, json_t *params,
+                     const json_t *paths) {
+    if (json_array_size(paths) == 1) {
+        json_object_set(params, "path", json_array_get(paths, 0));
+    }
+    c->report = c->format ? report_new(c->format) : NULL;
+    int status = json_array_size(paths) > 1
+                     ? ask_each(c, method, params, paths)
+                     : ask_and_show(c, method, json_incref(params));
+    report_end(c->report);
+    c->report = NULL;
+    return status;
+}
+
+/* Again after each change; Ctrl-C ends it with the last status. */
+static int ask_watching(struct ctl *c, const char *method, json_t *params,
+                        const json_t *paths) {
+    for (int last = EXIT_INTERRUPTED;;) {
+        struct watch *w = watch_new(paths, params);
+        int status = w ? ask_paths(c, method, params, paths)
+                       : usage_error(c, "--watch: files cannot be watched here");
+        fflush(stdout);
+        connection_leave_interrupts(c->connection, true);
+        const char *changed = w && status != EXIT_INTERRUPTED ? watch_wait(w) : NULL;
+        bool again = changed != NULL;
+        connection_leave_interrupts(c->connection, !again);
+        if (again && !c->json) {
+            printf("\n%s was changed\n", changed);
+        }
+        last = status == EXIT_INTERRUPTED ? last : status;
+        watch_free(w);
+        if (!again) {
+            return last;
+        }
+    }
+}
+
 /* Steals params and more. */
 static int ask_for_paths(struct ctl *c, const char *method, json_t *params,
                          json_t *more) {
@@ -365,15 +405,11 @@ static int ask_for_paths(struct ctl *c, const char *method, json_t *params,
     if (paths_expand(others, files, all, &err) < 0) {
         return usage_error(c, err.msg);
     }
-    if (json_array_size(all) == 1) {
-        json_object_set(kept, "path", json_array_get(all, 0));
+    if (c->watch && (!files || !json_object_get(kept, "path") || c->format)) {
+        return usage_error(c, "--watch is for files of kernel check, as text or json");
     }
-    c->report = c->format ? report_new(c->format) : NULL;
-    int status = json_array_size(all) > 1 ? ask_each(c, method, kept, all)
-                                          : ask_and_show(c, method, json_incref(kept));
-    report_end(c->report);
-    c->report = NULL;
-    return status;
+    return c->watch ? ask_watching(c, method, kept, all)
+                    : ask_paths(c, method, kept, all);
 }
 
 /* --- commands --- */
@@ -537,25 +573,6 @@ static void finish(struct ctl *c) {
     free(c->error);
 }
 
-/* A script takes an answer that is cut short for the whole one, unless it is told. Who
- * reads a pipe and leaves has what it wanted. */
-static int lost_output(const struct ctl *c, int status) {
-    struct pollfd reader = {.fd = STDOUT_FILENO};
-    bool earlier = ferror(stdout);
-    if (!fflush(stdout) && !earlier) {
-        return status;
-    }
-    int why = errno;
-    if (poll(&reader, 1, 0) > 0 && reader.revents & POLLERR) {
-        return status;
-    }
-    terminal_error(&c->terminal, "standard output: not everything could be written%s%s",
-                   earlier ? "" : ": ", earlier ? "" : strerror(why));
-    terminal_hint(&c->terminal, "what was written is not the whole answer: write it to "
-                                "a place that has room");
-    return 2;
-}
-
 int main(int argc, char **argv) {
     struct ctl c = {0};
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of what is written */
@@ -579,5 +596,5 @@ int main(int argc, char **argv) {
                          : run_daemon(&c);
     }
     finish(&c);
-    return lost_output(&c, status);
+    return terminal_lost_output(&c.terminal, status);
 }

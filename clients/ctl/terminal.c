@@ -3,8 +3,11 @@
 #include "base/buf.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -152,4 +155,21 @@ void terminal_hint(const struct terminal *t, const char *text) {
     text_clean(&clean, text, strlen(text));
     fprintf(stderr, "%shint:%s %s\n", t->err_color ? escape(STYLE_BLUE) : "",
             t->err_color ? "\033[0m" : "", clean.data);
+}
+
+int terminal_lost_output(const struct terminal *t, int status) {
+    struct pollfd reader = {.fd = STDOUT_FILENO};
+    bool earlier = ferror(stdout);
+    if (!fflush(stdout) && !earlier) {
+        return status;
+    }
+    int why = errno;
+    if (poll(&reader, 1, 0) > 0 && reader.revents & POLLERR) {
+        return status;
+    }
+    terminal_error(t, "standard output: not everything could be written%s%s",
+                   earlier ? "" : ": ", earlier ? "" : strerror(why));
+    terminal_hint(t, "what was written is not the whole answer: write it to "
+                     "a place that has room");
+    return 2;
 }

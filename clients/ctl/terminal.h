@@ -59,3 +59,8 @@ void terminal_bar(const struct terminal *t, double part, int cells, enum style s
 void terminal_error(const struct terminal *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void terminal_hint(const struct terminal *t, const char *text);
+
+/* The exit status, after all of standard output is written: 2 with an error where it
+ * cannot be. A script takes an answer that is cut short for the whole one, unless it is
+ * told. Who reads a pipe and leaves has what it wanted. */
+int terminal_lost_output(const struct terminal *t, int status);
