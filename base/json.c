@@ -20,11 +20,7 @@ static int hex4(const char *s, const char *end) {
         return -1;
     }
     for (int i = 0; i < 4; i++) {
-        char c = s[i];
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
+        int digit = text_hex_digit(s[i]);
         if (digit < 0) {
             return -1;
         }

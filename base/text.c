@@ -364,7 +364,14 @@ size_t text_width(const char *s, size_t len) {
     return columns;
 }
 
-/* --- sizes --- */
+/* --- digits and sizes --- */
+
+int text_hex_digit(char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
 
 const char *text_size(char ret[static TEXT_SIZE_MAX], uint64_t bytes) {
     static const char *const units[] = {"byte", "KiB", "MiB", "GiB", "TiB"};

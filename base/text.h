@@ -30,6 +30,9 @@ size_t text_decode(const char *s, size_t len, uint32_t *ret);
 /* Write cp as UTF-8; returns 1 to 4. */
 size_t text_encode(uint32_t cp, char out[4]);
 
+/* The value of a hexadecimal digit, or -1. */
+int text_hex_digit(char c);
+
 /* The longest prefix of s of at most max bytes that ends on a code point boundary. */
 size_t text_cut(const char *s, size_t len, size_t max);
 

@@ -6,12 +6,12 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "protocol/uri.h"
 #include "skills/check/danger.h"
 #include "skills/check/safety_text.h"
 #include "skills/format/skill.h"
 #include "skills/format/skill_name.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <nettle/base64.h>
@@ -20,16 +20,9 @@
 
 #define SCHEME "skill://"
 #define MANIFEST "SKILL.md"
-#define URI_MAX 8192
+#define SKILL_URI_MAX 8192
 
 /* --- URIs --- */
-
-static int hex_value(char c) {
-    return isdigit((unsigned char)c) ? c - '0'
-           : c >= 'a' && c <= 'f'    ? c - 'a' + 10
-           : c >= 'A' && c <= 'F'    ? c - 'A' + 10
-                                     : -1;
-}
 
 /* NULL for a broken escape, an encoded slash or U+0000. */
 static char *decode(const char *s) {
@@ -38,7 +31,7 @@ static char *decode(const char *s) {
     for (; *s; s++) {
         char c = *s;
         if (c == '%') {
-            int high = hex_value(s[1]), low = high < 0 ? -1 : hex_value(s[2]);
+            int high = text_hex_digit(s[1]), low = high < 0 ? -1 : text_hex_digit(s[2]);
             c = low < 0 ? '\0' : (char)(high << 4 | low);
             if (c == '\0' || c == '/') {
                 free(out);
@@ -52,23 +45,16 @@ static char *decode(const char *s) {
     return out;
 }
 
-static void add_encoded(struct buf *out, const char *path) {
-    for (const char *c = path; *c; c++) {
-        bool plain = isalnum((unsigned char)*c) || strchr("-._~/", *c);
-        buf_addf(out, plain ? "%c" : "%%%02X", (unsigned char)*c);
-    }
-}
-
 static char *file_uri(const char *base, const char *path) {
-    autobuf out = BUF_INIT(4 * URI_MAX);
+    autobuf out = BUF_INIT(4 * SKILL_URI_MAX);
     buf_addf(&out, "%s/", base);
-    add_encoded(&out, path);
+    uri_escape(&out, path);
     return buf_detach(&out);
 }
 
 int skill_uri_split(struct skill_uri *ret, const char *uri, struct err *err) {
     const char *at = uri + strlen(SCHEME);
-    bool known = strlen(uri) < URI_MAX && strncmp(uri, SCHEME, strlen(SCHEME)) == 0;
+    bool known = strlen(uri) < SKILL_URI_MAX && strncmp(uri, SCHEME, strlen(SCHEME)) == 0;
     int segments = known && strncmp(at, "shadowed/", strlen("shadowed/")) == 0 ? 3 : 2;
     for (; known && segments > 0; segments--) {
         size_t len = strcspn(at, "/");

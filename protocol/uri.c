@@ -7,14 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    char low = (char)(c | 0x20);
-    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
-
 /* The byte at *at, which is moved on; -1 for a bad escape or a NUL. */
 static int decode_byte(const char **at) {
     const char *p = *at;
@@ -22,8 +14,8 @@ static int decode_byte(const char **at) {
         *at = p + 1;
         return (unsigned char)*p;
     }
-    int high = hex_digit(p[1]);
-    int low = high < 0 ? -1 : hex_digit(p[2]);
+    int high = text_hex_digit(p[1]);
+    int low = high < 0 ? -1 : text_hex_digit(p[2]);
     if (low < 0 || (high == 0 && low == 0)) {
         return -1;
     }
@@ -65,15 +57,15 @@ static bool is_plain(char c) {
            strchr("/-._~", c);
 }
 
+void uri_escape(struct buf *out, const char *path) {
+    for (; *path; path++) {
+        buf_addf(out, is_plain(*path) ? "%c" : "%%%02X", (unsigned char)*path);
+    }
+}
+
 char *uri_of_path(const char *path) {
     autobuf uri = BUF_INIT(3 * URI_MAX);
     buf_adds(&uri, "file://");
-    for (; *path; path++) {
-        if (is_plain(*path)) {
-            buf_addc(&uri, *path);
-        } else {
-            buf_addf(&uri, "%%%02X", (unsigned char)*path);
-        }
-    }
+    uri_escape(&uri, path);
     return buf_detach(&uri);
 }

@@ -7,6 +7,10 @@
  * kind of URI, another machine's, holds a NUL or is longer than URI_MAX. Freed by the
  * caller. */
 char *uri_to_path(const char *uri);
-/* The file: URI of an absolute path, with everything escaped that RFC 3986 wants escaped.
- * Freed by the caller. */
+struct buf;
+
+/* Append a path, or a part of one, with everything escaped that RFC 3986 wants
+ * escaped. */
+void uri_escape(struct buf *out, const char *path);
+/* The file: URI of an absolute path, so escaped. Freed by the caller. */
 char *uri_of_path(const char *path);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "protocol/rpc/rpc.h"
 
 #include <stdint.h>
@@ -88,13 +89,6 @@ static bool skip_value(struct scan *s) {
 
 /* --- keys --- */
 
-static int hex_digit(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* One character of a key, `\u0069` as `i`; '\0' for one that no key of ours has. */
 static char key_char(const char **at, const char *end) {
     const char *s = *at;
@@ -106,7 +100,7 @@ static char key_char(const char **at, const char *end) {
     if (end - s < 6 || s[1] != 'u' || s[2] != '0' || s[3] != '0') {
         return '\0';
     }
-    int high = hex_digit(s[4]), low = hex_digit(s[5]);
+    int high = text_hex_digit(s[4]), low = text_hex_digit(s[5]);
     *at = s + 6;
     return high < 0 || high > 7 || low < 0 ? '\0' : (char)(high * 16 + low);
 }

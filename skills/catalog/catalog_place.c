@@ -3,6 +3,7 @@
 #include "base/edit_distance.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "skills/catalog/catalog_state.h"
 
 #include <string.h>
@@ -69,19 +70,12 @@ char *place_uri(const struct catalog *c, const struct snapshot_place *p) {
     return buf_detach(&out);
 }
 
-static int hex_value(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 static char *decode(const char *s, size_t len) {
     char *out = xmalloc(len + 1);
     size_t n = 0;
     for (size_t i = 0; i < len; i++) {
-        int high = s[i] == '%' && i + 2 < len ? hex_value(s[i + 1]) : -1;
-        int low = high >= 0 ? hex_value(s[i + 2]) : -1;
+        int high = s[i] == '%' && i + 2 < len ? text_hex_digit(s[i + 1]) : -1;
+        int low = high >= 0 ? text_hex_digit(s[i + 2]) : -1;
         if (low >= 0 && (high || low)) {
             out[n++] = (char)(high << 4 | low);
             i += 2;

@@ -75,10 +75,6 @@ static bool is_remote(const char *url) {
            (n > 1 && url[n] == ':');
 }
 
-static int hex_digit(char c) {
-    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
-}
-
 /* The path of a relative URL: without fragment and query, percent codes decoded. */
 static char *path_of_url(const char *url) {
     size_t len = strcspn(url, "#?"), n = 0;
@@ -88,7 +84,8 @@ static char *path_of_url(const char *url) {
                      isxdigit((unsigned char)url[i + 1]) &&
                      isxdigit((unsigned char)url[i + 2]);
         char c =
-            coded ? (char)(hex_digit(url[i + 1]) * 16 + hex_digit(url[i + 2])) : url[i];
+            coded ? (char)(text_hex_digit(url[i + 1]) * 16 + text_hex_digit(url[i + 2]))
+                  : url[i];
         i += coded ? 2 : 0;
         path[n++] = c ? c : '?';
     }

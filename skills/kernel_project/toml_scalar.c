@@ -13,11 +13,7 @@ static bool read_code_point(struct toml_reader *r, size_t digits, struct buf *ou
     size_t start = r->at;
     uint32_t cp = 0;
     for (size_t i = 0; i < digits; i++, r->at++) {
-        int c = toml_peek(r, 0);
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
+        int digit = text_hex_digit((char)toml_peek(r, 0));
         if (digit < 0) {
             return toml_fail(r, start, "\\%c needs %zu hexadecimal digits",
                              digits == 4 ? 'u' : 'U', digits);
