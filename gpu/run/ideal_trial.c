@@ -44,7 +44,8 @@ static void tell(struct course *run) {
              "fraction of its largest term and cuts the rest off, so that the sum loses "
              "more the longer it gets. Sum at most 128 of k in the tensor core, add that "
              "to a separate f32 accumulator in registers, and begin the next product at "
-             "zero (promotion)",
+             "zero (promotion); a kernel that does so already needs a wider "
+             "\"tolerance\"",
              (int)json_get_integer(finding, "bits", 0));
     json_object_del(finding, "bits");
     json_object_set_new(finding, "source", json_string("run"));
