@@ -20,35 +20,39 @@
 /* Each as the program itself reads it; docs/guide/agents.md says which were tried. */
 const struct agent_config agent_configs[] = {
     {"claude-code", "Claude Code", "claude", "${CLAUDE_CONFIG_DIR:-~}/.claude.json",
-     ".mcp.json", "mcpServers", "{\"type\": \"stdio\", \"command\": @}", NULL, NULL},
+     ".mcp.json", "mcpServers", "{\"type\": \"stdio\", \"command\": @}", NULL, NULL,
+     "env"},
     {"codex", "Codex", "codex", "${CODEX_HOME:-~/.codex}/config.toml",
-     ".codex/config.toml", NULL, "[mcp_servers." NAME "]\ncommand = @\n%", NULL, NULL},
+     ".codex/config.toml", NULL, "[mcp_servers." NAME "]\ncommand = @\n%", NULL, NULL,
+     "env"},
     {"cursor", "Cursor", "cursor", "~/.cursor/mcp.json", ".cursor/mcp.json", "mcpServers",
-     COMMAND, NULL, NULL},
+     COMMAND, NULL, NULL, "env"},
     {"vscode", "VS Code", "code", CONFIG "/Code/User/mcp.json", ".vscode/mcp.json",
-     "servers", "{\"type\": \"stdio\", \"command\": @}", NULL, NULL},
+     "servers", "{\"type\": \"stdio\", \"command\": @}", NULL, NULL, "env"},
     {"copilot-cli", "Copilot CLI", "copilot", "~/.copilot/mcp-config.json", ".mcp.json",
      "mcpServers",
      "{\"type\": \"local\", \"command\": @, \"args\": [], \"tools\": [\"*\"]}", NULL,
-     NULL},
+     NULL, "env"},
     {"gemini-cli", "Gemini CLI", "gemini", "~/.gemini/settings.json",
-     ".gemini/settings.json", "mcpServers", COMMAND, NULL, NULL},
+     ".gemini/settings.json", "mcpServers", COMMAND, NULL, NULL, "env"},
     {"qwen-code", "Qwen Code", "qwen", "~/.qwen/settings.json", ".qwen/settings.json",
-     "mcpServers", COMMAND, NULL, NULL},
+     "mcpServers", COMMAND, NULL, NULL, "env"},
     {"opencode", "opencode", "opencode",
      CONFIG "/opencode/opencode.json|" CONFIG "/opencode/opencode.jsonc",
      "opencode.json|opencode.jsonc", "mcp",
-     "{\"type\": \"local\", \"command\": [@], \"enabled\": true}", "lsp", MEMBER_LSP},
+     "{\"type\": \"local\", \"command\": [@], \"enabled\": true}", "lsp", MEMBER_LSP,
+     "environment"},
     {"kilo", "Kilo Code", "kilo", CONFIG "/kilo/kilo.json|" CONFIG "/kilo/kilo.jsonc",
      "kilo.json|kilo.jsonc", "mcp",
-     "{\"type\": \"local\", \"command\": [@], \"enabled\": true}", "lsp", MEMBER_LSP},
+     "{\"type\": \"local\", \"command\": [@], \"enabled\": true}", "lsp", MEMBER_LSP,
+     "environment"},
     {"zed", "Zed", "zed", CONFIG "/zed/settings.json", ".zed/settings.json",
-     "context_servers", "{\"command\": @, \"args\": [], \"env\": {}}", NULL, NULL},
+     "context_servers", "{\"command\": @, \"args\": []}", NULL, NULL, "env"},
     {"cline", "Cline", "cline", "~/.cline/data/settings/cline_mcp_settings.json", NULL,
-     "mcpServers", COMMAND, NULL, NULL},
+     "mcpServers", COMMAND, NULL, NULL, "env"},
     {"continue", "Continue", "cn", "~/.continue/config.yaml",
      ".continue/mcpServers/" NAME ".yaml", NULL,
-     "mcpServers:\n  - name: " NAME "\n    command: @\n", NULL, NULL},
+     "mcpServers:\n  - name: " NAME "\n    command: @\n%", NULL, NULL, "env"},
     {0}};
 
 /* What a YAML file of Continue's begins with. */
@@ -123,6 +127,17 @@ static bool has_folder(const char *file) {
     return access(folder, F_OK) == 0 && home && strcmp(folder, home) != 0;
 }
 
+bool agent_config_owns(const struct agent_config *agent, const char *folder) {
+    const char *home = getenv("HOME");
+    autofree char *above = home ? path_normalize(home) : NULL;
+    autofree char *name =
+        xstrndup(agent->user + 2,
+                 strncmp(agent->user, "${", 2) == 0 ? strcspn(agent->user + 2, ":") : 0);
+    const char *named = getenv(name);
+    return *folder && (!named || !path_is_beneath(named, folder)) &&
+           (!above || !path_is_beneath(above, folder));
+}
+
 bool agent_config_is_here(const struct agent_config *agent) {
     autofree char *file = agent_config_file(agent, false);
     return file &&
@@ -131,29 +146,60 @@ bool agent_config_is_here(const struct agent_config *agent) {
 
 /* --- what --- */
 
-/* The daemon's own variables, where they are set: an agent that passes only those it is
- * told to would leave the daemon without its compiler. */
-static char *variables(void) {
-    static const char *const names[] = {"CUDA_HOME", "UPSKILLD_CUDA", "UPSKILLD_WORKER",
-                                        "UPSKILLD_CONFIG"};
-    autobuf out = BUF_INIT(400);
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (getenv(names[i])) {
-            buf_addf(&out, "%s\"%s\"", out.len ? ", " : "env_vars = [", names[i]);
+const char *const agent_config_variables[] = {"CUDA_HOME", "UPSKILLD_CUDA",
+                                              "UPSKILLD_WORKER", "UPSKILLD_CONFIG", NULL};
+
+static json_t *variables_set(void) {
+    json_t *set = json_object();
+    for (const char *const *name = agent_config_variables; *name; name++) {
+        const char *value = getenv(*name);
+        if (value && *value) {
+            json_object_set_new(set, *name, json_string(value));
         }
     }
-    buf_adds(&out, out.len ? "]\n" : "");
-    return buf_detach(&out);
+    return set;
+}
+
+static void add_json(struct buf *out, const json_t *value) {
+    autofree char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    buf_adds(out, text ? text : "\"\"");
+}
+
+/* Codex takes names, and passes on what it has itself; Continue takes values. */
+static void add_variables(struct buf *out, bool yaml) {
+    autojson *set = variables_set();
+    const char *name;
+    json_t *value;
+    if (!yaml && json_object_size(set)) {
+        autojson *names = json_array();
+        json_object_foreach(set, name, value) {
+            json_array_append_new(names, json_string(name));
+        }
+        buf_adds(out, "env_vars = ");
+        add_json(out, names);
+        buf_addc(out, '\n');
+    } else if (json_object_size(set)) {
+        buf_adds(out, "    env:\n");
+        json_object_foreach(set, name, value) {
+            buf_addf(out, "      %s: ", name);
+            add_json(out, value);
+            buf_addc(out, '\n');
+        }
+    }
+}
+
+static bool is_yaml(const char *entry) {
+    return strncmp(entry, "mcpServers:", 11) == 0;
 }
 
 static char *filled(const char *entry, const char *program) {
     autojson *text = json_string(program);
-    autofree char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
-    autofree char *names = variables();
     autobuf out = BUF_INIT(64u << 10);
     for (const char *at = entry; *at; at++) {
-        if (*at == '@' || *at == '%') {
-            buf_adds(&out, *at == '%' ? names : quoted ? quoted : "\"\"");
+        if (*at == '@') {
+            add_json(&out, text);
+        } else if (*at == '%') {
+            add_variables(&out, is_yaml(entry));
         } else {
             buf_addc(&out, *at);
         }
@@ -161,9 +207,14 @@ static char *filled(const char *entry, const char *program) {
     return buf_detach(&out);
 }
 
-static json_t *entry_json(const char *entry, const char *program) {
+static json_t *entry_json(const char *entry, const char *program, const char *env) {
     autofree char *text = filled(entry, program);
-    return json_loads(text, 0, NULL);
+    json_t *value = json_loads(text, 0, NULL);
+    autojson *set = variables_set();
+    if (json_object_size(set)) {
+        json_object_set(value, env, set);
+    }
+    return value;
 }
 
 /* --- blocks at the end of a text --- */
@@ -192,7 +243,7 @@ static char *with_block(const char *text, const char *block) {
  * twice. */
 static int refuse_block(const struct agent_config *agent, const char *text,
                         struct err *err) {
-    bool yaml = strncmp(agent->entry, "mcpServers:", 11) == 0;
+    bool yaml = is_yaml(agent->entry);
     const char *there = yaml ? line_with(text, "mcpServers") : NULL;
     const char *const heads[] = {"mcp_servers", "[mcp_servers]", "[mcp_servers." NAME,
                                  "[\"mcp_servers\"", "[mcp_servers.\"" NAME "\""};
@@ -215,7 +266,7 @@ static int put_block(const struct agent_config *agent, const char *text,
     }
     int rc = refuse_block(agent, text, err);
     if (rc == 0) {
-        bool yaml = strncmp(agent->entry, "mcpServers:", 11) == 0;
+        bool yaml = is_yaml(agent->entry);
         *ret = *text ? with_block(text, block)
                      : xasprintf("%s%s", yaml ? YAML_HEAD : "", block);
     }
@@ -257,7 +308,7 @@ static int edit_json(const struct agent_config *agent, const char *text,
         if (!outers[which]) {
             continue;
         }
-        autojson *value = entry_json(entries[which], program);
+        autojson *value = entry_json(entries[which], program, which ? "env" : agent->env);
         const char *from = now ? now : text;
         char *next = NULL;
         int rc = put ? jsonc_put(from, outers[which], NAME, value, &next, err)

@@ -20,9 +20,9 @@ struct agent_config {
     const char *user, *project;
     const char *outer; /* of JSON: the member of the root that holds servers */
     const char *entry; /* JSON, or a block of TOML or YAML; @ is the program as a text in
-                          quotes, % a list of variables' names that the agent would
-                          keep from it */
+                          quotes, % the daemon's variables that are set */
     const char *lsp_outer, *lsp_entry; /* likewise, of language servers; or NULL */
+    const char *env; /* of JSON: the member of an entry that holds variables */
 };
 
 extern const struct agent_config agent_configs[]; /* ended by one without a name */
@@ -33,8 +33,17 @@ bool agent_config_is_here(const struct agent_config *agent);
 /* The file of a scope, absolute; NULL: the agent has none. Freed by the caller. */
 char *agent_config_file(const struct agent_config *agent, bool project);
 
+/* A folder that is the agent's alone: neither the home folder nor one that a variable of
+ * the table names, nor above them. */
+bool agent_config_owns(const struct agent_config *agent, const char *folder);
+
+/* The daemon's own variables, of which those that are set go into the entry: many agents
+ * start the daemon without the shell's. Ended by NULL. */
+extern const char *const agent_config_variables[];
+
 /* The text of such a file with the entry (put) or without it. *ret is NULL where nothing
- * changes and "" where nothing is left: then the file goes. Errors as jsonc.h has them.
+ * changes and "" where nothing is left: then the file is deleted. Errors as jsonc.h has
+ * them.
  */
 int agent_config_put(const struct agent_config *agent, const char *text,
                      const char *program, char **ret, struct err *err);

@@ -194,6 +194,25 @@ static void show_refusal(const struct setup *s, const struct step *t) {
     show_manual(s, t);
 }
 
+/* Nothing is asked any more before it is written. */
+static bool will_write(const struct setup *s) {
+    return !s->print && (s->named || s->yes);
+}
+
+static const char *what_becomes(const struct setup *s, const struct step *t) {
+    bool will = will_write(s);
+    if (s->remove && !*t->next) {
+        return will ? "deleted:" : "would be deleted:";
+    }
+    if (s->remove) {
+        return will ? "entry is taken out of" : "entry would be taken out of";
+    }
+    if (!t->exists) {
+        return will ? "new file:" : "would be a new file:";
+    }
+    return will ? "entry is put into" : "entry would be put into";
+}
+
 static void show_step(const struct setup *s, const struct step *t) {
     if (!t->file) {
         say(s, t, STYLE_DIM, s->project ? "has no file of a project" : "has no file");
@@ -202,11 +221,7 @@ static void show_step(const struct setup *s, const struct step *t) {
     } else if (!t->next) {
         say(s, t, STYLE_DIM, s->remove ? "has no entry in" : "has its entry in");
     } else {
-        say(s, t, STYLE_BOLD,
-            s->remove && !*t->next ? "goes:"
-            : s->remove            ? "entry is taken out of"
-            : t->exists            ? "entry is put into"
-                                   : "new file:");
+        say(s, t, STYLE_BOLD, what_becomes(s, t));
         if (!s->remove && (s->print || !s->named)) {
             show_manual(s, t);
         }
@@ -222,7 +237,7 @@ static int to_write(const struct setup *s) {
 }
 
 static bool agreed(const struct setup *s, int files) {
-    if (s->named || s->yes) {
+    if (will_write(s)) {
         return true;
     }
     if (!s->terminal->tty || !isatty(STDIN_FILENO)) {
@@ -259,6 +274,19 @@ static int write_file(const struct step *t, const char *folder, struct err *err)
     return rc;
 }
 
+/* A folder that is left empty would say that its agent is here. */
+static int delete_file(const struct step *t, const char *folder, struct err *err) {
+    if (unlink(t->file) < 0) {
+        return err_set(err, -errno, "%s", strerror(errno));
+    }
+    autofree char *at = xstrdup(folder);
+    while (agent_config_owns(t->agent, at) && rmdir(at) == 0) {
+        char *slash = strrchr(at, '/');
+        at[slash ? slash - at : 0] = '\0';
+    }
+    return 0;
+}
+
 static int write_step(struct step *t) {
     struct err *err = &t->refusal;
     size_t len = (size_t)(path_basename(t->file) - t->file);
@@ -266,10 +294,7 @@ static int write_step(struct step *t) {
     if (!still_the_same(t)) {
         return err_set(err, -EAGAIN, "another program has just changed it");
     }
-    if (!*t->next) {
-        return unlink(t->file) < 0 ? err_set(err, -errno, "%s", strerror(errno)) : 0;
-    }
-    return write_file(t, folder, err);
+    return *t->next ? write_file(t, folder, err) : delete_file(t, folder, err);
 }
 
 static int write_all(struct setup *s) {

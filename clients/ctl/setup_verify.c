@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "clients/ctl/agent_config.h"
 #include "clients/ctl/connection.h"
 
 #include <stdio.h>
@@ -55,21 +56,43 @@ static bool converse(const struct terminal *t, struct connection *c) {
     return answer != NULL;
 }
 
-bool setup_verify(const struct terminal *terminal, const char *program) {
+#define ENVIRONMENT_MAX 16
+
+/* What an agent that passes nothing on starts it with: what the entry says. Each is freed
+ * by the caller. */
+static void fill_environment(char **env) {
     const char *home = getenv("HOME");
-    autofree char *home_is = xasprintf("HOME=%s", home ? home : "/");
-    const char *const env[] = {home_is, "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
-    struct connection_options options = {.env = env};
+    int n = 0;
+    env[n++] = xasprintf("HOME=%s", home ? home : "/");
+    env[n++] = xstrdup("PATH=/usr/local/bin:/usr/bin:/bin");
+    for (const char *const *name = agent_config_variables;
+         *name && n < ENVIRONMENT_MAX - 1; name++) {
+        const char *value = getenv(*name);
+        if (value && *value) {
+            env[n++] = xasprintf("%s=%s", *name, value);
+        }
+    }
+    env[n] = NULL;
+}
+
+bool setup_verify(const struct terminal *terminal, const char *program) {
+    char *env[ENVIRONMENT_MAX];
+    fill_environment(env);
+    struct connection_options options = {.env = (const char *const *)env};
     struct connection *c = NULL;
     struct err err = {0};
     printf("Starting %s … ", program);
     fflush(stdout);
-    if (connection_open(&options, &c, &err) < 0) {
+    bool good = connection_open(&options, &c, &err) == 0;
+    if (good) {
+        good = converse(terminal, c);
+        connection_close(c);
+    } else {
         puts("");
         terminal_error(terminal, "%s", err.msg);
-        return false;
     }
-    bool good = converse(terminal, c);
-    connection_close(c);
+    for (char **one = env; *one; one++) {
+        free(*one);
+    }
     return good;
 }

@@ -89,8 +89,8 @@ def new_files_come_and_go():
         assert json.dumps(home.program) in text
         assert stat.S_IMODE(os.stat(os.path.join(home.path, file)).st_mode) == 0o600
         assert "has its entry in" in home.setup(agent) and home.read(file) == text
-        assert "goes:" in home.setup(agent, "--remove")
-        assert not os.path.exists(os.path.join(home.path, file))
+        assert "deleted:" in home.setup(agent, "--remove")
+        assert sorted(os.listdir(home.path)) == ["bin", "project"], file
 
 
 def the_daemon_works_as_an_agent_starts_it():
@@ -134,6 +134,39 @@ def moved_entries_are_found():
                 home.write(file, json.dumps({"x": 1, outer: order(left), "y": [2]}, indent=indent))
                 home.setup("claude-code", "--remove")
                 assert json.loads(home.read(file)) == {"x": 1, outer: left, "y": [2]}
+
+
+def folders_of_others_stay():
+    home = Home()
+    home.write(".cursor/rules/a.md", "")
+    os.mkdir(home.path + "/codex")
+    os.makedirs(home.path + "/xdg/zed")
+    env = {"CODEX_HOME": home.path + "/codex", "XDG_CONFIG_HOME": home.path + "/xdg/"}
+    for words in ([], ["--remove"]):
+        home.setup("cursor", "codex", "zed", *words, env=env)
+    assert os.listdir(home.path + "/.cursor") == ["rules"] and os.listdir(home.path + "/codex") == []
+    assert os.listdir(home.path + "/xdg") == []
+
+
+def the_daemons_variables_go_with_the_entry():
+    """Many agents start it without the shell's environment."""
+    home = Home()
+    env = {"UPSKILLD_CUDA": home.path + '/cu "da"'}
+    seen = home.path + "/seen"
+    home.write("bin/upskilld", QUICK.replace("import json, sys", f"import json, os, sys; open({seen!r}, 'w').write(os.environ.get('UPSKILLD_CUDA', ''))"),
+               0o755)
+    for agent, (file, _, outer) in JSON.items():
+        home.setup(agent, env=env)
+        member = "environment" if agent in ("opencode", "kilo") else "env"
+        entries = [(json.loads(home.read(file))[outer]["upskilld"], member)]
+        if member == "environment":
+            entries.append((json.loads(home.read(file))["lsp"]["upskilld"], "env"))
+        assert all(entry[name] == env for entry, name in entries), entries
+        assert home.read("seen") == env["UPSKILLD_CUDA"]
+        home.setup(agent, "--remove")
+        assert not os.path.exists(os.path.join(home.path, file))
+    home.setup("continue", env=env)
+    assert home.read(CONTINUE).endswith("\n    env:\n      UPSKILLD_CUDA: %s\n" % json.dumps(env["UPSKILLD_CUDA"]))
 
 
 def bad_files_are_left_alone():
@@ -213,10 +246,13 @@ def nothing_is_written_unasked():
     home.write(JSON["gemini-cli"][0], "{}")
     for words in ([], ["--print"], ["cursor", "--print"]):
         said = home.setup(*words, status=0 if words else 1)
-        assert "Cursor" in said and '"upskilld"' in said, said
+        assert "Cursor" in said and '"upskilld"' in said and "would be a new file:" in said, said
+        assert "entry is" not in said and (words == ["cursor", "--print"] or "entry would be put into" in said), said
         assert not os.listdir(home.path + "/.cursor") and home.read(JSON["gemini-cli"][0]) == "{}"
     home.setup("--yes")
     assert sorted(os.listdir(home.path + "/.cursor")) == ["mcp.json"]
+    said = home.setup("--remove", status=1)
+    assert "would be deleted:" in said and "entry would be taken out of" in said and "nothing was written" in said, said
     assert "upskilld" in home.read(JSON["gemini-cli"][0]) and not os.path.exists(home.path + "/.qwen")
 
 
@@ -237,7 +273,8 @@ def a_program_that_does_not_answer_is_told():
 
 
 tap = Tap()
-for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shapes_are_kept, moved_entries_are_found, bad_files_are_left_alone,
+for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shapes_are_kept, moved_entries_are_found, folders_of_others_stay,
+             the_daemons_variables_go_with_the_entry, bad_files_are_left_alone,
              links_and_locked_files_are_left_alone, toml_is_kept, yaml_is_kept, a_project_has_files_of_its_own,
              nothing_is_written_unasked, wrong_words_say_what_is_right, a_program_that_does_not_answer_is_told):
     tap.run(test.__name__.replace("_", " "), test)
