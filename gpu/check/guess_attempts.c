@@ -44,6 +44,17 @@ static bool is_among(const json_t *finding, const json_t *list) {
     return false;
 }
 
+bool guess_may_cause(const json_t *finding) {
+    const json_t *related;
+    size_t i;
+    json_array_foreach(json_object_get(finding, "related"), i, related) {
+        if (strstr(json_get_string(related, "message", ""), "instantiation of")) {
+            return true;
+        }
+    }
+    return strstr(json_get_string(finding, "message", ""), "static assertion failed");
+}
+
 /* Whether it stands where the text is not the source's: in what a guess wrote there. */
 static bool is_in_guess(const struct source_set *sources, const json_t *finding) {
     const char *name = json_get_string(finding, "file", "");
@@ -76,8 +87,7 @@ static void note_errors(struct guess_attempts *a, const struct source_set *sourc
             continue;
         }
         a->error = a->error ? a->error : json_deep_copy(finding);
-        if (!is_in_guess(sources, finding) &&
-            !strstr(json_get_string(finding, "message", ""), "static assertion failed")) {
+        if (!is_in_guess(sources, finding) && !guess_may_cause(finding)) {
             json_array_append_new(a->common, json_deep_copy(finding));
         }
     }

@@ -3,10 +3,11 @@
  *
  * When the first choice of types (gpu/source/host_guesses.h) does not compile, the others
  * are tried in turn, and the first that compiles makes the answer. When none does, errors
- * that all of them have, word for word, are the source's own and alone are told; but no
- * failed assertions, which ask for types without naming them, and nothing that stands in
- * the guess itself. Without such errors the source is compiled without the guesses. What
- * was guessed and why it did not compile is then a finding that calls nothing wrong.
+ * that all of them have, word for word, are the source's own and alone are told; but
+ * nothing that the compiler finds only with a template's arguments, no failed assertions,
+ * which ask for types without naming them, and nothing that stands in the guess itself.
+ * Without such errors the source is compiled without the guesses. What was guessed and
+ * why it did not compile is then a finding that calls nothing wrong.
  *
  * What host code asks for may also be more than the compiler is given time for: then the
  * source is compiled without what stands behind its last line (gpu/source/host_behind.h),
@@ -31,4 +32,6 @@ json_t *guess_attempts_settle(const struct guess_attempts *a, struct check_input
 /* What is to be told of the guesses: a new reference, NULL when there is nothing. */
 json_t *guess_attempts_note(const struct guess_attempts *a,
                             const struct check_input *input, const json_t *last);
+/* Whether the arguments of a template may be what is wrong. */
+bool guess_may_cause(const json_t *finding);
 void guess_attempts_finish(struct guess_attempts *a);

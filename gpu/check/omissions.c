@@ -2,6 +2,7 @@
 
 #include "base/lines.h"
 #include "base/mem.h"
+#include "gpu/check/guess_attempts.h"
 #include "gpu/source/host_part.h"
 #include "protocol/finding.h"
 
@@ -144,18 +145,6 @@ static struct host_part include_of(const struct source_file *file, struct host_p
                : (struct host_part){0};
 }
 
-/* Whether the compiler found it with a template's arguments, which may be guessed. */
-static bool is_of_instantiation(const json_t *finding) {
-    const json_t *related;
-    size_t i;
-    json_array_foreach(json_object_get(finding, "related"), i, related) {
-        if (strstr(json_get_string(related, "message", ""), "instantiation of")) {
-            return true;
-        }
-    }
-    return false;
-}
-
 enum omission { OMISSION_NONE, OMISSION_PLACE, OMISSION_INSTANTIATION };
 
 /* header: that the finding says is missing; NULL: it says something else. */
@@ -170,7 +159,7 @@ static enum omission leave_out_of(struct check_input *input, size_t index,
         return OMISSION_NONE;
     }
     struct host_part part = assertion_of(sources, index, finding, at);
-    bool is_guess = input->guesses.count && is_of_instantiation(finding);
+    bool is_guess = input->guesses.count && guess_may_cause(finding);
     if (part.to) {
         return leave_out(input, index, part, true) ? OMISSION_INSTANTIATION
                                                    : OMISSION_NONE;

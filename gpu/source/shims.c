@@ -23,10 +23,8 @@
 #define RESTORE_MACROS                                                                   \
     "#undef INFINITY\n#undef NAN\n#ifdef UPSKILLD_SHIM_MATH\n"                           \
     "#define INFINITY " MATH_INFINITY "\n#define NAN " MATH_NAN "\n#endif\n"
-/* cuda/std/cmath has them as macros; CUTLASS as enumerators of its own. */
-#define FP_NAMES_UNDEFINED                                                               \
-    "#undef FP_NAN\n#undef FP_INFINITE\n#undef FP_ZERO\n#undef FP_SUBNORMAL\n"           \
-    "#undef FP_NORMAL\n"
+/* A macro as well as an enumerator, as in glibc: then nobody defines it as a number. */
+#define ITSELF(name) "#define " #name " " #name "\n"
 #define FROM_CUDA(name, header)                                                          \
     GUARDED(name, KEEP_MACROS "#include <cuda/std/" header ">\n" RESTORE_MACROS BRIDGE)
 
@@ -158,10 +156,12 @@
     DEFINE(M_2_SQRTPI, "1.12837916709551257390")                                         \
     DEFINE(M_SQRT2, "1.41421356237309504880")                                            \
     DEFINE(M_SQRT1_2, "0.70710678118654752440")                                          \
-    GUARDED("MATH", "typedef float float_t; typedef double double_t;\n"                  \
-                    "#ifndef FP_NAN\n"                                                   \
-                    "enum { FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL, FP_NORMAL };\n"  \
-                    "#endif\n")
+    GUARDED("MATH",                                                                      \
+            "typedef float float_t; typedef double double_t;\n"                          \
+            "#ifndef FP_NAN\n"                                                           \
+            "enum { FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL, FP_NORMAL };\n" ITSELF(  \
+                FP_NAN) ITSELF(FP_INFINITE) ITSELF(FP_ZERO) ITSELF(FP_SUBNORMAL)         \
+                ITSELF(FP_NORMAL) "#endif\n")
 
 #define MATH_FUNCTIONS(use)                                                              \
     use(abs) use(fabs) use(fabsf) use(fmod) use(fmodf) use(remainder) use(remainderf)    \
@@ -318,8 +318,7 @@ const struct shim shims[] = {
     {SHIM_AS_NVCC, AS_NVCC},
     {STD_NAMES_TRAITS, TRAITS},
     {STD_NAMES_ABS, MATH KEEP_MACROS
-     "#include <cuda/std/cmath>\n#include <cuda/std/cstdlib>\n" FP_NAMES_UNDEFINED
-         RESTORE_MACROS},
+     "#include <cuda/std/cmath>\n#include <cuda/std/cstdlib>\n" RESTORE_MACROS},
     {"cublas.h", BRINGS_BFLOAT16},
     {"cublas_v2.h", BRINGS_BFLOAT16},
     {"cublas_api.h", BRINGS_BFLOAT16},

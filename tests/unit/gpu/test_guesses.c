@@ -169,6 +169,14 @@ Test(guesses, that_do_not_compile_are_not_the_source_s_fault, .timeout = 120) {
     cr_expect(json_is_false(json_object_get(none, "ok")), "nothing was compiled");
     cr_expect_str_eq(json_get_string(none, "outcome", ""), "nothing_compiled");
 
+    /* the same words for all types, and yet of the types */
+    autojson *same =
+        check(&room,
+              "template <bool> struct need {};\n"
+              "template <class T> struct most { typename need<(sizeof(T) > 64)>::type m; "
+              "};\n" Q("  p[0] = sizeof(most<T>);"));
+    expect_finding(same, GUESS, "warning", "any of float, at::Half, int");
+
     /* a mistake whatever is guessed */
     autojson *wrong = check(&room, Q("  p[0] = undeclared;\n  static_assert(sizeof(T) == "
                                      "2, \"half\");"));

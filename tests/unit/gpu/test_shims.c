@@ -116,6 +116,19 @@ Test(shims, stand_alone_in_every_language_version) {
     }
 }
 
+/* glibc's names are macros for themselves: CUDA leaves them, and a library may have
+ * enumerators of its own. */
+Test(shims, names_of_numbers_may_be_taken_again) {
+    if (nvrtc_probe_missing()) {
+        cr_skip_test("%s", nvrtc_probe_missing());
+    }
+    expect_clean("#include <" SHIM_AS_NVCC ">\n"
+                 "#ifndef FP_NAN\n#define FP_NAN 0\n#endif\n"
+                 "namespace lib { enum { FP_NAN, FP_INFINITE, FP_ZERO }; }\n"
+                 "static_assert(lib::FP_ZERO == FP_ZERO, \"\");\n" KERNEL,
+                 NULL, "names");
+}
+
 /* All that a block or a warp does by CUB, without what launches kernels. */
 Test(shims, cub_is_there_for_device_code) {
     if (nvrtc_probe_missing()) {
