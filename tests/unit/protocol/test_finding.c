@@ -1,3 +1,5 @@
+#include "base/buf.h"
+#include "base/mem.h"
 #include "protocol/finding.h"
 
 #include <criterion/criterion.h>
@@ -66,6 +68,27 @@ Test(finding, the_place_decides_and_then_the_severity) {
         }
         cr_assert(eq(sz, findings_tidy(mixed, 100), (size_t)0));
         cr_expect(json_equal(mixed, want), "%zu", step);
+    }
+    /* What is said of a whole file comes before its first line. */
+    autojson *two = json_array();
+    json_array_append_new(two,
+                          parsed("{\"file\":\"a\",\"line\":1,\"severity\":\"error\"}"));
+    json_array_append_new(two, parsed("{\"file\":\"a\",\"severity\":\"info\"}"));
+    findings_tidy(two, 100);
+    cr_expect(not(json_object_get(json_array_get(two, 0), "line") != NULL));
+}
+
+Test(finding, they_are_counted_in_words) {
+    static const char *const cases[][2] = {
+        {"[]", ""},
+        {"[{\"severity\":\"warning\"}]", "1 warning"},
+        {"[{\"severity\":\"info\"},{\"severity\":\"error\"},{\"severity\":\"info\"}]",
+         "1 error, 2 notes"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autojson *array = parsed(cases[i][0]);
+        autobuf text = BUF_INIT(1000);
+        cr_expect(eq(int, findings_tell(array, &text), i > 0));
+        cr_expect_str_eq(text.len ? text.data : "", cases[i][1]);
     }
 }
 

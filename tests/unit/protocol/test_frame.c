@@ -92,6 +92,7 @@ static const struct stream streams[] = {
     /* a length that is too small, in characters instead of bytes: "é" is two */
     {HEADED(7, "{\"a\":\"é\"}") HEADED(2, "{}"), "H{\"a\":\"\xC3;!junk;H{};"},
     {HEADED(9, "{\"a\":1}{\"b\":2}") HEADED(2, "{}"), "H{\"a\":1}{\";!junk;H{};"},
+    {HEADED(7, "{\"a\":1}{\"b\":2}") HEADED(2, "{}"), "H{\"a\":1};!junk;H{};"},
     /* a length that is too large */
     {HEADED(9, "{\"a\":1}") HEADED(2, "{}") HEADED(2, "[]"), "H{\"a\":1}Co;!header;H[];"},
     /* a banner before the first message */
@@ -154,6 +155,30 @@ Test(frame, whatever_way_the_bytes_arrive_the_messages_are_the_same) {
     }
     for (size_t i = 0; i < ARRAY_LEN(attached_streams); i++) {
         hear(&attached_streams[i], 20);
+    }
+}
+
+/* Lines of any length in pieces of any length, over what is kept at once. */
+Test(frame, large_messages_in_large_pieces_are_the_same) {
+    unsigned state = 1;
+    for (unsigned round = 0; round < 20; round++) {
+        autobuf in = BUF_INIT(1u << 20), want = BUF_INIT(1u << 20);
+        struct heard h;
+        for (unsigned i = 0; i < 20; i++) {
+            unsigned n = (state = state * 1103515245 + 12345) >> 16 & 16383;
+            autofree char *line = xasprintf("{%0*u}", (int)n + 1, i);
+            buf_addf(&in, "%s\n", line);
+            buf_addf(&want, "L%s;", line);
+        }
+        listen(&h, 1u << 16);
+        for (size_t at = 0, step; at < in.len; at += step) {
+            step = 1 + ((state = state * 1103515245 + 12345) >> 16 & 32767);
+            step = step < in.len - at ? step : in.len - at;
+            frame_feed(h.decoder, in.data + at, step);
+        }
+        cr_expect(h.text.len == want.len && memcmp(h.text.data, want.data, want.len) == 0,
+                  "round %u", round);
+        hang_up(&h);
     }
 }
 

@@ -553,6 +553,17 @@ Test(rpc, messages_to_others_are_framed_and_marked) {
 }
 
 /* Two ends wired to each other directly feed each other from inside their callbacks. */
+/* The last line needs no newline where nothing more comes. */
+Test(rpc, what_stands_at_the_end_is_answered) {
+    struct end end;
+    open_end(&end, &inline_events);
+    feed(&end, REQUEST("1"));
+    cr_assert(eq(sz, end.sent.len, (size_t)0));
+    rpc_feed_end(end.peer);
+    cr_assert_str_eq(end.sent.data, RESULT("1"));
+    close_end(&end);
+}
+
 Test(rpc, what_is_larger_than_a_message_is_not_sent) {
     struct end end;
     open_end(&end, &inline_events);

@@ -201,6 +201,7 @@ Test(schema, a_schema_with_a_mistake_is_refused_and_the_mistake_named) {
         {"{\"items\":{\"anyOf\":[{\"patternProperties\":{}}]}}", "patternProperties"},
         {"{\"type\":\"strin\"}", "type"},
         {"{\"type\":[]}", "type"},
+        {"{\"type\":[\"string\",5]}", "names of types"},
         {"{\"required\":\"a\"}", "required"},
         {"{\"required\":[1]}", "required"},
         {"{\"enum\":[]}", "enum"},
