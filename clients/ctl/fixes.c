@@ -15,7 +15,7 @@
 
 /* A file with the edits that were taken so far, by offsets of its text. */
 struct edited {
-    char *name;
+    char *name, *path;
     struct buf text;
     struct lines lines;
     struct edit {
@@ -27,6 +27,7 @@ struct edited {
 };
 
 struct fixes {
+    const char *folder; /* of the names; NULL: the working folder */
     struct edited *files;
     size_t count;
 };
@@ -40,7 +41,8 @@ static struct edited *file_of(struct fixes *f, const char *name) {
     f->files = xreallocarray(f->files, f->count + 1, sizeof *f->files);
     struct edited *e = &f->files[f->count++];
     *e = (struct edited){.name = xstrdup(name), .text = BUF_INIT(MAX_FILE)};
-    e->usable = file_read(name, &e->text, NULL) == 0;
+    e->path = f->folder ? path_join(f->folder, name) : xstrdup(name);
+    e->usable = file_read(e->path, &e->text, NULL) == 0;
     lines_init(&e->lines, e->text.data, e->text.len);
     return e;
 }
@@ -52,6 +54,7 @@ static void fixes_finish(struct fixes *f) {
         buf_finish(&e->text);
         free(e->edits);
         free(e->name);
+        free(e->path);
     }
     free(f->files);
 }
@@ -133,8 +136,8 @@ static void write_edits(const struct edited *e, struct buf *out) {
 static int write_file(const struct edited *e, struct err *err) {
     struct stat st;
     struct root root;
-    char *real = realpath(e->name, NULL);
-    autofree char *path = real ? real : xstrdup(e->name);
+    char *real = realpath(e->path, NULL);
+    autofree char *path = real ? real : xstrdup(e->path);
     autofree char *folder = path_join(path, "..");
     autofree char *parent = path_normalize(folder);
     autobuf text = BUF_INIT(2 * MAX_FILE);
@@ -150,8 +153,8 @@ static int write_file(const struct edited *e, struct err *err) {
     return rc;
 }
 
-int fixes_apply(const json_t *findings, struct err *err) {
-    struct fixes f = {0};
+int fixes_apply(const json_t *findings, const char *folder, struct err *err) {
+    struct fixes f = {.folder = folder};
     int made = 0, rc = 0;
     size_t i;
     const json_t *finding;

@@ -61,23 +61,15 @@ static void daemon_arg(struct ctl *c, const char *flag, const char *value) {
     }
 }
 
-/* What a person names on the command line may be read: its folder becomes a root. */
 static void grant(struct ctl *c, const char *word) {
-    char path[PATH_MAX];
-    const char *equals = *word == '-' ? strchr(word, '=') : NULL; /* --tests=FILE */
-    word = equals ? equals + 1 : strncmp(word, "-I", 2) == 0 ? word + 2 : word;
-    if (*word == '-' || !strpbrk(word, "./") || !realpath(word, path)) {
-        return;
-    }
-    char *slash = strrchr(path, '/');
-    slash[slash == path] = '\0';
-    for (int i = 0; i < c->granted_count; i++) {
-        if (strcmp(c->granted[i], path) == 0) {
+    autofree char *root = paths_granted(word);
+    for (int i = 0; root && i < c->granted_count; i++) {
+        if (strcmp(c->granted[i], root) == 0) {
             return;
         }
     }
-    if (c->granted_count < DAEMON_ARGS_MAX) {
-        c->granted[c->granted_count] = xstrdup(path);
+    if (root && c->granted_count < DAEMON_ARGS_MAX) {
+        c->granted[c->granted_count] = take(root);
         daemon_arg(c, "--root", c->granted[c->granted_count++]);
     }
 }
@@ -285,7 +277,8 @@ static int ask_and_fix(struct ctl *c, const char *method, const json_t *params,
     for (int round = 0; status == 0 && c->fix && round < MOST_ROUNDS; round++) {
         struct err err = {0};
         autojson *findings = report_findings(*result);
-        int now = fixes_apply(findings, &err);
+        const char *folder = json_get_string(*result, "path", NULL); /* skill/check's */
+        int now = fixes_apply(findings, folder, &err);
         if (now < 0) {
             terminal_error(&c->terminal, "%s", err.msg);
         }

@@ -1,12 +1,17 @@
 #include "clients/ctl/paths.h"
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <fts.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MOST_FILES 2000
 
@@ -66,4 +71,47 @@ int paths_expand(const json_t *paths, bool cuda, json_t *all, struct err *err) {
         }
     }
     return 0;
+}
+
+static bool is_project(const char *folder) {
+    static const char *const marks[] = {".git", "upskilld.yaml", "compile_commands.json",
+                                        "build/compile_commands.json"};
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        autofree char *mark = path_join(folder, marks[i]);
+        if (access(mark, F_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static char *project_of(const char *folder) {
+    const char *home = getenv("HOME");
+    autofree char *at = xstrdup(folder);
+    while (at[1] && !(home && strcmp(at, home) == 0)) {
+        if (is_project(at)) {
+            return take(at);
+        }
+        char *slash = strrchr(at, '/');
+        slash[slash == at] = '\0';
+    }
+    return NULL;
+}
+
+static bool is_kernel(const char *word) {
+    return fnmatch("*.cu", word, 0) == 0 || fnmatch("*.cuh", word, 0) == 0 ||
+           fnmatch("*.check.json", word, 0) == 0;
+}
+
+char *paths_granted(const char *word) {
+    char path[PATH_MAX];
+    const char *equals = *word == '-' ? strchr(word, '=') : NULL; /* --tests=FILE */
+    word = equals ? equals + 1 : strncmp(word, "-I", 2) == 0 ? word + 2 : word;
+    if (*word == '-' || !strpbrk(word, "./") || !realpath(word, path)) {
+        return NULL;
+    }
+    char *slash = strrchr(path, '/');
+    slash[slash == path] = '\0';
+    char *project = is_kernel(word) ? project_of(path) : NULL;
+    return project ? project : xstrdup(path);
 }

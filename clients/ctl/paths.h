@@ -6,6 +6,12 @@
 
 struct err;
 
+/* The folder that may be read because a person named the word: of a kernel the nearest
+ * one above it that looks like a project's own (it has .git, upskilld.yaml or
+ * compile_commands.json, which may lie in build), short of / and the home folder; else
+ * the one it lies in. New string; NULL: it names nothing that is there. */
+char *paths_granted(const char *word);
+
 /* Adds each path to `all`; of a folder, where cuda is set, the .cu files beneath it in
  * order, without hidden folders and links. -ENOENT: it holds none; -E2BIG: over 2,000. */
 int paths_expand(const json_t *paths, bool cuda, json_t *all, struct err *err);

@@ -341,24 +341,25 @@ static bool defines_a_space(json_t *defines) {
 
 /* --- what the project says --- */
 
-/* The request's own lists come first, so that its folders are looked in first; of options
- * and macros the later one wins. */
-static void merge_flags(json_t *asked, const json_t *flags) {
+/* The request's own folders are looked in first. */
+static void add_folders(json_t *asked, const json_t *flags) {
+    const json_t *more = json_object_get(flags, "include_roots");
     json_t *roots = json_copy(json_object_get(asked, "include_roots"));
-    json_t *options = json_copy(json_object_get(flags, "options"));
-    json_t *defines = json_copy(json_object_get(flags, "defines"));
     roots = roots ? roots : json_array();
-    options = options ? options : json_array();
-    defines = defines ? defines : json_object();
-    json_array_extend(roots, json_object_get(flags, "include_roots"));
-    json_array_extend(options, json_object_get(asked, "options"));
-    json_object_update(defines, json_object_get(asked, "defines"));
+    json_array_extend(roots, (json_t *)(uintptr_t)more);
     json_object_set_new(asked, "include_roots", roots);
-    json_object_set_new(asked, "options", options);
-    json_object_set_new(asked, "defines", defines);
-    if (!json_object_get(asked, "std") && json_object_get(flags, "std")) {
-        json_object_set(asked, "std", json_object_get(flags, "std"));
+}
+
+/* A project's flags that do not go together, as too many macros, are told and left out.
+ */
+static int options_read(struct compile_options *ret, const json_t *flags,
+                        const json_t *asked, json_t *findings, struct err *err) {
+    int r = compile_options_read(ret, flags, asked, err);
+    if (r == 0 || !flags || compile_options_read(ret, NULL, asked, NULL) < 0) {
+        return r;
     }
+    project_flags_complain(findings, "the project's flags", err->msg);
+    return 0;
 }
 
 static json_t *take_flags(json_t *asked, const char *const *origin_roots,
@@ -374,7 +375,7 @@ static json_t *take_flags(json_t *asked, const char *const *origin_roots,
     json_t *flags =
         whole && places->commands ? project_flags_read(&project, whole, findings) : NULL;
     if (flags) {
-        merge_flags(asked, flags);
+        add_folders(asked, flags);
     }
     return flags;
 }
@@ -397,7 +398,7 @@ int check_input_read(struct check_input *ret, const json_t *params,
     }
     autojson *findings = json_array();
     autojson *flags = take_flags(asked, roots, places, findings);
-    int r = compile_options_read(&ret->options, asked, &err);
+    int r = options_read(&ret->options, flags, asked, findings, &err);
     if (r < 0) {
         return refuse(refusal, r, CALL_BAD_PARAMS, "bad_option", NULL, "%s", err.msg);
     }

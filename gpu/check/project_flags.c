@@ -78,12 +78,15 @@ static bool is_missing(int rc) {
 
 /* --- what is gathered --- */
 
-static void complain(const struct search *s, const char *what, const char *why) {
+void project_flags_complain(json_t *findings, const char *what, const char *why) {
     autofree char *message = xasprintf("%s is not used: %s", what, why);
     struct finding_span none = {0};
-    json_array_append_new(
-        s->findings,
-        finding_new("upskilld", "project_flags", FINDING_WARNING, message, NULL, &none));
+    json_array_append_new(findings, finding_new("upskilld", "project_flags",
+                                                FINDING_WARNING, message, NULL, &none));
+}
+
+static void complain(const struct search *s, const char *what, const char *why) {
+    project_flags_complain(s->findings, what, why);
 }
 
 static json_t *member(const struct search *s, const char *name, json_t *(*make)(void)) {
@@ -109,6 +112,11 @@ static void add_folder(const struct search *s, const struct source *from,
 static void add_macro(const struct search *s, const char *text) {
     size_t len = strcspn(text, "=");
     const char *value = text[len] ? text + len + 1 : "1";
+    if (!compile_define_is_sound(text, len, value, strlen(value))) {
+        autofree char *what = xasprintf("the macro \"%.60s\"", text);
+        complain(s, what, "only NAME and NAME=VALUE on one line are taken");
+        return;
+    }
     json_object_setn_new(member(s, "defines", json_object), text, len,
                          json_text(value, strlen(value)));
 }
@@ -312,8 +320,8 @@ static const char *take_defines(const struct search *s, const json_t *defines) {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)defines, name, value) {
-        bool is_plain = json_is_string(value) || json_is_integer(value);
-        if (!is_plain || !*name || strchr(name, '=')) {
+        const char *text = json_is_integer(value) ? "1" : json_string_value(value);
+        if (!text || !compile_define_is_sound(name, strlen(name), text, strlen(text))) {
             return "a map from names to texts or whole numbers is expected";
         }
         json_object_set(member(s, "defines", json_object), name, value);

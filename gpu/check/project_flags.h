@@ -28,6 +28,8 @@ struct project_places {
  * looked in]}; only what there is but `from`. */
 json_t *project_flags_read(const struct project_places *places, const char *file,
                            json_t *findings);
+/* Adds the warning that something is not used, and why. */
+void project_flags_complain(json_t *findings, const char *what, const char *why);
 /* Where a file to include was not found: adds which folders were not looked in, and how
  * they can be. flags may be NULL. */
 void project_flags_tell_outside(const json_t *flags, json_t *findings);

@@ -138,6 +138,11 @@ static int define_set(struct compile_options *o, const char *name, size_t name_l
 }
 
 /* NAME or NAME=VALUE, as on a command line. */
+bool compile_define_is_sound(const char *name, size_t name_len, const char *value,
+                             size_t value_len) {
+    return is_identifier(name, name_len) && is_one_line(value, value_len);
+}
+
 static int define_parse(struct compile_options *o, const char *text, struct err *err) {
     size_t name = strcspn(text, "=");
     const char *value = text[name] ? text + name + 1 : "1";
@@ -422,11 +427,12 @@ static void options_init(struct compile_options *o) {
         .arch = DEFAULT_ARCH, .std = DEFAULT_STD, .defines = json_object()};
 }
 
-int compile_options_read(struct compile_options *ret, const json_t *params,
-                         struct err *err) {
+int compile_options_read(struct compile_options *ret, const json_t *project,
+                         const json_t *params, struct err *err) {
     struct compile_options o;
     options_init(&o);
-    int r = params_read(&o, params, err);
+    int r = project ? params_read(&o, project, err) : 0;
+    r = r ? r : params_read(&o, params, err);
     if (r < 0) {
         compile_options_finish(&o);
         return r;

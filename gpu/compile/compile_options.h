@@ -25,10 +25,14 @@ struct compile_options {
 };
 
 /* From kernel/check's params: arch, std, defines, fast_math, line_info, quick, options[].
- * -EINVAL with a sentence that names the bad one. */
-int compile_options_read(struct compile_options *ret, const json_t *params,
-                         struct err *err);
+ * project: the same from a project's own flags, over which those of the params win; NULL:
+ * none. -EINVAL with a sentence that names the bad one. */
+int compile_options_read(struct compile_options *ret, const json_t *project,
+                         const json_t *params, struct err *err);
 bool compile_std_is_known(const char *std);
+/* May a macro be defined so? Function-like ones may not. */
+bool compile_define_is_sound(const char *name, size_t name_len, const char *value,
+                             size_t value_len);
 /* Of nvcc's words: how many the option at `at` takes, and whether it makes a difference
  * to the code of one target; 0: it is not one of those that are understood. */
 size_t compile_option_words(const json_t *words, size_t at, bool *ret_matters);

@@ -5,9 +5,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
+#include "skills/format/skill_name.h"
 #include "skills/generation/generate_teacher.h"
 #include "skills/generation/link.h"
-#include "skills/format/skill_name.h"
 #include "skills/skill_operations.h"
 
 #include <errno.h>
@@ -94,34 +94,26 @@ static char *split_last(char *path) {
     return name;
 }
 
-/* The nearest part of the path that exists must be the caller's; the rest is made. */
+/* The nearest part of the path that exists must be the caller's; the rest is made. A
+ * relative one is meant from the first root. */
 static char *resolve_new(struct call *call, const char *path, struct err *err) {
-    autofree char *normal = path_normalize(path);
+    autofree char *here = skills_resolve(call_origin(call), ".", err);
+    autofree char *joined = path_join(here ? here : "", path);
+    autofree char *normal = path_normalize(joined);
     autofree char *rest = xstrdup("");
     for (;;) {
-        char *found = skills_resolve(call_origin(call), normal, err);
+        autofree char *found = skills_resolve(call_origin(call), normal, err);
         if (found) {
-            char *whole = *rest ? path_join(found, rest) : xstrdup(found);
-            free(found);
-            return whole;
+            return *rest ? path_join(found, rest) : take(found);
         }
         if (err->code != -ENOENT || strchr(normal, '/') == NULL) {
-            break;
+            return NULL;
         }
         autofree char *name = split_last(normal);
         char *longer = *rest ? path_join(name, rest) : xstrdup(name);
         free(rest);
         rest = longer;
     }
-    bool alone = err->code == -ENOENT && normal[0] != '/' && strcmp(normal, "..") != 0;
-    char *root = alone ? skills_resolve(call_origin(call), ".", err) : NULL;
-    if (!root) {
-        return NULL;
-    }
-    autofree char *beneath = *rest ? path_join(normal, rest) : xstrdup(normal);
-    char *whole = path_join(root, beneath);
-    free(root);
-    return whole;
 }
 
 static int find_output(struct generate_request *r, struct call *call,
@@ -143,7 +135,8 @@ static int find_output(struct generate_request *r, struct call *call,
     r->parent = path;
     struct stat st;
     bool is_there = stat(path, &st) == 0;
-    if (output && (!is_there || has_skill(path))) { /* the skill's own folder */
+    bool for_many = strcmp(path_basename(path), "skills") == 0;
+    if (output && (is_there ? has_skill(path) : !for_many)) { /* the skill's own folder */
         r->folder_name = split_last(path);
     }
     return 0;

@@ -78,6 +78,33 @@ def nvccs_options_are_taken():
     assert "-Zfoo" in err and "allowed are" in err, err
 
 
+def the_projects_flags_are_taken():
+    r = Room()
+    r.write("k.cu", "#include \"n.h\"\n__global__ void k(int *x) { static_assert(WORD == 3); *x = N; }\n")
+    r.write("build/compile_commands.json", json.dumps([{
+        "directory": os.path.join(r.dir, "work", "build"), "file": "../k.cu", "command": "nvcc -I../inc -DWORD=3 -DF(x)=x -c ../k.cu"}]))
+    for words, cwd in ((["k.cu"], "work"), (["../k.cu"], "work/inc"), ([r.dir + "/work/k.cu"], ".")):
+        out, _ = r.check(*words, cwd=cwd)
+        assert "flags from %s/work/build/compile_commands.json" % r.dir in out, out
+        assert 'the macro "F(x)=x" is not used' in out, out
+    for words in (["-DWORD=4"], ["-D", "WORD=4"], ["--define", "WORD=4"]):
+        out, _ = r.check("k.cu", *words, status=1)
+        assert "static assertion failed" in out, out
+    r.write("k.cu", "__global__ void k(int *x) { static_assert(__cplusplus == 202002); }\n")
+    r.write("upskilld.yaml", "std: c++17\n")
+    r.check("k.cu", "-std=c++20")
+    r.check("k.cu", status=1)
+
+
+def a_skills_folder_is_mended():
+    r = Room()
+    text = "---\nname: tidy\ndescription: Use when a folder is to be tidied, with one line a file.\n---\n# Tidy\n\nDo it.  \n"
+    r.write("tidy/SKILL.md", text.replace("name: tidy", "name: Tidy"))
+    done = subprocess.run([CTL, "skill", "check", "tidy", "--fix"], cwd=r.dir + "/work", env=r.env, capture_output=True, text=True)
+    assert "name: tidy\n" in r.read("tidy/SKILL.md"), (done.stdout, done.stderr)
+    assert "fix made in" in done.stderr or "fixes made in" in done.stderr, done.stderr
+
+
 def fixes_are_made():
     r = Room()
     r.write("m.cu", MENDABLE)
@@ -151,7 +178,7 @@ def wrong_words_say_what_is_right():
 
 
 tap = Tap()
-for test in (each_file_is_checked, a_folder_is_its_cu_files, nvccs_options_are_taken, fixes_are_made, sarif_is_one_document,
+for test in (each_file_is_checked, a_folder_is_its_cu_files, nvccs_options_are_taken, the_projects_flags_are_taken, a_skills_folder_is_mended, fixes_are_made, sarif_is_one_document,
              github_gets_commands, junit_counts, a_no_without_findings_is_reported, wrong_words_say_what_is_right):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())

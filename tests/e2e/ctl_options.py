@@ -50,8 +50,8 @@ LINES = [
      {"path": "{dir}/a.check.yaml", "tolerance": {"rtol": 0.5, "atol": 1e-3}, "compare": "exact",
       "backend": "emulator", "device": "0", "checks": ["race", "memory"], "save": "{dir}/out",
       "roofline": {"flops": "2*n", "bytes": 8}}),
-    ("kernel validate {dir}/a.check.yaml --benchmark --strict",
-     {"path": "{dir}/a.check.yaml", "benchmark": True, "strict": True}),
+    ("kernel validate {dir}/a.check.yaml --benchmark --strict --numerics ideal",
+     {"path": "{dir}/a.check.yaml", "benchmark": True, "strict": True, "numerics": "ideal"}),
     ("kernel validate {dir}/a.check.yaml --benchmark samples=9,cache=warm",
      {"path": "{dir}/a.check.yaml", "benchmark": {"samples": 9, "cache": "warm"}}),
 

@@ -156,6 +156,8 @@ def more(d):
     both = d.generate(traces=["axpy-kernel.jsonl", "wgmma-target.jsonl"], output="out/two-kernels",
                       students=[{"api": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "nobody"}])["result"]
     check(os.path.exists(d.work + "/out/two-kernels/SKILL.md") and any(e["event"].startswith("t2 ") for e in both["evidence"]), "two traces, and the folder that was asked for")
+    many = d.generate(traces=["axpy-kernel.jsonl"], name="in-many", output="fresh/skills")["result"]
+    check(many["skill"]["path"] == os.path.realpath(d.work) + "/fresh/skills/in-many", "a folder called skills is for many")
     early = d.generate(traces=["axpy-kernel.jsonl"], output="out/early", students=["generic.nobody"])
     check("GENERIC_BASE_URL" in early["error"]["message"] and not os.path.exists(d.work + "/out/early"), "a student that cannot be is found before anything is made")
     early = d.generate(traces=["axpy-kernel.jsonl"], output="out/early", install=["claude-cod"])
