@@ -13,6 +13,7 @@
 #define MAX_WORDS 64
 #define MAX_CHANGED_WORDS 4u
 #define MAX_WORD 80u
+#define MAX_RUN 600u  /* bytes of a command that is told as a step */
 #define MAX_LINES 24u /* of a change that explains anything */
 #define MIN_NAME 4u   /* letters that two texts must share to mean the same */
 
@@ -97,13 +98,18 @@ static void list_words(struct word_list *ret, const char *part) {
     }
 }
 
-static bool has_word(const struct word_list *l, const char *word, size_t len) {
-    for (size_t i = 0; i < l->count; i++) {
-        if (l->lens[i] == len && memcmp(l->words[i], word, len) == 0) {
-            return true;
-        }
+static bool is_word(const struct word_list *l, size_t i, const char *word, size_t len) {
+    return i < l->count && l->lens[i] == len && memcmp(l->words[i], word, len) == 0;
+}
+
+/* near: where it stands if nothing has moved. */
+static bool has_word(const struct word_list *l, size_t near, const char *word,
+                     size_t len) {
+    bool found = is_word(l, near, word, len);
+    for (size_t i = 0; i < l->count && !found; i++) {
+        found = is_word(l, i, word, len);
     }
-    return false;
+    return found;
 }
 
 enum difference { SMALL = 1 << 0, OPTION = 1 << 1, TARGET = 1 << 2 };
@@ -114,12 +120,12 @@ static unsigned missing_words(struct buf *out, const struct word_list *a,
                               const struct word_list *b, const char *told) {
     unsigned count = 0, kinds = SMALL;
     for (size_t i = 0; i < a->count; i++) {
-        if (has_word(b, a->words[i], a->lens[i])) {
+        if (has_word(b, i, a->words[i], a->lens[i])) {
             continue;
         }
         autofree char *word = xstrndup(a->words[i], a->lens[i]);
         bool value = i > 0 && a->words[i - 1][0] == '-' &&
-                     !has_word(b, a->words[i - 1], a->lens[i - 1]);
+                     !has_word(b, i - 1, a->words[i - 1], a->lens[i - 1]);
         bool option = word[0] == '-' || value || strchr(word, '=');
         if (++count > MAX_CHANGED_WORDS || a->lens[i] > MAX_WORD || strchr(word, '\n') ||
             strchr(word, ' ') || (!option && !strstr(told, word))) {
@@ -156,10 +162,10 @@ bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step 
 }
 
 bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run) {
-    const char *key = run->command.keys[run->command.count - 1];
-    const char *script = strchr(key, ' ');
-    for (size_t i = 0; script && i < s->count && s->list + i < run; i++) {
-        const struct lesson_step *e = &s->list[i];
+    const char *script = strchr(run->command.keys[run->command.count - 1], ' ');
+    size_t at = (size_t)(run - s->list);
+    for (size_t i = at; i > 0 && at - i < 4 * LESSONS_REACH && script; i--) {
+        const struct lesson_step *e = &s->list[i - 1];
         if (e->kind == STEP_EDIT && !e->is_diff &&
             strcmp(path_basename(e->path), script + 1) == 0) {
             return true;
@@ -376,9 +382,9 @@ static bool add_runs(struct lesson_fix *fix, const struct failure *f, const char
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
         if (!step_is_run(s) || s->failed || !s->command.count || acts(s) ||
-            strstr(s->text, "<<") || command_like(&failed->command, &s->command) ||
-            holds_prose(&s->command) || !names_any(told, s->text, failed->text) ||
-            is_check(f, s)) {
+            strlen(s->text) > MAX_RUN || strstr(s->text, "<<") ||
+            command_like(&failed->command, &s->command) || holds_prose(&s->command) ||
+            !names_any(told, s->text, failed->text) || is_check(f, s)) {
             continue;
         }
         if (fix->change_count == LESSON_MAX_CHANGES) {
@@ -440,6 +446,11 @@ static bool is_about(const char *cause, const struct lesson_fix *fix) {
     return false;
 }
 
+/* Without pytest's "E   ". */
+static const char *behind_mark(const char *quote) {
+    return strncmp(quote, "E ", 2) == 0 ? quote + 2 + strspn(quote + 2, " ") : quote;
+}
+
 bool lesson_explain(struct lesson_fix *fix, const struct failure *f,
                     const struct lesson_reader *r) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
@@ -448,8 +459,10 @@ bool lesson_explain(struct lesson_fix *fix, const struct failure *f,
     bool explained = command_same(&failed->command, &now->command)
                          ? explain_same(fix, f, told)
                          : explain_like(fix, f, told);
-    if (fix->cause && !is_about(fix->cause, fix) &&
-        !names_any(fix->cause, told_only, "")) {
+    bool repeats = fix->cause && strstr(fix->cause, behind_mark(f->error->quote));
+    bool unrelated =
+        fix->cause && !is_about(fix->cause, fix) && !names_any(fix->cause, told_only, "");
+    if (repeats || unrelated) {
         free(take(fix->cause));
     }
     return explained;

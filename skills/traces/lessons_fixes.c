@@ -73,15 +73,14 @@ static char *part_text(const struct lesson_step *failed, const struct lesson_ste
 
 /* The session mends a file that was there before it. */
 static bool mends_existing(const struct steps *s) {
+    autojson *written = json_object();
     for (size_t i = 0; i < s->count; i++) {
         const struct lesson_step *e = &s->list[i];
-        bool whole = false;
-        for (size_t k = 0; k < i && e->kind == STEP_EDIT && e->is_diff; k++) {
-            whole |= s->list[k].kind == STEP_EDIT && !s->list[k].is_diff &&
-                     strcmp(s->list[k].path, e->path) == 0;
-        }
-        if (e->kind == STEP_EDIT && e->is_diff && !whole) {
+        if (e->kind == STEP_EDIT && e->is_diff && !json_object_get(written, e->path)) {
             return true;
+        }
+        if (e->kind == STEP_EDIT) {
+            json_object_set_new(written, e->path, json_true());
         }
     }
     return false;

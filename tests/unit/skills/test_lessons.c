@@ -372,6 +372,26 @@ Test(lessons, what_looks_checks_or_changes_unseen_is_no_fix) {
     }
 }
 
+Test(lessons, a_reason_that_repeats_the_error_is_none) {
+    static const char *const said[] = {
+        "It fails because: NameError: name 'cotm' is not defined.",
+        "The name must be cothm, not cotm.", "It must be Friday, because nothing works."};
+    for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Mend it.");
+        run(&m, "pytest -q", 1, "E   NameError: name 'cotm' is not defined");
+        say(&m, said[i]);
+        edit(&m, "a.py", "-cotm\n+cothm\n", true);
+        run(&m, "pytest -q", 0, "1 passed");
+        learn(&l, &m);
+        cr_assert(eq(sz, l.fix_count, 1));
+        cr_expect(eq(int, l.fixes[0].cause != NULL, i == 1), "%s", said[i]);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
 Test(lessons, what_only_makes_a_missing_thing_is_no_fix) {
     static const char *const makes[] = {"mkdir data && touch data/x.csv",
                                         "cat > data.py <<'EOF'\nx = 1\nEOF"};
