@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/draft/draft_params.h"
-#include "gpu/draft/host_conditions.h"
 
 #include <stdio.h>
 
@@ -161,7 +160,7 @@ void draft_launch_find(struct host_program *p, const struct declaration *kernel,
     *ret = (struct draft_launch){.found = false};
     for (size_t i = 1; i < t->count && best < 3; i++) {
         struct draft_launch one;
-        if (host_word(t, i) != WORD_LAUNCH_OPEN || !host_is_active(p, i) ||
+        if (host_word(t, i) != WORD_LAUNCH_OPEN || !p->active[i] ||
             !launch_at(p, name, i, &one)) {
             continue;
         }

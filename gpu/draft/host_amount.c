@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define NESTED_MAX 24
-#define STANDS_IN 256 /* for a size that nobody tells */
+#define EXPRESSION_COST 256 /* tokens that could be looked at in the same time */
+#define STANDS_IN 256       /* for a size that nobody tells */
 
 struct reader {
     struct host_program *p;
@@ -490,7 +491,9 @@ static bool read_choice(struct reader *r, const struct place *place, size_t ques
 static bool read_place(struct reader *r, const struct place *place, struct amount *ret) {
     struct reader inner = {r->p, r->sizes, *place, r->nested + 1};
     size_t question = question_in(place);
-    if (inner.nested > NESTED_MAX || place->from >= place->to) {
+    r->p->looked += EXPRESSION_COST;
+    if (inner.nested > NESTED_MAX || place->from >= place->to ||
+        r->p->looked > HOST_LOOKED_MAX) {
         return false;
     }
     return question ? read_choice(&inner, place, question, ret)

@@ -1,6 +1,5 @@
 #include "gpu/draft/host_buffer.h"
 
-#include "gpu/draft/host_conditions.h"
 #include "gpu/draft/host_type.h"
 #include "gpu/draft/host_variables.h"
 
@@ -217,7 +216,7 @@ static void see(struct search *s, size_t i) {
         host_word(t, i + 1) == WORD_PAREN_OPEN) {
         see_launch(s, i + 1);
     }
-    if (!begins(t, i, "cudaM") || !host_is_active(s->p, i)) {
+    if (!begins(t, i, "cudaM") || !s->p->active[i]) {
         return;
     }
     size_t open = i + 1;

@@ -1,5 +1,7 @@
 #include "gpu/draft/host_conditions.h"
 
+#include "base/mem.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -79,29 +81,43 @@ static bool is_taken(const struct host_program *p, size_t i) {
                  : *name != '0' && s == name + 1 && *name == '1';
 }
 
-/* Whether the compiler sees token i, as far as its conditions tell. */
-bool host_is_active(const struct host_program *p, size_t i) {
+#define NESTED_MAX 64
+
+struct branch {
+    bool outer, taken, now; /* the lines around it; a branch before it; its own */
+};
+
+/* What a directive does to the branches that are open. */
+static void step(const struct host_program *p, size_t i, struct branch *open,
+                 size_t *depth) {
     const struct code_tokens *t = &p->b.tokens;
-    int depth = 0;
-    bool later = false; /* an #else of ours: the branches before must not be taken */
-    while (i-- > 0) {
-        if (t->list[i].word != WORD_DIRECTIVE) {
-            continue;
-        }
-        bool begins = directive_is(t, i, "if") || directive_is(t, i, "ifdef") ||
-                      directive_is(t, i, "ifndef");
-        if (depth > 0) {
-            depth += directive_is(t, i, "endif") - begins;
-        } else if (directive_is(t, i, "endif")) {
-            depth = 1;
-        } else if (directive_is(t, i, "else")) {
-            later = true;
-        } else if (begins || directive_is(t, i, "elif")) {
-            if (is_taken(p, i) == later) {
-                return false;
-            }
-            later = !begins;
-        }
+    bool begins = directive_is(t, i, "if") || directive_is(t, i, "ifdef") ||
+                  directive_is(t, i, "ifndef");
+    struct branch *last = *depth ? &open[*depth - 1] : NULL;
+    if (begins && *depth < NESTED_MAX) {
+        bool outer = !last || last->now, taken = is_taken(p, i);
+        open[(*depth)++] = (struct branch){outer, taken, outer && taken};
+    } else if (last && directive_is(t, i, "elif")) {
+        bool taken = !last->taken && is_taken(p, i);
+        last->now = last->outer && taken;
+        last->taken |= taken;
+    } else if (last && directive_is(t, i, "else")) {
+        last->now = last->outer && !last->taken;
+    } else if (last && directive_is(t, i, "endif")) {
+        --*depth;
     }
-    return true;
+}
+
+bool *host_conditions_read(const struct host_program *p) {
+    const struct code_tokens *t = &p->b.tokens;
+    struct branch open[NESTED_MAX];
+    bool *active = xcalloc(t->count + 1, sizeof *active);
+    size_t depth = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->list[i].word == WORD_DIRECTIVE) {
+            step(p, i, open, &depth);
+        }
+        active[i] = depth == 0 || open[depth - 1].now;
+    }
+    return active;
 }

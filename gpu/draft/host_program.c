@@ -73,6 +73,8 @@ bool host_program_init(struct host_program *p, const char *const *files,
         return false;
     }
     host_blanker_judge(&p->b);
+    p->active = host_conditions_read(p);
+    p->functions = xcalloc(p->b.declarations.count + 1, sizeof(struct host_frame *));
     return true;
 }
 
@@ -90,6 +92,8 @@ void host_program_finish(struct host_program *p) {
     }
     free(p->expanded);
     free(p->frames);
+    free(p->functions);
+    free(p->active);
     host_blanker_finish(&p->b);
     free(p->text);
     *p = (struct host_program){0};
@@ -160,8 +164,7 @@ static size_t find_call(struct host_program *p, const struct declaration *d) {
     uint64_t name = d->name ? code_token_hash(t, d->name) : 0;
     for (size_t i = 1; name && i < t->count; i++, p->looked++) {
         if (host_word(t, i) == WORD_NAME && code_token_hash(t, i) == name &&
-            (i < d->first || i > d->last) && host_call_paren(t, i) &&
-            host_is_active(p, i)) {
+            (i < d->first || i > d->last) && host_call_paren(t, i) && p->active[i]) {
             const struct declaration *in = function_at(p, i);
             if (in && !in->has_global && in != d) {
                 return i;
@@ -173,9 +176,15 @@ static size_t find_call(struct host_program *p, const struct declaration *d) {
 
 static const struct host_frame *frame_of(struct host_program *p,
                                          const struct declaration *d, unsigned depth) {
-    struct host_frame *f = frame_add(p, d);
+    size_t index = d ? (size_t)(d - p->b.declarations.list) : p->b.declarations.count;
+    struct host_frame *f = p->functions[index];
+    if (f || !(f = frame_add(p, d))) {
+        return f;
+    }
+    p->functions[index] =
+        f; /* also while its callers are looked for: they may be its own */
     size_t call =
-        f && d && depth < DEPTH_MAX && p->looked < HOST_LOOKED_MAX ? find_call(p, d) : 0;
+        d && depth < DEPTH_MAX && p->looked < HOST_LOOKED_MAX ? find_call(p, d) : 0;
     if (call) {
         const struct host_frame *caller = frame_of(p, function_at(p, call), depth + 1);
         f->called = caller != NULL;

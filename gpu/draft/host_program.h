@@ -26,14 +26,16 @@ struct host_frame {
     struct place at;              /* from: the callee's name */
 };
 
-#define HOST_LOOKED_MAX (1u << 23) /* tokens for all questions about a program */
+#define HOST_LOOKED_MAX (1u << 26) /* tokens for all questions about a program */
 
 struct host_program {
     struct host_blanker b;
     char *text;
-    size_t own;                   /* where the last file begins in it */
-    size_t looked;                /* tokens so far, for all questions */
-    struct code_tokens *expanded; /* what macros stand for; their texts are ours */
+    size_t own;                    /* where the last file begins in it */
+    size_t looked;                 /* tokens so far, for all questions */
+    struct code_tokens *expanded;  /* what macros stand for; their texts are ours */
+    bool *active;                  /* host_conditions.h: for each token */
+    struct host_frame **functions; /* by their declarations, as they were asked for */
     struct host_frame **frames;
     size_t expanded_count, frame_count;
 };

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/draft/host_conditions.h"
 #include "gpu/source/cuda_lexer.h"
 
 #include <ctype.h>
@@ -270,7 +269,7 @@ static char *macro_text(const struct host_program *p, uint64_t name) {
         while (word < len && is_name_char(s[word])) {
             word++;
         }
-        if (word && code_hash(s, word) == name && host_is_active(p, i)) {
+        if (word && code_hash(s, word) == name && p->active[i]) {
             bool again = found != NULL;
             free(found);
             found = again ? NULL : xstrndup(s, len);
@@ -288,6 +287,7 @@ static enum host_found look_up_constant(struct host_program *p, uint64_t name,
                                         const struct place *at, struct place *ret,
                                         size_t *variable) {
     const struct code_tokens *t = &p->b.tokens;
+    p->looked += t->count;
     char *macro = macro_text(p, name);
     if (macro) {
         struct code_tokens *own = expanded_add(p, macro);
@@ -338,8 +338,11 @@ enum host_found host_look_up(struct host_program *p, const struct place *at,
     const struct host_frame *f = at->frame;
     uint64_t name = code_token_hash(at->t, at->from);
     *variable = 0;
-    if (!f || !f->in || p->looked > HOST_LOOKED_MAX) {
-        return f ? look_up_constant(p, name, at, ret, variable) : HOST_NOTHING;
+    if (!f || p->looked > HOST_LOOKED_MAX) {
+        return HOST_NOTHING;
+    }
+    if (!f->in) {
+        return look_up_constant(p, name, at, ret, variable);
     }
     size_t token = find_local(p, name, f->in->body + 1, at->before);
     if (token == SIZE_MAX) {
@@ -443,7 +446,7 @@ bool host_alias(const struct host_program *p, uint64_t name, struct place *ret) 
     bool found = false;
     for (size_t k = 1; k + 1 < own->count; k++) {
         if (host_word(own, k) != WORD_NAME || code_token_hash(own, k) != name ||
-            !host_is_active(p, k)) {
+            !p->active[k]) {
             continue;
         }
         size_t from = k;

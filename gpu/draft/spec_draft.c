@@ -6,7 +6,6 @@
 #include "gpu/draft/draft_params.h"
 #include "gpu/draft/draft_sizes.h"
 #include "gpu/draft/host_buffer.h"
-#include "gpu/draft/host_conditions.h"
 #include "gpu/draft/host_type.h"
 #include "gpu/draft/kernel_use.h"
 
@@ -343,7 +342,7 @@ size_t spec_draft_kernels(const struct host_program *p, const struct declaration
     for (size_t i = 0; i < p->b.declarations.count && count < max; i++) {
         const struct declaration *k = &p->b.declarations.list[i];
         if (k->kind == DECLARATION_FUNCTION && k->has_global && k->name && k->body &&
-            host_is_active(p, k->name)) {
+            p->active[k->name]) {
             ret[count++] = k;
         }
     }

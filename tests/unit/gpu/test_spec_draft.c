@@ -1,5 +1,6 @@
 /* What a drafted check spec takes from the host code, and what it leaves open. The
  * expected values were worked out by hand from each source. */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/draft/spec_draft.h"
 #include "gpu/editor/spec_document.h"
@@ -255,6 +256,19 @@ Test(spec_draft, the_launch_is_one_that_would_happen) {
                  "int main() { constexpr int N = 4; k<2 * N, float><<<1, N>>>(0); }\n",
                  &unknown);
     cr_assert_str_eq(json_get_string(draft, "kernel", ""), "k<8, float>");
+}
+
+/* Each variable twice the one before it, written as a sum: 2^22 ways to it. */
+Test(spec_draft, ends_where_sums_branch, .timeout = 20) {
+    autobuf text = BUF_INIT(1u << 16);
+    buf_adds(&text, KERNEL "int main() { int n0 = 1;\n");
+    for (int i = 1; i <= 22; i++) {
+        buf_addf(&text, "int n%d = n%d + n%d;\n", i, i - 1, i - 1);
+    }
+    buf_adds(&text, "k<<<n22, 32>>>(0, n22); }\n");
+    autojson *unknown = NULL;
+    autojson *draft = draft_of(text.data, &unknown);
+    cr_assert_not_null(why(unknown, "launch.grid"));
 }
 
 /* Nobody's source may hold it up or lead it astray. */
