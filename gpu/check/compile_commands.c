@@ -216,9 +216,8 @@ static json_t *words_of(const json_t *entry) {
     const char *command = json_get_string(entry, "command", NULL);
     json_t *words = json_is_array(arguments) ? json_copy(arguments)
                     : command                ? shell_words(command)
-                                             : NULL;
-    words = words ? words : json_array();
-    json_array_remove(words, 0);
+                                             : json_array();
+    json_array_remove(words, 0); /* NULL: nothing happens */
     return words;
 }
 

@@ -29,7 +29,7 @@ int compile_commands_load(struct compile_commands *c, const struct root *root,
 struct compile_command {
     char *file;    /* absolute: whose command it is */
     char *folder;  /* absolute: what relative names are meant from */
-    json_t *words; /* strings; the compiler's name is gone */
+    json_t *words; /* strings; the compiler's name is gone. NULL: a quote is not closed */
 };
 void compile_command_finish(struct compile_command *command);
 

@@ -10,6 +10,7 @@
 #include "protocol/finding.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -19,6 +20,10 @@
 #define SOURCE_MAX (4u << 20)
 #define RESPONSE_MAX (1u << 20)
 #define RESPONSE_DEPTH 4
+#define MOST_FOLDERS 200
+#define MOST_DEFINES 200
+#define MOST_OPTIONS 32
+#define MOST_COMPLAINTS 50
 
 /* One question. */
 struct search {
@@ -26,6 +31,7 @@ struct search {
     const struct project_places *places;
     struct root root; /* the outermost that holds the file */
     json_t *flags, *findings;
+    json_t *later; /* include folders that are looked in after all others */
 };
 
 /* Where words stand. */
@@ -78,11 +84,25 @@ static bool is_missing(int rc) {
 
 /* --- what is gathered --- */
 
+static bool is_told(const json_t *findings, const char *message) {
+    size_t i;
+    const json_t *finding;
+    json_array_foreach(findings, i, finding) {
+        if (strcmp(json_get_string(finding, "message", ""), message) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void project_flags_complain(json_t *findings, const char *what, const char *why) {
     autofree char *message = xasprintf("%s is not used: %s", what, why);
     struct finding_span none = {0};
-    json_array_append_new(findings, finding_new("upskilld", "project_flags",
-                                                FINDING_WARNING, message, NULL, &none));
+    if (json_array_size(findings) < MOST_COMPLAINTS && !is_told(findings, message)) {
+        json_array_append_new(findings,
+                              finding_new("upskilld", "project_flags", FINDING_WARNING,
+                                          message, NULL, &none));
+    }
 }
 
 static void complain(const struct search *s, const char *what, const char *why) {
@@ -102,10 +122,26 @@ static void add_text(const struct search *s, const char *list, const char *text)
     json_array_append_new(member(s, list, json_array), json_text(text, strlen(text)));
 }
 
+/* Is there room for one more? What is too much is told once. */
+static bool has_room(const struct search *s, const char *what, size_t count,
+                     size_t most) {
+    if (count == most) {
+        autofree char *all = xasprintf("each %s after %zu", what, most);
+        complain(s, all, "the project names too many");
+    }
+    return count < most;
+}
+
 static void add_folder(const struct search *s, const struct source *from,
-                       const char *path) {
+                       const char *path, bool later) {
     autofree char *folder = whole_path(from->folder, path);
-    add_text(s, is_inside(s, folder) ? "include_roots" : "outside", folder);
+    json_t *list = !is_inside(s, folder) ? member(s, "outside", json_array)
+                   : later               ? s->later
+                                         : member(s, "include_roots", json_array);
+    if (strlen(folder) < PATH_MAX &&
+        has_room(s, "include folder", json_array_size(list), MOST_FOLDERS / 2)) {
+        json_array_append_new(list, json_text(folder, strlen(folder)));
+    }
 }
 
 /* "NAME=VALUE" and "NAME", which is 1. */
@@ -117,8 +153,10 @@ static void add_macro(const struct search *s, const char *text) {
         complain(s, what, "only NAME and NAME=VALUE on one line are taken");
         return;
     }
-    json_object_setn_new(member(s, "defines", json_object), text, len,
-                         json_text(value, strlen(value)));
+    json_t *defines = member(s, "defines", json_object);
+    if (has_room(s, "macro", json_object_size(defines), MOST_DEFINES)) {
+        json_object_setn_new(defines, text, len, json_text(value, strlen(value)));
+    }
 }
 
 static bool add_std(const struct search *s, const char *std) {
@@ -153,15 +191,6 @@ static const char *value_of(const json_t *words, size_t at, const char *name,
     return json_string_value(json_array_get(words, at + 1));
 }
 
-static const char *any_value(const json_t *words, size_t at, const char *const *names,
-                             size_t *used) {
-    const char *value = NULL;
-    for (; *names && !value; names++) {
-        value = value_of(words, at, *names, used);
-    }
-    return value;
-}
-
 static void add_words(const struct search *s, const struct source *from,
                       const json_t *words, int depth);
 
@@ -182,45 +211,145 @@ static void add_response(const struct search *s, const struct source *from,
     }
 }
 
+/* --- what an option with a value says --- */
+
+typedef void take_value(const struct search *s, const struct source *from,
+                        const char *value, int depth);
+
+static void take_folder(const struct search *s, const struct source *from,
+                        const char *value, int depth) {
+    (void)depth;
+    add_folder(s, from, value, false);
+}
+
+static void take_later_folder(const struct search *s, const struct source *from,
+                              const char *value, int depth) {
+    (void)depth;
+    add_folder(s, from, value, true);
+}
+
+static void take_macro(const struct search *s, const struct source *from,
+                       const char *value, int depth) {
+    (void)from;
+    (void)depth;
+    add_macro(s, value);
+}
+
+static void take_no_macro(const struct search *s, const struct source *from,
+                          const char *value, int depth) {
+    (void)from;
+    (void)depth;
+    json_object_del(json_object_get(s->flags, "defines"), value);
+}
+
+static void take_std(const struct search *s, const struct source *from, const char *value,
+                     int depth) {
+    (void)depth;
+    if (!add_std(s, value)) {
+        autofree char *what = xasprintf("%s: the standard \"%.40s\"", from->name, value);
+        complain(s, what, "known are c++03, c++11, c++14, c++17 and c++20");
+    }
+}
+
+static void take_included(const struct search *s, const struct source *from,
+                          const char *value, int depth) {
+    (void)depth;
+    autofree char *what = xasprintf("%s: -include %.200s", from->name, value);
+    complain(s, what, "a check includes what the source names; name it there");
+}
+
+/* "-Xcompiler -DA=1,-Ifolder": the host's compiler preprocesses device code too. */
+static void take_host_options(const struct search *s, const struct source *from,
+                              const char *value, int depth) {
+    autojson *words = json_array();
+    for (size_t len; *value; value += len + (value[len] == ',')) {
+        len = strcspn(value, ",");
+        json_array_append_new(words, json_text(value, len));
+    }
+    const struct source host = {.name = from->name, .folder = from->folder};
+    if (depth < RESPONSE_DEPTH) {
+        add_words(s, &host, words, depth + 1);
+    }
+}
+
+static const struct {
+    const char *name;
+    take_value *read;
+} with_value[] = {
+    {"-I", take_folder},
+    {"-iquote", take_folder},
+    {"--include-path", take_folder},
+    {"-isystem", take_later_folder},
+    {"-idirafter", take_later_folder},
+    {"--system-include", take_later_folder},
+    {"-D", take_macro},
+    {"--define-macro", take_macro},
+    {"-U", take_no_macro},
+    {"--undefine-macro", take_no_macro},
+    {"-std", take_std},
+    {"--std", take_std},
+    {"-include", take_included},
+    {"--pre-include", take_included},
+    {"-Xcompiler", take_host_options},
+    {"--compiler-options", take_host_options},
+    {"-optf", add_response},
+    {"--options-file", add_response},
+};
+
+/* --- words --- */
+
+/* Is it one that the compiler takes in itself? Says why not. */
+static bool option_works(const json_t *words, size_t at, size_t used, struct err *err) {
+    struct compile_options options;
+    autojson *params = json_pack("{s:[]}", "options");
+    for (size_t i = 0; i < used; i++) {
+        json_array_append(json_object_get(params, "options"),
+                          json_array_get(words, at + i));
+    }
+    bool works = compile_options_read(&options, NULL, params, err) == 0;
+    if (works) {
+        compile_options_finish(&options);
+    }
+    return works;
+}
+
 /* An option that the compiler of device code is asked for too. */
 static size_t add_option(const struct search *s, const struct source *from,
                          const json_t *words, size_t at) {
     bool matters = false;
+    struct err err = {.msg = "it is not one that a check takes"};
     size_t used = compile_option_words(words, at, &matters);
-    for (size_t i = 0; matters && i < used; i++) {
-        add_text(s, "options", json_string_value(json_array_get(words, at + i)));
-    }
-    if (!used && from->is_ours) {
+    bool works = used && (!matters || option_works(words, at, used, &err));
+    if (!works && (used || from->is_ours)) {
         autofree char *what = xasprintf("%s: the option \"%.60s\"", from->name,
                                         json_string_value(json_array_get(words, at)));
-        complain(s, what, "it is not one that a check takes");
+        complain(s, what, err.msg);
+    }
+    size_t count = json_array_size(json_object_get(s->flags, "options"));
+    if (works && matters && has_room(s, "option", count, MOST_OPTIONS)) {
+        for (size_t i = 0; i < used; i++) {
+            add_text(s, "options", json_string_value(json_array_get(words, at + i)));
+        }
     }
     return used ? used : 1;
 }
 
 static size_t add_word(const struct search *s, const struct source *from,
                        const json_t *words, size_t at, int depth) {
-    static const char *const folders[] = {"-I", "-isystem", "--include-path",
-                                          "--system-include", NULL};
-    static const char *const macros[] = {"-D", "--define-macro", NULL};
-    static const char *const standards[] = {"-std", "--std", NULL};
-    static const char *const responses[] = {"--options-file", "-optf", NULL};
-    const char *word = json_string_value(json_array_get(words, at)), *value;
-    size_t used = 1;
+    const char *word = json_string_value(json_array_get(words, at));
     if (*word == '@') {
         add_response(s, from, word + 1, depth);
-    } else if ((value = any_value(words, at, folders, &used))) {
-        add_folder(s, from, value);
-    } else if ((value = any_value(words, at, macros, &used))) {
-        add_macro(s, value);
-    } else if ((value = any_value(words, at, standards, &used))) {
-        add_std(s, value);
-    } else if ((value = any_value(words, at, responses, &used))) {
-        add_response(s, from, value, depth);
-    } else {
-        used = add_option(s, from, words, at);
+        return 1;
     }
-    return used;
+    for (size_t i = 0; i < ARRAY_LEN(with_value); i++) {
+        size_t used;
+        const char *value = value_of(words, at, with_value[i].name, &used);
+        if (value) {
+            with_value[i].read(s, from, value, depth);
+            return used;
+        }
+    }
+    return add_option(s, from, words, at);
 }
 
 static void add_words(const struct search *s, const struct source *from,
@@ -250,21 +379,27 @@ static bool includes(const char *source, const char *header, void *data) {
     return false;
 }
 
-static void add_command(struct search *s, const char *path) {
+/* False: it says nothing of the file. */
+static bool add_command(struct search *s, const char *path) {
     struct compile_command command;
     if (!compile_commands_find(s->places->commands, s->file, includes, s, &command)) {
-        return;
+        return false;
     }
     bool is_own = strcmp(command.file, s->file) == 0;
     autofree char *other =
         is_own ? NULL : xasprintf("%s, by %s", path, path_basename(command.file));
     const struct source from = {.name = path, .folder = command.folder};
     add_text(s, "from", is_own ? path : other);
-    add_words(s, &from, command.words, 0);
+    if (command.words) {
+        add_words(s, &from, command.words, 0);
+    } else {
+        complain(s, path, "a quote of the file's command is not closed");
+    }
     compile_command_finish(&command);
+    return true;
 }
 
-/* True: the folder has a database, sound or not, and the search ends. */
+/* True: a database there says something of the file, and the search ends. */
 static bool look_in(struct search *s, const char *folder) {
     static const char *const names[] = {DATABASE, "build/" DATABASE};
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -272,15 +407,12 @@ static bool look_in(struct search *s, const char *folder) {
         autofree char *path = path_join(folder, names[i]);
         const char *rel = below_root(s, path);
         int rc = compile_commands_load(s->places->commands, &s->root, rel, &err);
-        if (is_missing(rc)) {
-            continue;
-        }
-        if (rc < 0) {
+        if (rc < 0 && !is_missing(rc)) {
             complain(s, path, err.msg);
-        } else {
-            add_command(s, path);
         }
-        return true;
+        if (rc == 0 && add_command(s, path)) {
+            return true;
+        }
     }
     return false;
 }
@@ -311,7 +443,7 @@ static const char *take_list(const struct search *s, const struct source *from,
         return NULL;
     }
     for (size_t i = 0; i < json_array_size(list); i++) {
-        add_folder(s, from, json_string_value(json_array_get(list, i)));
+        add_folder(s, from, json_string_value(json_array_get(list, i)), false);
     }
     return NULL;
 }
@@ -404,8 +536,12 @@ json_t *project_flags_read(const struct project_places *places, const char *file
     autofree char *folder = folder_of(file);
     const struct source editor = {
         .name = "the editor's settings", .folder = s.root.path, .is_ours = true};
+    autojson *later = s.later = json_array();
     search_folder(&s, folder, false);
     take_keys(&s, &editor, places->settings);
+    if (json_array_size(later)) {
+        json_array_extend(member(&s, "include_roots", json_array), later);
+    }
     root_close(&s.root);
     return json_object_get(flags, "from") ? json_incref(flags) : NULL;
 }

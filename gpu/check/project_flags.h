@@ -5,7 +5,7 @@
  * 1. compile_commands.json (compile_commands.h) in the nearest of the file's folders that
  *    has one, or in `build` there: include folders, macros, and those of nvcc's options
  *    that make a difference to device code. What else stands there is another compiler's
- *    or the linker's and is left out.
+ *    or the linker's and is left out. The nearest database that says something is taken.
  * 2. defines, std, options and include_dirs of upskilld.yaml in the file's folders, the
  *    outermost first.
  * 3. The same keys of the editor's settings.
@@ -28,7 +28,7 @@ struct project_places {
  * looked in]}; only what there is but `from`. */
 json_t *project_flags_read(const struct project_places *places, const char *file,
                            json_t *findings);
-/* Adds the warning that something is not used, and why. */
+/* Adds the warning that something is not used, and why; once, and not without end. */
 void project_flags_complain(json_t *findings, const char *what, const char *why);
 /* Where a file to include was not found: adds which folders were not looked in, and how
  * they can be. flags may be NULL. */

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_INCLUDE_DIRS = 64, MAX_DIR_BYTES = 4096 };
+enum { MAX_INCLUDE_DIRS = 256, MAX_DIR_BYTES = 4096 };
 #define MAX_PREFIX (64u << 10)
 
 static const struct compile_limits default_limits = {

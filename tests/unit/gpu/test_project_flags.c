@@ -100,7 +100,8 @@ Test(project_flags, of_a_command_what_matters_to_device_code_is_taken) {
     cr_assert_not_null(ask(&r, "src/a.cu"));
     warns(&r, 0, "");
     says(&r, "from", "[\"@/build/compile_commands.json\"]");
-    says(&r, "defines", "{\"BLOCK\":\"128\",\"HALF\":\"1\",\"TEXT\":\"a b\"}");
+    says(&r, "defines",
+         "{\"BLOCK\":\"128\",\"HALF\":\"1\",\"HOST\":\"1\",\"TEXT\":\"a b\"}");
     says(&r, "include_roots", "[\"@/inc\",\"@/third/inc\"]");
     says(&r, "outside", "[\"/usr/local/elsewhere\"]");
     says(&r, "std", "\"c++20\"");
@@ -305,6 +306,83 @@ Test(project_flags, response_files_that_name_each_other_end) {
     ask(&r, "a.cu");
     says(&r, "defines", "{\"A\":\"1\"}");
     warns(&r, 1, "name each other");
+    close_room(&r);
+}
+
+/* One command for a.cu, and what it gives. */
+static void command_is(struct room *r, const char *words) {
+    autofree char *text = xasprintf(
+        "[{\"directory\":\"@\",\"file\":\"a.cu\",\"command\":\"nvcc %s\"}]", words);
+    put(r, "compile_commands.json", text);
+    ask(r, "a.cu");
+}
+
+Test(project_flags, options_mean_what_nvcc_means) {
+    struct room r;
+    open_room(&r);
+    command_is(&r, "-DA -DB=2 -UA");
+    says(&r, "defines", "{\"B\":\"2\"}");
+    command_is(&r, "-Xcompiler -DA=1,-fPIC --compiler-options=-DB");
+    says(&r, "defines", "{\"A\":\"1\",\"B\":\"1\"}");
+    command_is(&r, "-isystem sys -Iuser -idirafter last -iquote q");
+    says(&r, "include_roots", "[\"@/user\",\"@/q\",\"@/sys\",\"@/last\"]");
+    warns(&r, 0, "");
+    close_room(&r);
+}
+
+Test(project_flags, what_cannot_be_taken_is_told_and_the_rest_works) {
+    static const char *const words[][2] = {
+        {"-include cfg.h", "-include cfg.h is not used"},
+        {"-maxrregcount=9999", "-maxrregcount=9999"},
+        {"-std=gnu++2b", "gnu++2b"},
+        {"'-DF(x)=x+1'", "F(x)"},
+    };
+    struct room r;
+    open_room(&r);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        autofree char *text = xasprintf("-DA %s -DB -rdc=true", words[i][0]);
+        command_is(&r, text);
+        warns(&r, 1, words[i][1]);
+        says(&r, "defines", "{\"A\":\"1\",\"B\":\"1\"}");
+        says(&r, "options", "[\"-rdc=true\"]");
+    }
+    command_is(&r, "-DA '-DB");
+    warns(&r, 1, "a quote");
+    put(&r, "compile_commands.json", "[]");
+    put(&r, "upskilld.yaml", "options: [-maxrregcount=9999, '-rdc=true']\n");
+    ask(&r, "a.cu");
+    warns(&r, 1, "1 to 255");
+    says(&r, "options", "[\"-rdc=true\"]");
+    close_room(&r);
+}
+
+Test(project_flags, there_is_an_end_to_how_many_are_taken) {
+    struct room r;
+    open_room(&r);
+    char text[16384] = "";
+    for (int i = 0; i < 300; i++) {
+        char one[32];
+        snprintf(one, sizeof one, " -Ii%d -DM%d", i, i);
+        strcat(text, one);
+    }
+    command_is(&r, text);
+    warns(&r, 2, "too many");
+    cr_expect_leq(json_array_size(json_object_get(r.flags, "include_roots")), 200);
+    cr_expect_leq(json_object_size(json_object_get(r.flags, "defines")), 256);
+    close_room(&r);
+}
+
+Test(project_flags, a_database_that_says_nothing_hides_no_other) {
+    static const char *const nothing[] = {"[]", "{"};
+    struct room r;
+    open_room(&r);
+    put(&r, "compile_commands.json",
+        "[{\"directory\":\"@\",\"file\":\"s/a.cu\",\"command\":\"nvcc -DA\"}]");
+    for (size_t i = 0; i < ARRAY_LEN(nothing); i++) {
+        put(&r, "s/compile_commands.json", nothing[i]);
+        ask(&r, "s/a.cu");
+        says(&r, "defines", "{\"A\":\"1\"}");
+    }
     close_room(&r);
 }
 
