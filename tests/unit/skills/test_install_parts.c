@@ -427,6 +427,20 @@ Test(install_parts, the_files_of_a_skill_are_sorted_and_counted) {
     install_tree_finish(&tree);
 }
 
+/* Down to the last byte; the digest is Python's hashlib's. */
+Test(install_parts, a_file_of_one_byte_is_read) {
+    struct install_tree tree = {0};
+    put("skill/SKILL.md", "x");
+    int fd = open("skill", O_RDONLY | O_DIRECTORY);
+    cr_assert(zero(int, install_tree_read(fd, false, &tree, NULL)));
+    cr_expect(eq(sz, tree.bytes, (size_t)1));
+    cr_expect(strcmp(tree.files[0].digest, "sha256:2d711642b726b04401627ca9fbac32f5"
+                                           "c8530fb1903cc4db02258717921a4881") == 0,
+              "%s", tree.files[0].digest);
+    install_tree_finish(&tree);
+    close(fd);
+}
+
 static int read_whole_tree(const void *unused) {
     (void)unused;
     struct install_tree tree = {0};
