@@ -19,8 +19,10 @@ static int by_name(const FTSENT **a, const FTSENT **b) {
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
+/* A link to a file is one too; where it leads out, the daemon says so. */
 static bool is_cuda(const FTSENT *entry) {
-    return entry->fts_info == FTS_F && entry->fts_namelen > 3 &&
+    return (entry->fts_info == FTS_F || entry->fts_info == FTS_SL ||
+            entry->fts_info == FTS_SLNONE) && entry->fts_namelen > 3 &&
            strcmp(entry->fts_name + entry->fts_namelen - 3, ".cu") == 0;
 }
 

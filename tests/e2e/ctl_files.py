@@ -61,6 +61,9 @@ def a_folder_is_its_cu_files():
     assert re.findall(r"^\S+\.cuh?$", out, re.M) == ["src/b.cu", "src/deep/a.cu"], out
     out, _ = r.check("src/deep")
     assert out.count("ok: 1 kernel") == 1 and "files" not in out, out
+    os.symlink("../b.cu", r.dir + "/work/src/deep/link.cu")
+    out, _ = r.check("src/deep", status=1)
+    assert re.findall(r"^\S+\.cuh?$", out, re.M) == ["src/deep/a.cu", "src/deep/link.cu"], out
     _, err = r.check("inc", status=2)
     assert "inc holds no .cu file" in err, err
 
