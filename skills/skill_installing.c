@@ -117,7 +117,7 @@ static void refuse_unsafe(struct call *call, const json_t *findings, bool may_su
     call_fail(
         call, CALL_REFUSED, "unsafe_skill",
         may_suppress
-            ? "skill/check shows all findings; suppress takes their codes, with a "
+            ? "skill/check shows all findings; `suppress` takes their codes, with a "
               "reason"
             : "skill/check shows all findings; tell the person what was found: only "
               "a person may install it, with upskillctl skill install --suppress",

@@ -313,7 +313,7 @@ static char *find_original(struct skills *s, const char *name, struct err *err) 
         err_set(
             err, -ENOENT,
             "of %.100s there is an installed copy only, and not what it was made from: "
-            "to take the copy as it is now, say path %.300s",
+            "to take the copy as it is now, say `path` %.300s",
             name, copy);
     }
     return take(folder);

@@ -189,20 +189,51 @@ static const json_t *named_at(const json_t *discover, const char *at, size_t *le
     return NULL;
 }
 
-char *help_hint(const json_t *discover, const char *hint) {
+/* The parameter that stands in backquotes here, and the length with them. */
+static const json_t *parameter_at(const json_t *method, const char *at, size_t *len) {
+    size_t size = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_");
+    bool quoted = size && at[1 + size] == '`';
+    *len = quoted ? size + 2 : 1;
+    return quoted && method ? method_parameter(method, at + 1, size) : NULL;
+}
+
+char *help_hint(const json_t *discover, const json_t *asked, const char *hint) {
     autobuf out = BUF_INIT(HINT_MAX);
     for (const char *at = hint; *at;) {
         size_t len = 0;
         const json_t *method =
             islower((unsigned char)*at) ? named_at(discover, at, &len) : NULL;
+        const json_t *parameter = *at == '`' ? parameter_at(asked, at, &len) : NULL;
         autofree char *command = method ? method_command(method) : NULL;
+        autofree char *option = parameter ? method_option_name(parameter) : NULL;
         len = len ? len : 1;
         if (command) {
             buf_addf(&out, "upskillctl %s", command);
+        } else if (option) {
+            buf_adds(&out, option);
         } else {
             buf_add(&out, at, len);
         }
         at += len;
     }
     return buf_detach(&out);
+}
+
+void help_hints(const json_t *discover, const json_t *asked, json_t *value) {
+    const char *key;
+    json_t *member;
+    size_t i;
+    json_array_foreach(value, i, member) {
+        help_hints(discover, asked, member);
+    }
+    json_object_foreach(value, key, member) {
+        bool hint = strcmp(key, "hint") == 0;
+        if (json_is_string(member) && (hint || strcmp(key, "reason") == 0)) {
+            autofree char *said =
+                help_hint(hint ? discover : NULL, asked, json_string_value(member));
+            json_string_set(member, said);
+        } else {
+            help_hints(discover, asked, member);
+        }
+    }
 }

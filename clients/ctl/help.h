@@ -18,6 +18,9 @@ bool help_words(const struct terminal *t, const json_t *discover, const char **w
 /* The command that somebody meant whose words name none: "kernel check" for "kernel
  * chek", "check". NULL when there is nothing near. Freed by the caller. */
 char *help_meant(const json_t *discover, const char **words, int count);
-/* A hint of the daemon's for people: "skill/list shows all" becomes "upskillctl skill
- * list shows all". Freed by the caller. */
-char *help_hint(const json_t *discover, const char *hint);
+/* A text of the daemon's for people: "skill/list shows all" becomes "upskillctl skill
+ * list shows all", and "`base_url`", a parameter of the method that was asked,
+ * "--base-url". Either may be NULL: then such names stay. Freed by the caller. */
+char *help_hint(const json_t *discover, const json_t *asked, const char *hint);
+/* The same in place for every "hint" within a result; of a "reason", the parameters. */
+void help_hints(const json_t *discover, const json_t *asked, json_t *value);

@@ -164,9 +164,9 @@ static void on_interrupted(void *data) {
 static int show_error(struct ctl *c, const json_t *error) {
     const json_t *data = json_object_get(error, "data");
     const char *hint = json_get_string(data, "hint", NULL);
-    const char *message = json_get_string(error, "message", "?");
     free(c->error);
-    c->error = xstrdup(message);
+    c->error = help_hint(NULL, c->method, json_get_string(error, "message", "?"));
+    const char *message = c->error;
     if (c->json) {
         autobuf text = BUF_INIT(1u << 20);
         json_write(&text, error);
@@ -182,7 +182,7 @@ static int show_error(struct ctl *c, const json_t *error) {
     }
     terminal_error(&c->terminal, "%s", message);
     if (hint) {
-        autofree char *said = help_hint(c->discover, hint);
+        autofree char *said = help_hint(c->discover, c->method, hint);
         terminal_hint(&c->terminal, said);
     }
     return 2;
@@ -242,24 +242,14 @@ static int ask(struct ctl *c, const char *method, json_t *params, json_t **resul
     return 2;
 }
 
-/* What measuring a new skill lacked is told in a result, not as an error. */
-static void tell_hint(const struct ctl *c, const json_t *result) {
-    json_t *evaluation = json_object_get(result, "evaluation");
-    const char *hint = json_get_string(evaluation, "hint", NULL);
-    if (hint) {
-        autofree char *said = help_hint(c->discover, hint);
-        json_object_set_new(evaluation, "hint", json_string(said));
-    }
-}
-
 static int show(const struct ctl *c, const char *method, const json_t *params,
-                const json_t *result) {
+                json_t *result) {
     struct finding_sources sources = {
         .name = json_get_string(params, "name", ""),
         .text = json_get_string(params, "source", NULL),
     };
     if (!c->json) {
-        tell_hint(c, result);
+        help_hints(c->discover, c->method, result);
         return render_result(&c->terminal, method, params, result, &sources);
     }
     autobuf text = BUF_INIT(256u << 20);

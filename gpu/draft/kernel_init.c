@@ -75,7 +75,7 @@ static bool refuse_kernels(struct init *s, const struct host_program *p,
         autofree char *one = host_qualified_name(&p->b, list[i]);
         buf_addf(&text, "%s%.60s", i ? ", " : ": ", one);
     }
-    return refuse(s, CALL_BAD_PARAMS, "which_kernel", "name one of them as kernel",
+    return refuse(s, CALL_BAD_PARAMS, "which_kernel", "name one of them as `kernel`",
                   text.data);
 }
 
@@ -121,8 +121,8 @@ static bool write_beneath(struct init *s, const char *root_path, const char *pat
     int n = 0;
     if (exists && !json_get_bool(s->params, "force", 0)) {
         autofree char *words = xasprintf("%.400s exists", path);
-        refuse(s, CALL_REFUSED, "exists", "force replaces it, print shows the new one",
-               words);
+        refuse(s, CALL_REFUSED, "exists",
+               "`force` replaces it, `print` shows the new one", words);
     } else if ((n = root_write(&root, rel, text, strlen(text), 0644, &err)) < 0) {
         refuse(s, CALL_REFUSED, "io", NULL, err.msg);
     }

@@ -37,7 +37,10 @@ static int read_beneath(const char *root, const char *path, struct buf *out,
                         struct err *err) {
     autofree char *joined = *path == '/' ? xstrdup(path) : path_join(root, path);
     autofree char *whole = path_normalize(joined);
-    if (!path_is_beneath(whole, root) || !strcmp(whole, root)) {
+    if (!strcmp(whole, root)) {
+        return err_set(err, -EISDIR, "%s is a folder", path);
+    }
+    if (!path_is_beneath(whole, root)) {
         return err_set(err, -EACCES, "%s is outside the folders this daemon may read",
                        path);
     }
@@ -104,18 +107,39 @@ static char *folder_of(const char *path) {
                  : xstrdup("");
 }
 
+char *spec_file_path(const json_t *params) {
+    const char *path = json_get_string(params, "path", "");
+    return has_suffix(path, SUFFIX) ? xstrdup(path) : beside(path, NULL, SUFFIX);
+}
+
+/* No spec lies beside the kernel; where there is no kernel either, that comes first. */
+static void no_spec(const json_t *params, const char *const *roots, const char *spec_path,
+                    struct err *err) {
+    const char *path = json_get_string(params, "path", "");
+    struct err own = {0};
+    autobuf kernel = BUF_INIT(1);
+    int r = json_object_get(params, "source")
+                ? 0
+                : spec_file_read(roots, path, &kernel, &own);
+    if (r < 0 && r != -EFBIG) {
+        err_set(err, r, "%s", own.msg);
+    } else {
+        err_set(err, -ENODATA,
+                "nothing says how to launch the kernel: give `args` and `launch`, or "
+                "write them to %s",
+                spec_path);
+    }
+}
+
 json_t *spec_file_join(const json_t *params, const char *const *roots, char **ret_folder,
                        struct err *err) {
     const char *path = json_get_string(params, "path", "");
     bool is_spec = has_suffix(path, SUFFIX);
-    autofree char *spec_path = is_spec ? xstrdup(path) : beside(path, NULL, SUFFIX);
+    autofree char *spec_path = spec_file_path(params);
     autobuf text = BUF_INIT(SPEC_FILE_MAX);
     int r = spec_file_read(roots, spec_path, &text, err);
     if (r == -ENOENT && !is_spec) { /* not named: it would lie beside the kernel */
-        err_set(err, -ENOENT,
-                "nothing says how to launch the kernel: give args and launch, or write "
-                "them to %s",
-                spec_path);
+        no_spec(params, roots, spec_path, err);
     }
     json_t *joined = r < 0 ? NULL : parse(&text, spec_path, err);
     if (!joined) {

@@ -16,12 +16,15 @@ bool spec_file_is_needed(const json_t *params);
  * over out's limit; else -errno. */
 int spec_file_read(const char *const *roots, const char *path, struct buf *out,
                    struct err *err);
+/* The check spec that a path of the params names or has beside it. Freed by the caller.
+ */
+char *spec_file_path(const json_t *params);
 /* The params with what the file says and they do not. path of the params names the
  * kernel, k.cu, whose spec is k.check.json, or the spec itself, whose "path" (relative to
  * it) or k.cu is then the kernel. Files are read beneath roots (absolute,
  * NULL-terminated) only. *ret_folder (malloc'ed) is the spec's own folder, in which the
- * files it names stand. New reference; NULL with err: -ENOENT (no such file: err says
- * what to write), -EACCES (outside the roots), -EBADMSG (no JSON, or a key stands twice),
+ * files it names stand. New reference; NULL with err: -ENODATA (a kernel without a spec:
+ * err says what to write), -ENOENT (no such file), -EACCES (outside the roots), -EBADMSG (no JSON, or a key stands twice),
  * -EINVAL (no JSON object, or it says where to save). */
 json_t *spec_file_join(const json_t *params, const char *const *roots, char **ret_folder,
                        struct err *err);

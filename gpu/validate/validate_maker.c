@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "base/strings.h"
+#include "base/text.h"
 #include "base/work.h"
 #include "gpu/spec/spec_case.h"
 #include "gpu/spec/spec_file.h"
@@ -13,6 +14,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUE_SHOWN 60 /* bytes */
+
+static const char no_spec_hint[] =
+    "kernel/init FILE begins that check spec from the kernel's host code";
 
 /* --- reading --- */
 
@@ -36,10 +44,55 @@ void validate_asked_finish(struct validate_asked *asked, uv_loop_t *loop) {
 }
 
 static int refuse(struct reading *r, const char *reason, const struct err *err) {
-    r->refusal = (struct check_refusal){
-        .fault = err->code == -EACCES ? CALL_REFUSED : CALL_BAD_PARAMS, .reason = reason};
+    r->refusal.fault = err->code == -EACCES ? CALL_REFUSED : CALL_BAD_PARAMS;
+    r->refusal.reason = reason;
     snprintf(r->refusal.message, sizeof r->refusal.message, "%s", err->msg);
     return err->code;
+}
+
+/* The value at "args[2].shape"; NULL: none is there. Borrowed. */
+static const json_t *value_at(const json_t *spec, const char *at, size_t len) {
+    const json_t *value = spec;
+    for (const char *end = at + len; value && at < end;) {
+        if (*at == '[') {
+            value = json_array_get(value, strtoul(at + 1, NULL, 10));
+            at += strcspn(at, "]") + 1;
+        } else {
+            size_t size = strcspn(at, ".[: ");
+            autofree char *name = xstrndup(at, size);
+            value = json_object_get(value, name);
+            at += size;
+        }
+        at += at < end && *at == '.';
+    }
+    return value;
+}
+
+/* "seed: …" was said of this value. */
+static void add_value(const json_t *spec, struct err *err) {
+    const json_t *value = value_at(spec, err->msg, strcspn(err->msg, ": "));
+    if (!value || json_is_object(value) || json_is_array(value)) {
+        return;
+    }
+    autofree char *text = json_dumps(value, JSON_ENCODE_ANY);
+    if (text && !strstr(err->msg, text)) {
+        autofree char *said = xstrdup(err->msg);
+        err_set(err, err->code, "%s; it is %.*s", said,
+                (int)text_cut(text, strlen(text), VALUE_SHOWN), text);
+    }
+}
+
+/* Which member of which file is meant; what the request says itself needs no file. */
+static int refuse_spec(struct reading *r, struct err *err) {
+    autofree char *member = xstrndup(err->msg, strcspn(err->msg, ".[: "));
+    add_value(r->asked.params, err);
+    bool of_file = r->asked.folder && !json_object_get(r->params, member);
+    if (of_file) {
+        autofree char *path = spec_file_path(r->params);
+        err_wrap(err, "%s", path);
+        r->refusal.hint = "docs/guide/validate.md tells what a check spec may say";
+    }
+    return refuse(r, "bad_spec", err);
 }
 
 static int cases_check(const struct kernel_spec *spec, struct err *err) {
@@ -62,17 +115,18 @@ static int read_spec(struct reading *r) {
                                        &asked->folder, &err);
         if (!asked->params) {
             bool is_there = err.code == -EINVAL || err.code == -EBADMSG;
+            r->refusal.hint = err.code == -ENODATA ? no_spec_hint : NULL;
             return refuse(r, is_there ? "bad_spec" : "no_spec", &err);
         }
     } else {
         asked->params = json_incref(r->params);
     }
     if (kernel_spec_read(&asked->spec, asked->params, &err) < 0) {
-        return refuse(r, "bad_spec", &err);
+        return refuse_spec(r, &err);
     }
     if (cases_check(&asked->spec, &err) < 0) {
         kernel_spec_finish(&asked->spec);
-        return refuse(r, "bad_spec", &err);
+        return refuse_spec(r, &err);
     }
     return 0;
 }

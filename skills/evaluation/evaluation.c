@@ -128,8 +128,8 @@ int evaluation_start(const struct evaluation_options *options, struct evaluation
     if (rc < 0) {
         free(e);
         return err_set(err, rc,
-                       "that makes more than %u answers: take fewer tests, runs, "
-                       "arms or students",
+                       "that makes more than %u answers: take fewer `tests`, `runs`, "
+                       "`arms` or `students`",
                        CELLS_MAX);
     }
     e->standings = xcalloc(options->student_count, sizeof *e->standings);

@@ -408,9 +408,9 @@ static void keep_text(struct generating *g) {
     g->keeps = true;
     if (g->request.teacher == TEACHER_BUILTIN && !generate_refine_rounds(&g->request)) {
         g->nothing =
-            "nothing says how to improve the skill: give traces, documents or a "
-            "task; a model as teacher, who writes the tests it lacks; or students "
-            "and refine";
+            "nothing says how to improve the skill: give `traces`, `documents` or a "
+            "`task`; a model as `teacher`, who writes the tests it lacks; or "
+            "`students` and `refine`";
         return;
     }
     skill_draft_finish(&g->draft);
@@ -440,7 +440,7 @@ static void read_all(struct generating *g) {
                 ? "the traces show no error with the change that ended it, and no "
                   "correction that changed what the agent did"
                 : "the builtin teacher distils traces and folds documents in; for a task "
-                  "alone say teacher host, or name a model as teacher";
+                  "alone say `teacher` host, or name a model as `teacher`";
         return;
     }
     write_and_stage(g);

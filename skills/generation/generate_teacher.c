@@ -61,7 +61,7 @@ static int fail_no_model(struct call *call) {
                                                   : NULL;
     call_fail(
         call, CALL_UNAVAILABLE, "no_teacher",
-        "name it: teacher \"anthropic.MODEL\", \"openai.MODEL\" or "
+        "name it: `teacher` \"anthropic.MODEL\", \"openai.MODEL\" or "
         "\"generic.MODEL\", or set teacher in the configuration; builtin needs none",
         key ? "no model is configured as teacher; %s is set, but not which model it "
               "is to pay for"

@@ -215,7 +215,7 @@ int skill_stage_may_replace(const struct skill_stage *s, const struct skill *bas
     return ours ? 0
                 : err_set(err, -EEXIST,
                           "%.64s is there already, and not as it was generated: say "
-                          "skill to improve it, or another name or output",
+                          "`skill` to improve it, or another `name` or `output`",
                           s->name);
 }
 

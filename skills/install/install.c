@@ -108,8 +108,8 @@ static json_t *conflict(const struct task *t, const struct present *p,
                         const json_t *entry, char *diff) {
     struct err err = {0};
     bool removing = t->shall.count == 0;
-    const char *next = !removing     ? "; force replaces it"
-                       : is_skill(p) ? "; force removes it"
+    const char *next = !removing     ? "; `force` replaces it"
+                       : is_skill(p) ? "; `force` removes it"
                                      : "";
     if (p->what) {
         err_set(&err, -EEXIST, "conflict: %s exists and %s%s%.200s%s", t->name, p->what,

@@ -250,7 +250,7 @@ static struct fault judge_status(long status, const struct endpoint_error *e) {
     }
     if (status >= 300 && status < 400) {
         return (struct fault){FAULT_FINAL, "redirected",
-                              "redirects are not followed; set base_url to where the "
+                              "redirects are not followed; set `base_url` to where the "
                               "endpoint is"};
     }
     return judge_request(status, e);

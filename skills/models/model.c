@@ -190,7 +190,7 @@ static int find_address(struct draft *d, const char *asked, struct err *err) {
         return err_set(
             err, -EINVAL,
             "%s: a generic model needs an address: set %s (it ends in /v1), or "
-            "give base_url",
+            "give `base_url`",
             d->name ? d->name : d->model, d->provider->url_env);
     }
     int rc = clean_url(url, d->provider->api, &d->base_url, err);

@@ -133,9 +133,52 @@ def without_host_code_it_must_be_filled_in_first():
     assert "launch.grid" in err, (out, err)
 
 
+def what_is_missing_or_wrong_is_told_where_it_is():
+    r = Room()
+    r.write("wrong.cu", SCALE)
+    for word, says in (("nofile.cu", "nofile.cu: No such file"), ("bad.check.jso", "bad.check.jso: No such file"),
+                       (".", "error: . is a folder"), ("no.check.json", "no.check.json: No such file")):
+        _, err = r.run("validate", word, status=2)
+        assert says in err and "launch" not in err, err
+    _, err = r.run("validate", "scale.cu", status=2)
+    assert "give --args and --launch, or write them to scale.check.json" in err, err
+    assert "hint: upskillctl kernel init FILE begins" in err, err
+    for change, says in (({"lunch": {}}, 'wrong.check.json: lunch: unknown; did you mean "launch"?'),
+                         ({"seed": -1}, "wrong.check.json: seed: a number below 2^64, \"0x…\" or decimal; it is -1\n"),
+                         ({"args": [{"name": "y", "type": "flot", "shape": [4]}]}, 'or bool; it is "flot"\n')):
+        r.write("wrong.check.json", json.dumps({**SPEC, **change}))
+        _, err = r.run("validate", "wrong.cu", status=2)
+        assert says in err and "hint: docs/guide/validate.md" in err, err
+    r.write("wrong.check.json", json.dumps(SPEC))
+    _, err = r.run("validate", "wrong.cu", "--seed", "x", status=2)
+    assert "error: seed: " in err and 'it is "x"\n' in err and "wrong.check.json" not in err, err
+
+
+def hints_name_options():
+    r = Room()
+    r.run("init", "scale.cu")
+    _, err = r.run("init", "scale.cu", status=2)
+    assert "hint: --force replaces it, --print shows the new one\n" in err, err
+    _, err = r.run("init", "two.cu", status=2)
+    assert "name one of them as --kernel" in err, err
+    asked = subprocess.run([CTL, "kernel", "init", "scale.cu", "--json"], cwd=r.dir + "/work", env=r.env, capture_output=True, text=True)
+    assert json.loads(asked.stdout)["data"]["hint"].startswith("`force` replaces it"), asked.stdout
+
+
+def a_refused_install_names_the_option():
+    r = Room()
+    skill = "---\nname: demo\ndescription: Use this when a demonstration of an installation is needed.\n---\n# Demo\nText.\n"
+    for name in ("new/demo/SKILL.md", ".claude/skills/demo/SKILL.md"):
+        r.write(name, skill if name[0] == "n" else skill + "By hand.\n")
+    done = subprocess.run([CTL, "skill", "install", "./new/demo", "--agents", "claude-code", "--scope", "project"], cwd=r.dir + "/work",
+                          env=r.env, capture_output=True, text=True)
+    assert "--force replaces it" in " ".join(done.stdout.split()), (done.stdout, done.stderr)
+
+
 tap = Tap()
 for test in (a_spec_is_written_and_what_is_not_known_is_said, a_file_that_is_there_is_kept, print_writes_nothing,
              one_of_several_kernels_is_named, nothing_passes_before_somebody_says_what_is_right,
-             without_host_code_it_must_be_filled_in_first):
+             without_host_code_it_must_be_filled_in_first, what_is_missing_or_wrong_is_told_where_it_is, hints_name_options,
+             a_refused_install_names_the_option):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())

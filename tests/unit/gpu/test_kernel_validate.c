@@ -439,7 +439,7 @@ Test(kernel_validate, a_spec_that_is_wrong_asks_nobody) {
     validate_room_refuses(&r, validate_room_params(",\"save\":\"../out\""), CALL_REFUSED,
                           "bad_folder", "outside");
     validate_room_refuses(&r, json_pack("{s:s}", "path", "none.cu"), CALL_BAD_PARAMS,
-                          "no_spec", "none.check.json");
+                          "no_spec", "none.cu: No such file");
     json_t *params = validate_room_params("");
     json_object_set_new(params, "sizes", json_pack("{s:i}", "n", -1));
     validate_room_refuses(&r, params, CALL_BAD_PARAMS, "bad_spec", "case 0");

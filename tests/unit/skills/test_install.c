@@ -90,7 +90,7 @@ Test(install, what_is_not_ours_is_refused_with_a_diff_unless_forced) {
     cr_expect(eq(str, (char *)field(results, 0, "outcome"), "refused"));
     cr_expect(
         eq(str, (char *)field(results, 0, "reason"),
-           "conflict: demo exists and was not installed by upskilld; force replaces "
+           "conflict: demo exists and was not installed by upskilld; `force` replaces "
            "it"));
     autofree char *path = path_join(root, ".claude/skills/demo");
     cr_expect(eq(str, (char *)field(results, 0, "path"), path));

@@ -60,10 +60,10 @@ Test(install_hostile, links_at_the_names_we_write_are_never_followed) {
     cr_assert(zero(int, symlink("../../../home/precious", TARGET "/demo")));
     autojson *results = ask((struct wish){0}, CLAUDE);
     cr_expect(eq(str, (char *)field(results, 0, "reason"),
-                 "conflict: demo exists and is a link; force replaces it"));
+                 "conflict: demo exists and is a link; `force` replaces it"));
     autojson *removal = ask((struct wish){.remove = true}, CLAUDE);
     cr_expect(eq(str, (char *)field(removal, 0, "reason"),
-                 "conflict: demo exists and is a link; force removes it"));
+                 "conflict: demo exists and is a link; `force` removes it"));
     cr_expect(eq(str, (char *)ask_one((struct wish){.remove = true, .force = true}),
                  "removed"));
     cr_expect(holds("home/precious/SKILL.md", "precious"));
