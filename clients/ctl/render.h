@@ -4,10 +4,11 @@
 #include "clients/ctl/terminal.h"
 
 /* Compiler-style: place, severity, message, the source line with a caret, notes, fixes.
- * Files are read from disk for the quoted lines; `source` (may be NULL) is the text that
- * was sent instead, under the name `name`. */
+ * Files are read from disk for the quoted lines. `text` (may be NULL) was sent instead of
+ * one, under the name `name`. `folder` (may be NULL): the files' names are relative to
+ * it, and no link is followed out of it. */
 struct finding_sources {
-    const char *name, *text;
+    const char *name, *text, *folder;
 };
 void render_findings(const struct terminal *t, const json_t *findings,
                      const struct finding_sources *sources);

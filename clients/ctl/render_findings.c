@@ -27,6 +27,21 @@ static void quoted_finish(struct quoted *q) {
     *q = (struct quoted){.text = BUF_INIT(SOURCE_MAX)};
 }
 
+/* A skill came from somebody else: a link in it may name a file of the user's. */
+static int source_read(const char *file, const struct finding_sources *sources,
+                       struct buf *ret) {
+    struct root root;
+    if (!sources || !sources->folder) {
+        return file_read(file, ret, NULL);
+    }
+    int rc = root_open(&root, sources->folder, NULL);
+    if (rc == 0) {
+        rc = root_read(&root, file, ret, NULL);
+        root_close(&root);
+    }
+    return rc;
+}
+
 static void quoted_open(struct quoted *q, const char *file,
                         const struct finding_sources *sources) {
     if (q->name && strcmp(q->name, file) == 0) {
@@ -37,7 +52,7 @@ static void quoted_open(struct quoted *q, const char *file,
     if (sources && sources->text && strcmp(sources->name, file) == 0) {
         q->usable = buf_adds(&q->text, sources->text) == 0;
     } else {
-        q->usable = file_read(file, &q->text, NULL) == 0;
+        q->usable = source_read(file, sources, &q->text) == 0;
     }
     if (q->usable) {
         lines_init(&q->lines, q->text.data, q->text.len);
@@ -95,14 +110,21 @@ static void quote(const struct terminal *t, const struct quoted *q, int line, in
     printf("%s\n", terminal_end(t));
 }
 
-static void put_place(const struct terminal *t, const json_t *finding) {
+static void put_file(const struct terminal *t, const char *file, const char *folder) {
+    autofree char *path = folder ? path_join(folder, file) : xstrdup(file);
+    autofree char *shown = folder ? path_normalize(path) : xstrdup(file);
+    terminal_put(t, STYLE_BOLD, shown);
+}
+
+static void put_place(const struct terminal *t, const json_t *finding,
+                      const struct finding_sources *sources) {
     const char *file = json_get_string(finding, "file", NULL);
     int line = (int)json_get_integer(finding, "line", 0);
     int column = (int)json_get_integer(finding, "column", 0);
     if (!file) {
         return;
     }
-    terminal_put(t, STYLE_BOLD, file);
+    put_file(t, file, sources ? sources->folder : NULL);
     fputs(terminal_start(t, STYLE_BOLD), stdout);
     if (line > 0) {
         printf(":%d", line);
@@ -123,12 +145,13 @@ static void put_message(const struct terminal *t, const char *message) {
     terminal_put(t, STYLE_PLAIN, message);
 }
 
-static void put_related(const struct terminal *t, const json_t *finding) {
+static void put_related(const struct terminal *t, const json_t *finding,
+                        const struct finding_sources *sources) {
     size_t i;
     const json_t *note;
     json_array_foreach(json_object_get(finding, "related"), i, note) {
         fputs("  ", stdout);
-        put_place(t, note);
+        put_place(t, note, sources);
         terminal_put(t, STYLE_BLUE, "note: ");
         put_message(t, json_get_string(note, "message", ""));
         putchar('\n');
@@ -188,7 +211,7 @@ static void put_finding(const struct terminal *t, const json_t *finding, struct 
     const char *severity = json_get_string(finding, "severity", "error");
     const char *file = json_get_string(finding, "file", NULL);
     enum style style = severity_style(severity);
-    put_place(t, finding);
+    put_place(t, finding, sources);
     terminal_put(t, style, severity);
     terminal_put(t, style, ": ");
     put_message(t, json_get_string(finding, "message", ""));
@@ -202,7 +225,7 @@ static void put_finding(const struct terminal *t, const json_t *finding, struct 
               one_line ? (int)json_get_integer(finding, "end_column", 0) : 0, style);
     }
     put_who(t, finding);
-    put_related(t, finding);
+    put_related(t, finding, sources);
     put_fixes(t, finding);
 }
 

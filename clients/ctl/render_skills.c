@@ -179,31 +179,18 @@ static char *checked_folder(const json_t *result) {
     }
     const char *rest = path + strlen(here);
     rest += strspn(rest, "/");
-    return *rest ? xstrdup(rest) : NULL;
-}
-
-/* With paths that can be opened from here. */
-static json_t *placed_findings(const json_t *findings, const char *folder) {
-    json_t *placed = json_deep_copy(findings), *finding;
-    size_t i;
-    json_array_foreach(placed, i, finding) {
-        const char *file = json_get_string(finding, "file", NULL);
-        autofree char *path = file && folder ? path_join(folder, file) : NULL;
-        if (path) {
-            json_object_set_new(finding, "file", json_text(path, strlen(path)));
-        }
-    }
-    return placed;
+    return xstrdup(*rest ? rest : ".");
 }
 
 static int render_check(const struct terminal *t, const json_t *params,
                         const json_t *result) {
     bool ok = json_get_bool(result, "ok", 0);
     autofree char *folder = checked_folder(result);
-    autojson *findings = placed_findings(json_object_get(result, "findings"), folder);
+    const json_t *findings = json_object_get(result, "findings");
     const struct finding_sources sources = {
         .name = "SKILL.md",
         .text = json_get_string(params, "text", NULL),
+        .folder = folder,
     };
     const json_t *tokens = json_object_get(result, "tokens");
     json_int_t omitted = json_get_integer(result, "omitted", 0);

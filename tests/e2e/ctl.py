@@ -475,6 +475,19 @@ def a_checked_skill_has_findings_at_their_lines(room):
     same(code, 0)
 
 
+def no_line_is_quoted_from_outside_a_skill(room):
+    room.write("private.txt", "only for its owner\n")
+    room.write("skills/linked/SKILL.md", PACKS)
+    os.symlink("../../private.txt", room.dir + "/skills/linked/notes.md")
+    os.symlink("..", room.dir + "/skills/linked/up")
+    for words, cwd in ((["skills/linked"], "."), (["."], "skills/linked"), ([room.dir + "/skills/linked"], "/")):
+        code, out, _ = room.run("skill", "check", *words, cwd=os.path.join(room.dir, cwd))
+        same(code, 1)
+        holds(out, r"notes\.md:1: error: Links are not followed", r"up:1: error: Links are not followed")
+        assert "owner" not in out, out
+    shutil.rmtree(room.dir + "/skills/linked")
+
+
 def installing_says_the_outcome_for_each_agent(room):
     room.write("skills/pack-wheels/SKILL.md", PACKS)
     words = ("pack-wheels", "--agents", "claude-code", "--agents", "codex")
@@ -607,7 +620,7 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          a_daemon_that_is_none_is_said, a_named_worker_is_the_one, a_check_file_that_is_missing_is_named,
          a_last_line_needs_no_newline, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,
-         a_checked_skill_has_findings_at_their_lines, installing_says_the_outcome_for_each_agent,
+         a_checked_skill_has_findings_at_their_lines, no_line_is_quoted_from_outside_a_skill, installing_says_the_outcome_for_each_agent,
          past_evaluations_are_a_table_and_a_report, tables_fit_the_terminal,
          a_daemon_started_by_hand_says_what_it_is, all_tools_together_are_short]
 
