@@ -27,6 +27,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DAEMON_ARGS_MAX 60
@@ -316,21 +317,36 @@ static void tell_sum(const struct ctl *c, const int *counts, size_t files) {
     putchar('\n');
 }
 
+/* A folder of kernels that holds none, among other paths. */
+static int tell_empty(const struct ctl *c, const char *method, const char *folder) {
+    autofree char *text = xasprintf("%s holds no .cu file", folder);
+    if (c->report) {
+        report_add(c->report, method, folder, NULL, text, 2);
+    } else {
+        terminal_error(&c->terminal, "%s", text);
+    }
+    return 2;
+}
+
 /* The same request for each path; the worst exit status. */
 static int ask_each(struct ctl *c, const char *method, json_t *params,
                     const json_t *paths) {
     int counts[3] = {0}, worst = 0;
     size_t i;
     json_t *path;
+    bool files = strcmp(method, "kernel/check") == 0;
     json_array_foreach(paths, i, path) {
-        json_t *one = json_copy(params);
+        struct stat st;
+        const char *name = json_string_value(path);
+        bool empty = files && stat(name, &st) == 0 && S_ISDIR(st.st_mode);
+        json_t *one = empty ? NULL : json_copy(params);
         json_object_set(one, "path", path);
         if (!c->json && !c->report) {
             fputs(i ? "\n" : "", stdout);
-            terminal_put(&c->terminal, STYLE_BOLD, json_string_value(path));
+            terminal_put(&c->terminal, STYLE_BOLD, name);
             putchar('\n');
         }
-        int status = ask_and_show(c, method, one);
+        int status = empty ? tell_empty(c, method, name) : ask_and_show(c, method, one);
         if (status == EXIT_INTERRUPTED) {
             return status;
         }

@@ -22,7 +22,8 @@ static int by_name(const FTSENT **a, const FTSENT **b) {
 /* A link to a file is one too; where it leads out, the daemon says so. */
 static bool is_cuda(const FTSENT *entry) {
     return (entry->fts_info == FTS_F || entry->fts_info == FTS_SL ||
-            entry->fts_info == FTS_SLNONE) && entry->fts_namelen > 3 &&
+            entry->fts_info == FTS_SLNONE) &&
+           entry->fts_namelen > 3 &&
            strcmp(entry->fts_name + entry->fts_namelen - 3, ".cu") == 0;
 }
 
@@ -68,6 +69,9 @@ int paths_expand(const json_t *paths, bool cuda, json_t *all, struct err *err) {
             cuda && stat(json_string_value(path), &st) == 0 && S_ISDIR(st.st_mode);
         int rc = folder ? add_folder(json_string_value(path), all, err)
                         : json_array_append(all, path);
+        if (rc == -ENOENT && json_array_size(paths) > 1) {
+            rc = json_array_append(all, path);
+        }
         if (rc < 0) {
             return rc;
         }

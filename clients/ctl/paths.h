@@ -13,5 +13,6 @@ struct err;
 char *paths_granted(const char *word);
 
 /* Adds each path to `all`; of a folder, where cuda is set, the .cu files beneath it in
- * order, without hidden folders and linked ones. -ENOENT: it holds none; -E2BIG: over 2,000. */
+ * order, without hidden folders and linked ones. A folder that holds none stays itself
+ * among other paths; alone it is -ENOENT. -E2BIG: over 2,000. */
 int paths_expand(const json_t *paths, bool cuda, json_t *all, struct err *err);

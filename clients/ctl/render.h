@@ -55,6 +55,8 @@ void render_workers(const struct terminal *t, const json_t *workers);
 /* daemon/status: a line for each part, the workers, and what is missing with the way to
  * get it. */
 int render_status(const struct terminal *t, const json_t *result);
+/* "n=1000 m=3", "" without sizes. Freed by the caller. */
+char *render_sizes(const json_t *sizes);
 /* Anything else: an indented outline of the JSON value. */
 int render_value(const struct terminal *t, const json_t *value);
 

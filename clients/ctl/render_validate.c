@@ -38,19 +38,20 @@ static enum style verdict_style(const json_t *item) {
 
 /* --- the table of cases --- */
 
-static void add_sizes(struct buf *out, const json_t *sizes) {
+char *render_sizes(const json_t *sizes) {
+    autobuf out = BUF_INIT(400);
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
-        buf_addf(out, "%s%.64s=%" JSON_INTEGER_FORMAT, out->len ? " " : "", name,
+        buf_addf(&out, "%s%.64s=%" JSON_INTEGER_FORMAT, out.len ? " " : "", name,
                  json_integer_value(value));
     }
+    return buf_detach(&out);
 }
 
 static void sizes_cell(struct table *table, const json_t *sizes) {
-    autobuf text = BUF_INIT(200);
-    add_sizes(&text, sizes);
-    table_cell(table, text.len ? text.data : "–");
+    autofree char *text = render_sizes(sizes);
+    table_cell(table, *text ? text : "–");
 }
 
 static void output_row(struct table *table, const json_t *item, const json_t *output) {
@@ -95,16 +96,17 @@ static void case_table(const struct terminal *t, const json_t *cases) {
     static const char *const narrow[] = {"case",    "trial",   "output", "size", "wrong",
                                          "max abs", "max rel", "result", NULL};
     struct table *table = table_new(t->width < WIDE ? narrow : wide);
-    size_t i, k, rows = 0, left = 0;
+    size_t i, k, rows = 0, left = 0, good = 0;
     const json_t *item, *output;
     json_array_foreach(cases, i, item) {
         if (!passes(item) && !json_array_size(json_object_get(item, "outputs"))) {
             output_row(table, item, NULL); /* it did not get so far */
         }
+        if ((passes(item) || verdict_is(item, "unjudged")) && number(item, "trial")) {
+            good++;
+            continue;
+        }
         json_array_foreach(json_object_get(item, "outputs"), k, output) {
-            if ((passes(item) || verdict_is(item, "unjudged")) && number(item, "trial")) {
-                continue;
-            }
             if (rows++ < MAX_ROWS) {
                 output_row(table, item, output);
             } else {
@@ -115,6 +117,9 @@ static void case_table(const struct terminal *t, const json_t *cases) {
     table_print_and_free(t, table);
     if (left) {
         printf("and %zu more\n", left);
+    }
+    if (good) {
+        printf("and %zu more trial%s, none wrong\n", good, good == 1 ? "" : "s");
     }
 }
 
@@ -192,20 +197,23 @@ static void histogram(const struct terminal *t, const json_t *buckets) {
         } else {
             printf("      from 2^%-4.0f", power);
         }
-        printf(" %8" JSON_INTEGER_FORMAT "  ", number(bucket, "count"));
+        printf(" %8" JSON_INTEGER_FORMAT, number(bucket, "count"));
         /* By the logarithm: one wrong element among millions should be seen. */
-        terminal_bar(t, log1p((double)number(bucket, "count")) / log1p(largest),
-                     render_bar_cells(t, 28), power > -7 ? STYLE_RED : STYLE_GREEN);
+        autobuf bar = BUF_INIT(4096);
+        terminal_add_bar(&bar, log1p((double)number(bucket, "count")) / log1p(largest),
+                         render_bar_cells(t, 28));
+        bar.data[strcspn(bar.data, " ")] = '\0'; /* nothing stands behind it */
+        fputs(*bar.data ? "  " : "", stdout);
+        terminal_put(t, power > -7 ? STYLE_RED : STYLE_GREEN, bar.data);
         putchar('\n');
     }
 }
 
 /* " in n=1000, trial 0, seed 0x…" */
 static void put_case(const struct terminal *t, const json_t *item) {
-    autobuf text = BUF_INIT(400);
-    add_sizes(&text, json_object_get(item, "sizes"));
-    fputs(text.len ? " in " : "", stdout);
-    terminal_put(t, STYLE_PLAIN, text.data);
+    autofree char *text = render_sizes(json_object_get(item, "sizes"));
+    fputs(*text ? " in " : "", stdout);
+    terminal_put(t, STYLE_PLAIN, text);
     printf(", trial %" JSON_INTEGER_FORMAT ", seed ", number(item, "trial"));
     terminal_put(t, STYLE_PLAIN, json_get_string(item, "seed", "?"));
     putchar('\n');

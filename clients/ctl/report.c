@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "clients/ctl/render.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,12 +45,43 @@ struct report *report_new(enum report_format format) {
     return r;
 }
 
-/* A no that no finding of error stands for, such as wrong elements of an output, is one
+/* Of the first case that is wrong. */
+static bool add_wrong_outputs(json_t *findings, const json_t *result) {
+    size_t i, k;
+    const json_t *item, *output;
+    bool any = false;
+    json_array_foreach(json_object_get(result, "cases"), i, item) {
+        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+            json_int_t wrong = json_get_integer(output, "mismatches", 0);
+            if (wrong > 0) {
+                autofree char *sizes = render_sizes(json_object_get(item, "sizes"));
+                autofree char *words = xasprintf(
+                    "output %.64s: %lld of %lld elements are wrong%s%s, trial %lld, "
+                    "seed %.32s",
+                    json_get_string(output, "name", "?"), (long long)wrong,
+                    (long long)json_get_integer(output, "elements", 0),
+                    *sizes ? " in " : "", sizes,
+                    (long long)json_get_integer(item, "trial", 0),
+                    json_get_string(item, "seed", "?"));
+                json_array_append_new(findings,
+                                      json_pack("{s:s,s:s,s:s}", "severity", "error",
+                                                "code", "mismatch", "message", words));
+                any = true;
+            }
+        }
+        if (any) {
+            break;
+        }
+    }
+    return any;
+}
+
+/* A no that no finding of error stands for, such as a kernel that did not end, is one
  * of its own: the words of the answer, for the whole file. */
 static void add_answer(json_t *findings, const json_t *result, int status) {
     size_t i;
     const json_t *finding;
-    bool said = status != 1;
+    bool said = status != 1 || add_wrong_outputs(findings, result);
     json_array_foreach(findings, i, finding) {
         said = said || strcmp(json_get_string(finding, "severity", ""), "error") == 0;
     }
@@ -84,6 +116,19 @@ static const char *rule_of(const json_t *finding) {
 
 static const char *file_of(const json_t *finding, const json_t *answer) {
     return json_get_string(finding, "file", json_get_string(answer, "path", ""));
+}
+
+/* What belongs to it, each on a line of its own. Freed by the caller. */
+static char *related_lines(const json_t *finding, const json_t *answer) {
+    autobuf text = BUF_INIT(MAX_REPORT);
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(finding, "related"), i, one) {
+        buf_addf(&text, "\n%s:%d: %s", file_of(one, answer),
+                 (int)json_get_integer(one, "line", 0),
+                 json_get_string(one, "message", ""));
+    }
+    return buf_detach(&text);
 }
 
 /* --- SARIF 2.1.0 --- */
@@ -121,11 +166,27 @@ static json_t *sarif_location(const json_t *finding, const json_t *answer) {
     return json_pack("{s:o}", "physicalLocation", place);
 }
 
+/* The other access of a race, and the calls that lead to a line. */
+static json_t *sarif_related(const json_t *finding, const json_t *answer) {
+    json_t *all = json_array();
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(finding, "related"), i, one) {
+        json_t *place = sarif_location(one, answer);
+        json_object_set_new(
+            place, "message",
+            json_pack("{s:s}", "text", json_get_string(one, "message", "")));
+        json_array_append_new(all, place);
+    }
+    return all;
+}
+
 static json_t *sarif_result(const json_t *finding, const json_t *answer) {
-    return json_pack("{s:s,s:s,s:{s:s},s:[o]}", "ruleId", rule_of(finding), "level",
+    return json_pack("{s:s,s:s,s:{s:s},s:[o],s:o}", "ruleId", rule_of(finding), "level",
                      sarif_level(finding), "message", "text",
                      json_get_string(finding, "message", ""), "locations",
-                     sarif_location(finding, answer));
+                     sarif_location(finding, answer), "relatedLocations",
+                     sarif_related(finding, answer));
 }
 
 /* An answer that could not be had is a notification of the tool's run. */
@@ -187,7 +248,9 @@ static void print_command(const json_t *finding, const json_t *answer) {
     fputs(",title=", stdout);
     put_escaped(rule_of(finding), true);
     fputs("::", stdout);
+    autofree char *related = related_lines(finding, answer);
     put_escaped(json_get_string(finding, "message", ""), false);
+    put_escaped(related, false);
     putchar('\n');
 }
 
@@ -233,11 +296,12 @@ static void put_attribute(const char *name, const char *value) {
 }
 
 static void put_finding_line(const json_t *finding, const json_t *answer) {
+    autofree char *related = related_lines(finding, answer);
     autofree char *line =
-        xasprintf("%s:%d:%d: %s: %s [%s]\n", file_of(finding, answer),
+        xasprintf("%s:%d:%d: %s: %s [%s]%s\n", file_of(finding, answer),
                   (int)json_get_integer(finding, "line", 0),
                   (int)json_get_integer(finding, "column", 0), sarif_level(finding),
-                  json_get_string(finding, "message", ""), rule_of(finding));
+                  json_get_string(finding, "message", ""), rule_of(finding), related);
     put_xml(line);
 }
 

@@ -66,6 +66,10 @@ def a_folder_is_its_cu_files():
     assert re.findall(r"^\S+\.cuh?$", out, re.M) == ["src/deep/a.cu", "src/deep/link.cu"], out
     _, err = r.check("inc", status=2)
     assert "inc holds no .cu file" in err, err
+    out, err = r.check("inc", "src/deep/a.cu", "src/b.cu", status=2)
+    assert "inc holds no .cu file" in err and "3 files: 1 ok, 1 not ok, 1 without an answer" in out, (out, err)
+    out, _ = r.check("src/deep/a.cu", "inc", "--output-format", "github", status=2)
+    assert out == "::error file=inc::inc holds no .cu file\n", out
 
 
 def nvccs_options_are_taken():
