@@ -176,8 +176,8 @@ struct writing {
 static void write_on_thread(void *data) {
     struct writing *w = data;
     const struct validate_material *from = &w->from;
-    w->written = validate_request(from->spec, from->kernel, from->reference, from->files,
-                                  &w->text, &w->problem) == 0;
+    w->written = worker_request(from->spec, from->kernel, from->reference, from->files,
+                                &w->text, &w->problem) == 0;
 }
 
 /* Without text and problem when it was cancelled before it began. */

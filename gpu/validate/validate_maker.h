@@ -9,7 +9,7 @@
 #include "base/work.h"
 #include "gpu/check/check_input.h"
 #include "gpu/spec/kernel_spec.h"
-#include "gpu/validate/validate_request.h"
+#include "gpu/validate/worker_request.h"
 
 struct shared_bytes;
 
@@ -30,7 +30,7 @@ struct work *validate_reading_start(uv_loop_t *loop, const json_t *params,
                                     const char *const *roots, validate_reading_done *done,
                                     void *data);
 
-/* The arguments as validate_request's. */
+/* The arguments as worker_request's. */
 struct validate_material {
     const struct kernel_spec *spec;
     json_t *kernel, *reference;

@@ -1,5 +1,5 @@
 #pragma once
-/* validate_request: what a worker is asked to run, from a check spec and two compiled
+/* worker_request: what a worker is asked to run, from a check spec and two compiled
  * modules (the request of gpu/run/validate_run.h). */
 #include "base/json.h"
 #include "gpu/spec/kernel_spec.h"
@@ -19,5 +19,5 @@ json_t *validate_params(const struct kernel_spec *spec, uint64_t seed);
  * results with "ptx" and "cubin", which are taken out of them; reference NULL: the
  * kernel's own source. files: what array_load read, or NULL. 0, or -EINVAL with *problem:
  * a kernel that there is not, a launch that cannot be, more than out holds. */
-int validate_request(const struct kernel_spec *spec, json_t *kernel, json_t *reference,
-                     json_t *files, struct buf *out, struct request_problem *problem);
+int worker_request(const struct kernel_spec *spec, json_t *kernel, json_t *reference,
+                   json_t *files, struct buf *out, struct request_problem *problem);

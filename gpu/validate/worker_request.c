@@ -1,4 +1,4 @@
-#include "gpu/validate/validate_request.h"
+#include "gpu/validate/worker_request.h"
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -107,8 +107,8 @@ static void move_code(json_t *request, json_t *kernel, json_t *reference) {
     json_object_del(kernel, "cubin");
 }
 
-int validate_request(const struct kernel_spec *spec, json_t *kernel, json_t *reference,
-                     json_t *files, struct buf *out, struct request_problem *problem) {
+int worker_request(const struct kernel_spec *spec, json_t *kernel, json_t *reference,
+                   json_t *files, struct buf *out, struct request_problem *problem) {
     json_t *other = spec->reference_source ? reference : kernel;
     autojson *entries =
         entries_of(kernel, spec->launches, spec->launch_count, "spec", problem);
