@@ -170,24 +170,14 @@ static void warn_same(struct course *run, const struct report_weakness *weak) {
     }
 }
 
-static bool has_outputs(const struct kernel_spec *spec) {
-    for (size_t i = 0; i < spec->buffer_count; i++) {
-        if (spec->buffers[i].output) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A kernel that may write nothing, as one that prints, has nothing to compare. */
 static void warn_nothing_compared(struct course *run,
                                   const struct report_weakness *weak) {
-    if (!weak->compared && has_outputs(&run->spec)) {
+    if (!weak->compared) {
         run_report_note(&run->report, "nothing_compared", "warning", NULL,
-                        "no output was compared: each says \"judge\": false or "
-                        "\"scratch\": true, so a kernel that computes something else "
-                        "would pass. Name an output without them, and say in "
-                        "\"expect\" what it should hold");
+                        "no output was compared, so a kernel that computes something "
+                        "else would pass: say \"output\": true of an argument that the "
+                        "kernel writes (without \"judge\": false or \"scratch\": true), "
+                        "and in \"expect\" what it should hold");
     }
 }
 
