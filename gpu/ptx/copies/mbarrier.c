@@ -110,7 +110,7 @@ static void check_init(struct warp *w, const struct step *s, unsigned lane,
                                   .instruction = i->step->instruction,
                                   .block = b->number,
                                   .thread = i->warp * WARP_LANES + i->lane,
-                                  .message = "mbarrier.init before it"};
+                                  .message = "mbarrier.init before it in time"};
     finding_add(&(struct finding_place){.warp = w,
                                         .step = s,
                                         .lane = lane,

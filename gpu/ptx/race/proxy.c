@@ -247,7 +247,7 @@ static void tell(const struct proxy_reader *r, const struct block *b, uint64_t w
                                        .instruction = e->step->instruction,
                                        .block = e->block,
                                        .thread = e->warp * WARP_LANES + lane,
-                                       .message = "the write before it"};
+                                       .message = "the write before it in time"};
         at.other = &other;
     }
     finding_add(

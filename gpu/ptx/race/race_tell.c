@@ -46,7 +46,7 @@ static const char *missing(const struct race_conflict *c) {
                             "a grid barrier)";
     }
     if (e->agent != w->index) {
-        return "no barrier between them";
+        return "no barrier, such as __syncthreads(), between them";
     }
     return c->met ? "only a warp operation that orders no memory between them: "
                     "__syncwarp() is missing"
@@ -73,6 +73,14 @@ static const bool *store_is_harmless(const struct race_conflict *c) {
                : NULL;
 }
 
+/* Of lanes of one warp among several: where other warps race there too, __syncwarp() is
+ * no cure. */
+static bool is_of_a_part(const struct race_conflict *c) {
+    const struct block *b = c->warp->block;
+    return b->warp_count > 1 && c->other->block == (uint32_t)b->number &&
+           c->other->agent == c->warp->index;
+}
+
 void race_tell(const struct race_conflict *c) {
     struct warp *w = c->warp;
     const struct race_event *e = c->other;
@@ -82,7 +90,7 @@ void race_tell(const struct race_conflict *c) {
                                   .block = e->block,
                                   .thread = e->agent % RACE_COPIES * WARP_LANES +
                                             c->other_lane};
-    snprintf(other.message, sizeof other.message, "the %s of %u bytes before it",
+    snprintf(other.message, sizeof other.message, "the %s of %u bytes before it in time",
              verb(e->kind, copy), race_bytes(e));
     struct finding_place at = {.warp = w,
                                .step = c->step,
@@ -91,7 +99,8 @@ void race_tell(const struct race_conflict *c) {
                                    c->same_instruction || c->met || is_plain_flag(c),
                                .info = c->same_value,
                                .harmless = store_is_harmless(c),
-                               .other = &other};
+                               .other = &other,
+                               .last = is_of_a_part(c)};
     uint64_t offset = c->address;
     if (c->owner) {
         at.buffer = shared_name(w->processor->run, c->address, &offset);

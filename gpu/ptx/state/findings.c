@@ -24,7 +24,7 @@ struct finding {
     uint64_t count;
     uint8_t level;        /* enum level */
     const bool *harmless; /* until the launch ends */
-    bool has_other;
+    bool has_other, last;
     uint32_t block_id[3], thread_id[3];
     int64_t offset;
     char *buffer, *message; /* whole: people get them demangled */
@@ -127,6 +127,9 @@ static bool comes_before(const struct finding *a, const struct finding *b) {
     if (a->launch != b->launch) {
         return a->launch < b->launch;
     }
+    if (a->last != b->last) {
+        return b->last;
+    }
     if (a->block != b->block) {
         return a->block < b->block;
     }
@@ -170,6 +173,7 @@ void finding_add(const struct finding_place *at, enum finding_code code, const c
                         .level = (uint8_t)(at->info      ? LEVEL_INFO
                                            : at->warning ? LEVEL_WARNING
                                                          : LEVEL_ERROR),
+                        .last = at->last,
                         .harmless = at->warning || at->info ? NULL : at->harmless,
                         .module = run->program->module};
     struct finding *known = finding_known(f, &x);
@@ -212,7 +216,8 @@ static const char *const level_names[] = {"error", "warning", "info"};
 static int compare_findings(const void *a, const void *b) {
     const struct finding *x = *(const struct finding *const *)a;
     const struct finding *y = *(const struct finding *const *)b;
-    if (x->launch != y->launch || x->block != y->block || x->thread != y->thread) {
+    if (x->launch != y->launch || x->last != y->last || x->block != y->block ||
+        x->thread != y->thread) {
         return comes_before(x, y) ? -1 : 1;
     }
     if (x->function != y->function) {
@@ -291,7 +296,11 @@ static json_t *triple(const uint32_t v[3]) {
 
 static void add_other(json_t *related, const struct finding *x) {
     json_t *other = json_object();
-    json_object_set_new(other, "message", json_clean_z(x->other.message));
+    const uint32_t *block = x->other_block, *thread = x->other_thread;
+    autofree char *message =
+        xasprintf("%s, block %u,%u,%u thread %u,%u,%u", x->other.message, block[0],
+                  block[1], block[2], thread[0], thread[1], thread[2]);
+    json_object_set_new(other, "message", json_clean_z(message));
     add_place(other, x->module,
               place_of(x->module, x->other.function, x->other.instruction));
     json_object_set_new(other, "block", triple(x->other_block));

@@ -69,6 +69,7 @@ struct finding_place {
     const bool *harmless; /* NULL, or what says when the launch ends that an error is
                              only a warning */
     const struct finding_other *other; /* or NULL */
+    bool last; /* told behind those of the launch that are not, also in their place */
 };
 void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,
                  ...) __attribute__((format(printf, 3, 4)));

@@ -108,7 +108,21 @@ Test(ptx_race, both_sides_are_told) {
     unsigned before =
         (unsigned)json_integer_value(json_array_get(json_object_get(other, "thread"), 0));
     cr_expect_eq(thread ^ before, 32, "%s", s.text);
+    autofree char *told =
+        xasprintf("before it in time, block 0,0,0 thread %u,0,0", before);
+    cr_expect(strstr(json_get_string(other, "message", ""), told), "%s", s.text);
     cr_expect_str_eq(json_get_string(s.first, "buffer", ""), "s");
+    json_decref(s.first);
+}
+
+/* All read what the first thread wrote: lanes of its own warp, and the other warp's. */
+Test(ptx_race, where_warps_race_the_lanes_of_one_are_told_last) {
+    struct seen s =
+        run(HEAD WRITE "ld.shared.u32 %r4, [%a]; st.global.u32 [%g], %r4;\n" END, 1, 64);
+    cr_expect(strstr(json_get_string(s.first, "message", ""), "__syncthreads()"), "%s",
+              s.text);
+    cr_expect_eq(
+        json_integer_value(json_array_get(json_object_get(s.first, "thread"), 0)), 32);
     json_decref(s.first);
 }
 
