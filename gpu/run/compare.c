@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "gpu/run/expected_scale.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,12 +18,13 @@ enum {
 
 struct comparing {
     const struct compare_input *in;
-    double atol;     /* with the scale applied */
-    double constant; /* mean of the finite expected values */
-    double shift;    /* mean magnitude of those that are not 0 */
-    bool shifted;    /* somewhere that much more is another value of the type */
+    double atol;                      /* with the scale applied */
+    double scale, largest, wide_atol; /* wide_atol follows the largest */
+    double constant;                  /* mean of the finite expected values */
+    double shift;                     /* mean magnitude of those that are not 0 */
+    bool shifted; /* somewhere that much more is another value of the type */
     bool stopped, any_nonzero, varies, finite;
-    uint64_t judged, mismatches, nonfinite, exact;
+    uint64_t judged, mismatches, nonfinite, exact, sized, loose, narrowed;
     /* Elements that a trivial output would get wrong; the shift's: some. */
     uint64_t zero_bad, constant_bad, shift_bad;
     double max_abs, max_rel;
@@ -69,7 +71,8 @@ static bool is_exact(const struct compare_input *in, uint64_t i, double value,
     return value == expected && signbit(value) == signbit(expected);
 }
 
-static bool is_close(const struct comparing *c, double value, double expected) {
+static bool is_within(const struct comparing *c, double atol, double value,
+                      double expected) {
     if (isnan(expected) || isnan(value)) {
         return isnan(expected) && isnan(value);
     }
@@ -80,7 +83,11 @@ static bool is_close(const struct comparing *c, double value, double expected) {
     if (isinf(value) || isinf(in_type)) {
         return false;
     }
-    return fabs(value - expected) <= c->atol + c->in->tolerance.rtol * fabs(expected);
+    return fabs(value - expected) <= atol + c->in->tolerance.rtol * fabs(expected);
+}
+
+static bool is_close(const struct comparing *c, double value, double expected) {
+    return is_within(c, c->atol, value, expected);
 }
 
 static bool element_passes(const struct comparing *c, uint64_t i, double value,
@@ -102,6 +109,10 @@ static void try_trivial(struct comparing *c, double expected) {
     double more = expected + c->shift;
     c->zero_bad += !trivial_passes(c, 0, expected);
     c->constant_bad += !trivial_passes(c, c->constant, expected);
+    if (isfinite(expected) && fabs(expected) > (t->scale ? c->in->noise : 0)) {
+        c->sized++;
+        c->loose += t->mode != COMPARE_EXACT && is_close(c, -expected, expected);
+    }
     if (!t->scale && !c->shift_bad && isfinite(expected)) {
         c->shift_bad += !trivial_passes(c, more, expected);
         c->shifted |= rounded(c->in, more) != rounded(c->in, expected);
@@ -117,9 +128,30 @@ static bool goes_on(struct comparing *c, uint64_t i) {
     return i < in->count && !c->stopped;
 }
 
+/* Below the atol that follows the largest magnitude, but above what may be rounding. */
+static double narrow_atol(const struct comparing *c, const struct expected_scale *s) {
+    const struct compare_input *in = c->in;
+    const uint64_t one = 1;
+    double least = tensor_get(in->type, &one, 0); /* the type's least step */
+    double rounding =
+        expected_scale_largest(s, COMPARE_MASK) * COMPARE_ROUNDING(in->type);
+    double atol = fmax(in->tolerance.atol * c->scale, fmax(least, rounding));
+    return fmin(c->wide_atol, fmax(atol, in->noise));
+}
+
+static void set_atol(struct comparing *c, const struct expected_scale *s) {
+    const struct tolerance *t = &c->in->tolerance;
+    c->largest = expected_scale_largest(s, INFINITY);
+    c->scale = t->scale && t->mode != COMPARE_EXACT ? expected_scale_get(s, t->rtol)
+                                                    : c->largest;
+    c->wide_atol = t->scale ? fmax(t->atol * c->largest, c->in->noise) : t->atol;
+    c->atol = c->scale < c->largest ? narrow_atol(c, s) : c->wide_atol;
+}
+
 static void survey(struct comparing *c) {
     const struct compare_input *in = c->in;
-    double largest = 0, sum = 0, magnitudes = 0, first = 0;
+    autofree struct expected_scale *scale = expected_scale_new();
+    double sum = 0, magnitudes = 0, first = 0;
     uint64_t finite = 0, nonzero = 0;
     for (uint64_t i = 0; goes_on(c, i); i++) {
         if (!is_judged(in, i)) {
@@ -130,7 +162,7 @@ static void survey(struct comparing *c) {
         c->varies |= c->judged && !(e == first);
         first = c->judged++ ? first : e;
         if (isfinite(e)) {
-            largest = fmax(largest, fabs(e));
+            expected_scale_add(scale, fabs(e));
             sum += e;
             magnitudes += fabs(e);
             nonzero += e != 0;
@@ -140,8 +172,7 @@ static void survey(struct comparing *c) {
     c->finite = finite;
     c->constant = finite ? sum / (double)finite : 0;
     c->shift = nonzero ? magnitudes / (double)nonzero : 1;
-    c->atol = in->tolerance.scale ? fmax(in->tolerance.atol * largest, in->noise)
-                                  : in->tolerance.atol;
+    set_atol(c, scale);
 }
 
 /* --- one element --- */
@@ -177,6 +208,8 @@ static void note_error(struct comparing *c, double value, double expected) {
         return;
     }
     c->max_abs = fmax(c->max_abs, error);
+    c->narrowed += c->atol < c->wide_atol && !is_close(c, value, expected) &&
+                   is_within(c, c->wide_atol, value, expected);
     if (error == 0) {
         c->exact++;
         return;
@@ -380,6 +413,13 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
         .shift_passes = c->shifted && !c->shift_bad,
         .shift = c->shift,
         .nonzero = c->any_nonzero,
+        .sized = c->sized,
+        .loose = c->loose,
+        .scale = c->scale,
+        .largest = c->largest,
+        .narrowed = c->narrowed,
+        .inexact = is_wide(in->type) && in->expected_type == TENSOR_FLOAT64 &&
+                   c->largest > 0x1p53,
         .finite = c->finite,
         .varies = c->varies,
         .mean = c->constant,

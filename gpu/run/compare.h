@@ -3,15 +3,20 @@
  *
  * An element passes when |actual - expected| <= atol + rtol * |expected|, both finite;
  * an expected NaN wants a NaN, an expected infinity the same infinity. With `scale` set,
- * atol is atol * (largest finite |expected| of the output) instead: a fixed absolute
- * tolerance lets zeros pass where all values are tiny; but not less than `noise`, since
- * what inputs cancel to is rounded by their size. Exact compares values of integers
+ * atol is atol * (the output's expected_scale) instead: a fixed absolute tolerance lets
+ * zeros pass where all values are tiny; but not less than `noise`, since what inputs
+ * cancel to is rounded by their size. Where the scale is not the largest magnitude, nor
+ * is atol less than the type's least step, or than the rounding of the largest expected
+ * magnitude that is not a mask's (COMPARE_MASK). Exact compares values of integers
  * and bits of floats (any NaN equals any NaN; -0 differs from 0). Multiset compares the
  * sorted elements, exactly for integers, by tolerance for floats. */
 #include "base/json.h"
 #include "gpu/spec/tolerance.h"
 
 #define COMPARE_SAMPLES 8
+#define COMPARE_MASK 1e4 /* masks hold -1e9 and the like: no measure of rounding */
+/* Of terms of size 1, some units in the last place. */
+#define COMPARE_ROUNDING(type) ((type) == TENSOR_FLOAT64 ? 0x1p-49 : 0x1p-20)
 
 struct compare_input {
     const char *name;
@@ -38,9 +43,17 @@ struct compare_result {
     bool shift_passes; /* with a given tolerance: would `shift` more everywhere? */
     double shift;      /* the mean magnitude of those that are not 0; 1: all are 0 */
     bool nonzero;      /* some expected value is not 0 */
-    bool finite;       /* some expected value is a finite number */
-    bool varies;       /* not every expected value is the same */
-    double mean;       /* of the finite expected values */
-    json_t *json;      /* kernel/validate's `outputs` entry; owned by the caller */
+    /* Elements above the noise that are expected to be finite and not 0; those of them
+     * that would pass with the other sign, so with any value up to their size. */
+    uint64_t sized, loose;
+    /* With a scale that is not the largest magnitude: both, and the mismatches that
+     * would pass if atol followed the largest. */
+    double scale, largest;
+    uint64_t narrowed;
+    bool inexact; /* an integer beyond 2^53 is expected, and was computed as a double */
+    bool finite;  /* some expected value is a finite number */
+    bool varies;  /* not every expected value is the same */
+    double mean;  /* of the finite expected values */
+    json_t *json; /* kernel/validate's `outputs` entry; owned by the caller */
 };
 void compare_output(struct compare_result *ret, const struct compare_input *in);

@@ -233,6 +233,14 @@ static void note_strength(struct run_report *r, const struct compare_result *res
         s->value = result->mean;
         s->compared = true;
     }
+    if (result->narrowed && !s->narrowed) {
+        s->narrowed = result->narrowed;
+        s->scale = result->scale;
+        s->largest = result->largest;
+    }
+    s->sized += result->sized;
+    s->loose += result->loose;
+    s->inexact |= result->inexact;
     s->nonzero |= result->nonzero;
     s->varies |= result->varies;
     s->zero_fails |= !result->zero_passes;

@@ -12,9 +12,13 @@ struct output_strength {
     double shift;         /* of the first case */
     bool finite;          /* somewhere a finite number is expected */
     uint64_t elements,
-        held;     /* that were compared, that there are: of all cases, trials */
-    bool differs; /* not all of them are expected to be the same */
-    double value; /* what the first are */
+        held;              /* that were compared, that there are: of all cases, trials */
+    bool differs;          /* not all of them are expected to be the same */
+    double value;          /* what the first are */
+    uint64_t sized, loose; /* as compare_result has them: of all cases, trials */
+    double scale, largest; /* of the first comparison with `narrowed` mismatches */
+    uint64_t narrowed;
+    bool inexact; /* in some case */
 };
 
 struct run_report {

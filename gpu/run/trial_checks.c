@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_MASK 1e4 /* masks hold -1e9 and the like */
-
 /* The largest magnitude of a buffer's first contents, or 0 where that is no measure. */
 static double size_of_input(const struct trial *t, size_t buffer) {
     const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
@@ -20,7 +18,7 @@ static double size_of_input(const struct trial *t, size_t buffer) {
         double x = fabs(tensor_get(spec->type, t->before[buffer], k));
         largest = isfinite(x) ? fmax(largest, x) : largest;
     }
-    return largest < NO_MASK ? largest : 0;
+    return largest < COMPARE_MASK ? largest : 0;
 }
 
 /* Some roundings of terms as large as the inputs: they may cancel, as in the gradient of
@@ -30,7 +28,7 @@ static double rounding_noise(const struct trial *t, enum tensor_type output) {
     for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
         largest = fmax(largest, size_of_input(t, i));
     }
-    return largest * (output == TENSOR_FLOAT64 ? 0x1p-49 : 0x1p-20);
+    return largest * COMPARE_ROUNDING(output);
 }
 
 static struct compare_input input_of(const struct trial *t, size_t buffer,

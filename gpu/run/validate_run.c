@@ -24,7 +24,10 @@
 /* Lane-instructions of all trials: some seconds of one core. */
 #define DEFAULT_INSTRUCTIONS 8000000000ull
 #define DEFAULT_DEVICE_BYTES (2ull << 30)
-enum { DEFAULT_WALL_MS = 30000, ANSWER_MS = 700 };
+enum {
+    DEFAULT_WALL_MS = 30000,
+    ANSWER_MS = 700,
+};
 
 static int run_trial(struct course *run, size_t i, unsigned k) {
     struct trial t = {0};
@@ -192,6 +195,60 @@ static void warn_wide(struct course *run, const char *name,
     run_report_note(&run->report, "wide_tolerance", "warning", name, message);
 }
 
+/* Half of the elements; of a given tolerance, which somebody meant for them, a quarter.
+ */
+static bool is_loose(const struct tolerance *t, const struct output_strength *s) {
+    return s->loose && (t->scale ? 2 : 4) * s->loose >= s->sized;
+}
+
+static void warn_loose(struct course *run, const char *name,
+                       const struct output_strength *s) {
+    char message[400];
+    snprintf(
+        message, sizeof message,
+        "%.0f %% of the expected elements of the output '%.64s' that are not 0 are so "
+        "small beside its tolerance that any value up to their own size, of either "
+        "sign, would pass. Give a \"tolerance\" with a smaller \"atol\"",
+        100 * (double)s->loose / (double)s->sized, name);
+    run_report_note(&run->report, "wide_tolerance", "warning", name, message);
+}
+
+/* Expressions and operators are computed in double precision. */
+static void warn_inexact(struct course *run, const char *name) {
+    char message[320];
+    snprintf(
+        message, sizeof message,
+        "integers beyond 2^53 are expected of the output '%.64s', and were computed "
+        "in double precision: what differs only in the bits that a double lacks "
+        "passes. A reference kernel (\"expect\": {\"kernel\": …}) is compared to the "
+        "last bit",
+        name);
+    run_report_note(&run->report, "inexact_expected", "warning", name, message);
+}
+
+/* Why an output is wrong that a tolerance by its largest value would pass. */
+static void note_narrow(struct course *run, const char *name,
+                        const struct output_strength *s) {
+    char message[512];
+    snprintf(
+        message, sizeof message,
+        "the default absolute tolerance of the output '%.64s' follows %.3g, the "
+        "largest of its expected magnitudes below a gap, for those above the gap, up "
+        "to %.3g, are judged by the relative one: %" PRIu64 " of the wrong elements "
+        "would pass if it followed the largest. If so much error is right, give a "
+        "\"tolerance\"",
+        name, s->scale, s->largest, s->narrowed);
+    run_report_note(&run->report, "narrow_tolerance", "info", name, message);
+}
+
+static void note_failed(struct course *run) {
+    for (size_t i = 0; i < run->spec.buffer_count; i++) {
+        if (run->report.outputs[i].narrowed) {
+            note_narrow(run, run->spec.buffers[i].name, &run->report.outputs[i]);
+        }
+    }
+}
+
 static void warn_few(struct course *run, const char *name,
                      const struct output_strength *s) {
     char message[320];
@@ -208,6 +265,11 @@ static void warn_outputs(struct course *run) {
         const struct output_strength *s = &run->report.outputs[i];
         if (s->compared && !s->shift_fails) {
             warn_wide(run, run->spec.buffers[i].name, s);
+        } else if (is_loose(&run->spec.buffers[i].tolerance, s)) {
+            warn_loose(run, run->spec.buffers[i].name, s);
+        }
+        if (s->inexact) {
+            warn_inexact(run, run->spec.buffers[i].name);
         }
         if (s->compared && 2 * s->elements < s->held) {
             warn_few(run, run->spec.buffers[i].name, s);
@@ -232,6 +294,7 @@ static void judge(struct course *run) {
     }
     if (!course_is_good(run)) {
         json_object_set_new(run->result, "verdict", json_string("fail"));
+        note_failed(run);
     } else if (weak.zeros || weak.constant || weak.nonfinite) {
         refuse_weak(run, &weak);
     } else if (run->spec.expect != EXPECT_NONE && (!weak.compared || weak.unchanged)) {

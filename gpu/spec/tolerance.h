@@ -8,7 +8,7 @@ enum compare_mode { COMPARE_ELEMENTWISE, COMPARE_EXACT, COMPARE_MULTISET };
 struct tolerance {
     enum compare_mode mode;
     double rtol, atol;
-    bool scale; /* atol is relative to the largest expected magnitude */
+    bool scale; /* atol is relative to what is expected: expected_scale.h */
 };
 /* The default for a type: exact for integers and bool; floats by their precision. */
 struct tolerance tolerance_default(enum tensor_type type);

@@ -24,3 +24,9 @@ extern "C" __global__ void gcds(const unsigned long long *a, const unsigned long
     if (i < n)
         g[i] = gcd(a[i], b[i]);
 }
+
+extern "C" __global__ void squares(const long long *a, long long *square, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        square[i] = a[i] * a[i];
+}

@@ -1,6 +1,8 @@
 /* When an output is right, and what is said when it is not. */
 #include "base/json.h"
+#include "base/mem.h"
 #include "gpu/run/compare.h"
+#include "gpu/run/expected_scale.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -129,6 +131,112 @@ Test(compare, trivial_outputs_are_seen) {
     cr_assert(r.nonzero == false && r.varies == false);
     cr_assert(r.shift_passes == false);
     json_decref(r.json);
+}
+
+/* One mask must not excuse everything else; what a spec says itself stands. */
+Test(compare, a_default_follows_what_is_below_a_gap) {
+    const float e[6] = {-1e9f, 1, -2, 3, -4, -1e9f},
+                a[6] = {-1e9f, 42, 42, 42, 42, -1e9f},
+                few[6] = {-1e9f, 1, -2, 3, 0, -1e9f};
+    struct tolerance t = tolerance_default(TENSOR_FLOAT32);
+    struct compare_input in = input(a, e, t);
+    struct compare_result r;
+    compare_output(&r, &in);
+    const json_t *told = json_object_get(r.json, "tolerance");
+    cr_expect_eq(r.mismatches, 4);
+    cr_expect_eq(r.narrowed, 4);
+    cr_expect(r.scale == 4 && r.largest == 1e9);
+    cr_expect_float_eq(json_number_value(json_object_get(told, "atol")), 4e-5, 1e-12);
+    json_decref(r.json);
+    cr_expect(passes(e, e, t));
+    in.expected = few; /* three are no group */
+    compare_output(&r, &in);
+    cr_expect(r.pass && !r.narrowed);
+    cr_expect(r.sized == 5 && r.loose == 3);
+    json_decref(r.json);
+    t = (struct tolerance){.mode = COMPARE_ELEMENTWISE, .rtol = 1e-4, .atol = 1e4};
+    cr_expect(passes(a, e, t));
+}
+
+/* What cancels, and the least step of a type, are no errors below a gap either. */
+Test(compare, below_a_gap_rounding_is_no_error) {
+    const double residue[6] = {1, 1e-16, -3e-16, 1e-5, 1e-6, 1},
+                 masked[6] = {-65504, 1.5e-7, 2e-7, 3e-7, 4e-7, -65504};
+    const float a[6] = {1, -8.7e-8f, 1e-7f, 1e-5f, 1e-6f, 1},
+                wrong[6] = {1, 2e-6f, 0, 1e-5f, 1e-6f, 1};
+    const uint16_t half[6] = {0xfbff, 2, 4, 5, 7, 0xfbff},
+                   off[6] = {0xfbff, 5, 4, 5, 7, 0xfbff};
+    struct compare_input in = input(a, NULL, tolerance_default(TENSOR_FLOAT32));
+    in.expected_type = TENSOR_FLOAT64;
+    for (int k = 0; k < 4; k++) {
+        struct compare_result r;
+        in.expected = k < 2 ? residue : masked;
+        in.type = k < 2 ? TENSOR_FLOAT32 : TENSOR_FLOAT16;
+        in.tolerance = tolerance_default(in.type);
+        in.actual = k == 0   ? (const void *)a
+                    : k == 1 ? wrong
+                    : k == 2 ? half
+                             : (const void *)off;
+        compare_output(&r, &in);
+        cr_expect_eq(r.mismatches, k % 2, "%d", k);
+        json_decref(r.json);
+    }
+}
+
+struct group {
+    int count;
+    double magnitude;
+};
+
+static double scale_of(const struct group *groups, double rtol) {
+    autofree struct expected_scale *s = expected_scale_new();
+    for (const struct group *g = groups; g->count; g++) {
+        for (int i = 0; i < g->count; i++) {
+            expected_scale_add(s, g->magnitude);
+        }
+    }
+    return expected_scale_get(s, rtol);
+}
+
+Test(compare, which_magnitude_the_default_follows) {
+    static const struct {
+        struct group groups[8];
+        double scale;
+    } rows[] = {
+        {{{0}}, 0},
+        {{{3, 0}}, 0},
+        {{{9, 1}, {1, 5e3}, {1, 1e7}}, 1e7},           /* no factor over 1e4 */
+        {{{9, 0}, {3, 1}, {1, 4}, {1, 39990}}, 39990}, /* nor here */
+        {{{9, 0}, {3, 1}, {1, 4}, {1, 40010}}, 4},
+        {{{9, 0}, {3, 1}, {1, 1e9}}, 1e9}, /* three are no group */
+        {{{1, 4}, {3, 1}, {1, 1e9}}, 4},
+        {{{19, 1}, {1000, 1e9}}, 1e9}, /* 1.9 % are a tail */
+        {{{21, 1}, {1000, 1e9}}, 1},
+        {{{4, 1e-3}, {4, 1e6}, {4, 3.4e38}}, 1e-3}, /* the lowest gap */
+        {{{9, 1e-15}, {9, 1}}, 1},                  /* cancelled in double */
+        {{{9, 1}, {9, 3.4e38}}, 1},                 /* -FLT_MAX is a mask */
+        {{{4, 5e-324}, {1, 1.7e308}}, 5e-324},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double scale = scale_of(rows[i].groups, 1e-4);
+        cr_expect(scale == rows[i].scale, "%zu: %g", i, scale);
+    }
+}
+
+Test(compare, integers_beyond_a_double_are_told) {
+    const int64_t a[6] = {9007199254740992};
+    double e[6] = {9007199254740992};
+    struct compare_input in = input(NULL, NULL, tolerance_default(TENSOR_INT64));
+    in.type = TENSOR_INT64;
+    in.expected_type = TENSOR_FLOAT64;
+    in.actual = a;
+    in.expected = e;
+    for (int k = 0; k < 2; k++, e[0] += 2) {
+        struct compare_result r;
+        compare_output(&r, &in);
+        cr_expect_eq(r.inexact, k);
+        json_decref(r.json);
+    }
 }
 
 Test(compare, multiset) {

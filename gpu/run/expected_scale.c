@@ -1,0 +1,79 @@
+#include "gpu/run/expected_scale.h"
+
+#include "base/mem.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+
+enum {
+    EXPONENT_LOWEST = DBL_MIN_EXP - DBL_MANT_DIG, /* of the least number, by frexp */
+    EXPONENTS = DBL_MAX_EXP - EXPONENT_LOWEST + 1,
+    FEWEST = 4,
+};
+
+#define FEWEST_SHARE 0.02
+#define RESIDUE_MOST 0x1p-40
+#define RESIDUE_LEAST 0x1p-60
+
+/* Magnitudes of one binary exponent: a gap never lies inside. */
+struct bucket {
+    uint64_t count;
+    double least, most;
+};
+
+struct expected_scale {
+    uint64_t count;
+    double most;
+    struct bucket buckets[EXPONENTS];
+};
+
+struct expected_scale *expected_scale_new(void) {
+    return xcalloc(1, sizeof(struct expected_scale));
+}
+
+void expected_scale_add(struct expected_scale *s, double magnitude) {
+    int exponent;
+    if (magnitude == 0) {
+        return;
+    }
+    frexp(magnitude, &exponent);
+    struct bucket *b = &s->buckets[exponent - EXPONENT_LOWEST];
+    b->least = b->count ? fmin(b->least, magnitude) : magnitude;
+    b->most = fmax(b->most, magnitude);
+    b->count++;
+    s->count++;
+    s->most = fmax(s->most, magnitude);
+}
+
+static bool is_group(const struct expected_scale *s, uint64_t below, double most) {
+    return below >= FEWEST && (double)below >= FEWEST_SHARE * (double)s->count &&
+           (most > RESIDUE_MOST * s->most || most < RESIDUE_LEAST * s->most);
+}
+
+double expected_scale_get(const struct expected_scale *s, double rtol) {
+    uint64_t below = 0;
+    double most = 0;
+    for (int i = 0; i < EXPONENTS; i++) {
+        const struct bucket *b = &s->buckets[i];
+        if (!b->count) {
+            continue;
+        }
+        if (b->least * rtol > most && is_group(s, below, most)) {
+            return most;
+        }
+        below += b->count;
+        most = b->most;
+    }
+    return most;
+}
+
+double expected_scale_largest(const struct expected_scale *s, double limit) {
+    for (int i = EXPONENTS; i-- > 0;) {
+        const struct bucket *b = &s->buckets[i];
+        if (b->count && b->least < limit) {
+            return fmin(b->most, limit);
+        }
+    }
+    return 0;
+}

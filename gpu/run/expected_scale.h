@@ -1,0 +1,26 @@
+#pragma once
+/* expected_scale: the magnitude that an output's default absolute tolerance follows.
+ *
+ * It is the largest finite expected magnitude, unless a gap shows that this one belongs
+ * to other values: attention scores masked by -1e9 would else be judged to 1e4. A gap is
+ * a factor of more than 1/rtol between neighbouring magnitudes that are not 0: what is
+ * above it is judged by rtol, and its share of the tolerance is more than a tenth of all
+ * that is below. The scale is then the largest below the lowest gap that has beneath it
+ *  - 4 magnitudes: of evenly spread ones, 4 gather below such a gap by chance once in
+ *    rtol^-4 times (1e16 of float32, 6e6 of bfloat16);
+ *  - 2 % of all: fewer are the tail of one distribution, as near a function's zeros,
+ *    where a kernel's rounding is as large as its terms;
+ *  - what is not 2^-40 to 2^-60 of the largest: sums that cancel leave that in double
+ *    precision, in which references are computed, and float leaves much more. */
+#include <stdint.h>
+
+struct expected_scale;
+/* Released with free. */
+struct expected_scale *expected_scale_new(void);
+/* 0 is left out. The magnitude is finite and not negative. */
+void expected_scale_add(struct expected_scale *s, double magnitude);
+/* The scale, or 0 if nothing was added. */
+double expected_scale_get(const struct expected_scale *s, double rtol);
+/* The largest added magnitude below `limit` (`limit` itself where another of the same
+ * binary exponent is not below it), or 0. */
+double expected_scale_largest(const struct expected_scale *s, double limit);
