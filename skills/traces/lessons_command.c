@@ -32,6 +32,12 @@ static bool is_in(const char *word, const char *const *list) {
     return false;
 }
 
+/* What stands where a secret stood, "<secret>": part of a word, no redirection. */
+static size_t placeholder_at(const char *s) {
+    size_t n = *s == '<' ? strspn(s + 1, "abcdefghijklmnopqrstuvwxyz-") : 0;
+    return n && s[1 + n] == '>' ? n + 2 : 0;
+}
+
 /* One word at *at, quotes removed, or NULL at the end of a simple command. */
 static char *next_word(const char **at) {
     const char *s = *at + strspn(*at, " \t");
@@ -39,7 +45,12 @@ static char *next_word(const char **at) {
     bool any = false;
     char quote = '\0';
     for (; *s; s++) {
-        if (quote ? *s == quote : (*s == '"' || *s == '\'')) {
+        size_t placeholder = quote ? 0 : placeholder_at(s);
+        if (placeholder) {
+            buf_add(&out, s, placeholder);
+            s += placeholder - 1;
+            any = true;
+        } else if (quote ? *s == quote : (*s == '"' || *s == '\'')) {
             quote = quote ? '\0' : *s;
             any = true;
         } else if (*s == '\\' && quote != '\'' && s[1]) {
@@ -76,7 +87,8 @@ static void read_simple(const char **at, struct words *ret, unsigned *classes) {
     const char *s = *at;
     for (;;) {
         s += strspn(s, " \t");
-        if (*s == '<' || *s == '>' || (*s == '&' && s[1] == '>')) {
+        bool redirects = (*s == '<' && !placeholder_at(s)) || *s == '>';
+        if (redirects || (*s == '&' && s[1] == '>')) {
             s = skip_redirect(s);
             continue;
         }
@@ -309,8 +321,22 @@ const char *command_like(const struct command *failed, const struct command *lat
     return NULL;
 }
 
+/* The length of "NAME=" or "--name=", which stands before quotes: a shell takes no quoted
+ * name for an assignment. */
+static size_t name_before(const char *word, size_t len) {
+    size_t n = 0;
+    while (n < len && (isalnum((unsigned char)word[n]) || strchr("_-", word[n]))) {
+        n++;
+    }
+    return n && n + 1 < len && word[n] == '=' ? n + 1 : 0;
+}
+
 /* As a shell would read it again. */
 static void add_quoted(struct buf *out, const char *word, size_t len) {
+    size_t name = name_before(word, len);
+    buf_add(out, word, name);
+    word += name;
+    len -= name;
     bool plain = len > 0, expands = memchr(word, '$', len) || memchr(word, '\'', len);
     for (size_t i = 0; i < len; i++) {
         plain &=

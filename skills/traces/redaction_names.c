@@ -75,6 +75,9 @@ static enum naming naming_of(const char *name, size_t len) {
         is_any(name, len, token_words, ARRAY_LEN(token_words))) {
         return NAMES_TOKEN;
     }
+    if (is_any(name, len, code_words, ARRAY_LEN(code_words))) {
+        return NAMES_CODE;
+    }
     return ends_with(name, len, "_key") || ends_with(name, len, "-key") ? NAMES_KEY
                                                                         : NAMES_NOTHING;
 }
@@ -104,6 +107,10 @@ static bool may_name(const char *s, size_t len, const struct name *name) {
     return name->is_flag || quoted || line || (i < len && s[i] && strchr("=:>,", s[i]));
 }
 
+static bool is_key(const char *s, size_t start, size_t end) {
+    return end - start == 3 && strncasecmp(s + start, "key", 3) == 0;
+}
+
 static bool name_at(const char *s, size_t len, size_t at, struct name *ret) {
     size_t most = len - at > MAX_NAME + 1 ? at + MAX_NAME + 1 : len;
     size_t n = secret_run(SECRET_WORD, s, most, at);
@@ -128,13 +135,13 @@ static bool name_at(const char *s, size_t len, size_t at, struct name *ret) {
     if (!ret->kind && n > 4 && ret->is_upper && ends_with(s + begin, n, "pass")) {
         ret->kind = NAMES_TOKEN; /* SSHPASS */
     }
-    if (!ret->kind && n == 3 && begin > 0 && memcmp(s + begin, "key", 3) == 0 &&
-        strchr("?&", s[begin - 1]) && s[begin - 1]) {
+    bool query = begin > 0 && (s[begin - 1] == '?' || s[begin - 1] == '&');
+    if (!ret->kind && query &&
+        is_any(s + begin, n, query_words, ARRAY_LEN(query_words))) {
         ret->kind = NAMES_TOKEN;
-    } else if (!ret->kind && ret->end - begin == 3 && memcmp(s + begin, "key", 3) == 0) {
+    } else if (!ret->kind && is_key(s, begin, ret->end)) {
         size_t from = at > 160 ? at - 160 : 0; /* {"username": …, "key": …} */
-        ret->kind =
-            memmem(s + from, at - from, "username", 8) ? NAMES_TOKEN : NAMES_NOTHING;
+        ret->kind = memmem(s + from, at - from, "username", 8) ? NAMES_TOKEN : NAMES_KEY;
     }
     ret->begins_line = ret->kind && begins_line(s, at);
     return ret->kind != NAMES_NOTHING;
@@ -146,6 +153,7 @@ struct value {
     size_t start, end;
     char quote; /* or 0 */
     bool tight; /* NAME=value: no blank around the sign */
+    bool bytes; /* b"value" */
     char sign;  /* '=', ':' or ' ' */
     bool ends_line;
 };
@@ -159,6 +167,17 @@ static size_t skip_quote(const char *s, size_t len, size_t at, char *ret_quote) 
     bool quote = i < len && (s[i] == '"' || s[i] == '\'' || s[i] == '`');
     *ret_quote = quote ? s[i] : 0;
     return quote ? i + 1 : at;
+}
+
+/* Behind the letters of b"…", rf"…". */
+static size_t skip_prefix(const char *s, size_t len, size_t at) {
+    size_t i = at;
+    char quote;
+    while (i < len && i - at < 2 && s[i] && strchr("bBrRuUfF", s[i])) {
+        i++;
+    }
+    (void)skip_quote(s, len, i, &quote);
+    return quote == '"' || quote == '\'' ? i : at;
 }
 
 static size_t value_end(const char *s, size_t len, size_t at, char quote, bool escaped) {
@@ -265,6 +284,9 @@ static bool value_behind(const char *s, size_t len, const struct name *name,
     size_t from = block_behind(s, len, secret_blanks(s, len, at));
     ret->tight = from == at && ret->sign != ' ' && s[at - 1] == ret->sign &&
                  !isspace((unsigned char)s[at - 2]);
+    size_t literal = skip_prefix(s, len, from);
+    ret->bytes = literal > from && tolower((unsigned char)s[from]) == 'b';
+    from = literal;
     ret->start = skip_quote(s, len, from, &ret->quote);
     ret->end = value_end(s, len, ret->start, ret->quote, ret->start > from + 1);
     if (!ret->quote && name->begins_line && ret->end > ret->start && ret->end < len &&
@@ -299,6 +321,13 @@ static bool is_dotted(const char *s, size_t n) {
     return memchr(s, '.', n) || memchr(s, '_', n);
 }
 
+/* 482917, JBSWY3DPEHPK3PXP */
+static bool is_code(const char *s, size_t n) {
+    struct secret_mix m = secret_mix(s, n);
+    bool same = secret_run(SECRET_UPPER, s, n, 0) == n;
+    return same && (m.upper ? n >= 16 && m.digit : n >= 4 && n <= 10);
+}
+
 static bool is_secret_value(const char *s, size_t len, const struct name *name,
                             const struct value *v) {
     const char *value = s + v->start;
@@ -326,7 +355,12 @@ static bool is_secret_value(const char *s, size_t len, const struct name *name,
                (m.digit ||
                 (n >= 20 && m.lower && m.upper && !secret_is_words(value, n))) &&
                !memchr(value, ' ', n);
+    case NAMES_CODE:
+        return (close || v->ends_line) && is_code(value, n);
     case NAMES_KEY:
+        if (is_key(s, name->start, name->end)) { /* too common a word for more */
+            return v->bytes && n >= 16 && m.digit && (m.lower || m.upper) && !m.other;
+        }
         return (name->is_upper && n >= 12 && m.digit && (m.lower || m.upper) &&
                 !m.other) ||
                (n >= 20 && m.lower && m.upper && m.digit && !m.other &&
@@ -349,11 +383,64 @@ static void take_header(const char *s, size_t len, const struct value *v,
     *ret = (struct secret){has_scheme ? at + 1 : v->start, stop, "<token>", false};
 }
 
+/* Behind the literal that begins at s[at], a quote or the backslashes before one. */
+static struct value literal_at(const char *s, size_t len, size_t at) {
+    struct value v = {.tight = true, .sign = '='};
+    v.start = skip_quote(s, len, at, &v.quote);
+    v.end = v.quote ? value_end(s, len, v.start, v.quote, v.start > at + 1) : v.start;
+    return v;
+}
+
+/* get("P", "SECRET"), X || "SECRET", X or "SECRET", ${P:-SECRET}: what a name holds when
+ * nothing was given. Within the expression that begins where v does. */
+static bool fallback_at(const char *s, size_t len, const struct name *name,
+                        const struct value *v, struct secret *ret) {
+    size_t stop = v->quote                         ? v->end
+                  : len - v->start < MAX_NAME * 4u ? len
+                                                   : v->start + MAX_NAME * 4u;
+    size_t depth = 0;
+    char before = 0, second = 0; /* the last two that are no blanks */
+    for (size_t i = v->start; i < stop && s[i] != '\n' && s[i] != ';'; i++) {
+        struct value other = literal_at(s, stop, i);
+        bool shell = before == ':' && s[i] == '-';
+        if (shell || other.quote) {
+            other.start += shell && !other.quote;
+            other.end = shell ? value_end(s, stop, other.start, 0, false) : other.end;
+            bool otherwise = shell || (before && strchr(",|?", before)) ||
+                             (before == '=' && isalnum((unsigned char)second)) ||
+                             (before == 'r' && second == 'o');
+            *ret = (struct secret){other.start, other.end, "<secret>", false};
+            if (otherwise && other.end > other.start &&
+                secret_is_odd(s + other.start, other.end - other.start) &&
+                is_secret_value(s, len, name, &other)) {
+                return true;
+            }
+            i = other.end;
+            i += i < stop && s[i] == '\\';
+        } else if (strchr("([{", s[i])) {
+            depth++;
+        } else if (strchr(")]}", s[i]) || (s[i] == ',' && !depth)) {
+            if (!depth) {
+                return false;
+            }
+            depth--;
+        }
+        if (i < stop && !isspace((unsigned char)s[i])) {
+            second = before;
+            before = s[i];
+        }
+    }
+    return false;
+}
+
 /* auth=("ann", "hunter2") */
 static bool tuple_at(const char *s, size_t len, const struct name *name,
                      struct secret *ret) {
-    size_t i = name->end, stop = len - i < 160 ? len : i + 160, marks = 0, open = 0;
-    if (i + 1 >= len || memcmp(s + i, "=(", 2) != 0) {
+    size_t i = secret_blanks(s, len, name->end), marks = 0, open = 0;
+    size_t stop = len - i < 160 ? len : i + 160;
+    bool assigns = i < len && s[i] == '=';
+    i = assigns ? secret_blanks(s, len, i + 1) : i;
+    if (!assigns || i >= len || s[i] != '(') {
         return false;
     }
     for (; i < stop && s[i] != ')' && s[i] != '\n' && marks < 4; i++) {
@@ -390,7 +477,43 @@ bool secret_named(const char *s, size_t len, size_t at, struct secret *ret) {
                !secret_is_example(s + ret->start, n);
     }
     *ret = (struct secret){v.start, v.end, "<secret>", false};
-    return is_secret_value(s, len, &name, &v);
+    return is_secret_value(s, len, &name, &v) ||
+           ((name.kind == NAMES_SECRET || name.kind == NAMES_TOKEN) && v.sign != ' ' &&
+            fallback_at(s, len, &name, &v, ret));
+}
+
+/* --- options --- */
+
+static bool is_glued(const char *s, size_t len, size_t at, struct secret *ret) {
+    size_t n = secret_run(SECRET_ALNUM, s, len, at + 2);
+    size_t end = at + 2 + n;
+    struct secret_mix m = secret_mix(s + at + 2, n);
+    bool ends = end == len || !s[end] || strchr(" \t\n\r\"'\\`;|&)", s[end]);
+    *ret = (struct secret){at + 2, end, "<secret>", false};
+    return s[at + 1] == 'p' && n >= 8 && m.lower && m.upper && m.digit && ends;
+}
+
+bool secret_option(const char *s, size_t len, size_t at, struct secret *ret) {
+    char quote;
+    size_t n = s[at] == '-' ? secret_run(SECRET_WORD, s, len, at) : 0;
+    if (n < 2 || (s[at + 1] != '-' && is_glued(s, len, at, ret))) {
+        return n >= 2;
+    }
+    size_t i = at + n;
+    bool signs = i < len && (s[i] == '=' || s[i] == ' ');
+    if (!signs || !is_any(s + at, n, login_options, ARRAY_LEN(login_options))) {
+        return false;
+    }
+    size_t user = skip_quote(s, len, secret_blanks(s, len, i + 1), &quote);
+    size_t sign = user + secret_run(SECRET_WORD, s, len, user);
+    if (sign == user || sign >= len || (s[sign] != ':' && s[sign] != '%')) {
+        return false;
+    }
+    *ret = (struct secret){sign + 1, value_end(s, len, sign + 1, quote, false),
+                           "<secret>", false};
+    size_t size = ret->end - ret->start;
+    return size >= 6 && secret_is_odd(s + ret->start, size) &&
+           !secret_is_example(s + ret->start, size);
 }
 
 /* host:5432:database:user:secret, as .pgpass holds it; s[at] begins a line. */

@@ -16,6 +16,7 @@ struct secret {
 enum naming {
     NAMES_NOTHING,
     NAMES_KEY,    /* any key: only what is surely random */
+    NAMES_CODE,   /* pin, otp: digits, or base32 */
     NAMES_TOKEN,  /* api key, token …: what has letters and digits */
     NAMES_SECRET, /* password …: whatever is no code */
     NAMES_HEADER, /* the rest of the line */
@@ -25,6 +26,9 @@ enum naming secret_naming(const char *name, size_t len);
 /* A name begins at s[at], and its value is secret: NAME=…, "name": …, --name …, header:
  * …, <name>…</name>. */
 bool secret_named(const char *s, size_t len, size_t at, struct secret *ret);
+/* An option that takes a login in any program: -u USER:SECRET, --login USER%SECRET; or -p
+ * with a password glued to it. */
+bool secret_option(const char *s, size_t len, size_t at, struct secret *ret);
 /* A line that is one of a file which holds secrets (.pgpass). */
 bool secret_line(const char *s, size_t len, size_t at, struct secret *ret);
 

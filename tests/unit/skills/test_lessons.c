@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "skills/traces/redaction.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -110,6 +111,37 @@ Test(lessons, a_changed_option_is_the_fix) {
     cr_expect(eq(str, l.commands[0].command, "nvcc -arch=sm_90a -c gemm.cu"));
     cr_expect(l.nothing == false);
     lessons_finish(&l);
+    finish(&m);
+}
+
+/* What was hidden keeps its place; where all that changed is hidden, nothing is told. */
+Test(lessons, a_secret_keeps_its_place_in_a_command) {
+    struct maker m = {.trace.cwd = xstrdup("/home/ada/shop")};
+    struct redaction *r = redaction_new(NULL);
+    struct lessons l;
+    run(&m,
+        "PGPASSWORD=Tr0ub4dor-x9Q sshpass -p Tr0ub4dor-x9Q ship --all "
+        "--auth=Tr0ub4dor-x9Q x",
+        2, "ship: error: unrecognized option --all: use --every\n");
+    say(&m, "It wants --every.");
+    run(&m,
+        "PGPASSWORD=Tr0ub4dor-x9Q sshpass -p Tr0ub4dor-x9Q ship --every "
+        "--auth=Tr0ub4dor-x9Q x",
+        0, "shipped\n");
+    run(&m, "deploy --password hunter2old", 1,
+        "deploy: error: wrong password hunter2old\n");
+    say(&m, "The password is wrong.");
+    run(&m, "deploy --password hunter3new", 0, "deployed\n");
+    lessons_extract(&l, &m.trace, 1, r);
+    cr_assert(eq(sz, l.fix_count, 1));
+    cr_expect(
+        eq(str, l.fixes[0].changes[0].from,
+           "PGPASSWORD='<secret>' sshpass -p '<secret>' ship --all --auth='<secret>' x"));
+    cr_expect(eq(
+        str, l.fixes[0].changes[0].to,
+        "PGPASSWORD='<secret>' sshpass -p '<secret>' ship --every --auth='<secret>' x"));
+    lessons_finish(&l);
+    redaction_free(r);
     finish(&m);
 }
 

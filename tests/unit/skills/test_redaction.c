@@ -262,6 +262,13 @@ Test(redaction, leaves_what_is_no_secret) {
         {"sk_buff secret_santa_list rpa_robot figd_ dapi_client glc_context", NULL},
         {"https://discord.com/api/webhooks/ and bot12345678 at 12:30:AA", NULL},
         {"https://hooks.slack.com/services/YOUR/URL", NULL},
+        {"pin = 13; --pin 4; PIN=13; totp=off; mfa=required", NULL},
+        {"find . -print0 -perm 644; mkdir -p Build2024/x; gcc -pedantic -pthread", NULL},
+        {"docker run -u $USER:$GROUP1 x; git push -u origin HEAD:fix2", NULL},
+        {"token = self.tokens.get(i, \"EOF\") or Token(kind, \"end\")", NULL},
+        {"pwd = os.path.join(root, \"src\"); passwd = a if b else c", NULL},
+        {"cache.get(key=b\"layer.1\"); exit code = 4f3e2a1b; https://x/?page=code", NULL},
+        {"password = read(path), name = \"Model7B\"", NULL},
     };
     check(samples, ARRAY_LEN(samples));
 }
