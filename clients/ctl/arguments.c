@@ -4,6 +4,7 @@
 #include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "clients/ctl/method.h"
 
 #include <ctype.h>
@@ -300,8 +301,21 @@ static bool takes_value(const char *option, const char *next) {
     return next && !joined && *next != '-' && (folder || access(next, F_OK) < 0);
 }
 
+/* The compiler passes over it without a word. */
+static void look_for_folder(const char *option, const char *value) {
+    struct stat st;
+    bool folder = strncmp(option, "-I", 2) == 0 || strcmp(option, "-isystem") == 0;
+    if (folder && *value && (stat(value, &st) < 0 || !S_ISDIR(st.st_mode))) {
+        autobuf clean = BUF_INIT(8192);
+        text_clean(&clean, value, strlen(value));
+        fprintf(stderr, "warning: %.*s: there is no folder %s\n",
+                option[1] == 'I' ? 2 : 8, option, clean.data);
+    }
+}
+
 static int read_compiler_option(const char **words, int count, json_t *params) {
     int used = takes_value(words[0], count > 1 ? words[1] : NULL) ? 2 : 1;
+    look_for_folder(words[0], used == 2 ? words[1] : words[0] + 2);
     for (int i = 0; i < used; i++) {
         append(params, "options", json_text(words[i], strlen(words[i])));
     }

@@ -146,6 +146,9 @@ static char *with_group(const json_t *discover, const char *verb) {
     return NULL;
 }
 
+/* Those that stand without a command. */
+static const char *const options[] = {"--json", "--help", "--version"};
+
 char *help_meant(const json_t *discover, const char **words, int count) {
     autofree char *said =
         xasprintf("%s%s%s", words[0], count > 1 ? " " : "", count > 1 ? words[1] : "");
@@ -153,13 +156,21 @@ char *help_meant(const json_t *discover, const char **words, int count) {
                         one = {.said = words[0], .limit = 2};
     size_t i;
     json_t *method;
-    autojson *names = json_array();
+    autojson *names = json_array(), *groups = json_array();
     json_array_foreach(json_object_get(discover, "methods"), i, method) {
         autofree char *command = method_command(method);
         json_array_append_new(names, json_string(command));
+        command[strcspn(command, " ")] = '\0'; /* its group */
+        json_array_append_new(groups, json_string(command));
     }
     json_array_foreach(names, i, method) {
         nearest_name_try(&near, json_string_value(method));
+    }
+    json_array_foreach(groups, i, method) {
+        nearest_name_try(&one, json_string_value(method));
+    }
+    for (i = 0; i < ARRAY_LEN(options); i++) {
+        nearest_name_try(&one, options[i]);
     }
     for (i = 0; i < ARRAY_LEN(own_commands); i++) {
         nearest_name_try(&one, own_commands[i].name);

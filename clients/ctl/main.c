@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "clients/ctl/alias.h"
 #include "clients/ctl/arguments.h"
@@ -127,8 +128,7 @@ static int split_words(struct ctl *c, int argc, char **argv) {
         } else if (strcmp(argv[i], "--watch") == 0) {
             c->watch = true;
         } else if (strcmp(argv[i], "--output-format") == 0) {
-            i++;
-            if (i == argc || !report_format_read(argv[i], &c->format)) {
+            if (++i == argc || !report_format_read(argv[i], &c->format)) {
                 return usage_error(c,
                                    "--output-format: text, json, sarif, github or junit");
             }
@@ -137,10 +137,11 @@ static int split_words(struct ctl *c, int argc, char **argv) {
             puts("upskillctl " UPSKILLD_VERSION);
             return 0;
         } else if (strcmp(argv[i], "--log") == 0) {
-            if (i + 1 == argc) {
-                return usage_error(c, "--log: error, warning, info or debug is needed");
+            enum log_level level;
+            if (++i == argc || log_level_parse(argv[i], &level) < 0) {
+                return usage_error(c, "--log: error, warning, info or debug");
             }
-            daemon_arg(c, "--log-level", argv[++i]);
+            daemon_arg(c, "--log-level", argv[i]);
             c->keep_stderr = true;
         } else {
             grant(c, argv[i]);

@@ -1,6 +1,7 @@
 #include "clients/ctl/setup.h"
 
 #include "base/buf.h"
+#include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -64,7 +65,17 @@ static void print_usage(void) {
 /* --- words --- */
 
 static int wrong(const struct setup *s, const char *what, const char *word) {
-    terminal_error(s->terminal, "%s \"%s\"", what, word);
+    static const char *const options[] = {"--scope", "--print", "--remove", "--yes"};
+    struct nearest_name near = {.said = word, .limit = 3};
+    for (size_t i = 0; *word == '-' && i < ARRAY_LEN(options); i++) {
+        nearest_name_try(&near, options[i]);
+    }
+    for (const struct agent_config *a = agent_configs; *word != '-' && a->name; a++) {
+        nearest_name_try(&near, a->name);
+    }
+    terminal_error(s->terminal, "%s \"%s\"%s%s%s", what, word,
+                   near.best ? "; did you mean " : "", near.best ? near.best : "",
+                   near.best ? "?" : "");
     terminal_hint(s->terminal, "upskillctl setup --help lists agents and options");
     return -EINVAL;
 }

@@ -82,8 +82,9 @@ static void fail_from_status(struct compilation *c, int status, const char *why)
         refuse(c, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
     } else if (status == -ENODEV) {
         const char *workers = strchr(why, ':'); /* which ones have none */
-        autofree char *text =
-            xasprintf("no CUDA compiler (NVRTC) was found%s", workers ? workers : "");
+        autofree char *named = toolkit_named();
+        autofree char *text = xasprintf("no CUDA compiler (NVRTC) was found%s%s",
+                                        named ? named : "", workers ? workers : "");
         refuse(c, CALL_UNAVAILABLE, "no_compiler", TOOLKIT_HINT, text);
     } else if (status == -EMSGSIZE) {
         refuse(c, CALL_BAD_PARAMS, "too_large", NULL, why);

@@ -216,3 +216,14 @@ struct toolkit *toolkits_find(size_t *ret_count) {
     *ret_count = f.count;
     return f.found;
 }
+
+char *toolkit_named(void) {
+    static const char *const names[] = {"UPSKILLD_CUDA", "CUDA_HOME", "CUDA_PATH"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value) {
+            return xasprintf(" (%s is %.300s)", names[i], value);
+        }
+    }
+    return NULL;
+}

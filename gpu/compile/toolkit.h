@@ -23,6 +23,9 @@ struct toolkit {
     "install CUDA 12 or 13 and set CUDA_HOME if it is in an unusual place, or fetch "    \
     "NVIDIA's compiler wheels: pip install upskilld does, and ./setup of the sources"
 
+/* " (UPSKILLD_CUDA is /opt/cuda)": what the environment names, for when nothing was
+ * found; NULL: nothing. Freed by the caller. */
+char *toolkit_named(void);
 /* Every usable one, best first; count may be 0. Frees with toolkits_free. */
 struct toolkit *toolkits_find(size_t *ret_count);
 void toolkits_free(struct toolkit *t, size_t count);

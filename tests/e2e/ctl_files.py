@@ -182,6 +182,15 @@ def wrong_words_say_what_is_right():
     for words in (["--output-format"], ["k.cu", "--output-format", "xml"]):
         _, err = r.check(*words, status=2)
         assert "text, json, sarif, github or junit" in err, err
+    _, err = r.check("src/deep/a.cu", "--log", "loud", status=2)
+    assert "error: --log: error, warning, info or debug" in err, err
+    for words in (["-I", "nodir"], ["-Inodir"], ["-isystem", "nodir"]):
+        _, err = r.check("src/deep/a.cu", *words)
+        assert re.match(r"warning: -(I|isystem): there is no folder nodir\n", err), err
+    assert r.check("src/deep/a.cu", "-I", "inc")[1] == ""
+    for word, meant in (("--verison", "--version"), ("kernl", "kernel")):
+        done = subprocess.run([CTL, word], env=r.env, capture_output=True, text=True)
+        assert done.returncode == 2 and "did you mean upskillctl %s?" % meant in done.stderr, done.stderr
 
 
 tap = Tap()

@@ -258,7 +258,8 @@ def nothing_is_written_unasked():
 
 def wrong_words_say_what_is_right():
     home = Home()
-    for words, says in ((["emacs"], 'no agent "emacs"'), (["--scope"], "user or project"), (["--scope", "all"], "user or project"),
+    for words, says in ((["emacs"], 'no agent "emacs"'), (["claud-code"], 'no agent "claud-code"; did you mean claude-code?'),
+                        (["--scop"], "did you mean --scope?"), (["--scope"], "user or project"), (["--scope", "all"], "user or project"),
                         (["--dry-run"], 'no option "--dry-run"')):
         said = home.setup(*words, status=2)
         assert says in said and "upskillctl setup --help" in said, said
