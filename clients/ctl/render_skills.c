@@ -241,8 +241,24 @@ static void render_diffs(const struct terminal *t, const json_t *targets) {
     }
 }
 
+/* As sentences: a table at the edge of a terminal would break the folder's path. */
+static void render_reasons(const struct terminal *t, const json_t *targets) {
+    const json_t *target;
+    size_t i;
+    json_array_foreach(targets, i, target) {
+        const char *reason = json_get_string(target, "reason", NULL);
+        const char *path = json_get_string(target, "path", "");
+        if (reason) {
+            autofree char *text =
+                xasprintf("%s: %s%s%s", json_get_string(target, "agent", ""), reason,
+                          *path ? ": " : "", path);
+            terminal_put_wrapped(t, STYLE_PLAIN, text, 0, 2);
+        }
+    }
+}
+
 static int render_targets(const struct terminal *t, const json_t *result) {
-    static const char *const titles[] = {"agent", "outcome", "from", "folder", "", NULL};
+    static const char *const titles[] = {"agent", "outcome", "from", "folder", NULL};
     const json_t *targets = json_object_get(result, "results"), *target;
     bool refused = false;
     size_t i;
@@ -253,10 +269,11 @@ static int render_targets(const struct terminal *t, const json_t *result) {
         table_cell(table, json_get_string(target, "agent", ""));
         table_cell(table, outcome);
         table_cell(table, source_words(target));
-        table_cell(table, json_get_string(target, "path", ""));
-        table_cell(table, json_get_string(target, "reason", ""));
+        const char *path = json_get_string(target, "path", "");
+        table_cell(table, json_object_get(target, "reason") ? "" : path);
     }
     table_print_and_free(t, table);
+    render_reasons(t, targets);
     render_diffs(t, targets);
     render_hidden(t, result);
     return refused ? 1 : 0;

@@ -548,6 +548,17 @@ def on_terminal(room, width, *words):
     return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).replace("\r\n", "\n").split("\n")
 
 
+def a_refused_installs_path_is_whole(room):
+    text = "---\nname: mine\ndescription: Use this when an installation is to be refused.\n---\n# Mine\nText.\n"
+    room.write("new/mine/SKILL.md", text)
+    room.write(".claude/skills/mine/SKILL.md", text + "By hand.\n")
+    lines = on_terminal(room, 80, "skill", "install", "./new/mine", "--agents", "claude-code", "--scope", "project")
+    same(sum(room.dir + "/.claude/skills/mine" in line for line in lines), 2)  # with the reason and above the diff
+    holds(" ".join(" ".join(lines).split()), "claude-code: conflict: .*; --force replaces it: /")
+    for folder in ("new", ".claude/skills/mine"):
+        shutil.rmtree(os.path.join(room.dir, folder))
+
+
 def columns_of(line):
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
 
@@ -621,7 +632,7 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          a_last_line_needs_no_newline, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,
          a_checked_skill_has_findings_at_their_lines, no_line_is_quoted_from_outside_a_skill, installing_says_the_outcome_for_each_agent,
-         past_evaluations_are_a_table_and_a_report, tables_fit_the_terminal,
+         past_evaluations_are_a_table_and_a_report, a_refused_installs_path_is_whole, tables_fit_the_terminal,
          a_daemon_started_by_hand_says_what_it_is, all_tools_together_are_short]
 
 
