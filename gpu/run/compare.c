@@ -109,7 +109,7 @@ static void try_trivial(struct comparing *c, double expected) {
     double more = expected + c->shift;
     c->zero_bad += !trivial_passes(c, 0, expected);
     c->constant_bad += !trivial_passes(c, c->constant, expected);
-    if (isfinite(expected) && fabs(expected) > (t->scale ? c->in->noise : 0)) {
+    if (isfinite(expected) && fabs(expected) > c->in->noise) {
         c->sized++;
         c->loose += t->mode != COMPARE_EXACT && is_close(c, -expected, expected);
     }
@@ -418,8 +418,8 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
         .scale = c->scale,
         .largest = c->largest,
         .narrowed = c->narrowed,
-        .inexact = is_wide(in->type) && in->expected_type == TENSOR_FLOAT64 &&
-                   c->largest > 0x1p53,
+        .inexact = !tensor_type_float(in->type) && in->expected_type == TENSOR_FLOAT64 &&
+                   (in->inexact || c->largest > 0x1p53),
         .finite = c->finite,
         .varies = c->varies,
         .mean = c->constant,

@@ -27,7 +27,8 @@ struct compare_input {
     const int64_t *shape;
     size_t rank;
     struct tolerance tolerance;
-    double noise; /* with a scaled tolerance: no absolute error below this is one */
+    bool inexact; /* what was expected of integers went beyond 2^53 before */
+    double noise; /* what inputs of their size cancel to: not an error by default */
     bool (*stopped)(void);               /* asked now and then; may be NULL */
     const bool *judged;                  /* by element; NULL: all are compared */
     uint64_t unwritten, first_unwritten; /* elements never written: they count as
@@ -50,7 +51,7 @@ struct compare_result {
      * would pass if atol followed the largest. */
     double scale, largest;
     uint64_t narrowed;
-    bool inexact; /* an integer beyond 2^53 is expected, and was computed as a double */
+    bool inexact; /* integers were computed in double precision, and beyond 2^53 */
     bool finite;  /* some expected value is a finite number */
     bool varies;  /* not every expected value is the same */
     double mean;  /* of the finite expected values */

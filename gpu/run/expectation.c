@@ -92,11 +92,11 @@ static void inputs_of(const struct spec_case *c, void *const *before,
 
 /* The buffer's elements as the text has them. Its end is the run's: it may take as long
  * as that. */
-static int evaluate(double **ret, const struct spec_case *c, size_t buffer,
-                    const char *text, const struct value_inputs *inputs,
+static int evaluate(double **ret, bool *ret_inexact, const struct spec_case *c,
+                    size_t buffer, const char *text, const struct value_inputs *inputs,
                     struct err *err) {
     struct value_expression *e = NULL;
-    struct value_budget budget = {UINT64_MAX, trials_stopped};
+    struct value_budget budget = {.steps = UINT64_MAX, .stopped = trials_stopped};
     int r = value_expression_new(&e, text, &c->size_list, inputs, err);
     if (r == 0) {
         uint64_t count = c->buffers[buffer].count;
@@ -104,6 +104,7 @@ static int evaluate(double **ret, const struct spec_case *c, size_t buffer,
         r = value_expression_evaluate(e, count, *ret, &budget, err);
     }
     value_expression_free(e);
+    *ret_inexact = budget.inexact;
     return r;
 }
 
@@ -111,7 +112,7 @@ static int expression_of(struct expected_output *ret, const struct spec_case *c,
                          size_t buffer, const char *text,
                          const struct value_inputs *inputs, struct err *err) {
     double *values = NULL;
-    int r = evaluate(&values, c, buffer, text, inputs, err);
+    int r = evaluate(&values, &ret->inexact, c, buffer, text, inputs, err);
     ret->type = TENSOR_FLOAT64;
     ret->data = values;
     return r < 0
@@ -126,7 +127,8 @@ static int mask_of(struct expected_output *ret, const struct spec_case *c, size_
     const struct spec_buffer *spec = &c->spec->buffers[buffer];
     uint64_t count = c->buffers[buffer].count;
     autofree double *values = NULL;
-    if (evaluate(&values, c, buffer, spec->judge, inputs, err) < 0) {
+    bool inexact;
+    if (evaluate(&values, &inexact, c, buffer, spec->judge, inputs, err) < 0) {
         return err_wrap(err, "%s.judge", spec->name);
     }
     ret->judged = xcalloc(count ? count : 1, sizeof *ret->judged);

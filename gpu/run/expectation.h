@@ -8,6 +8,7 @@ struct expectation {
         enum tensor_type type;
         void *data;   /* owned */
         bool *judged; /* by element; NULL: all; owned */
+        bool inexact; /* an expression met whole numbers that a double lacks */
     } * outputs;
     size_t count;
 };

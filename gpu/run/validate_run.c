@@ -218,10 +218,9 @@ static void warn_inexact(struct course *run, const char *name) {
     char message[320];
     snprintf(
         message, sizeof message,
-        "integers beyond 2^53 are expected of the output '%.64s', and were computed "
-        "in double precision: what differs only in the bits that a double lacks "
-        "passes. A reference kernel (\"expect\": {\"kernel\": …}) is compared to the "
-        "last bit",
+        "what is expected of the integers of the output '%.64s' was computed in double "
+        "precision, through values beyond 2^53: its last bits may be wrong. A reference "
+        "kernel (\"expect\": {\"kernel\": …}) is compared to the last bit",
         name);
     run_report_note(&run->report, "inexact_expected", "warning", name, message);
 }
@@ -243,8 +242,12 @@ static void note_narrow(struct course *run, const char *name,
 
 static void note_failed(struct course *run) {
     for (size_t i = 0; i < run->spec.buffer_count; i++) {
-        if (run->report.outputs[i].narrowed) {
-            note_narrow(run, run->spec.buffers[i].name, &run->report.outputs[i]);
+        const struct output_strength *s = &run->report.outputs[i];
+        if (s->narrowed) {
+            note_narrow(run, run->spec.buffers[i].name, s);
+        }
+        if (s->inexact) {
+            warn_inexact(run, run->spec.buffers[i].name);
         }
     }
 }

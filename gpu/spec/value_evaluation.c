@@ -24,12 +24,18 @@ struct run {
     bool (*stopped)(void);
     bool folds;   /* while the terms of a fold are evaluated */
     bool in_fold; /* so it was when the error was met */
-    int error;    /* -ETIME, -ERANGE */
+    bool inexact;
+    int error; /* -ETIME, -ERANGE */
     const struct value_input *input;
     double index;
 };
 
 static double evaluate(struct run *run, uint16_t at);
+
+static double noted(struct run *run, double value) {
+    run->inexact |= fabs(value) > 0x1p53 && isfinite(value);
+    return value;
+}
 
 static double element(struct run *run, const struct value_node *n) {
     double index = trunc(evaluate(run, n->args[0]));
@@ -42,7 +48,8 @@ static double element(struct run *run, const struct value_node *n) {
         }
         return NAN;
     }
-    return tensor_get(n->input->type, n->input->data, (size_t)index);
+    double value = tensor_get(n->input->type, n->input->data, (size_t)index);
+    return tensor_type_float(n->input->type) ? value : noted(run, value);
 }
 
 static bool remembers(struct run *run, const struct value_node *n, struct memory *m) {
@@ -98,7 +105,7 @@ static double evaluate(struct run *run, uint16_t at) {
     case NODE_ELEMENT:
         return element(run, n);
     case NODE_FUNCTION:
-        return function(run, n);
+        return noted(run, function(run, n));
     case NODE_CHOICE:
         return evaluate(run, evaluate(run, n->args[0]) != 0 ? n->args[1] : n->args[2]);
     case NODE_AND:
@@ -106,7 +113,7 @@ static double evaluate(struct run *run, uint16_t at) {
     case NODE_OR:
         return evaluate(run, n->args[0]) != 0 || evaluate(run, n->args[1]) != 0;
     default:
-        return fold(run, n);
+        return noted(run, fold(run, n));
     }
 }
 
@@ -120,6 +127,7 @@ int value_expression_evaluate(const struct value_expression *e, uint64_t count,
         ret[i] = evaluate(&run, e->root);
     }
     budget->steps = run.steps;
+    budget->inexact |= run.inexact;
     if (run.error == -ETIME) {
         return err_set(err, -ETIME, "evaluating '%s' takes too long", e->text);
     }

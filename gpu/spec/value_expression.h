@@ -36,6 +36,8 @@ void value_expression_free(struct value_expression *e);
 struct value_budget {
     uint64_t steps;        /* counted down; some nanoseconds each */
     bool (*stopped)(void); /* asked every some thousand steps; NULL: nobody stops it */
+    bool inexact; /* set when an element of an integer buffer, or a result on the way, was
+                     beyond 2^53, where a double leaves out whole numbers */
 };
 /* Elements [0, count) into ret. -ETIME when the budget is used up or was stopped, -ERANGE
  * for an index outside its buffer. */

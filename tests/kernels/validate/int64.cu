@@ -30,3 +30,9 @@ extern "C" __global__ void squares(const long long *a, long long *square, int n)
     if (i < n)
         square[i] = a[i] * a[i];
 }
+
+extern "C" __global__ void remainders(const int *a, int *rest, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        rest[i] = a[i] * 4294967296 % 1000;
+}

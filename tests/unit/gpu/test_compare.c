@@ -158,6 +158,21 @@ Test(compare, a_default_follows_what_is_below_a_gap) {
     cr_expect(passes(a, e, t));
 }
 
+/* What may be noise shows nothing of the tolerance. */
+Test(compare, elements_that_any_value_up_to_their_size_would_pass) {
+    const float e[6] = {-1e9f, 1, -2, 3, -4, 0};
+    const struct tolerance t = {.mode = COMPARE_ELEMENTWISE, .rtol = 1e-4, .atol = 6};
+    struct compare_input in = input(e, e, t);
+    for (int k = 0; k < 2; k++) {
+        struct compare_result r;
+        in.noise = k ? 2.5 : 0;
+        compare_output(&r, &in);
+        cr_expect_eq(r.sized, k ? 3 : 5);
+        cr_expect_eq(r.loose, k ? 1 : 3);
+        json_decref(r.json);
+    }
+}
+
 /* What cancels, and the least step of a type, are no errors below a gap either. */
 Test(compare, below_a_gap_rounding_is_no_error) {
     const double residue[6] = {1, 1e-16, -3e-16, 1e-5, 1e-6, 1},
