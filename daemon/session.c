@@ -1,6 +1,7 @@
 #define LOG_MODULE "session"
 #include "daemon/session.h"
 
+#include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/json_release.h"
 #include "base/log.h"
@@ -127,8 +128,14 @@ static void on_request(struct rpc_call *call, void *data) {
                 : plain_request(plain(s), call) || mcp_request(mcp(s), call)) {
         return;
     }
-    rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "method not found: %.100s",
-              rpc_call_method(call));
+    struct nearest_name near = {.said = rpc_call_method(call), .limit = 3};
+    const struct operation_table *all = s->host.tables->operations;
+    for (size_t i = 0; i < operation_count(all); i++) {
+        nearest_name_try(&near, operation_at(all, i)->name);
+    }
+    rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "method not found: %.100s%s%s%s",
+              near.said, near.best ? "; did you mean " : "", near.best ? near.best : "",
+              near.best ? "?" : "");
 }
 
 static void on_notification(struct rpc_peer *peer, enum frame_mode mode,

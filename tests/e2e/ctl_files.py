@@ -188,6 +188,8 @@ def wrong_words_say_what_is_right():
         _, err = r.check("src/deep/a.cu", *words)
         assert re.match(r"warning: -(I|isystem): there is no folder nodir\n", err), err
     assert r.check("src/deep/a.cu", "-I", "inc")[1] == ""
+    done = subprocess.run([CTL, "call", "kernel/chek"], env=r.env, capture_output=True, text=True)
+    assert json.loads(done.stdout)["message"] == "method not found: kernel/chek; did you mean kernel/check?", done.stdout
     for word, meant in (("--verison", "--version"), ("kernl", "kernel")):
         done = subprocess.run([CTL, word], env=r.env, capture_output=True, text=True)
         assert done.returncode == 2 and "did you mean upskillctl %s?" % meant in done.stderr, done.stderr
