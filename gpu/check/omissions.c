@@ -148,8 +148,9 @@ static struct host_part include_of(const struct source_file *file, struct host_p
 enum omission { OMISSION_NONE, OMISSION_PLACE, OMISSION_INSTANTIATION };
 
 /* header: that the finding says is missing; NULL: it says something else. */
-static enum omission leave_out_of(struct check_input *input, size_t index,
-                                  const json_t *finding, const char *header, bool whole) {
+static enum omission leave_out_of(struct check_input *input, struct host_parts *parts,
+                                  size_t index, const json_t *finding, const char *header,
+                                  bool whole) {
     const struct source_set *sources = &input->closure.sources;
     const struct source_file *file = &sources->files[index];
     struct host_part line = line_of(file, finding);
@@ -165,7 +166,7 @@ static enum omission leave_out_of(struct check_input *input, size_t index,
                                                    : OMISSION_NONE;
     }
     part =
-        header ? include_of(file, line, header) : host_part_at(sources, index, at, whole);
+        header ? include_of(file, line, header) : host_parts_at(parts, index, at, whole);
     return part.to && !is_guess && leave_out(input, index, part, header != NULL)
                ? OMISSION_PLACE
                : OMISSION_NONE;
@@ -206,7 +207,8 @@ static bool is_error(const json_t *finding) {
 
 /* What the error is about is left out: what is told of it, a new reference; else NULL. */
 static json_t *leave_named_out(struct omissions *o, struct check_input *input,
-                               const json_t *answer, const json_t *error) {
+                               struct host_parts *parts, const json_t *answer,
+                               const json_t *error) {
     static const char missing[] = "cannot open source file ";
     const struct source_set *sources = &input->closure.sources;
     const char *message = json_get_string(error, "message", "");
@@ -215,7 +217,7 @@ static json_t *leave_named_out(struct omissions *o, struct check_input *input,
     enum omission what = OMISSION_NONE;
     for (size_t i = 0; i < sources->count && !what && is_error(error); i++) {
         if (strcmp(sources->files[i].display, json_get_string(error, "file", "")) == 0) {
-            what = leave_out_of(input, i, error, header, o->rounds > 2);
+            what = leave_out_of(input, parts, i, error, header, o->rounds > 2);
         }
     }
     if (what == OMISSION_PLACE) {
@@ -236,13 +238,16 @@ bool omissions_next(struct omissions *o, struct check_input *input,
         return false;
     }
     o->findings = o->findings ? o->findings : json_array();
+    struct host_parts *parts = host_parts_new(&input->closure.sources);
     for (size_t i = 0;
          i < json_array_size(list) && json_array_size(o->findings) < OMISSIONS_MAX; i++) {
-        json_t *told = leave_named_out(o, input, answer, json_array_get(list, i));
+        json_t *told = leave_named_out(o, input, parts, answer, json_array_get(list, i));
         if (told) {
             json_array_append_new(o->findings, told);
+            host_parts_forget(parts);
         }
     }
+    host_parts_free(parts);
     return json_array_size(o->findings) > before;
 }
 

@@ -1,5 +1,6 @@
 #include "gpu/source/host_part.h"
 
+#include "base/mem.h"
 #include "gpu/source/host_blanker.h"
 #include "gpu/source/source_set.h"
 
@@ -55,22 +56,62 @@ static struct host_part part_at(const struct host_blanker *b, size_t offset) {
     return ret;
 }
 
-struct host_part host_part_at(const struct source_set *s, size_t index, size_t offset,
-                              bool whole) {
-    const struct source_file *f = &s->files[index];
-    struct host_part ret = {0};
-    struct space_macros macros = {0};
-    struct host_blanker b;
-    if (s->default_device) {
-        return ret; /* it is the device's all the same */
+/* --- files that are read once --- */
+
+struct host_parts {
+    const struct source_set *sources;
+    struct space_macros macros;
+    bool has_macros, has_file, is_sound; /* sound: it could be read */
+    size_t index;                        /* of the file that was read last */
+    struct host_blanker blanker;
+};
+
+struct host_parts *host_parts_new(const struct source_set *s) {
+    struct host_parts *p = xcalloc(1, sizeof *p);
+    p->sources = s;
+    return p;
+}
+
+void host_parts_forget(struct host_parts *p) {
+    if (p->is_sound) {
+        host_blanker_finish(&p->blanker);
     }
-    read_macros(s, &macros);
-    if (host_blanker_init(&b, original_of(f), f->len, HOST_TOKENS_MAX, &macros) == 0) {
-        bool header = index != source_set_unit(s) && b.tokens.count &&
-                      !has_device_words(&b, 0, b.tokens.count - 1);
-        ret = header && whole ? (struct host_part){0, f->len} : part_at(&b, offset);
-        host_blanker_finish(&b);
+    p->has_file = p->is_sound = false;
+}
+
+void host_parts_free(struct host_parts *p) {
+    host_parts_forget(p);
+    space_macros_finish(&p->macros);
+    free(p);
+}
+
+static void read_file(struct host_parts *p, size_t index) {
+    const struct source_file *f = &p->sources->files[index];
+    if (!p->has_macros) {
+        read_macros(p->sources, &p->macros);
+        p->has_macros = true;
     }
-    space_macros_finish(&macros);
-    return ret;
+    if (!p->has_file || p->index != index) {
+        host_parts_forget(p);
+        p->is_sound = host_blanker_init(&p->blanker, original_of(f), f->len,
+                                        HOST_TOKENS_MAX, &p->macros) == 0;
+        p->has_file = true;
+        p->index = index;
+    }
+}
+
+struct host_part host_parts_at(struct host_parts *p, size_t index, size_t offset,
+                               bool whole) {
+    const struct host_blanker *b = &p->blanker;
+    if (p->sources->default_device) {
+        return (struct host_part){0}; /* it is the device's all the same */
+    }
+    read_file(p, index);
+    if (!p->is_sound) {
+        return (struct host_part){0};
+    }
+    bool header = index != source_set_unit(p->sources) && b->tokens.count &&
+                  !has_device_words(b, 0, b->tokens.count - 1);
+    return header && whole ? (struct host_part){0, p->sources->files[index].len}
+                           : part_at(b, offset);
 }
