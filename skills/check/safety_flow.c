@@ -32,6 +32,9 @@ const char safety_flow_words[] = "curl|wget|urlopen|urlretrieve|requests.|httpx.
     "\\bopen\\s*\\([^\\n]{0,60}?|\\bread\\w*\\s*\\([^\\n]{0,60}?|\\bPath\\s*\\([^\\n]{"  \
     "0,60}?)[\"']?[^\\s\"'|;]{0,40}"
 
+/* Behind os.environ: not one of its members. */
+#define WHOLE "(?!\\s*(?:\\[|\\.(?!copy\\b|items\\b)))"
+
 /* Each is compiled once; group 1 is the name or argument that counts. */
 static const char *const regexes[] = {
     /* NAME = …, also the first in prose's back quotes */
@@ -57,7 +60,10 @@ static const char *const regexes[] = {
     "|\\b(?:requests|httpx|axios)\\.\\w+\\s*\\(|\\burlopen\\s*\\(|(?<![.\\w])fetch\\s*\\("
     "|\\bgethostbyname\\s*\\(|\\bgetaddrinfo\\s*\\(|\\bsendall\\s*\\(",
     /* read where it is sent */
-    "(?:\\$\\(|`)\\s*(?:cat|base64|head|tail|xxd)\\s[^\\n)`]{0,80}" HARD_SECRET,
+    "(?:\\$\\(|`)\\s*(?:cat|base64|head|tail|xxd)\\s[^\\n)`]{0,80}" HARD_SECRET
+    "|\\b(?:data|json|params|body|content|files)\\s*[=:]\\s*[^\\n]{0,60}"
+    "\\bos\\.environ\\b" WHOLE "|\\bdict\\(\\s*os\\.environ\\s*\\)"
+    "|\\bstringify\\(\\s*process\\.env\\s*[,)]",
 };
 enum part {
     PART_ASSIGNMENT,

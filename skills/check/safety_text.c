@@ -21,7 +21,7 @@
 #define COMMENT_MAX 4096u
 /* Another number when a rule changes that stands in no table: what was found before is
  * then looked for anew (safety_rules_version). */
-#define RULES_OUTSIDE_TABLES 0xcbf29ce484222327u
+#define RULES_OUTSIDE_TABLES 0xcbf29ce484222329u
 #define FLOW MAX_PATTERNS /* the id of words that a flow needs */
 
 /* What a flow is told as. */
