@@ -13,6 +13,7 @@ enum {
 };
 
 #define FEWEST_SHARE 0.02
+#define GAP_MOST 1e3
 #define RESIDUE_MOST 0x1p-40
 #define RESIDUE_LEAST 0x1p-60
 
@@ -53,13 +54,13 @@ static bool is_group(const struct expected_scale *s, uint64_t below, double most
 
 double expected_scale_get(const struct expected_scale *s, double rtol) {
     uint64_t below = 0;
-    double most = 0;
+    double most = 0, gap = fmin(1 / rtol, GAP_MOST);
     for (int i = 0; i < EXPONENTS; i++) {
         const struct bucket *b = &s->buckets[i];
         if (!b->count) {
             continue;
         }
-        if (b->least * rtol > most && is_group(s, below, most)) {
+        if (b->least > gap * most && is_group(s, below, most)) {
             return most;
         }
         below += b->count;

@@ -3,11 +3,12 @@
  *
  * It is the largest finite expected magnitude, unless a gap shows that this one belongs
  * to other values: attention scores masked by -1e9 would else be judged to 1e4. A gap is
- * a factor of more than 1/rtol between neighbouring magnitudes that are not 0: what is
- * above it is judged by rtol, and its share of the tolerance is more than a tenth of all
- * that is below. The scale is then the largest below the lowest gap that has beneath it
+ * a factor of more than 1000 (or 1/rtol, if that is less) between neighbouring magnitudes
+ * that are not 0: what is above it is judged by rtol; for what is below, an atol of a
+ * tenth of rtol times the largest is too wide, for float32 a hundred times. The scale is
+ * then the largest below the lowest gap that has beneath it
  *  - 4 magnitudes: of evenly spread ones, 4 gather below such a gap by chance once in
- *    rtol^-4 times (1e16 of float32, 6e6 of bfloat16);
+ *    gap^4 times (1e12 of float32, 6e6 of bfloat16);
  *  - 2 % of all: fewer are the tail of one distribution, as near a function's zeros,
  *    where a kernel's rounding is as large as its terms;
  *  - what is not 2^-40 to 2^-60 of the largest: sums that cancel leave that in double

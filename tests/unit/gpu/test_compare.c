@@ -220,9 +220,9 @@ Test(compare, which_magnitude_the_default_follows) {
     } rows[] = {
         {{{0}}, 0},
         {{{3, 0}}, 0},
-        {{{9, 1}, {1, 5e3}, {1, 1e7}}, 1e7},           /* no factor over 1e4 */
-        {{{9, 0}, {3, 1}, {1, 4}, {1, 39990}}, 39990}, /* nor here */
-        {{{9, 0}, {3, 1}, {1, 4}, {1, 40010}}, 4},
+        {{{9, 1}, {1, 9e2}, {1, 8e5}}, 8e5},         /* no factor over 1e3 */
+        {{{9, 0}, {3, 1}, {1, 4}, {1, 3999}}, 3999}, /* nor here */
+        {{{9, 0}, {3, 1}, {1, 4}, {1, 4001}}, 4},
         {{{9, 0}, {3, 1}, {1, 1e9}}, 1e9}, /* three are no group */
         {{{1, 4}, {3, 1}, {1, 1e9}}, 4},
         {{{19, 1}, {1000, 1e9}}, 1e9}, /* 1.9 % are a tail */
@@ -236,6 +236,13 @@ Test(compare, which_magnitude_the_default_follows) {
         double scale = scale_of(rows[i].groups, 1e-4);
         cr_expect(scale == rows[i].scale, "%zu: %g", i, scale);
     }
+}
+
+Test(compare, a_gap_is_no_wider_than_a_type_is_coarse) {
+    const struct group groups[] = {{9, 1}, {1, 90}, {1, 6000}, {0}};
+    cr_expect(scale_of(groups, 2e-2) == 1);
+    cr_expect(scale_of(groups, 1e-2) == 6000);
+    cr_expect(scale_of(groups, 1e-9) == 6000);
 }
 
 Test(compare, integers_beyond_a_double_are_told) {
