@@ -150,6 +150,7 @@ static void on_cancel(struct call *call, void *data) {
 static json_t *result_of(struct installing *in) {
     size_t i;
     json_t *target, *hides = json_object_get(in->about, "hides");
+    json_t *misnamed = json_object_get(in->about, "misnamed");
     json_array_foreach(in->results, i, target) {
         if (in->about) {
             json_object_set(target, "source", json_object_get(in->about, "source"));
@@ -159,6 +160,9 @@ static json_t *result_of(struct installing *in) {
     json_t *result = json_pack("{s:o}", "results", in->results);
     if (hides) {
         json_object_set(result, "hides", hides);
+    }
+    if (misnamed) {
+        json_object_set(result, "misnamed", misnamed);
     }
     return result;
 }

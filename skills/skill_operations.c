@@ -119,11 +119,12 @@ static void add_trust(const struct skill *s, const char *name, const json_t *sou
     bool own = strcmp(json_get_string(source, "source", ""), "project") != 0;
     json_object_update(all, (json_t *)(uintptr_t)source);
     autofree char *misnamed = skill_name_problem(name);
-    json_object_set_new(all, "trusted",
-                        json_boolean(own && !json_array_size(danger) && !misnamed));
     if (misnamed) {
         json_object_set_new(all, "misnamed", json_clean_z(misnamed));
     }
+    json_object_set_new(all, "trusted",
+                        json_boolean(own && !json_array_size(danger) &&
+                                     !json_object_get(all, "misnamed")));
     json_object_set_new(all, "danger", danger);
 }
 

@@ -42,7 +42,7 @@ static void render_misnamed(const struct terminal *t, const json_t *row) {
     const char *misnamed = json_get_string(row, "misnamed", NULL);
     if (misnamed) {
         autofree char *text =
-            xasprintf("%s: %s", json_get_string(row, "name", ""), misnamed);
+            xasprintf("%s: %s", json_get_string(row, "name", "warning"), misnamed);
         terminal_put_wrapped(t, STYLE_YELLOW, text, 0, 0);
     }
 }
@@ -275,6 +275,7 @@ static int render_targets(const struct terminal *t, const json_t *result) {
     table_print_and_free(t, table);
     render_reasons(t, targets);
     render_diffs(t, targets);
+    render_misnamed(t, result);
     render_hidden(t, result);
     return refused ? 1 : 0;
 }

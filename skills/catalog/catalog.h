@@ -56,7 +56,7 @@ char *catalog_locate(struct catalog *c, const char *name_uri_or_path);
  * URI names; NULL when there is none, and then whether a project has one. Malloc'ed. */
 char *catalog_locate_own(const struct catalog *c, const char *name_or_uri, size_t nth,
                          bool *foreign);
-/* {"source","agent"?,"hides"?} of a folder that catalog_locate gives, or of one of the
+/* {"source","agent"?,"hides"?,"misnamed"?} of a folder that catalog_locate gives, or of one of the
  * workspace. New reference. */
 json_t *catalog_source(const struct catalog *c, const char *path);
 /* The skill:// URI of a folder that catalog_locate gives: skill://<scope or

@@ -1,6 +1,7 @@
 /* Where a skill comes from, whether it is trusted, and which others it hides. */
 #include "skills/catalog/catalog_state.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "skills/format/skill_name.h"
 
@@ -18,10 +19,25 @@ static void place_add_source(const struct catalog *c, const struct snapshot_plac
     }
 }
 
+/* What is wrong with a name, or which skill that is not a project's a project's looks
+ * like; NULL when nothing. Malloc'ed. */
+static char *name_problem(const struct catalog *c, const char *name, bool foreign) {
+    const struct snapshot *s = c->snapshot;
+    char *problem = skill_name_problem(name);
+    for (size_t i = 0; s && foreign && !problem && i < s->place_count; i++) {
+        if (skill_name_looks_like(name, s->places[i].name) &&
+            !place_is_foreign(c, &s->places[i])) {
+            problem = xasprintf("its name only looks like that of another skill, %s",
+                                s->places[i].name);
+        }
+    }
+    return problem;
+}
+
 void place_add_trust(const struct catalog *c, const struct snapshot_place *p,
                      json_t *ret) {
     json_t *danger = p->danger ? json_loads(p->danger, 0, NULL) : NULL;
-    autofree char *misnamed = skill_name_problem(p->name);
+    autofree char *misnamed = name_problem(c, p->name, place_is_foreign(c, p));
     place_add_source(c, p, ret);
     json_object_set_new(ret, "trusted",
                         json_boolean(!p->danger && !place_is_foreign(c, p) && !misnamed));
@@ -76,6 +92,11 @@ json_t *catalog_source(const struct catalog *c, const char *path) {
         place_add_hidden(c, p, source);
     } else {
         json_object_set_new(source, "source", json_string("project"));
+    }
+    autofree char *misnamed =
+        name_problem(c, p ? p->name : path_basename(path), !p || place_is_foreign(c, p));
+    if (misnamed) {
+        json_object_set_new(source, "misnamed", json_clean_z(misnamed));
     }
     return source;
 }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "skills/format/skill.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define NAMED_MAX 4 /* characters that are named */
@@ -43,4 +44,28 @@ char *skill_name_problem(const char *name) {
                        : " is not as the specification wants it:");
     buf_adds(&out, " only a to z, 0 to 9 and single hyphens between them");
     return buf_detach(&out);
+}
+
+/* What all letters that look like the next one become; 0 at the end. half: of an 'm' its
+ * 'r' is told. */
+static char look_next(const char **at, bool *half) {
+    char c = *half ? 'n' : (char)tolower((unsigned char)**at);
+    *half = !*half && c == 'm';
+    *at += c && !*half;
+    return *half                              ? 'r'
+           : c == '0'                         ? 'o'
+           : c == '1' || c == 'i' || c == '|' ? 'l'
+           : c == '_'                         ? '-'
+                                              : c;
+}
+
+bool skill_name_looks_like(const char *name, const char *other) {
+    const char *a = name, *b = other;
+    bool a_half = false, b_half = false;
+    for (;;) {
+        char x = look_next(&a, &a_half), y = look_next(&b, &b_half);
+        if (x != y || !x) {
+            return x == y && strcmp(name, other) != 0;
+        }
+    }
 }

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "skills/format/skill.h"
+#include "skills/format/skill_name.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -299,4 +300,34 @@ Test(skill, broken_test_files_are_problems_and_missing_ones_are_not) {
     autojson *broken = skill_meta_read(&s);
     cr_expect(eq(sz, json_array_size(json_object_get(broken, "problems")), 2));
     skill_finish(&s);
+}
+
+Test(skill, names_that_look_like_another_are_told_from_it) {
+    static const char *const alike[][2] = {
+        {"hl00-cuda-kernels", "h100-cuda-kernels"},
+        {"hi00-cuda", "h100-cuda"},
+        {"h1oo-cuda", "h100-cuda"},
+        {"cornrnit", "commit"},
+        {"H100-Cuda", "h100-cuda"},
+        {"h100_cuda", "h100-cuda"},
+    };
+    static const char *const apart[][2] = {
+        {"h100-cuda", "h100-cuda"},
+        {"h100-cuda", "h200-cuda"},
+        {"h100-cuda", "h100-cuda-x"},
+        {"rm", "m"},
+        {"mr", "m"},
+        {"commit", "corn"},
+        {"", "a"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(alike); i++) {
+        cr_expect(skill_name_looks_like(alike[i][0], alike[i][1]), "%s", alike[i][0]);
+        cr_expect(skill_name_looks_like(alike[i][1], alike[i][0]), "%s", alike[i][0]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(apart); i++) {
+        cr_expect(skill_name_looks_like(apart[i][0], apart[i][1]) == false, "%s",
+                  apart[i][0]);
+        cr_expect(skill_name_looks_like(apart[i][1], apart[i][0]) == false, "%s",
+                  apart[i][0]);
+    }
 }
