@@ -306,7 +306,7 @@ def a_skill_alone_keeps_its_text(t, d):
     r = generate(d, skill="skills/mine", task="Make it clear.", teacher=t.teacher("good"), tests=0)
     assert r["outcome"] == "saved" and "mine: x" in open(folder + "/SKILL.md").read() and "HF_TOKEN" in r["diff"], r
     r = generate(d, skill="skills/mine", teacher="builtin")
-    assert r["outcome"] == "nothing_to_teach" and "a model as teacher" in r["reason"], r
+    assert r["outcome"] == "nothing_to_teach" and "a model as `teacher`" in r["reason"], r
 
 
 def keeps_to_the_budget(t, d):
