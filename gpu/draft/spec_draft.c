@@ -67,6 +67,26 @@ static json_t *init_of(const struct draft_param *p, bool zeros) {
                : json_pack("{s:[i,i]}", "integers", 0, p->type == TENSOR_BOOL ? 2 : 100);
 }
 
+/* A product of names alone has one extent for each, in the order of the source: the same
+ * memory, and what operators and findings name by row and column. */
+static json_t *factors_json(const struct amount *a) {
+    json_t *extents = json_array();
+    for (const char *at = a->text; a->multiplier == 1; at += 3) {
+        size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_");
+        json_array_append_new(extents, json_stringn(at, len));
+        at += len;
+        if (!*at && len) {
+            return extents;
+        }
+        if (strncmp(at, " * ", 3) != 0) {
+            break;
+        }
+    }
+    json_decref(extents);
+    return json_pack("[o]", amount_json(a));
+}
+
 /* The elements of what was allocated; NULL: not known. */
 static json_t *shape_of(struct draft *d, const struct host_buffer *b, size_t bytes) {
     struct amount a;
@@ -74,7 +94,7 @@ static json_t *shape_of(struct draft *d, const struct host_buffer *b, size_t byt
         a.value <= 0 || !amount_divide(&a, (int64_t)bytes)) {
         return NULL;
     }
-    return json_pack("[o]", amount_json(&a));
+    return factors_json(&a);
 }
 
 /* What the first contents of a buffer are: zeros where any number may be an index, or

@@ -55,6 +55,32 @@ static const char *why(const json_t *unknown, const char *member) {
     "], \"init\": {\"fill\": \"NaN\"}, \"output\": true}, {\"name\": \"n\", \"type\": "  \
     "\"int32\", \"value\": " n "}]}"
 
+/* Row by row, as the host multiplies; a factor that is no size leaves one extent. */
+Test(spec_draft, a_product_of_sizes_is_a_shape) {
+    static const char *const cases[][2] = {
+        {"rows * n * sizeof(float)", "[\"rows\", \"n\"]"},
+        {"sizeof(float) * rows * n", "[\"rows\", \"n\"]"},
+        {"rows * n * 4 * sizeof(float)", "[\"rows * n * 4\"]"},
+        {"rows * (n + 1) * sizeof(float)", "[\"rows * (n + 1)\"]"},
+        {"rows * n / 2 * sizeof(float)", "[\"rows * n / 2\"]"},
+        {"1024 * sizeof(float)", "[1024]"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *text = xasprintf(
+            "__global__ void k(float *x, int rows, int n) { x[threadIdx.x] = n; }\n"
+            "int main() { int rows = 8, n = 96; float *d; cudaMalloc(&d, %s);\n"
+            "k<<<n, 32>>>(d, rows, n); }\n",
+            cases[i][0]);
+        autojson *unknown = NULL;
+        autojson *draft = draft_of(text, &unknown);
+        autojson *want = json_loads(cases[i][1], 0, NULL);
+        const json_t *arg = json_array_get(json_object_get(draft, "args"), 0);
+        autofree char *got = json_dumps(arg, 0);
+        cr_assert(json_equal(json_object_get(arg, "shape"), want), "%s of %s", got,
+                  cases[i][0]);
+    }
+}
+
 Test(spec_draft, grids_are_read_as_expressions) {
     static const char *const cases[][2] = {
         {GRID("int n = 1000;", "n / 32"),
