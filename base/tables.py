@@ -81,12 +81,17 @@ def read(path):
     return tables
 
 
-with open(sys.argv[2], "w", encoding="utf-8") as out:
-    for name, (kind, lines) in read(sys.argv[1]).items():
-        scope = "" if "extern" in kind else "static "
-        if kind[0] == "text":
-            out.write(f"{scope}const char {name}[] = {literal(''.join(lines))};\n")
-            continue
-        of = "char *const" if kind[0] in ("words", "rows") else f"struct {kind[1]}"
-        out.write(f"{scope}const {of} {name}[] = {{\n")
-        out.write("".join(f"    {entry},\n" for entry in entries(kind[0], lines)) + "};\n")
+def main():
+    with open(sys.argv[2], "w", encoding="utf-8") as out:
+        for name, (kind, lines) in read(sys.argv[1]).items():
+            scope = "" if "extern" in kind else "static "
+            if kind[0] == "text":
+                out.write(f"{scope}const char {name}[] = {literal(''.join(lines))};\n")
+                continue
+            of = "char *const" if kind[0] in ("words", "rows") else f"struct {kind[1]}"
+            out.write(f"{scope}const {of} {name}[] = {{\n")
+            out.write("".join(f"    {entry},\n" for entry in entries(kind[0], lines)) + "};\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -346,47 +346,4 @@ static int compute_gated(struct operator_call *c) {
     return call_continue(c);
 }
 
-#define FAMILY .family = "attention"
-#define GATED(name_, gate_, summary_, ...)                                               \
-    {                                                                                    \
-        .name = (name_), FAMILY, .summary = (summary_),                                  \
-        .inputs = {IN("input"), OPTIONAL("up")}, OUTPUT,                                 \
-        .attributes = {INTEGER("dim", "-1"),                                             \
-                       CHOICE("gate", "\"first\"", "first|second"), __VA_ARGS__},        \
-        .infer = infer_gated, .compute = compute_gated, .u.number = (gate_)              \
-    }
-
-const struct operator operators_attention[] = {
-    {.name = "scaled_dot_product_attention",
-     FAMILY,
-     .summary = "softmax(query @ key^T * scale + attn_mask) @ value; a mask of integers "
-                "or bool hides where it is 0",
-     .inputs = {IN("query"), IN("key"), IN("value"), OPTIONAL("attn_mask")},
-     OUTPUT,
-     .attributes = {FLAG("is_causal", "false"), NUMBER("scale", "null"),
-                    FLAG("enable_gqa", "false")},
-     .infer = infer_attention,
-     .compute = compute_attention},
-    {.name = "rope",
-     FAMILY,
-     .summary =
-         "Rotary positions: angles from base, or cos and sin [positions, "
-         "rotary_dim / 2]; layout half turns (j, j + d/2), interleaved (2j, 2j + 1)",
-     .inputs = {IN("input"),
-                {.name = "positions", .optional = true, .whole = true},
-                OPTIONAL("cos"),
-                OPTIONAL("sin")},
-     OUTPUT,
-     .attributes = {CHOICE("layout", "\"half\"", "half|interleaved"),
-                    RANGE("base", NUMBER, "10000", 1e-30, 1e30),
-                    INTEGER("position_dim", "-2"),
-                    RANGE("offset", INTEGER, "0", -1e15, 1e15),
-                    RANGE("rotary_dim", INTEGER, "null", 0, 1e9)},
-     .infer = infer_rope,
-     .compute = compute_rope},
-    GATED("swiglu", GATE_SILU, "silu(gate) * up; without up, the halves along dim", {0}),
-    GATED("geglu", GATE_GELU, "gelu(gate) * up; without up, the halves along dim",
-          CHOICE("approximate", "\"none\"", "none|tanh")),
-    GATED("reglu", GATE_RELU, "relu(gate) * up; without up, the halves along dim", {0}),
-    {0},
-};
+#include "gpu/reference/operators_attention.h"

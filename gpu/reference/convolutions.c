@@ -207,33 +207,4 @@ static int compute_transposed(struct operator_call *c) {
     return r;
 }
 
-#define FAMILY .family = "convolutions"
-#define SHAPE                                                                            \
-    INTEGERS("stride", "1"), INTEGERS("padding", "0"), INTEGERS("dilation", "1"),        \
-        RANGE("groups", INTEGER, "1", 1, 1e9)
-#define ROW(name_, rank_)                                                                \
-    {                                                                                    \
-        .name = (name_), FAMILY,                                                         \
-        .summary = "Convolution (cross-correlation); weight [out, in / groups, kernel]", \
-        .inputs = {IN("input"), IN("weight"), OPTIONAL("bias")}, OUTPUT,                 \
-        .attributes = {SHAPE}, .infer = infer_convolution,                               \
-        .compute = compute_convolution, .u.number = (rank_)                              \
-    }
-#define TRANSPOSED_ROW(name_, rank_)                                                     \
-    {                                                                                    \
-        .name = (name_), FAMILY,                                                         \
-        .summary = "Transposed convolution; weight [in, out / groups, kernel]",          \
-        .inputs = {IN("input"), IN("weight"), OPTIONAL("bias")}, OUTPUT,                 \
-        .attributes = {SHAPE, INTEGERS("output_padding", "0")},                          \
-        .infer = infer_transposed, .compute = compute_transposed, .u.number = (rank_)    \
-    }
-
-const struct operator operators_convolutions[] = {
-    ROW("conv1d", 1),
-    ROW("conv2d", 2),
-    ROW("conv3d", 3),
-    TRANSPOSED_ROW("conv_transpose1d", 1),
-    TRANSPOSED_ROW("conv_transpose2d", 2),
-    TRANSPOSED_ROW("conv_transpose3d", 3),
-    {0},
-};
+#include "gpu/reference/operators_convolutions.h"

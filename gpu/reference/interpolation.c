@@ -132,18 +132,4 @@ static int compute_resize(struct operator_call *c) {
     return r;
 }
 
-const struct operator operators_interpolation[] = {
-    {.name = "interpolate",
-     .family = "interpolation",
-     .summary = "[N, C, …] in another size, given or by a factor",
-     .inputs = {IN("input")},
-     OUTPUT,
-     .attributes = {INTEGERS("size", "null"),
-                    RANGE("scale_factor", NUMBER, "null", 1e-6, 1e6),
-                    CHOICE("mode", "\"nearest\"",
-                           "nearest|nearest-exact|linear|bilinear|trilinear"),
-                    FLAG("align_corners", "false")},
-     .infer = infer_resize,
-     .compute = compute_resize},
-    {0},
-};
+#include "gpu/reference/operators_interpolation.h"

@@ -3,7 +3,6 @@
 #include "gpu/reference/operator_call.h"
 
 enum reduction { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE, REDUCE_BATCHMEAN };
-#define REDUCTIONS CHOICE("reduction", "\"mean\"", "mean|sum|none")
 
 /* --- element by element --- */
 
@@ -310,68 +309,4 @@ static int compute_classes(struct operator_call *c) {
     return r;
 }
 
-#define FAMILY .family = "losses"
-#define PAIR_INPUTS IN("input"), IN("target")
-#define ROW(name_, loss_, summary_, ...)                                                 \
-    {                                                                                    \
-        .name = (name_), FAMILY, .summary = (summary_), .inputs = {PAIR_INPUTS}, OUTPUT, \
-        .attributes = {__VA_ARGS__}, .infer = infer_element, .compute = compute_element, \
-        .u.number = (loss_)                                                              \
-    }
-
-const struct operator operators_losses[] = {
-    ROW("mse_loss", LOSS_MSE, "Squared difference", REDUCTIONS),
-    ROW("l1_loss", LOSS_L1, "Absolute difference", REDUCTIONS),
-    ROW("smooth_l1_loss", LOSS_SMOOTH_L1, "l1_loss, rounded within beta of 0", REDUCTIONS,
-        RANGE("beta", NUMBER, "1", 0, 1e30)),
-    ROW("huber_loss", LOSS_HUBER, "delta * smooth_l1_loss with beta = delta", REDUCTIONS,
-        RANGE("delta", NUMBER, "1", 1e-30, 1e30)),
-    {.name = "binary_cross_entropy",
-     FAMILY,
-     .summary = "Of probabilities; logarithms are no less than -100",
-     .inputs = {PAIR_INPUTS, OPTIONAL("weight")},
-     OUTPUT,
-     .attributes = {REDUCTIONS},
-     .infer = infer_element,
-     .compute = compute_element,
-     .u.number = LOSS_BCE},
-    {.name = "binary_cross_entropy_with_logits",
-     FAMILY,
-     .summary = "Of logits",
-     .inputs = {PAIR_INPUTS, OPTIONAL("weight"), OPTIONAL("pos_weight")},
-     OUTPUT,
-     .attributes = {REDUCTIONS},
-     .infer = infer_element,
-     .compute = compute_element,
-     .u.number = LOSS_BCE_LOGITS},
-    ROW("kl_div", LOSS_KL_DIV, "target * (log(target) - input); input holds logarithms",
-        CHOICE("reduction", "\"mean\"", "mean|sum|none|batchmean"),
-        FLAG("log_target", "false")),
-    ROW("hinge_loss", LOSS_HINGE, "max(1 - input * target, 0)", REDUCTIONS),
-    ROW("hinge_embedding_loss", LOSS_HINGE_EMBEDDING,
-        "input where target is 1, max(margin - input, 0) where it is -1", REDUCTIONS,
-        NUMBER("margin", "1")),
-    ROW("soft_margin_loss", LOSS_SOFT_MARGIN, "log(1 + exp(-target * input))",
-        REDUCTIONS),
-    {.name = "cross_entropy",
-     FAMILY,
-     .summary = "Of logits [N, C, …]; targets are classes, or probabilities in the "
-                "input's shape",
-     .inputs = {PAIR_INPUTS, OPTIONAL("weight")},
-     OUTPUT,
-     .attributes = {REDUCTIONS, INTEGER("ignore_index", "-100"),
-                    RANGE("label_smoothing", NUMBER, "0", 0, 1)},
-     .infer = infer_classes,
-     .compute = compute_classes,
-     .u.number = 1},
-    {.name = "nll_loss",
-     FAMILY,
-     .summary = "Of logarithms [N, C, …]; targets are classes",
-     .inputs = {PAIR_INPUTS, OPTIONAL("weight")},
-     OUTPUT,
-     .attributes = {REDUCTIONS, INTEGER("ignore_index", "-100")},
-     .infer = infer_classes,
-     .compute = compute_classes,
-     .u.number = 0},
-    {0},
-};
+#include "gpu/reference/operators_losses.h"

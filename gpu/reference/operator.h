@@ -1,9 +1,9 @@
 #pragma once
 /* operator: built-in references of kernel/validate, by PyTorch's names and semantics.
  *
- * An operator is a row of a table: input roles, outputs, declared attributes, a function
- * that infers the outputs' shapes and the cost, and one that computes. Everything is
- * computed in double precision, long sums with compensation, so that a reference is far
+ * An operator is a row of operators.txt: input roles, outputs, declared attributes, a
+ * function that infers the outputs' shapes and the cost, and one that computes. Everything
+ * is computed in double precision, long sums with compensation, so that a reference is far
  * closer to the exact value than any kernel that it judges. Meanings of attributes: the
  * documentation of torch.nn.functional and torch; docs/guide/operators.md lists all.
  *

@@ -8,34 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- the table --- */
-
-#define IN(name_)                                                                        \
-    { .name = (name_) }
-#define OPTIONAL(name_)                                                                  \
-    { .name = (name_), .optional = true }
-#define WHOLE(name_)                                                                     \
-    { .name = (name_), .whole = true }
-#define OUTPUT .outputs = {{.name = "output"}}
-
-#define INTEGER(name_, fallback_)                                                        \
-    { .name = (name_), .kind = ATTRIBUTE_INTEGER, .fallback = (fallback_) }
-#define NUMBER(name_, fallback_)                                                         \
-    { .name = (name_), .kind = ATTRIBUTE_NUMBER, .fallback = (fallback_) }
-#define RANGE(name_, kind_, fallback_, low_, high_)                                      \
-    {                                                                                    \
-        .name = (name_), .kind = ATTRIBUTE_##kind_, .fallback = (fallback_),             \
-        .low = (low_), .high = (high_)                                                   \
-    }
-#define FLAG(name_, fallback_)                                                           \
-    { .name = (name_), .kind = ATTRIBUTE_BOOL, .fallback = (fallback_) }
-#define CHOICE(name_, fallback_, choices_)                                               \
-    {                                                                                    \
-        .name = (name_), .kind = ATTRIBUTE_CHOICE, .fallback = (fallback_),              \
-        .choices = (choices_)                                                            \
-    }
-#define INTEGERS(name_, fallback_)                                                       \
-    { .name = (name_), .kind = ATTRIBUTE_INTEGERS, .fallback = (fallback_) }
+/* --- the table: operators.txt, of which the build makes operators_FAMILY.h --- */
 
 /* A family: its rows, ended by one without a name. */
 extern const struct operator operators_activations[], operators_attention[],

@@ -2,7 +2,6 @@
  * made of them. */
 #include "gpu/reference/operator_call.h"
 
-#define REDUCTIONS CHOICE("reduction", "\"mean\"", "mean|sum|none")
 
 /* Results of vectors, reduced. */
 static void reduce(struct operator_call *c, const double *losses, int64_t count) {
@@ -211,58 +210,4 @@ static int compute_triplet(struct operator_call *c) {
     return call_continue(c);
 }
 
-#define FAMILY .family = "losses"
-#define P RANGE("p", NUMBER, "2", 1e-3, INFINITY)
-
-const struct operator operators_pair_losses[] = {
-    {.name = "cosine_similarity",
-     FAMILY,
-     .summary = "Of vectors along dim",
-     .inputs = {IN("x1"), IN("x2")},
-     OUTPUT,
-     .attributes = {INTEGER("dim", "1"), NUMBER("eps", "1e-8")},
-     .infer = infer_similarity,
-     .compute = compute_similarity},
-    {.name = "cosine_embedding_loss",
-     FAMILY,
-     .summary = "1 - cosine where target is 1, max(cosine - margin, 0) where it is -1",
-     .inputs = {IN("input1"), IN("input2"), IN("target")},
-     OUTPUT,
-     .attributes = {REDUCTIONS, NUMBER("margin", "0")},
-     .infer = infer_cosine,
-     .compute = compute_cosine},
-    {.name = "margin_ranking_loss",
-     FAMILY,
-     .summary = "max(margin - target * (input1 - input2), 0)",
-     .inputs = {IN("input1"), IN("input2"), IN("target")},
-     OUTPUT,
-     .attributes = {REDUCTIONS, NUMBER("margin", "0")},
-     .infer = infer_ranking,
-     .compute = compute_ranking},
-    {.name = "pairwise_distance",
-     FAMILY,
-     .summary = "p-norm of rows of x1 - x2 + eps",
-     .inputs = {IN("x1"), IN("x2")},
-     OUTPUT,
-     .attributes = {P, NUMBER("eps", "1e-6"), FLAG("keepdim", "false")},
-     .infer = infer_distance,
-     .compute = compute_distance},
-    {.name = "cdist",
-     FAMILY,
-     .summary = "Distances of all rows of x1 and x2",
-     .inputs = {IN("x1"), IN("x2")},
-     OUTPUT,
-     .attributes = {P},
-     .infer = infer_cdist,
-     .compute = compute_cdist},
-    {.name = "triplet_margin_loss",
-     FAMILY,
-     .summary = "max(margin + |anchor - positive| - |anchor - negative|, 0)",
-     .inputs = {IN("anchor"), IN("positive"), IN("negative")},
-     OUTPUT,
-     .attributes = {REDUCTIONS, NUMBER("margin", "1"), P, NUMBER("eps", "1e-6"),
-                    FLAG("swap", "false")},
-     .infer = infer_triplet,
-     .compute = compute_triplet},
-    {0},
-};
+#include "gpu/reference/operators_pair_losses.h"

@@ -184,45 +184,4 @@ static int compute_adaptive(struct operator_call *c) {
     return r;
 }
 
-#define FAMILY .family = "pooling"
-#define WINDOW                                                                           \
-    INTEGERS("kernel_size", NULL), INTEGERS("stride", "null"), INTEGERS("padding", "0"), \
-        FLAG("ceil_mode", "false")
-#define MAX_ROW(name_, rank_)                                                            \
-    {                                                                                    \
-        .name = (name_), FAMILY,                                                         \
-        .summary = "Largest under a window, and its index in the plane",                 \
-        .inputs = {IN("input")}, .outputs = {IN("output"), WHOLE("indices")},            \
-        .attributes = {WINDOW, INTEGERS("dilation", "1")}, .infer = infer_max_pool,      \
-        .compute = compute_max_pool, .u.number = (rank_)                                 \
-    }
-#define AVG_ROW(name_, rank_)                                                            \
-    {                                                                                    \
-        .name = (name_), FAMILY, .summary = "Mean under a window",                       \
-        .inputs = {IN("input")}, OUTPUT,                                                 \
-        .attributes = {WINDOW, FLAG("count_include_pad", "true"),                        \
-                       RANGE("divisor_override", INTEGER, "null", 1, 1e9)},              \
-        .infer = infer_avg_pool, .compute = compute_avg_pool, .u.number = (rank_)        \
-    }
-#define ADAPTIVE_ROW(name_, number_, summary_)                                           \
-    {                                                                                    \
-        .name = (name_), FAMILY, .summary = (summary_), .inputs = {IN("input")}, OUTPUT, \
-        .attributes = {INTEGERS("output_size", NULL)}, .infer = infer_adaptive,          \
-        .compute = compute_adaptive, .u.number = (number_)                               \
-    }
-
-const struct operator operators_pooling[] = {
-    MAX_ROW("max_pool1d", 1),
-    MAX_ROW("max_pool2d", 2),
-    MAX_ROW("max_pool3d", 3),
-    AVG_ROW("avg_pool1d", 1),
-    AVG_ROW("avg_pool2d", 2),
-    AVG_ROW("avg_pool3d", 3),
-    ADAPTIVE_ROW("adaptive_avg_pool1d", 1, "Means of output_size nearly equal parts"),
-    ADAPTIVE_ROW("adaptive_avg_pool2d", 2, "Means of output_size nearly equal parts"),
-    ADAPTIVE_ROW("adaptive_avg_pool3d", 3, "Means of output_size nearly equal parts"),
-    ADAPTIVE_ROW("adaptive_max_pool1d", 11, "Largest of output_size nearly equal parts"),
-    ADAPTIVE_ROW("adaptive_max_pool2d", 12, "Largest of output_size nearly equal parts"),
-    ADAPTIVE_ROW("adaptive_max_pool3d", 13, "Largest of output_size nearly equal parts"),
-    {0},
-};
+#include "gpu/reference/operators_pooling.h"

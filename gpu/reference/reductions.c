@@ -162,48 +162,4 @@ static int compute_fold(struct operator_call *c) {
     return r;
 }
 
-#define FAMILY .family = "reductions"
-#define ROW(name_, fold_, summary_, ...)                                                 \
-    {                                                                                    \
-        .name = (name_), FAMILY, .summary = (summary_), .inputs = {IN("input")}, OUTPUT, \
-        .attributes = {INTEGERS("dim", "null"), FLAG("keepdim", "false"), __VA_ARGS__},  \
-        .infer = infer_fold, .compute = compute_fold, .u.number = (fold_)                \
-    }
-#define INDEX_ROW(name_, fold_, summary_)                                                \
-    {                                                                                    \
-        .name = (name_), FAMILY, .summary = (summary_), .inputs = {IN("input")},         \
-        .outputs = {WHOLE("output")},                                                    \
-        .attributes = {INTEGERS("dim", "null"), FLAG("keepdim", "false")},               \
-        .infer = infer_fold, .compute = compute_fold, .u.number = (fold_)                \
-    }
-#define BOTH_ROW(name_, fold_, summary_)                                                 \
-    {                                                                                    \
-        .name = (name_), FAMILY, .summary = (summary_), .inputs = {IN("input")},         \
-        .outputs = {IN("output"), WHOLE("indices")},                                     \
-        .attributes = {INTEGERS("dim", "null"), FLAG("keepdim", "false")},               \
-        .infer = infer_fold, .compute = compute_fold, .u.number = (fold_)                \
-    }
-
-const struct operator operators_reductions[] = {
-    ROW("sum", FOLD_SUM, "Sum", {0}),
-    ROW("mean", FOLD_MEAN, "Mean", {0}),
-    ROW("prod", FOLD_PROD, "Product", {0}),
-    BOTH_ROW("max", FOLD_MAX,
-             "Largest, and the index of the first such; NaN when one is"),
-    BOTH_ROW("min", FOLD_MIN,
-             "Smallest, and the index of the first such; NaN when one is"),
-    ROW("amax", FOLD_MAX, "Largest; NaN when one is", {0}),
-    ROW("amin", FOLD_MIN, "Smallest; NaN when one is", {0}),
-    INDEX_ROW("argmax", FOLD_ARGMAX, "Index of the first of the largest"),
-    INDEX_ROW("argmin", FOLD_ARGMIN, "Index of the first of the smallest"),
-    INDEX_ROW("any", FOLD_ANY, "1 when one is not 0"),
-    INDEX_ROW("all", FOLD_ALL, "1 when none is 0"),
-    INDEX_ROW("count_nonzero", FOLD_COUNT, "How many are not 0"),
-    ROW("var", FOLD_VAR, "Squared distances from the mean over n - correction",
-        NUMBER("correction", "1")),
-    ROW("std", FOLD_STD, "Square root of var", NUMBER("correction", "1")),
-    ROW("norm", FOLD_NORM, "p-norm of vectors; p may be Infinity and 0",
-        NUMBER("p", "2")),
-    ROW("logsumexp", FOLD_LOGSUMEXP, "log(sum(exp(x)))", {0}),
-    {0},
-};
+#include "gpu/reference/operators_reductions.h"

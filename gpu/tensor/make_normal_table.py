@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The table of normal_table.h: Marsaglia and Tsang's ziggurat ("The ziggurat method for generating random variables",
+"""The build's normal_table.h: Marsaglia and Tsang's ziggurat ("The ziggurat method for generating random variables",
 2000) of 256 layers, in arithmetic of 60 digits.
 
-usage: make_normal_table.py > normal_table.h
+usage: make_normal_table.py > normal_table.h: numbers of the ziggurat, rounded once; some seconds
 """
 from decimal import Decimal, getcontext
 
@@ -46,14 +46,14 @@ def solve():
 
 def main():
     x = solve()
-    print("#pragma once\n/* Made by make_normal_table.py: numbers of the ziggurat, rounded once. */\n/* clang-format off */")
+    print("#pragma once")
     print("#include <stdint.h>\n\nstatic const struct layer {\n    uint64_t inside; /* of 2^53: below it a value lies under the curve for certain */")
     print("    double width;    /* of the layer, times 2^-53 */\n    double foot;     /* the density at its outer edge */")
     print("} layers[%d] = {" % (LAYERS + 1))
     for i, edge in enumerate(x):
         inside = int(x[i + 1] / edge * 2**53) if i < LAYERS else 0
         print("    {%d, %s, %s}," % (inside, float(edge / 2**53).hex(), float(f(edge)).hex()))
-    print("};\n/* clang-format on */\n#define TAIL %s /* where the base layer's rectangle ends */" % float(x[1]).hex())
+    print("};\n#define TAIL %s /* where the base layer's rectangle ends */" % float(x[1]).hex())
 
 
 main()

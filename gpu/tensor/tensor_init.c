@@ -1,6 +1,6 @@
 #include "gpu/tensor/tensor_init.h"
 
-#include "gpu/tensor/normal_table.h"
+#include "gpu/normal_table.h"
 
 #include <math.h>
 #include <string.h>
