@@ -1,6 +1,6 @@
 #pragma once
 /* host_names: headers, namespaces, types and macros that only host code can use.
- * Part of host_code. */
+ * Part of host_code; the names themselves are in host_names.txt. */
 #include <stdbool.h>
 #include <stddef.h>
 
