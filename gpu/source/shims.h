@@ -4,7 +4,7 @@
  * NVRTC ships no standard library, but .cu files include <cstdint>, <cmath>,
  * <type_traits> … all the time. Each shim declares what device code can use of such a
  * header: plain typedefs and macros where these are enough, else CUDA's own cuda/std
- * header, brought into std. They are passed to nvrtcCreateProgram beside the source, so
+ * header, brought into std; the longer texts are headers/NAME.cuh. They are passed to nvrtcCreateProgram beside the source, so
  * the job folder stays the user's; a file of the job or of the toolkit with the same name
  * wins over a shim that the caller leaves out. Headers whose contents are host-only
  * (<vector>, <iostream> …) have no shim: host_code blanks their includes. Two libraries
@@ -22,7 +22,6 @@ struct shim {
 #define SHIM_AS_NVCC "upskilld_as_nvcc"
 
 extern const struct shim shims[];
-extern const char shim_torch[], shim_cub[]; /* headers/NAME.cuh */
 extern const size_t shim_count;
 
 /* The shim of that name, or NULL. */
