@@ -1,0 +1,22 @@
+// The editor's settings in the words of the server, which are those of upskilld.yaml. A setting
+// that was left alone is left out: then the project's own files decide.
+
+export type Get = (name: string) => unknown;
+
+const names: [setting: string, key: string][] = [
+  ["defines", "defines"],
+  ["includeDirs", "include_dirs"],
+  ["std", "std"],
+  ["options", "options"],
+];
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === "" ||
+    (typeof value === "object" && Object.keys(value).length === 0);
+}
+
+export function serverSettings(get: Get): Record<string, unknown> {
+  return Object.fromEntries(names
+    .map(([setting, key]): [string, unknown] => [key, get(setting)])
+    .filter(([, value]) => !isEmpty(value)));
+}

@@ -1,0 +1,163 @@
+// code-server with the packaged extension in a browser, for the tests of the VS Code extension.
+import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createRequire } from "node:module";
+
+const PATIENCE_MS = 60_000;
+
+export async function until(predicate, what, patience = PATIENCE_MS) {
+  const end = Date.now() + patience;
+  while (Date.now() < end) {
+    const value = await predicate();
+    if (value) return value;
+    await new Promise((resume) => setTimeout(resume, 50));
+  }
+  throw new Error(`waited ${patience / 1000} s for ${what}`);
+}
+
+function freePort() {
+  return new Promise((done, fail) => {
+    const server = createServer();
+    server.on("error", fail);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => done(port));
+    });
+  });
+}
+
+function run(command, args, options) {
+  return new Promise((done, fail) => {
+    const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    let said = "";
+    child.stdout.on("data", (data) => { said += data; });
+    child.stderr.on("data", (data) => { said += data; });
+    child.on("error", fail);
+    child.on("exit", (code) => code === 0 ? done(said) : fail(new Error(`${command} ended with ${code}: ${said}`)));
+  });
+}
+
+// rig: the folder that code-server and playwright-core are installed in. settings: the machine's.
+export class Editor {
+  constructor({ rig, vsix, settings = {}, environment = {} }) {
+    this.rig = rig;
+    this.vsix = vsix;
+    this.home = mkdtempSync(join(tmpdir(), "upskilld-vscode-"));
+    this.folder = join(this.home, "project");
+    this.data = join(this.home, "data");
+    this.environment = { ...process.env, XDG_STATE_HOME: join(this.home, "state"),
+                         XDG_CONFIG_HOME: join(this.home, "config"), ...environment };
+    mkdirSync(this.folder, { recursive: true });
+    this.userSettings({});
+    this.writeJson("data/Machine/settings.json", settings);
+  }
+
+  writeJson(path, value) {
+    this.write(path, JSON.stringify(value));
+  }
+
+  write(path, text) {
+    const file = join(this.home, path);
+    mkdirSync(join(file, ".."), { recursive: true });
+    writeFileSync(file, text);
+    return file;
+  }
+
+  copy(from, path) {
+    cpSync(from, join(this.folder, path));
+  }
+
+  arguments(...more) {
+    return [join(this.rig, "node_modules/code-server/out/node/entry.js"), "--auth", "none", "--user-data-dir", this.data,
+            "--extensions-dir", join(this.home, "extensions"), "--disable-telemetry", "--disable-update-check", ...more];
+  }
+
+  async start(theme = "Dark Modern") {
+    const node = join(this.rig, "node_modules/node/bin/node");
+    await run(node, this.arguments("--install-extension", this.vsix), { env: this.environment });
+    const port = await freePort();
+    this.url = `http://127.0.0.1:${port}/?folder=${this.folder}`;
+    this.server = spawn(node, this.arguments("--bind-addr", `127.0.0.1:${port}`),
+                        { env: this.environment, cwd: this.home, stdio: "ignore" });
+    await until(() => fetch(this.url).then((r) => r.ok, () => false), "code-server");
+    const { chromium } = createRequire(join(this.rig, "package.json"))("playwright-core");
+    this.browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+                                           args: ["--no-sandbox", "--disable-gpu"] });
+    this.userSettings({ "workbench.colorTheme": theme });
+    await this.open();
+  }
+
+  async open(size = { width: 1500, height: 950 }) {
+    this.page = await this.browser.newPage({ viewport: size });
+    await this.page.goto(this.url);
+    await this.page.locator(".monaco-workbench").waitFor({ timeout: PATIENCE_MS });
+    await this.page.locator(".statusbar-item").first().waitFor({ timeout: PATIENCE_MS });
+  }
+
+  async setTheme(name) {
+    this.userSettings({ "workbench.colorTheme": name });
+    const kind = /High Contrast/.test(name) ? "hc-" : "vs";
+    const dark = /Light/.test(name) ? (kind === "vs" ? "" : "light") : (kind === "vs" ? "-dark" : "black");
+    await this.page.locator(`.monaco-workbench.${kind}${dark}`).waitFor();
+  }
+
+  userSettings(more) {
+    this.user = { ...this.user, ...more };
+    this.writeJson("data/User/settings.json", {
+      "security.workspace.trust.enabled": false, "workbench.startupEditor": "none",
+      "telemetry.telemetryLevel": "off", "extensions.autoCheckUpdates": false, "editor.minimap.enabled": false,
+      "workbench.secondarySideBar.defaultVisibility": "hidden", "workbench.tips.enabled": false,
+      "window.autoDetectColorScheme": false, ...this.user,
+    });
+  }
+
+  // A command by its title, as the palette shows it.
+  async command(title) {
+    await this.quick(`>${title}`);
+    const row = this.page.locator(".quick-input-list .monaco-list-row").first();
+    await row.waitFor();
+    await until(async () => (await row.innerText()).includes(title.replace(/^.*?: /, "")), `the command ${title}`);
+    await this.page.keyboard.press("Enter");
+  }
+
+  async quick(text) {
+    await this.page.keyboard.press("F1");
+    const input = this.page.locator(".quick-input-widget input.input");
+    await input.waitFor();
+    await input.fill(text);
+  }
+
+  async openFile(name) {
+    await this.quick(name);
+    await this.page.locator(".quick-input-list .monaco-list-row").first().waitFor();
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(`.tab[data-resource-name="${name}"]`).waitFor();
+  }
+
+  // The document inside a webview whose body has this class.
+  webview(name) {
+    return until(async () => {
+      for (const frame of this.page.frames()) {
+        if (await frame.$(`body.${name}`).catch(() => null)) return frame;
+      }
+      return undefined;
+    }, `the webview ${name}`);
+  }
+
+  async shot(path) {
+    await this.page.screenshot({ path });
+  }
+
+  async stop() {
+    await this.browser?.close();
+    if (this.server) {
+      const ended = new Promise((done) => this.server.on("exit", done));
+      this.server.kill();
+      await ended;
+    }
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}
