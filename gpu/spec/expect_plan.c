@@ -120,19 +120,20 @@ static bool is_taken(const struct expect_step *s, size_t buffer) {
     return false;
 }
 
-/* The only buffer with contents that the step does not take yet; SIZE_MAX. */
+/* The only buffer with contents that the step does not take yet, of those that are no
+ * output, or else (a kernel that works in place) of all; SIZE_MAX. */
 static size_t only_buffer_left(const struct expect_plan *plan,
                                const struct expect_step *s) {
-    size_t found = SIZE_MAX;
+    size_t found[2] = {SIZE_MAX, SIZE_MAX}, count[2] = {0};
     for (size_t i = 0; i < plan->spec->buffer_count; i++) {
-        if (has_contents(&plan->spec->buffers[i]) && !is_taken(s, i)) {
-            if (found != SIZE_MAX) {
-                return SIZE_MAX;
-            }
-            found = i;
+        const struct spec_buffer *b = &plan->spec->buffers[i];
+        if (has_contents(b) && !is_taken(s, i)) {
+            found[b->output] = i;
+            count[b->output]++;
         }
     }
-    return found;
+    bool in_place = !count[false];
+    return count[in_place] == 1 ? found[in_place] : SIZE_MAX;
 }
 
 static int find_inputs(struct expect_plan *plan, size_t k) {

@@ -125,6 +125,19 @@ Test(expect_operator, steps) {
           sum, 1);
 }
 
+/* What an output holds before is an input only where nothing else can be. */
+Test(expect_operator, an_output_with_contents_is_the_last_choice) {
+    const double square[] = {1, 4, 9};
+    gives(BUFFER("y", "[3]", INPUT ", " OUTPUT) ", " BUFFER("x", "[3]", INPUT),
+          "{\"op\": \"square\"}", square, 3);
+    const double doubled[] = {2, 4, 6};
+    gives(BUFFER("x", "[3]", INPUT ", " OUTPUT),
+          "{\"op\": \"mul\", \"inputs\": {\"other\": 2}}", doubled, 3);
+    refused(
+        BUFFER("x", "[3]", INPUT ", " OUTPUT) ", " BUFFER("y", "[3]", INPUT ", " OUTPUT),
+        "{\"op\": \"relu\"}", "which buffer?");
+}
+
 Test(expect_operator, refuses_names) {
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"softmacks\"}",
             "expect.op: there is no operator 'softmacks'");
