@@ -20,7 +20,7 @@ COLUMNS = 96
 SCENES = {
     "race": ("a softmax that lacks one barrier, on a machine without a GPU", ["softmax.cu"], [
         "upskillctl kernel init softmax.cu",
-        "upskillctl kernel validate softmax.cu --expect '{\"op\": \"softmax\", \"inputs\": {\"input\": \"x\"}}'"]),
+        "upskillctl kernel validate softmax.cu --expect '{\"op\": \"softmax\"}'"]),
     "check": ("what the compiler knows", ["rms_norm_broken.cu"], [
         "upskillctl kernel check rms_norm_broken.cu"]),
     "clean": ("registers, shared memory, occupancy", ["softmax.cu"], [

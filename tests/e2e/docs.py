@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""The documentation says what is there: links lead somewhere, and the messages that troubleshooting explains exist.
+
+usage: docs.py SOURCE_FOLDER   (TAP on standard output)
+"""
+import glob, os, re, sys
+
+ROOMS = ["base", "daemon", "protocol", "gpu", "skills", "clients"]
+
+
+def pages(source):
+    return [os.path.join(source, "README.md")] + glob.glob(os.path.join(source, "docs", "**", "*.md"), recursive=True)
+
+
+def without_code(text):
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M))
+
+
+def anchor(heading):
+    """GitHub's: small letters, no punctuation, blanks as hyphens."""
+    heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+    return re.sub(r"[^\w\- ]", "", heading).strip().replace(" ", "-")
+
+
+def anchors(page):
+    text = re.sub(r"^```.*?^```", "", open(page).read(), flags=re.S | re.M)
+    return {anchor(m) for m in re.findall(r"^#+ +(.*)$", text, re.M)}
+
+
+def check_links(source):
+    for page in pages(source):
+        for target in re.findall(r"\]\(([^)\s]+)\)", without_code(open(page).read())):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, part = target.partition("#")
+            file = os.path.normpath(os.path.join(os.path.dirname(page), name)) if name else page
+            if not os.path.exists(file):
+                yield "%s: %s is not there" % (os.path.relpath(page, source), target)
+            elif part and file.endswith(".md") and part not in anchors(file):
+                yield "%s: %s has no such heading" % (os.path.relpath(page, source), target)
+
+
+def strings_of_the_product(source):
+    """All string literals, those that stand side by side as one."""
+    texts = []
+    for room in ROOMS:
+        for file in glob.glob(os.path.join(source, room, "**", "*.[ch]"), recursive=True):
+            texts.append(re.sub(r'"\s*\n\s*"', "", open(file).read()))
+        for file in glob.glob(os.path.join(source, room, "**", "*.json"), recursive=True):
+            texts.append(open(file).read())
+    return "\n".join(texts)
+
+
+def check_messages(source):
+    said = strings_of_the_product(source)
+    text = open(os.path.join(source, "docs", "guide", "troubleshooting.md")).read()
+    messages = [m for row in re.findall(r"^\| ([^|]*) \|", text, re.M) for m in re.findall(r"`([^`]+)`", row)]
+    if len(messages) < 10:
+        yield "only %d messages were found in troubleshooting.md" % len(messages)
+    for message in messages:
+        for part in message.split("…"):
+            if part.strip() not in said:
+                yield "nothing says %r" % part.strip()
+
+
+PROPERTIES = [("links lead somewhere", check_links),
+              ("messages of troubleshooting.md are the program's", check_messages)]
+print("1..%d" % len(PROPERTIES))
+failed = False
+for number, (words, check) in enumerate(PROPERTIES, 1):
+    faults = list(check(sys.argv[1]))
+    failed = failed or bool(faults)
+    print("%s %d - %s" % ("not ok" if faults else "ok", number, words))
+    for fault in faults:
+        print("# " + fault)
+sys.exit(1 if failed else 0)
