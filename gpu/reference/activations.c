@@ -3,7 +3,7 @@
  * gives NaN. */
 #include "gpu/reference/operator_call.h"
 
-#define ELEMENT(name_) static double name_##_of(const struct operator_call *c, double x)
+#define PARAMETRIC(name_) static double name_(const struct operator_call *c, double x)
 
 static double clamp(double x, double low, double high) {
     return x < low ? low : x > high ? high : x;
@@ -18,94 +18,75 @@ static double log1p_exp(double x) {
     return isnan(x) ? x : fmax(x, 0) + log1p(exp(-fabs(x)));
 }
 
-ELEMENT(relu) {
-    (void)c;
+static double relu(double x) {
     return x <= 0 ? 0 : x;
 }
-ELEMENT(relu6) {
-    (void)c;
+static double relu6(double x) {
     return clamp(x, 0, 6);
 }
-ELEMENT(leaky_relu) {
+PARAMETRIC(leaky_relu) {
     return x > 0 ? x : x * call_number(c, "negative_slope");
 }
-ELEMENT(sigmoid) {
-    (void)c;
-    return sigmoid(x);
-}
-ELEMENT(logsigmoid) {
-    (void)c;
+static double logsigmoid(double x) {
     return -log1p_exp(-x);
 }
-ELEMENT(tanh) {
-    (void)c;
-    return tanh(x);
-}
-ELEMENT(silu) {
-    (void)c;
+static double silu(double x) {
     return x / (1 + exp(-x));
 }
-ELEMENT(gelu) {
+PARAMETRIC(gelu) {
     if (call_choice(c, "approximate") == 0) {
         return 0.5 * x * erfc(-x * M_SQRT1_2);
     }
     double inner = sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
     return 0.5 * x * (1 + tanh(inner));
 }
-ELEMENT(quick_gelu) {
-    (void)c;
+static double quick_gelu(double x) {
     return x / (1 + exp(-1.702 * x));
 }
 /* Klambauer and others, "Self-Normalizing Neural Networks", 2017. */
-ELEMENT(selu) {
-    (void)c;
+static double selu(double x) {
     const double alpha = 1.6732632423543772848170429916717;
     const double scale = 1.0507009873554804934193349852946;
     return scale * (x > 0 ? x : alpha * expm1(x));
 }
-ELEMENT(elu) {
+PARAMETRIC(elu) {
     return x > 0 ? x : call_number(c, "alpha") * expm1(x);
 }
-ELEMENT(celu) {
+PARAMETRIC(celu) {
     double alpha = call_number(c, "alpha");
     return x > 0 ? x : alpha * expm1(x / alpha);
 }
-ELEMENT(hardsigmoid) {
-    (void)c;
+static double hardsigmoid(double x) {
     return clamp(x + 3, 0, 6) / 6;
 }
-ELEMENT(hardswish) {
-    (void)c;
+static double hardswish(double x) {
     return x * clamp(x + 3, 0, 6) / 6;
 }
-ELEMENT(hardtanh) {
+PARAMETRIC(hardtanh) {
     return clamp(x, call_number(c, "min_val"), call_number(c, "max_val"));
 }
-ELEMENT(softplus) {
+PARAMETRIC(softplus) {
     double beta = call_number(c, "beta");
     return x * beta > call_number(c, "threshold") ? x : log1p_exp(x * beta) / beta;
 }
-ELEMENT(softsign) {
-    (void)c;
+static double softsign(double x) {
     return x / (1 + fabs(x));
 }
-ELEMENT(mish) {
-    (void)c;
+static double mish(double x) {
     return x * tanh(log1p_exp(x));
 }
-ELEMENT(tanhshrink) {
-    (void)c;
+static double tanhshrink(double x) {
     return x - tanh(x);
 }
-ELEMENT(softshrink) {
+PARAMETRIC(softshrink) {
     double lambd = call_number(c, "lambd");
     return x > lambd ? x - lambd : x < -lambd ? x + lambd : isnan(x) ? x : 0;
 }
-ELEMENT(hardshrink) {
+PARAMETRIC(hardshrink) {
     double lambd = call_number(c, "lambd");
     return x >= -lambd && x <= lambd ? 0 : x;
 }
-ELEMENT(threshold) {
+PARAMETRIC(threshold) {
     return x <= call_number(c, "threshold") ? call_number(c, "value") : x;
 }
 
@@ -114,8 +95,7 @@ ELEMENT(threshold) {
 static int infer_prelu(struct operator_call *c) {
     int64_t channels = c->in[0].rank > 1 ? c->in[0].shape[1] : 1;
     int r = c->in[1].count == 1 ? 0 : call_want_shape(c, 1, &channels, 1);
-    call_cost(c, (double)c->in[0].count, 0);
-    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+    return call_output_same(c, r, 1, 0);
 }
 
 static int compute_prelu(struct operator_call *c) {
@@ -162,9 +142,7 @@ static int compute_glu(struct operator_call *c) {
 
 static int infer_softmax(struct operator_call *c) {
     size_t dim;
-    int r = call_dim(c, "dim", &c->in[0], &dim);
-    call_cost(c, 5 * (double)c->in[0].count, 20 * (double)c->in[0].count);
-    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+    return call_output_same(c, call_dim(c, "dim", &c->in[0], &dim), 5, 20);
 }
 
 enum softmax_kind { SOFTMAX, LOG_SOFTMAX, SOFTMIN };

@@ -49,13 +49,9 @@ static int plan_mask(struct operator_call *c, struct attention *ret) {
     memcpy(ret->scores, c->in[0].shape, sizeof ret->scores);
     ret->scores[ret->rank - 2] = ret->l;
     ret->scores[ret->rank - 1] = ret->s;
-    for (size_t i = 0; i < m->rank; i++) {
-        size_t back = m->rank - i;
-        bool fits = back <= ret->rank &&
-                    (m->shape[i] == 1 || m->shape[i] == ret->scores[ret->rank - back]);
-        if (!fits) {
-            return call_want_shape(c, 3, ret->scores, ret->rank);
-        }
+    int r = call_want_within(c, 3, ret->scores, ret->rank);
+    if (r < 0) {
+        return r;
     }
     ret->boolean = !tensor_type_float(m->type);
     if (m->name) {
@@ -245,8 +241,7 @@ static int infer_rope(struct operator_call *c) {
     if (r == 0 && call_has(c, 2) != call_has(c, 3)) {
         r = err_set(c->err, -EINVAL, "%s.inputs: cos and sin come together", c->at);
     }
-    call_cost(c, 3 * (double)c->in[0].count, 40 * (double)c->in[0].count);
-    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+    return call_output_same(c, r, 3, 40);
 }
 
 static int angle_of(const struct operator_call *c, const struct rope *p, int64_t place,

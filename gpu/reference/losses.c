@@ -82,18 +82,8 @@ static int reduced_output(struct operator_call *c, const int64_t *shape, size_t 
 
 /* Weights of an element loss, which must broadcast into what the others make. */
 static int check_weights(struct operator_call *c, const int64_t *shape, size_t rank) {
-    for (size_t i = 2; i < 4 && c->op->inputs[i].name; i++) {
-        const struct operator_array *a = &c->in[i];
-        for (size_t k = 0; call_has(c, i) && k < a->rank; k++) {
-            size_t back = a->rank - k;
-            bool fits =
-                back <= rank && (a->shape[k] == 1 || a->shape[k] == shape[rank - back]);
-            if (!fits) {
-                return call_want_shape(c, i, shape, rank);
-            }
-        }
-    }
-    return 0;
+    int r = call_want_within(c, 2, shape, rank);
+    return r < 0 ? r : call_want_within(c, 3, shape, rank);
 }
 
 static int shape_of_pair(struct operator_call *c, int64_t *shape, size_t *rank) {
@@ -193,14 +183,8 @@ static int plan_classes(struct operator_call *c, struct classes *ret) {
     if (r < 0 || ret->probabilities) {
         return r;
     }
-    int64_t shape[OPERATOR_MAX_RANK];
-    size_t rank = 0;
-    for (size_t i = 0; i < a->rank; i++) {
-        if (i != dim) {
-            shape[rank++] = a->shape[i];
-        }
-    }
-    return call_want_shape(c, 1, shape, rank);
+    struct operator_array places = shape_without(*a, dim);
+    return call_want_shape(c, 1, places.shape, places.rank);
 }
 
 static int infer_classes(struct operator_call *c) {
@@ -209,13 +193,9 @@ static int infer_classes(struct operator_call *c) {
     if (r < 0) {
         return r;
     }
-    struct operator_array a = c->in[0];
-    size_t dim = a.rank > 1;
-    for (size_t i = dim; i + 1 < a.rank; i++) {
-        a.shape[i] = a.shape[i + 1];
-    }
+    struct operator_array a = shape_without(c->in[0], c->in[0].rank > 1);
     call_cost(c, 5 * (double)a.count, 40 * (double)a.count);
-    return reduced_output(c, a.shape, a.rank - 1);
+    return reduced_output(c, a.shape, a.rank);
 }
 
 static double weight_of(const struct operator_call *c, int64_t class) {

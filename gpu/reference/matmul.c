@@ -255,21 +255,9 @@ static int infer_add(struct operator_call *c) {
     r = r < 0 ? r : call_want_rank(c, 2, (size_t)c->op->u.number % 10);
     r = r < 0 ? r : product_of(c, 1, 2, false, false, &p);
     r = r < 0 ? r : product_output(c, &p);
-    if (r < 0) {
-        return r;
-    }
-    int64_t shape[OPERATOR_MAX_RANK];
-    memcpy(shape, c->out[0].shape, sizeof shape);
-    for (size_t i = 0; i < c->in[0].rank; i++) {
-        size_t back = c->in[0].rank - i;
-        int64_t have = c->in[0].shape[i];
-        if (back > c->out[0].rank ||
-            (have != 1 && have != shape[c->out[0].rank - back])) {
-            return call_want_shape(c, 0, shape, c->out[0].rank);
-        }
-    }
+    r = r < 0 ? r : call_want_within(c, 0, c->out[0].shape, c->out[0].rank);
     call_cost(c, 3 * (double)c->out[0].count, 0);
-    return 0;
+    return r;
 }
 
 static int compute_add(struct operator_call *c) {

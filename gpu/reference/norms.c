@@ -64,9 +64,8 @@ static void scale_and_shift(struct operator_call *c, size_t w, bool has_bias,
     }
 }
 
-static void cost_of_norm(struct operator_call *c) {
-    double count = (double)c->in[0].count;
-    call_cost(c, (call_has(c, 1) ? 7 : 5) * count, 8 * count);
+static int norm_output(struct operator_call *c, int r) {
+    return call_output_same(c, r, call_has(c, 1) ? 7 : 5, 8);
 }
 
 static int64_t channel_inner(const struct operator_array *a) {
@@ -95,8 +94,7 @@ static int infer_batch_norm(struct operator_call *c) {
         r = call_error(c, "training",
                        "without it running_mean and running_var are needed");
     }
-    cost_of_norm(c);
-    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+    return norm_output(c, r);
 }
 
 static int compute_batch_norm(struct operator_call *c) {
@@ -121,9 +119,7 @@ static int compute_batch_norm(struct operator_call *c) {
 /* --- instance_norm, group_norm: input, weight, bias --- */
 
 static int infer_instance_norm(struct operator_call *c) {
-    int r = check_channels(c, 1, 2);
-    cost_of_norm(c);
-    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+    return norm_output(c, check_channels(c, 1, 2));
 }
 
 static int compute_instance_norm(struct operator_call *c) {
@@ -187,8 +183,7 @@ static int infer_layer_norm(struct operator_call *c) {
     const int64_t *shape = c->in[0].shape + c->in[0].rank - (size_t)count;
     int r = call_want_shape(c, 1, shape, (size_t)count);
     r = r < 0 ? r : call_want_shape(c, 2, shape, (size_t)count);
-    cost_of_norm(c);
-    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+    return norm_output(c, r);
 }
 
 static void last_as_flags(struct operator_call *c, bool *ret) {
@@ -217,8 +212,7 @@ static int infer_rms_norm(struct operator_call *c) {
     int r = call_dim(c, "dim", &c->in[0], &dim);
     r = r == 0 && !c->in[0].rank ? call_want_rank(c, 0, 2) : r;
     r = r < 0 ? r : call_want_shape(c, 1, &c->in[0].shape[dim], 1);
-    cost_of_norm(c);
-    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+    return norm_output(c, r);
 }
 
 static int compute_rms_norm(struct operator_call *c) {
@@ -243,21 +237,7 @@ static int compute_rms_norm(struct operator_call *c) {
 
 static int infer_normalize(struct operator_call *c) {
     bool dims[OPERATOR_MAX_RANK];
-    int r = call_dims(c, "dim", &c->in[0], dims);
-    call_cost(c, 3 * (double)c->in[0].count, 20 * (double)c->in[0].count);
-    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
-}
-
-static double length_of(const double *line, int64_t n, double p) {
-    struct sum sum = {0};
-    double largest = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double x = fabs(line[i]);
-        largest = x > largest || isnan(x) ? x : largest;
-        sum_add(&sum, p == 1 ? x : p == 2 ? x * x : pow(x, p));
-    }
-    double total = sum_value(sum);
-    return isinf(p) ? largest : p == 1 ? total : p == 2 ? sqrt(total) : pow(total, 1 / p);
+    return call_output_same(c, call_dims(c, "dim", &c->in[0], dims), 3, 20);
 }
 
 static int compute_normalize(struct operator_call *c) {
@@ -269,7 +249,7 @@ static int compute_normalize(struct operator_call *c) {
     autofree double *line = xcalloc(g.n ? (size_t)g.n : 1, sizeof *line);
     for (int64_t l = 0; l < g.lines; l++) {
         gather_line(&g, c->in[0].v, line);
-        double length = length_of(line, g.n, p);
+        double length = norm_of(line, g.n, p);
         length = length < eps ? eps : length;
         for (int64_t i = 0; i < g.n; i++) {
             c->out[0].v[g.base + g.offsets[i]] = line[i] / length;
@@ -283,10 +263,8 @@ static int compute_normalize(struct operator_call *c) {
 /* --- local_response_norm: Krizhevsky and others, 2012, over `size` channels --- */
 
 static int infer_response(struct operator_call *c) {
-    int r = check_channels(c, 1, 0);
-    double terms = (double)c->in[0].count * call_number(c, "size");
-    call_cost(c, 2 * terms, 2 * terms);
-    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+    double terms = 2 * call_number(c, "size");
+    return call_output_same(c, check_channels(c, 1, 0), terms, terms);
 }
 
 static int compute_response(struct operator_call *c) {

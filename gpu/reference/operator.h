@@ -2,10 +2,11 @@
 /* operator: built-in references of kernel/validate, by PyTorch's names and semantics.
  *
  * An operator is a row of operators.txt: input roles, outputs, declared attributes, a
- * function that infers the outputs' shapes and the cost, and one that computes. Everything
- * is computed in double precision, long sums with compensation, so that a reference is far
- * closer to the exact value than any kernel that it judges. Meanings of attributes: the
- * documentation of torch.nn.functional and torch; docs/guide/operators.md lists all.
+ * function that infers the outputs' shapes and the cost, and one that computes.
+ * Everything is computed in double precision, long sums with compensation, so that a
+ * reference is far closer to the exact value than any kernel that it judges. Meanings of
+ * attributes: the documentation of torch.nn.functional and torch; docs/guide/operators.md
+ * lists all.
  *
  *   struct operator_call c;
  *   int r = operator_call_start(&c, operator_find("softmax"), "expect.op", json, &err);
@@ -63,8 +64,9 @@ struct operator{
     int (*infer)(struct operator_call * c);   /* shapes, flops, steps */
     int (*compute)(struct operator_call * c); /* fills out[].v, allocated before */
     union {                                   /* what rows of one family differ in */
-        double (*unary)(const struct operator_call *c, double x);
-        double (*binary)(const struct operator_call *c, double x, double y);
+        double (*unary)(double x);
+        double (*parametric)(const struct operator_call *c, double x); /* by attributes */
+        double (*broadcast)(const struct operator_call *c, double x, double y, double z);
         int number;
     } u;
 };

@@ -160,6 +160,12 @@ int call_output_like(struct operator_call *c, size_t i, const struct operator_ar
     return call_output(c, i, of->shape, of->rank);
 }
 
+int call_output_same(struct operator_call *c, int r, double flops, double steps) {
+    double count = (double)c->in[0].count;
+    call_cost(c, flops * count, steps * count);
+    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+}
+
 static int shape_error(const struct operator_call *c, size_t i, const char *wanted) {
     char have[160];
     size_t first = i;
@@ -193,6 +199,18 @@ int call_want_like(const struct operator_call *c, size_t i, size_t like) {
     return call_want_shape(c, i, c->in[like].shape, c->in[like].rank);
 }
 
+int call_want_within(const struct operator_call *c, size_t i, const int64_t *shape,
+                     size_t rank) {
+    const struct operator_array *a = &c->in[i];
+    for (size_t k = 0; k < a->rank; k++) {
+        size_t back = a->rank - k;
+        if (back > rank || (a->shape[k] != 1 && a->shape[k] != shape[rank - back])) {
+            return call_want_shape(c, i, shape, rank);
+        }
+    }
+    return 0;
+}
+
 int call_index(const struct operator_call *c, size_t input, double value, int64_t low,
                int64_t high, int64_t *ret) {
     if (!(value >= (double)low && value < (double)high) || value != floor(value)) {
@@ -205,6 +223,14 @@ int call_index(const struct operator_call *c, size_t input, double value, int64_
     }
     *ret = (int64_t)value;
     return 0;
+}
+
+struct operator_array shape_without(struct operator_array a, size_t dim) {
+    for (size_t i = dim; i + 1 < a.rank; i++) {
+        a.shape[i] = a.shape[i + 1];
+    }
+    a.rank -= a.rank > 0;
+    return a;
 }
 
 int64_t shape_count(const struct operator_array *a, size_t from, size_t to) {
@@ -299,6 +325,21 @@ double sum_of(const double *v, int64_t n, int64_t stride) {
         sum_add(&sum, v[i * stride]);
     }
     return sum_value(sum);
+}
+
+double norm_of(const double *v, int64_t n, double p) {
+    struct sum sum = {0};
+    double extreme = p > 0 ? 0 : INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        double x = fabs(v[i]);
+        bool further = p > 0 ? x > extreme : x < extreme;
+        extreme = (further || isnan(x)) && !isnan(extreme) ? x : extreme;
+        if (!isinf(p)) {
+            sum_add(&sum, p == 1 ? x : p == 2 ? x * x : pow(x, p));
+        }
+    }
+    double total = sum_value(sum);
+    return isinf(p) ? extreme : p == 1 ? total : p == 2 ? sqrt(total) : pow(total, 1 / p);
 }
 
 struct moments moments_of(const double *v, int64_t n, int64_t stride) {

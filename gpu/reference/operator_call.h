@@ -54,12 +54,18 @@ bool shape_equal(const struct operator_array *a, const struct operator_array *b)
 /* Counts the elements; -EINVAL when there are too many. */
 int call_output(struct operator_call *c, size_t i, const int64_t *shape, size_t rank);
 int call_output_like(struct operator_call *c, size_t i, const struct operator_array *of);
+/* r < 0 as it is, else the shape of the first input for the first output; the cost is one
+ * of each element. */
+int call_output_same(struct operator_call *c, int r, double flops, double steps);
 /* -EINVAL unless input i has the rank. */
 int call_want_rank(const struct operator_call *c, size_t i, size_t rank);
 /* -EINVAL unless input i, if it is given, has exactly this shape. */
 int call_want_shape(const struct operator_call *c, size_t i, const int64_t *shape,
                     size_t rank);
 int call_want_like(const struct operator_call *c, size_t i, size_t like);
+/* -EINVAL unless input i, if it is given, broadcasts into this shape. */
+int call_want_within(const struct operator_call *c, size_t i, const int64_t *shape,
+                     size_t rank);
 bool call_has(const struct operator_call *c, size_t i);
 /* -EINVAL unless the value is a whole number of [low, high). */
 int call_index(const struct operator_call *c, size_t input, double value, int64_t low,
@@ -74,6 +80,8 @@ struct axis_lines {
     int64_t outer, n, inner;
 };
 struct axis_lines axis_lines_of(const struct operator_array *a, size_t dim);
+/* The same shape less a dimension. */
+struct operator_array shape_without(struct operator_array a, size_t dim);
 /* Elements of dimensions [from, to). */
 int64_t shape_count(const struct operator_array *a, size_t from, size_t to);
 void shape_strides(const struct operator_array *a, int64_t *ret);
@@ -119,8 +127,13 @@ double sum_of(const double *v, int64_t n, int64_t stride);
 struct moments {
     double mean, rest, squares;
 };
+/* The p-norm of n numbers; p is not 0, but may be negative or infinite. */
+double norm_of(const double *v, int64_t n, double p);
 struct moments moments_of(const double *v, int64_t n, int64_t stride);
 
-/* Shapes of elementwise operators, shared with activations. */
+/* Elementwise operators, shared with activations and indexing: u.unary or u.parametric of
+ * an element, u.broadcast of one of each input (of two: z is 0). */
 int infer_unary(struct operator_call *c);
 int compute_unary(struct operator_call *c);
+int compute_parametric(struct operator_call *c);
+int compute_broadcast(struct operator_call *c);

@@ -2,7 +2,6 @@
  * made of them. */
 #include "gpu/reference/operator_call.h"
 
-
 /* Results of vectors, reduced. */
 static void reduce(struct operator_call *c, const double *losses, int64_t count) {
     int kind = call_choice(c, "reduction");
@@ -26,12 +25,9 @@ static int infer_similarity(struct operator_call *c) {
     if (r < 0) {
         return r;
     }
-    struct operator_array a = c->in[0];
-    for (size_t i = dim; i + 1 < a.rank; i++) {
-        a.shape[i] = a.shape[i + 1];
-    }
+    struct operator_array a = shape_without(c->in[0], dim);
     call_cost(c, 6 * (double)a.count, 6 * (double)a.count);
-    return call_output(c, 0, a.shape, a.rank ? a.rank - 1 : 0);
+    return call_output_like(c, 0, &a);
 }
 
 struct products {

@@ -2,7 +2,10 @@
  * the count of spatial dimensions. */
 #include "gpu/reference/window.h"
 
-static int infer_max_pool(struct operator_call *c);
+/* Their second output is the indices. */
+static bool is_max(const struct operator_call *c) {
+    return c->op->outputs[1].name != NULL;
+}
 
 static int plan_pool(struct operator_call *c, struct window *w) {
     size_t rank = (size_t)c->op->u.number;
@@ -11,7 +14,7 @@ static int plan_pool(struct operator_call *c, struct window *w) {
     for (size_t i = 0; r == 0 && i < rank; i++) {
         w->kernel[i] = call_item(c, "kernel_size", i);
     }
-    r = r < 0 ? r : window_attributes(c, w, true, c->op->infer == infer_max_pool);
+    r = r < 0 ? r : window_attributes(c, w, true, is_max(c));
     return r < 0 ? r : window_extents(c, w, call_bool(c, "ceil_mode"));
 }
 
@@ -19,13 +22,13 @@ static int64_t plane_count(const struct operator_call *c, const struct window *w
     return shape_count(&c->in[0], 0, c->in[0].rank - w->rank);
 }
 
-/* --- max_pool --- */
+/* --- max_pool, avg_pool --- */
 
-static int infer_max_pool(struct operator_call *c) {
+static int infer_pool(struct operator_call *c) {
     struct window w;
     int r = plan_pool(c, &w);
     r = r < 0 ? r : window_output(c, 0, &w, 0);
-    r = r < 0 ? r : window_output(c, 1, &w, 0);
+    r = r < 0 || !is_max(c) ? r : window_output(c, 1, &w, 0);
     if (r == 0) {
         double taps = (double)c->out[0].count * (double)w.taps;
         call_cost(c, taps, 10 * taps);
@@ -47,34 +50,6 @@ static void largest_under(const struct window *w, const double *plane, int64_t p
             *ret_index = (double)at;
         }
     }
-}
-
-static int compute_max_pool(struct operator_call *c) {
-    struct window w;
-    int r = plan_pool(c, &w);
-    int64_t planes = plane_count(c, &w);
-    for (int64_t p = 0; r == 0 && p < planes; p++) {
-        for (int64_t i = 0; i < w.outputs; i++) {
-            largest_under(&w, c->in[0].v + p * w.inputs, i,
-                          c->out[0].v + p * w.outputs + i,
-                          c->out[1].v + p * w.outputs + i);
-        }
-        r = call_continue(c);
-    }
-    return r;
-}
-
-/* --- avg_pool --- */
-
-static int infer_avg_pool(struct operator_call *c) {
-    struct window w;
-    int r = plan_pool(c, &w);
-    r = r < 0 ? r : window_output(c, 0, &w, 0);
-    if (r == 0) {
-        double taps = (double)c->out[0].count * (double)w.taps;
-        call_cost(c, taps, 10 * taps);
-    }
-    return r;
 }
 
 /* The window's elements within the padded input. */
@@ -108,14 +83,19 @@ static double mean_under(const struct operator_call *c, const struct window *w,
     return sum_value(sum) / (double)over;
 }
 
-static int compute_avg_pool(struct operator_call *c) {
+static int compute_pool(struct operator_call *c) {
     struct window w;
     int r = plan_pool(c, &w);
     int64_t planes = plane_count(c, &w);
     for (int64_t p = 0; r == 0 && p < planes; p++) {
+        const double *plane = c->in[0].v + p * w.inputs;
         for (int64_t i = 0; i < w.outputs; i++) {
-            c->out[0].v[p * w.outputs + i] =
-                mean_under(c, &w, c->in[0].v + p * w.inputs, i);
+            int64_t at = p * w.outputs + i;
+            if (is_max(c)) {
+                largest_under(&w, plane, i, &c->out[0].v[at], &c->out[1].v[at]);
+            } else {
+                c->out[0].v[at] = mean_under(c, &w, plane, i);
+            }
         }
         r = call_continue(c);
     }

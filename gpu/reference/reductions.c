@@ -67,25 +67,8 @@ static double log_sum_exp_of(const double *line, int64_t n) {
     return largest + log(sum_value(sum));
 }
 
-static double norm_of(const double *line, int64_t n, double p) {
-    if (p == 0) {
-        return (double)nonzeros_of(line, n);
-    }
-    struct sum sum = {0};
-    double extreme = p > 0 ? 0 : INFINITY;
-    for (int64_t i = 0; i < n; i++) {
-        double x = fabs(line[i]);
-        bool further = p > 0 ? x > extreme : x < extreme;
-        extreme = (further || isnan(x)) && !isnan(extreme) ? x : extreme;
-        if (!isinf(p)) {
-            sum_add(&sum, p == 1 ? x : p == 2 ? x * x : pow(x, p));
-        }
-    }
-    double total = sum_value(sum);
-    return isinf(p) ? extreme : p == 1 ? total : p == 2 ? sqrt(total) : pow(total, 1 / p);
-}
-
 static double fold_line(const struct operator_call *c, const double *line, int64_t n) {
+    double p;
     switch (fold_of(c)) {
     case FOLD_SUM:
         return sum_of(line, n, 1);
@@ -112,7 +95,8 @@ static double fold_line(const struct operator_call *c, const double *line, int64
     case FOLD_STD:
         return sqrt(variance_of(c, line, n));
     case FOLD_NORM:
-        return norm_of(line, n, call_number(c, "p"));
+        p = call_number(c, "p");
+        return p == 0 ? (double)nonzeros_of(line, n) : norm_of(line, n, p);
     default:
         return log_sum_exp_of(line, n);
     }
