@@ -14,6 +14,15 @@ char **strings_copy(const char *const *list) {
     return copy;
 }
 
+char **strings_from(const json_t *array) {
+    size_t count = json_array_size(array);
+    char **list = xcalloc(count + 1, sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        list[i] = xstrdup(json_string_value(json_array_get(array, i)));
+    }
+    return list;
+}
+
 void strings_free(char **list) {
     for (char **s = list; s && *s; s++) {
         free(*s);

@@ -1,7 +1,10 @@
 #pragma once
 /* strings: lists of strings that end in NULL, as argv does. */
+#include <jansson.h>
 
 /* A copy; NULL gives an empty list. Freed with strings_free. */
 char **strings_copy(const char *const *list);
+/* The texts of an array; likewise. */
+char **strings_from(const json_t *array);
 /* The list and its strings; NULL is a no-op. */
 void strings_free(char **list);

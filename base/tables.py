@@ -15,7 +15,11 @@ file has no such line. OUT.h defines a `static const` array for each table. Kind
 A last word, `extern`, takes the `static` away.
 
 IN.md is prose: `rows extern` with the file's name, a heading and its paragraph in each.
+
+IN.json is an object of texts: each member is a `text` of its name. Where it is a list of texts, a blank or a newline
+is between two; anything else stays JSON.
 """
+import json
 import re
 import sys
 
@@ -65,9 +69,21 @@ def prose(path):
     return {name: (["rows", "extern"], [head + "\n\n" + " ".join(words.split()) for head, _, words in sections])}
 
 
+def texts(path):
+    def text(value):
+        if isinstance(value, list) and isinstance(value[0], str):
+            return " ".join(value).replace("\n ", "\n")
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    members = json.load(open(path, encoding="utf-8")).items()
+    return {name: (["text"], [text(value)]) for name, value in members}
+
+
 def read(path):
     if path.endswith(".md"):
         return prose(path)
+    if path.endswith(".json"):
+        return texts(path)
     tables = {}
     for line in whole_lines(path):
         part = re.match(PART.pattern + r" = (.*)", line)

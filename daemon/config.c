@@ -8,9 +8,9 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "daemon/config.schema.h"
 #include "daemon/config_workers.h"
 #include "protocol/schema/schema.h"
-#include "skills/models/model.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -20,93 +20,28 @@
 #define CONFIG_MAX_BYTES (64u << 10)
 #define PROJECT_FILE "./upskilld.yaml"
 
-const char config_help[] =
-    "usage: upskilld [options]\n"
-    "\n"
-    "Speaks JSON-RPC on standard input and output: MCP and plain methods one JSON text "
-    "per\n"
-    "line, LSP with Content-Length headers. Agents and editors start it; a person uses\n"
-    "upskillctl.\n"
-    "\n"
-    "  --root DIR          a folder that requests may name files in (repeatable);\n"
-    "                      the working directory always is one\n"
-    "  --include-dir DIR   an include folder for every kernel check (repeatable)\n"
-    "  --arch ARCH         architecture when a request names none (sm_90a)\n"
-    "  --config FILE       read this instead of $XDG_CONFIG_HOME/upskilld/config.yaml\n"
-    "  --log-level LEVEL   error, warning, info or debug, on standard error\n"
-    "  --stdio             accepted and without meaning, as is --clientProcessId=N:\n"
-    "                      language clients append them\n"
-    "  --version, --help\n"
-    "\n"
-    "Environment: UPSKILLD_CONFIG, UPSKILLD_LOG, UPSKILLD_CUDA or CUDA_HOME (toolkit),\n"
-    "UPSKILLD_WORKER (worker program), XDG_CONFIG_HOME, XDG_STATE_HOME.\n";
-
-static const char config_schema[] =
-    "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-    "\"log_level\":{\"enum\":[\"error\",\"warning\",\"info\",\"debug\"]},"
-    "\"roots\":{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"string\","
-    "\"minLength\":1}},"
-    "\"include_dirs\":{\"type\":\"array\",\"maxItems\":64,"
-    "\"items\":{\"type\":\"string\",\"minLength\":1}},"
-    "\"arch\":{\"type\":\"string\",\"pattern\":\"^sm_[0-9]{2,3}[af]?$\"}"
-    "," CONFIG_WORKERS_SCHEMA
-    "\"worker_idle_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":86400},"
-    "\"compile_timeout_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
-    "\"cache_mb\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":4096},"
-    "\"tool_wait_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
-    "\"structured_content\":{\"enum\":[\"always\",\"never\"]},"
-    "\"tools\":{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"string\"}},"
-    "\"debounce_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000},"
-    "\"models\":{\"type\":\"object\",\"maxProperties\":256,\"propertyNames\":{"
-    "\"pattern\":\"^(?!(anthropic|openai|generic)[.])[!-~]{1,128}$\"},"
-    "\"additionalProperties\":" MODEL_SCHEMA(
-        "") "},"
-            "\"teacher\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"
-            "\"judge\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"
-            "\"links\":{\"enum\":[\"public\",\"none\",\"any\"]},"
-            "\"agents_may_suppress\":{\"type\":\"boolean\"},"
-            "\"default_students\":{\"type\":\"array\",\"maxItems\":16,\"items\":{"
-            "\"type\":\"string\",\"minLength\":1,\"maxLength\":512}},"
-            "\"runs_dir\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096},"
-            "\"students\":{\"type\":\"object\",\"additionalProperties\":{\"type\":"
-            "\"object\"}}}}";
-
 /* Keys that ./upskilld.yaml may not set: they start programs, say where keys are sent and
  * whose models are paid, reach out of the project, or set a rule of safety aside. */
-static const char *const trusted_keys[] = {
-    "workers",   "local_worker", "roots",
-    "log_level", "models",       "students",
-    "teacher",   "judge",        "default_students",
-    "runs_dir",  "links",        "agents_may_suppress",
-    "tools",     NULL};
+static const char *const trusted_keys[] = {"workers",
+                                           "local_worker",
+                                           "roots",
+                                           "log_level",
+                                           "models",
+                                           "students",
+                                           "teacher",
+                                           "judge",
+                                           "default_students",
+                                           "runs_dir",
+                                           "links",
+                                           "agents_may_suppress",
+                                           "tools",
+                                           NULL};
 
 /* Keys of a project's file that each check reads for itself (gpu/check/project_flags). */
 static const char *const check_keys[] = {"defines", "std", "options", NULL};
 
-static char **strings_new(void) {
-    return xcalloc(1, sizeof(char *));
-}
-
-/* string is taken over. */
-static void strings_add(char ***list, char *string) {
-    size_t n = 0;
-    while ((*list)[n]) {
-        n++;
-    }
-    *list = xreallocarray(*list, n + 2, sizeof **list);
-    (*list)[n] = string;
-    (*list)[n + 1] = NULL;
-}
-
-static void strings_prepend(char ***list, char *string) {
-    strings_add(list, string);
-    size_t n = 0;
-    while ((*list)[n + 1]) {
-        n++;
-    }
-    memmove(*list + 1, *list, n * sizeof **list);
-    (*list)[0] = string;
-}
+/* Keys whose values are folders. */
+static const char *const folder_keys[] = {"roots", "include_dirs", "runs_dir", NULL};
 
 /* Absolute and normalised; "~/" is the home folder; relative to `base`. */
 static char *absolute(const char *base, const char *path) {
@@ -117,115 +52,86 @@ static char *absolute(const char *base, const char *path) {
     return path_normalize(joined);
 }
 
-static void defaults(struct config *c) {
+/* A folder, or each of a list, absolute. New reference; a path need not be UTF-8. */
+static json_t *absolute_json(const json_t *value, const char *base) {
+    if (json_is_string(value)) {
+        autofree char *path = absolute(base, json_string_value(value));
+        return json_string_nocheck(path);
+    }
+    json_t *list = json_array();
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        json_array_append_new(list, absolute_json(json_array_get(value, i), base));
+    }
+    return list;
+}
+
+/* What a file says takes the place of what was said before. */
+static void apply(struct config *c, json_t *file, const char *base) {
+    for (const char *const *key = folder_keys; *key; key++) {
+        const json_t *value = json_object_get(file, *key);
+        if (value) {
+            json_object_set_new(file, *key, absolute_json(value, base));
+        }
+    }
+    json_object_update(c->settings, file);
+}
+
+/* Begins with the schema's defaults. */
+static int begin(struct config *c, struct err *err) {
     *c = (struct config){
-        .log_level = LOG_WARNING,
-        .links = "public",
-        .roots = strings_new(),
-        .include_dirs = strings_new(),
-        .arch = xstrdup("sm_90a"),
-        .pool = {.add_local = true, .idle_ms = 60000, .hello_ms = 30000},
-        .compile_timeout_s = 120,
-        .cache_bytes = 32u << 20,
-        .tool_wait_s = 20,
-        .debounce_ms = 60,
-        .files = strings_new(),
-        .warnings = json_array(),
-    };
+        .settings = json_object(), .files = json_array(), .warnings = json_array()};
+    int rc = schema_new(CONFIG_SCHEMA, &c->schema, err);
+    const char *key;
+    json_t *property;
+    json_object_foreach(json_object_get(schema_json(c->schema), "properties"), key,
+                        property) {
+        const json_t *value = json_object_get(property, "default");
+        if (value) {
+            json_object_set_new(c->settings, key, json_deep_copy(value));
+        }
+    }
+    return rc;
+}
+
+static unsigned number(const struct config *c, const char *key) {
+    return (unsigned)json_get_integer(c->settings, key, 0);
+}
+
+/* All of it is read, and every value has passed the schema. */
+static void fill(struct config *c) {
+    const json_t *s = c->settings;
+    log_level_parse(json_get_string(s, "log_level", ""), &c->log_level);
+    c->roots = strings_from(json_object_get(s, "roots"));
+    c->include_dirs = strings_from(json_object_get(s, "include_dirs"));
+    c->arch = json_get_string(s, "arch", NULL);
+    c->pool.idle_ms = 1000 * number(c, "worker_idle_s");
+    c->pool.hello_ms = 30000;
+    config_workers_read(&c->pool, s);
+    c->compile_timeout_s = number(c, "compile_timeout_s");
+    c->cache_bytes = (size_t)number(c, "cache_mb") << 20;
+    c->tool_wait_s = number(c, "tool_wait_s");
+    c->debounce_ms = number(c, "debounce_ms");
+    c->tools = json_object_get(s, "tools");
+    c->structured = strcmp(json_get_string(s, "structured_content", ""), "always") == 0;
+    c->models = json_object_get(s, "models");
+    c->teacher = json_get_string(s, "teacher", NULL);
+    c->judge = json_get_string(s, "judge", NULL);
+    c->links = json_get_string(s, "links", NULL);
+    c->agents_may_suppress = json_get_bool(s, "agents_may_suppress", 0);
+    c->runs_dir = json_get_string(s, "runs_dir", NULL);
+    c->default_students = json_object_get(s, "default_students");
+    c->students = json_object_get(s, "students");
 }
 
 void config_finish(struct config *c) {
     strings_free(c->roots);
     strings_free(c->include_dirs);
-    strings_free(c->files);
-    free(c->arch);
     config_workers_free(&c->pool);
+    json_decref(c->settings);
+    json_decref(c->files);
     json_decref(c->warnings);
-    json_decref(c->models);
-    json_decref(c->students);
-    json_decref(c->tools);
-    json_decref(c->default_students);
-    free(c->runs_dir);
-    free(c->teacher);
-    free(c->judge);
+    schema_free(c->schema);
     *c = (struct config){0};
-}
-
-static void set_paths(char ***list, const json_t *values, const char *base) {
-    strings_free(*list);
-    *list = strings_new();
-    size_t i;
-    const json_t *value;
-    json_array_foreach(values, i, value) {
-        strings_add(list, absolute(base, json_string_value(value)));
-    }
-}
-
-static void set_value(json_t **at, const json_t *file, const char *key) {
-    json_t *value = json_object_get(file, key);
-    if (value) {
-        json_decref(*at);
-        *at = json_incref(value);
-    }
-}
-
-static void set_string(char **at, const json_t *file, const char *key) {
-    const char *value = json_get_string(file, key, NULL);
-    if (value) {
-        free(*at);
-        *at = xstrdup(value);
-    }
-}
-
-static void set_path(char **at, const json_t *file, const char *key, const char *base) {
-    const char *value = json_get_string(file, key, NULL);
-    if (value) {
-        free(*at);
-        *at = absolute(base, value);
-    }
-}
-
-static void apply(struct config *c, const json_t *file, const char *base) {
-    const json_t *v;
-    set_value(&c->models, file, "models");
-    set_value(&c->students, file, "students");
-    set_value(&c->tools, file, "tools");
-    set_value(&c->default_students, file, "default_students");
-    set_path(&c->runs_dir, file, "runs_dir", base);
-    set_string(&c->teacher, file, "teacher");
-    set_string(&c->judge, file, "judge");
-    if ((v = json_object_get(file, "links"))) {
-        const char *links = json_string_value(v);
-        c->links = *links == 'p' ? "public" : *links == 'n' ? "none" : "any";
-    }
-    c->agents_may_suppress =
-        json_get_bool(file, "agents_may_suppress", c->agents_may_suppress);
-    if ((v = json_object_get(file, "log_level"))) {
-        log_level_parse(json_string_value(v), &c->log_level);
-    }
-    if ((v = json_object_get(file, "roots"))) {
-        set_paths(&c->roots, v, base);
-    }
-    if ((v = json_object_get(file, "include_dirs"))) {
-        set_paths(&c->include_dirs, v, base);
-    }
-    if ((v = json_object_get(file, "arch"))) {
-        free(c->arch);
-        c->arch = xstrdup(json_string_value(v));
-    }
-    config_workers_apply(&c->pool, file);
-    c->pool.idle_ms =
-        1000 * (unsigned)json_get_integer(file, "worker_idle_s", c->pool.idle_ms / 1000);
-    c->compile_timeout_s =
-        (unsigned)json_get_integer(file, "compile_timeout_s", c->compile_timeout_s);
-    c->cache_bytes =
-        (size_t)json_get_integer(file, "cache_mb", (json_int_t)(c->cache_bytes >> 20))
-        << 20;
-    c->tool_wait_s = (unsigned)json_get_integer(file, "tool_wait_s", c->tool_wait_s);
-    if ((v = json_object_get(file, "structured_content"))) {
-        c->structured = strcmp(json_string_value(v), "always") == 0;
-    }
-    c->debounce_ms = (unsigned)json_get_integer(file, "debounce_ms", c->debounce_ms);
 }
 
 /* A folder outside the project would make its files readable through diagnostics. A link
@@ -275,43 +181,24 @@ static void distrust(struct config *c, json_t *file, const char *base) {
     }
 }
 
-static int check_values(const struct schema *schema, const json_t *file,
-                        struct err *err) {
-    int rc = schema_check(schema, file, NULL, err);
+static int check_values(const struct config *c, const json_t *file, struct err *err) {
+    int rc = schema_check(c->schema, file, NULL, err);
     return rc < 0 ? rc : config_workers_check(file, err);
 }
 
-static int check_file(const json_t *file, const char *path, struct err *err) {
-    struct schema *schema;
-    int rc = schema_new(config_schema, &schema, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = check_values(schema, file, err);
-    schema_free(schema);
-    return rc < 0 ? err_wrap(err, "%s", path) : 0;
-}
-
 /* Each key by itself: one that is wrong takes none of the others along. */
-static int drop_wrong(struct config *c, json_t *file, struct err *err) {
-    struct schema *schema;
-    int rc = schema_new(config_schema, &schema, err);
-    if (rc < 0) {
-        return rc;
-    }
+static void drop_wrong(struct config *c, json_t *file) {
     const char *key;
     json_t *value;
     void *next;
     json_object_foreach_safe(file, next, key, value) {
         struct err why = {0};
         autojson *alone = json_pack("{s:O}", key, value);
-        if (check_values(schema, alone, &why) < 0) {
+        if (check_values(c, alone, &why) < 0) {
             autofree char *name = xstrdup(key); /* the object's own goes with the key */
             drop(c, file, name, why.msg);
         }
     }
-    schema_free(schema);
-    return 0;
 }
 
 static int parse(const struct buf *text, const char *path, json_t **ret,
@@ -336,12 +223,12 @@ static int read_own_file(struct config *c, const char *path, const char *base,
     if (rc < 0 || json_is_null(file)) {
         return rc;
     }
-    rc = check_file(file, path, err);
-    if (rc == 0) {
-        apply(c, file, base);
-        strings_add(&c->files, xstrdup(path));
+    if (check_values(c, file, err) < 0) {
+        return err_wrap(err, "%s", path);
     }
-    return rc;
+    apply(c, file, base);
+    json_array_append_new(c->files, json_clean_z(path));
+    return 0;
 }
 
 /* Opened beneath the project: a link that leads out would show a file of the user's. */
@@ -355,13 +242,13 @@ static int read_project_text(const char *project, struct buf *ret, struct err *e
     return rc;
 }
 
-static int read_project_file(struct config *c, const char *project, struct err *err) {
+static void read_project_file(struct config *c, const char *project) {
     autobuf text = BUF_INIT(CONFIG_MAX_BYTES);
     autojson *file = NULL;
     struct err why = {0};
     int rc = read_project_text(project, &text, &why);
     if (rc == -ENOENT) {
-        return 0;
+        return;
     }
     rc = rc < 0 ? rc : yaml_parse(text.data, text.len, YAML_TYPED, &file, &why);
     if (rc == 0 && !json_is_null(file) && !json_is_object(file)) {
@@ -371,18 +258,16 @@ static int read_project_file(struct config *c, const char *project, struct err *
         warn(c, PROJECT_FILE, why.msg);
     }
     if (rc < 0 || json_is_null(file)) {
-        return 0;
+        return;
     }
     for (const char *const *key = check_keys; *key; key++) {
         json_object_del(file, *key);
     }
-    rc = drop_wrong(c, file, err);
-    if (rc == 0) {
-        distrust(c, file, project);
-        apply(c, file, project);
-        strings_add(&c->files, path_join(project, "upskilld.yaml"));
-    }
-    return rc;
+    drop_wrong(c, file);
+    distrust(c, file, project);
+    apply(c, file, project);
+    autofree char *path = path_join(project, "upskilld.yaml");
+    json_array_append_new(c->files, json_clean_z(path));
 }
 
 static int read_files(struct config *c, const char *named, const char *cwd,
@@ -398,56 +283,57 @@ static int read_files(struct config *c, const char *named, const char *cwd,
             return rc;
         }
     }
-    return read_project_file(c, cwd, err);
+    read_project_file(c, cwd);
+    return 0;
 }
 
-enum {
-    FLAG_ROOT = 256,
-    FLAG_INCLUDE,
-    FLAG_ARCH,
-    FLAG_CONFIG,
-    FLAG_LOG,
-    FLAG_CLIENTS,
-    FLAG_VERSION,
-    FLAG_HELP
-};
+/* The names of options alone count; the letters are for the switches below. */
 static const struct option flags[] = {
-    {"root", required_argument, NULL, FLAG_ROOT},
-    {"include-dir", required_argument, NULL, FLAG_INCLUDE},
-    {"arch", required_argument, NULL, FLAG_ARCH},
-    {"config", required_argument, NULL, FLAG_CONFIG},
-    {"log-level", required_argument, NULL, FLAG_LOG},
-    {"stdio", no_argument, NULL, FLAG_CLIENTS},
-    {"clientProcessId", required_argument, NULL, FLAG_CLIENTS},
-    {"version", no_argument, NULL, FLAG_VERSION},
-    {"help", no_argument, NULL, FLAG_HELP},
+    {"root", required_argument, NULL, 'r'},
+    {"include-dir", required_argument, NULL, 'i'},
+    {"arch", required_argument, NULL, 'a'},
+    {"config", required_argument, NULL, 'c'},
+    {"log-level", required_argument, NULL, 'l'},
+    {"stdio", no_argument, NULL, 's'},
+    {"clientProcessId", required_argument, NULL, 's'},
+    {"version", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
     {0},
 };
 
 static int set_arch(struct config *c, const char *name, struct err *err) {
     autojson *file = json_pack("{s:o}", "arch", json_text(name, strlen(name)));
-    int rc = check_file(file, "--arch", err);
-    if (rc == 0) {
-        apply(c, file, "");
+    if (check_values(c, file, err) < 0) {
+        return err_wrap(err, "--arch");
     }
-    return rc;
+    json_object_update(c->settings, file);
+    return 0;
+}
+
+/* said: what stood before the word. */
+static int set_level(struct config *c, const char *said, const char *word,
+                     struct err *err) {
+    if (log_level_parse(word, &c->log_level) < 0) {
+        return err_set(err, -EINVAL, "%s%s: error, warning, info or debug", said, word);
+    }
+    json_object_set_new(c->settings, "log_level", json_string(word));
+    return 0;
 }
 
 static int apply_flag(struct config *c, int flag, const char *cwd, struct err *err) {
+    json_t *folders =
+        json_object_get(c->settings, flag == 'r' ? "roots" : "include_dirs");
+    autofree char *folder = NULL;
     switch (flag) {
-    case FLAG_ROOT:
-        strings_add(&c->roots, absolute(cwd, optarg));
+    case 'r':
+    case 'i':
+        folder = absolute(cwd, optarg);
+        json_array_append_new(folders, json_string_nocheck(folder));
         return 0;
-    case FLAG_INCLUDE:
-        strings_add(&c->include_dirs, absolute(cwd, optarg));
-        return 0;
-    case FLAG_ARCH:
+    case 'a':
         return set_arch(c, optarg, err);
-    case FLAG_LOG:
-        return log_level_parse(optarg, &c->log_level) < 0
-                   ? err_set(err, -EINVAL,
-                             "--log-level %s: error, warning, info or debug", optarg)
-                   : 0;
+    case 'l':
+        return set_level(c, "--log-level ", optarg, err);
     default:
         return 0;
     }
@@ -466,10 +352,10 @@ static int scan_flags(struct config *c, int argc, char **argv, const char *cwd,
                            "%s: unknown option or missing value; see --help",
                            argv[optind - 1]);
         }
-        if (flag == FLAG_CONFIG && ret_file) {
+        if (flag == 'c' && ret_file) {
             *ret_file = optarg;
-        } else if (flag == FLAG_HELP || flag == FLAG_VERSION) {
-            *ret_action = flag == FLAG_HELP ? CONFIG_HELP : CONFIG_VERSION;
+        } else if (flag == 'h' || flag == 'v') {
+            *ret_action = flag == 'h' ? CONFIG_HELP : CONFIG_VERSION;
         } else if (!ret_file) {
             int rc = apply_flag(c, flag, cwd, err);
             if (rc < 0) {
@@ -484,16 +370,12 @@ static int scan_flags(struct config *c, int argc, char **argv, const char *cwd,
 
 static int apply_environment(struct config *c, struct err *err) {
     const char *level = getenv("UPSKILLD_LOG");
-    if (level && *level && log_level_parse(level, &c->log_level) < 0) {
-        return err_set(err, -EINVAL, "UPSKILLD_LOG=%s: error, warning, info or debug",
-                       level);
-    }
-    return 0;
+    return level && *level ? set_level(c, "UPSKILLD_LOG=", level, err) : 0;
 }
 
-/* The working directory, absolute. A client that runs its plugins' servers in the plugin's
- * folder names that in PLUGIN_ROOT: the project is where the client itself works. NULL
- * with errno. */
+/* The working directory, absolute. A client that runs its plugins' servers in the
+ * plugin's folder names that in PLUGIN_ROOT: the project is where the client itself
+ * works. NULL with errno. */
 static char *project_folder(void) {
     char *cwd = getcwd(NULL, 0);
     const char *named = getenv("PLUGIN_ROOT");
@@ -528,14 +410,16 @@ static int load(struct config *c, int argc, char **argv, enum config_action *ret
         return rc;
     }
     rc = scan_flags(c, argc, argv, cwd, NULL, ret_action, err);
-    strings_prepend(&c->roots, xstrdup(cwd)); /* relative paths mean this one */
+    json_array_insert_new(json_object_get(c->settings, "roots"), 0,
+                          json_string_nocheck(cwd)); /* relative paths mean this one */
+    fill(c);
     return rc;
 }
 
 int config_load(struct config *ret, int argc, char **argv, enum config_action *ret_action,
                 struct err *err) {
-    defaults(ret);
-    int rc = load(ret, argc, argv, ret_action, err);
+    int rc = begin(ret, err);
+    rc = rc < 0 ? rc : load(ret, argc, argv, ret_action, err);
     if (rc < 0) {
         config_finish(ret);
     }

@@ -7,7 +7,7 @@
  * cannot keep the daemon from starting: what is wrong in it is left out, with a warning.
  * Secrets never come from a file.
  *
- * docs/guide/configuration.md lists the keys; CONFIG_SCHEMA in config.c is their source.
+ * docs/guide/configuration.md lists the keys; config.json is their source.
  */
 #include "base/json.h"
 #include "base/log.h"
@@ -17,27 +17,32 @@
 #include <stdbool.h>
 
 struct err;
+struct schema;
 
+/* Texts and JSON values are those of `settings`. */
 struct config {
+    json_t *settings; /* what was said, by key, with the schema's defaults; folders are
+                         absolute */
+    struct schema *schema; /* of the settings */
     enum log_level log_level;
-    char **roots;        /* absolute; folders that params may name files in, besides the
-                            working directory. NULL-terminated, likewise below */
-    char **include_dirs; /* absolute; -I for every check */
-    char *arch;          /* "sm_90a" */
+    char **roots; /* folders that params may name files in, first of all the working
+                     directory. NULL-terminated, likewise below */
+    char **include_dirs; /* -I for every check */
+    const char *arch;    /* "sm_90a" */
     struct pool_config pool;
     unsigned compile_timeout_s;
     size_t cache_bytes;
     unsigned tool_wait_s, debounce_ms;
     json_t *tools;   /* names of the MCP tools that are offered, or NULL: all */
     bool structured; /* MCP results carry their JSON too */
-    json_t *models;           /* {alias: a model (skills/models/model.h)}, or NULL */
-    char *teacher, *judge;    /* names of models, or NULL */
-    const char *links;        /* which are fetched: "public", "none", "any"; static */
-    bool agents_may_suppress; /* findings that keep a skill from being installed */
-    char *runs_dir;           /* absolute; records of evaluations; or NULL */
-    json_t *default_students; /* array of names, or NULL */
+    json_t *models;  /* {alias: a model (skills/models/model.h)}, or NULL */
+    const char *teacher, *judge; /* names of models, or NULL */
+    const char *links;           /* which are fetched: "public", "none", "any" */
+    bool agents_may_suppress;    /* findings that keep a skill from being installed */
+    const char *runs_dir;        /* records of evaluations; or NULL */
+    json_t *default_students;    /* array of names, or NULL */
     json_t *students; /* {name: an agent (skills/evaluation/agent_student.h)}, or NULL */
-    char **files;     /* configuration files that were read, for daemon/status */
+    json_t *files;    /* paths of the files that were read, for daemon/status */
     json_t *warnings; /* sentences about what was ignored */
 };
 
@@ -48,4 +53,3 @@ enum config_action { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION };
 int config_load(struct config *ret, int argc, char **argv, enum config_action *ret_action,
                 struct err *err);
 void config_finish(struct config *c);
-extern const char config_help[];

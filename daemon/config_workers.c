@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/pool/pool.h"
 
 #include <errno.h>
@@ -46,33 +47,23 @@ static enum pool_told told(const json_t *object, const char *key) {
 }
 
 static void worker_read(struct pool_worker_config *ret, const json_t *entry) {
-    const json_t *argv = entry_argv(entry), *offers = json_object_get(entry, "offers");
-    const char *name = json_get_string(entry, "name", NULL);
+    const json_t *offers = json_object_get(entry, "offers");
     *ret = (struct pool_worker_config){
-        .argv = xcalloc(json_array_size(argv) + 1, sizeof *ret->argv),
-        .name = name ? xstrdup(name) : NULL,
+        .argv = strings_from(entry_argv(entry)),
+        .name = json_get_string(entry, "name", NULL),
         .parallel = (unsigned)json_get_integer(entry, "parallel", 0),
         .hello_ms = 1000 * (unsigned)json_get_integer(entry, "start_timeout_s", 0),
         .local = told(entry, "local"),
         .gpu = told(offers, "gpu"),
         .compile = told(offers, "compile"),
     };
-    size_t i;
-    const json_t *word;
-    json_array_foreach(argv, i, word) {
-        ret->argv[i] = xstrdup(json_string_value(word));
-    }
 }
 
-void config_workers_apply(struct pool_config *pool, const json_t *file) {
-    const json_t *workers = json_object_get(file, "workers");
-    pool->add_local = json_get_bool(file, "local_worker", pool->add_local);
-    if (!workers) {
-        return;
-    }
-    config_workers_free(pool);
+void config_workers_read(struct pool_config *pool, const json_t *settings) {
+    const json_t *workers = json_object_get(settings, "workers");
+    pool->add_local = json_get_bool(settings, "local_worker", 1);
     pool->count = json_array_size(workers);
-    pool->workers = xcalloc(pool->count ? pool->count : 1, sizeof *pool->workers);
+    pool->workers = xcalloc(pool->count, sizeof *pool->workers);
     for (size_t i = 0; i < pool->count; i++) {
         worker_read(&pool->workers[i], json_array_get(workers, i));
     }
@@ -80,13 +71,7 @@ void config_workers_apply(struct pool_config *pool, const json_t *file) {
 
 void config_workers_free(struct pool_config *pool) {
     for (size_t i = 0; i < pool->count; i++) {
-        for (char **word = pool->workers[i].argv; *word; word++) {
-            free(*word);
-        }
-        free(pool->workers[i].argv);
-        free((void *)(uintptr_t)pool->workers[i].name);
+        strings_free(pool->workers[i].argv);
     }
     free(pool->workers);
-    pool->workers = NULL;
-    pool->count = 0;
 }

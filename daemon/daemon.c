@@ -14,6 +14,7 @@
 #include "daemon/operations.h"
 #include "daemon/session.h"
 #include "daemon/skill_serving.h"
+#include "daemon/texts.h"
 #include "daemon/validator.h"
 #include "gpu/check/kernel_check.h"
 #include "protocol/rpc/rpc.h"
@@ -68,24 +69,6 @@ struct daemon {
     int exit_code;
     uint64_t started_ms;
 };
-
-static const char instructions[] =
-    "upskilld knows the skills (SKILL.md) of this project, this user and every agent "
-    "here, "
-    "and compiles CUDA kernels for the H100 (sm_90a) with NVIDIA's own compiler, on any "
-    "machine, without a GPU. Before a task that may need special knowledge call "
-    "skill_find "
-    "with the task and other names for it: it tells the skills that fit, or that none "
-    "does; skill_get reads "
-    "one. skill_check judges a skill you wrote, skill_evaluate measures whether it helps "
-    "a model, skill_install puts it into agents' folders. "
-    "Call kernel_check after writing or changing a .cu file: it returns the compiler's "
-    "errors with lines and fixes, and per kernel the registers, spills, shared memory "
-    "and "
-    "occupancy. Pass `path` for a file of the workspace, `source` or `text` for text. A "
-    "call "
-    "that takes long answers with a job id: poll job_status. For CUDA kernels start with "
-    "skill://bundled/h100-cuda-kernels/SKILL.md.";
 
 /* --- roots and the client --- */
 
@@ -196,7 +179,7 @@ static void *lend(void *host, const char *name) {
            : strcmp(name, EVALUATION_ROOM_LENT) == 0 ? (void *)domain_evaluations(d)
            : strcmp(name, JOBS_LENT) == 0            ? (void *)d->jobs
            : strcmp(name, CLIENT_SETTINGS_LENT) == 0 ? (void *)d->client_settings
-           : strcmp(name, RUNS_DIR_LENT) == 0        ? (void *)d->config->runs_dir
+           : strcmp(name, RUNS_DIR_LENT) == 0     ? (void *)(uintptr_t)d->config->runs_dir
            : strcmp(name, SKILL_GRADER_LENT) == 0 ? (void *)(uintptr_t)&gpu_skill_grader
            : strcmp(name, KERNEL_VALIDATOR_LENT) == 0
                ? (void *)(uintptr_t)&gpu_kernel_validator
@@ -230,15 +213,14 @@ static json_t *status_of(struct daemon *d) {
         add_missing(missing, jobs_problem(d->jobs),
                     "jobs live in this process only; make the state folder writable");
     }
-    return json_pack("{s:s,s:i,s:f,s:{s:o,s:o},s:o,s:{s:o,s:O},s:O,s:o,s:o,s:o}",
+    return json_pack("{s:s,s:i,s:f,s:{s:o,s:o},s:o,s:{s:O,s:O},s:O,s:o,s:o,s:o}",
                      "version", UPSKILLD_VERSION, "pid", (int)getpid(), "uptime_s",
                      (double)(clock_ms() - d->started_ms) / 1000, "client", "name",
                      json_clean_z(d->client), "version", json_clean_z(d->client_version),
                      "roots", strings_json(d->roots), "configuration", "files",
-                     strings_json(d->config->files), "warnings", d->config->warnings,
-                     "kernels", kernels, "skills", skills_status(domain_skills(d)),
-                     "models", evaluation_room_status(domain_evaluations(d)), "missing",
-                     missing);
+                     d->config->files, "warnings", d->config->warnings, "kernels",
+                     kernels, "skills", skills_status(domain_skills(d)), "models",
+                     evaluation_room_status(domain_evaluations(d)), "missing", missing);
 }
 
 static void status_start(struct call *call, const json_t *params) {

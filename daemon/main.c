@@ -2,6 +2,7 @@
 #include "base/stdio_link.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
+#include "daemon/texts.h"
 
 #include <signal.h>
 #include <stdio.h>

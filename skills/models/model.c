@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "protocol/schema/schema.h"
+#include "skills/model.schema.h"
 #include "skills/models/model_client.h"
 
 #include <errno.h>
@@ -69,9 +70,7 @@ static int unknown_name(const char *name, const json_t *aliases, struct err *err
 
 static int check_object(const json_t *object, struct err *err) {
     struct schema *schema;
-    int rc = schema_new(
-        MODEL_SCHEMA("\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"),
-        &schema, err);
+    int rc = schema_new(MODEL_SCHEMA, &schema, err);
     if (rc < 0) {
         return rc;
     }

@@ -19,26 +19,6 @@
 
 struct err;
 
-/* JSON Schema of an alias (without "name") and of a model given as an object; MEMBERS is
- * "" or more properties, each with a comma behind it. */
-#define MODEL_SCHEMA(MEMBERS)                                                            \
-    "{\"type\":\"object\",\"additionalProperties\":false,"                               \
-    "\"required\":[\"api\",\"model\"],\"properties\":{" MEMBERS                          \
-    "\"api\":{\"enum\":[\"anthropic\",\"openai\",\"generic\"]},"                         \
-    "\"base_url\":{\"type\":\"string\",\"minLength\":8,\"maxLength\":2048},"             \
-    "\"model\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"                 \
-    "\"key_env\":{\"type\":\"string\",\"pattern\":\"^[A-Za-z_][A-Za-z0-9_]{0,127}$\"},"  \
-    "\"auth\":{\"enum\":[\"x-api-key\",\"bearer\"]},"                                    \
-    "\"version\":{\"type\":\"string\",\"pattern\":\"^[0-9-]{1,32}$\"},"                  \
-    "\"price\":{\"type\":\"object\",\"additionalProperties\":false,"                     \
-    "\"required\":[\"input\",\"output\"],\"properties\":{"                               \
-    "\"input\":{\"type\":\"number\",\"minimum\":0},"                                     \
-    "\"output\":{\"type\":\"number\",\"minimum\":0},"                                    \
-    "\"cache_read\":{\"type\":\"number\",\"minimum\":0},"                                \
-    "\"cache_write\":{\"type\":\"number\",\"minimum\":0}}},"                             \
-    "\"effort\":{\"type\":\"string\",\"pattern\":\"^[a-z]{1,16}$\"},"                    \
-    "\"max_tokens\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000}}}"
-
 enum model_api {
     MODEL_MESSAGES, /* Anthropic Messages: "anthropic" */
     MODEL_CHAT,     /* OpenAI-compatible chat completions: "openai" */

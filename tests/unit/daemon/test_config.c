@@ -90,7 +90,7 @@ Test(config, the_later_source_wins_and_relative_folders_belong_to_their_file) {
     cr_assert_eq(c.pool.count, 1);
     cr_assert_str_eq(c.pool.workers[0].argv[3], "upskilld-worker");
     cr_assert_eq(c.pool.workers[0].parallel, 2);
-    cr_assert_not_null(c.files[1]);
+    cr_assert_eq(json_array_size(c.files), 2);
     config_finish(&c);
 }
 
