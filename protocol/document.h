@@ -78,7 +78,9 @@ struct document_kind {
                               json_t **ret_outcome);
     /* Array of {"offset", "label", "tooltip"}. */
     json_t *(*hints)(const struct document *d, const json_t *result);
-    /* Array of {"name", "detail", "symbol": "function|…", "start", "end"}. */
+    /* Array of {"name", "detail", "symbol": "function|…", "start", "end", "name_start"?,
+     * "name_end"?} in the text's order: the whole of it, and where its name stands within
+     * (left out: the whole). What lies within another is a part of it. */
     json_t *(*symbols)(const struct document *d);
     /* Array of {"label", "detail", "documentation", "text", "start", "end"}. */
     json_t *(*completions)(const struct document *d, size_t offset);

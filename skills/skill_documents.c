@@ -119,6 +119,18 @@ static json_t *complete_skill(const struct document *d, size_t offset) {
 
 /* --- SKILL.md: headings, and what it costs --- */
 
+/* A section ends where the next heading of its level or above begins. */
+static size_t section_end(const struct skill_text *t, const struct markdown *m,
+                          size_t heading) {
+    for (size_t i = heading + 1; i < m->heading_count; i++) {
+        size_t line = (size_t)m->headings[i].line - 1;
+        if (m->headings[i].level <= m->headings[heading].level && line < t->lines.count) {
+            return t->lines.starts[line];
+        }
+    }
+    return t->len;
+}
+
 static json_t *symbols_skill(const struct document *d) {
     struct skill_text t;
     struct markdown m;
@@ -132,10 +144,12 @@ static json_t *symbols_skill(const struct document *d) {
             continue;
         }
         json_array_append_new(
-            list,
-            json_pack("{s:o,s:s,s:s,s:I,s:I}", "name", json_clean_z(h->text), "detail",
-                      "", "symbol", "heading", "start", (json_int_t)t.lines.starts[line],
-                      "end", (json_int_t)lines_end(&t.lines, t.text, line)));
+            list, json_pack("{s:o,s:s,s:s,s:I,s:I,s:I,s:I}", "name",
+                            json_clean_z(h->text), "detail", "", "symbol", "heading",
+                            "start", (json_int_t)t.lines.starts[line], "end",
+                            (json_int_t)section_end(&t, &m, i), "name_start",
+                            (json_int_t)t.lines.starts[line], "name_end",
+                            (json_int_t)lines_end(&t.lines, t.text, line)));
     }
     markdown_finish(&m);
     skill_text_finish(&t);

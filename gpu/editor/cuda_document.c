@@ -430,9 +430,11 @@ static json_t *symbols(const struct document *d) {
     for (size_t i = 0; i < code.kernel_count; i++) {
         const struct kernel_place *k = &code.kernels[i];
         json_array_append_new(
-            list, json_pack("{s:o, s:s, s:s, s:I, s:I}", "name", json_clean_z(k->name),
-                            "detail", "__global__", "symbol", "function", "start",
-                            (json_int_t)k->offset, "end", (json_int_t)k->end));
+            list, json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:I}", "name",
+                            json_clean_z(k->name), "detail", "__global__", "symbol",
+                            "function", "start", (json_int_t)k->signature, "end",
+                            (json_int_t)k->body_end, "name_start", (json_int_t)k->offset,
+                            "name_end", (json_int_t)k->end));
     }
     host_code_finish(&code);
     return list;

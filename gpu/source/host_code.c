@@ -62,6 +62,7 @@ static void tell_kernel(const struct host_blanker *b, const struct declaration *
         .end = b->tokens.list[d->name].end,
         .signature = signature_start(b, d),
         .signature_end = b->tokens.list[d->params_end ? d->params_end : d->name].end,
+        .body_end = b->tokens.list[d->last].end,
     };
     read_launch_bounds(b, d, k.launch_bounds);
     ret->kernels = xreallocarray(ret->kernels, ret->kernel_count + 1, sizeof k);

@@ -18,6 +18,7 @@ struct kernel_place {
     char *name;         /* qualified as written: "ns::axpy"; no template arguments */
     size_t offset, end; /* of the name */
     size_t signature, signature_end; /* from __global__ (or template) to the ')' */
+    size_t body_end;                 /* after the '}' */
     int launch_bounds[3]; /* as written when they are integer literals, else 0 */
 };
 

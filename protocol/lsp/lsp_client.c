@@ -42,12 +42,20 @@ static bool lists_number(const json_t *array, json_int_t number) {
     return false;
 }
 
-/* UTF-8 is what we hold; UTF-16 is what every client must know. */
+/* The first that is known, as other servers choose: an editor with several for one
+ * document wants one encoding of all. UTF-16 is what every client must know. */
 static enum lsp_encoding choose_encoding(const json_t *offered) {
-    if (lists(offered, "utf-8")) {
-        return LSP_UTF8;
+    size_t i;
+    json_t *item;
+    json_array_foreach(offered, i, item) {
+        const char *name = json_string_value(item);
+        for (enum lsp_encoding e = LSP_UTF16; name && e <= LSP_UTF32; e++) {
+            if (strcmp(name, lsp_encoding_name(e)) == 0) {
+                return e;
+            }
+        }
     }
-    return lists(offered, "utf-32") && !lists(offered, "utf-16") ? LSP_UTF32 : LSP_UTF16;
+    return LSP_UTF16;
 }
 
 #define HAS(...) json_is_true(look(__VA_ARGS__, NULL))

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define SYMBOL_DEPTH 16 /* of symbols in symbols; what is deeper is beside them */
+
 static size_t offset_of(const json_t *obj, const char *key) {
     json_int_t n = json_get_integer(obj, key, 0);
     return n > 0 ? (size_t)n : 0;
@@ -167,28 +169,79 @@ static int symbol_kind(const char *word) {
     return 13;
 }
 
+/* Where its name stands: clients refuse a list in which that is not within the whole. */
+static json_t *name_range(const struct lsp_subject *s, const json_t *symbol) {
+    size_t start = offset_of(symbol, "name_start");
+    size_t end = offset_of(symbol, "name_end");
+    return start >= offset_of(symbol, "start") && start < end &&
+                   end <= offset_of(symbol, "end")
+               ? lsp_range(s->client->encoding, &s->view, start, end)
+               : range_of(s, symbol);
+}
+
 static json_t *symbol_of(const struct lsp_subject *s, const json_t *symbol) {
     const char *name = json_get_string(symbol, "name", "");
     int kind = symbol_kind(json_get_string(symbol, "symbol", ""));
-    json_t *range = range_of(s, symbol);
     if (!s->client->symbol_trees) {
         return json_pack("{s:s, s:i, s:{s:s, s:o}}", "name", name, "kind", kind,
-                         "location", "uri", s->document->uri, "range", range);
+                         "location", "uri", s->document->uri, "range",
+                         name_range(s, symbol));
     }
-    return json_pack("{s:s, s:i, s:s, s:O, s:o}", "name", name, "kind", kind, "detail",
-                     json_get_string(symbol, "detail", ""), "range", range,
-                     "selectionRange", range);
+    return json_pack("{s:s, s:i, s:s, s:o, s:o}", "name", name, "kind", kind, "detail",
+                     json_get_string(symbol, "detail", ""), "range", range_of(s, symbol),
+                     "selectionRange", name_range(s, symbol));
+}
+
+/* Symbols that are open where the next one begins, the outermost first. */
+struct symbol_path {
+    struct {
+        size_t end;
+        json_t *told;
+    } open[SYMBOL_DEPTH];
+    size_t depth;
+};
+
+/* The list that a symbol of these bytes belongs to: its parent's, or `list`. */
+static json_t *symbol_home(struct symbol_path *path, size_t start, size_t end,
+                           json_t *list) {
+    while (path->depth && (path->open[path->depth - 1].end <= start ||
+                           path->open[path->depth - 1].end < end)) {
+        path->depth--;
+    }
+    if (!path->depth) {
+        return list;
+    }
+    json_t *parent = path->open[path->depth - 1].told;
+    if (!json_object_get(parent, "children")) {
+        json_object_set_new(parent, "children", json_array());
+    }
+    return json_object_get(parent, "children");
+}
+
+static void add_symbol(const struct lsp_subject *s, const json_t *symbol, json_t *list,
+                       struct symbol_path *path) {
+    size_t end = offset_of(symbol, "end");
+    json_t *told = symbol_of(s, symbol);
+    json_t *home = s->client->symbol_trees
+                       ? symbol_home(path, offset_of(symbol, "start"), end, list)
+                       : list;
+    json_array_append_new(home, told);
+    if (path->depth < SYMBOL_DEPTH) {
+        path->open[path->depth].end = end;
+        path->open[path->depth++].told = told;
+    }
 }
 
 static json_t *make_symbols(const struct lsp_subject *s) {
     autojson *symbols = s->kind->symbols(s->document);
+    struct symbol_path path = {0};
     json_t *list = json_array();
     size_t i;
     json_t *symbol;
     json_array_foreach(symbols, i, symbol) {
         const char *name = json_get_string(symbol, "name", "");
         if (*name) { /* clients refuse the whole list for a nameless one */
-            json_array_append_new(list, symbol_of(s, symbol));
+            add_symbol(s, symbol, list, &path);
         }
     }
     return list;

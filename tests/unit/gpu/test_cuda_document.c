@@ -62,6 +62,12 @@ Test(cuda_document, lenses_and_symbols) {
     autojson *symbols = cuda_document_kind.symbols(d);
     cr_assert_eq(json_array_size(symbols), 3);
     cr_assert_str_eq(json_get_string(json_array_get(symbols, 2), "name", ""), "late");
+    const json_t *gemm = json_array_get(symbols, 1);
+    cr_expect_eq(json_get_integer(gemm, "start", 0), (json_int_t)at("template"));
+    cr_expect_eq(json_get_integer(gemm, "end", 0),
+                 (json_int_t)at("\n__global__ void late"));
+    cr_expect_eq(json_get_integer(gemm, "name_start", 0), (json_int_t)at("gemm"));
+    cr_expect_eq(json_get_integer(gemm, "name_end", 0), (json_int_t)at("gemm") + 4);
     document_unref(d);
 }
 

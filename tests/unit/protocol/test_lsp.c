@@ -144,11 +144,13 @@ Test(lsp, freeing_with_everything_in_flight_leaves_nothing_behind) {
 
 /* --- capabilities --- */
 
-Test(lsp, the_encoding_is_utf_8_where_offered_and_else_utf_16) {
+Test(lsp, the_encoding_is_the_first_known_one_that_is_offered) {
     static const struct {
         const char *offered, *want;
     } cases[] = {
-        {"['utf-16','utf-8']", "utf-8"},
+        {"['utf-16','utf-8']", "utf-16"},
+        {"['utf-8','utf-16','utf-32']", "utf-8"},
+        {"['utf-32','utf-8','utf-16']", "utf-32"},
         {"['utf-8']", "utf-8"},
         {"['utf-16','utf-32']", "utf-16"},
         {"['utf-32']", "utf-32"},

@@ -103,6 +103,64 @@ Test(lsp_features, symbols_have_the_kinds_of_the_specification) {
     }
 }
 
+/* "a" holds "b" and "d", "b" holds "c"; "e" begins where "a" ends. The name of "c" lies
+ * outside of it, and is not believed. */
+#define NESTED                                                                           \
+    "[{'name':'a','start':0,'end':9,'name_start':0,'name_end':1},"                       \
+    "{'name':'b','start':1,'end':5},"                                                    \
+    "{'name':'c','start':2,'end':5,'name_start':1,'name_end':3},"                        \
+    "{'name':'d','start':5,'end':9},{'name':'e','start':9,'end':10}]"
+
+/* "(a(b))": the names, with those of the children behind. */
+static void add_names(char *out, size_t size, const json_t *symbols) {
+    size_t i;
+    json_t *symbol;
+    strncat(out, "(", size - strlen(out) - 1);
+    json_array_foreach(symbols, i, symbol) {
+        json_t *children = json_object_get(symbol, "children");
+        strncat(out, string_of(symbol, "name", ""), size - strlen(out) - 1);
+        if (children) {
+            add_names(out, size, children);
+        }
+    }
+    strncat(out, ")", size - strlen(out) - 1);
+}
+
+static void expect_names(const json_t *symbols, const char *want) {
+    char out[200] = "";
+    add_names(out, sizeof out, symbols);
+    cr_expect_str_eq(out, want);
+}
+
+Test(lsp_features, symbols_within_symbols_are_their_children) {
+    fake.symbols = J(NESTED);
+    harness_initialize(&h, J(EVERYTHING));
+    harness_open(&h, URI, 1, "0123456789");
+    json_t *told =
+        harness_result(&h, "textDocument/documentSymbol", harness_document(URI));
+    expect_names(told, "(a(b(c)d)e)");
+    expect_json(json_object_get(json_array_get(told, 0), "range"),
+                "{'start':{'line':0,'character':0},'end':{'line':0,'character':9}}");
+    expect_json(json_object_get(json_array_get(told, 0), "selectionRange"),
+                "{'start':{'line':0,'character':0},'end':{'line':0,'character':1}}");
+    json_t *b = json_array_get(json_object_get(json_array_get(told, 0), "children"), 0);
+    json_t *c = json_array_get(json_object_get(b, "children"), 0);
+    cr_expect(
+        json_equal(json_object_get(c, "range"), json_object_get(c, "selectionRange")));
+}
+
+Test(lsp_features, symbols_are_a_flat_list_for_clients_that_know_no_other) {
+    fake.symbols = J(NESTED);
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "0123456789");
+    json_t *told =
+        harness_result(&h, "textDocument/documentSymbol", harness_document(URI));
+    expect_names(told, "(abcde)");
+    expect_json(json_object_get(json_array_get(told, 0), "location"),
+                "{'uri':'" URI "','range':{'start':{'line':0,'character':0},"
+                "'end':{'line':0,'character':1}}}");
+}
+
 /* A text that is no file yet has the end of its URI for a name, or all of it. */
 Test(lsp_features, findings_of_an_unsaved_text_are_its_own) {
 #define UNSAVED "untitled:Untitled-1"
