@@ -41,7 +41,7 @@ static void put_entry(const struct terminal *t, const char *name, const char *su
     int width = (int)strlen(name) + 2;
     fputs("  ", stdout);
     terminal_put(t, STYLE_BOLD, name);
-    printf("%*s", width < COMMAND_COLUMN ? COMMAND_COLUMN - width : 1, "");
+    printf("%*s", width < COMMAND_COLUMN ? COMMAND_COLUMN - width : 2, "");
     terminal_put_wrapped(t, STYLE_PLAIN, summary, COMMAND_COLUMN, COMMAND_COLUMN);
 }
 
