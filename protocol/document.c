@@ -18,6 +18,7 @@ void document_unref(struct document *d) {
     free(d->path);
     free(d->language);
     free(d->text);
+    json_decref(d->settings);
     json_decref(d->outcome);
     free(d);
 }

@@ -20,8 +20,9 @@ struct document {
     int64_t version;
     char *text; /* UTF-8, NUL-terminated */
     size_t len;
-    json_t *outcome; /* of the last operation that a lens of this text started, see
-                        operation_outcome; NULL: none since the text was edited */
+    json_t *settings; /* the editor's for this server, or NULL */
+    json_t *outcome;  /* of the last operation that a lens of this text started, see
+                         operation_outcome; NULL: none since the text was edited */
     unsigned refs;
 };
 struct document *document_ref(struct document *d);
@@ -42,13 +43,16 @@ struct document_check {
     json_t *unsaved; /* {absolute path: text} of other open documents that differ from
                         their files; NULL: none */
     void *kind_data; /* the kind's own */
+    /* The kind may set it before the answer, which it must outlive: what keeps all such
+     * documents from being checked, for a message that is shown once a session. */
+    const char *notice;
     void (*cancel)(struct document_check *check); /* set by the kind when it can stop */
     void (*done)(struct document_check *check, json_t *findings, json_t *result);
     void *data; /* the face's */
 };
 /* findings: array of findings with `file` equal to document->path or its base name for
- * the document itself. Both stolen; result may be NULL. NULL findings = no answer
- * (cancelled): what was published stays. */
+ * the document itself; their severity may also be "hint". Both stolen; result may be
+ * NULL. NULL findings = no answer (cancelled): what was published stays. */
 void document_check_done(struct document_check *check, json_t *findings, json_t *result);
 
 /* hover, lenses, hints, symbols and completions may run on any thread, several at once;

@@ -47,6 +47,51 @@ static json_t *check_params(const struct document_check *check) {
     return params;
 }
 
+/* --- beside clangd --- */
+
+#define WITH_CLANGD "with_clangd"
+
+/* The editor says that clangd serves the document too. Nothing else can show it: a
+ * .clangd file or a compilation database is no sign that it runs, for this file. */
+static bool with_clangd(const struct document *d) {
+    return json_is_true(json_object_get(d->settings, WITH_CLANGD));
+}
+
+/* clangd says most of what the compiler's front end says, but not all, and which it says
+ * only the editor sees: errors become hints, so that none is lost. What is found behind
+ * the front end stays. */
+static json_t *hints_beside_clangd(const json_t *findings) {
+    json_t *list = json_array(), *finding;
+    size_t i;
+    json_array_foreach(findings, i, finding) {
+        bool front = strcmp(json_get_string(finding, "source", ""), "nvrtc") == 0 &&
+                     strcmp(json_get_string(finding, "severity", ""), "error") == 0;
+        json_t *told = front ? json_copy(finding) : json_incref(finding);
+        if (front) {
+            json_object_set_new(told, "severity", json_string("hint"));
+        }
+        json_array_append_new(list, told);
+    }
+    return list;
+}
+
+/* A new reference to what the document's editor is told; NULL of NULL. */
+static json_t *told_findings(const struct document *d, json_t *findings) {
+    const json_t *set = json_object_get(d->settings, WITH_CLANGD);
+    if (!findings || !set || json_is_false(set)) {
+        return json_incref(findings);
+    }
+    if (with_clangd(d)) {
+        return hints_beside_clangd(findings);
+    }
+    json_t *list = json_copy(findings);
+    json_array_append_new(list, finding_new("upskilld", "project_flags", FINDING_WARNING,
+                                            "the editor's settings: " WITH_CLANGD
+                                            " is not used: true or false is expected",
+                                            NULL, &(struct finding_span){0}));
+    return list;
+}
+
 /* A check that could not be made is told once, at the first line. */
 static json_t *failure_findings(const struct document *d,
                                 const struct kernel_check_failure *failure) {
@@ -59,16 +104,27 @@ static json_t *failure_findings(const struct document *d,
                                         message, d->path ? d->path : name, &start));
 }
 
+/* Without a compiler no document will be checked; NULL for other failures. */
+static char *failure_notice(const struct kernel_check_failure *failure) {
+    return failure->reason && strcmp(failure->reason, "no_compiler") == 0
+               ? xasprintf("upskilld checks no CUDA file: %s. To get one, %s.",
+                           failure->message, failure->hint)
+               : NULL;
+}
+
 static void checked(struct kernel_check *kernel, json_t *result,
                     const struct kernel_check_failure *failure, void *data) {
     (void)kernel;
     struct document_check *check = data;
     check->kind_data = NULL;
     if (failure) {
+        autofree char *notice = failure_notice(failure);
+        check->notice = notice;
         document_check_done(check, failure_findings(check->document, failure), NULL);
         return;
     }
-    json_t *findings = json_incref(json_object_get(result, "diagnostics"));
+    json_t *findings =
+        told_findings(check->document, json_object_get(result, "diagnostics"));
     if (result && check->depth == DOCUMENT_QUICK) {
         json_decref(result); /* the last full one says more */
         result = NULL;
@@ -416,7 +472,7 @@ static char *hover(const struct document *d, const json_t *result, size_t offset
         autofree char *name = xstrndup(d->text + token.start, token.end - token.start);
         text = hover_kernel(name, result);
         text = text ? text : hover_left(d, &token, result);
-        text = text ? text : hover_builtin(name, strlen(name));
+        text = text || with_clangd(d) ? text : hover_builtin(name, strlen(name));
     }
     return text ? text : hover_first_line(d, result, offset, start, end);
 }
@@ -426,6 +482,9 @@ static char *hover(const struct document *d, const json_t *result, size_t offset
 static json_t *symbols(const struct document *d) {
     json_t *list = json_array();
     struct host_code code = {0};
+    if (with_clangd(d)) {
+        return list;
+    }
     host_code_scan(d->text, d->len, &code);
     for (size_t i = 0; i < code.kernel_count; i++) {
         const struct kernel_place *k = &code.kernels[i];

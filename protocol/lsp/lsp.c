@@ -237,6 +237,7 @@ void lsp_free(struct lsp *l) {
     lsp_questions_free(l);
     lsp_progress_free(l);
     json_decref(take(l->folders));
+    json_decref(take(l->settings));
     lsp_parent_close(l);
     lsp_handle_close(l, (uv_handle_t *)&l->timer);
 }

@@ -117,6 +117,14 @@ void lsp_log(struct lsp *l, int type, const char *fmt, ...) {
                          json_clean(message.data, message.len)));
 }
 
+void lsp_notice(struct lsp *l, const char *sentence) {
+    if (!l->noticed && l->peer) {
+        l->noticed = true;
+        rpc_notify(l->peer, "window/showMessage",
+                   json_pack("{s:i, s:o}", "type", 2, "message", json_clean_z(sentence)));
+    }
+}
+
 static void ignore_response(struct rpc_request *request, int status, const json_t *result,
                             const json_t *error, void *data) {
     (void)request;

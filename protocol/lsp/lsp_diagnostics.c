@@ -192,6 +192,9 @@ static void check_done(struct document_check *check, json_t *findings, json_t *r
     struct lsp_check *c = container_of(check, struct lsp_check, check);
     struct lsp_document *d = c->document;
     bool full = check->depth == DOCUMENT_FULL;
+    if (d && check->notice) {
+        lsp_notice(d->lsp, check->notice);
+    }
     lsp_progress_end(c->progress);
     document_unref(check->document);
     json_decref(check->unsaved);

@@ -42,6 +42,7 @@ struct document *lsp_document_snapshot(struct lsp_document *d) {
         s->text = xmalloc(d->text.len + 1);
         memcpy(s->text, d->text.text, d->text.len + 1);
         s->len = d->text.len;
+        s->settings = json_incref(d->lsp->settings);
         s->outcome = json_incref(d->outcome);
         s->refs = 1;
         d->snapshot = s;

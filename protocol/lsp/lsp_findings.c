@@ -307,7 +307,10 @@ static void add_related(struct lsp_sources *s, json_t *diagnostic,
 
 static int severity(const json_t *finding) {
     const char *word = json_get_string(finding, "severity", "error");
-    return strcmp(word, "error") == 0 ? 1 : strcmp(word, "warning") == 0 ? 2 : 3;
+    return strcmp(word, "error") == 0     ? 1
+           : strcmp(word, "warning") == 0 ? 2
+           : strcmp(word, "hint") == 0    ? 4
+                                          : 3;
 }
 
 /* For another file's finding the words say where it is; where a link leads there,

@@ -99,7 +99,9 @@ struct lsp {
     struct rpc_peer *peer; /* NULL while the face is being freed: nothing is said then */
     enum lsp_state state;
     struct lsp_client client;
-    json_t *folders; /* the workspace's, as paths */
+    json_t *folders;  /* the workspace's, as paths */
+    json_t *settings; /* the editor's, or NULL */
+    bool noticed;     /* the user was told why documents are not checked */
     struct lsp_document *documents;
     size_t document_count;
     struct lsp_command *commands;
@@ -123,6 +125,8 @@ void lsp_handle_close(struct lsp *l, uv_handle_t *handle);
 /* type: 1 error, 2 warning, 3 info. */
 void lsp_log(struct lsp *l, int type, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* What keeps documents from being checked: shown once, a sentence of a kind's. */
+void lsp_notice(struct lsp *l, const char *sentence);
 /* A request whose answer is of no interest (`workspace/codeLens/refresh`). */
 void lsp_nudge(struct lsp *l, const char *method);
 /* The same with params (stolen). */

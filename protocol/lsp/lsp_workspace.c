@@ -87,15 +87,22 @@ static void check_all(struct lsp *l) {
 static bool settings_take(struct lsp *l, json_t *settings) {
     json_t *own = json_object_get(settings, l->host->name);
     own = json_is_object(own) ? own : settings;
-    if (!json_is_object(own) || !l->host->set_settings) {
+    if (!json_is_object(own)) {
         return false;
     }
-    l->host->set_settings(l->host->data, own);
+    json_decref(l->settings);
+    l->settings = json_incref(own);
+    if (l->host->set_settings) {
+        l->host->set_settings(l->host->data, own);
+    }
     return true;
 }
 
 void lsp_did_change_configuration(struct lsp *l, const json_t *params) {
     if (settings_take(l, json_object_get(params, "settings"))) {
+        for (struct lsp_document *d = l->documents; d; d = d->next) {
+            lsp_snapshot_drop(d);
+        }
         check_all(l);
     }
 }
