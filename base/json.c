@@ -370,6 +370,31 @@ int json_get_bool(const json_t *obj, const char *key, int fallback) {
     return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
 
+double json_get_number(const json_t *obj, const char *key, double fallback) {
+    const json_t *value = json_object_get(obj, key);
+    return json_is_number(value) ? json_number_value(value) : fallback;
+}
+
+json_t *json_finite(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_keys(const json_t *object) {
+    json_t *list = json_array();
+    const char *key;
+    json_t *member;
+    json_object_foreach((json_t *)(uintptr_t)object, key, member) {
+        json_array_append_new(list, json_string(key));
+    }
+    return list;
+}
+
+void json_copy_members(json_t *to, const json_t *from, const char *const *keys) {
+    for (; *keys; keys++) {
+        json_object_set(to, *keys, json_object_get(from, *keys));
+    }
+}
+
 void json_tell(struct buf *out, const json_t *value) {
     if (json_is_string(value)) {
         buf_adds(out, json_string_value(value));

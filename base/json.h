@@ -46,6 +46,14 @@ void json_tell(struct buf *out, const json_t *value);
 const char *json_get_string(const json_t *obj, const char *key, const char *fallback);
 json_int_t json_get_integer(const json_t *obj, const char *key, json_int_t fallback);
 int json_get_bool(const json_t *obj, const char *key, int fallback);
+double json_get_number(const json_t *obj, const char *key, double fallback);
+
+/* A number, or null for what is not finite. */
+json_t *json_finite(double value);
+/* The names of an object's members: new reference. */
+json_t *json_keys(const json_t *object);
+/* Those of from's members that keys (NULL-terminated) name and that are there. */
+void json_copy_members(json_t *to, const json_t *from, const char *const *keys);
 
 DEFINE_CLEANUP(json_t *, json_decref);
 #define autojson autoptr(json_decref) json_t

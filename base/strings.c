@@ -2,6 +2,8 @@
 
 #include "base/mem.h"
 
+#include <string.h>
+
 char **strings_copy(const char *const *list) {
     size_t count = 0;
     while (list && list[count]) {
@@ -28,4 +30,11 @@ void strings_free(char **list) {
         free(*s);
     }
     free(list);
+}
+
+bool strings_hold(const char *const *list, const char *s) {
+    while (*list && strcmp(*list, s) != 0) {
+        list++;
+    }
+    return *list;
 }

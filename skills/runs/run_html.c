@@ -1,6 +1,7 @@
 #include "skills/runs/run_html.h"
 
 #include "base/buf.h"
+#include "base/strings.h"
 #include "skills/runs/run_plot.h"
 
 #include <math.h>
@@ -13,56 +14,9 @@
 #define OUTPUT 4000   /* of an answer */
 #define ASSERTIONS 20 /* of a cell */
 
-static const char style[] =
-    ":root{color-scheme:light dark;--fg:#1c2128;--bg:#fff;--soft:#f3f5f7;--line:#d5dbe1;"
-    "--muted:#5c6670;--good:#1a7f37;--bad:#cf222e;--even:#6e7781;--band:#eaeef2}"
-    "@media(prefers-color-scheme:dark){:root{--fg:#e2e8ee;--bg:#12161b;--soft:#1b2129;"
-    "--line:#353d47;--muted:#98a3ae;--good:#3fb950;--bad:#f85149;--even:#8b949e;"
-    "--band:#222a33}}"
-    "*{box-sizing:border-box}body{margin:0 auto;padding:24px;max-width:960px;"
-    "color:var(--fg);background:var(--bg);font:15px/1.5 system-ui,sans-serif}"
-    "h1{font-size:1.5em;margin:0 0 4px}h2{font-size:1.2em;margin:32px 0 8px;"
-    "overflow-wrap:anywhere}h3{font-size:1em;margin:20px 0 6px}p{margin:6px 0}"
-    ".lead{font-size:1.1em}.muted{color:var(--muted)}"
-    ".badge{print-color-adjust:exact;display:inline-block;padding:1px "
-    "10px;border-radius:10px;color:#fff;"
-    "background:var(--even);font-size:.85em;vertical-align:middle}"
-    ".badge.good{background:var(--good)}.badge.bad{background:var(--bad)}"
-    "@media(prefers-color-scheme:dark){.badge{color:#12161b}}"
-    "table{border-collapse:collapse;width:100%;font-size:.9em}"
-    "th,td{text-align:left;padding:4px 8px;border-bottom:1px solid var(--line);"
-    "vertical-align:top;overflow-wrap:anywhere}th{font-weight:600;background:var(--soft);"
-    "overflow-wrap:normal}"
-    "td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
-    "td.word{min-width:6.5em}.passed{color:var(--good)}.failed{color:var(--bad)}.errored,"
-    ".refused{"
-    "color:var(--muted)}"
-    "pre{margin:4px 0;padding:8px;background:var(--soft);white-space:pre-wrap;"
-    "overflow-wrap:anywhere;font-size:.85em;max-height:24em;overflow:auto}"
-    "details{margin:2px 0}summary{cursor:pointer}ul{margin:4px "
-    "0;padding:0;list-style:none}"
-    "svg.plot{width:100%;max-width:640px;height:auto;display:block}"
-    "svg.bar{width:240px;height:16px;display:block}"
-    "svg text{font:12px system-ui,sans-serif;fill:var(--fg)}"
-    "svg text.muted{fill:var(--muted)}.band,.track{fill:var(--band)}"
-    ".axis,.tick,.grid{stroke:var(--line)}.zero{stroke:var(--muted);"
-    "stroke-dasharray:3 3}.whisker{stroke:var(--fg);stroke-width:1.5}"
-    ".interval,.join{stroke-width:3}.cap{stroke-width:2}"
-    ".good line{stroke:var(--good)}.bad line{stroke:var(--bad)}"
-    ".even line{stroke:var(--even)}.dot.good,.fill.good{fill:var(--good)}"
-    ".dot.bad,.fill.bad{fill:var(--bad)}.dot.even,.fill.even{fill:var(--even)}"
-    ".ring{fill:var(--bg);stroke:var(--fg);stroke-width:1.5}"
-    "@media print{body{max-width:none;padding:0}pre{max-height:none}"
-    "h2,h3{break-after:avoid}tr,svg{break-inside:avoid}svg.bar{width:150px}"
-    ":root{--fg:#000;--bg:#fff;--muted:#444;--soft:#f3f5f7;--line:#bbb;--band:#eee;"
-    "--good:#1a7f37;--bad:#cf222e;--even:#6e7781}}";
+extern const char style_report[]; /* report.css */
 
 /* --- small parts --- */
-
-static double number_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static void add_member(struct buf *out, const json_t *object, const char *key) {
     html_text(out, json_get_string(object, key, ""), SHORT);
@@ -75,55 +29,55 @@ static const char *tone_of(const char *verdict) {
 }
 
 static void add_badge(struct buf *out, const char *verdict) {
-    static const char *const words[][2] = {{"helps", "helps"},
-                                           {"hurts", "hurts"},
-                                           {"no_evidence", "no evidence"},
-                                           {"not_measurable", "not measurable"}};
-    const char *word = "not judged";
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        word = strcmp(verdict, words[i][0]) == 0 ? words[i][1] : word;
+    static const char *const verdicts[] = {"helps", "hurts", "no_evidence",
+                                           "not_measurable", NULL};
+    autofree char *word =
+        xstrdup(strings_hold(verdicts, verdict) ? verdict : "not judged");
+    for (char *c = word; (c = strchr(c, '_'));) {
+        *c = ' ';
     }
     buf_addf(out, "<span class=\"badge %s\">%s</span>", tone_of(verdict), word);
 }
 
 /* A cell of a table; digits: after the point. */
-static void add_number(struct buf *out, double value, int digits) {
+static void add_number(struct buf *out, double value, int digits, const char *unit) {
     if (isnan(value)) {
         buf_adds(out, "<td class=\"n muted\">–</td>");
     } else {
-        buf_addf(out, "<td class=\"n\">%.*f</td>", digits, value);
+        buf_addf(out, "<td class=\"n\">%.*f%s</td>", digits, value, unit);
     }
 }
 
+static void add_count(struct buf *out, const json_t *object, const char *key) {
+    add_number(out, json_get_number(object, key, NAN), 0, "");
+}
+
 static void add_percent(struct buf *out, double rate) {
-    if (isnan(rate)) {
-        buf_adds(out, "<td class=\"n muted\">–</td>");
-    } else {
-        buf_addf(out, "<td class=\"n\">%.0f %%</td>", 100 * rate);
-    }
+    add_number(out, 100 * rate, 0, " %");
 }
 
 /* --- the arms --- */
 
 static void add_arm(struct buf *out, const json_t *arm, const char *tone) {
     const json_t *tokens = json_object_get(arm, "tokens");
-    double rate = number_of(arm, "pass_rate");
+    double rate = json_get_number(arm, "pass_rate", NAN);
     const char *name = json_get_string(arm, "name", "");
     buf_adds(out, "<tr><td class=\"word\">");
     html_text(out, name, SHORT);
     buf_adds(out, "</td><td>");
     if (!isnan(rate)) {
-        plot_rate(out, rate, number_of(arm, "low"), number_of(arm, "high"),
+        plot_rate(out, rate, json_get_number(arm, "low", NAN),
+                  json_get_number(arm, "high", NAN),
                   strcmp(name, "skill") == 0 ? tone : "even");
     }
     buf_adds(out, "</td>");
     add_percent(out, rate);
-    add_number(out, number_of(arm, "passed"), 0);
-    add_number(out, number_of(arm, "errored"), 0);
-    add_number(out, number_of(arm, "refused"), 0);
-    add_number(out, number_of(tokens, "input"), 0);
-    add_number(out, number_of(tokens, "output"), 0);
-    add_number(out, number_of(arm, "cost"), 4);
+    add_count(out, arm, "passed");
+    add_count(out, arm, "errored");
+    add_count(out, arm, "refused");
+    add_count(out, tokens, "input");
+    add_count(out, tokens, "output");
+    add_number(out, json_get_number(arm, "cost", NAN), 4, "");
     buf_adds(out, "</tr>\n");
 }
 
@@ -187,10 +141,12 @@ static void add_tests(struct buf *out, const json_t *student) {
 
 static void add_lift(struct buf *out, const json_t *student, const char *tone) {
     const json_t *lift = json_object_get(student, "lift");
-    double estimate = number_of(lift, "estimate"), p = number_of(lift, "p");
+    double estimate = json_get_number(lift, "estimate", NAN),
+           p = json_get_number(lift, "p", NAN);
     bool measurable =
         strcmp(json_get_string(student, "verdict", ""), "not_measurable") != 0;
-    double smallest = measurable ? number_of(lift, "smallest_detectable") : NAN;
+    double smallest =
+        measurable ? json_get_number(lift, "smallest_detectable", NAN) : NAN;
     if (isnan(estimate)) {
         return;
     }
@@ -203,11 +159,11 @@ static void add_lift(struct buf *out, const json_t *student, const char *tone) {
                  p);
     }
     buf_adds(out, "</h3>\n");
-    plot_lift(out, estimate, number_of(lift, "low"), number_of(lift, "high"), smallest,
-              tone);
+    plot_lift(out, estimate, json_get_number(lift, "low", NAN),
+              json_get_number(lift, "high", NAN), smallest, tone);
     buf_adds(out, "<p class=\"muted\">Points of tests solved, ");
     add_member(out, lift, "method");
-    buf_addf(out, ", %.0f tests.", fmax(0, number_of(lift, "n_tests")));
+    buf_addf(out, ", %.0f tests.", fmax(0, json_get_number(lift, "n_tests", NAN)));
     if (smallest > 0) {
         buf_addf(out, " Shaded: smaller than what these tests find (%.0f points).",
                  100 * smallest);
@@ -243,7 +199,7 @@ static void add_bare_row(struct buf *out, const json_t *row) {
     buf_adds(out, "</h2>\n<table><tr><th>arm</th><th>tests passed</th>"
                   "<th class=\"n\">rate</th></tr>\n");
     for (size_t i = 0; i < ARRAY_LEN(arms); i++) {
-        double rate = number_of(row, arms[i][1]);
+        double rate = json_get_number(row, arms[i][1], NAN);
         buf_addf(out, "<tr><td>%s</td><td>", arms[i][0]);
         if (!isnan(rate)) {
             plot_rate(out, rate, NAN, NAN, "even");
@@ -293,19 +249,13 @@ static void add_assertion(struct buf *out, const json_t *assertion) {
 static void add_evidence(struct buf *out, const json_t *cell) {
     const json_t *assertions = json_object_get(cell, "assertions");
     const char *output = json_get_string(cell, "output", "");
-    const char *why = json_get_string(cell, "why", "");
-    size_t i;
-    json_t *assertion;
-    html_text(out, why, EVIDENCE);
-    if (json_array_size(assertions)) {
-        buf_adds(out, "<ul>");
-        json_array_foreach(assertions, i, assertion) {
-            if (i < ASSERTIONS) {
-                add_assertion(out, assertion);
-            }
-        }
-        buf_adds(out, "</ul>");
+    size_t count = json_array_size(assertions);
+    html_text(out, json_get_string(cell, "why", ""), EVIDENCE);
+    buf_adds(out, count ? "<ul>" : "");
+    for (size_t i = 0; i < count && i < ASSERTIONS; i++) {
+        add_assertion(out, json_array_get(assertions, i));
     }
+    buf_adds(out, count ? "</ul>" : "");
     if (*output) {
         buf_adds(out, "<details><summary>answer</summary><pre>");
         html_text(out, output, OUTPUT);
@@ -313,30 +263,21 @@ static void add_evidence(struct buf *out, const json_t *cell) {
     }
 }
 
-static const char *outcome_of(const json_t *cell) {
-    static const char *const words[] = {"passed", "failed", "errored", "refused"};
-    const char *outcome = json_get_string(cell, "outcome", "");
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strcmp(outcome, words[i]) == 0) {
-            return words[i];
-        }
-    }
-    return "";
-}
-
 static void add_cell(struct buf *out, const json_t *cell) {
     static const char *const keys[] = {"test", "model", "arm"};
-    const char *outcome = outcome_of(cell);
     buf_adds(out, "<tr>");
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         buf_adds(out, i == 2 ? "<td class=\"word\">" : "<td>");
         add_member(out, cell, keys[i]);
         buf_adds(out, "</td>");
     }
-    add_number(out, number_of(cell, "run"), 0);
-    buf_addf(out, "<td class=\"%s\">%s%s</td>", outcome, outcome,
-             json_get_bool(cell, "cached", 0) == 1 ? " (cached)" : "");
-    add_number(out, number_of(json_object_get(cell, "tokens"), "total"), 0);
+    add_count(out, cell, "run");
+    buf_adds(out, "<td class=\"");
+    add_member(out, cell, "outcome");
+    buf_adds(out, "\">");
+    add_member(out, cell, "outcome");
+    buf_adds(out, json_get_bool(cell, "cached", 0) == 1 ? " (cached)</td>" : "</td>");
+    add_count(out, json_object_get(cell, "tokens"), "total");
     buf_adds(out, "<td>");
     add_evidence(out, cell);
     buf_adds(out, "</td></tr>\n");
@@ -387,39 +328,36 @@ static void add_cells(struct buf *out, const json_t *batch) {
 /* --- provenance --- */
 
 static void add_fact(struct buf *out, const char *name, const json_t *value) {
-    autofree char *text = NULL;
-    if (!value || json_is_null(value)) {
-        return;
+    autofree char *text = json_is_string(value) ? xstrdup(json_string_value(value))
+                          : json_is_null(value)
+                              ? NULL
+                              : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    if (text) {
+        buf_adds(out, "<tr><th>");
+        html_text(out, name, SHORT);
+        buf_adds(out, "</th><td>");
+        html_text(out, text, LONG);
+        buf_adds(out, "</td></tr>\n");
     }
-    if (!json_is_string(value)) {
-        text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+}
+
+static void add_facts(struct buf *out, const json_t *object, const char *const *keys) {
+    for (; *keys; keys++) {
+        add_fact(out, *keys, json_object_get(object, *keys));
     }
-    buf_adds(out, "<tr><th>");
-    html_text(out, name, SHORT);
-    buf_adds(out, "</th><td>");
-    html_text(out,
-              text                       ? text
-              : json_string_value(value) ? json_string_value(value)
-                                         : "",
-              LONG);
-    buf_adds(out, "</td></tr>\n");
 }
 
 static void add_provenance(struct buf *out, const json_t *batch) {
-    const json_t *meta = json_object_get(batch, "meta");
     json_t *provenance =
         json_object_get(json_object_get(batch, "evaluation"), "provenance");
-    static const char *const of_batch[] = {"run", "state", "folder", "problems"};
-    static const char *const of_meta[] = {"skill", "task", "runs", "mode", "version"};
+    static const char *const of_batch[] = {"run", "state", "folder", "problems", NULL};
+    static const char *const of_meta[] = {"skill", "task",    "runs",
+                                          "mode",  "version", NULL};
     const char *key;
     json_t *value;
     buf_adds(out, "<h2>Provenance</h2>\n<table>\n");
-    for (size_t i = 0; i < ARRAY_LEN(of_batch); i++) {
-        add_fact(out, of_batch[i], json_object_get(batch, of_batch[i]));
-    }
-    for (size_t i = 0; i < ARRAY_LEN(of_meta); i++) {
-        add_fact(out, of_meta[i], json_object_get(meta, of_meta[i]));
-    }
+    add_facts(out, batch, of_batch);
+    add_facts(out, json_object_get(batch, "meta"), of_meta);
     size_t count = 0;
     json_object_foreach(provenance, key, value) {
         if (count++ < 40) {
@@ -446,7 +384,8 @@ static void add_head(struct buf *out, const json_t *batch) {
              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
              "style-src 'unsafe-inline'\"><title>");
     html_text(out, name, SHORT);
-    buf_addf(out, " – evaluation</title><style>%s</style></head><body>\n<h1>", style);
+    buf_addf(out, " – evaluation</title><style>%s</style></head><body>\n<h1>",
+             style_report);
     html_text(out, name, SHORT);
     buf_adds(out, " ");
     add_badge(out, json_get_string(evaluation, "verdict", ""));

@@ -19,13 +19,6 @@
 
 /* --- what is noted --- */
 
-static void copy_members(json_t *to, const json_t *from, const char *const *keys) {
-    for (; *keys; keys++) {
-        json_t *value = json_object_get(from, *keys);
-        json_object_set_new(to, *keys, value ? json_deep_copy(value) : json_null());
-    }
-}
-
 static json_t *rates_of(const json_t *arms) {
     json_t *rates = json_object();
     size_t i;
@@ -42,19 +35,18 @@ static json_t *rates_of(const json_t *arms) {
 
 static json_t *entry_of(const json_t *evaluation, const json_t *student,
                         const char *batch) {
-    static const char *const of_lift[] = {"estimate", "low",     "high",
-                                          "p",        "n_tests", NULL};
-    static const char *const of_student[] = {"model", "verdict", NULL};
-    static const char *const of_provenance[] = {"skill_digest", "tests_digest", "ended",
-                                                NULL};
-    json_t *entry = json_object(), *lift = json_object();
-    copy_members(entry, student, of_student);
-    copy_members(lift, json_object_get(student, "lift"), of_lift);
-    json_object_set_new(entry, "lift", lift);
-    json_object_set_new(entry, "arms", rates_of(json_object_get(student, "arms")));
-    copy_members(entry, json_object_get(evaluation, "provenance"), of_provenance);
-    json_object_set_new(entry, "run", json_string(batch));
-    return entry;
+    const json_t *from = json_object_get(evaluation, "provenance");
+    const json_t *lift = json_object_get(student, "lift");
+    return json_pack(
+        "{s:O?,s:O?,s:{s:O?,s:O?,s:O?,s:O?,s:O?},s:o,s:O?,s:O?,s:O?,s:s}", "model",
+        json_object_get(student, "model"), "verdict", json_object_get(student, "verdict"),
+        "lift", "estimate", json_object_get(lift, "estimate"), "low",
+        json_object_get(lift, "low"), "high", json_object_get(lift, "high"), "p",
+        json_object_get(lift, "p"), "n_tests", json_object_get(lift, "n_tests"), "arms",
+        rates_of(json_object_get(student, "arms")), "skill_digest",
+        json_object_get(from, "skill_digest"), "tests_digest",
+        json_object_get(from, "tests_digest"), "ended", json_object_get(from, "ended"),
+        "run", batch);
 }
 
 /* Mean rate of the skill arm over the students, or null. */

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "skills/runs/run_read.h"
 
 #include <dirent.h>
@@ -60,11 +61,9 @@ json_t *run_names(const struct root *dir, size_t *ret_omitted) {
 /* --- rows --- */
 
 static json_t *row_new(const json_t *batch, const char *skill, const char *model) {
+    static const char *const keys[] = {"run", "folder", "origin", "state", NULL};
     json_t *row = json_object();
-    static const char *const keys[] = {"run", "folder", "origin", "state"};
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        json_object_set(row, keys[i], json_object_get(batch, keys[i]));
-    }
+    json_copy_members(row, batch, keys);
     json_object_set_new(row, "skill", json_clean_z(skill));
     json_object_set_new(row, "model", json_clean_z(model));
     return row;
@@ -111,44 +110,30 @@ static double arms_total(const json_t *arms, const char *of, const char *key) {
     json_t *arm;
     json_array_foreach(arms, i, arm) {
         const json_t *from = of ? json_object_get(arm, of) : arm;
-        const json_t *value = json_object_get(from, key);
-        sum += json_is_number(value) ? json_number_value(value) : NAN;
+        sum += json_get_number(from, key, NAN);
     }
     return json_array_size(arms) ? sum : NAN;
 }
 
-static json_t *cost_json(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static const char *clean_verdict(const json_t *student) {
-    static const char *const words[] = {"helps", "hurts", "no_evidence",
-                                        "not_measurable"};
-    const char *verdict = json_get_string(student, "verdict", "");
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strcmp(verdict, words[i]) == 0) {
-            return words[i];
-        }
-    }
-    return NULL;
-}
-
 static json_t *student_row(const json_t *batch, const json_t *student) {
+    static const char *const verdicts[] = {"helps", "hurts", "no_evidence",
+                                           "not_measurable", NULL};
     const json_t *evaluation = json_object_get(batch, "evaluation");
     const json_t *skill = json_object_get(json_object_get(batch, "meta"), "skill");
     const json_t *lift = json_object_get(student, "lift");
     const json_t *arms = json_object_get(student, "arms");
     const json_t *provenance = json_object_get(evaluation, "provenance");
-    const char *verdict = clean_verdict(student);
+    const char *verdict = json_get_string(student, "verdict", "");
     json_t *row = row_new(batch, json_get_string(skill, "name", ""),
                           json_get_string(student, "model", ""));
     autojson *more = json_pack(
-        "{s:s?,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict", verdict, "lift", lift_json(lift),
+        "{s:s?,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict",
+        strings_hold(verdicts, verdict) ? verdict : NULL, "lift", lift_json(lift),
         "baseline_rate", number_or_null(named(arms, "baseline"), "pass_rate"),
         "skill_rate", number_or_null(named(arms, "skill"), "pass_rate"), "tests",
         number_or_null(lift, "n_tests"), "tokens",
         count_json(arms_total(arms, "tokens", "total")), "cost",
-        cost_json(arms_total(arms, NULL, "cost")), "ended",
+        json_finite(arms_total(arms, NULL, "cost")), "ended",
         json_clean_z(json_get_string(provenance, "ended", "")));
     json_object_update(row, more);
     return row;
@@ -163,7 +148,7 @@ struct sums {
 };
 
 static double number_of(const json_t *object, const char *key) {
-    double value = json_number_value(json_object_get(object, key));
+    double value = json_get_number(object, key, 0);
     return value > 0 && value < 1e15 ? value : 0;
 }
 
@@ -193,11 +178,10 @@ static json_t *rate_json(const struct sums *s, int arm) {
 static json_t *sums_row(const json_t *batch, const char *model, const struct sums *s) {
     json_t *row = row_new(batch, s->skill, model);
     bool both = s->total[0] > 0 && s->total[1] > 0;
-    json_t *lift = json_null();
-    if (both) {
-        double d = s->passed[1] / s->total[1] - s->passed[0] / s->total[0];
-        lift = json_pack("{s:f}", "estimate", d);
-    }
+    json_t *lift =
+        both ? json_pack("{s:f}", "estimate",
+                         s->passed[1] / s->total[1] - s->passed[0] / s->total[0])
+             : json_null();
     autojson *more = json_pack("{s:n,s:o,s:o,s:o,s:n,s:o,s:o,s:o}", "verdict", "lift",
                                lift, "baseline_rate", rate_json(s, 0), "skill_rate",
                                rate_json(s, 1), "tests", "tokens", count_json(s->tokens),
@@ -272,7 +256,8 @@ static json_int_t place_of(json_t *names, const char *name) {
 
 /* Rows come newest first: the first of a pair stays. */
 static void matrix_add(struct matrix *m, const json_t *row) {
-    static const char *const keys[] = {"baseline_rate", "skill_rate", "verdict", "run"};
+    static const char *const keys[] = {"baseline_rate", "skill_rate", "verdict", "run",
+                                       NULL};
     const char *skill = json_get_string(row, "skill", "");
     const char *model = json_get_string(row, "model", "");
     if (!*skill || !*model ||
@@ -285,19 +270,8 @@ static void matrix_add(struct matrix *m, const json_t *row) {
         return;
     }
     json_t *entry = json_object();
-    for (size_t n = 0; n < ARRAY_LEN(keys); n++) {
-        json_object_set(entry, keys[n], json_object_get(row, keys[n]));
-    }
+    json_copy_members(entry, row, keys);
     json_object_set_new(m->cells, key, entry);
-}
-
-static json_t *keys_of(const json_t *object) {
-    json_t *list = json_array();
-    for (void *i = json_object_iter((json_t *)(uintptr_t)object); i;
-         i = json_object_iter_next((json_t *)(uintptr_t)object, i)) {
-        json_array_append_new(list, json_string(json_object_iter_key(i)));
-    }
-    return list;
 }
 
 static json_t *matrix_json(const struct matrix *m) {
@@ -311,8 +285,8 @@ static json_t *matrix_json(const struct matrix *m) {
         }
         json_array_append_new(rows, row);
     }
-    return json_pack("{s:o,s:o,s:o}", "skills", keys_of(m->skills), "models",
-                     keys_of(m->models), "cells", rows);
+    return json_pack("{s:o,s:o,s:o}", "skills", json_keys(m->skills), "models",
+                     json_keys(m->models), "cells", rows);
 }
 
 /* --- the list --- */
@@ -377,15 +351,11 @@ json_t *run_list(const struct root *dir, const char *skill, const char *model,
             unread++;
         }
     }
+    size_t omitted = l.omitted + unread;
     json_t *all =
-        json_pack("{s:o,s:o}", "runs", l.rows, "matrix", matrix_json(&l.matrix));
-    if (l.omitted + unread) {
-        json_object_set_new(all, "omitted",
-                            json_integer((json_int_t)(l.omitted + unread)));
-    }
-    if (json_array_size(l.problems)) {
-        json_object_set(all, "problems", l.problems);
-    }
+        json_pack("{s:o,s:o,s:o*,s:O*}", "runs", l.rows, "matrix", matrix_json(&l.matrix),
+                  "omitted", omitted ? json_integer((json_int_t)omitted) : NULL,
+                  "problems", json_array_size(l.problems) ? l.problems : NULL);
     json_decref(l.problems);
     json_decref(l.matrix.skills);
     json_decref(l.matrix.models);

@@ -45,32 +45,6 @@ static void add_problem(const struct reading *r, const char *text) {
 
 /* --- one file --- */
 
-/* The same value, its texts (keys too) as text_clean leaves them. Steals. */
-static json_t *clean_tree(json_t *given) {
-    json_t *value = given, *item;
-    const char *key;
-    size_t i;
-    if (json_is_string(given)) {
-        value = json_clean(json_string_value(given), json_string_length(given));
-    } else if (json_is_array(given)) {
-        value = json_array();
-        json_array_foreach(given, i, item) {
-            json_array_append_new(value, clean_tree(json_incref(item)));
-        }
-    } else if (json_is_object(given)) {
-        value = json_object();
-        json_object_foreach(given, key, item) {
-            autojson *clean = json_clean_z(key);
-            json_object_set_new(value, json_string_value(clean),
-                                clean_tree(json_incref(item)));
-        }
-    }
-    if (value != given) {
-        json_decref(given);
-    }
-    return value;
-}
-
 /* An object; NULL without the file, or with a problem noted. */
 static json_t *read_object(const struct reading *r, const char *name, size_t max) {
     autofree char *path = path_join(r->batch, name);
@@ -80,11 +54,10 @@ static json_t *read_object(const struct reading *r, const char *name, size_t max
     if (rc == -ENOENT || rc == -ENOTDIR) {
         return NULL;
     }
-    json_t *value = rc < 0 ? NULL : json_parse(text.data, text.len, &err);
+    autojson *value = rc < 0 ? NULL : json_parse(text.data, text.len, &err);
     if (json_is_object(value)) {
-        return clean_tree(value);
+        return json_clean_all(value);
     }
-    json_decref(value);
     autofree char *problem =
         xasprintf("%s: %s", name, *err.msg ? err.msg : "not a JSON object");
     add_problem(r, problem);
@@ -144,10 +117,10 @@ static size_t parse_cells(char *text, size_t len, json_t *cells) {
     for (char *line = text, *all = text + len; line < all;) {
         char *end = memchr(line, '\n', (size_t)(all - line));
         size_t line_len = end ? (size_t)(end - line) : (size_t)(all - line);
-        autojson *cell = line_len && line_len <= LINE_MAX_BYTES
-                             ? json_parse(line, line_len, NULL)
-                             : NULL;
-        cell = cell ? clean_tree(cell) : NULL;
+        autojson *given = line_len && line_len <= LINE_MAX_BYTES
+                              ? json_parse(line, line_len, NULL)
+                              : NULL;
+        autojson *cell = given ? json_clean_all(given) : NULL;
         if (cell && !run_cell_problem(cell)) {
             put_cell(cells, index, cell);
         } else {
@@ -199,8 +172,7 @@ static int compare_numbers(const void *a, const void *b) {
 }
 
 static size_t find_runs(const struct reading *r, long *ret) {
-    struct err err = {0};
-    int fd = root_open_folder(r->dir, r->batch, &err);
+    int fd = root_open_folder(r->dir, r->batch, NULL);
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
     size_t count = 0;
     if (!folder) {
@@ -237,19 +209,17 @@ static void complete_run(json_t *result, long number) {
 
 /* A run of which only the metadata was written did not end. */
 static json_t *read_run(const struct reading *r, long number) {
-    char name[64];
-    snprintf(name, sizeof name, "run_%ld/run_result.json", number);
-    json_t *result = read_object(r, name, RESULT_MAX);
-    if (!result) {
-        snprintf(name, sizeof name, "run_%ld/run_metadata.json", number);
-        json_t *metadata = read_object(r, name, RESULT_MAX);
-        if (!metadata) {
-            return NULL;
-        }
+    autofree char *of_result = xasprintf("run_%ld/run_result.json", number);
+    autofree char *of_metadata = xasprintf("run_%ld/run_metadata.json", number);
+    json_t *result = read_object(r, of_result, RESULT_MAX);
+    json_t *metadata = result ? NULL : read_object(r, of_metadata, RESULT_MAX);
+    if (metadata) {
         result = json_pack("{s:o,s:b,s:s}", "metadata", metadata, "passed", 0,
                            "error_message", "No result file found");
     }
-    complete_run(result, number);
+    if (result) {
+        complete_run(result, number);
+    }
     return result;
 }
 
@@ -305,17 +275,13 @@ static json_t *batch_json(const struct reading *r, size_t cell_bytes) {
         json_decref(runs);
         runs = runs_of_cells(r, meta, cells);
     }
-    const char *state = ours ? state_of(evaluation, meta, fd) : "complete";
+    const char *state = state_of(evaluation, meta, fd);
     autofree char *folder = path_join(r->dir->path, r->batch);
-    json_t *batch = json_pack(
-        "{s:s,s:o,s:s,s:s,s:o,s:o,s:O,s:O}", "run", r->batch, "folder",
-        json_clean_z(folder), "origin", ours ? "upskilld" : "upskill", "state", state,
-        "meta", meta ? json_incref(meta) : json_object(), "evaluation",
-        evaluation ? json_incref(evaluation) : json_null(), "runs", runs, "cells", cells);
-    if (json_array_size(r->problems)) {
-        json_object_set(batch, "problems", r->problems);
-    }
-    return batch;
+    return json_pack("{s:s,s:o,s:s,s:s,s:o,s:O?,s:O,s:O,s:O*}", "run", r->batch, "folder",
+                     json_clean_z(folder), "origin", ours ? "upskilld" : "upskill",
+                     "state", state, "meta", meta ? json_incref(meta) : json_object(),
+                     "evaluation", evaluation, "runs", runs, "cells", cells, "problems",
+                     json_array_size(r->problems) ? r->problems : NULL);
 }
 
 json_t *run_read(const struct root *dir, const char *batch, size_t cell_bytes,

@@ -9,11 +9,6 @@
 #define BAR 20
 #define ROWS_SHOWN 60
 
-static double number_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void add_bar(struct buf *out, const char *label, double rate) {
     if (isnan(rate)) {
         return;
@@ -27,15 +22,15 @@ static void add_bar(struct buf *out, const char *label, double rate) {
 }
 
 static void add_lift(struct buf *out, const json_t *lift) {
-    double estimate = number_of(lift, "estimate"), low = number_of(lift, "low"),
-           p = number_of(lift, "p");
+    double estimate = json_get_number(lift, "estimate", NAN),
+           low = json_get_number(lift, "low", NAN), p = json_get_number(lift, "p", NAN);
     if (isnan(estimate)) {
         return;
     }
     buf_addf(out, "  %+ld points", lround(100 * estimate));
     if (!isnan(low)) {
         buf_addf(out, " [%+ld, %+ld]", lround(100 * low),
-                 lround(100 * number_of(lift, "high")));
+                 lround(100 * json_get_number(lift, "high", NAN)));
     }
     if (!isnan(p)) {
         buf_addf(out,
@@ -59,8 +54,8 @@ static void add_row(struct buf *out, const json_t *row, bool with_name) {
              json_get_string(row, "verdict", "not judged"));
     add_lift(out, json_object_get(row, "lift"));
     buf_adds(out, "\n");
-    add_bar(out, "baseline", number_of(row, "baseline_rate"));
-    add_bar(out, "skill", number_of(row, "skill_rate"));
+    add_bar(out, "baseline", json_get_number(row, "baseline_rate", NAN));
+    add_bar(out, "skill", json_get_number(row, "skill_rate", NAN));
 }
 
 void run_list_describe(const json_t *result, struct buf *out) {

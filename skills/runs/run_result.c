@@ -1,6 +1,8 @@
 #include "skills/runs/run_result.h"
 
+#include "base/strings.h"
 #include "base/text.h"
+#include "skills/run_stats_table.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -65,7 +67,8 @@ static bool is_name(const json_t *cell, const char *key) {
 }
 
 const char *run_cell_problem(const json_t *cell) {
-    static const char *const outcomes[] = {"passed", "failed", "errored", "refused"};
+    static const char *const outcomes[] = {"passed", "failed", "errored", "refused",
+                                           NULL};
     json_int_t run = json_get_integer(cell, "run", 0);
     if (!json_is_object(cell)) {
         return "a cell is an object";
@@ -76,13 +79,9 @@ const char *run_cell_problem(const json_t *cell) {
     if (run < 1 || run > RUN_MAX) {
         return "a cell's run counts from 1";
     }
-    const char *outcome = json_get_string(cell, "outcome", "");
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
-        if (strcmp(outcome, outcomes[i]) == 0) {
-            return NULL;
-        }
-    }
-    return "a cell's outcome is passed, failed, errored or refused";
+    return strings_hold(outcomes, json_get_string(cell, "outcome", ""))
+               ? NULL
+               : "a cell's outcome is passed, failed, errored or refused";
 }
 
 static size_t model_order(struct run_results *r, const char *model) {
@@ -94,19 +93,8 @@ static size_t model_order(struct run_results *r, const char *model) {
     return (size_t)json_integer_value(known);
 }
 
-static json_t *common_part(const json_t *cell) {
-    static const char *const keys[] = {"model", "arm", "split", "base_url"};
-    json_t *part = json_object();
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        json_t *value = json_object_get(cell, keys[i]);
-        if (json_is_string(value)) {
-            json_object_set(part, keys[i], value);
-        }
-    }
-    return part;
-}
-
 static struct group *group_of(struct run_results *r, const json_t *cell) {
+    static const char *const common[] = {"model", "arm", "split", "base_url", NULL};
     const char *model = json_get_string(cell, "model", "");
     const char *arm = json_get_string(cell, "arm", "");
     json_int_t run = json_get_integer(cell, "run", 1);
@@ -124,17 +112,20 @@ static struct group *group_of(struct run_results *r, const json_t *cell) {
     }
     json_object_set_new(r->index, key, json_integer((json_int_t)r->count));
     struct group *g = &r->groups[r->count++];
-    *g = (struct group){.run = run, .model_order = model_order(r, model)};
-    g->cell = common_part(cell);
+    *g = (struct group){.run = run,
+                        .model_order = model_order(r, model),
+                        .cell = json_object(),
+                        .served = json_object(),
+                        .stops = json_object()};
+    json_copy_members(g->cell, cell, common);
     g->model = json_get_string(g->cell, "model", "");
     g->arm = json_get_string(g->cell, "arm", "");
-    g->served = json_object();
-    g->stops = json_object();
     return g;
 }
 
+/* Figures that no answer has are none. */
 static double number_of(const json_t *object, const char *key) {
-    double value = json_number_value(json_object_get(object, key));
+    double value = json_get_number(object, key, 0);
     return value > 0 && value < 1e15 ? value : 0;
 }
 
@@ -187,15 +178,19 @@ static json_t *integer_of(double value) {
     return json_integer((json_int_t)value);
 }
 
+static json_int_t tests_of(const struct group *g) {
+    return (json_int_t)(g->passed + g->failed + g->errored + g->refused);
+}
+
+/* What a model alone does not do is 0 or empty: upskill's readers look for it. */
 static json_t *stats_json(const struct group *g) {
-    size_t turns = g->passed + g->failed + g->errored + g->refused;
-    return json_pack(
-        "{s:f,s:f,s:f,s:I,s:i,s:i,s:i,s:i,s:{},s:{},s:o,s:o,s:o,s:[],s:[]}",
-        "conversation_span_ms", g->ms, "llm_time_ms", g->ms, "tool_time_ms", 0.0, "turns",
-        (json_int_t)turns, "tool_calls", 0, "tool_errors", 0, "mcp_calls", 0,
-        "execute_calls", 0, "tool_call_map", "tool_error_map", "input_tokens",
-        integer_of(g->input), "output_tokens", integer_of(g->output), "total_tokens",
-        integer_of(g->input + g->output), "usage_summaries", "timing_summaries");
+    json_t *stats = json_loads(no_stats, 0, NULL);
+    autojson *known = json_pack(
+        "{s:f,s:f,s:I,s:o,s:o,s:o}", "conversation_span_ms", g->ms, "llm_time_ms", g->ms,
+        "turns", tests_of(g), "input_tokens", integer_of(g->input), "output_tokens",
+        integer_of(g->output), "total_tokens", integer_of(g->input + g->output));
+    json_object_update(stats, known);
+    return stats;
 }
 
 static json_t *error_message(const struct group *g) {
@@ -205,16 +200,6 @@ static json_t *error_message(const struct group *g) {
     autofree char *text = xasprintf("%zu errored, %zu refused%s%s", g->errored,
                                     g->refused, g->why ? ": " : "", g->why ? g->why : "");
     return json_clean_z(text);
-}
-
-static json_t *names_of(const json_t *counts) {
-    json_t *list = json_array();
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)counts, key, value) {
-        json_array_append_new(list, json_string(key));
-    }
-    return list;
 }
 
 static const json_t *skill_of(const json_t *meta) {
@@ -233,37 +218,30 @@ static json_t *metadata_json(const json_t *meta, const struct group *g, const ch
                      timestamp);
 }
 
-static void add_ours(json_t *result, const struct group *g, const json_t *meta) {
-    const char *split = json_get_string(g->cell, "split", "");
-    const char *digest = json_get_string(skill_of(meta), "digest", NULL);
-    autojson *more = json_pack(
-        "{s:s,s:I,s:s?,s:s?,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:o,s:s?,s:O}", "arm",
-        g->arm, "run", g->run, "skill_digest", digest, "tests_digest",
-        json_get_string(meta, "tests_digest", NULL), "split",
-        g->splits_differ ? "mixed" : split, "tests",
-        (json_int_t)(g->passed + g->failed + g->errored + g->refused), "tests_errored",
-        (json_int_t)g->errored, "tests_refused", (json_int_t)g->refused, "checks_passed",
-        integer_of(g->checks_passed), "checks_total", integer_of(g->checks_total), "cost",
-        g->cost_unknown ? json_null() : json_real(g->cost), "requests",
-        integer_of(g->requests), "cached", (json_int_t)g->cached, "served_models",
-        names_of(g->served), "base_url", json_get_string(g->cell, "base_url", NULL),
-        "stop_reasons", g->stops);
-    json_object_update(result, more);
-}
-
 static json_t *result_json(const struct group *g, const json_t *meta, const char *batch,
                            size_t number, const char *timestamp) {
     bool with_skill = strcmp(g->arm, "skill") == 0;
-    json_t *result = json_pack(
-        "{s:o,s:o,s:b,s:I,s:I,s:o,s:n,s:n,s:s,s:s?}", "metadata",
-        metadata_json(meta, g, batch, number, timestamp), "stats", stats_json(g),
-        "passed", g->passed > g->failed, "assertions_passed", (json_int_t)g->passed,
-        "assertions_total", (json_int_t)(g->passed + g->failed), "error_message",
-        error_message(g), "session_id", "session_history_file", "run_type",
-        with_skill ? "with_skill" : g->arm, "skill_name",
-        json_get_string(skill_of(meta), "name", NULL));
-    add_ours(result, g, meta);
-    return result;
+    const char *digest = json_get_string(skill_of(meta), "digest", NULL);
+    return json_pack(
+        "{s:o,s:o,s:b,s:I,s:I,s:o,s:n,s:n,s:s,s:s?,"
+        "s:s,s:I,s:s?,s:s?,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:o,s:s?,s:O}",
+        "metadata", metadata_json(meta, g, batch, number, timestamp), "stats",
+        stats_json(g), "passed", g->passed > g->failed, "assertions_passed",
+        (json_int_t)g->passed, "assertions_total", (json_int_t)(g->passed + g->failed),
+        "error_message", error_message(g), "session_id", "session_history_file",
+        "run_type", with_skill ? "with_skill" : g->arm, "skill_name",
+        json_get_string(skill_of(meta), "name", NULL),
+        /* ours */
+        "arm", g->arm, "run", g->run, "skill_digest", digest, "tests_digest",
+        json_get_string(meta, "tests_digest", NULL), "split",
+        g->splits_differ ? "mixed" : json_get_string(g->cell, "split", ""), "tests",
+        tests_of(g), "tests_errored", (json_int_t)g->errored, "tests_refused",
+        (json_int_t)g->refused, "checks_passed", integer_of(g->checks_passed),
+        "checks_total", integer_of(g->checks_total), "cost",
+        g->cost_unknown ? json_null() : json_real(g->cost), "requests",
+        integer_of(g->requests), "cached", (json_int_t)g->cached, "served_models",
+        json_keys(g->served), "base_url", json_get_string(g->cell, "base_url", NULL),
+        "stop_reasons", g->stops);
 }
 
 /* --- numbering --- */
@@ -303,15 +281,11 @@ json_t *run_results_json(struct run_results *r, const char *batch,
     size_t number = 0;
     if (r->count) {
         qsort(r->groups, r->count, sizeof *r->groups, compare_groups);
-        json_object_clear(r->index);
     }
     for (size_t i = 0; i < r->count; i++) {
-        const struct group *g = &r->groups[i];
-        number = next_number(number, g);
-        json_array_append_new(list, result_json(g, r->meta, batch, number, timestamp));
-        autofree char *key =
-            xasprintf("%s\n%lld\n%s", g->model, (long long)g->run, g->arm);
-        json_object_set_new(r->index, key, json_integer((json_int_t)i));
+        number = next_number(number, &r->groups[i]);
+        json_array_append_new(
+            list, result_json(&r->groups[i], r->meta, batch, number, timestamp));
     }
     return list;
 }

@@ -23,7 +23,7 @@ DEFINE_CLEANUP(struct run_results *, run_results_free);
  * dropped. */
 #define RUN_RESULTS_MAX 20000u
 void run_results_add(struct run_results *r, const json_t *cell);
-/* All of them by their number: new reference. */
+/* All of them by their number: new reference. No cell comes after it. */
 json_t *run_results_json(struct run_results *r, const char *batch, const char *timestamp);
 
 /* What is wrong with a cell, or NULL. */

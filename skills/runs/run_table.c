@@ -7,18 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
-const char *const run_table_columns[] = {
-    /* upskill's, by its names */
-    "batch_id", "run_number", "model", "task", "timestamp", "passed", "assertions_passed",
-    "assertions_total", "input_tokens", "output_tokens", "total_tokens",
-    "conversation_span_ms", "llm_time_ms", "tool_time_ms", "turns", "tool_calls",
-    "tool_errors", "mcp_calls", "execute_calls", "error_message", "session_id",
-    "session_history_file",
-    /* ours */
-    "run_type", "skill_name", "arm", "run", "test", "split", "outcome", "skill_digest",
-    "tests_digest", "tests", "tests_errored", "tests_refused", "cost", "requests",
-    "cached", "attempts", "served_model", "base_url", "stop_reason", "prompt_digest",
-    "reported", NULL};
+struct column {
+    const char *name, *of_cell, *of_run;
+};
+#include "skills/run_columns_table.h"
 
 /* --- writing --- */
 
@@ -51,59 +43,49 @@ static void add_value(struct buf *out, const json_t *value) {
     }
 }
 
-static void add_row(struct buf *out, const json_t *row) {
-    for (size_t i = 0; run_table_columns[i]; i++) {
-        buf_adds(out, i ? "," : "");
-        add_value(out, json_object_get(row, run_table_columns[i]));
+/* "run.stats.turns": from member to member; NULL where there is none. */
+static const json_t *value_at(const json_t *from, const char *way) {
+    autofree char *words = xstrdup(way);
+    char *rest = words;
+    for (const char *name; from && (name = strsep(&rest, "."));) {
+        from = json_object_get(from, name);
+    }
+    return from;
+}
+
+static void add_row(struct buf *out, const json_t *from, bool of_cell) {
+    for (const struct column *c = columns; c->name; c++) {
+        buf_adds(out, c == columns ? "" : ",");
+        add_value(out, value_at(from, of_cell ? c->of_cell : c->of_run));
     }
     buf_adds(out, "\r\n");
 }
 
-static void add_header(struct buf *out) {
-    for (size_t i = 0; run_table_columns[i]; i++) {
-        buf_addf(out, "%s%s", i ? "," : "", run_table_columns[i]);
+int run_table_begin(struct buf *out) {
+    for (const struct column *c = columns; c->name; c++) {
+        buf_addf(out, "%s%s", c == columns ? "" : ",", c->name);
     }
-    buf_adds(out, "\r\n");
+    return buf_adds(out, "\r\n");
 }
 
 /* --- rows --- */
 
-/* Members of `from` under the same names; NULL-terminated keys. */
-static void copy(json_t *row, const json_t *from, const char *const *keys) {
-    for (; *keys; keys++) {
-        json_t *value = json_object_get(from, *keys);
-        if (value) {
-            json_object_set(row, *keys, value);
-        }
-    }
-}
-
-/* The first of a list of words. */
-static void copy_first(json_t *row, const char *key, const json_t *list) {
-    json_t *first = json_array_get(list, 0);
-    if (first) {
-        json_object_set(row, key, first);
-    }
-}
-
-static json_t *row_of_run(const json_t *result) {
-    static const char *const of_metadata[] = {"batch_id", "run_number", "model",
-                                              "task",     "timestamp",  NULL};
-    static const char *const of_stats[] = {
-        "input_tokens", "output_tokens", "total_tokens",  "conversation_span_ms",
-        "llm_time_ms",  "tool_time_ms",  "turns",         "tool_calls",
-        "tool_errors",  "mcp_calls",     "execute_calls", NULL};
-    json_t *row = json_object();
-    copy(row, result, run_table_columns);
-    copy(row, json_object_get(result, "metadata"), of_metadata);
-    copy(row, json_object_get(result, "stats"), of_stats);
-    copy_first(row, "served_model", json_object_get(result, "served_models"));
+static void add_run(struct buf *out, json_t *result) {
+    json_t *served = json_array_get(json_object_get(result, "served_models"), 0);
     json_t *stops = json_object_get(result, "stop_reasons");
-    void *first = json_object_iter(stops);
-    if (first && json_object_size(stops) == 1) {
-        json_object_set_new(row, "stop_reason", json_string(json_object_iter_key(first)));
-    }
-    return row;
+    const char *stop = json_object_size(stops) == 1
+                           ? json_object_iter_key(json_object_iter(stops))
+                           : NULL;
+    autojson *from = json_pack("{s:O,s:{s:O*,s:s*}}", "run", result, "told",
+                               "served_model", served, "stop_reason", stop);
+    add_row(out, from, false);
+}
+
+static void add_cell(struct buf *out, json_t *cell, json_t *result) {
+    bool passed = strcmp(json_get_string(cell, "outcome", ""), "passed") == 0;
+    autojson *from = json_pack("{s:O,s:O*,s:{s:b,s:i}}", "cell", cell, "run", result,
+                               "told", "passed", passed, "turns", 1);
+    add_row(out, from, true);
 }
 
 static json_t *key_of(const char *model, const char *arm, json_int_t run) {
@@ -126,46 +108,11 @@ static json_t *index_runs(const json_t *runs) {
     return index;
 }
 
-static const json_t *run_of(const json_t *index, const json_t *cell) {
+static json_t *run_of(const json_t *index, const json_t *cell) {
     autojson *key =
         key_of(json_get_string(cell, "model", ""), json_get_string(cell, "arm", ""),
                json_get_integer(cell, "run", 0));
     return key ? json_object_get(index, json_string_value(key)) : NULL;
-}
-
-static void set_if(json_t *row, const char *key, json_t *value) {
-    if (value) {
-        json_object_set(row, key, value);
-    }
-}
-
-static json_t *row_of_cell(const json_t *cell, const json_t *result) {
-    static const char *const of_run[] = {"run_type", "skill_name", "skill_digest",
-                                         "tests_digest", NULL};
-    static const char *const of_metadata[] = {"batch_id", "run_number", "task", NULL};
-    static const char *const of_tokens[] = {"reported", NULL};
-    json_t *row = json_object();
-    const json_t *tokens = json_object_get(cell, "tokens");
-    copy(row, json_object_get(result, "metadata"), of_metadata);
-    copy(row, result, of_run);
-    copy(row, cell, run_table_columns);
-    copy(row, tokens, of_tokens);
-    set_if(row, "input_tokens", json_object_get(tokens, "input"));
-    set_if(row, "output_tokens", json_object_get(tokens, "output"));
-    set_if(row, "total_tokens", json_object_get(tokens, "total"));
-    set_if(row, "timestamp", json_object_get(cell, "ended"));
-    set_if(row, "llm_time_ms", json_object_get(cell, "ms"));
-    set_if(row, "conversation_span_ms", json_object_get(cell, "ms"));
-    set_if(row, "error_message", json_object_get(cell, "why"));
-    const char *outcome = json_get_string(cell, "outcome", "");
-    json_object_set_new(row, "passed", json_boolean(strcmp(outcome, "passed") == 0));
-    json_object_set_new(row, "turns", json_integer(1));
-    return row;
-}
-
-int run_table_begin(struct buf *out) {
-    add_header(out);
-    return buf_adds(out, "");
 }
 
 int run_table_add(struct buf *out, const json_t *batch) {
@@ -175,13 +122,11 @@ int run_table_add(struct buf *out, const json_t *batch) {
     size_t i;
     json_t *item;
     json_array_foreach(cells, i, item) {
-        autojson *row = row_of_cell(item, run_of(index, item));
-        add_row(out, row);
+        add_cell(out, item, run_of(index, item));
     }
     if (json_array_size(cells) == 0) {
         json_array_foreach(runs, i, item) {
-            autojson *row = row_of_run(item);
-            add_row(out, row);
+            add_run(out, item);
         }
     }
     return buf_adds(out, "");

@@ -3,14 +3,11 @@
  *
  * One row per cell, or per run where no cells are known (upskill's batches). The first 22
  * columns are upskill's, in its order and spelling ("True", "False"); those of this
- * project follow. Assertions count checks in a cell's row and tests in a run's. A text
+ * project follow (run_columns.txt). Assertions count checks in a cell's row and tests in a run's. A text
  * that a spreadsheet would take for a formula gets a leading apostrophe. */
 #include "base/json.h"
 
 struct buf;
-
-#define RUN_UPSKILL_COLUMNS 22
-extern const char *const run_table_columns[]; /* NULL-terminated */
 
 /* The line of the columns' names, once; then any number of batches, each as run_read
  * gives it. Appended; -EMSGSIZE at out's limit. */
