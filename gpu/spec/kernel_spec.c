@@ -144,12 +144,7 @@ static int read_all(struct spec_reader *r, const json_t *params) {
 
 int kernel_spec_read(struct kernel_spec *ret, const json_t *params, struct err *err) {
     struct kernel_spec spec = {.json = json_deep_copy(params)};
-    struct spec_reader r = {
-        .spec = &spec,
-        .err = err,
-        .tolerance = json_object_get(spec.json, "tolerance"),
-        .compare = json_get_string(spec.json, "compare", NULL),
-    };
+    struct spec_reader r = {.spec = &spec, .err = err};
     spec.buffers = xcalloc(SPEC_MAX_BUFFERS, sizeof *spec.buffers);
     int n = read_all(&r, spec.json);
     if (n < 0) {

@@ -25,19 +25,14 @@ static int refuse_tolerance(struct spec_reader *r, const json_t *json, const cha
                    at, meant);
 }
 
+/* What `holder` says of it, the spec or a buffer. */
 static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
-                          const json_t *json, const char *compare, const char *at) {
+                          const json_t *holder, const char *at) {
+    const json_t *json = json_object_get(holder, "tolerance");
+    const json_t *compare = json_object_get(holder, "compare");
     if (compare) {
-        static const char *const modes[] = {"elementwise", "exact", "multiset"};
-        unsigned mode = 0;
-        while (mode < ARRAY_LEN(modes) && strcmp(compare, modes[mode]) != 0) {
-            mode++;
-        }
-        if (mode == ARRAY_LEN(modes)) {
-            return err_set(r->err, -EINVAL, "%scompare: elementwise, exact or multiset",
-                           at);
-        }
-        ret->mode = (enum compare_mode)mode;
+        ret->mode =
+            (enum compare_mode)spec_word(KERNEL_SPEC_BUFFER_MEMBERS, holder, "compare");
     }
     if (!json) {
         return 0;
@@ -120,12 +115,6 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
     }
     ret->shape = json_object_get(json, "shape");
     ret->init = json_object_get(json, "init");
-    n = spec_check_flag(r, json, "output", at);
-    n = n < 0 ? n : spec_check_flag(r, json, "scratch", at);
-    n = n < 0 ? n : spec_check_text(r, json, "compare", at);
-    if (n < 0) {
-        return n;
-    }
     ret->scratch = json_get_bool(json, "scratch", 0);
     ret->output = ret->scratch || json_get_bool(json, "output", 0);
     if (!ret->output && !ret->init && !ret->is_global) {
@@ -141,10 +130,8 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
     ret->tolerance = tolerance_default(ret->type);
     char path[192];
     snprintf(path, sizeof path, "%s.", at);
-    n = read_tolerance(r, &ret->tolerance, r->tolerance, r->compare, "");
-    return n < 0 ? n
-                 : read_tolerance(r, &ret->tolerance, json_object_get(json, "tolerance"),
-                                  json_get_string(json, "compare", NULL), path);
+    n = read_tolerance(r, &ret->tolerance, r->spec->json, "");
+    return n < 0 ? n : read_tolerance(r, &ret->tolerance, json, path);
 }
 
 int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
@@ -242,10 +229,6 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
     }
     if (!json_is_object(json)) {
         return err_set(r->err, -EINVAL, "%s: an object is expected", at);
-    }
-    int bad = spec_check_text(r, json, "name", at);
-    if (bad < 0) {
-        return bad;
     }
     ret->name = json_get_string(json, "name", "");
     ret->value = json_object_get(json, "value");

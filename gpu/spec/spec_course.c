@@ -24,99 +24,33 @@ int spec_seed_read(const json_t *value, uint64_t *ret) {
     return *end || errno ? -EINVAL : 0;
 }
 
-static int read_checks(struct spec_reader *r, const json_t *checks) {
-    static const char *const names[] = {"memory", "initialized", "race", "barrier"};
-    if (!checks) {
-        r->spec->default_checks = true;
-        r->spec->checks = SPEC_CHECK_MEMORY | SPEC_CHECK_INITIALIZED | SPEC_CHECK_BARRIER;
-        return 0;
-    }
-    size_t i;
-    json_t *item;
-    json_array_foreach(checks, i, item) {
-        unsigned k = 0;
-        const char *word = json_string_value(item);
-        while (k < ARRAY_LEN(names) && (!word || strcmp(word, names[k]) != 0)) {
-            k++;
-        }
-        if (k == ARRAY_LEN(names)) {
-            return err_set(r->err, -EINVAL,
-                           "checks[%zu]: memory, initialized, race or barrier", i);
-        }
-        r->spec->checks |= 1u << k;
-    }
-    return json_is_array(checks) ? 0
-                                 : err_set(r->err, -EINVAL, "checks: a list of names");
-}
-
-/* A check spec of a file has passed no schema: what is of the wrong type must not become
- * a default silently. */
-static int check_types(struct spec_reader *r, const json_t *params) {
-    static const char *const whole[] = {"trials", "timeout_s", "instructions"};
-    static const char *const texts[] = {"arch", "backend", "compare", "numerics"};
-    int n = spec_check_flag(r, params, "odd_sizes", "");
-    n = n < 0 ? n : spec_check_flag(r, params, "strict", "");
-    for (size_t i = 0; i < ARRAY_LEN(whole); i++) {
-        const json_t *value = json_object_get(params, whole[i]);
-        if (n == 0 && value && !json_is_integer(value)) {
-            n = err_set(r->err, -EINVAL, "%s: an integer is expected", whole[i]);
-        }
-    }
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        n = n < 0 ? n : spec_check_text(r, params, texts[i], "");
-    }
-    return n;
-}
-
-static int read_numerics(struct spec_reader *r, const json_t *params) {
-    const char *word = json_get_string(params, "numerics", "h100");
-    r->spec->ideal_sums = strcmp(word, "ideal") == 0;
-    return r->spec->ideal_sums || strcmp(word, "h100") == 0
-               ? 0
-               : err_set(r->err, -EINVAL, "numerics: h100 or ideal");
+static void read_checks(struct kernel_spec *spec, const json_t *params) {
+    spec->default_checks = !json_object_get(params, "checks");
+    spec->checks = spec->default_checks
+                       ? SPEC_CHECK_MEMORY | SPEC_CHECK_INITIALIZED | SPEC_CHECK_BARRIER
+                       : spec_words(KERNEL_SPEC_MEMBERS, params, "checks");
 }
 
 static int read_numbers(struct spec_reader *r, const json_t *params) {
     struct kernel_spec *spec = r->spec;
-    int bad = check_types(r, params);
-    if (bad < 0) {
-        return bad;
-    }
-    json_int_t trials = json_get_integer(params, "trials", 3);
-    json_int_t timeout = json_get_integer(params, "timeout_s", 30);
-    json_int_t budget = json_get_integer(params, "instructions", 0);
-    if (trials < 1 || trials > SPEC_MAX_TRIALS) {
-        return err_set(r->err, -EINVAL, "trials: 1 to %d", SPEC_MAX_TRIALS);
-    }
-    if (timeout < 1 || timeout > 3600) {
-        return err_set(r->err, -EINVAL, "timeout_s: 1 to 3600");
-    }
-    if (budget < 0) {
-        return err_set(r->err, -EINVAL, "instructions: not negative");
-    }
     spec->odd_sizes = json_get_bool(params, "odd_sizes", 1);
     spec->strict = json_get_bool(params, "strict", 0);
     spec->arch = json_get_string(params, "arch", "sm_90a");
-    spec->trials = (unsigned)trials;
-    spec->timeout_s = (unsigned)timeout;
-    spec->instructions = (uint64_t)budget;
+    spec->trials = (unsigned)json_get_integer(params, "trials", 3);
+    spec->timeout_s = (unsigned)json_get_integer(params, "timeout_s", 30);
+    spec->instructions = (uint64_t)json_get_integer(params, "instructions", 0);
+    spec->backend = json_get_string(params, "backend", "auto");
+    spec->ideal_sums = spec_word(KERNEL_SPEC_MEMBERS, params, "numerics") == 1;
+    read_checks(spec, params);
     const json_t *seed = json_object_get(params, "seed");
     spec->has_seed = seed != NULL;
-    if (seed && spec_seed_read(seed, &spec->seed) < 0) {
-        return err_set(r->err, -EINVAL, "seed: a number below 2^64, \"0x…\" or decimal");
-    }
-    spec->backend = json_get_string(params, "backend", "auto");
-    if (strcmp(spec->backend, "auto") != 0 && strcmp(spec->backend, "cuda") != 0 &&
-        strcmp(spec->backend, "emulator") != 0) {
-        return err_set(r->err, -EINVAL, "backend: auto, cuda or emulator");
-    }
-    return read_checks(r, json_object_get(params, "checks"));
+    return seed && spec_seed_read(seed, &spec->seed) < 0
+               ? err_set(r->err, -EINVAL, "seed: a number below 2^64, \"0x…\" or decimal")
+               : 0;
 }
 
 static int read_benchmark(struct spec_reader *r, const json_t *json) {
     struct spec_benchmark *ret = &r->spec->benchmark;
-    const json_t *samples = json_object_get(json, "samples");
-    const char *cache = json_get_string(json, "cache", "cold");
     if (!json || json_is_null(json) || json_is_false(json)) {
         return 0;
     }
@@ -125,20 +59,12 @@ static int read_benchmark(struct spec_reader *r, const json_t *json) {
                        "benchmark: {\"samples\", \"cache\"}, or true, is expected");
     }
     int n = spec_check_members(r, json, KERNEL_SPEC_BENCHMARK_MEMBERS, "benchmark");
-    n = n < 0 ? n : spec_check_text(r, json, "cache", "benchmark");
-    if (n < 0) {
-        return n;
+    if (n == 0) {
+        ret->samples =
+            (unsigned)json_get_integer(json, "samples", SPEC_BENCHMARK_SAMPLES);
+        ret->warm = spec_word(KERNEL_SPEC_BENCHMARK_MEMBERS, json, "cache") == 1;
     }
-    json_int_t count = samples ? json_integer_value(samples) : SPEC_BENCHMARK_SAMPLES;
-    if (count < 1 || count > SPEC_MAX_SAMPLES) {
-        return err_set(r->err, -EINVAL, "benchmark.samples: 1 to %d", SPEC_MAX_SAMPLES);
-    }
-    ret->warm = !strcmp(cache, "warm");
-    if (!ret->warm && strcmp(cache, "cold") != 0) {
-        return err_set(r->err, -EINVAL, "benchmark.cache: cold or warm");
-    }
-    ret->samples = (unsigned)count;
-    return 0;
+    return n;
 }
 
 static int read_work(struct spec_reader *r, const json_t *value, const char *at,
@@ -189,7 +115,6 @@ static int read_device(struct spec_reader *r, const json_t *device) {
 
 int spec_read_course(struct spec_reader *r, const json_t *params) {
     int n = read_numbers(r, params);
-    n = n < 0 ? n : read_numerics(r, params);
     n = n < 0 ? n : read_benchmark(r, json_object_get(params, "benchmark"));
     n = n < 0 ? n : read_roofline(r, json_object_get(params, "roofline"));
     return n < 0 ? n : read_device(r, json_object_get(params, "device"));

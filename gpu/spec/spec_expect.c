@@ -18,7 +18,6 @@ static int read_reference(struct spec_reader *r, const json_t *kernel) {
     const json_t *list = json_object_get(kernel, "launches");
     int bad = spec_check_members(r, kernel, KERNEL_SPEC_REFERENCE_KERNEL_MEMBERS,
                                  "expect.kernel");
-    bad = bad < 0 ? bad : spec_check_text(r, kernel, "source", "expect.kernel");
     bad = bad < 0 || !list ? bad : spec_refuse_launch(r, kernel, "expect.kernel.");
     if (bad < 0) {
         return bad;

@@ -5,9 +5,24 @@
 struct spec_reader {
     struct kernel_spec *spec;
     struct err *err;
-    const json_t *tolerance; /* the spec's default, or NULL */
-    const char *compare;     /* likewise */
-    size_t numbers;          /* written out so far */
+    size_t numbers; /* written out so far */
+};
+
+/* What the schema says of a member (kernel_spec.schema.h, by operations.py). */
+struct spec_member {
+    const char *name; /* NULL ends a list */
+    enum {
+        SPEC_ANY, /* it has a reader of its own */
+        SPEC_TEXT,
+        SPEC_FLAG,
+        SPEC_INTEGER,
+        SPEC_WORD,
+        SPEC_WORDS,  /* a list of them */
+        SPEC_NUMBER, /* one of these integers */
+    } kind;
+    const char *expected;     /* of an integer or of words: "1 to 16", "h100 or ideal" */
+    const char *const *words; /* NULL ends them */
+    int64_t low, high;
 };
 
 /* ---- spec_launch.c ---- */
@@ -35,9 +50,15 @@ int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
 /* ---- spec_member.c ---- */
 
 /* Members that nobody reads are mistakes of spelling: -EINVAL names the first that is not
- * among `known` (words with a blank between them). */
-int spec_check_members(struct spec_reader *r, const json_t *json, const char *known,
-                       const char *at);
+ * among `known`, or is not what that says. */
+int spec_check_members(struct spec_reader *r, const json_t *json,
+                       const struct spec_member *known, const char *at);
+/* The place of a member's word in the schema's list; 0 when it is not there. The member
+ * was checked. */
+int spec_word(const struct spec_member *known, const json_t *json, const char *name);
+/* Of a list of words: a bit for each that is in it. */
+unsigned spec_words(const struct spec_member *known, const json_t *json,
+                    const char *name);
 /* A .npy file's path, `expected` or a buffer's first contents. */
 int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
                     bool expected, const char *at);
@@ -49,11 +70,6 @@ int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t 
 /* An integer that it can be. */
 int spec_check_range(struct spec_reader *r, enum tensor_type type, const json_t *value,
                      const char *at);
-/* A member that, if it is there, is true or false; a text. */
-int spec_check_flag(struct spec_reader *r, const json_t *json, const char *name,
-                    const char *at);
-int spec_check_text(struct spec_reader *r, const json_t *json, const char *name,
-                    const char *at);
 /* {"type", "value"} */
 int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
                       enum tensor_type *ret);

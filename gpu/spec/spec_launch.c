@@ -49,12 +49,6 @@ int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_
     if (spec_check_members(r, launch, KERNEL_SPEC_LAUNCH_MEMBERS, path) < 0) {
         return -EINVAL;
     }
-    char holder[48];
-    snprintf(holder, sizeof holder, "%.*s", (int)(*at ? strlen(at) - 1 : 0), at);
-    if (spec_check_flag(r, launch, "cooperative", path) < 0 ||
-        spec_check_text(r, json, "kernel", holder) < 0) {
-        return -EINVAL;
-    }
     if (json_is_array(json_object_get(launch, "shared_bytes"))) {
         return err_set(r->err, -EINVAL,
                        "%slaunch.shared_bytes: an integer or an expression is expected",

@@ -1,4 +1,5 @@
 /* Members of a check spec's objects: known, of their type, in their range. */
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/spec/spec_internal.h"
@@ -40,47 +41,119 @@ int spec_check_size(struct spec_reader *r, const json_t *value, const char *at) 
     return 0;
 }
 
-static bool is_known(const char *known, const char *name) {
-    size_t len = strlen(name);
-    for (const char *at = known; len && (at = strstr(at, name)); at += len) {
-        if ((at == known || at[-1] == ' ') && (at[len] == ' ' || !at[len])) {
-            return true;
-        }
+static const struct spec_member *find_member(const struct spec_member *known,
+                                             const char *name) {
+    while (known->name && strcmp(known->name, name) != 0) {
+        known++;
     }
-    return false;
+    return known->name ? known : NULL;
 }
 
-int spec_check_members(struct spec_reader *r, const json_t *json, const char *known,
-                       const char *at) {
+/* Its place among the words, or -1. */
+static int find_word(const struct spec_member *m, const json_t *value) {
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+    const char *text = m->kind != SPEC_NUMBER   ? json_string_value(value)
+                       : json_is_integer(value) ? number
+                                                : NULL;
+    for (int i = 0; text && m->words[i]; i++) {
+        if (!strcmp(m->words[i], text)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static int check_words(struct spec_reader *r, const struct spec_member *m,
+                       const json_t *value, const char *at) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(value, i, item) {
+        if (find_word(m, item) < 0) {
+            return err_set(r->err, -EINVAL, "%s[%zu]: %s", at, i, m->expected);
+        }
+    }
+    return json_is_array(value)
+               ? 0
+               : err_set(r->err, -EINVAL, "%s: a list of %s", at, m->expected);
+}
+
+static bool is_text(const json_t *value) {
+    return json_is_string(value) &&
+           strlen(json_string_value(value)) == json_string_length(value);
+}
+
+static int check_value(struct spec_reader *r, const struct spec_member *m,
+                       const json_t *value, const char *at) {
+    json_int_t n = json_integer_value(value);
+    switch (m->kind) {
+    case SPEC_ANY:
+        return 0;
+    case SPEC_WORDS:
+        return check_words(r, m, value, at);
+    case SPEC_FLAG:
+        return json_is_boolean(value)
+                   ? 0
+                   : err_set(r->err, -EINVAL, "%s: true or false is expected", at);
+    case SPEC_INTEGER:
+        if (!json_is_integer(value)) {
+            return err_set(r->err, -EINVAL, "%s: an integer is expected", at);
+        }
+        return n >= m->low && n <= m->high
+                   ? 0
+                   : err_set(r->err, -EINVAL, "%s: %s", at, m->expected);
+    default:
+        if (m->kind != SPEC_NUMBER && !is_text(value)) {
+            return err_set(r->err, -EINVAL, "%s: a text is expected%s%s", at,
+                           m->words ? ": " : "", m->words ? m->expected : "");
+        }
+        return !m->words || find_word(m, value) >= 0
+                   ? 0
+                   : err_set(r->err, -EINVAL, "%s: %s", at, m->expected);
+    }
+}
+
+static int refuse_unknown(struct spec_reader *r, const struct spec_member *known,
+                          const char *name, const char *at) {
+    char hint[512];
+    autobuf names = BUF_INIT(1024);
+    for (; known->name; known++) {
+        buf_addf(&names, "%s%s", names.len ? " " : "", known->name);
+    }
+    return err_set(r->err, -EINVAL, "%s: unknown%s", at,
+                   spec_words_member(name, names.data, hint, sizeof hint));
+}
+
+int spec_check_members(struct spec_reader *r, const json_t *json,
+                       const struct spec_member *known, const char *at) {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)json, name, value) {
-        if (!is_known(known, name)) {
-            char hint[512];
-            return err_set(r->err, -EINVAL, "%s%s%.40s: unknown%s", at, *at ? "." : "",
-                           name, spec_words_member(name, known, hint, sizeof hint));
+        char path[256];
+        const struct spec_member *m = find_member(known, name);
+        snprintf(path, sizeof path, "%.200s%s%.40s", at, *at ? "." : "", name);
+        int n = m ? check_value(r, m, value, path) : refuse_unknown(r, known, name, path);
+        if (n < 0) {
+            return n;
         }
     }
     return 0;
 }
 
-int spec_check_flag(struct spec_reader *r, const json_t *json, const char *name,
-                    const char *at) {
+int spec_word(const struct spec_member *known, const json_t *json, const char *name) {
     const json_t *value = json_object_get(json, name);
-    return !value || json_is_boolean(value)
-               ? 0
-               : err_set(r->err, -EINVAL, "%s%s%s: true or false is expected", at,
-                         *at ? "." : "", name);
+    return value ? find_word(find_member(known, name), value) : 0;
 }
 
-int spec_check_text(struct spec_reader *r, const json_t *json, const char *name,
-                    const char *at) {
-    const json_t *value = json_object_get(json, name);
-    size_t len = json_string_length(value);
-    return !value || (json_is_string(value) && strlen(json_string_value(value)) == len)
-               ? 0
-               : err_set(r->err, -EINVAL, "%s%s%s: a text is expected", at,
-                         *at ? "." : "", name);
+unsigned spec_words(const struct spec_member *known, const json_t *json,
+                    const char *name) {
+    size_t i;
+    json_t *item;
+    unsigned bits = 0;
+    json_array_foreach(json_object_get(json, name), i, item) {
+        bits |= 1u << find_word(find_member(known, name), item);
+    }
+    return bits;
 }
 
 int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,

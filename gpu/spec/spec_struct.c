@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { POINTER_BYTES = 8, MAX_ALIGN = 128 };
+enum { POINTER_BYTES = 8 };
 
 static size_t round_up(size_t value, size_t unit) {
     return (value + unit - 1) / unit * unit;
@@ -68,16 +68,6 @@ struct spec_layout spec_struct_layout(const json_t *holder) {
 
 static int check_struct(struct spec_reader *r, const json_t *holder, const char *at,
                         unsigned depth);
-
-static int check_align(struct spec_reader *r, const json_t *holder, const char *at) {
-    const json_t *align = json_object_get(holder, "align");
-    json_int_t value = json_integer_value(align);
-    bool good = value >= 1 && value <= MAX_ALIGN && !(value & (value - 1));
-    return !align || good
-               ? 0
-               : err_set(r->err, -EINVAL, "%s.align: a power of two up to %d is expected",
-                         at, MAX_ALIGN);
-}
 
 static int check_count(struct spec_reader *r, const json_t *member, const char *at) {
     const json_t *count = json_object_get(member, "count");
@@ -190,7 +180,7 @@ static int check_struct(struct spec_reader *r, const json_t *holder, const char 
                        "expected",
                        at, SPEC_STRUCT_MAX_MEMBERS, SPEC_STRUCT_MAX_DEPTH);
     }
-    int n = check_align(r, holder, at);
+    int n = 0;
     json_array_foreach(members, i, member) {
         char path[224];
         snprintf(path, sizeof path, "%.180s.struct[%zu]", at, i);

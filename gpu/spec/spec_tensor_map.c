@@ -8,47 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of the enumerations of tensor_map.h. */
-static const char *const swizzles[] = {"none", "32B", "64B", "128B", NULL};
-static const char *const interleaves[] = {"none", "16B", "32B", NULL};
-static const char *const promotions[] = {"none", "64B", "128B", "256B", NULL};
-static const char *const fills[] = {"zeros", "nan", NULL};
-
-static const struct {
-    const char *name, *const *words;
-} choices[] = {{"swizzle", swizzles},
-               {"interleave", interleaves},
-               {"l2_promotion", promotions},
-               {"fill", fills}};
-
-/* The place of a member's word, 0 without; -1 when it is none of them. */
-static int choice_of(const json_t *map, size_t choice) {
-    const json_t *member = json_object_get(map, choices[choice].name);
-    const char *word = json_string_value(member);
-    for (int k = 0; choices[choice].words[k]; k++) {
-        if (member ? word && !strcmp(word, choices[choice].words[k]) : k == 0) {
-            return k;
-        }
-    }
-    return -1;
-}
-
-static int check_choices(struct spec_reader *r, const json_t *map, const char *at) {
-    for (size_t i = 0; i < ARRAY_LEN(choices); i++) {
-        if (choice_of(map, i) < 0) {
-            char words[64] = "";
-            for (size_t k = 0; choices[i].words[k]; k++) {
-                size_t used = strlen(words);
-                snprintf(words + used, sizeof words - used, "%s%s", k ? ", " : "",
-                         choices[i].words[k]);
-            }
-            return err_set(r->err, -EINVAL, "%s.tensor_map.%s: one of %s is expected", at,
-                           choices[i].name, words);
-        }
-    }
-    return 0;
-}
-
 /* at: the path of `in`. */
 static int check_list(struct spec_reader *r, const json_t *in, const char *name,
                       const char *at) {
@@ -119,8 +78,7 @@ int spec_tensor_map_check(struct spec_reader *r, const json_t *map, const char *
     for (size_t i = 0; i < ARRAY_LEN(lists) && n == 0; i++) {
         n = check_list(r, map, lists[i], path);
     }
-    n = n == 0 && im2col ? check_im2col(r, im2col, path) : n;
-    return n < 0 ? n : check_choices(r, map, at);
+    return n == 0 && im2col ? check_im2col(r, im2col, path) : n;
 }
 
 /* --- with sizes --- */
@@ -233,16 +191,21 @@ static int resolve_im2col(const struct spec_case *c, const json_t *im2col,
     return n;
 }
 
+/* The schema's words stand in the order of the enumerations of tensor_map.h. */
+static int choice_of(const json_t *map, const char *name) {
+    return spec_word(KERNEL_SPEC_TENSOR_MAP_MEMBERS, map, name);
+}
+
 int spec_tensor_map_resolve(const struct spec_case *c, const json_t *map,
                             struct tensor_map *ret, struct err *err) {
     size_t buffer = kernel_spec_buffer(c->spec, json_get_string(map, "of", ""));
     const struct case_buffer *b = &c->buffers[buffer];
     *ret = (struct tensor_map){
         .type = c->spec->buffers[buffer].type,
-        .swizzle = (enum tensor_map_swizzle)choice_of(map, 0),
-        .interleave = (enum tensor_map_interleave)choice_of(map, 1),
-        .promotion = (enum tensor_map_promotion)choice_of(map, 2),
-        .fill = (enum tensor_map_fill)choice_of(map, 3),
+        .swizzle = (enum tensor_map_swizzle)choice_of(map, "swizzle"),
+        .interleave = (enum tensor_map_interleave)choice_of(map, "interleave"),
+        .promotion = (enum tensor_map_promotion)choice_of(map, "l2_promotion"),
+        .fill = (enum tensor_map_fill)choice_of(map, "fill"),
     };
     int n = resolve_extents(c, map, b, ret, err);
     n = n < 0 ? n : resolve_strides(c, map, ret, err);

@@ -10,9 +10,6 @@
 
 /* In the order of enum texture_mode. */
 static const char *const modes[] = {"wrap", "clamp", "mirror", "border", NULL};
-static const char *const filters[] = {"point", "linear", NULL};
-static const char *const reads[] = {"element", "normalized_float", NULL};
-static const char *const memories[] = {"array", "linear", NULL};
 
 /* Of a device of compute capability 9.0: CUDA C++ Programming Guide, "Technical
  * Specifications". */
@@ -29,35 +26,22 @@ static const char *kind_of(const struct spec_arg *arg) {
     return arg->kind == ARG_SURFACE ? "surface" : "texture";
 }
 
-/* The place of a word; 0 without one, -1 when it is none of them. */
-static int choice_of(const json_t *word, const char *const *words) {
+/* -1 when it is none. */
+static int mode_of(const json_t *word) {
     const char *text = json_string_value(word);
-    for (int k = 0; words[k]; k++) {
-        if (word ? text && !strcmp(text, words[k]) : k == 0) {
-            return k;
-        }
+    int k = 0;
+    while (modes[k] && !(text && !strcmp(text, modes[k]))) {
+        k++;
     }
-    return -1;
+    return modes[k] ? k : -1;
 }
 
-static int check_choice(struct spec_reader *r, const struct spec_arg *arg,
-                        const char *name, const char *const *words, const char *at) {
-    return choice_of(json_object_get(arg->json, name), words) >= 0
-               ? 0
-               : err_set(r->err, -EINVAL, "%s.texture.%s: %s or %s", at, name, words[0],
-                         words[1]);
+/* Does a member have the second of its two words? */
+static bool is_second(const json_t *texture, const char *name) {
+    return spec_word(KERNEL_SPEC_TEXTURE_MEMBERS, texture, name) == 1;
 }
 
 /* --- without sizes --- */
-
-static int check_switch(struct spec_reader *r, const struct spec_arg *arg,
-                        const char *name, const char *at) {
-    const json_t *value = json_object_get(arg->json, name);
-    return !value || json_is_boolean(value)
-               ? 0
-               : err_set(r->err, -EINVAL, "%s.%s.%s: true or false", at, kind_of(arg),
-                         name);
-}
 
 static int check_address(struct spec_reader *r, const struct spec_arg *arg,
                          const char *at) {
@@ -68,7 +52,7 @@ static int check_address(struct spec_reader *r, const struct spec_arg *arg,
     for (size_t d = 0; address && d < count; d++) {
         const json_t *word =
             json_is_array(address) ? json_array_get(address, d) : address;
-        int mode = choice_of(word, modes);
+        int mode = mode_of(word);
         if (mode < 0) {
             return err_set(r->err, -EINVAL,
                            "%s.texture.address: clamp, border, wrap or mirror, or a list "
@@ -100,18 +84,12 @@ static int check_buffer(struct spec_reader *r, const struct spec_arg *arg,
                        kind_of(arg));
     }
     enum tensor_type type = r->spec->buffers[buffer].type;
-    json_int_t channels = json_get_integer(arg->json, "channels", 1);
-    if (!type_is_shown(type)) {
-        return err_set(r->err, -EINVAL,
-                       "%s.%s.of: %s holds %s; float32, float16, int8 to int32 and uint8 "
-                       "to uint32 are possible",
-                       at, kind_of(arg), of, tensor_type_name(type));
-    }
-    const json_t *given = json_object_get(arg->json, "channels");
-    return (!given || json_is_integer(given)) &&
-                   (channels == 1 || channels == 2 || channels == 4)
+    return type_is_shown(type)
                ? 0
-               : err_set(r->err, -EINVAL, "%s.%s.channels: 1, 2 or 4", at, kind_of(arg));
+               : err_set(r->err, -EINVAL,
+                         "%s.%s.of: %s holds %s; float32, float16, int8 to int32 and "
+                         "uint8 to uint32 are possible",
+                         at, kind_of(arg), of, tensor_type_name(type));
 }
 
 /* What the words mean together, and with the buffer's type. */
@@ -121,9 +99,9 @@ static int check_sense(struct spec_reader *r, const struct spec_arg *arg,
     size_t buffer = kernel_spec_buffer(r->spec, json_get_string(t, "of", ""));
     enum tensor_type type = r->spec->buffers[buffer].type;
     bool floats = tensor_type_float(type);
-    bool as_floats = choice_of(json_object_get(t, "read"), reads) == 1;
-    bool linear = choice_of(json_object_get(t, "filter"), filters) == 1;
-    bool memory = choice_of(json_object_get(t, "memory"), memories) == 1;
+    bool as_floats = is_second(t, "read");
+    bool linear = is_second(t, "filter");
+    bool memory = is_second(t, "memory");
     if (as_floats && (floats || tensor_type_bytes(type) > 2)) {
         return err_set(r->err, -EINVAL,
                        "%s.texture.read: normalized_float is for integers of 8 and 16 "
@@ -168,17 +146,10 @@ int spec_texture_check(struct spec_reader *r, const struct spec_arg *arg,
         r, arg->json, surface ? KERNEL_SPEC_SURFACE_MEMBERS : KERNEL_SPEC_TEXTURE_MEMBERS,
         path);
     n = n < 0 ? n : check_buffer(r, arg, at);
-    n = n < 0 ? n : check_switch(r, arg, "layered", at);
-    n = n < 0 ? n : check_switch(r, arg, "normalized", at);
-    n = n < 0 ? n : check_switch(r, arg, "cube", at);
-    n = n < 0 ? n : check_switch(r, arg, "seamless", at);
     if (n < 0 || surface) {
         return n;
     }
-    n = check_choice(r, arg, "filter", filters, at);
-    n = n < 0 ? n : check_choice(r, arg, "read", reads, at);
-    n = n < 0 ? n : check_choice(r, arg, "memory", memories, at);
-    n = n < 0 ? n : check_address(r, arg, at);
+    n = check_address(r, arg, at);
     return n < 0 ? n : check_sense(r, arg, at);
 }
 
@@ -264,9 +235,8 @@ static int resolve_modes(const json_t *address, struct texture *ret, struct err 
         const json_t *word = json_is_array(address) && d < ret->rank
                                  ? json_array_get(address, ret->rank - 1 - d)
                                  : address;
-        ret->mode[d] = !address || d >= ret->rank
-                           ? TEXTURE_CLAMP
-                           : (enum texture_mode)choice_of(word, modes);
+        ret->mode[d] =
+            !address || d >= ret->rank ? TEXTURE_CLAMP : (enum texture_mode)mode_of(word);
     }
     return 0;
 }
@@ -281,13 +251,13 @@ int spec_texture_resolve(const struct spec_case *c, const struct spec_arg *arg,
         .is_surface = arg->kind == ARG_SURFACE,
         .type = c->spec->buffers[buffer].type,
         .channels = (unsigned)json_get_integer(t, "channels", 1),
-        .linear_memory = choice_of(json_object_get(t, "memory"), memories) == 1,
-        .filters = choice_of(json_object_get(t, "filter"), filters) == 1,
+        .linear_memory = is_second(t, "memory"),
+        .filters = is_second(t, "filter"),
         .normalized = json_get_bool(t, "normalized", false) || cube,
         .cube = cube,
         .layered_cube = cube && json_get_bool(t, "layered", false),
         .seamless = json_get_bool(t, "seamless", false),
-        .reads_floats = choice_of(json_object_get(t, "read"), reads) == 1,
+        .reads_floats = is_second(t, "read"),
     };
     int n = resolve_extents(&c->buffers[buffer], t, ret, err);
     if (n == 0 && ret->linear_memory && ret->rank != 1) {

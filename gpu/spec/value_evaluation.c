@@ -87,7 +87,9 @@ static double function(struct run *run, const struct value_node *n) {
     for (unsigned i = 0; i < n->function->args; i++) {
         args[i] = evaluate(run, n->args[i]);
     }
-    return n->function->call(args);
+    return n->function->one   ? n->function->one(args[0])
+           : n->function->two ? n->function->two(args[0], args[1])
+                              : n->function->call(args);
 }
 
 static double evaluate(struct run *run, uint16_t at) {

@@ -12,12 +12,12 @@
     }
 #define BINARY UNARY
 
+/* What <math.h> has no function for. */
 BINARY(f_add, a[0] + a[1])
 BINARY(f_subtract, a[0] - a[1])
 BINARY(f_multiply, a[0] * a[1])
 BINARY(f_divide, a[0] / a[1])
 BINARY(f_quotient, trunc(a[0] / a[1]))
-BINARY(f_remainder, fmod(a[0], a[1]))
 BINARY(f_less, a[0] < a[1])
 BINARY(f_less_equal, a[0] <= a[1])
 BINARY(f_greater, a[0] > a[1])
@@ -34,92 +34,64 @@ BINARY(f_or, (double)(bits(a[0]) | bits(a[1])))
 BINARY(f_xor, (double)(bits(a[0]) ^ bits(a[1])))
 BINARY(f_left, (double)(int64_t)((uint64_t)bits(a[0]) << (bits(a[1]) & 63)))
 BINARY(f_right, (double)(bits(a[0]) >> (bits(a[1]) & 63)))
-UNARY(f_exp, exp(a[0]))
-UNARY(f_exp2, exp2(a[0]))
-UNARY(f_expm1, expm1(a[0]))
-UNARY(f_log2, log2(a[0]))
-UNARY(f_log10, log10(a[0]))
-UNARY(f_log1p, log1p(a[0]))
-UNARY(f_asin, asin(a[0]))
-UNARY(f_acos, acos(a[0]))
-UNARY(f_atan, atan(a[0]))
-UNARY(f_sinh, sinh(a[0]))
-UNARY(f_cosh, cosh(a[0]))
-UNARY(f_erfc, erfc(a[0]))
-UNARY(f_cbrt, cbrt(a[0]))
 UNARY(f_isnan, isnan(a[0]) != 0)
-BINARY(f_atan2, atan2(a[0], a[1]))
-UNARY(f_log, log(a[0]))
-UNARY(f_sqrt, sqrt(a[0]))
 UNARY(f_rsqrt, 1 / sqrt(a[0]))
-UNARY(f_sin, sin(a[0]))
-UNARY(f_cos, cos(a[0]))
-UNARY(f_tan, tan(a[0]))
-UNARY(f_tanh, tanh(a[0]))
-UNARY(f_erf, erf(a[0]))
-UNARY(f_abs, fabs(a[0]))
-UNARY(f_floor, floor(a[0]))
-UNARY(f_ceil, ceil(a[0]))
-UNARY(f_round, nearbyint(a[0])) /* ties to even, as rint() on the device */
-UNARY(f_trunc, trunc(a[0]))
 UNARY(f_sign, (a[0] > 0) - (a[0] < 0))
-BINARY(f_min, fmin(a[0], a[1]))
-BINARY(f_max, fmax(a[0], a[1]))
-BINARY(f_pow, pow(a[0], a[1]))
 UNARY(f_fma, fma(a[0], a[1], a[2]))
 
 static const struct value_function functions[] = {
-    {"+", 2, true, false, f_add},
-    {"-", 2, true, false, f_subtract},
-    {"*", 2, true, false, f_multiply},
-    {"/", 2, false, false, f_divide},
-    {"quotient", 2, true, false, f_quotient},
-    {"%", 2, true, false, f_remainder},
-    {"<", 2, true, true, f_less},
-    {"<=", 2, true, true, f_less_equal},
-    {">", 2, true, true, f_greater},
-    {">=", 2, true, true, f_greater_equal},
-    {"==", 2, true, true, f_equal},
-    {"!=", 2, true, true, f_not_equal},
-    {"not", 1, true, true, f_not},
-    {"&", 2, true, true, f_and},
-    {"|", 2, true, true, f_or},
-    {"^", 2, true, true, f_xor},
-    {"<<", 2, true, true, f_left},
-    {">>", 2, true, true, f_right},
-    {"exp2", 1, false, false, f_exp2},
-    {"expm1", 1, false, false, f_expm1},
-    {"log2", 1, false, false, f_log2},
-    {"log10", 1, false, false, f_log10},
-    {"log1p", 1, false, false, f_log1p},
-    {"asin", 1, false, false, f_asin},
-    {"acos", 1, false, false, f_acos},
-    {"atan", 1, false, false, f_atan},
-    {"atan2", 2, false, false, f_atan2},
-    {"sinh", 1, false, false, f_sinh},
-    {"cosh", 1, false, false, f_cosh},
-    {"erfc", 1, false, false, f_erfc},
-    {"cbrt", 1, false, false, f_cbrt},
-    {"isnan", 1, true, true, f_isnan},
-    {"exp", 1, false, false, f_exp},
-    {"log", 1, false, false, f_log},
-    {"sqrt", 1, false, false, f_sqrt},
-    {"rsqrt", 1, false, false, f_rsqrt},
-    {"sin", 1, false, false, f_sin},
-    {"cos", 1, false, false, f_cos},
-    {"tan", 1, false, false, f_tan},
-    {"tanh", 1, false, false, f_tanh},
-    {"erf", 1, false, false, f_erf},
-    {"abs", 1, true, false, f_abs},
-    {"floor", 1, true, true, f_floor},
-    {"ceil", 1, true, true, f_ceil},
-    {"round", 1, true, true, f_round},
-    {"trunc", 1, true, true, f_trunc},
-    {"sign", 1, true, true, f_sign},
-    {"min", 2, true, false, f_min},
-    {"max", 2, true, false, f_max},
-    {"pow", 2, false, false, f_pow},
-    {"fma", 3, true, false, f_fma},
+    {"+", 2, true, false, .call = f_add},
+    {"-", 2, true, false, .call = f_subtract},
+    {"*", 2, true, false, .call = f_multiply},
+    {"/", 2, false, false, .call = f_divide},
+    {"quotient", 2, true, false, .call = f_quotient},
+    {"%", 2, true, false, .two = fmod},
+    {"<", 2, true, true, .call = f_less},
+    {"<=", 2, true, true, .call = f_less_equal},
+    {">", 2, true, true, .call = f_greater},
+    {">=", 2, true, true, .call = f_greater_equal},
+    {"==", 2, true, true, .call = f_equal},
+    {"!=", 2, true, true, .call = f_not_equal},
+    {"not", 1, true, true, .call = f_not},
+    {"&", 2, true, true, .call = f_and},
+    {"|", 2, true, true, .call = f_or},
+    {"^", 2, true, true, .call = f_xor},
+    {"<<", 2, true, true, .call = f_left},
+    {">>", 2, true, true, .call = f_right},
+    {"exp2", 1, false, false, .one = exp2},
+    {"expm1", 1, false, false, .one = expm1},
+    {"log2", 1, false, false, .one = log2},
+    {"log10", 1, false, false, .one = log10},
+    {"log1p", 1, false, false, .one = log1p},
+    {"asin", 1, false, false, .one = asin},
+    {"acos", 1, false, false, .one = acos},
+    {"atan", 1, false, false, .one = atan},
+    {"atan2", 2, false, false, .two = atan2},
+    {"sinh", 1, false, false, .one = sinh},
+    {"cosh", 1, false, false, .one = cosh},
+    {"erfc", 1, false, false, .one = erfc},
+    {"cbrt", 1, false, false, .one = cbrt},
+    {"isnan", 1, true, true, .call = f_isnan},
+    {"exp", 1, false, false, .one = exp},
+    {"log", 1, false, false, .one = log},
+    {"sqrt", 1, false, false, .one = sqrt},
+    {"rsqrt", 1, false, false, .call = f_rsqrt},
+    {"sin", 1, false, false, .one = sin},
+    {"cos", 1, false, false, .one = cos},
+    {"tan", 1, false, false, .one = tan},
+    {"tanh", 1, false, false, .one = tanh},
+    {"erf", 1, false, false, .one = erf},
+    {"abs", 1, true, false, .one = fabs},
+    {"floor", 1, true, true, .one = floor},
+    {"ceil", 1, true, true, .one = ceil},
+    {"round", 1, true, true,
+     .one = nearbyint}, /* ties to even, as rint() on the device */
+    {"trunc", 1, true, true, .one = trunc},
+    {"sign", 1, true, true, .call = f_sign},
+    {"min", 2, true, false, .two = fmin},
+    {"max", 2, true, false, .two = fmax},
+    {"pow", 2, false, false, .two = pow},
+    {"fma", 3, true, false, .call = f_fma},
 };
 
 static double fold_sum(double so_far, double term) {

@@ -4,10 +4,12 @@
 #include <stddef.h>
 
 struct value_function {
-    const char *name; /* operators are functions too: "+" */
-    unsigned args;    /* 1 to 3 */
-    bool keeps_whole; /* whole numbers in, whole number out */
-    bool makes_whole; /* whatever goes in */
+    const char *name;        /* operators are functions too: "+" */
+    unsigned args;           /* 1 to 3 */
+    bool keeps_whole;        /* whole numbers in, whole number out */
+    bool makes_whole;        /* whatever goes in */
+    double (*one)(double a); /* one of these three */
+    double (*two)(double a, double b);
     double (*call)(const double *args);
 };
 struct value_fold {

@@ -7,8 +7,8 @@ macro `<FILE>_OPERATION`, the members of its struct operation but for the functi
 read.
 
 IN.json may also be a schema alone, which has no params: OUT.h then defines `<FILE>_SCHEMA`, its text, and
-for every object schema in its "$defs", and for itself, `<FILE>_<DEF>_MEMBERS` and `<FILE>_MEMBERS`: the names
-of its properties with a blank between two, for whoever reads such an object.
+for every object schema in its "$defs", and for itself, `<FILE>_<DEF>_MEMBERS` and `<FILE>_MEMBERS`: rows of a
+struct spec_member for its properties, for whoever reads such an object (`member`).
 
 In a schema
   "$ref": "path/of/file.json#/pointer" is replaced by what stands there (ROOT is the source tree; without
@@ -177,12 +177,37 @@ def operation_header(source, operation, name):
     return f"#define {name}_OPERATION \\\n    {body}\n"
 
 
+MANY_WORDS = 8  # more have a reader of their own
+
+
+def listed(words):
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def member(name, schema):
+    """What the members' reader checks of one: the fields of a struct spec_member."""
+    items = schema.get("items", {}) if schema.get("type") == "array" else {}
+    words = [str(word) for word in schema.get("enum") or items.get("enum") or []]
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if 0 < len(words) <= MANY_WORDS:
+        kind = "WORDS" if items else "WORD" if isinstance(schema["enum"][0], str) else "NUMBER"
+        more = [text(listed(words)), "(const char *const[]){" + ", ".join(map(text, words)) + ", NULL}"]
+    elif schema.get("type") == "integer":
+        kind = "INTEGER"
+        told = f"{low} to {high}" if high is not None else "not negative" if low == 0 else f"{low} or more"
+        more = [text(told), "NULL", "INT64_MIN" if low is None else str(low), "INT64_MAX" if high is None else str(high)]
+    else:
+        kind, more = {"string": "TEXT", "boolean": "FLAG"}.get(str(schema.get("type")), "ANY") if not words else "ANY", []
+    return "{" + ", ".join([text(name), f"SPEC_{kind}", *more]) + "}"
+
+
 def schema_header(schema, name):
     parts = {"": schema, **{"_" + k.upper(): v for k, v in schema.pop("$defs", {}).items()}}
     out = f"#define {name}_SCHEMA {compact(plain(typed(schema)))}\n"
     for part, value in parts.items():
         if "properties" in value:
-            out += f"#define {name}{part}_MEMBERS {literal(' '.join(value['properties']))}\n"
+            members = ", ".join(member(k, v) for k, v in value["properties"].items())
+            out += f"#define {name}{part}_MEMBERS (const struct spec_member[]){{{members}, {{NULL}}}}\n"
     return out
 
 
