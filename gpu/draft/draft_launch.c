@@ -2,36 +2,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/draft/draft_params.h"
+#include "gpu/host/host_params.h"
 
 #include <stdio.h>
 
-#define NAME_MAX_TOKENS 256
 #define NESTED_MAX 6 /* template parameters that stand for one another */
-
-/* The kernel's name before the <<< at token i, and where it ends in angles; 0: none. */
-static size_t name_before(const struct code_tokens *t, size_t i) {
-    size_t least = i > NAME_MAX_TOKENS ? i - NAME_MAX_TOKENS : 1;
-    int depth = 0;
-    do {
-        enum code_word w = host_word(t, --i);
-        depth += w == WORD_GREATER ? 1 : w == WORD_SHIFT_RIGHT ? 2 : -(w == WORD_LESS);
-    } while (depth > 0 && i > least);
-    i -= host_word(t, i) == WORD_LESS && i > 0;
-    return depth == 0 && host_word(t, i) == WORD_NAME ? i : 0;
-}
-
-static size_t launch_close(const struct code_tokens *t, size_t i) {
-    int depth = 0;
-    for (; i < t->count && host_word(t, i) != WORD_SEMICOLON; i++) {
-        depth += host_word(t, i) == WORD_PAREN_OPEN;
-        depth -= host_word(t, i) == WORD_PAREN_CLOSE;
-        if (depth == 0 && host_word(t, i) == WORD_LAUNCH_CLOSE) {
-            return i;
-        }
-    }
-    return 0;
-}
 
 /* "case 4:" and "switch (n)" around a token. False: it is in none. */
 static bool case_around(const struct code_tokens *t, size_t i, size_t least,
@@ -39,11 +14,11 @@ static bool case_around(const struct code_tokens *t, size_t i, size_t least,
     int depth = 0;
     bool found = false;
     for (; i > least; i--) {
-        enum code_word w = host_word(t, i);
+        enum code_word w = code_word(t, i);
         depth += w == WORD_BRACE_CLOSE;
         if (depth == 0 && !found && code_token_is(t, i, "case")) {
             label->from = label->to = i + 1;
-            while (host_word(t, label->to) != WORD_COLON && label->to < i + 16) {
+            while (code_word(t, label->to) != WORD_COLON && label->to < i + 16) {
                 label->to++;
             }
             found = true;
@@ -51,8 +26,8 @@ static bool case_around(const struct code_tokens *t, size_t i, size_t least,
         if (w == WORD_BRACE_OPEN && depth-- == 0) {
             size_t open = i - 1;
             for (int n = 0; open > least; open--) {
-                n += (host_word(t, open) == WORD_PAREN_CLOSE) -
-                     (host_word(t, open) == WORD_PAREN_OPEN);
+                n += (code_word(t, open) == WORD_PAREN_CLOSE) -
+                     (code_word(t, open) == WORD_PAREN_OPEN);
                 if (n <= 0) {
                     break;
                 }
@@ -76,7 +51,7 @@ static bool if_around(const struct code_tokens *t, size_t i, size_t least,
     int depth = 0;
     bool alone = true; /* no statement stands between */
     for (i--; i > least; i--) {
-        enum code_word w = host_word(t, i);
+        enum code_word w = code_word(t, i);
         depth += w == WORD_BRACE_CLOSE;
         if (depth == 0 && (w == WORD_BRACE_OPEN || (w == WORD_PAREN_CLOSE && alone))) {
             i -= w == WORD_BRACE_OPEN;
@@ -87,13 +62,13 @@ static bool if_around(const struct code_tokens *t, size_t i, size_t least,
     }
     value->to = i;
     for (int n = 0; i > least; i--) {
-        n += (host_word(t, i) == WORD_PAREN_CLOSE) - (host_word(t, i) == WORD_PAREN_OPEN);
+        n += (code_word(t, i) == WORD_PAREN_CLOSE) - (code_word(t, i) == WORD_PAREN_OPEN);
         if (n <= 0) {
             break;
         }
     }
     value->from = i + 1;
-    return host_word(t, i) == WORD_PAREN_OPEN && code_token_is(t, i - 1, "if");
+    return code_word(t, i) == WORD_PAREN_OPEN && code_token_is(t, i - 1, "if");
 }
 
 /* Whether the program as it stands would take the launch: false where a switch has
@@ -116,56 +91,19 @@ static bool is_taken(struct host_program *p, const struct place *at) {
            a.value == b.value;
 }
 
-static bool launch_at(struct host_program *p, uint64_t kernel, size_t i,
-                      struct draft_launch *ret) {
-    const struct code_tokens *t = &p->b.tokens;
-    size_t name = name_before(t, i), close = launch_close(t, i + 1);
-    if (!name || !close || code_token_hash(t, name) != kernel ||
-        host_word(t, close + 1) != WORD_PAREN_OPEN) {
-        return false;
-    }
-    const struct place at = {host_frame_at(p, i), t, name, i, name};
-    *ret = (struct draft_launch){.found = true, .open = i, .name = at, .config = at};
-    ret->config.from = i + 1;
-    ret->config.to = close;
-    ret->args = host_inside(&at, close + 1);
-    return true;
-}
-
-void draft_launch_read(struct host_program *p, struct host_sizes *sizes,
-                       struct draft_launch *launch) {
-    struct place part;
-    bool fixes = sizes->fixes;
-    sizes->fixes = true;
-    launch->has_block = host_part(&launch->config, 1, &part) &&
-                        host_extents(p, sizes, &part, launch->block);
-    sizes->fixes = fixes;
-    launch->has_grid = host_part(&launch->config, 0, &part) &&
-                       host_extents(p, sizes, &part, launch->grid);
-    launch->has_shared = !host_part(&launch->config, 2, &part);
-    if (!launch->has_shared) {
-        launch->has_shared = host_amount(p, sizes, &part, &launch->shared);
-    }
-    for (int i = 0; i < 3; i++) {
-        launch->has_grid = launch->has_grid && launch->grid[i].value > 0;
-        launch->has_block = launch->has_block && launch->block[i].value > 0;
-    }
-}
-
 void draft_launch_find(struct host_program *p, const struct declaration *kernel,
-                       struct draft_launch *ret) {
+                       struct kernel_launch *ret) {
     const struct code_tokens *t = &p->b.tokens;
     uint64_t name = code_token_hash(t, kernel->name);
     int best = -1;
-    *ret = (struct draft_launch){.found = false};
+    *ret = (struct kernel_launch){.found = false};
     for (size_t i = 1; i < t->count && best < 3; i++) {
-        struct draft_launch one;
-        if (host_word(t, i) != WORD_LAUNCH_OPEN || !p->active[i] ||
-            !launch_at(p, name, i, &one)) {
+        struct kernel_launch one;
+        if (!kernel_launch_at(p, i, &one) || code_token_hash(t, one.name.from) != name) {
             continue;
         }
         struct host_sizes sizes = {0};
-        draft_launch_read(p, &sizes, &one);
+        kernel_launch_read(p, &sizes, &one);
         int good = 2 * (one.has_grid && one.has_block) + is_taken(p, &one.name);
         if (good > best) {
             best = good;
@@ -188,11 +126,11 @@ static bool stands_in(const struct host_sizes *sizes, size_t first) {
 static bool write_argument(struct host_program *p, struct host_sizes *sizes,
                            const struct place *part, unsigned nested, struct buf *out) {
     struct amount a;
-    struct draft_param type;
+    struct host_param type;
     struct place alias;
-    draft_param_read(part->t, part->from, part->to, &type);
+    host_param_read(part->t, part->from, part->to, &type);
     bool is_type = type.type != TENSOR_TYPES && !*type.name;
-    bool word = part->to == part->from + 1 && host_word(part->t, part->from) == WORD_NAME;
+    bool word = part->to == part->from + 1 && code_word(part->t, part->from) == WORD_NAME;
     uint64_t name = word ? code_token_hash(part->t, part->from) : 0;
     if (!is_type && word && nested < NESTED_MAX &&
         host_type_argument(p, part->frame, name, &alias)) {
@@ -222,11 +160,11 @@ static bool write_argument(struct host_program *p, struct host_sizes *sizes,
 
 char *draft_launch_kernel(struct host_program *p, struct host_sizes *sizes,
                           const struct declaration *kernel,
-                          const struct draft_launch *launch) {
+                          const struct kernel_launch *launch) {
     char *name = host_qualified_name(&p->b, kernel);
     const struct code_tokens *t = launch->name.t;
     size_t angle = launch->name.from + 1;
-    if (!launch->found || host_word(t, angle) != WORD_LESS) {
+    if (!launch->found || code_word(t, angle) != WORD_LESS) {
         return name;
     }
     struct place part, list = launch->name;

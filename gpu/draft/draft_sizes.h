@@ -1,7 +1,7 @@
 #pragma once
 /* draft_sizes: sizes that the CPU backend gets through in seconds. */
 #include "base/json.h"
-#include "gpu/draft/host_amount.h"
+#include "gpu/host/host_amount.h"
 
 /* Halves them, first those that the grid grows with, while a buffer or the launch is
  * larger than that takes. The launch keeps its meaning: half of the size is half of the

@@ -1,7 +1,7 @@
 #include "gpu/draft/host_buffer.h"
 
-#include "gpu/draft/host_type.h"
-#include "gpu/draft/host_variables.h"
+#include "gpu/host/host_type.h"
+#include "gpu/host/host_variables.h"
 
 #include <string.h>
 
@@ -17,14 +17,8 @@ struct key {
 /* --- arguments --- */
 
 static bool wraps(const struct code_tokens *t, size_t i) {
-    static const char *const names[] = {"reinterpret_cast", "static_cast", "const_cast",
-                                        "raw_pointer_cast"};
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        if (code_token_is(t, i, names[n])) {
-            return true;
-        }
-    }
-    return false;
+    return code_token_in(t, i,
+                         "reinterpret_cast static_cast const_cast raw_pointer_cast");
 }
 
 /* "(float *)x", "reinterpret_cast<float4 *>(x)", "thrust::raw_pointer_cast(x.data())",
@@ -32,10 +26,10 @@ static bool wraps(const struct code_tokens *t, size_t i) {
 static struct place unwrapped(struct place p) {
     for (int n = 0; n < 16 && p.from < p.to; n++) {
         const struct code_tokens *t = p.t;
-        enum code_word w = host_word(t, p.from);
+        enum code_word w = code_word(t, p.from);
         size_t close = w == WORD_PAREN_OPEN ? host_close(t, p.from) : 0;
         if (w == WORD_AMPERSAND || w == WORD_SCOPE ||
-            code_token_is(t, p.from, "thrust") || code_token_is(t, p.from, "std")) {
+            code_token_in(t, p.from, "thrust std")) {
             p.from++;
         } else if (close && close + 1 == p.to) {
             p = host_inside(&p, p.from);
@@ -43,14 +37,14 @@ static struct place unwrapped(struct place p) {
             p.from = close + 1; /* a cast */
         } else if (w == WORD_NAME && wraps(t, p.from)) {
             size_t open = p.from + 1;
-            if (host_word(t, open) == WORD_LESS) {
+            if (code_word(t, open) == WORD_LESS) {
                 open = code_angles_end(t, open) + 1;
             }
-            if (host_word(t, open) != WORD_PAREN_OPEN) {
+            if (code_word(t, open) != WORD_PAREN_OPEN) {
                 break;
             }
             p = host_inside(&p, open);
-        } else if (p.to - p.from == 4 && host_word(t, p.from + 1) == WORD_BRACKET_OPEN &&
+        } else if (p.to - p.from == 4 && code_word(t, p.from + 1) == WORD_BRACKET_OPEN &&
                    code_token_is(t, p.from + 2, "0")) {
             p.to = p.from + 1;
         } else if (p.to - p.from == 5 && code_token_is(t, p.from + 2, "data")) {
@@ -65,7 +59,7 @@ static struct place unwrapped(struct place p) {
 /* NAME, a.b or a->b. */
 static bool is_key(const struct place *p) {
     for (size_t i = p->from; i < p->to; i++) {
-        enum code_word w = host_word(p->t, i);
+        enum code_word w = code_word(p->t, i);
         bool name = (i - p->from) % 2 == 0;
         if (name ? w != WORD_NAME : w != WORD_DOT && w != WORD_ARROW) {
             return false;
@@ -75,8 +69,7 @@ static bool is_key(const struct place *p) {
 }
 
 static bool is_null(const struct place *p) {
-    return code_token_is(p->t, p->from, "NULL") ||
-           code_token_is(p->t, p->from, "nullptr") || code_token_is(p->t, p->from, "0");
+    return code_token_in(p->t, p->from, "NULL nullptr 0");
 }
 
 /* To the variable that owns the memory: parameters lead to their callers. */
@@ -129,7 +122,7 @@ static bool same_key(const struct key *key, const struct code_tokens *t, size_t 
 
 static bool begins(const struct code_tokens *t, size_t i, const char *text) {
     size_t len = strlen(text);
-    return host_word(t, i) == WORD_NAME && t->list[i].end - t->list[i].start >= len &&
+    return code_word(t, i) == WORD_NAME && t->list[i].end - t->list[i].start >= len &&
            memcmp(t->text + t->list[i].start, text, len) == 0;
 }
 
@@ -212,15 +205,15 @@ static void see_launch(struct search *s, size_t open) {
 
 static void see(struct search *s, size_t i) {
     const struct code_tokens *t = &s->p->b.tokens;
-    if (host_word(t, i) == WORD_LAUNCH_CLOSE && i < s->launch &&
-        host_word(t, i + 1) == WORD_PAREN_OPEN) {
+    if (code_word(t, i) == WORD_LAUNCH_CLOSE && i < s->launch &&
+        code_word(t, i + 1) == WORD_PAREN_OPEN) {
         see_launch(s, i + 1);
     }
     if (!begins(t, i, "cudaM") || !s->p->active[i]) {
         return;
     }
     size_t open = i + 1;
-    if (host_word(t, open) == WORD_LESS) {
+    if (code_word(t, open) == WORD_LESS) {
         open = code_angles_end(t, open) + 1;
     }
     const struct place list = host_inside(&(struct place){.t = t}, open);
@@ -241,8 +234,8 @@ static size_t member_declared(const struct host_program *p, const struct key *ke
                 &(struct key){
                     .at = {.t = key->at.t, .from = key->at.to - 1, .to = key->at.to}},
                 t, i, i + 1) &&
-            host_word(t, i - 1) == WORD_STAR &&
-            (host_word(t, i - 2) == WORD_TYPE || host_word(t, i - 2) == WORD_NAME)) {
+            code_word(t, i - 1) == WORD_STAR &&
+            (code_word(t, i - 2) == WORD_TYPE || code_word(t, i - 2) == WORD_NAME)) {
             return i;
         }
     }

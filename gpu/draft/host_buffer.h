@@ -1,7 +1,7 @@
 #pragma once
 /* host_buffer: what host code does with the memory behind a kernel's pointer: how much it
  * allocates, what it copies there, and whether it copies it back. */
-#include "gpu/draft/host_program.h"
+#include "gpu/host/host_program.h"
 
 enum host_contents {
     CONTENTS_NONE, /* nothing that was seen */

@@ -159,8 +159,9 @@ static bool program_read(const struct source_set *sources, struct host_program *
             lens[count++] = f->len;
         }
     }
-    return host_program_init(p, files, lens, count) ||
-           (count > 1 && host_program_init(p, files + count - 1, lens + count - 1, 1));
+    return host_program_init(p, files, lens, count, false) ||
+           (count > 1 &&
+            host_program_init(p, files + count - 1, lens + count - 1, 1, false));
 }
 
 /* A spec knows NAME.cu by its own name alone. */

@@ -13,18 +13,18 @@ static bool is_store(const struct code_tokens *t, size_t i) {
 
 /* "atomicAdd(" so many tokens before the one at i. */
 static bool in_atomic(const struct code_tokens *t, size_t i, size_t before) {
-    return host_word(t, i - before) == WORD_PAREN_OPEN &&
-           host_word(t, i - before - 1) == WORD_NAME &&
+    return code_word(t, i - before) == WORD_PAREN_OPEN &&
+           code_word(t, i - before - 1) == WORD_NAME &&
            strncmp(t->text + t->list[i - before - 1].start, "atomic", 6) == 0;
 }
 
 /* Behind x[…], x[…].y and x[…][…]: a store, and behind the bracket of a cast, too. */
 static unsigned use_of_element(const struct code_tokens *t, size_t i, size_t end) {
-    bool address = host_word(t, i - 1) == WORD_AMPERSAND;
+    bool address = code_word(t, i - 1) == WORD_AMPERSAND;
     for (;;) {
-        if (host_word(t, end) == WORD_BRACKET_OPEN) {
+        if (code_word(t, end) == WORD_BRACKET_OPEN) {
             end = host_close(t, end) + 1;
-        } else if (host_word(t, end) == WORD_DOT && host_word(t, end + 1) == WORD_NAME) {
+        } else if (code_word(t, end) == WORD_DOT && code_word(t, end + 1) == WORD_NAME) {
             end += 2;
         } else {
             break;
@@ -34,24 +34,24 @@ static unsigned use_of_element(const struct code_tokens *t, size_t i, size_t end
         return in_atomic(t, i, 2) ? USE_READS | USE_WRITES : USE_UNCLEAR;
     }
     bool stepped = code_token_is(t, i - 1, "++") || code_token_is(t, i - 1, "--");
-    while (host_word(t, end) == WORD_PAREN_CLOSE) {
+    while (code_word(t, end) == WORD_PAREN_CLOSE) {
         end++;
     }
     return stepped || !is_store(t, end) ? stepped ? USE_READS | USE_WRITES : USE_READS
-           : host_word(t, end) == WORD_ASSIGN ? USE_WRITES
+           : code_word(t, end) == WORD_ASSIGN ? USE_WRITES
                                               : USE_READS | USE_WRITES;
 }
 
 /* "float *y = x + 4", with x at token i: the y; 0: it is no such declaration. */
 static size_t alias_at(const struct code_tokens *t, size_t i, size_t least) {
     while (i > least) {
-        enum code_word w = host_word(t, --i);
+        enum code_word w = code_word(t, --i);
         if (w == WORD_SEMICOLON || w == WORD_BRACE_OPEN || w == WORD_BRACE_CLOSE) {
             break;
         }
-        if (w == WORD_ASSIGN && host_word(t, i - 1) == WORD_NAME) {
-            return host_word(t, i - 2) == WORD_STAR || host_word(t, i - 2) == WORD_TYPE ||
-                           host_word(t, i - 2) == WORD_CONST
+        if (w == WORD_ASSIGN && code_word(t, i - 1) == WORD_NAME) {
+            return code_word(t, i - 2) == WORD_STAR || code_word(t, i - 2) == WORD_TYPE ||
+                           code_word(t, i - 2) == WORD_CONST
                        ? i - 1
                        : 0;
         }
@@ -61,13 +61,13 @@ static size_t alias_at(const struct code_tokens *t, size_t i, size_t least) {
 
 static unsigned use_at(const struct code_tokens *t, size_t i) {
     size_t behind = i + 1;
-    while (host_word(t, behind) == WORD_PAREN_CLOSE) {
+    while (code_word(t, behind) == WORD_PAREN_CLOSE) {
         behind++;
     }
-    if (host_word(t, behind) == WORD_BRACKET_OPEN) { /* with a cast around it, too */
+    if (code_word(t, behind) == WORD_BRACKET_OPEN) { /* with a cast around it, too */
         return use_of_element(t, i, behind);
     }
-    if (in_atomic(t, i, 1) || (host_word(t, i - 1) == WORD_STAR && is_store(t, i + 1))) {
+    if (in_atomic(t, i, 1) || (code_word(t, i - 1) == WORD_STAR && is_store(t, i + 1))) {
         return USE_READS | USE_WRITES;
     }
     bool harmless = is_store(t, i + 1) || code_token_is(t, i + 1, "==") ||
@@ -80,8 +80,8 @@ static unsigned use_of(const struct host_program *p, const struct declaration *k
     const struct code_tokens *t = &p->b.tokens;
     unsigned found = 0;
     for (size_t i = kernel->body; i < kernel->body_end; i++) {
-        enum code_word before = host_word(t, i - 1);
-        if (host_word(t, i) != WORD_NAME || code_token_hash(t, i) != name ||
+        enum code_word before = code_word(t, i - 1);
+        if (code_word(t, i) != WORD_NAME || code_token_hash(t, i) != name ||
             i == declared || before == WORD_DOT || before == WORD_ARROW) {
             continue;
         }

@@ -1,6 +1,6 @@
 #pragma once
 /* kernel_use: what a kernel's body does with a pointer, as far as its text shows. */
-#include "gpu/draft/host_program.h"
+#include "gpu/host/host_program.h"
 
 enum { /* together */
        USE_READS = 1,

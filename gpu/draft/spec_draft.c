@@ -3,11 +3,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/draft/draft_launch.h"
-#include "gpu/draft/draft_params.h"
 #include "gpu/draft/draft_sizes.h"
 #include "gpu/draft/host_buffer.h"
-#include "gpu/draft/host_type.h"
 #include "gpu/draft/kernel_use.h"
+#include "gpu/host/host_params.h"
+#include "gpu/host/host_type.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 struct draft {
     struct host_program *p;
     const struct declaration *kernel;
-    struct draft_launch launch;
+    struct kernel_launch launch;
     struct host_sizes sizes;
     json_t *spec, *unknown;
 };
@@ -46,13 +46,13 @@ static json_t *amount_json(const struct amount *a) {
 
 /* A pointer to T points to what the host declared its argument with. */
 static void type_of_argument(struct draft *d, const struct host_buffer *b,
-                             struct draft_param *p) {
-    struct draft_param declared;
+                             struct host_param *p) {
+    struct host_param declared;
     if (p->type != TENSOR_TYPES || b->pointer.from >= b->pointer.to) {
         return;
     }
     host_type_read(d->p, &b->pointer, &declared);
-    if (declared.kind == DRAFT_POINTER) {
+    if (declared.kind == HOST_POINTER) {
         p->type = declared.type;
         p->lanes = declared.lanes;
     }
@@ -60,7 +60,7 @@ static void type_of_argument(struct draft *d, const struct host_buffer *b,
 
 /* --- buffers --- */
 
-static json_t *init_of(const struct draft_param *p, bool zeros) {
+static json_t *init_of(const struct host_param *p, bool zeros) {
     return zeros ? json_pack("{s:i}", "fill", 0)
            : tensor_type_float(p->type)
                ? json_pack("{s:[i,i]}", "normal", 0, 1)
@@ -99,7 +99,7 @@ static json_t *shape_of(struct draft *d, const struct host_buffer *b, size_t byt
 
 /* What the first contents of a buffer are: zeros where any number may be an index, or
  * bits of a structure. */
-static void fill_buffer(struct draft *d, json_t *arg, const struct draft_param *p,
+static void fill_buffer(struct draft *d, json_t *arg, const struct host_param *p,
                         const struct host_buffer *b, const char *member, bool structure) {
     struct amount fill;
     bool zero_set = b->contents == CONTENTS_SET &&
@@ -123,7 +123,7 @@ static bool is_read_back(struct draft *d, const struct host_buffer *b) {
            all.value == back.value;
 }
 
-static void give_role(struct draft *d, json_t *arg, const struct draft_param *p,
+static void give_role(struct draft *d, json_t *arg, const struct host_param *p,
                       const struct host_buffer *b, size_t i, bool structure) {
     char member[64];
     uint64_t name = code_hash(p->name, strlen(p->name));
@@ -149,9 +149,9 @@ static void give_role(struct draft *d, json_t *arg, const struct draft_param *p,
     }
 }
 
-static json_t *buffer_of(struct draft *d, const struct draft_param *param, size_t i,
+static json_t *buffer_of(struct draft *d, const struct host_param *param, size_t i,
                          const struct place *given) {
-    struct draft_param p = *param;
+    struct host_param p = *param;
     struct host_buffer b = {.contents = CONTENTS_NONE};
     char member[64];
     bool followed = given && host_buffer_read(d->p, given, d->launch.open, &b);
@@ -178,7 +178,7 @@ static json_t *buffer_of(struct draft *d, const struct draft_param *param, size_
 
 /* --- arguments --- */
 
-static json_t *integer_of(struct draft *d, const struct draft_param *p, size_t i,
+static json_t *integer_of(struct draft *d, const struct host_param *p, size_t i,
                           const struct place *given) {
     struct amount a;
     char member[64];
@@ -190,7 +190,7 @@ static json_t *integer_of(struct draft *d, const struct draft_param *p, size_t i
     return json_null();
 }
 
-static json_t *decimal_of(struct draft *d, const struct draft_param *p, size_t i,
+static json_t *decimal_of(struct draft *d, const struct host_param *p, size_t i,
                           const struct place *given) {
     double value = STANDS_IN_DECIMAL;
     char member[64];
@@ -204,13 +204,13 @@ static json_t *decimal_of(struct draft *d, const struct draft_param *p, size_t i
     return json_real(value);
 }
 
-static json_t *arg_of(struct draft *d, const struct draft_param *p, size_t i,
+static json_t *arg_of(struct draft *d, const struct host_param *p, size_t i,
                       const struct place *given) {
     char member[64];
-    if (p->kind == DRAFT_POINTER) {
+    if (p->kind == HOST_POINTER) {
         return buffer_of(d, p, i, given);
     }
-    if (p->kind == DRAFT_SCALAR) {
+    if (p->kind == HOST_SCALAR) {
         json_t *value = tensor_type_float(p->type) ? decimal_of(d, p, i, given)
                                                    : integer_of(d, p, i, given);
         return json_pack("{s:s, s:s, s:o}", "name", p->name, "type",
@@ -218,19 +218,19 @@ static json_t *arg_of(struct draft *d, const struct draft_param *p, size_t i,
     }
     snprintf(member, sizeof member, "args[%zu]", i);
     not_known(d, member, "a %s is passed by value: describe it", p->type_name);
-    return p->kind == DRAFT_TENSOR_MAP
+    return p->kind == HOST_TENSOR_MAP
                ? json_pack("{s:s, s:n}", "name", p->name, "tensor_map")
                : json_pack("{s:s, s:n}", "name", p->name, "struct");
 }
 
-static json_t *args_of(struct draft *d, struct draft_param *params, int count) {
+static json_t *args_of(struct draft *d, struct host_param *params, int count) {
     json_t *args = json_array();
     for (int i = 0; i < count; i++) {
         struct place part;
         bool given = d->launch.found && host_part(&d->launch.args, (size_t)i, &part);
         host_type_resolve(d->p, NULL, &params[i]);
         if (!*params[i].name) {
-            snprintf(params[i].name, DRAFT_MAX_NAME, "arg%d", i);
+            snprintf(params[i].name, HOST_PARAM_NAME, "arg%d", i);
         }
         json_array_append_new(args,
                               arg_of(d, &params[i], (size_t)i, given ? &part : NULL));
@@ -260,9 +260,9 @@ static json_t *extents_json(struct draft *d, const struct amount list[3], bool k
 }
 
 static json_t *launch_of(struct draft *d) {
-    struct draft_launch *l = &d->launch;
+    struct kernel_launch *l = &d->launch;
     if (l->found) {
-        draft_launch_read(d->p, &d->sizes, l);
+        kernel_launch_read(d->p, &d->sizes, l);
     }
     json_t *ret = json_object();
     json_object_set_new(ret, "grid",
@@ -388,8 +388,8 @@ static void add_free_sizes(struct draft *d) {
 }
 
 static bool draft_once(struct draft *d) {
-    struct draft_param params[DRAFT_MAX_PARAMS];
-    int count = draft_params(&d->p->b.tokens, d->kernel, params, DRAFT_MAX_PARAMS);
+    struct host_param params[HOST_PARAMS_MAX];
+    int count = host_params(&d->p->b.tokens, d->kernel, params, HOST_PARAMS_MAX);
     if (count < 0) {
         return false;
     }

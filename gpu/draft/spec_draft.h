@@ -7,7 +7,7 @@
  * should be no host code says plainly: "expect" is always null, so that no run can pass
  * before a person filled it in. */
 #include "base/json.h"
-#include "gpu/draft/host_program.h"
+#include "gpu/host/host_program.h"
 
 /* The kernels of a program: declarations with a body. How many there are; at most max in
  * ret. */

@@ -137,7 +137,7 @@ void spec_lens_add(const struct document *d, const struct host_code *code,
     autojson *spec = loaded;
     struct host_program p = {0};
     if (!exists) {
-        host_program_init(&p, (const char *const[]){d->text}, &d->len, 1);
+        host_program_init(&p, (const char *const[]){d->text}, &d->len, 1, false);
     }
     for (size_t i = 0; i < code->kernel_count && i < MAX_KERNELS; i++) {
         const struct kernel_place *k = &code->kernels[i];

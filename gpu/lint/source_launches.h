@@ -1,10 +1,9 @@
 #pragma once
 /* source_launches: the blocks with which the file that is checked launches its kernels.
  *
- * Of kernel<<<grid, block, bytes>>> where the block is a constant: a literal, a macro, a
- * constant or a variable of the function that is written once, and arithmetic and dim3 of
- * those. What may be anything else is left out, and so is what stands in an #if: which
- * branch is taken is not known here. */
+ * Of kernel<<<grid, block, bytes>>> where the block is one for certain (host_program.h):
+ * a literal, a macro, a constant or a variable of the function that is written once, and
+ * arithmetic and dim3 of those. */
 #include "gpu/source/source_set.h"
 
 /* [{"kernel": "ns::k<float,4>", "block": [x, y, z], "dynamic_shared_bytes", "file",

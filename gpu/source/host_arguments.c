@@ -8,10 +8,6 @@
 
 #define LAUNCH_TOKENS_MAX 1024 /* between <<< and >>> */
 
-static enum code_word word_at(const struct code_tokens *t, size_t i) {
-    return t->list[i < t->count ? i : t->count].word;
-}
-
 struct call {
     const struct bindings *locals;
     const struct template_parameters *parameters;
@@ -67,7 +63,7 @@ char *walk_template_arguments(struct walk *w, const struct declaration *callee, 
         return NULL;
     }
     template_parameters_read(&w->c->b->tokens, callee, &parameters);
-    if (word_at(w->t, i + 1) == WORD_LESS) {
+    if (code_word(w->t, i + 1) == WORD_LESS) {
         close = code_angles_end(w->t, i + 1);
         if (close == i + 1) {
             return NULL;
@@ -82,10 +78,10 @@ char *walk_template_arguments(struct walk *w, const struct declaration *callee, 
     }
     size_t open = close + 1;
     size_t limit = open + LAUNCH_TOKENS_MAX < w->to ? open + LAUNCH_TOKENS_MAX : w->to;
-    while (launches && open < limit && word_at(w->t, open - 1) != WORD_LAUNCH_CLOSE) {
+    while (launches && open < limit && code_word(w->t, open - 1) != WORD_LAUNCH_CLOSE) {
         open++;
     }
-    autofree char *rest = word_at(w->t, open) == WORD_PAREN_OPEN && lacks
+    autofree char *rest = code_word(w->t, open) == WORD_PAREN_OPEN && lacks
                               ? deduce(w, callee, given, i, open)
                               : NULL;
     char *ret = rest ? xasprintf("%.*s%s%s>", (int)strlen(said) - 1, said,

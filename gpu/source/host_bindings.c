@@ -9,10 +9,6 @@
 
 #define EXPRESSION_MAX 2048 /* bytes */
 
-static enum code_word word_at(const struct code_tokens *t, size_t i) {
-    return t->list[i < t->count ? i : t->count].word;
-}
-
 void bindings_add(struct bindings *s, uint64_t name, char *text) {
     if (s->count < BINDINGS_MAX) {
         s->list[s->count++] = (struct binding){name, text ? text : xstrdup("\n")};
@@ -45,7 +41,7 @@ char *bindings_expand(const struct code_tokens *t, size_t from, size_t to,
         if (token->word == WORD_DIRECTIVE) {
             return NULL;
         }
-        enum code_word before = i > from ? word_at(t, i - 1) : WORD_NONE;
+        enum code_word before = i > from ? code_word(t, i - 1) : WORD_NONE;
         const char *text = token->word == WORD_NAME && before != WORD_SCOPE
                                ? bindings_text(names, code_token_hash(t, i))
                                : NULL;
@@ -80,7 +76,7 @@ char *bindings_expand_text(const char *text, const struct bindings *names) {
 static size_t value_end(const struct code_tokens *t, size_t i, size_t limit) {
     int depth = 0;
     for (size_t n = 0; i < limit && n < 64; i++, n++) {
-        enum code_word w = word_at(t, i);
+        enum code_word w = code_word(t, i);
         depth += w == WORD_PAREN_OPEN || w == WORD_BRACKET_OPEN || w == WORD_BRACE_OPEN ||
                  w == WORD_LESS;
         depth -= w == WORD_PAREN_CLOSE || w == WORD_BRACKET_CLOSE ||
@@ -107,24 +103,24 @@ char *bindings_in_parens(char *text) {
 static void bind_constants(const struct code_tokens *t, size_t i, size_t limit,
                            struct bindings *names) {
     size_t at = i + 1, pointer = 0;
-    for (; at < limit && at < i + 24 && word_at(t, at + 1) != WORD_ASSIGN; at++) {
+    for (; at < limit && at < i + 24 && code_word(t, at + 1) != WORD_ASSIGN; at++) {
         pointer = points_to_function(t, at) ? at : pointer;
     }
-    if (pointer && word_at(t, at + 1) == WORD_ASSIGN) {
+    if (pointer && code_word(t, at + 1) == WORD_ASSIGN) {
         size_t end = value_end(t, at + 2, limit);
         bindings_add(names, code_token_hash(t, pointer),
                      end ? bindings_expand(t, at + 2, end, names) : NULL);
         return;
     }
-    while (at < limit && word_at(t, at) == WORD_NAME &&
-           word_at(t, at + 1) == WORD_ASSIGN) {
+    while (at < limit && code_word(t, at) == WORD_NAME &&
+           code_word(t, at + 1) == WORD_ASSIGN) {
         size_t end = value_end(t, at + 2, limit);
         if (!end) {
             return;
         }
         bindings_add(names, code_token_hash(t, at),
                      bindings_in_parens(bindings_expand(t, at + 2, end, names)));
-        at = word_at(t, end) == WORD_COMMA ? end + 1 : limit;
+        at = code_word(t, end) == WORD_COMMA ? end + 1 : limit;
     }
 }
 
@@ -133,7 +129,7 @@ static void bind_constants(const struct code_tokens *t, size_t i, size_t limit,
 static bool names_itself(const struct code_tokens *t, size_t name, size_t from,
                          size_t to) {
     for (size_t i = from; i < to; i++) {
-        if (word_at(t, i) == WORD_NAME &&
+        if (code_word(t, i) == WORD_NAME &&
             code_token_hash(t, i) == code_token_hash(t, name)) {
             return true;
         }
@@ -143,17 +139,17 @@ static bool names_itself(const struct code_tokens *t, size_t name, size_t from,
 
 static void bind_alias(const struct code_tokens *t, size_t i, size_t limit,
                        struct bindings *names) {
-    if (word_at(t, i) == WORD_USING && word_at(t, i + 1) == WORD_NAME &&
-        word_at(t, i + 2) == WORD_ASSIGN) {
+    if (code_word(t, i) == WORD_USING && code_word(t, i + 1) == WORD_NAME &&
+        code_word(t, i + 2) == WORD_ASSIGN) {
         size_t end = value_end(t, i + 3, limit);
         if (end) {
             bool twice = names_itself(t, i + 1, i + 3, end);
             bindings_add(names, code_token_hash(t, i + 1),
                          twice ? NULL : bindings_expand(t, i + 3, end, names));
         }
-    } else if (word_at(t, i) == WORD_TYPEDEF) {
+    } else if (code_word(t, i) == WORD_TYPEDEF) {
         size_t end = value_end(t, i + 1, limit);
-        if (end > i + 2 && word_at(t, end - 1) == WORD_NAME) {
+        if (end > i + 2 && code_word(t, end - 1) == WORD_NAME) {
             bindings_add(names, code_token_hash(t, end - 1),
                          bindings_expand(t, i + 1, end - 1, names));
         }
@@ -162,7 +158,7 @@ static void bind_alias(const struct code_tokens *t, size_t i, size_t limit,
 
 void bindings_read_at(const struct code_tokens *t, size_t i, size_t limit,
                       struct bindings *names) {
-    enum code_word w = word_at(t, i);
+    enum code_word w = code_word(t, i);
     if (w == WORD_CONSTEXPR || w == WORD_CONST) {
         bind_constants(t, i, limit, names);
     } else if (w == WORD_USING || w == WORD_TYPEDEF) {
@@ -262,13 +258,14 @@ static void bind_bare_arguments(const struct code_tokens *t, size_t open,
                                 struct bindings *names) {
     int depth = 0;
     for (size_t i = open; i < open + ARGUMENT_TOKENS_MAX; i++) {
-        enum code_word w = word_at(t, i), before = i > 0 ? word_at(t, i - 1) : WORD_NONE;
+        enum code_word w = code_word(t, i),
+                       before = i > 0 ? code_word(t, i - 1) : WORD_NONE;
         depth += w == WORD_PAREN_OPEN;
         depth -= w == WORD_PAREN_CLOSE;
         if (depth <= 0 || w == WORD_BRACE_OPEN || w == WORD_BRACKET_OPEN) {
             return;
         }
-        if (w == WORD_NAME && depth == 1 && word_at(t, i + 1) == WORD_COMMA &&
+        if (w == WORD_NAME && depth == 1 && code_word(t, i + 1) == WORD_COMMA &&
             (before == WORD_COMMA || before == WORD_PAREN_OPEN) &&
             !code_token_is(t, i, "scalar_t") &&
             !bindings_text(names, code_token_hash(t, i))) {
@@ -288,7 +285,7 @@ void bindings_read_dispatch(const struct code_tokens *t, size_t i,
     name[len] = '\0';
     if (strcmp(name, "AT_DISPATCH_CASE") == 0) {
         size_t last = i + 2;
-        for (; last < i + 8 && word_at(t, last + 1) != WORD_COMMA; last++) {}
+        for (; last < i + 8 && code_word(t, last + 1) != WORD_COMMA; last++) {}
         bind_name(names, "scalar_t", "\n");
         bind_case(names, type_of_case(t, last));
     } else if (strstr(name, "DISPATCH") || strstr(name, "SWITCH")) {

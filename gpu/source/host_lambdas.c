@@ -5,17 +5,13 @@
 
 enum { PARAMETERS_MAX = 256 }; /* tokens that are looked at for one lambda */
 
-static enum code_word word_at(const struct code_tokens *t, size_t i) {
-    return i < t->count ? (enum code_word)t->list[i].word : WORD_END;
-}
-
 static bool is_space(const struct code_tokens *t, size_t i) {
-    return word_at(t, i) == WORD_HOST || code_token_is(t, i, "__device__");
+    return code_word(t, i) == WORD_HOST || code_token_is(t, i, "__device__");
 }
 
 /* With i at "]", the end of [ … ] < … >: the first token behind. */
 static size_t after_introducer(const struct code_tokens *t, size_t i) {
-    if (word_at(t, i + 1) != WORD_LESS) {
+    if (code_word(t, i + 1) != WORD_LESS) {
         return i + 1;
     }
     size_t end = code_angles_end(t, i + 1);
@@ -26,14 +22,14 @@ static size_t after_introducer(const struct code_tokens *t, size_t i) {
 bool host_lambdas_blank(const struct code_tokens *t, char *text) {
     bool any = false;
     for (size_t i = 0; i < t->count; i++) {
-        if (word_at(t, i) != WORD_BRACKET_CLOSE) {
+        if (code_word(t, i) != WORD_BRACKET_CLOSE) {
             continue;
         }
         size_t first = after_introducer(t, i), end = first;
         while (is_space(t, end)) {
             end++;
         }
-        enum code_word behind = word_at(t, end);
+        enum code_word behind = code_word(t, end);
         if (end == first || (behind != WORD_PAREN_OPEN && behind != WORD_BRACE_OPEN)) {
             continue;
         }
@@ -48,7 +44,7 @@ bool host_lambdas_blank(const struct code_tokens *t, char *text) {
 static bool has_auto_parameter(const struct code_tokens *t, size_t open) {
     int depth = 0;
     for (size_t i = open; i < t->count && i - open < PARAMETERS_MAX; i++) {
-        enum code_word w = word_at(t, i);
+        enum code_word w = code_word(t, i);
         depth += (w == WORD_PAREN_OPEN) - (w == WORD_PAREN_CLOSE);
         if (depth == 0 || w == WORD_SEMICOLON || w == WORD_BRACE_OPEN) {
             return false;
@@ -62,7 +58,7 @@ static bool has_auto_parameter(const struct code_tokens *t, size_t open) {
 
 bool host_lambdas_are_generic(const struct code_tokens *t) {
     for (size_t i = 0; i < t->count; i++) {
-        if (word_at(t, i) != WORD_BRACKET_CLOSE) {
+        if (code_word(t, i) != WORD_BRACKET_CLOSE) {
             continue;
         }
         size_t open = after_introducer(t, i);
@@ -70,7 +66,7 @@ bool host_lambdas_are_generic(const struct code_tokens *t) {
         while (is_space(t, open)) {
             open++;
         }
-        if (word_at(t, open) == WORD_PAREN_OPEN &&
+        if (code_word(t, open) == WORD_PAREN_OPEN &&
             (typed || has_auto_parameter(t, open))) {
             return true;
         }

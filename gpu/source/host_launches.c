@@ -5,10 +5,6 @@
 
 #include <string.h>
 
-static enum code_word word_at(const struct code_tokens *t, size_t i) {
-    return t->list[i < t->count ? i : t->count].word;
-}
-
 /* Macros whose bodies name the host template that is looked for are looked into. */
 static void note_callers(struct collector *c, const struct code_token *name) {
     size_t len = name->end - name->start;
@@ -25,8 +21,8 @@ static bool may_call(struct collector *c, const struct declaration *d, uint64_t 
     const struct code_tokens *t = &c->b->tokens;
     size_t from = d->body ? d->body : d->first, to = d->body ? d->body_end : d->last;
     for (size_t i = from; i < to; i++) {
-        enum code_word after = word_at(t, i + 1);
-        if (word_at(t, i) != WORD_NAME ||
+        enum code_word after = code_word(t, i + 1);
+        if (code_word(t, i) != WORD_NAME ||
             (after != WORD_LESS && after != WORD_PAREN_OPEN)) {
             continue;
         }

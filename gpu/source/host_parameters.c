@@ -2,25 +2,21 @@
 
 #include <string.h>
 
-static enum code_word word_at(const struct code_tokens *t, size_t i) {
-    return t->list[i < t->count ? i : t->count].word;
-}
-
 bool points_to_function(const struct code_tokens *t, size_t name) {
-    return name >= 2 && word_at(t, name - 1) == WORD_STAR &&
-           word_at(t, name - 2) == WORD_PAREN_OPEN &&
-           word_at(t, name + 1) == WORD_PAREN_CLOSE;
+    return name >= 2 && code_word(t, name - 1) == WORD_STAR &&
+           code_word(t, name - 2) == WORD_PAREN_OPEN &&
+           code_word(t, name + 1) == WORD_PAREN_CLOSE;
 }
 
 static void read_parameter(const struct code_tokens *t, size_t from, size_t to,
                            struct template_parameters *ret) {
-    struct template_parameter p = {.is_type = word_at(t, from) == WORD_TYPENAME ||
-                                              word_at(t, from) == WORD_CLASS};
+    struct template_parameter p = {.is_type = code_word(t, from) == WORD_TYPENAME ||
+                                              code_word(t, from) == WORD_CLASS};
     size_t end = from;
     bool pointer = false;
-    for (; end < to && word_at(t, end) != WORD_ASSIGN; end++) {
+    for (; end < to && code_word(t, end) != WORD_ASSIGN; end++) {
         ret->bad |= code_token_is(t, end, "...");
-        if (word_at(t, end) == WORD_NAME && !pointer) {
+        if (code_word(t, end) == WORD_NAME && !pointer) {
             p.name = code_token_hash(t, end);
             pointer = points_to_function(t, end);
         }
@@ -43,7 +39,7 @@ void template_list_split(const struct code_tokens *t, size_t open, size_t close,
     int depth = 0;
     size_t from = open + 1;
     for (size_t i = open + 1; i <= close; i++) {
-        enum code_word w = word_at(t, i);
+        enum code_word w = code_word(t, i);
         if (i == close || (w == WORD_COMMA && depth == 0)) {
             if (i > from) {
                 part(t, from, i, data);
@@ -65,12 +61,12 @@ void template_parameters_read(const struct code_tokens *t, const struct declarat
                               struct template_parameters *ret) {
     *ret = (struct template_parameters){0};
     size_t i = d->first;
-    while (i < d->name && word_at(t, i) != WORD_TEMPLATE) {
+    while (i < d->name && code_word(t, i) != WORD_TEMPLATE) {
         i++;
     }
     size_t open = i + 1, close = code_angles_end(t, open);
-    if (i >= d->name || word_at(t, open) != WORD_LESS || close == open) {
-        ret->bad = word_at(t, open) == WORD_LESS; /* else an explicit instantiation */
+    if (i >= d->name || code_word(t, open) != WORD_LESS || close == open) {
+        ret->bad = code_word(t, open) == WORD_LESS; /* else an explicit instantiation */
         return;
     }
     template_list_split(t, open, close, add_parameter, ret);

@@ -336,6 +336,18 @@ bool code_token_is(const struct code_tokens *t, size_t i, const char *text) {
            strcmp(s, text) == 0;
 }
 
+bool code_token_in(const struct code_tokens *t, size_t i, const char *words) {
+    char s[64];
+    size_t len = i < t->count ? spell_token(t, &t->list[i], s, sizeof s) : 0;
+    for (size_t n; len && *words; words += n + (words[n] == ' ')) {
+        n = strcspn(words, " ");
+        if (n == len && memcmp(words, s, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool code_token_is_capital(const struct code_tokens *t, size_t i) {
     if (t->list[i].word != WORD_NAME) {
         return false;

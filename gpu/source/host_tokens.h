@@ -99,8 +99,14 @@ void code_tokens_finish(struct code_tokens *t);
  * word begins one of them, and some word ends one. */
 bool code_may_paste_space(const char *text, size_t len);
 
+/* WORD_END past the end. */
+static inline enum code_word code_word(const struct code_tokens *t, size_t i) {
+    return t->list[i < t->count ? i : t->count].word;
+}
 /* Whether token i is spelt so; false past the end. */
 bool code_token_is(const struct code_tokens *t, size_t i, const char *text);
+/* As one of the words, which blanks part. */
+bool code_token_in(const struct code_tokens *t, size_t i, const char *words);
 /* The directive that token i is, when it is a #define: cuda_directive_finish it. */
 bool code_token_define(const struct code_tokens *t, size_t i, struct cuda_directive *ret);
 /* An identifier without small letters, as macros are named. */

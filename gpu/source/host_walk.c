@@ -10,16 +10,12 @@
 #define ANSWERS_MAX 4096      /* calls of host templates that are looked into */
 #define GROUPS_MAX (1u << 22) /* tokens that the arguments of macros may have in all */
 
-static enum code_word word_at(const struct code_tokens *t, size_t i) {
-    return t->list[i < t->count ? i : t->count].word;
-}
-
 /* A variable or parameter of the host function: what depends on it is no constant. In the
  * body "(T * N)" is a product; a pointer there would be no constant's part anyway. */
 static bool is_local(const struct code_tokens *t, const struct declaration *d,
                      uint64_t name) {
     for (size_t i = d->params ? d->params : d->body; i + 1 < d->body_end; i++) {
-        enum code_word before = word_at(t, i - 1), after = word_at(t, i + 1);
+        enum code_word before = code_word(t, i - 1), after = code_word(t, i + 1);
         bool points = before == WORD_STAR || before == WORD_AMPERSAND;
         bool listed = after == WORD_COMMA || after == WORD_PAREN_CLOSE;
         bool typed = before == WORD_TYPE || (points && !(listed && i > d->body)) ||
@@ -27,7 +23,7 @@ static bool is_local(const struct code_tokens *t, const struct declaration *d,
                      (before == WORD_NAME && !code_token_is(t, i - 1, "return"));
         bool declares = listed || after == WORD_ASSIGN || after == WORD_SEMICOLON ||
                         after == WORD_BRACE_OPEN;
-        if (word_at(t, i) == WORD_NAME && typed && declares &&
+        if (code_word(t, i) == WORD_NAME && typed && declares &&
             code_token_hash(t, i) == name) {
             return true;
         }
@@ -104,7 +100,7 @@ static size_t arguments_end(struct walk *w, size_t open, bool *code) {
     int depth = 0;
     *code = false;
     for (size_t i = open; i < w->to && w->c->groups < GROUPS_MAX; i++, w->c->groups++) {
-        enum code_word word = word_at(w->t, i);
+        enum code_word word = code_word(w->t, i);
         *code |=
             word == WORD_BRACE_OPEN || word == WORD_SEMICOLON || word == WORD_LAUNCH_OPEN;
         depth += word == WORD_PAREN_OPEN;
@@ -243,9 +239,9 @@ static bool names_another(const struct walk *w, size_t i,
                           const struct declaration *kernel) {
     const struct host_blanker *b = w->c->b;
     const struct name_scope *scopes = b->declarations.scopes;
-    if (i < 2 || word_at(w->t, i - 1) != WORD_SCOPE ||
-        word_at(w->t, i - 2) != WORD_NAME || word_at(w->t, i + 1) != WORD_LESS ||
-        word_at(w->t, code_angles_end(w->t, i + 1) + 1) == WORD_LAUNCH_OPEN) {
+    if (i < 2 || code_word(w->t, i - 1) != WORD_SCOPE ||
+        code_word(w->t, i - 2) != WORD_NAME || code_word(w->t, i + 1) != WORD_LESS ||
+        code_word(w->t, code_angles_end(w->t, i + 1) + 1) == WORD_LAUNCH_OPEN) {
         return false;
     }
     uint64_t outer = code_token_hash(w->t, i - 2);
@@ -280,10 +276,10 @@ static void take_kernel(struct walk *w, size_t i) {
 static void walk(struct walk *w) {
     for (size_t i = w->from; i < w->to; i++) {
         bindings_read_at(w->t, i, w->to, w->names);
-        if (word_at(w->t, i) != WORD_NAME) {
+        if (code_word(w->t, i) != WORD_NAME) {
             continue;
         }
-        enum code_word after = word_at(w->t, i + 1);
+        enum code_word after = code_word(w->t, i + 1);
         if (w->waiting && (after == WORD_LESS || after == WORD_PAREN_OPEN)) {
             answer_call(w, i);
         }

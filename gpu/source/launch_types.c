@@ -9,10 +9,6 @@
 #define TYPE_TOKENS_MAX 24       /* of a declaration, before its name */
 #define STATEMENT_TOKENS_MAX 256 /* that declares several variables */
 
-static enum code_word word_at(const struct code_tokens *t, size_t i) {
-    return t->list[i < t->count ? i : t->count].word;
-}
-
 /* "const float *": tokens [from, to) name the base type, without const. */
 struct plain_type {
     const struct code_tokens *t;
@@ -25,26 +21,13 @@ struct plain_type {
 /* ---- reading types ---- */
 
 static bool is_qualifier(const struct code_tokens *t, size_t i) {
-    static const char *const words[] = {"volatile", "__restrict__", "__restrict",
-                                        "restrict", "register"};
-    for (size_t k = 0; k < ARRAY_LEN(words); k++) {
-        if (code_token_is(t, i, words[k])) {
-            return true;
-        }
-    }
-    return word_at(t, i) == WORD_CONST || word_at(t, i) == WORD_STATIC ||
-           word_at(t, i) == WORD_CONSTEXPR;
+    return code_word(t, i) == WORD_CONST || code_word(t, i) == WORD_STATIC ||
+           code_word(t, i) == WORD_CONSTEXPR ||
+           code_token_in(t, i, "volatile __restrict__ __restrict restrict register");
 }
 
 static bool is_statement_word(const struct code_tokens *t, size_t i) {
-    static const char *const words[] = {"return", "goto", "else", "do",   "throw",
-                                        "case",   "new",  "auto", "void", "delete"};
-    for (size_t k = 0; k < ARRAY_LEN(words); k++) {
-        if (code_token_is(t, i, words[k])) {
-            return true;
-        }
-    }
-    return false;
+    return code_token_in(t, i, "return goto else do throw case new auto void delete");
 }
 
 /* "unsigned long", "at::Half": behind it, or `i` when there is none. */
@@ -53,15 +36,15 @@ static size_t base_end(const struct code_tokens *t, size_t i, size_t limit) {
     if (i < limit && is_statement_word(t, i)) {
         return i;
     }
-    while (end < limit && word_at(t, end) == WORD_TYPE) {
+    while (end < limit && code_word(t, end) == WORD_TYPE) {
         end++;
     }
     if (end > i) {
         return end;
     }
-    end += word_at(t, end) == WORD_SCOPE;
-    while (end < limit && word_at(t, end) == WORD_NAME) {
-        if (word_at(t, end + 1) != WORD_SCOPE) {
+    end += code_word(t, end) == WORD_SCOPE;
+    while (end < limit && code_word(t, end) == WORD_NAME) {
+        if (code_word(t, end + 1) != WORD_SCOPE) {
             return end + 1;
         }
         end += 2;
@@ -74,7 +57,7 @@ static size_t type_read(const struct code_tokens *t, size_t i, size_t limit,
                         struct plain_type *ret) {
     *ret = (struct plain_type){.t = t};
     for (; i < limit && is_qualifier(t, i); i++) {
-        ret->is_const |= word_at(t, i) == WORD_CONST;
+        ret->is_const |= code_word(t, i) == WORD_CONST;
     }
     ret->from = i;
     ret->to = base_end(t, i, limit);
@@ -82,11 +65,11 @@ static size_t type_read(const struct code_tokens *t, size_t i, size_t limit,
         return 0;
     }
     for (i = ret->to; i < limit; i++) {
-        if (word_at(t, i) == WORD_STAR) {
+        if (code_word(t, i) == WORD_STAR) {
             ret->stars++;
-        } else if (word_at(t, i) == WORD_CONST && !ret->stars) {
+        } else if (code_word(t, i) == WORD_CONST && !ret->stars) {
             ret->is_const = true;
-        } else if (word_at(t, i) != WORD_AMPERSAND && !is_qualifier(t, i)) {
+        } else if (code_word(t, i) != WORD_AMPERSAND && !is_qualifier(t, i)) {
             break;
         }
     }
@@ -99,7 +82,7 @@ static size_t type_read(const struct code_tokens *t, size_t i, size_t limit,
 static size_t statement_start(const struct launch_scope *s, size_t i) {
     int depth = 0;
     for (size_t n = 0; i > s->from && n < STATEMENT_TOKENS_MAX; i--, n++) {
-        enum code_word w = word_at(s->t, i - 1);
+        enum code_word w = code_word(s->t, i - 1);
         depth += w == WORD_PAREN_CLOSE || w == WORD_BRACKET_CLOSE;
         depth -= w == WORD_PAREN_OPEN || w == WORD_BRACKET_OPEN;
         if (depth < 0 || w == WORD_SEMICOLON || w == WORD_BRACE_OPEN ||
@@ -114,10 +97,10 @@ static size_t statement_start(const struct launch_scope *s, size_t i) {
  */
 static int declarator_stars(const struct code_tokens *t, size_t i) {
     int stars = 0;
-    for (i--; word_at(t, i) == WORD_STAR || is_qualifier(t, i); i--) {
-        stars += word_at(t, i) == WORD_STAR;
+    for (i--; code_word(t, i) == WORD_STAR || is_qualifier(t, i); i--) {
+        stars += code_word(t, i) == WORD_STAR;
     }
-    return word_at(t, i) == WORD_COMMA ? stars : -1;
+    return code_word(t, i) == WORD_COMMA ? stars : -1;
 }
 
 static bool ends_declarator(enum code_word w) {
@@ -129,21 +112,21 @@ static bool ends_declarator(enum code_word w) {
 static bool declares(const struct launch_scope *s, size_t start, size_t i,
                      struct plain_type *ret) {
     size_t first = type_read(s->t, start, i + 1, ret);
-    if (!first || word_at(s->t, first) != WORD_NAME ||
-        !ends_declarator(word_at(s->t, i + 1))) {
+    if (!first || code_word(s->t, first) != WORD_NAME ||
+        !ends_declarator(code_word(s->t, i + 1))) {
         return false;
     }
     if (first != i) {
         ret->stars = declarator_stars(s->t, i);
     }
-    ret->stars += ret->stars >= 0 && word_at(s->t, i + 1) == WORD_BRACKET_OPEN;
+    ret->stars += ret->stars >= 0 && code_word(s->t, i + 1) == WORD_BRACKET_OPEN;
     return ret->stars >= 0;
 }
 
 /* A parameter begins behind the '(' or a ','. */
 static size_t parameter_start(const struct launch_scope *s, size_t i) {
     size_t n = 0;
-    for (; i > s->params + 1 && word_at(s->t, i - 1) != WORD_COMMA; i--) {
+    for (; i > s->params + 1 && code_word(s->t, i - 1) != WORD_COMMA; i--) {
         if (n++ >= TYPE_TOKENS_MAX) {
             return s->from;
         }
@@ -171,7 +154,7 @@ static bool declared_in(const struct launch_scope *s, uint64_t name, size_t *loo
     size_t first = s->params ? s->params : s->from;
     for (size_t i = first + 1; i < s->to && *looked < LAUNCH_TYPES_LOOKED_MAX; i++) {
         ++*looked;
-        if (word_at(s->t, i) != WORD_NAME || code_token_hash(s->t, i) != name) {
+        if (code_word(s->t, i) != WORD_NAME || code_token_hash(s->t, i) != name) {
             continue;
         }
         bool parameter = s->params && i < s->from;
@@ -179,7 +162,7 @@ static bool declared_in(const struct launch_scope *s, uint64_t name, size_t *loo
         struct plain_type type;
         /* in brackets of a call "a * x" is a product */
         bool open = !parameter && start > first && start < i &&
-                    word_at(s->t, start - 1) == WORD_PAREN_OPEN &&
+                    code_word(s->t, start - 1) == WORD_PAREN_OPEN &&
                     !code_token_is(s->t, start - 2, "for");
         *looked += i - start;
         if (open || start >= i || !declares(s, start, i, &type)) {
@@ -225,21 +208,21 @@ static bool literal_type(const struct code_tokens *t, size_t i, struct plain_typ
 /* (float *)x, static_cast<float *>(x), x.data_ptr<float>() */
 static bool cast_type(const struct code_tokens *t, size_t from, size_t to,
                       struct plain_type *ret) {
-    if (word_at(t, from) == WORD_PAREN_OPEN) {
+    if (code_word(t, from) == WORD_PAREN_OPEN) {
         size_t end = type_read(t, from + 1, to, ret);
-        return end && end + 1 < to && word_at(t, end) == WORD_PAREN_CLOSE && ret->stars;
+        return end && end + 1 < to && code_word(t, end) == WORD_PAREN_CLOSE && ret->stars;
     }
     if (code_token_is(t, from, "static_cast") ||
         code_token_is(t, from, "reinterpret_cast")) {
         size_t end = type_read(t, from + 2, to, ret);
-        return end && word_at(t, end) == WORD_GREATER;
+        return end && code_word(t, end) == WORD_GREATER;
     }
     for (size_t i = from; i + 2 < to && i < from + TYPE_TOKENS_MAX; i++) {
-        if (code_token_is(t, i, "data_ptr") && word_at(t, i + 1) == WORD_LESS) {
+        if (code_token_is(t, i, "data_ptr") && code_word(t, i + 1) == WORD_LESS) {
             size_t end = type_read(t, i + 2, to, ret);
             ret->stars++;
-            return end && word_at(t, end) == WORD_GREATER &&
-                   word_at(t, end + 1) == WORD_PAREN_OPEN && end + 3 == to;
+            return end && code_word(t, end) == WORD_GREATER &&
+                   code_word(t, end + 1) == WORD_PAREN_OPEN && end + 3 == to;
         }
     }
     return false;
@@ -247,11 +230,11 @@ static bool cast_type(const struct code_tokens *t, size_t from, size_t to,
 
 static bool argument_type(const struct launch_scope *s, size_t from, size_t to,
                           size_t *looked, struct plain_type *ret) {
-    if (to == from + 1 && word_at(s->t, from) == WORD_NUMBER) {
+    if (to == from + 1 && code_word(s->t, from) == WORD_NUMBER) {
         return literal_type(s->t, from, ret);
     }
     bool offset = to > from + 2 && code_token_is(s->t, from + 1, "+");
-    if (word_at(s->t, from) == WORD_NAME && (to == from + 1 || offset)) {
+    if (code_word(s->t, from) == WORD_NAME && (to == from + 1 || offset)) {
         return declared(s, code_token_hash(s->t, from), looked, ret) &&
                (!offset || ret->stars > 0);
     }
@@ -276,8 +259,8 @@ static void add_part(const struct code_tokens *t, size_t from, size_t to, void *
 static size_t call_end(const struct launch_scope *s, size_t open) {
     int depth = 0;
     for (size_t i = open; i < s->t->count && i < open + 1024; i++) {
-        depth += word_at(s->t, i) == WORD_PAREN_OPEN;
-        depth -= word_at(s->t, i) == WORD_PAREN_CLOSE;
+        depth += code_word(s->t, i) == WORD_PAREN_OPEN;
+        depth -= code_word(s->t, i) == WORD_PAREN_CLOSE;
         if (depth == 0) {
             return i;
         }
@@ -307,9 +290,9 @@ static char *type_for(const struct code_tokens *own, const struct parts *paramet
     struct plain_type p;
     size_t from = parameters->from[k], to = parameters->to[k];
     size_t end = type_read(own, from, to, &p);
-    bool plain = end && p.to == p.from + 1 && word_at(own, p.from) == WORD_NAME &&
+    bool plain = end && p.to == p.from + 1 && code_word(own, p.from) == WORD_NAME &&
                  code_token_hash(own, p.from) == name &&
-                 (end == to || word_at(own, end) == WORD_NAME) && end + 1 >= to;
+                 (end == to || code_word(own, end) == WORD_NAME) && end + 1 >= to;
     return plain ? deduced(&p, argument, names) : NULL;
 }
 
@@ -322,7 +305,7 @@ static bool may_call_with(const struct code_tokens *own, const struct parts *wan
     for (size_t k = 0; k < wanted->count; k++) {
         bool fallback = false;
         for (size_t i = wanted->from[k]; i < wanted->to[k]; i++) {
-            fallback |= word_at(own, i) == WORD_ASSIGN;
+            fallback |= code_word(own, i) == WORD_ASSIGN;
         }
         needed += !fallback;
     }

@@ -12,7 +12,7 @@ static json_t *draft_of(const char *text, json_t **unknown) {
     struct host_program p;
     size_t len = strlen(text);
     const struct declaration *kernel;
-    cr_assert(host_program_init(&p, &text, &len, 1));
+    cr_assert(host_program_init(&p, &text, &len, 1, false));
     cr_assert_eq(spec_draft_kernels(&p, &kernel, 1), 1);
     json_t *draft = spec_draft(&p, kernel, false, unknown);
     host_program_finish(&p);
@@ -54,6 +54,14 @@ static const char *why(const json_t *unknown, const char *member) {
     "{\"name\": \"x\", \"type\": \"float32\", \"shape\": [" shape                        \
     "], \"init\": {\"fill\": \"NaN\"}, \"output\": true}, {\"name\": \"n\", \"type\": "  \
     "\"int32\", \"value\": " n "}]}"
+
+/* Each macro keeps its own value, and may give the extents of a block. */
+Test(spec_draft, several_macros_have_a_value_each) {
+    expect_draft("#define BLOCKS 24\n#define BLOCK dim3(32)\n" KERNEL
+                 "#define COUNT 768\nint main() { float *d; cudaMalloc(&d, COUNT * 4);\n"
+                 "dim3 b(BLOCK); k<<<BLOCKS, b>>>(d, COUNT); }\n",
+                 EXPECT("\"sizes\": {\"COUNT\": 768}, ", "24", "\"COUNT\"", "\"COUNT\""));
+}
 
 /* Row by row, as the host multiplies; a factor that is no size leaves one extent. */
 Test(spec_draft, a_product_of_sizes_is_a_shape) {

@@ -1,7 +1,7 @@
 #pragma once
 /* host_variables: what the names in host code stand for: variables, parameters, macros,
  * constants. */
-#include "gpu/draft/host_program.h"
+#include "gpu/host/host_program.h"
 
 enum host_found {
     HOST_NOTHING,   /* not known */

@@ -1,4 +1,4 @@
-#include "gpu/draft/host_conditions.h"
+#include "gpu/host/host_conditions.h"
 
 #include "base/mem.h"
 
@@ -117,7 +117,7 @@ bool *host_conditions_read(const struct host_program *p) {
         if (t->list[i].word == WORD_DIRECTIVE) {
             step(p, i, open, &depth);
         }
-        active[i] = depth == 0 || open[depth - 1].now;
+        active[i] = depth == 0 || (!p->certain && open[depth - 1].now);
     }
     return active;
 }

@@ -1,5 +1,5 @@
-#include "gpu/draft/host_type.h"
-#include "gpu/draft/host_variables.h"
+#include "gpu/host/host_type.h"
+#include "gpu/host/host_variables.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,20 +13,20 @@ static bool find(struct host_program *p, const struct host_frame *frame, const c
 }
 
 void host_type_resolve(struct host_program *p, const struct host_frame *frame,
-                       struct draft_param *param) {
+                       struct host_param *param) {
     for (int n = 0; n < NAMES_MAX && param->type == TENSOR_TYPES &&
-                    param->kind != DRAFT_TENSOR_MAP && *param->type_name;
+                    param->kind != HOST_TENSOR_MAP && *param->type_name;
          n++) {
-        struct draft_param type;
+        struct host_param type;
         struct place place;
         if (!find(p, frame, param->type_name, &place)) {
             return;
         }
-        draft_param_read(place.t, place.from, place.to, &type);
+        host_param_read(place.t, place.from, place.to, &type);
         param->type = type.type;
         param->lanes = type.lanes;
         snprintf(param->type_name, sizeof param->type_name, "%s", type.type_name);
-        if (param->kind == DRAFT_UNKNOWN && type.kind != DRAFT_POINTER) {
+        if (param->kind == HOST_UNKNOWN && type.kind != HOST_POINTER) {
             param->kind = type.kind;
         }
         frame = place.frame;
@@ -34,8 +34,8 @@ void host_type_resolve(struct host_program *p, const struct host_frame *frame,
 }
 
 void host_type_read(struct host_program *p, const struct place *place,
-                    struct draft_param *ret) {
-    draft_param_read(place->t, place->from, place->to, ret);
+                    struct host_param *ret) {
+    host_param_read(place->t, place->from, place->to, ret);
     host_type_resolve(p, place->frame, ret);
 }
 
@@ -44,7 +44,7 @@ struct place host_declaration(const struct host_program *p,
     const struct code_tokens *t = &p->b.tokens;
     size_t from = name;
     while (from > 0 && name - from < 24) {
-        enum code_word w = host_word(t, from - 1);
+        enum code_word w = code_word(t, from - 1);
         if (w == WORD_SEMICOLON || w == WORD_BRACE_OPEN || w == WORD_BRACE_CLOSE ||
             w == WORD_DIRECTIVE || w == WORD_PAREN_OPEN) {
             break;
@@ -52,8 +52,8 @@ struct place host_declaration(const struct host_program *p,
         from--;
     }
     size_t to = from; /* "float *a, *b" is told by its first */
-    while (to < name && host_word(t, to) != WORD_COMMA &&
-           host_word(t, to) != WORD_ASSIGN) {
+    while (to < name && code_word(t, to) != WORD_COMMA &&
+           code_word(t, to) != WORD_ASSIGN) {
         to++;
     }
     return (struct place){frame, t, from, to == name ? name + 1 : to, name};
@@ -61,9 +61,9 @@ struct place host_declaration(const struct host_program *p,
 
 /* The declaration of the variable that the one word of place names. */
 static bool variable_read(struct host_program *p, const struct place *place,
-                          struct draft_param *ret) {
+                          struct host_param *ret) {
     size_t variable = host_variable(p, place);
-    if (!variable || host_word(&p->b.tokens, variable + 1) == WORD_BRACKET_OPEN) {
+    if (!variable || code_word(&p->b.tokens, variable + 1) == WORD_BRACKET_OPEN) {
         return false;
     }
     const struct place declared = host_declaration(p, place->frame, variable);
@@ -71,24 +71,24 @@ static bool variable_read(struct host_program *p, const struct place *place,
     return true;
 }
 
-static int64_t bytes_of(const struct draft_param *type, bool target) {
-    bool pointer = type->kind == DRAFT_POINTER;
+static int64_t bytes_of(const struct host_param *type, bool target) {
+    bool pointer = type->kind == HOST_POINTER;
     return pointer && !target ? 8
-           : type->type == TENSOR_TYPES || pointer != target || type->kind > DRAFT_POINTER
+           : type->type == TENSOR_TYPES || pointer != target || type->kind > HOST_POINTER
                ? 0
                : (int64_t)tensor_type_bytes(type->type) * type->lanes;
 }
 
 int64_t host_sizeof(struct host_program *p, const struct place *place) {
     struct place one = *place;
-    struct draft_param type;
-    bool target = one.from < one.to && host_word(one.t, one.from) == WORD_STAR;
+    struct host_param type;
+    bool target = one.from < one.to && code_word(one.t, one.from) == WORD_STAR;
     one.from += target;
-    if (one.to - one.from == 4 && host_word(one.t, one.from + 1) == WORD_BRACKET_OPEN) {
+    if (one.to - one.from == 4 && code_word(one.t, one.from + 1) == WORD_BRACKET_OPEN) {
         target = true;
         one.to = one.from + 1;
     }
-    bool word = one.to == one.from + 1 && host_word(one.t, one.from) == WORD_NAME;
+    bool word = one.to == one.from + 1 && code_word(one.t, one.from) == WORD_NAME;
     if (!target) {
         host_type_read(p, &one, &type);
         int64_t bytes = bytes_of(&type, false);

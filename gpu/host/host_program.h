@@ -7,7 +7,11 @@
  * of a loop, a variable as its own function sets it before, macros and constants. A value
  * that an if may change afterwards keeps the one from before it; whose address was taken,
  * or that is added to, is not known. Bounded; never fails: what cannot be followed is not
- * found. */
+ * found.
+ *
+ * Who asks for certainty gets less: only what has one value whoever runs the code. A
+ * parameter and what stands in an #if are not known then, nor is a variable that is
+ * written twice, nor one outside of functions that is no constant. */
 #include "gpu/source/host_blanker.h"
 
 struct host_frame;
@@ -30,6 +34,7 @@ struct host_frame {
 
 struct host_program {
     struct host_blanker b;
+    bool certain; /* see above */
     char *text;
     size_t own;                    /* where the last file begins in it */
     size_t looked;                 /* tokens so far, for all questions */
@@ -43,10 +48,9 @@ struct host_program {
 /* files: the texts, one behind the other, the one that is asked about last. False: too
  * large. */
 bool host_program_init(struct host_program *p, const char *const *files,
-                       const size_t *lens, size_t count);
+                       const size_t *lens, size_t count, bool certain);
 void host_program_finish(struct host_program *p);
 
-enum code_word host_word(const struct code_tokens *t, size_t i);
 /* The ) ] or } that closes what token i opens; t->count: none does. */
 size_t host_close(const struct code_tokens *t, size_t i);
 /* The n'th part of a list with commas, from 0 on. False: there is no such part. */

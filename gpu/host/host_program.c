@@ -1,16 +1,12 @@
-#include "gpu/draft/host_program.h"
+#include "gpu/host/host_program.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/draft/host_conditions.h"
+#include "gpu/host/host_conditions.h"
 
 #define TOKENS_MAX (1u << 19)
 #define FRAMES_MAX 4096
 #define DEPTH_MAX 12 /* functions that lead to a launch */
-
-enum code_word host_word(const struct code_tokens *t, size_t i) {
-    return t->list[i < t->count ? i : t->count].word;
-}
 
 static bool opens(enum code_word w) {
     return w == WORD_PAREN_OPEN || w == WORD_BRACE_OPEN || w == WORD_BRACKET_OPEN;
@@ -23,7 +19,7 @@ static bool closes(enum code_word w) {
 size_t host_close(const struct code_tokens *t, size_t i) {
     int depth = 0;
     for (; i < t->count; i++) {
-        depth += opens(host_word(t, i)) - closes(host_word(t, i));
+        depth += opens(code_word(t, i)) - closes(code_word(t, i));
         if (depth <= 0) {
             return i;
         }
@@ -35,7 +31,7 @@ bool host_part(const struct place *list, size_t n, struct place *ret) {
     size_t start = list->from;
     int depth = 0;
     for (size_t i = list->from; i <= list->to; i++) {
-        enum code_word w = i < list->to ? host_word(list->t, i) : WORD_COMMA;
+        enum code_word w = i < list->to ? code_word(list->t, i) : WORD_COMMA;
         depth += opens(w) - closes(w);
         if (w == WORD_COMMA && depth == 0 && n-- == 0) {
             *ret = *list;
@@ -58,8 +54,8 @@ struct place host_inside(const struct place *at, size_t i) {
 /* --- its text --- */
 
 bool host_program_init(struct host_program *p, const char *const *files,
-                       const size_t *lens, size_t count) {
-    *p = (struct host_program){0};
+                       const size_t *lens, size_t count, bool certain) {
+    *p = (struct host_program){.certain = certain};
     autobuf text = BUF_INIT(64u << 20);
     for (size_t i = 0; i < count; i++) {
         p->own = text.len;
@@ -125,7 +121,7 @@ static const struct declaration *function_at(const struct host_program *p, size_
 
 const struct declaration *host_function_find(const struct host_program *p,
                                              const struct code_tokens *t, size_t i) {
-    uint64_t name = host_word(t, i) == WORD_NAME ? code_token_hash(t, i) : 0;
+    uint64_t name = code_word(t, i) == WORD_NAME ? code_token_hash(t, i) : 0;
     for (size_t n = 0; name && n < p->b.declarations.count; n++) {
         const struct declaration *d = &p->b.declarations.list[n];
         if (d->kind == DECLARATION_FUNCTION && d->body && d->name &&
@@ -137,11 +133,11 @@ const struct declaration *host_function_find(const struct host_program *p,
 }
 
 size_t host_call_paren(const struct code_tokens *t, size_t i) {
-    if (host_word(t, i + 1) == WORD_LESS) {
+    if (code_word(t, i + 1) == WORD_LESS) {
         size_t end = code_angles_end(t, i + 1);
         i = end == i + 1 ? i : end;
     }
-    return host_word(t, i + 1) == WORD_PAREN_OPEN ? i + 1 : 0;
+    return code_word(t, i + 1) == WORD_PAREN_OPEN ? i + 1 : 0;
 }
 
 const struct host_frame *host_frame_call(struct host_program *p,
@@ -163,7 +159,7 @@ static size_t find_call(struct host_program *p, const struct declaration *d) {
     const struct code_tokens *t = &p->b.tokens;
     uint64_t name = d->name ? code_token_hash(t, d->name) : 0;
     for (size_t i = 1; name && i < t->count; i++, p->looked++) {
-        if (host_word(t, i) == WORD_NAME && code_token_hash(t, i) == name &&
+        if (code_word(t, i) == WORD_NAME && code_token_hash(t, i) == name &&
             (i < d->first || i > d->last) && host_call_paren(t, i) && p->active[i]) {
             const struct declaration *in = function_at(p, i);
             if (in && !in->has_global && in != d) {

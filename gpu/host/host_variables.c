@@ -1,4 +1,4 @@
-#include "gpu/draft/host_variables.h"
+#include "gpu/host/host_variables.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define EXPANDED_MAX 512
+#define CONSTANT_TOKENS_MAX 256 /* of a declaration, before its name */
 
 static int depth_of(enum code_word w) {
     return (w == WORD_PAREN_OPEN || w == WORD_BRACE_OPEN || w == WORD_BRACKET_OPEN) -
@@ -30,6 +31,10 @@ static bool is_step(const struct code_tokens *t, size_t i) {
     return code_token_is(t, i, "++") || code_token_is(t, i, "--");
 }
 
+static bool is_written(const struct code_tokens *t, size_t i) {
+    return is_step(t, i) || is_assignment(t, i);
+}
+
 static bool begins_statement(enum code_word before) {
     return before == WORD_SEMICOLON || before == WORD_BRACE_OPEN ||
            before == WORD_BRACE_CLOSE || before == WORD_PAREN_OPEN ||
@@ -42,7 +47,7 @@ static bool begins_statement(enum code_word before) {
 static bool declares(const struct code_tokens *t, size_t i) {
     size_t at = i;
     while (at > 0 && i - at < 64) {
-        enum code_word w = host_word(t, at - 1);
+        enum code_word w = code_word(t, at - 1);
         if (w == WORD_SEMICOLON || w == WORD_BRACE_OPEN || w == WORD_BRACE_CLOSE ||
             w == WORD_DIRECTIVE) {
             break;
@@ -52,7 +57,7 @@ static bool declares(const struct code_tokens *t, size_t i) {
         }
         at--;
     }
-    enum code_word first = host_word(t, at), second = host_word(t, at + 1);
+    enum code_word first = code_word(t, at), second = code_word(t, at + 1);
     return first == WORD_TYPE || first == WORD_CONST || first == WORD_STATIC ||
            (first == WORD_NAME &&
             (second == WORD_STAR || second == WORD_NAME || second == WORD_LESS));
@@ -60,18 +65,18 @@ static bool declares(const struct code_tokens *t, size_t i) {
 
 /* "float *x" and "T &x", not "n * x". */
 static bool is_declarator(const struct code_tokens *t, size_t i) {
-    while (host_word(t, i - 1) == WORD_STAR || host_word(t, i - 1) == WORD_AMPERSAND) {
+    while (code_word(t, i - 1) == WORD_STAR || code_word(t, i - 1) == WORD_AMPERSAND) {
         i--;
     }
-    enum code_word word = host_word(t, i - 1);
+    enum code_word word = code_word(t, i - 1);
     return word == WORD_TYPE || word == WORD_CONST || word == WORD_GREATER ||
-           (word == WORD_NAME && begins_statement(host_word(t, i - 2))) ||
+           (word == WORD_NAME && begins_statement(code_word(t, i - 2))) ||
            (word == WORD_COMMA && declares(t, i - 1));
 }
 
 /* "int n", "float *x", "Vec<int> v", ", m": a name may be declared here. */
 static bool is_declared(const struct code_tokens *t, size_t i) {
-    enum code_word before = host_word(t, i - 1);
+    enum code_word before = code_word(t, i - 1);
     if (before == WORD_STAR || before == WORD_AMPERSAND) {
         return is_declarator(t, i);
     }
@@ -86,10 +91,10 @@ static bool read_value(const struct host_program *p, size_t i, size_t end,
                        struct place *ret) {
     const struct code_tokens *t = &p->b.tokens;
     size_t at = i + 1;
-    while (host_word(t, at) == WORD_BRACKET_OPEN) {
+    while (code_word(t, at) == WORD_BRACKET_OPEN) {
         at = host_close(t, at) + 1;
     }
-    enum code_word w = host_word(t, at);
+    enum code_word w = code_word(t, at);
     ret->t = t;
     if (w == WORD_PAREN_OPEN || w == WORD_BRACE_OPEN) {
         ret->from = at + 1;
@@ -102,9 +107,9 @@ static bool read_value(const struct host_program *p, size_t i, size_t end,
     const struct place rest = {.t = t, .from = at + 1, .to = end};
     size_t to = at + 1;
     for (int depth = 0; to < end; to++) {
-        depth += depth_of(host_word(t, to));
-        if (depth < 0 || (depth == 0 && (host_word(t, to) == WORD_SEMICOLON ||
-                                         host_word(t, to) == WORD_COMMA))) {
+        depth += depth_of(code_word(t, to));
+        if (depth < 0 || (depth == 0 && (code_word(t, to) == WORD_SEMICOLON ||
+                                         code_word(t, to) == WORD_COMMA))) {
             break;
         }
     }
@@ -119,9 +124,9 @@ enum setting { SETS_NOT, SETS, SETS_UNKNOWN };
  * it; parens: of brackets that end before the place that asks. */
 static enum setting setting_at(const struct code_tokens *t, size_t i, int depth,
                                int parens) {
-    enum code_word before = host_word(t, i - 1), after = host_word(t, i + 1);
+    enum code_word before = code_word(t, i - 1), after = code_word(t, i + 1);
     if (before == WORD_AMPERSAND &&
-        (host_word(t, i - 2) == WORD_PAREN_OPEN || host_word(t, i - 2) == WORD_COMMA)) {
+        (code_word(t, i - 2) == WORD_PAREN_OPEN || code_word(t, i - 2) == WORD_COMMA)) {
         return parens > 0 || depth > 0 ? SETS_UNKNOWN : SETS_NOT;
     }
     if (is_step(t, i + 1) || is_step(t, i - 1) ||
@@ -150,13 +155,13 @@ static size_t find_local(struct host_program *p, uint64_t name, size_t from,
     const struct code_tokens *t = &p->b.tokens;
     int depth = 0, parens = 0;
     for (size_t i = before; i-- > from; p->looked++) {
-        enum code_word w = host_word(t, i);
+        enum code_word w = code_word(t, i);
         depth += w == WORD_BRACE_CLOSE;
         depth -= w == WORD_BRACE_OPEN && depth > 0;
         parens += w == WORD_PAREN_CLOSE;
         parens -= w == WORD_PAREN_OPEN && parens > 0;
         if (w != WORD_NAME || code_token_hash(t, i) != name ||
-            host_word(t, i - 1) == WORD_DOT || host_word(t, i - 1) == WORD_ARROW) {
+            code_word(t, i - 1) == WORD_DOT || code_word(t, i - 1) == WORD_ARROW) {
             continue;
         }
         enum setting s = setting_at(t, i, depth, parens);
@@ -167,14 +172,69 @@ static size_t find_local(struct host_program *p, uint64_t name, size_t from,
     return p->looked < HOST_LOOKED_MAX ? 0 : SIZE_MAX;
 }
 
+/* --- for certain --- */
+
+/* Whether "int n = 4", "dim3 b(4)" or ", m = 4" is at the name at token i. */
+static bool is_initialised(const struct code_tokens *t, size_t i, bool typed) {
+    enum code_word after = code_word(t, i + 1);
+    return (after == WORD_ASSIGN || after == WORD_PAREN_OPEN ||
+            after == WORD_BRACE_OPEN) &&
+           (typed || code_word(t, i - 1) == WORD_COMMA);
+}
+
+/* The only token in [from, to) where a variable of this name gets a value, which is
+ * behind `body`; 0: the name is not there, SIZE_MAX: it is not known when it has which.
+ */
+static size_t find_only(struct host_program *p, uint64_t name, size_t from, size_t body,
+                        size_t to) {
+    const struct code_tokens *t = &p->b.tokens;
+    size_t found = 0;
+    for (size_t i = from; i < to; i++, p->looked++) {
+        enum code_word before = code_word(t, i - 1);
+        if (code_word(t, i) != WORD_NAME || before == WORD_DOT || before == WORD_ARROW ||
+            code_token_hash(t, i) != name) {
+            continue;
+        }
+        bool typed = before == WORD_TYPE || before == WORD_CONST ||
+                     (before == WORD_NAME && !code_token_is(t, i - 1, "return"));
+        bool member = code_word(t, i + 1) == WORD_DOT && is_written(t, i + 3);
+        bool value = i > body && is_initialised(t, i, typed);
+        if (value ? found != 0
+                  : typed || before == WORD_AMPERSAND || is_written(t, i + 1) ||
+                        is_step(t, i - 1) || member) {
+            return SIZE_MAX;
+        }
+        found = value ? i : found;
+    }
+    return p->looked < HOST_LOOKED_MAX ? found : SIZE_MAX;
+}
+
+/* Outside functions only a constant keeps its value. */
+static size_t find_only_constant(struct host_program *p, uint64_t name) {
+    const struct code_tokens *t = &p->b.tokens;
+    size_t found = find_only(p, name, 1, 0, t->count), i = found;
+    for (; found && found != SIZE_MAX && i-- > 0 && found - i < CONSTANT_TOKENS_MAX;) {
+        enum code_word w = code_word(t, i);
+        if (w == WORD_CONST || w == WORD_CONSTEXPR) {
+            return found;
+        }
+        if (w == WORD_SEMICOLON || w == WORD_BRACE_OPEN || w == WORD_BRACE_CLOSE) {
+            break;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* --- parameters --- */
+
 /* The number of a parameter in a list, and the token of its name. */
 static bool find_parameter(const struct host_program *p, const struct place *list,
                            uint64_t name, size_t *ret, size_t *token,
                            struct place *part) {
     for (size_t n = 0; n < 64 && host_part(list, n, part); n++) {
-        for (size_t i = part->from; i < part->to && host_word(list->t, i) != WORD_ASSIGN;
+        for (size_t i = part->from; i < part->to && code_word(list->t, i) != WORD_ASSIGN;
              i++) {
-            if (host_word(list->t, i) == WORD_NAME && i > part->from &&
+            if (code_word(list->t, i) == WORD_NAME && i > part->from &&
                 code_token_hash(&p->b.tokens, i) == name) {
                 *ret = n;
                 *token = i;
@@ -188,7 +248,7 @@ static bool find_parameter(const struct host_program *p, const struct place *lis
 /* A parameter's default value. */
 static enum host_found fallback_of(const struct place *part, size_t token,
                                    struct place *ret) {
-    if (host_word(part->t, token + 1) != WORD_ASSIGN) {
+    if (code_word(part->t, token + 1) != WORD_ASSIGN) {
         return HOST_NOTHING;
     }
     *ret = *part;
@@ -205,7 +265,7 @@ static enum host_found look_up_parameter(struct host_program *p,
     bool plain = f->in->params && find_parameter(p, &list, name, &n, token, &part);
     if (!plain && f->in->has_template) {
         size_t angle = f->in->first;
-        while (angle < f->in->name && host_word(t, angle) != WORD_LESS) {
+        while (angle < f->in->name && code_word(t, angle) != WORD_LESS) {
             angle++;
         }
         list.from = angle + 1;
@@ -223,7 +283,7 @@ static enum host_found look_up_parameter(struct host_program *p,
     open = plain ? host_call_paren(given.t, given.from) : given.from + 1;
     given.from = open + 1;
     given.to = plain                                   ? host_close(given.t, open)
-               : host_word(given.t, open) == WORD_LESS ? code_angles_end(given.t, open)
+               : code_word(given.t, open) == WORD_LESS ? code_angles_end(given.t, open)
                                                        : given.from;
     return host_part(&given, n, ret) ? HOST_VALUE : fallback_of(&part, *token, ret);
 }
@@ -255,13 +315,14 @@ static struct code_tokens *expanded_add(struct host_program *p, char *text) {
     return &p->expanded[p->expanded_count++];
 }
 
-/* The one #define of a name, as the text from the name on; NULL: none, or several. */
+/* The one #define of a name, as the text from the name on; NULL: none, "": several, or it
+ * is not certain. */
 static char *macro_text(const struct host_program *p, uint64_t name) {
     const struct code_tokens *t = &p->b.tokens;
     char *found = NULL;
     for (size_t i = 0; i < t->count; i++) {
         struct cuda_directive d;
-        if (host_word(t, i) != WORD_DIRECTIVE || !code_token_define(t, i, &d)) {
+        if (code_word(t, i) != WORD_DIRECTIVE || !code_token_define(t, i, &d)) {
             continue;
         }
         const char *s = t->text + d.argument;
@@ -269,10 +330,10 @@ static char *macro_text(const struct host_program *p, uint64_t name) {
         while (word < len && is_name_char(s[word])) {
             word++;
         }
-        if (word && code_hash(s, word) == name && p->active[i]) {
-            bool again = found != NULL;
+        if (word && code_hash(s, word) == name && (p->active[i] || p->certain)) {
+            bool again = found != NULL || !p->active[i];
             free(found);
-            found = again ? NULL : xstrndup(s, len);
+            found = again ? xstrdup("") : xstrndup(s, len);
             if (again) {
                 cuda_directive_finish(&d);
                 break;
@@ -297,11 +358,17 @@ static enum host_found look_up_constant(struct host_program *p, uint64_t name,
         *ret = (struct place){at->frame, own, 1, own->count, at->before};
         return HOST_CONSTANT;
     }
+    if (p->certain) {
+        size_t only = find_only_constant(p, name);
+        *ret = (struct place){at->frame, t, 0, 0, 0};
+        return only != SIZE_MAX && read_value(p, only, t->count, ret) ? HOST_CONSTANT
+                                                                      : HOST_NOTHING;
+    }
     for (size_t n = 0; n < p->b.declarations.count; n++) {
         const struct declaration *d = &p->b.declarations.list[n];
         for (size_t i = d->first + 1; d->kind == DECLARATION_VARIABLE && i <= d->last;
              i++) {
-            if (host_word(t, i) != WORD_NAME || code_token_hash(t, i) != name ||
+            if (code_word(t, i) != WORD_NAME || code_token_hash(t, i) != name ||
                 !is_declared(t, i)) {
                 continue;
             }
@@ -320,11 +387,11 @@ size_t host_variable(struct host_program *p, const struct place *at) {
     struct place value;
     size_t variable = 0;
     for (size_t i = f && f->in ? at->before : 0; f && f->in && i-- > f->in->body;) {
-        enum code_word after = host_word(t, i + 1);
+        enum code_word after = code_word(t, i + 1);
         bool ends = after == WORD_SEMICOLON || after == WORD_COMMA ||
                     after == WORD_ASSIGN || after == WORD_PAREN_OPEN ||
                     after == WORD_BRACE_OPEN || after == WORD_BRACKET_OPEN;
-        if (host_word(t, i) == WORD_NAME && code_token_hash(t, i) == name && ends &&
+        if (code_word(t, i) == WORD_NAME && code_token_hash(t, i) == name && ends &&
             is_declarator(t, i)) {
             return i;
         }
@@ -344,7 +411,9 @@ enum host_found host_look_up(struct host_program *p, const struct place *at,
     if (!f->in) {
         return look_up_constant(p, name, at, ret, variable);
     }
-    size_t token = find_local(p, name, f->in->body + 1, at->before);
+    size_t token =
+        p->certain ? find_only(p, name, f->in->first + 1, f->in->body, f->in->body_end)
+                   : find_local(p, name, f->in->body + 1, at->before);
     if (token == SIZE_MAX) {
         return HOST_NOTHING;
     }
@@ -353,7 +422,8 @@ enum host_found host_look_up(struct host_program *p, const struct place *at,
         *ret = (struct place){f, NULL, 0, 0, token};
         return read_value(p, token, f->in->body_end, ret) ? HOST_VALUE : HOST_NOTHING;
     }
-    enum host_found found = look_up_parameter(p, f, name, ret, &token);
+    enum host_found found =
+        p->certain ? HOST_NOTHING : look_up_parameter(p, f, name, ret, &token);
     if (found != HOST_NOTHING) {
         *variable = found == HOST_PARAMETER ? token : 0;
         return found;
@@ -378,7 +448,7 @@ bool host_is_device_word(const struct host_program *p, uint64_t name) {
     const struct code_tokens *t = &p->b.tokens;
     for (size_t i = 0; i < t->count; i++) {
         struct cuda_directive d;
-        if (host_word(t, i) == WORD_DIRECTIVE && code_token_define(t, i, &d)) {
+        if (code_word(t, i) == WORD_DIRECTIVE && code_token_define(t, i, &d)) {
             const char *s = t->text + d.argument;
             size_t len = d.argument_end - d.argument, own = 0;
             while (own < len && s[own] != ' ' && s[own] != '\t' && s[own] != '(') {
@@ -394,7 +464,7 @@ bool host_is_device_word(const struct host_program *p, uint64_t name) {
     for (size_t n = 0; n < p->b.declarations.count; n++) {
         const struct declaration *d = &p->b.declarations.list[n];
         for (size_t i = d->first; !p->b.goes[n] && i <= d->last; i++) {
-            if (host_word(t, i) == WORD_NAME && i != d->name &&
+            if (code_word(t, i) == WORD_NAME && i != d->name &&
                 code_token_hash(t, i) == name) {
                 return true;
             }
@@ -412,12 +482,12 @@ static void add_tokens(struct buf *out, const struct place *part) {
 }
 
 bool host_expand(struct host_program *p, const struct place *at, struct place *ret) {
-    char *macro = host_word(at->t, at->from + 1) == WORD_PAREN_OPEN
+    char *macro = code_word(at->t, at->from + 1) == WORD_PAREN_OPEN
                       ? macro_text(p, code_token_hash(at->t, at->from))
                       : NULL;
     struct code_tokens *own = macro ? expanded_add(p, macro) : NULL;
     if (!own || own->count < 4 || own->list[1].start != own->list[0].end ||
-        host_word(own, 1) != WORD_PAREN_OPEN) {
+        code_word(own, 1) != WORD_PAREN_OPEN) {
         return false;
     }
     const struct place given = host_inside(at, at->from + 1);
@@ -445,26 +515,26 @@ bool host_alias(const struct host_program *p, uint64_t name, struct place *ret) 
     const struct code_tokens *own = &p->b.tokens;
     bool found = false;
     for (size_t k = 1; k + 1 < own->count; k++) {
-        if (host_word(own, k) != WORD_NAME || code_token_hash(own, k) != name ||
+        if (code_word(own, k) != WORD_NAME || code_token_hash(own, k) != name ||
             !p->active[k]) {
             continue;
         }
         size_t from = k;
-        if (host_word(own, k - 1) == WORD_USING && host_word(own, k + 1) == WORD_ASSIGN) {
+        if (code_word(own, k - 1) == WORD_USING && code_word(own, k + 1) == WORD_ASSIGN) {
             size_t to = k + 2;
-            while (to < own->count && host_word(own, to) != WORD_SEMICOLON) {
+            while (to < own->count && code_word(own, to) != WORD_SEMICOLON) {
                 to++;
             }
             *ret = (struct place){.t = own, .from = k + 2, .to = to, .before = k};
             found = true;
             continue;
         }
-        while (host_word(own, k + 1) == WORD_SEMICOLON && k - from < 8 && from > 0 &&
-               host_word(own, from) != WORD_TYPEDEF &&
-               host_word(own, from) != WORD_SEMICOLON) {
+        while (code_word(own, k + 1) == WORD_SEMICOLON && k - from < 8 && from > 0 &&
+               code_word(own, from) != WORD_TYPEDEF &&
+               code_word(own, from) != WORD_SEMICOLON) {
             from--;
         }
-        if (host_word(own, from) == WORD_TYPEDEF) {
+        if (code_word(own, from) == WORD_TYPEDEF) {
             *ret = (struct place){.t = own, .from = from + 1, .to = k, .before = k};
             found = true;
         }

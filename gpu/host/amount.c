@@ -1,4 +1,4 @@
-#include "gpu/draft/amount.h"
+#include "gpu/host/amount.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-#include "gpu/draft/host_amount.h"
+#include "gpu/host/host_amount.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/draft/host_type.h"
+#include "gpu/host/host_type.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,38 +21,38 @@ struct reader {
 
 static bool read_sum(struct reader *r, struct amount *ret);
 static bool read_place(struct reader *r, const struct place *place, struct amount *ret);
+static bool extents_of(struct reader *r, const struct place *place, struct amount ret[3]);
 
 /* --- sizes --- */
 
-static struct host_size *size_find(struct host_sizes *s, size_t variable) {
+#define MACRO_SIZE SIZE_MAX /* instead of a variable's token: its word tells it */
+
+static struct host_size *size_find(struct host_sizes *s, size_t variable, uint64_t word) {
     for (size_t i = 0; i < s->count; i++) {
-        if (s->list[i].variable == variable) {
+        if (s->list[i].variable == variable &&
+            (variable != MACRO_SIZE || s->list[i].word == word)) {
             return &s->list[i];
         }
     }
     return NULL;
 }
 
+/* By another size, or by a function of check specs. */
 static bool name_taken(const struct host_sizes *s, const char *name) {
-    static const char *const functions[] = {"min", "max", "ceil_div"};
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
-        if (!strcmp(functions[i], name)) {
-            return true;
-        }
-    }
+    bool taken =
+        !strcmp(name, "min") || !strcmp(name, "max") || !strcmp(name, "ceil_div");
     for (size_t i = 0; i < s->count; i++) {
-        if (!strcmp(s->list[i].name, name)) {
-            return true;
-        }
+        taken |= !strcmp(s->list[i].name, name);
     }
-    return false;
+    return taken;
 }
 
 /* A size of this name and value; the number where it can be none. */
 static struct amount size_amount(struct reader *r, const struct place *word,
                                  size_t variable, int64_t value, bool stands_in) {
     struct host_sizes *s = r->sizes;
-    struct host_size *size = size_find(s, variable);
+    uint64_t hash = code_token_hash(word->t, word->from);
+    struct host_size *size = size_find(s, variable, hash);
     const struct code_token *token = &word->t->list[word->from];
     char name[HOST_SIZE_NAME];
     int n = snprintf(name, sizeof name, "%.*s", (int)(token->end - token->start),
@@ -60,10 +60,8 @@ static struct amount size_amount(struct reader *r, const struct place *word,
     if (!size && s->count < HOST_SIZES_MAX && n < HOST_SIZE_NAME &&
         !name_taken(s, name)) {
         size = &s->list[s->count++];
-        *size = (struct host_size){.variable = variable,
-                                   .value = value,
-                                   .word = code_token_hash(word->t, word->from),
-                                   .stands_in = stands_in};
+        *size = (struct host_size){
+            .variable = variable, .value = value, .word = hash, .stands_in = stands_in};
         memcpy(size->name, name, sizeof name);
     }
     struct amount a = amount_number(size ? size->value : value);
@@ -80,7 +78,7 @@ static struct amount size_amount(struct reader *r, const struct place *word,
 /* --- expressions --- */
 
 static enum code_word word(const struct reader *r) {
-    return r->at.from < r->at.to ? host_word(r->at.t, r->at.from) : WORD_END;
+    return r->at.from < r->at.to ? code_word(r->at.t, r->at.from) : WORD_END;
 }
 
 static bool spelt(const struct reader *r, const char *text) {
@@ -135,7 +133,7 @@ static bool is_cast(const struct reader *r) {
     size_t i = inside.from;
     bool type = false;
     for (; i < inside.to; i++) {
-        enum code_word w = host_word(inside.t, i);
+        enum code_word w = code_word(inside.t, i);
         type |= w == WORD_TYPE || code_token_is(inside.t, i, "size_t");
         if (w != WORD_TYPE && w != WORD_CONST && w != WORD_NAME && w != WORD_SCOPE) {
             return false;
@@ -151,7 +149,7 @@ static bool read_ceil(struct reader *r, const struct place *inside, struct amoun
     int depth = 0;
     left.to = 0;
     for (size_t i = inside->from; i < inside->to; i++) {
-        enum code_word w = host_word(inside->t, i);
+        enum code_word w = code_word(inside->t, i);
         depth += w == WORD_PAREN_OPEN;
         depth -= w == WORD_PAREN_CLOSE;
         if (depth == 0 && code_token_is(inside->t, i, "/")) {
@@ -203,7 +201,7 @@ static bool read_function(struct reader *r, const struct place *call,
         return false;
     }
     struct place value = {f, t, i + 1, i + 1, i};
-    while (value.to < d->body_end && host_word(t, value.to) != WORD_SEMICOLON) {
+    while (value.to < d->body_end && code_word(t, value.to) != WORD_SEMICOLON) {
         value.to++;
     }
     return value.to + 1 == d->body_end && read_place(r, &value, ret);
@@ -213,24 +211,20 @@ static bool read_function(struct reader *r, const struct place *call,
 static bool read_call(struct reader *r, struct amount *ret) {
     struct place call = r->at, made;
     size_t name = r->at.from, open = name + 1;
-    if (host_word(r->at.t, open) == WORD_LESS) {
+    if (code_word(r->at.t, open) == WORD_LESS) {
         open = code_angles_end(r->at.t, open) + 1;
     }
     call.to = open;
     r->at.from = open;
     const struct place inside = rest_of_brackets(r);
-    static const char *const ceils[] = {"ceil", "ceilf"};
-    for (size_t i = 0; i < ARRAY_LEN(ceils); i++) {
-        if (code_token_is(call.t, name, ceils[i])) {
-            return read_ceil(r, &inside, ret);
-        }
+    if (code_token_in(call.t, name, "ceil ceilf")) {
+        return read_ceil(r, &inside, ret);
     }
     bool most = code_token_is(call.t, name, "max");
     if (most || code_token_is(call.t, name, "min")) {
         return read_least(r, &inside, most, ret);
     }
-    if (code_token_is(call.t, name, "static_cast") ||
-        code_token_is(call.t, name, "size_t")) {
+    if (code_token_in(call.t, name, "static_cast size_t")) {
         return read_place(r, &inside, ret);
     }
     return host_expand(r->p, &call, &made) ? read_place(r, &made, ret)
@@ -240,14 +234,14 @@ static bool read_call(struct reader *r, struct amount *ret) {
 /* NAME.x of a dim3. */
 static bool read_member(struct reader *r, const struct place *name, struct amount *ret) {
     struct amount extents[3];
-    char member = host_word(r->at.t, r->at.from + 1) == WORD_NAME
+    struct reader inner = *r;
+    char member = code_word(r->at.t, r->at.from + 1) == WORD_NAME
                       ? r->at.t->text[r->at.t->list[r->at.from + 1].start]
                       : 0;
     const struct place one = {name->frame, name->t, name->from, name->from + 1,
                               name->before};
     r->at.from += 2;
-    if (member < 'x' || member > 'z' || r->nested > NESTED_MAX ||
-        !host_extents(r->p, r->sizes, &one, extents)) {
+    if (member < 'x' || member > 'z' || !extents_of(&inner, &one, extents)) {
         return false;
     }
     *ret = extents[member - 'x'];
@@ -259,7 +253,7 @@ static bool read_element(struct reader *r, const struct place *list, struct amou
     const struct place index = rest_of_brackets(r);
     struct amount i;
     struct place part, inner = *list;
-    if (host_word(list->t, list->from) == WORD_BRACE_OPEN) {
+    if (code_word(list->t, list->from) == WORD_BRACE_OPEN) {
         inner = host_inside(list, list->from);
     }
     return read_place(r, &index, &i) && i.value >= 0 &&
@@ -267,7 +261,7 @@ static bool read_element(struct reader *r, const struct place *list, struct amou
 }
 
 static bool is_one_number(const struct place *v) {
-    return v->to == v->from + 1 && host_word(v->t, v->from) == WORD_NUMBER;
+    return v->to == v->from + 1 && code_word(v->t, v->from) == WORD_NUMBER;
 }
 
 /* Only what nothing on the device is written for may have other values. */
@@ -280,7 +274,7 @@ static bool may_vary(const struct reader *r, enum host_found found,
 /* argv[1], atoi(…), a parameter of what nobody calls: some number from outside. */
 static bool comes_from_outside(const struct place *v) {
     for (size_t i = v->from; i < v->to; i++) {
-        if (code_token_is(v->t, i, "argv") || code_token_is(v->t, i, "optarg")) {
+        if (code_token_in(v->t, i, "argv optarg")) {
             return true;
         }
     }
@@ -293,7 +287,7 @@ static bool is_derived(struct reader *r, const struct place *value) {
     size_t variable;
     for (; one.from < value->to; one.from++) {
         one.to = one.from + 1;
-        enum host_found found = host_word(one.t, one.from) == WORD_NAME
+        enum host_found found = code_word(one.t, one.from) == WORD_NAME
                                     ? host_look_up(r->p, &one, &other, &variable)
                                     : HOST_NOTHING;
         if (found == HOST_VALUE || found == HOST_PARAMETER) {
@@ -308,11 +302,11 @@ static bool read_name(struct reader *r, struct amount *ret) {
     struct place value;
     size_t variable;
     enum code_word after =
-        name.from + 1 < name.to ? host_word(name.t, name.from + 1) : WORD_END;
+        name.from + 1 < name.to ? code_word(name.t, name.from + 1) : WORD_END;
     if (after == WORD_PAREN_OPEN || after == WORD_LESS) {
         size_t end = after == WORD_LESS ? code_angles_end(name.t, name.from + 1) : 0;
         if (after == WORD_PAREN_OPEN ||
-            (end > name.from + 1 && host_word(name.t, end + 1) == WORD_PAREN_OPEN)) {
+            (end > name.from + 1 && code_word(name.t, end + 1) == WORD_PAREN_OPEN)) {
             return read_call(r, ret);
         }
     }
@@ -324,7 +318,7 @@ static bool read_name(struct reader *r, struct amount *ret) {
     if (found == HOST_PARAMETER ||
         (found == HOST_VALUE && variable && comes_from_outside(&value))) {
         *ret = size_amount(r, &name, variable, STANDS_IN, true);
-        return true;
+        return !r->p->certain;
     }
     if (found == HOST_NOTHING) {
         return false;
@@ -338,8 +332,7 @@ static bool read_name(struct reader *r, struct amount *ret) {
     bool plain =
         !*ret->text && (variable ? !is_derived(r, &value) : is_one_number(&value));
     if (plain && may_vary(r, found, &name)) {
-        *ret = size_amount(r, &name, variable ? variable : SIZE_MAX - value.from,
-                           ret->value, false);
+        *ret = size_amount(r, &name, variable ? variable : MACRO_SIZE, ret->value, false);
     }
     return true;
 }
@@ -441,7 +434,7 @@ static bool compare(struct reader *r, const struct amount *a, bool *ret) {
 static size_t question_in(const struct place *place) {
     int depth = 0;
     for (size_t i = place->from; i < place->to; i++) {
-        enum code_word w = host_word(place->t, i);
+        enum code_word w = code_word(place->t, i);
         depth += (w == WORD_PAREN_OPEN) - (w == WORD_PAREN_CLOSE);
         if (depth == 0 && code_token_is(place->t, i, "?")) {
             return i;
@@ -454,7 +447,7 @@ static bool read_condition(struct reader *r, const struct place *place, bool *re
     struct reader inner = *r;
     struct amount left;
     inner.at = *place;
-    while (host_word(place->t, inner.at.from) == WORD_PAREN_OPEN &&
+    while (code_word(place->t, inner.at.from) == WORD_PAREN_OPEN &&
            host_close(place->t, inner.at.from) + 1 == inner.at.to) {
         inner.at.from++;
         inner.at.to--;
@@ -475,7 +468,7 @@ static bool read_choice(struct reader *r, const struct place *place, size_t ques
     struct place condition = *place, part = *place;
     bool fixes = r->sizes->fixes, yes = false;
     size_t colon = question;
-    while (colon < place->to && host_word(place->t, colon) != WORD_COLON) {
+    while (colon < place->to && code_word(place->t, colon) != WORD_COLON) {
         colon++;
     }
     r->sizes->fixes = true;
@@ -488,12 +481,30 @@ static bool read_choice(struct reader *r, const struct place *place, size_t ques
     return good;
 }
 
+/* Decimals divide in their own way. */
+static bool has_decimals(const struct place *place) {
+    for (size_t i = place->from; i < place->to; i++) {
+        const struct code_token *token = &place->t->list[i];
+        const char *s = place->t->text + token->start;
+        size_t len = token->end - token->start;
+        if (code_token_is(place->t, i, "sizeof")) {
+            i = host_close(place->t, i + 1);
+        } else if (token->word == WORD_NUMBER
+                       ? memchr(s, '.', len) ||
+                             (memchr(s, 'e', len) && !memchr(s, 'x', len))
+                       : code_token_in(place->t, i, "float double ceil ceilf")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool read_place(struct reader *r, const struct place *place, struct amount *ret) {
     struct reader inner = {r->p, r->sizes, *place, r->nested + 1};
     size_t question = question_in(place);
     r->p->looked += EXPRESSION_COST;
     if (inner.nested > NESTED_MAX || place->from >= place->to ||
-        r->p->looked > HOST_LOOKED_MAX) {
+        r->p->looked > HOST_LOOKED_MAX || (r->p->certain && has_decimals(place))) {
         return false;
     }
     return question ? read_choice(&inner, place, question, ret)
@@ -523,19 +534,18 @@ static bool extents_of(struct reader *r, const struct place *place,
     if (code_token_is(list.t, list.from, "dim3")) {
         list.from++;
     }
-    if ((list.from > place->from || host_word(list.t, list.from) == WORD_BRACE_OPEN) &&
+    if ((list.from > place->from || code_word(list.t, list.from) == WORD_BRACE_OPEN) &&
         host_close(list.t, list.from) + 1 == list.to) {
         list = host_inside(&list, list.from);
     }
-    if (list.from == place->from && list.to == list.from + 1 &&
-        host_word(list.t, list.from) == WORD_NAME) {
+    if (list.to == list.from + 1 && code_word(list.t, list.from) == WORD_NAME) {
         enum host_found found = host_look_up(r->p, &list, &value, &variable);
         bool dims =
-            found == HOST_VALUE &&
+            (found == HOST_VALUE || found == HOST_CONSTANT) &&
             (host_part(&value, 1, &part) || is_dim3(r->p, variable) ||
              code_token_is(value.t, value.from, "dim3") ||
-             host_word(value.t, value.from) == WORD_BRACE_OPEN ||
-             (value.to == value.from + 1 && host_word(value.t, value.from) == WORD_NAME));
+             code_word(value.t, value.from) == WORD_BRACE_OPEN ||
+             (value.to == value.from + 1 && code_word(value.t, value.from) == WORD_NAME));
         if (dims) {
             return extents_of(r, &value, ret);
         }
@@ -545,7 +555,7 @@ static bool extents_of(struct reader *r, const struct place *place,
             return false;
         }
     }
-    return n > 0;
+    return n > 0 && !host_part(&list, 3, &part);
 }
 
 bool host_extents(struct host_program *p, struct host_sizes *sizes,
@@ -568,7 +578,7 @@ static bool decimal_of(struct host_program *p, struct place at, double *ret,
     if (at.to != at.from + 1 || nested > NESTED_MAX) {
         return false;
     }
-    if (host_word(at.t, at.from) == WORD_NUMBER) {
+    if (code_word(at.t, at.from) == WORD_NUMBER) {
         const struct code_token *token = &at.t->list[at.from];
         char text[64], *rest;
         snprintf(text, sizeof text, "%.*s", (int)(token->end - token->start),
@@ -576,7 +586,7 @@ static bool decimal_of(struct host_program *p, struct place at, double *ret,
         *ret = sign * strtod(text, &rest);
         return rest > text && rest[strspn(rest, "fFlLuU")] == '\0';
     }
-    enum host_found found = host_word(at.t, at.from) == WORD_NAME
+    enum host_found found = code_word(at.t, at.from) == WORD_NAME
                                 ? host_look_up(p, &at, &value, &variable)
                                 : HOST_NOTHING;
     bool good = (found == HOST_VALUE || found == HOST_CONSTANT) &&

@@ -4,8 +4,8 @@
  * A size is a variable that the host sets to a number, or that comes from outside of the
  * text (the command line, a caller); it keeps its name, so that a check spec can try
  * others. Everything else becomes a number. */
-#include "gpu/draft/amount.h"
-#include "gpu/draft/host_variables.h"
+#include "gpu/host/amount.h"
+#include "gpu/host/host_variables.h"
 
 #include <stdint.h>
 

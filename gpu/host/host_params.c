@@ -1,4 +1,4 @@
-#include "gpu/draft/draft_params.h"
+#include "gpu/host/host_params.h"
 
 #include "base/mem.h"
 
@@ -91,7 +91,7 @@ static enum tensor_type type_find(const char *word) {
 }
 
 /* "float4" is float with four lanes. */
-static bool read_type(struct draft_param *p, const char *word) {
+static bool read_type(struct host_param *p, const char *word) {
     size_t len = strlen(word);
     p->type = type_find(word);
     p->lanes = p->type != TENSOR_TYPES && len > 2 &&
@@ -111,7 +111,7 @@ static bool read_type(struct draft_param *p, const char *word) {
 /* --- parameters --- */
 
 struct words {
-    char list[MAX_TOKENS][DRAFT_MAX_NAME];
+    char list[MAX_TOKENS][HOST_PARAM_NAME];
     size_t count;
 };
 
@@ -133,16 +133,16 @@ static bool is_identifier(const char *word) {
 }
 
 /* The words of one parameter, its default value left out. */
-static void read_param(const struct words *w, struct draft_param *p) {
+static void read_param(const struct words *w, struct host_param *p) {
     struct integer_words integer = {0};
     bool typed = false;
-    *p = (struct draft_param){.type = TENSOR_TYPES, .lanes = 1};
+    *p = (struct host_param){.type = TENSOR_TYPES, .lanes = 1};
     for (size_t i = 0; i < w->count && strcmp(w->list[i], "=") != 0; i++) {
         const char *word = w->list[i];
         if (!strcmp(word, "*") || !strcmp(word, "[")) {
-            p->kind = p->kind == DRAFT_POINTER ? DRAFT_UNKNOWN : DRAFT_POINTER;
+            p->kind = p->kind == HOST_POINTER ? HOST_UNKNOWN : HOST_POINTER;
         } else if (!strcmp(word, "const")) {
-            p->is_const |= p->kind != DRAFT_POINTER;
+            p->is_const |= p->kind != HOST_POINTER;
         } else if (is_qualifier(word) || !is_identifier(word)) {
             continue;
         } else if (!typed && take_integer_word(&integer, word)) {
@@ -151,7 +151,7 @@ static void read_param(const struct words *w, struct draft_param *p) {
             typed = true;
             snprintf(p->type_name, sizeof p->type_name, "%s", word);
             if (!strcmp(word, "CUtensorMap")) {
-                p->kind = DRAFT_TENSOR_MAP;
+                p->kind = HOST_TENSOR_MAP;
             } else if (!read_type(p, word)) {
                 p->type = TENSOR_TYPES;
             }
@@ -159,22 +159,22 @@ static void read_param(const struct words *w, struct draft_param *p) {
             snprintf(p->name, sizeof p->name, "%s", word);
         }
     }
-    if (p->type == TENSOR_TYPES && p->kind == DRAFT_SCALAR) {
-        p->kind = DRAFT_UNKNOWN;
+    if (p->type == TENSOR_TYPES && p->kind == HOST_SCALAR) {
+        p->kind = HOST_UNKNOWN;
     }
 }
 
 static void take_word(struct words *w, const struct code_tokens *t, size_t i) {
     size_t len = t->list[i].end - t->list[i].start;
     if (w->count < MAX_TOKENS) {
-        snprintf(w->list[w->count++], DRAFT_MAX_NAME, "%.*s",
-                 (int)(len < DRAFT_MAX_NAME ? len : DRAFT_MAX_NAME - 1),
+        snprintf(w->list[w->count++], HOST_PARAM_NAME, "%.*s",
+                 (int)(len < HOST_PARAM_NAME ? len : HOST_PARAM_NAME - 1),
                  t->text + t->list[i].start);
     }
 }
 
-void draft_param_read(const struct code_tokens *t, size_t from, size_t to,
-                      struct draft_param *ret) {
+void host_param_read(const struct code_tokens *t, size_t from, size_t to,
+                     struct host_param *ret) {
     struct words words = {.count = 0};
     for (size_t i = from; i < to; i++) {
         take_word(&words, t, i);
@@ -195,8 +195,8 @@ static size_t param_end(const struct code_tokens *t, size_t i, size_t end) {
     return i;
 }
 
-int draft_params(const struct code_tokens *t, const struct declaration *kernel,
-                 struct draft_param *ret, int max) {
+int host_params(const struct code_tokens *t, const struct declaration *kernel,
+                struct host_param *ret, int max) {
     int count = 0;
     for (size_t i = kernel->params + 1, to; i < kernel->params_end; i = to + 1) {
         to = param_end(t, i, kernel->params_end);
@@ -206,7 +206,7 @@ int draft_params(const struct code_tokens *t, const struct declaration *kernel,
         if (count == max) {
             return -1;
         }
-        draft_param_read(t, i, to, &ret[count++]);
+        host_param_read(t, i, to, &ret[count++]);
     }
     return kernel->params ? count : -1;
 }
