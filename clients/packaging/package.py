@@ -7,6 +7,9 @@ REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__f
 NAME = "upskilld"
 CLIENT = os.path.join(REPOSITORY, "clients/python/upskilld")
 SUMMARY = "Checks and runs CUDA kernels for the H100 without a GPU; finds, checks and makes agent skills. MCP and LSP."
+TAGLINE = "CUDA kernels for the H100 checked and run without a GPU; agent skills made and measured."  # 100 at most
+AUTHOR = "upskilld's developers"
+MAINTAINER = AUTHOR.replace("'", "") + " <upskilld@users.noreply.github.com>"
 PROGRAMS = ["upskilld", "upskillctl", "upskilld-worker"]
 # All that is linked into the programs and into libcurl; THIRD_PARTY_NOTICES has the texts.
 LICENSES = ("Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND curl AND ISC AND LGPL-2.0-or-later AND LGPL-2.1-only "
@@ -16,6 +19,11 @@ LICENSES = ("Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND curl AND ISC AND L
 def version():
     with open(os.path.join(REPOSITORY, "meson.build")) as file:
         return re.search(r"\bversion: '([0-9][^']*)'", file.read())[1]
+
+
+def registry_name(owner):
+    """The name in the MCP registry, which proves itself by standing in the text of the package on PyPI."""
+    return f"io.github.{owner}/{NAME}"
 
 
 def source_date():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make a wheel from a staged tree (clients/packaging/stage): the same tree gives the same bytes.
 
-usage: wheel.py STAGE OUTPUT [--tag TAG]
+usage: wheel.py STAGE OUTPUT [--tag TAG] [--owner NAME]
 
 The programs lie in the wheel as scripts, themselves, so that no Python starts before them; the bundled skills and
 libcurl go beside them, and clients/python is what `import upskilld` finds. NVIDIA's compiler comes as a dependency, whose folder in the environment the programs know.
@@ -23,14 +23,15 @@ LICENSES = ["LICENSE", "THIRD_PARTY_NOTICES"]
 BILL_OF_MATERIALS = "upskilld.cdx.json"
 
 
-def metadata(licenses):
+def metadata(licenses, owner):
     lines = ["Metadata-Version: 2.4", f"Name: {package.NAME}", f"Version: {package.version()}",
              f"Summary: {package.SUMMARY}", "Keywords: cuda,h100,kernel,agents,skills,mcp,lsp",
              f"License-Expression: {package.LICENSES}", *[f"License-File: {name}" for name in licenses],
              "Classifier: Operating System :: POSIX :: Linux", "Requires-Python: >=3.9",
              *[f"Requires-Dist: {name}" for name in COMPILER], "Description-Content-Type: text/markdown"]
     with open(os.path.join(package.REPOSITORY, "README.md"), encoding="utf-8") as file:
-        return "\n".join(lines) + "\n\n" + file.read()
+        proof = f"\n<!-- mcp-name: {package.registry_name(owner)} -->\n" if owner else ""
+        return "\n".join(lines) + "\n\n" + file.read() + proof
 
 
 class Wheel:
@@ -75,7 +76,7 @@ class Wheel:
             if name.startswith(("lib/upskilld/", "share/upskilld/")):
                 self.add_file(f"{self.base}.data/data/{name}", os.path.join(stage, name))
 
-    def add_information(self, stage):
+    def add_information(self, stage, owner):
         documents = os.path.join(stage, "share/doc/upskilld")
         info = f"{self.base}.dist-info"
         licenses = [name for name in LICENSES if os.path.exists(os.path.join(documents, name))]
@@ -83,7 +84,7 @@ class Wheel:
             self.add_file(f"{info}/licenses/{name}", os.path.join(documents, name))
         if os.path.exists(os.path.join(documents, BILL_OF_MATERIALS)):
             self.add_file(f"{info}/sboms/{BILL_OF_MATERIALS}", os.path.join(documents, BILL_OF_MATERIALS))
-        self.add(f"{info}/METADATA", metadata(licenses))
+        self.add(f"{info}/METADATA", metadata(licenses, owner))
         self.add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: {package.NAME}\nRoot-Is-Purelib: false\n"
                                   f"Tag: {self.tag}\n")
         self.add(f"{info}/RECORD", "\n".join([*self.record, f"{info}/RECORD,,"]) + "\n")
@@ -101,13 +102,14 @@ def main():
     options.add_argument("stage")
     options.add_argument("output")
     options.add_argument("--tag", default=TAG, help=f"by default {TAG}")
+    options.add_argument("--owner", help="the GitHub account that the MCP registry's entry is under")
     given = options.parse_args()
     os.makedirs(given.output, exist_ok=True)
     wheel = Wheel(given.tag)
     wheel.add_client()
     wheel.add_programs(given.stage)
     wheel.add_data(given.stage)
-    wheel.add_information(given.stage)
+    wheel.add_information(given.stage, given.owner)
     print(wheel.save(given.output))
 
 
