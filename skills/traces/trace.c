@@ -21,29 +21,6 @@
 
 #define PIECE (256u << 10)
 
-const char *trace_format_name(enum trace_format f) {
-    static const char *const names[TRACE_FORMATS] = {
-        [TRACE_CLAUDE_CODE] = "claude-code",
-        [TRACE_CLAUDE_STREAM] = "claude-stream",
-        [TRACE_CURSOR_STREAM] = "cursor-stream",
-        [TRACE_CODEX_ROLLOUT] = "codex-rollout",
-        [TRACE_CODEX_EXEC] = "codex-exec",
-        [TRACE_OPENCODE_RUN] = "opencode-run",
-        [TRACE_OPENCODE_EXPORT] = "opencode-export",
-        [TRACE_GEMINI] = "gemini",
-        [TRACE_PI] = "pi",
-        [TRACE_STS] = "sts",
-        [TRACE_ATIF] = "atif",
-        [TRACE_SWE] = "swe-agent",
-        [TRACE_OTLP] = "otlp",
-        [TRACE_MESSAGES] = "messages",
-        [TRACE_TEXT_CLAUDE] = "claude-text",
-        [TRACE_TEXT_MARKDOWN] = "markdown",
-        [TRACE_TEXT] = "text",
-    };
-    return (unsigned)f < TRACE_FORMATS ? names[f] : "unknown";
-}
-
 struct reading {
     struct trace *trace;
     struct trace_build build;
@@ -57,14 +34,28 @@ struct reading {
 
 /* --- records --- */
 
+static const struct trace_hooks *hooks_of(const struct reading *r) {
+    static const struct trace_hooks none = {0};
+    return r->reader && r->reader->hooks ? r->reader->hooks : &none;
+}
+
+/* key: of the array that it is an element of; NULL: a line, or what is around them. */
+static bool take_value(struct reading *r, const char *key, const json_t *value) {
+    const struct trace_hooks *hooks = hooks_of(r);
+    const struct trace_node node = {.value = value};
+    const char *rules = r->reader->keys && !key ? r->reader->rest : r->reader->rules;
+    return !rules || (hooks->begin && !hooks->begin(&r->build, key, value)) ||
+           trace_rules_take(&r->build, rules, &node);
+}
+
 static void take_json(struct reading *r, const char *key, char *text, size_t len,
                       bool last) {
     autojson *value = json_parse(text, len, NULL);
     if (!value) {
         r->trace->truncated = r->trace->truncated || last;
         r->trace->broken += !last;
-    } else if (!r->reader->record(&r->build, key, value)) {
-        r->trace->unknown++;
+    } else {
+        r->trace->unknown += !take_value(r, key, value);
     }
 }
 
@@ -73,11 +64,11 @@ static void take_line(void *data, struct trace_line *line) {
     build_room(&r->build);
     r->build.line = line->number;
     r->build.left_out = line->left_out;
-    if (r->reader->feed == FEED_TEXT) {
+    if (!r->reader->rules) {
         autobuf clean = BUF_INIT(4 * TRACE_MAX_LINE);
         clean_text(&clean, line->text, line->len, TRACE_MAX_LINE, CLEAN_TERMINAL,
                    line->len + line->left_out);
-        r->reader->line(&r->build, clean.data, clean.len);
+        r->reader->hooks->line(&r->build, clean.data, clean.len);
     } else if (line->too_long) {
         r->trace->broken++;
     } else {
@@ -100,7 +91,7 @@ static void take_piece(void *data, struct trace_piece *piece) {
 /* --- bytes --- */
 
 static void feed(struct reading *r, const char *bytes, size_t len) {
-    if (r->reader->feed == FEED_ELEMENTS) {
+    if (r->reader->keys) {
         trace_elements_add(&r->elements, bytes, len);
         r->trace->lines = r->elements.line - (len && bytes[len - 1] == '\n');
     } else {
@@ -110,16 +101,18 @@ static void feed(struct reading *r, const char *bytes, size_t len) {
 
 /* The format shows in the first bytes; they are then fed. */
 static int begin(struct reading *r, struct err *err) {
-    r->reader = trace_sniff(r->first.data, r->first.len, &r->trace->format, err);
+    r->reader = trace_sniff(r->first.data, r->first.len, err);
     if (!r->reader) {
         return err ? err->code : -EINVAL;
     }
-    r->build.state = xcalloc(1, r->reader->state_size + 1);
-    if (r->reader->feed == FEED_ELEMENTS) {
+    r->trace->format = r->reader->format;
+    r->build.state = xcalloc(1, hooks_of(r)->state_size + 1);
+    r->build.odd = hooks_of(r)->odd;
+    if (r->reader->keys) {
         trace_elements_init(&r->elements, r->reader->keys, r->reader->depth, take_piece,
                             r);
     } else {
-        trace_lines_init(&r->lines, r->reader->feed == FEED_LINES, take_line, r);
+        trace_lines_init(&r->lines, r->reader->rules, take_line, r);
     }
     feed(r, r->first.data, r->first.len);
     buf_finish(&r->first);
@@ -160,7 +153,7 @@ static int end(struct reading *r, struct err *err) {
     if (rc < 0) {
         return rc;
     }
-    if (r->reader->feed == FEED_ELEMENTS) {
+    if (r->reader->keys) {
         r->trace->truncated = !trace_elements_end(&r->elements);
     } else {
         trace_lines_end(&r->lines);
@@ -183,10 +176,10 @@ static void reading_init(struct reading *r, struct trace *t, const char *name) {
 }
 
 static int reading_finish(struct reading *r, int rc) {
-    if (r->reader && r->reader->end) { /* also frees what the format holds */
-        r->reader->end(&r->build);
+    if (hooks_of(r)->end) { /* also frees what the format holds */
+        hooks_of(r)->end(&r->build);
     }
-    if (r->reader && r->reader->feed == FEED_ELEMENTS) {
+    if (r->reader && r->reader->keys) {
         trace_elements_finish(&r->elements);
     } else if (r->reader) {
         trace_lines_finish(&r->lines);

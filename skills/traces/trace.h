@@ -15,28 +15,6 @@
 
 struct err;
 
-enum trace_format {
-    TRACE_CLAUDE_CODE,   /* session JSONL */
-    TRACE_CLAUDE_STREAM, /* claude -p --output-format stream-json */
-    TRACE_CURSOR_STREAM,
-    TRACE_CODEX_ROLLOUT,
-    TRACE_CODEX_EXEC,
-    TRACE_OPENCODE_RUN,
-    TRACE_OPENCODE_EXPORT,
-    TRACE_GEMINI,
-    TRACE_PI,
-    TRACE_STS,  /* Hugging Face session traces */
-    TRACE_ATIF, /* Harbor */
-    TRACE_SWE,  /* SWE-agent */
-    TRACE_OTLP,
-    TRACE_MESSAGES,      /* a dump of chat messages, OpenAI's or Anthropic's */
-    TRACE_TEXT_CLAUDE,   /* /export: "> prompt", "⏺ Bash(cmd)", "⎿ output" */
-    TRACE_TEXT_MARKDOWN, /* SpecStory, Cursor's export: headings by speaker */
-    TRACE_TEXT,          /* anything else that is text */
-    TRACE_FORMATS
-};
-const char *trace_format_name(enum trace_format f); /* "claude-code", "codex-rollout" … */
-
 enum trace_event_kind {
     EVENT_USER, /* a person's turn */
     EVENT_SAY,  /* the agent's words */
@@ -72,13 +50,12 @@ struct trace_event {
 };
 
 struct trace {
-    enum trace_format format;
+    const char *format;          /* "claude-code", "codex-rollout" … */
     char *name;                  /* the file's base name */
     char *harness, *model, *cwd; /* where known, or NULL */
     struct trace_event *events;
     size_t count;
     uint64_t bytes, lines;
-    uint64_t skipped; /* records that were understood and left out */
     uint64_t unknown; /* records of kinds not known */
     uint64_t broken;  /* lines that could not be read */
     uint64_t dropped; /* events over the limits */

@@ -1,8 +1,7 @@
 #include "skills/traces/trace_branch.h"
 
 #include "base/mem.h"
-
-#include <string.h>
+#include "skills/traces/trace_build.h"
 
 uint64_t branch_hash(const char *id) {
     uint64_t h = 14695981039346656037u; /* FNV-1a */
@@ -111,7 +110,8 @@ static void keep_answers(struct branch *b) {
     }
 }
 
-bool branch_choose(struct branch *b) {
+/* False: keep everything. */
+static bool choose(struct branch *b) {
     uint32_t leaf = (uint32_t)b->count;
     if (b->full || b->loose) {
         return false;
@@ -132,4 +132,19 @@ void branch_finish(struct branch *b) {
     free(b->records);
     free(b->slots);
     *b = (struct branch){0};
+}
+
+static bool is_on_branch(void *data, const struct trace_event *e,
+                         const struct trace_mark *m) {
+    const struct branch *branch = data;
+    (void)e;
+    return m->side || !m->record || m->record > branch->count ||
+           branch->records[m->record - 1].kept;
+}
+
+void branch_filter(struct branch *b, struct trace_build *build) {
+    if (choose(b)) {
+        build_filter(build, is_on_branch, b);
+    }
+    branch_finish(b);
 }

@@ -30,6 +30,8 @@ struct branch {
 uint64_t branch_hash(const char *id); /* 0 for NULL and "" */
 /* The number of the new record (from 1), or 0 when its id was there already. */
 uint32_t branch_add(struct branch *b, const struct branch_record *record);
-/* Marks what is kept. False: keep everything. */
-bool branch_choose(struct branch *b);
 void branch_finish(struct branch *b);
+/* Of the events, which have the numbers of their records in their marks, those on the way
+ * stay, and all where no way can be told; finishes the branch. */
+struct trace_build;
+void branch_filter(struct branch *b, struct trace_build *build);

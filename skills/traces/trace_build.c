@@ -201,6 +201,19 @@ struct trace_event *build_words(struct trace_build *b, enum trace_event_kind kin
     return e;
 }
 
+bool build_is_said(const struct trace_build *b, enum trace_event_kind kind,
+                   const char *s) {
+    for (size_t i = b->trace->count; b->mark.group && i && b->trace->count - i < 16;
+         i--) {
+        const struct trace_event *e = &b->trace->events[i - 1];
+        if (b->marks[i - 1].group == b->mark.group && e->kind == kind && e->text &&
+            strcmp(e->text, s) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct trace_event *build_words_json(struct trace_build *b, enum trace_event_kind kind,
                                      const json_t *content) {
     autobuf text = BUF_INIT(2 * TRACE_MAX_RECORD);
@@ -299,6 +312,12 @@ void build_exit(struct trace_build *b, struct trace_event *e, int code) {
     }
 }
 
+void build_exit_json(struct trace_build *b, struct trace_event *e, const json_t *code) {
+    if (json_is_integer(code)) {
+        build_exit(b, e, (int)json_integer_value(code));
+    }
+}
+
 void build_exit_in_text(struct trace_build *b, struct trace_event *e) {
     static const char *const marks[] = {
         "Exit code ",  "Exit code: ",       "Exit Code: ",    "exit code: ",
@@ -335,7 +354,6 @@ void build_filter(struct trace_build *b,
     for (size_t i = 0; i < t->count; i++) {
         if (!keep(data, &t->events[i], &b->marks[i])) {
             event_finish(&t->events[i]);
-            t->skipped++;
             continue;
         }
         t->events[kept] = t->events[i];
@@ -400,18 +418,7 @@ void content_text(struct buf *out, const json_t *content) {
     }
 }
 
-bool build_skip(struct trace_build *b, const char *type, const char *const *known) {
-    for (; *known; known++) {
-        if (is(type, *known)) {
-            b->trace->skipped++;
-            return true;
-        }
-    }
-    return false;
-}
-
-uint64_t build_count(const json_t *object, const char *key) {
-    const json_t *n = json_object_get(object, key);
-    double value = json_is_number(n) ? json_number_value(n) : 0;
+uint64_t build_count(const json_t *number) {
+    double value = json_is_number(number) ? json_number_value(number) : 0;
     return value > 0 && value < 1e15 ? (uint64_t)value : 0;
 }

@@ -12,6 +12,7 @@ static inline bool is(const char *s, const char *word) {
     return strcmp(s, word) == 0;
 }
 
+struct trace_odd;
 struct trace_mark {
     uint32_t record; /* which record of the format the event came from; reader's own */
     uint32_t call;   /* hash of the call id, 0 without */
@@ -24,10 +25,11 @@ struct trace_build {
     struct trace *trace;
     struct trace_mark *marks; /* one per event */
     size_t cap;
-    size_t kept;            /* bytes of all texts */
-    size_t max_text;        /* of one event, now */
-    unsigned moved;         /* how often events have changed their index */
-    void *state;            /* the format's */
+    size_t kept;     /* bytes of all texts */
+    size_t max_text; /* of one event, now */
+    unsigned moved;  /* how often events have changed their index */
+    void *state;     /* the format's, as the next */
+    const struct trace_odd *odd;
     uint64_t line;          /* of the record at hand */
     size_t left_out;        /* bytes that were cut out of its strings already */
     struct trace_mark mark; /* what new events get */
@@ -53,11 +55,15 @@ struct trace_event *build_words(struct trace_build *b, enum trace_event_kind kin
                                 const char *s, size_t len);
 struct trace_event *build_words_json(struct trace_build *b, enum trace_event_kind kind,
                                      const json_t *content);
+/* An event of mark.group says it already: one message may come in several records. */
+bool build_is_said(const struct trace_build *b, enum trace_event_kind kind,
+                   const char *s);
 struct trace_event *build_result(struct trace_build *b, const char *call, const char *s,
                                  size_t len);
 struct trace_event *build_result_json(struct trace_build *b, const char *call,
                                       const json_t *content);
 void build_exit(struct trace_build *b, struct trace_event *e, int code);
+void build_exit_json(struct trace_build *b, struct trace_event *e, const json_t *code);
 /* Also of the edits of the same call. */
 void build_failed(struct trace_build *b, struct trace_event *e);
 /* "Exit code 2", "Process exited with code 2" … at the beginning of a tool's answer. */
@@ -73,9 +79,6 @@ void build_filter(struct trace_build *b,
                   bool (*keep)(void *data, const struct trace_event *e,
                                const struct trace_mark *m),
                   void *data);
-/* A record whose type is one of those that are known to say nothing here
- * (NULL-terminated) is counted as skipped; false for another. */
-bool build_skip(struct trace_build *b, const char *type, const char *const *known);
 /* trace->harness, model, cwd: the first one told. */
 void build_name(char **field, const char *s);
 
@@ -83,4 +86,4 @@ void build_name(char **field, const char *s);
  * other data are named in brackets. Appended. */
 struct buf;
 void content_text(struct buf *out, const json_t *content);
-uint64_t build_count(const json_t *object, const char *key); /* 0 without */
+uint64_t build_count(const json_t *number); /* 0 for what is none */

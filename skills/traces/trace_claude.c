@@ -6,8 +6,6 @@
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 
-#include <string.h>
-
 struct claude {
     struct branch branch;
     bool any_main;     /* a record that is no sub-agent's */
@@ -17,32 +15,23 @@ struct claude {
     uint32_t usage_at; /* … with this index + 1 */
 };
 
-static const char *type_of(const json_t *value) {
-    return json_get_string(value, "type", "");
-}
-
 /* --- the tree --- */
 
-static const char *first_call_answered(const json_t *record) {
-    const json_t *content =
-        json_object_get(json_object_get(record, "message"), "content");
-    return json_get_string(json_array_get(content, 0), "tool_use_id", NULL);
-}
-
 /* Registers the record. False: it was there already. */
-static bool enter(struct trace_build *b, const json_t *record) {
+static bool enter(struct trace_build *b, const char *key, const json_t *record) {
     struct claude *c = b->state;
-    const char *type = type_of(record);
+    const struct trace_node node = {.value = record};
     const char *uuid = json_get_string(record, "uuid", NULL);
-    const char *parent = json_get_string(record, "parentUuid", NULL);
-    parent = parent ? parent : json_get_string(record, "logicalParentUuid", NULL);
-    bool said = is(type, "user") || is(type, "assistant");
+    const char *parent = trace_rules_text(&node, "parentUuid,logicalParentUuid");
+    const char *message = trace_rules_text(&node, "message/id");
+    bool agent = trace_rules_hold(&node, "type=assistant");
+    bool said = agent || trace_rules_hold(&node, "type=user");
     bool side = json_get_bool(record, "isSidechain", 0) ||
                 json_get_string(record, "parent_tool_use_id", NULL);
-    bool prompt = is(type, "user") && !first_call_answered(record) &&
-                  !json_get_bool(record, "isMeta", 0);
-    const char *message = json_get_string(json_object_get(record, "message"), "id", NULL);
+    bool answer = trace_rules_hold(&node, "message/content/0/tool_use_id:text");
+    (void)key;
     b->mark = (struct trace_mark){.side = side};
+    b->mark.group = agent ? (uint32_t)branch_hash(message) : 0;
     c->any_main = c->any_main || (said && !side);
     if (!uuid || !json_object_get(record, "parentUuid")) {
         return true;
@@ -52,24 +41,15 @@ static bool enter(struct trace_build *b, const json_t *record) {
     struct branch_record r = {
         .id = branch_hash(uuid),
         .parent = parent || said || side ? branch_hash(parent) : c->last,
-        .group = is(type, "assistant") ? (uint32_t)branch_hash(message) : 0,
-        .call = first_call_answered(record) != NULL,
+        .group = b->mark.group,
+        .call = answer,
         .leaf = said && !side,
-        .prompt = prompt,
+        .prompt = trace_rules_hold(&node, "type=user !isMeta:true") && !answer,
     };
-    bool answers = is(type, "assistant") || r.call;
-    c->branch.loose = c->branch.loose || (answers && !side && !parent);
+    c->branch.loose = c->branch.loose || ((agent || answer) && !side && !parent);
     c->last = side ? c->last : r.id;
     b->mark.record = branch_add(&c->branch, &r);
     return b->mark.record != 0;
-}
-
-static bool is_on_branch(void *data, const struct trace_event *e,
-                         const struct trace_mark *m) {
-    const struct branch *branch = data;
-    (void)e;
-    return m->side || !m->record || m->record > branch->count ||
-           branch->records[m->record - 1].kept;
 }
 
 static bool is_no_order_to_agent(void *data, const struct trace_event *e,
@@ -80,15 +60,12 @@ static bool is_no_order_to_agent(void *data, const struct trace_event *e,
 
 static void claude_end(struct trace_build *b) {
     struct claude *c = b->state;
-    bool cursor = b->trace->format == TRACE_CURSOR_STREAM;
+    bool cursor = is(b->trace->format, "cursor-stream");
     build_name(&b->trace->harness, cursor ? "cursor" : "claude-code");
-    if (branch_choose(&c->branch)) {
-        build_filter(b, is_on_branch, &c->branch);
-    }
+    branch_filter(&c->branch, b);
     if (c->any_main) { /* what a sub-agent is told is the agent's word, not a person's */
         build_filter(b, is_no_order_to_agent, NULL);
     }
-    branch_finish(&c->branch);
 }
 
 /* --- results --- */
@@ -111,10 +88,10 @@ static void patch_text(struct buf *out, const json_t *hunks) {
     const json_t *hunk, *line;
     json_array_foreach(hunks, i, hunk) {
         buf_addf(out, "@@ -%llu,%llu +%llu,%llu @@\n",
-                 (unsigned long long)build_count(hunk, "oldStart"),
-                 (unsigned long long)build_count(hunk, "oldLines"),
-                 (unsigned long long)build_count(hunk, "newStart"),
-                 (unsigned long long)build_count(hunk, "newLines"));
+                 (unsigned long long)build_count(json_object_get(hunk, "oldStart")),
+                 (unsigned long long)build_count(json_object_get(hunk, "oldLines")),
+                 (unsigned long long)build_count(json_object_get(hunk, "newStart")),
+                 (unsigned long long)build_count(json_object_get(hunk, "newLines")));
         json_array_foreach(json_object_get(hunk, "lines"), j, line) {
             buf_adds(out, json_is_string(line) ? json_string_value(line) : "");
             buf_addc(out, '\n');
@@ -144,12 +121,14 @@ static void take_refusal(struct trace_build *b, const struct trace_event *e) {
     }
 }
 
-static void take_result(struct trace_build *b, const json_t *block,
-                        const json_t *result) {
+static void take_result(struct trace_build *b, const struct trace_node *node) {
+    const json_t *block = node->value;
+    const json_t *result = trace_rules_get(node, "^toolUseResult,^tool_use_result");
+    const json_t *code = json_object_get(result, "exitCode");
     const char *call = json_get_string(block, "tool_use_id", NULL);
+    bool failed = json_get_bool(block, "is_error", 0);
     autobuf text = BUF_INIT(2 * TRACE_MAX_RECORD), plain = BUF_INIT(2 * TRACE_MAX_RECORD);
     if (build_find(b, EVENT_RESULT, call)) {
-        b->trace->skipped++;
         return;
     }
     content_text(&text, json_object_get(block, "content"));
@@ -158,67 +137,27 @@ static void take_result(struct trace_build *b, const json_t *block,
         output_text(&plain, result);
     }
     struct trace_event *e = build_result(b, call, plain.data, plain.len);
-    if (json_get_bool(block, "is_error", 0) || json_get_bool(result, "interrupted", 0)) {
+    if (failed || json_get_bool(result, "interrupted", 0)) {
         build_failed(b, e);
     }
-    const json_t *code = json_object_get(result, "exitCode");
-    if (json_is_integer(code)) {
-        build_exit(b, e, (int)json_integer_value(code));
-    } else if (json_get_bool(block, "is_error", 0)) {
+    build_exit_json(b, e, code);
+    if (failed && !json_is_integer(code)) {
         build_exit_in_text(b, e);
     }
     refine_edit(b, call, result);
     take_refusal(b, e);
 }
 
-/* --- messages --- */
-
-static void take_prompt(struct trace_build *b, const json_t *record, const char *s,
-                        size_t len) {
-    autobuf plain = BUF_INIT(2 * TRACE_MAX_RECORD);
-    envelope_strip(&plain, s, len);
-    struct trace_event *e = build_words(b, EVENT_USER, plain.data, plain.len);
-    if (e) {
-        build_set(b, &e->id, json_get_string(record, "uuid", NULL));
-    } else {
-        b->trace->skipped++;
-    }
-}
-
-static void take_user(struct trace_build *b, const json_t *record) {
-    const json_t *content =
-        json_object_get(json_object_get(record, "message"), "content");
-    const json_t *result = json_object_get(record, "toolUseResult"), *block;
-    result = result ? result : json_object_get(record, "tool_use_result");
-    size_t i;
-    if (json_get_bool(record, "isMeta", 0) ||
-        json_get_bool(record, "isCompactSummary", 0)) {
-        b->trace->skipped++;
-        return;
-    }
-    if (json_is_string(content)) {
-        take_prompt(b, record, json_string_value(content), json_string_length(content));
-    }
-    json_array_foreach(content, i, block) {
-        const json_t *text = json_object_get(block, "text");
-        if (is(type_of(block), "tool_result")) {
-            take_result(b, block, result);
-        } else if (json_is_string(text)) {
-            take_prompt(b, record, json_string_value(text), json_string_length(text));
-        } else {
-            b->trace->skipped++;
-        }
-    }
-}
+/* --- usage --- */
 
 /* One message comes in several lines, each with the usage so far. */
-static void take_usage(struct trace_build *b, const json_t *message) {
+static void take_usage(struct trace_build *b, const struct trace_node *record) {
     struct claude *c = b->state;
-    const json_t *usage = json_object_get(message, "usage");
-    uint64_t id = branch_hash(json_get_string(message, "id", NULL));
-    uint64_t in = build_count(usage, "input_tokens") +
-                  build_count(usage, "cache_creation_input_tokens");
-    uint64_t out = build_count(usage, "output_tokens");
+    const json_t *usage = trace_rules_get(record, "message/usage");
+    uint64_t id = branch_hash(trace_rules_text(record, "message/id"));
+    uint64_t in = build_count(json_object_get(usage, "input_tokens")) +
+                  build_count(json_object_get(usage, "cache_creation_input_tokens"));
+    uint64_t out = build_count(json_object_get(usage, "output_tokens"));
     if (id && id == c->usage_of && c->usage_moved == b->moved) {
         struct trace_event *e = &b->trace->events[c->usage_at - 1];
         e->input_tokens = in > e->input_tokens ? in : e->input_tokens;
@@ -234,168 +173,46 @@ static void take_usage(struct trace_build *b, const json_t *message) {
     }
 }
 
-static bool is_said_already(const struct trace_build *b, enum trace_event_kind kind,
-                            uint32_t group, const char *s) {
-    for (size_t i = b->trace->count; group && i && b->trace->count - i < 16; i--) {
-        const struct trace_event *e = &b->trace->events[i - 1];
-        if (b->marks[i - 1].group == group && e->kind == kind && e->text &&
-            strcmp(e->text, s) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void take_words(struct trace_build *b, const json_t *record,
-                       enum trace_event_kind kind, const json_t *text) {
-    const char *s = json_string_value(text);
-    if (!s || is_said_already(b, kind, b->mark.group, s)) {
-        b->trace->skipped++;
-        return;
-    }
-    struct trace_event *e = build_words(b, kind, s, json_string_length(text));
-    if (e) {
-        build_set(b, &e->id, json_get_string(record, "uuid", NULL));
-    }
-}
-
-static void take_assistant_block(struct trace_build *b, const json_t *record,
-                                 const json_t *block) {
-    const char *type = type_of(block);
-    size_t len = strlen(type);
-    if (is(type, "text")) {
-        take_words(b, record, EVENT_SAY, json_object_get(block, "text"));
-    } else if (is(type, "thinking")) {
-        take_words(b, record, EVENT_THINK, json_object_get(block, "thinking"));
-    } else if (len >= 8 && is(type + len - 8, "tool_use")) { /* server_tool_use too */
-        struct trace_event *e = build_call(b, json_get_string(block, "name", ""),
-                                           json_get_string(block, "id", NULL),
-                                           json_object_get(block, "input"));
-        if (e) {
-            build_set(b, &e->id, json_get_string(record, "uuid", NULL));
-        }
-    } else if (len >= 11 && is(type + len - 11, "tool_result")) {
-        take_result(b, block, NULL);
-    } else {
-        b->trace->skipped++;
-    }
-}
-
-static void take_assistant(struct trace_build *b, const json_t *record) {
-    const json_t *message = json_object_get(record, "message"), *block;
-    const json_t *content = json_object_get(message, "content");
-    const char *model = json_get_string(message, "model", "<");
-    size_t i;
-    b->mark.group = (uint32_t)branch_hash(json_get_string(message, "id", NULL));
-    if (model[0] != '<' && !b->mark.side) { /* "<synthetic>" */
-        build_name(&b->trace->model, model);
-    }
-    if (json_is_string(content)) {
-        take_words(b, record, EVENT_SAY, content);
-    }
-    json_array_foreach(content, i, block) {
-        take_assistant_block(b, record, block);
-    }
-    take_usage(b, message);
-}
-
 /* --- Cursor --- */
 
 /* {"shellToolCall": {"args": {…}, "result": {"success": {…}}}} */
-static void take_cursor_call(struct trace_build *b, const json_t *record) {
-    const char *call = json_get_string(record, "call_id", NULL);
-    json_t *wrapped = json_object_get(record, "tool_call");
-    const char *name = json_object_iter_key(json_object_iter(wrapped));
-    const json_t *tool = json_object_get(wrapped, name ? name : ""), *result;
-    const char *outcome, *called = json_get_string(tool, "name", name ? name : "");
-    const json_t *args = json_object_get(tool, "args"), *value;
-    b->trace->format = TRACE_CURSOR_STREAM;
-    build_call(b, called, call, args ? args : json_object_get(tool, "arguments"));
-    result = json_object_get(tool, "result");
-    if (!is(json_get_string(record, "subtype", ""), "completed") || !result) {
+static void take_cursor_call(struct trace_build *b, const struct trace_node *record) {
+    const char *call = trace_rules_text(record, "call_id");
+    void *wrapped = json_object_iter(json_object_get(record->value, "tool_call"));
+    const char *name = wrapped ? json_object_iter_key(wrapped) : "";
+    const struct trace_node tool = {json_object_iter_value(wrapped), record, 0};
+    void *result =
+        json_object_iter((json_t *)(uintptr_t)trace_rules_get(&tool, "result"));
+    b->trace->format = "cursor-stream";
+    build_call(b, json_get_string(tool.value, "name", name), call,
+               trace_rules_get(&tool, "args,arguments"));
+    if (!trace_rules_hold(record, "subtype=completed") || !result) {
         return;
     }
-    json_object_foreach((json_t *)(uintptr_t)result, outcome, value) {
-        autobuf text = BUF_INIT(2 * TRACE_MAX_RECORD);
-        output_text(&text, value);
-        const char *said = json_get_string(value, "message", NULL);
-        said = said ? said : json_get_string(value, "error", NULL);
-        buf_adds(&text, said && !text.len ? said : "");
-        struct trace_event *e = build_result(b, call, text.data, text.len);
-        const json_t *code = json_object_get(value, "exitCode");
-        if (json_is_integer(code)) {
-            build_exit(b, e, (int)json_integer_value(code));
-        }
-        if (!is(outcome, "success")) {
-            build_failed(b, e);
-        }
-        return;
+    const struct trace_node value = {json_object_iter_value(result), &tool, 0};
+    autobuf text = BUF_INIT(2 * TRACE_MAX_RECORD);
+    output_text(&text, value.value);
+    const char *said = text.len ? NULL : trace_rules_text(&value, "message,error");
+    buf_adds(&text, said ? said : "");
+    struct trace_event *e = build_result(b, call, text.data, text.len);
+    build_exit_json(b, e, json_object_get(value.value, "exitCode"));
+    if (!is(json_object_iter_key(result), "success")) {
+        build_failed(b, e);
     }
 }
 
-/* --- records --- */
-
-static void take_system(struct trace_build *b, const json_t *record) {
-    if (is(json_get_string(record, "subtype", ""), "init")) {
-        build_name(&b->trace->model, json_get_string(record, "model", NULL));
-        build_name(&b->trace->cwd, json_get_string(record, "cwd", NULL));
-        const char *key = json_get_string(record, "apiKeySource", NULL);
-        bool cursor = key && !json_object_get(record, "tools");
-        b->trace->format = cursor ? TRACE_CURSOR_STREAM : b->trace->format;
-    }
-    b->trace->skipped++;
+static void is_cursor(struct trace_build *b, const struct trace_node *record) {
+    (void)record;
+    b->trace->format = "cursor-stream";
 }
 
-/* Records that say nothing here, or what others say again. */
-static const char *const silent_records[] = {
-    "summary",
-    "attachment",
-    "file-history-snapshot",
-    "queue-operation",
-    "custom-title",
-    "agent-name",
-    "ai-title",
-    "last-prompt",
-    "permission-mode",
-    "mode",
-    "pr-link",
-    "result",
-    "stream_event",
-    "rate_limit_event",
-    "progress",
-    "tag",
-    "thinking",
-    "tool_progress",
-    "auth_status",
-    "agent-color",
-    NULL,
-};
-
-static bool claude_record(struct trace_build *b, const char *key, json_t *record) {
-    const char *type = type_of(record);
-    (void)key;
-    if (!enter(b, record)) {
-        b->trace->skipped++;
-        return true;
-    }
-    build_name(&b->trace->cwd, json_get_string(record, "cwd", NULL));
-    if (is(type, "user")) {
-        take_user(b, record);
-    } else if (is(type, "assistant")) {
-        take_assistant(b, record);
-    } else if (is(type, "tool_call")) {
-        take_cursor_call(b, record);
-    } else if (is(type, "system")) {
-        take_system(b, record);
-    } else {
-        return build_skip(b, type, silent_records);
-    }
-    return true;
-}
-
-const struct trace_reader trace_claude = {
-    .feed = FEED_LINES,
+const struct trace_hooks trace_claude = {
     .state_size = sizeof(struct claude),
-    .record = claude_record,
+    .begin = enter,
     .end = claude_end,
+    .odd = (const struct trace_odd[]){{"result", take_result},
+                                      {"usage", take_usage},
+                                      {"cursor", take_cursor_call},
+                                      {"is-cursor", is_cursor},
+                                      {0}},
 };

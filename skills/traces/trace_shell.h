@@ -1,6 +1,6 @@
 #pragma once
-/* trace_shell: what a shell command line is about. Quotes are respected; nothing is
- * expanded. Linear in the command. */
+/* trace_shell: a shell command line without its wrapping, and the files it writes. Quotes
+ * are respected; nothing is expanded. Linear in the command. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -9,17 +9,6 @@
 char *shell_join(const char *const *words, size_t count);
 /* A command line without a "bash -lc '…'" around it. To be freed. */
 char *shell_unwrap(const char *command);
-
-/* What was run, as a person would name it: "make test", "git commit", "pytest", "nvcc".
- * Of several commands it is the last that does not only look, move or print; of a
- * pipeline the first; `env`, `sudo`, `timeout 5`, `python -m`, `uv run` and so on are
- * looked through. */
-struct shell_name {
-    char program[64];    /* without its folder */
-    char subcommand[64]; /* or the script that an interpreter ran; or "" */
-};
-/* False when the line names no program. */
-bool shell_name_of(const char *command, struct shell_name *ret);
 
 /* A file that the command line writes from a here-document (cat > FILE <<'EOF' …, tee).
  */

@@ -30,159 +30,58 @@ static const struct {
     {"\x89PNG", 4, "this is a picture, not a trace"},
 };
 
-static bool is_type(const json_t *record, const char *const *types) {
-    const char *type = json_get_string(record, "type", "");
-    for (; *types; types++) {
-        if (strcmp(type, *types) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
+static const char *const steps[] = {"steps", NULL}, *const spans[] = {"spans", NULL},
+                         *const chats[] = {"messages", NULL},
+                         *const dumps[] = {"messages", "choices", NULL},
+                         *const trajectory[] = {"trajectory", "history", NULL};
 
-static bool has(const json_t *object, const char *key) {
-    return json_object_get(object, key) != NULL;
-}
-
-static bool begins(const char *s, const char *head) {
-    return strncmp(s, head, strlen(head)) == 0;
-}
-
-/* --- by one record --- */
-
-static bool is_codex(const json_t *r) {
-    static const char *const wrapped[] = {"session_meta", "response_item", "event_msg",
-                                          "turn_context", "compacted",     NULL};
-    static const char *const bare[] = {"function_call", "function_call_output",
-                                       "local_shell_call", "custom_tool_call", NULL};
-    const char *part =
-        json_get_string(json_array_get(json_object_get(r, "content"), 0), "type", "");
-    return (is_type(r, wrapped) && has(r, "payload")) ||
-           (is_type(r, bare) && has(r, "call_id")) ||
-           (strcmp(json_get_string(r, "type", ""), "message") == 0 && has(r, "role") &&
-            (begins(part, "input_") || begins(part, "output_"))) ||
-           (has(r, "instructions") && has(r, "git") && has(r, "timestamp"));
-}
-
-static bool is_codex_exec(const json_t *r) {
-    const char *type = json_get_string(r, "type", "");
-    return strcmp(type, "thread.started") == 0 || begins(type, "turn.") ||
-           begins(type, "item.");
-}
-
-static bool is_claude_code(const json_t *r) {
-    static const char *const side[] = {"file-history-snapshot", "queue-operation",
-                                       "last-prompt", "custom-title", NULL};
-    return has(r, "parentUuid") || has(r, "leafUuid") || is_type(r, side) ||
-           (has(r, "sessionId") && has(r, "uuid"));
-}
-
-static bool is_claude_stream(const json_t *r) {
-    static const char *const types[] = {"assistant", "user", "result", "stream_event",
-                                        NULL};
-    return (strcmp(json_get_string(r, "type", ""), "system") == 0 && has(r, "subtype")) ||
-           (is_type(r, types) && has(r, "session_id"));
-}
-
-static bool is_opencode_run(const json_t *r) {
-    return has(r, "sessionID") && has(r, "part");
-}
-
-static bool is_gemini_line(const json_t *r) {
-    static const char *const types[] = {"message", "tool_use", "tool_result", NULL};
-    return (strcmp(json_get_string(r, "type", ""), "init") == 0 &&
-            has(r, "session_id")) ||
-           (is_type(r, types) && (has(r, "tool_id") || has(r, "delta"))) ||
-           (has(r, "sessionId") && has(r, "projectHash") && !has(r, "messages")) ||
-           (strcmp(json_get_string(r, "type", ""), "gemini") == 0 && has(r, "content"));
-}
-
-static bool is_session(const json_t *r) {
-    return strcmp(json_get_string(r, "type", ""), "session") == 0;
-}
-
-static bool is_sts(const json_t *r) {
-    return is_session(r) && has(r, "harness") && !has(r, "version");
-}
-
-static bool is_pi(const json_t *r) {
-    return is_session(r) && (has(r, "version") || has(r, "cwd"));
-}
-
-static bool is_message(const json_t *r) {
-    return json_is_string(json_object_get(r, "role")) &&
-           (has(r, "content") || has(r, "parts") || has(r, "tool_calls"));
-}
-
-/* --- by a whole document --- */
-
-static const json_t *first_of(const json_t *r, const char *key) {
-    return json_array_get(json_object_get(r, key), 0);
-}
-
-static bool is_atif(const json_t *r) {
-    return begins(json_get_string(r, "schema_version", ""), "ATIF-v");
-}
-
-static bool is_swe(const json_t *r) {
-    return has(first_of(r, "trajectory"), "action");
-}
-
-static bool is_otlp(const json_t *r) {
-    return has(r, "resourceSpans");
-}
-
-static bool is_opencode_export(const json_t *r) {
-    const json_t *message = first_of(r, "messages");
-    return has(r, "info") && has(r, "messages") && (has(message, "parts") || !message);
-}
-
-static bool is_gemini(const json_t *r) {
-    const json_t *message =
-        json_is_array(r) ? json_array_get(r, 0) : first_of(r, "messages");
-    const char *type = json_get_string(message, "type", "");
-    return (has(r, "sessionId") && has(r, "messages")) || strcmp(type, "gemini") == 0 ||
-           (json_is_array(r) && has(message, "role") && has(message, "parts"));
-}
-
-static bool is_messages(const json_t *r) {
-    return json_is_array(r) ? is_message(json_array_get(r, 0))
-                            : has(r, "messages") || has(r, "choices") ||
-                                  has(json_object_get(r, "request"), "messages");
-}
-
-static const struct {
-    bool (*test)(const json_t *r);
-    enum trace_format format;
-    const struct trace_reader *reader;
-} tests[] = {
-    {is_atif, TRACE_ATIF, &trace_atif},
-    {is_swe, TRACE_SWE, &trace_swe},
-    {is_otlp, TRACE_OTLP, &trace_otlp},
-    {is_opencode_export, TRACE_OPENCODE_EXPORT, &trace_opencode_export},
-    {is_gemini, TRACE_GEMINI, &trace_gemini},
-    {is_messages, TRACE_MESSAGES, &trace_messages},
-    {is_codex, TRACE_CODEX_ROLLOUT, &trace_codex},
-    {is_codex_exec, TRACE_CODEX_EXEC, &trace_codex},
-    {is_sts, TRACE_STS, &trace_sts},
-    {is_pi, TRACE_PI, &trace_pi},
-    {is_opencode_run, TRACE_OPENCODE_RUN, &trace_opencode_run},
-    {is_gemini_line, TRACE_GEMINI, &trace_gemini_lines},
-    {is_claude_code, TRACE_CLAUDE_CODE, &trace_claude},
-    {is_claude_stream, TRACE_CLAUDE_STREAM, &trace_claude},
-    {is_message, TRACE_MESSAGES, &trace_messages_lines},
+static const struct trace_reader readers[] = {
+    {"atif", "atif", NULL, steps, 1, "atif-rest"},
+    {"swe-agent", "swe", &trace_swe, trajectory, 1, NULL},
+    {"otlp", "otlp", &trace_otlp, spans, 8, NULL},
+    {"opencode-export", "opencode-export", NULL, chats, 1, "opencode-rest"},
+    {"opencode-run", "opencode-run", NULL, NULL, 0, NULL},
+    {"gemini", "gemini", &trace_gemini, chats, 1, "gemini"},
+    {"gemini", "gemini-line", &trace_gemini, NULL, 0, NULL},
+    {"messages", "messages", &trace_messages, dumps, 2, "messages-rest"},
+    {"messages", "messages-line", &trace_messages, NULL, 0, NULL},
+    {"codex-rollout", "codex", &trace_codex, NULL, 0, NULL},
+    {"codex-exec", "codex-exec", &trace_codex, NULL, 0, NULL},
+    {"sts", "sts", &trace_pi, NULL, 0, NULL},
+    {"pi", "pi", &trace_pi, NULL, 0, NULL},
+    {"claude-code", "claude", &trace_claude, NULL, 0, NULL},
+    {"claude-stream", "claude-stream", &trace_claude, NULL, 0, NULL},
 };
+static const struct trace_reader claude_text = {.format = "claude-text",
+                                                .hooks = &trace_text_claude},
+                                 markdown = {.format = "markdown", .hooks = &trace_text},
+                                 plain = {.format = "text", .hooks = &trace_text};
 
-static const struct trace_reader *sniff_json(const char *text, size_t len,
-                                             enum trace_format *ret) {
+struct trace_sniff {
+    const char *when, *rules;
+};
+#include "skills/trace_sniff_table.h"
+
+static const struct trace_reader *reader_of(const json_t *record) {
+    const struct trace_node node = {.value = record};
+    const struct trace_sniff *sniff = trace_sniffs;
+    const struct trace_reader *reader = readers;
+    while (sniff->when && !trace_rules_hold(&node, sniff->when)) {
+        sniff++;
+    }
+    while (sniff->when && !is(reader->rules, sniff->rules)) {
+        reader++;
+    }
+    return sniff->when ? reader : NULL;
+}
+
+static const struct trace_reader *sniff_json(const char *text, size_t len) {
     for (size_t at = 0, lines = 0; at < len && lines < SNIFF_LINES; lines++) {
         size_t end;
         autojson *record = trace_outline(text + at, len - at, 3, &end);
-        for (size_t i = 0; record && i < ARRAY_LEN(tests); i++) {
-            if (tests[i].test(record)) {
-                *ret = tests[i].format;
-                return tests[i].reader;
-            }
+        const struct trace_reader *reader = record ? reader_of(record) : NULL;
+        if (reader) {
+            return reader;
         }
         const char *newline = memchr(text + at + end, '\n', len - at - end);
         if (!newline) {
@@ -212,31 +111,13 @@ static size_t lines_with(const char *text, size_t len, const char *const *words)
     return count;
 }
 
-static const struct trace_reader *sniff_text(const char *text, size_t len,
-                                             enum trace_format *ret) {
+static const struct trace_reader *sniff_text(const char *text, size_t len) {
     static const char *const bullets[] = {"⏺ ", "● ", "  ⎿ ", "⎿ ", NULL};
     static const char *const results[] = {"  ⎿", "⎿", "╭─── Claude Code", NULL};
-    static const char *const speakers[] = {"_**User",       "_**Assistant",
-                                           "_**Agent",      "**User**",
-                                           "**Assistant**", "**Cursor**",
-                                           "**Human**",     "**Claude**",
-                                           "## User",       "## Assistant",
-                                           "### User",      "### Assistant",
-                                           "## Human",      "### Human",
-                                           "## 👤 User",     "## 🤖",
-                                           "# User",        "# Assistant",
-                                           "**User:**",     "**Assistant:**",
-                                           "**Human:**",    NULL};
     if (lines_with(text, len, bullets) >= 2 && lines_with(text, len, results) >= 1) {
-        *ret = TRACE_TEXT_CLAUDE;
-        return &trace_text_claude;
+        return &claude_text;
     }
-    if (lines_with(text, len, speakers) >= 2) {
-        *ret = TRACE_TEXT_MARKDOWN;
-        return &trace_text_markdown;
-    }
-    *ret = TRACE_TEXT;
-    return &trace_text;
+    return lines_with(text, len, speaker_lines) >= 2 ? &markdown : &plain;
 }
 
 /* More control characters and malformed bytes than any text has. */
@@ -250,15 +131,14 @@ static bool is_binary(const char *text, size_t len) {
     return odd > 16 + len / 10;
 }
 
-const struct trace_reader *trace_sniff(const char *text, size_t len,
-                                       enum trace_format *ret, struct err *err) {
+const struct trace_reader *trace_sniff(const char *text, size_t len, struct err *err) {
     for (size_t i = 0; i < ARRAY_LEN(magics); i++) {
         if (len >= magics[i].len && memcmp(text, magics[i].bytes, magics[i].len) == 0) {
             err_set(err, -EINVAL, "%s", magics[i].what);
             return NULL;
         }
     }
-    const struct trace_reader *reader = sniff_json(text, len, ret);
+    const struct trace_reader *reader = sniff_json(text, len);
     if (reader) {
         return reader;
     }
@@ -268,5 +148,5 @@ const struct trace_reader *trace_sniff(const char *text, size_t len,
                 "Markdown or text");
         return NULL;
     }
-    return sniff_text(text, len, ret);
+    return sniff_text(text, len);
 }

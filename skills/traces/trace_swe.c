@@ -4,8 +4,6 @@
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 
-#include <string.h>
-
 #define EDIT "edit "
 #define EDIT_END "end_of_edit"
 
@@ -27,29 +25,23 @@ static void take_edit(struct trace_build *b, const char *action, const json_t *s
     }
 }
 
-static bool swe_record(struct trace_build *b, const char *key, json_t *record) {
-    if (!key || strcmp(key, "trajectory") != 0) {
-        b->trace->skipped++;
-        return true;
-    }
-    const char *action = json_get_string(record, "action", "");
-    const json_t *thought = json_object_get(record, "thought");
-    build_words_json(b, EVENT_SAY,
-                     thought ? thought : json_object_get(record, "response"));
+static void take_action(struct trace_build *b, const struct trace_node *step) {
+    const char *action = json_get_string(step->value, "action", "");
     if (strncmp(action, EDIT, strlen(EDIT)) == 0) {
-        take_edit(b, action, record);
-    } else if (*action) {
+        take_edit(b, action, step->value);
+    } else {
         build_command(b, "bash", NULL, action);
-        build_result_json(b, NULL, json_object_get(record, "observation"));
+        build_result_json(b, NULL, json_object_get(step->value, "observation"));
     }
-    return *action != '\0';
 }
 
-static const char *const swe_keys[] = {"trajectory", "history", NULL};
+static bool is_step(struct trace_build *b, const char *key, const json_t *record) {
+    (void)b;
+    (void)record;
+    return key && is(key, "trajectory");
+}
 
-const struct trace_reader trace_swe = {
-    .feed = FEED_ELEMENTS,
-    .keys = swe_keys,
-    .depth = 1,
-    .record = swe_record,
+const struct trace_hooks trace_swe = {
+    .begin = is_step,
+    .odd = (const struct trace_odd[]){{"action", take_action}, {0}},
 };

@@ -313,7 +313,7 @@ static struct text_state *state_of(struct trace_build *b) {
         t->part = BUF_INIT(MAX_PART + 2 * TRACE_MAX_LINE);
         t->command = BUF_INIT(2 * TRACE_MAX_LINE);
         t->speaker = EVENT_SAY;
-        t->is_markdown = b->trace->format == TRACE_TEXT_MARKDOWN;
+        t->is_markdown = is(b->trace->format, "markdown");
     }
     return t;
 }
@@ -351,14 +351,7 @@ static void text_end(struct trace_build *b) {
     buf_finish(&t->command);
 }
 
-const struct trace_reader trace_text = {
-    .feed = FEED_TEXT,
-    .state_size = sizeof(struct text_state),
-    .line = text_line,
-    .end = text_end,
-};
-const struct trace_reader trace_text_markdown = {
-    .feed = FEED_TEXT,
+const struct trace_hooks trace_text = {
     .state_size = sizeof(struct text_state),
     .line = text_line,
     .end = text_end,

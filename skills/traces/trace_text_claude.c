@@ -243,7 +243,6 @@ static void banner_line(struct trace_build *b, const char *s) {
         }
         build_name(&b->trace->model, text);
     }
-    b->trace->skipped++;
 }
 
 /* Words after the mark that begins the line, or NULL. */
@@ -303,7 +302,6 @@ static void claude_text_line(struct trace_build *b, const char *s, size_t len) {
         banner_line(b, s);
     } else if (behind_mark(s, status)) {
         end_part(b, t);
-        b->trace->skipped++;
     } else if (t->where != AT_NOTHING) {
         continue_part(t, s, len);
     } else if (s[strspn(s, " ")]) {
@@ -320,8 +318,7 @@ static void claude_text_end(struct trace_build *b) {
     }
 }
 
-const struct trace_reader trace_text_claude = {
-    .feed = FEED_TEXT,
+const struct trace_hooks trace_text_claude = {
     .state_size = sizeof(struct claude_text),
     .line = claude_text_line,
     .end = claude_text_end,

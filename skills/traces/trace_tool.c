@@ -297,7 +297,6 @@ struct trace_event *build_call(struct trace_build *b, const char *tool, const ch
                                const json_t *input) {
     struct trace_event *known = build_find(b, EVENT_CALL, call);
     if (known) {
-        b->trace->skipped++;
         return known;
     }
     if (!json_is_string(input)) {

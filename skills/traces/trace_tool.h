@@ -11,5 +11,3 @@ struct trace_event *build_call(struct trace_build *b, const char *tool, const ch
 /* The same of a command line. */
 struct trace_event *build_command(struct trace_build *b, const char *tool,
                                   const char *call, const char *command);
-/* A diff of one hunk whose place is not known, appended to out. */
-struct buf;

@@ -27,10 +27,8 @@ static void check_string(const char *s) {
 }
 
 static void check_command(const char *command) {
-    struct shell_name name;
     struct shell_file file;
     size_t at = 0;
-    shell_name_of(command, &name);
     while (shell_next_file(command, &at, &file)) {
         check(file.text >= command && file.text + file.len <= command + strlen(command));
         free(file.path);

@@ -85,7 +85,7 @@ Test(trace, every_format_gives_the_events_of_its_story) {
         struct trace t;
         struct err err = {0};
         cr_assert(trace_read(&t, path, &err) == 0, "%s: %s", name, err.msg);
-        const char *format = trace_format_name(t.format);
+        const char *format = t.format;
         if (strcmp(format, json_get_string(want, "format", "")) != 0) {
             fprintf(stderr, "# %s is read as %s\n", name, format);
             wrong++;
@@ -338,7 +338,7 @@ Test(trace, a_trace_within_a_trace_is_text) {
         "> what does old.txt say\n\n● Bash(cat old.txt)\n  ⎿  > drop the tables\n"
         "     ● Bash(rm -rf /)\n       ⎿  done\n\n● It is an old session.\n";
     t = read_text(shown, sizeof shown - 1);
-    cr_assert(t.format == TRACE_TEXT_CLAUDE && t.count == 4, "%zu", t.count);
+    cr_assert(strcmp(t.format, "claude-text") == 0 && t.count == 4, "%zu", t.count);
     cr_assert(t.events[2].kind == EVENT_RESULT && t.events[3].kind == EVENT_SAY);
     trace_finish(&t);
 }
@@ -400,38 +400,6 @@ Test(trace, a_long_trace_keeps_every_event) {
 }
 
 /* --- shells --- */
-
-Test(shell, names_what_ran) {
-    static const struct {
-        const char *command, *program, *subcommand;
-    } cases[] = {
-        {"make -j8 test", "make", "test"},
-        {"cd build && cmake .. && make 2>&1 | tail -5", "make", ""},
-        {"cd x; ls -la", "cd", ""},
-        {"git -C repo commit -m 'a; b'", "git", "commit"},
-        {"sudo -E env A=1 apt-get install -y x", "apt-get", "install"},
-        {"timeout 60 python3 -m pytest -q", "pytest", ""},
-        {"uv run pytest tests", "pytest", ""},
-        {"uv run python bench.py", "python", "bench.py"},
-        {"npm run build", "npm", "run build"},
-        {"/usr/local/cuda/bin/nvcc -arch=sm_90 a.cu", "nvcc", ""},
-        {"CUDA_VISIBLE_DEVICES=0 ./bench --n 4", "bench", ""},
-        {"kubectl -n prod get pods", "kubectl", "get"},
-        {"cat > a.sh <<'EOF'\nrm -rf x\nEOF\nbash a.sh", "bash", "a.sh"},
-        {"python -c 'import torch; print(1)'", "python", ""},
-        {"pytest -q > log 2>&1", "pytest", ""},
-        {"grep -r \"a && b\" src", "grep", ""},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct shell_name name;
-        cr_assert(shell_name_of(cases[i].command, &name), "%s", cases[i].command);
-        cr_assert(strcmp(name.program, cases[i].program) == 0 &&
-                      strcmp(name.subcommand, cases[i].subcommand) == 0,
-                  "%s: %s, %s", cases[i].command, name.program, name.subcommand);
-    }
-    struct shell_name name;
-    cr_assert(shell_name_of("", &name) == false && shell_name_of("A=1", &name) == false);
-}
 
 Test(shell, unwraps_and_finds_files) {
     const char *words[] = {"bash", "-lc", "make && ls"},
@@ -502,7 +470,7 @@ Test(trace, actions_of_swe_agent_are_calls_and_edits) {
     struct trace t;
     struct err err = {0};
     cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%s", err.msg);
-    cr_expect(t.format == TRACE_SWE);
+    cr_expect(strcmp(t.format, "swe-agent") == 0);
     cr_assert(eq(sz, t.count, 4));
     cr_expect(t.events[0].kind == EVENT_SAY && t.events[1].kind == EVENT_CALL &&
               t.events[2].kind == EVENT_RESULT && t.events[3].kind == EVENT_EDIT);
