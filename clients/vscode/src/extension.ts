@@ -4,11 +4,26 @@ import { provideMcpServer } from "./mcp";
 import { chooseProgram, openWalkthrough, tellWhatIsMissing } from "./missing";
 import { Server } from "./server";
 import { StatusItem } from "./status";
+import { ValidationPanel } from "./validation/panel";
+import { isValidation, validate } from "./validation/validate";
 
 function addCommands(context: vscode.ExtensionContext, commands: Record<string, (...args: never[]) => unknown>): void {
   for (const [name, run] of Object.entries(commands)) {
     context.subscriptions.push(vscode.commands.registerCommand(`upskilld.${name}`, run));
   }
+}
+
+function addValidation(context: vscode.ExtensionContext, server: Server): (document?: vscode.Uri) => Promise<void> {
+  const panel: ValidationPanel = new ValidationPanel(context.extensionUri,
+    (document, seed) => void validate(server, panel, document, seed));
+  context.subscriptions.push(panel);
+  server.middleware.executeCommand = (command, args, next) => {
+    const document = isValidation(command, args);
+    return document ? validate(server, panel, document) : next(command, args);
+  };
+  return async (document = vscode.window.activeTextEditor?.document.uri) => {
+    await validate(server, panel, document ?? vscode.Uri.parse("untitled:"));
+  };
 }
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
@@ -17,6 +32,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(server, new StatusItem(server), tellWhatIsMissing(server),
                              provideMcpServer(server, version));
   addCommands(context, {
+    validateKernel: addValidation(context, server),
     restart: () => server.restart(),
     showOutput: () => server.output.show(),
     showMenu: () => showMenu(server),

@@ -98,10 +98,14 @@ export class Editor {
   }
 
   async setTheme(name) {
-    this.userSettings({ "workbench.colorTheme": name });
-    const kind = /High Contrast/.test(name) ? "hc-" : "vs";
-    const dark = /Light/.test(name) ? (kind === "vs" ? "" : "light") : (kind === "vs" ? "-dark" : "black");
-    await this.page.locator(`.monaco-workbench.${kind}${dark}`).waitFor();
+    await this.command("Preferences: Color Theme");
+    const input = this.page.locator(".quick-input-widget input");
+    await this.page.locator(".quick-input-widget", { hasText: /theme/i }).waitFor();
+    await input.first().fill(name);
+    await this.page.locator(".quick-input-list .monaco-list-row").first().waitFor();
+    await this.page.keyboard.press("Enter");
+    const kind = /High Contrast/.test(name) ? ["hc-black", "hc-light"] : ["vs-dark", "vs"];
+    await this.page.locator(`.monaco-workbench.${kind[/Light/.test(name) ? 1 : 0]}`).waitFor();
   }
 
   userSettings(more) {
@@ -117,10 +121,12 @@ export class Editor {
   // A command by its title, as the palette shows it.
   async command(title) {
     await this.quick(`>${title}`);
-    const row = this.page.locator(".quick-input-list .monaco-list-row").first();
-    await row.waitFor();
-    await until(async () => (await row.innerText()).includes(title.replace(/^.*?: /, "")), `the command ${title}`);
-    await this.page.keyboard.press("Enter");
+    const rows = this.page.locator(".quick-input-list .monaco-list-row");
+    await rows.first().waitFor();
+    const labels = () => rows.evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
+    const index = await until(async () => (await labels()).findIndex((label) => label.split(",")[0] === title) + 1,
+                              `the command ${title}`);
+    await rows.nth(index - 1).click();
   }
 
   async quick(text) {
