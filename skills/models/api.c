@@ -3,29 +3,21 @@
 #include <errno.h>
 #include <string.h>
 
+#include "skills/api_quirks_table.h"
+
 const struct api *api_of(const struct model *model) {
     return model->api == MODEL_MESSAGES ? &messages_api : &chat_api;
+}
+
+json_t *api_effort(const struct api_ask *ask) {
+    const char *effort = ask->quirks & QUIRK_NO_EFFORT ? NULL : ask->model->effort;
+    return effort ? json_text(effort, strlen(effort)) : NULL;
 }
 
 /* --- what endpoints refuse --- */
 
 const char *api_quirk_name(unsigned bit) {
-    static const char *const names[QUIRK_COUNT] = {
-        "takes the other name for max_tokens",
-        "refuses stream_options",
-        "has no structured output",
-        "refuses a forced tool",
-        "refuses a reasoning effort",
-        "wants the other anthropic-version",
-        "does not stream",
-        "takes no system message",
-    };
-    for (unsigned i = 0; i < QUIRK_COUNT; i++) {
-        if (bit == 1u << i) {
-            return names[i];
-        }
-    }
-    return "";
+    return bit ? quirk_names[__builtin_ctz(bit)] : "";
 }
 
 static bool mentions(const struct endpoint_error *e, const char *word) {
@@ -34,18 +26,8 @@ static bool mentions(const struct endpoint_error *e, const char *word) {
 
 /* Not "max_tokens is too large: 9000", which another name would not mend. */
 static bool says_unknown(const struct endpoint_error *e) {
-    static const char *const phrases[] = {
-        "unsupported",     "not supported", "unrecognized",    "unknown",
-        "not permitted",   "not allowed",   "unexpected",      "does not support",
-        "not accept",      "extra inputs",  "extra_forbidden", "extra fields",
-        "not implemented", "not available", "must be omitted", "not enabled",
-        "doesn't support"};
-    for (size_t i = 0; i < ARRAY_LEN(phrases); i++) {
-        if (mentions(e, phrases[i])) {
-            return true;
-        }
-    }
-    return strcmp(e->code, "unsupported_parameter") == 0 ||
+    return endpoint_error_speaks(e, unknown_phrases) ||
+           strcmp(e->code, "unsupported_parameter") == 0 ||
            strcmp(e->code, "unknown_parameter") == 0;
 }
 
@@ -67,19 +49,8 @@ static unsigned learn_form(const struct api_ask *sent) {
 }
 
 static bool mentions_form(const struct api_ask *sent, const struct endpoint_error *e) {
-    static const char *const native[] = {"response_format", "json_schema",   "schema",
-                                         "grammar",         "output_config", "samplers",
-                                         "structured",      "output_format"};
-    static const char *const tool[] = {"tool", "function"};
-    const char *const *words = sent->form == FORM_NATIVE ? native : tool;
-    size_t count = sent->form == FORM_NATIVE ? ARRAY_LEN(native) : ARRAY_LEN(tool);
-    for (size_t i = 0; sent->form != FORM_TEXT && sent->form != FORM_WORDS && i < count;
-         i++) {
-        if (mentions(e, words[i])) {
-            return true;
-        }
-    }
-    return false;
+    return (sent->form == FORM_NATIVE && endpoint_error_speaks(e, native_form_words)) ||
+           (sent->form == FORM_TOOL && endpoint_error_speaks(e, tool_form_words));
 }
 
 static unsigned learn_word(const struct api_ask *sent, const struct endpoint_error *e) {

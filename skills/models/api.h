@@ -77,6 +77,7 @@ const struct api *api_of(const struct model *model);
 /* The quirk that an error teaches (a bit), or 0. */
 unsigned api_learn(const struct api_ask *sent, long status,
                    const struct endpoint_error *error);
+json_t *api_effort(const struct api_ask *ask); /* what is sent of it: new, or NULL */
 bool api_sends_completion_length(const struct api_ask *ask); /* max_completion_tokens */
 
 /* For the readers. */

@@ -1,9 +1,6 @@
 #include "skills/models/api.h"
 
-#include "base/text.h"
-
 #include <errno.h>
-#include <string.h>
 
 #define MAX_COUNT                                                                        \
     1000000000000ll /* tokens; more is nonsense and could overflow a sum                 \
@@ -22,15 +19,9 @@ void reply_finish(struct api_reply *r) {
 }
 
 void reply_set_word(char *ret, size_t size, const json_t *string) {
-    if (!json_is_string(string)) {
-        return;
+    if (json_is_string(string)) {
+        endpoint_word(ret, size, json_string_value(string), json_string_length(string));
     }
-    autobuf clean = BUF_INIT(4096);
-    size_t len = json_string_length(string);
-    text_clean(&clean, json_string_value(string), len < 1024 ? len : 1024);
-    size_t n = text_cut(clean.data, clean.len, size - 1);
-    memcpy(ret, clean.data, n);
-    ret[n] = '\0';
 }
 
 uint64_t reply_count(const json_t *object, const char *key) {

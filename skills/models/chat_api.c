@@ -10,14 +10,10 @@
 /* --- the request --- */
 
 static json_t *message(const char *role, const char *before, const char *text) {
-    autobuf whole = BUF_INIT(SIZE_MAX / 2);
-    if (before) {
-        buf_adds(&whole, before);
-        buf_adds(&whole, "\n\n");
-    }
-    buf_adds(&whole, text);
+    autofree char *whole =
+        xasprintf("%s%s%s", before ? before : "", before ? "\n\n" : "", text);
     return json_pack("{s:s, s:o}", "role", role, "content",
-                     json_text(whole.data, whole.len));
+                     json_text(whole, strlen(whole)));
 }
 
 static json_t *message_list(const struct api_ask *ask) {
@@ -41,53 +37,34 @@ bool api_sends_completion_length(const struct api_ask *ask) {
     return is_openai != !!(ask->quirks & QUIRK_OTHER_LENGTH);
 }
 
-static void add_tool(json_t *body, const struct api_ask *ask) {
-    json_object_set_new(body, "tools",
-                        json_pack("[{s:s, s:{s:s, s:s, s:O}}]", "type", "function",
-                                  "function", "name", ask->schema_name, "description",
-                                  "Hands over the answer.", "parameters", ask->schema));
-    json_object_set_new(body, "tool_choice",
-                        json_pack("{s:s, s:{s:s}}", "type", "function", "function",
-                                  "name", ask->schema_name));
+static json_t *tools_of(const struct api_ask *ask) {
+    return json_pack("[{s:s, s:{s:s, s:s, s:O}}]", "type", "function", "function", "name",
+                     ask->schema_name, "description", "Hands over the answer.",
+                     "parameters", ask->schema);
 }
 
-static void add_format(json_t *body, const struct api_ask *ask) {
-    json_object_set_new(body, "response_format",
-                        json_pack("{s:s, s:{s:s, s:O, s:b}}", "type", "json_schema",
-                                  "json_schema", "name", ask->schema_name, "schema",
-                                  ask->schema, "strict",
-                                  structured_is_strict(ask->schema)));
-}
-
-static void add_stream(json_t *body, const struct api_ask *ask) {
-    if (ask->quirks & QUIRK_NO_STREAM) {
-        return;
-    }
-    json_object_set_new(body, "stream", json_true());
-    if (!(ask->quirks & QUIRK_NO_USAGE_OPTION)) {
-        json_object_set_new(body, "stream_options",
-                            json_pack("{s:b}", "include_usage", 1));
-    }
+static json_t *format_of(const struct api_ask *ask) {
+    return json_pack("{s:s, s:{s:s, s:O, s:b}}", "type", "json_schema", "json_schema",
+                     "name", ask->schema_name, "schema", ask->schema, "strict",
+                     structured_is_strict(ask->schema));
 }
 
 static json_t *chat_request(const struct api_ask *ask) {
-    json_t *body = json_pack("{s:o, s:o}", "model",
-                             json_text(ask->model->model, strlen(ask->model->model)),
-                             "messages", message_list(ask));
-    json_object_set_new(
-        body, api_sends_completion_length(ask) ? "max_completion_tokens" : "max_tokens",
-        json_integer(ask->max_tokens));
-    if (ask->model->effort && !(ask->quirks & QUIRK_NO_EFFORT)) {
-        json_object_set_new(body, "reasoning_effort",
-                            json_text(ask->model->effort, strlen(ask->model->effort)));
-    }
-    if (ask->form == FORM_NATIVE) {
-        add_format(body, ask);
-    } else if (ask->form == FORM_TOOL) {
-        add_tool(body, ask);
-    }
-    add_stream(body, ask);
-    return body;
+    bool tool = ask->form == FORM_TOOL, stream = !(ask->quirks & QUIRK_NO_STREAM);
+    bool usage = stream && !(ask->quirks & QUIRK_NO_USAGE_OPTION);
+    const char *length =
+        api_sends_completion_length(ask) ? "max_completion_tokens" : "max_tokens";
+    return json_pack("{s:o, s:o, s:I, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "model",
+                     json_text(ask->model->model, strlen(ask->model->model)), "messages",
+                     message_list(ask), length, (json_int_t)ask->max_tokens,
+                     "reasoning_effort", api_effort(ask), "response_format",
+                     ask->form == FORM_NATIVE ? format_of(ask) : NULL, "tools",
+                     tool ? tools_of(ask) : NULL, "tool_choice",
+                     tool ? json_pack("{s:s, s:{s:s}}", "type", "function", "function",
+                                      "name", ask->schema_name)
+                          : NULL,
+                     "stream", stream ? json_true() : NULL, "stream_options",
+                     usage ? json_pack("{s:b}", "include_usage", 1) : NULL);
 }
 
 /* --- the answer --- */

@@ -71,10 +71,7 @@ static void identify(char ret[static HASH_HEX_SIZE], const struct model *m,
 }
 
 static void endpoint_free(struct endpoint *e) {
-    for (size_t i = 0; i < e->model_count; i++) {
-        free(e->models[i].name);
-    }
-    free(e->models);
+    json_decref(e->models);
     free(e->base_url);
     free(e);
 }
@@ -105,6 +102,7 @@ struct endpoint *endpoint_get(struct endpoint_list *list, const struct model *mo
     forget_idle(list);
     e = xcalloc(1, sizeof *e);
     e->base_url = xstrdup(model->base_url);
+    e->models = json_object();
     memcpy(e->identity, identity, sizeof e->identity);
     limit_init(&e->limit, start, max);
     TAILQ_INIT(&e->queue);
@@ -133,38 +131,27 @@ bool endpoint_has_room(const struct endpoint *e, uint64_t now) {
 /* --- quirks --- */
 
 unsigned endpoint_quirks(const struct endpoint *e, const char *model) {
-    for (size_t i = 0; i < e->model_count; i++) {
-        if (strcmp(e->models[i].name, model) == 0) {
-            return e->models[i].quirks;
-        }
-    }
-    return 0;
+    return (unsigned)json_get_integer(e->models, model, 0);
 }
 
 void endpoint_learn(struct endpoint *e, const char *model, unsigned quirks) {
-    for (size_t i = 0; i < e->model_count; i++) {
-        if (strcmp(e->models[i].name, model) == 0) {
-            e->models[i].quirks = quirks;
-            return;
-        }
+    bool known = json_object_get(e->models, model);
+    if (known || (quirks && json_object_size(e->models) < ENDPOINT_MAX_MODELS)) {
+        json_object_set_new(e->models, model, json_integer(quirks));
     }
-    if (quirks == 0 || e->model_count == ENDPOINT_MAX_MODELS) {
-        return;
-    }
-    e->models = xreallocarray(e->models, e->model_count + 1, sizeof *e->models);
-    e->models[e->model_count++] = (struct endpoint_model){xstrdup(model), quirks};
 }
 
 static json_t *quirks_to_json(const struct endpoint *e) {
-    json_t *models = json_object();
-    for (size_t i = 0; i < e->model_count; i++) {
+    json_t *models = json_object(), *quirks;
+    const char *name;
+    json_object_foreach(e->models, name, quirks) {
         json_t *names = json_array();
-        for (unsigned bit = 0; bit < QUIRK_COUNT; bit++) {
-            if (e->models[i].quirks & 1u << bit) {
-                json_array_append_new(names, json_string(api_quirk_name(1u << bit)));
+        for (unsigned bit = 1; bit < 1u << QUIRK_COUNT; bit <<= 1) {
+            if (json_integer_value(quirks) & bit) {
+                json_array_append_new(names, json_string(api_quirk_name(bit)));
             }
         }
-        json_object_set_new(models, e->models[i].name, names);
+        json_object_set_new(models, name, names);
     }
     return models;
 }

@@ -36,10 +36,6 @@ unsigned limit_value(const struct in_flight_limit *l);
 struct model_call;
 TAILQ_HEAD(model_queue, model_call);
 
-struct endpoint_model {
-    char *name;
-    unsigned quirks;
-};
 struct endpoint {
     TAILQ_ENTRY(endpoint) link;
     char *base_url;
@@ -49,8 +45,7 @@ struct endpoint {
     unsigned calls, in_flight, queued; /* calls: that refer to it */
     uint64_t held_until;
     uint64_t requests, retries, rate_limited;
-    struct endpoint_model *models;
-    size_t model_count;
+    json_t *models; /* {name: its quirks} */
 };
 TAILQ_HEAD(endpoint_list, endpoint);
 

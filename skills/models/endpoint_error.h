@@ -36,5 +36,10 @@ struct fault fault_judge(long status, int failure, const struct endpoint_error *
                          const char *should_retry);
 /* The status that an error inside a stream (after HTTP 200) would have had. */
 long endpoint_error_status(const struct endpoint_error *error);
+/* Its message holds one of the phrases (NULL-terminated), in any case. */
+bool endpoint_error_speaks(const struct endpoint_error *error,
+                           const char *const *phrases);
+/* An endpoint's text, cleaned and cut, into ret. */
+void endpoint_word(char *ret, size_t size, const char *s, size_t len);
 /* The prompt is longer than the model's context. */
 bool endpoint_error_is_context(const struct endpoint_error *error);

@@ -18,49 +18,32 @@ static json_t *message_list(const struct api_ask *ask) {
     return list;
 }
 
-static void add_tool(json_t *body, const struct api_ask *ask) {
-    json_object_set_new(body, "tools",
-                        json_pack("[{s:s, s:s, s:O}]", "name", ask->schema_name,
-                                  "description", "Hands over the answer.", "input_schema",
-                                  ask->schema));
-    json_object_set_new(
-        body, "tool_choice",
-        json_pack("{s:s, s:s}", "type", "tool", "name", ask->schema_name));
-}
-
-static void add_output_config(json_t *body, const struct api_ask *ask) {
-    json_t *config = json_object();
-    if (ask->model->effort && !(ask->quirks & QUIRK_NO_EFFORT)) {
-        json_object_set_new(config, "effort",
-                            json_text(ask->model->effort, strlen(ask->model->effort)));
-    }
-    if (ask->form == FORM_NATIVE) {
-        json_object_set_new(
-            config, "format",
-            json_pack("{s:s, s:O}", "type", "json_schema", "schema", ask->schema));
-    }
-    if (json_object_size(config)) {
-        json_object_set(body, "output_config", config);
-    }
-    json_decref(config);
+/* NULL where there is nothing to say in it. */
+static json_t *output_config(const struct api_ask *ask) {
+    json_t *effort = api_effort(ask);
+    bool native = ask->form == FORM_NATIVE;
+    json_t *format =
+        native ? json_pack("{s:s, s:O}", "type", "json_schema", "schema", ask->schema)
+               : NULL;
+    return effort || format
+               ? json_pack("{s:o*, s:o*}", "effort", effort, "format", format)
+               : NULL;
 }
 
 static json_t *messages_request(const struct api_ask *ask) {
-    json_t *body =
-        json_pack("{s:o, s:I, s:o}", "model",
-                  json_text(ask->model->model, strlen(ask->model->model)), "max_tokens",
-                  (json_int_t)ask->max_tokens, "messages", message_list(ask));
-    if (ask->system && *ask->system) {
-        json_object_set_new(body, "system", json_text(ask->system, strlen(ask->system)));
-    }
-    add_output_config(body, ask);
-    if (ask->form == FORM_TOOL) {
-        add_tool(body, ask);
-    }
-    if (!(ask->quirks & QUIRK_NO_STREAM)) {
-        json_object_set_new(body, "stream", json_true());
-    }
-    return body;
+    bool tool = ask->form == FORM_TOOL, system = ask->system && *ask->system;
+    return json_pack(
+        "{s:o, s:I, s:o, s:o*, s:o*, s:o*, s:o*, s:o*}", "model",
+        json_text(ask->model->model, strlen(ask->model->model)), "max_tokens",
+        (json_int_t)ask->max_tokens, "messages", message_list(ask), "system",
+        system ? json_text(ask->system, strlen(ask->system)) : NULL, "output_config",
+        output_config(ask), "tools",
+        tool ? json_pack("[{s:s, s:s, s:O}]", "name", ask->schema_name, "description",
+                         "Hands over the answer.", "input_schema", ask->schema)
+             : NULL,
+        "tool_choice",
+        tool ? json_pack("{s:s, s:s}", "type", "tool", "name", ask->schema_name) : NULL,
+        "stream", ask->quirks & QUIRK_NO_STREAM ? NULL : json_true());
 }
 
 /* --- the answer --- */

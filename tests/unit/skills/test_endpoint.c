@@ -281,7 +281,7 @@ Test(endpoint, one_per_address_and_key_and_what_it_learned_per_model) {
     }
     cr_assert(count <= ENDPOINT_MAX);
     cr_assert(endpoint_get(&list, &a, "k1", 20, 64) == e);
-    cr_assert(eq(sz, e->model_count, ENDPOINT_MAX_MODELS));
+    cr_assert(eq(sz, json_object_size(e->models), ENDPOINT_MAX_MODELS));
     autojson *json = endpoint_to_json(e);
     const json_t *m = json_object_get(json_object_get(json, "learned"), "m");
     cr_assert(eq(str, (char *)json_string_value(json_array_get(m, 0)),
