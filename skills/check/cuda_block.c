@@ -28,10 +28,13 @@ struct scan {
     const char *at;
     const char *head; /* where the declaration began that is being read, NULL: none */
     int braces, parens;
-    bool device;   /* __global__ or __device__ outside of all braces */
-    bool ellipsis; /* code was left out */
-    bool loose;    /* a statement outside of all braces */
-    char last;     /* the last character that is no space and no comment */
+    bool device;        /* __global__ or __device__ outside of all braces */
+    bool ellipsis;      /* code was left out */
+    bool loose;         /* a statement outside of all braces */
+    char last;          /* the last character that is no space and no comment */
+    const char *kernel; /* that is looked for, or NULL */
+    bool global;        /* the declaration that is being read has __global__ */
+    bool defines;       /* it, or one before, is that kernel's */
 };
 
 static const char *skip_line(const char *s) {
@@ -98,6 +101,9 @@ static const char *read_word(struct scan *s, const char *at) {
     static const char *const statements[] = {"if",     "for",    "while",        "return",
                                              "switch", "printf", "__syncthreads"};
     size_t len = word_length(at);
+    bool named = s->kernel && strlen(s->kernel) == len && !memcmp(at, s->kernel, len);
+    s->defines |= named && s->global && at[len + strspn(at + len, " \t\r\n")] == '(';
+    s->global |= len == 10 && memcmp(at, "__global__", 10) == 0;
     if (s->braces == 0 && s->parens == 0) {
         s->device |= (len == 10 && memcmp(at, "__global__", 10) == 0) ||
                      (len == 10 && memcmp(at, "__device__", 10) == 0);
@@ -134,6 +140,7 @@ static bool opens_scope(const struct scan *s) {
 static void follow_head(struct scan *s, const char *at) {
     if (strchr(";{}", *at)) {
         s->head = NULL;
+        s->global = false;
     } else if (!s->head && !isspace((unsigned char)*at)) {
         s->head = at;
     }
@@ -174,13 +181,22 @@ static const char *read_one(struct scan *s, const char *code, const char *at) {
     return next;
 }
 
-const char *cuda_block_fragment(const char *code) {
-    struct scan s = {.at = code};
+static struct scan scan_all(const char *code, const char *kernel) {
+    struct scan s = {.at = code, .kernel = kernel};
     while (*s.at) {
         s.at = read_one(&s, code, s.at);
         s.braces = s.braces < 0 ? 0 : s.braces;
         s.parens = s.parens < 0 ? 0 : s.parens;
     }
+    return s;
+}
+
+bool cuda_block_defines(const char *code, const char *kernel) {
+    return scan_all(code, kernel).defines;
+}
+
+const char *cuda_block_fragment(const char *code) {
+    struct scan s = scan_all(code, NULL);
     if (s.ellipsis) {
         return "parts of it are left out";
     }

@@ -9,3 +9,5 @@ bool cuda_block_is(const struct markdown_code *code);
 /* Why it cannot be compiled by itself ("no kernel or device function", …), or NULL when
  * it is whole. */
 const char *cuda_block_fragment(const char *code);
+/* It declares or defines a kernel of that name. */
+bool cuda_block_defines(const char *code, const char *kernel);

@@ -13,105 +13,93 @@
 #define MAX_CRITERION 4096
 #define MAX_NAME 256
 
+enum member_kind {
+    MEMBER_END,
+    MEMBER_TRUE,     /* is always there */
+    MEMBER_FLAG,     /* false where it is not said */
+    MEMBER_NAME,     /* a text */
+    MEMBER_POINTERS, /* {JSON Pointer: value} */
+    MEMBER_NEEDED,   /* an object that must be there */
+};
+struct member {
+    const char *name;
+    enum member_kind kind;
+};
+
 /* One check's value being read; what is wrong is told with its place. */
 struct reading {
     const char *path, *check;
+    const struct member *members; /* of checks that are objects of wishes */
     struct err *err;
 };
+typedef int read_check(const struct reading *r, const json_t *value, json_t **ret);
 
 static int wrong(const struct reading *r, const char *at, const char *why) {
     return err_set(r->err, -EINVAL, "%s.%s%s: %s", r->path, r->check, at, why);
 }
 
-static int wrong_item(const struct reading *r, size_t i, const char *why) {
-    char at[32];
-    snprintf(at, sizeof at, "[%zu]", i);
-    return wrong(r, at, why);
-}
+/* --- lists --- */
+
+/* One item in its full form (new), or NULL with err. */
+typedef json_t *read_item(const json_t *item, struct err *err);
 
 /* A list of it, or it alone in a list. */
-static json_t *as_list(const json_t *value) {
-    json_t *kept = json_incref((json_t *)(uintptr_t)value);
-    return json_is_array(value) ? kept : json_pack("[o]", kept);
-}
-
-static int check_count(const struct reading *r, const json_t *list) {
-    if (json_array_size(list) == 0) {
-        return wrong(r, "", "an empty list checks nothing");
+static int read_list(const struct reading *r, const json_t *value, read_item *item,
+                     json_t **ret) {
+    size_t count = json_is_array(value) ? json_array_size(value) : 1;
+    autojson *full = json_array();
+    if (count == 0 || count > EXPECTED_MAX_ITEMS) {
+        return wrong(r, "",
+                     count ? "more than 64 items" : "an empty list checks nothing");
     }
-    return json_array_size(list) > EXPECTED_MAX_ITEMS ? wrong(r, "", "more than 64 items")
-                                                      : 0;
+    for (size_t i = 0; i < count; i++) {
+        struct err err = {0};
+        json_t *one = item(json_is_array(value) ? json_array_get(value, i) : value, &err);
+        if (!one) {
+            autofree char *at = xasprintf("[%zu]", i);
+            return wrong(r, at, err.msg);
+        }
+        json_array_append_new(full, one);
+    }
+    *ret = take(full);
+    return 0;
 }
 
-typedef int read_check(const struct reading *r, const json_t *value, json_t **ret);
-
-/* --- texts and patterns --- */
+static json_t *text_of(const json_t *item, struct err *err) {
+    struct regex *regex = NULL;
+    int rc = json_is_string(item) ? regex_new_literal(&regex, json_string_value(item),
+                                                      json_string_length(item), err)
+                                  : err_set(err, -EINVAL, "expected a text");
+    regex_free(regex);
+    return rc < 0 ? NULL : json_incref((json_t *)(uintptr_t)item);
+}
 
 static int read_contains(const struct reading *r, const json_t *value, json_t **ret) {
-    autojson *list = as_list(value);
-    size_t i;
-    json_t *item;
-    int rc = check_count(r, list);
-    json_array_foreach(list, i, item) {
-        struct err err = {0};
-        struct regex *regex = NULL;
-        if (rc == 0 && !json_is_string(item)) {
-            rc = wrong_item(r, i, "expected a text");
-        } else if (rc == 0 && regex_new_literal(&regex, json_string_value(item),
-                                                json_string_length(item), &err) < 0) {
-            rc = wrong_item(r, i, err.msg);
-        }
-        regex_free(regex);
-    }
-    *ret = rc == 0 ? take(list) : NULL;
-    return rc;
+    return read_list(r, value, text_of, ret);
 }
 
-/* The full form of one pattern, or NULL with err filled. */
 static json_t *pattern_of(const json_t *item, struct err *err) {
     const json_t *pattern =
         json_is_string(item) ? item : json_object_get(item, "pattern");
+    const json_t *given = json_object_get(item, "flags");
     const char *flags = json_get_string(item, "flags", "");
-    const char *key;
-    json_t *member;
-    json_object_foreach((json_t *)(uintptr_t)item, key, member) {
-        if (strcmp(key, "pattern") != 0 &&
-            (strcmp(key, "flags") != 0 || !json_is_string(member))) {
-            err_set(err, -EINVAL, "expected {\"pattern\", \"flags\"?}");
-            return NULL;
-        }
-    }
-    if (!json_is_string(pattern)) {
+    struct regex *regex = NULL;
+    if (!json_is_string(pattern) || (given && !json_is_string(given)) ||
+        (json_is_object(item) && json_object_size(item) != 1 + (given != NULL))) {
         err_set(err, -EINVAL, "expected a pattern, or {\"pattern\", \"flags\"?}");
         return NULL;
     }
-    struct regex *regex = NULL;
-    if (regex_new(&regex, json_string_value(pattern), json_string_length(pattern), flags,
-                  err) < 0) {
-        return NULL;
-    }
+    int rc = regex_new(&regex, json_string_value(pattern), json_string_length(pattern),
+                       flags, err);
     regex_free(regex);
-    return json_pack("{s:O,s:s}", "pattern", pattern, "flags", flags);
+    return rc < 0 ? NULL : json_pack("{s:O,s:s}", "pattern", pattern, "flags", flags);
 }
 
 static int read_regex(const struct reading *r, const json_t *value, json_t **ret) {
-    autojson *list = as_list(value);
-    autojson *full = json_array();
-    size_t i;
-    json_t *item;
-    int rc = check_count(r, list);
-    json_array_foreach(list, i, item) {
-        struct err err = {0};
-        json_t *pattern = rc == 0 ? pattern_of(item, &err) : NULL;
-        if (rc == 0 && !pattern) {
-            rc = wrong_item(r, i, err.msg);
-        } else if (pattern) {
-            json_array_append_new(full, pattern);
-        }
-    }
-    *ret = rc == 0 ? take(full) : NULL;
-    return rc;
+    return read_list(r, value, pattern_of, ret);
 }
+
+/* --- values --- */
 
 static int read_equals(const struct reading *r, const json_t *value, json_t **ret) {
     if (json_is_string(value)) {
@@ -152,141 +140,95 @@ static int read_schema(const struct reading *r, const json_t *value, json_t **re
 
 /* --- objects of wishes --- */
 
-enum member_kind { MEMBER_TRUE, MEMBER_FLAG, MEMBER_NAME, MEMBER_OBJECT };
-struct member {
-    const char *name;
-    enum member_kind kind;
-    const char *what; /* when it is something else */
-};
-
-static bool fits(const json_t *value, enum member_kind kind) {
-    size_t len = json_string_length(value);
-    switch (kind) {
-    case MEMBER_TRUE:
-        return json_is_true(value);
-    case MEMBER_FLAG:
-        return json_is_boolean(value);
-    case MEMBER_NAME:
-        return len > 0 && len <= MAX_NAME && !memchr(json_string_value(value), 0, len);
-    case MEMBER_OBJECT:
-        return json_is_object(value);
-    }
-    return false;
-}
-
-/* true or an object of these members; a shallow copy. members end with a NULL name. */
-static int read_members(const struct reading *r, const json_t *value,
-                        const struct member *members, json_t **ret) {
-    const char *key;
-    json_t *given;
-    if (!json_is_object(value) && !json_is_true(value)) {
-        return wrong(r, "", "expected true or an object");
-    }
-    json_object_foreach((json_t *)(uintptr_t)value, key, given) {
-        const struct member *m = members;
-        while (m->name && strcmp(m->name, key) != 0) {
-            m++;
-        }
-        if (!m->name || !fits(given, m->kind)) {
-            autofree char *at = xasprintf(".%.64s", key);
-            return wrong(r, at, m->name ? m->what : "unknown");
-        }
-    }
-    *ret = json_is_object(value) ? json_copy((json_t *)(uintptr_t)value) : json_object();
-    return 0;
-}
-
-static const char only_true[] = "only true can be asked for";
-static const char a_name[] = "expected a text of 1 to 256 bytes";
-
-static int read_build_toml(const struct reading *r, const json_t *value, json_t **ret) {
-    static const struct member members[] = {
-        {"valid", MEMBER_TRUE, only_true},
-        {"values", MEMBER_OBJECT, "expected {JSON Pointer: value}"},
-        {NULL, 0, NULL}};
-    int rc = read_members(r, value, members, ret);
-    if (rc < 0) {
-        return rc;
-    }
-    json_object_set_new(*ret, "valid", json_true());
-    const json_t *values = json_object_get(*ret, "values");
-    bool good = json_object_size(values) <= EXPECTED_MAX_ITEMS;
+static bool are_pointers(const json_t *values) {
+    bool good = json_is_object(values) && json_object_size(values) <= EXPECTED_MAX_ITEMS;
     const char *pointer;
     json_t *wanted;
     json_object_foreach((json_t *)(uintptr_t)values, pointer, wanted) {
         good = good && pointer[0] == '/';
     }
-    if (!good) {
-        json_decref(take(*ret));
-        return wrong(r, ".values",
-                     "expected up to 64 JSON Pointers such as \"/general/name\"");
+    return good;
+}
+
+static bool is_name(const json_t *value) {
+    size_t len = json_string_length(value);
+    return len > 0 && len <= MAX_NAME && !memchr(json_string_value(value), 0, len);
+}
+
+/* What is wrong with a member, or NULL. */
+static const char *misfit(const json_t *value, enum member_kind kind) {
+    switch (kind) {
+    case MEMBER_TRUE:
+        return json_is_true(value) ? NULL : "only true can be asked for";
+    case MEMBER_FLAG:
+        return json_is_boolean(value) ? NULL : "expected true or false";
+    case MEMBER_NAME:
+        return is_name(value) ? NULL : "expected a text of 1 to 256 bytes";
+    case MEMBER_POINTERS:
+        return are_pointers(value) ? NULL
+                                   : "expected up to 64 {JSON Pointer: value}, with "
+                                     "pointers such as \"/general/name\"";
+    case MEMBER_NEEDED:
+        return json_is_object(value) ? NULL : "expected a check spec, an object";
+    case MEMBER_END:
+        break;
     }
+    return "unknown";
+}
+
+/* true or an object of r->members; a shallow copy. */
+static int read_members(const struct reading *r, const json_t *value, json_t **ret) {
+    const char *key;
+    json_t *given;
+    if (!json_is_object(value) && !json_is_true(value)) {
+        return wrong(r, "", "expected true or an object");
+    }
+    autojson *full =
+        json_is_object(value) ? json_copy((json_t *)(uintptr_t)value) : json_object();
+    for (const struct member *m = r->members; m->name; m++) {
+        if (!json_object_get(full, m->name) && m->kind == MEMBER_NEEDED) {
+            json_object_set_new(full, m->name, json_null());
+        } else if (!json_object_get(full, m->name) && m->kind <= MEMBER_FLAG) {
+            json_object_set_new(full, m->name, json_boolean(m->kind == MEMBER_TRUE));
+        }
+    }
+    json_object_foreach(full, key, given) {
+        const struct member *m = r->members;
+        while (m->name && strcmp(m->name, key) != 0) {
+            m++;
+        }
+        const char *why = misfit(given, m->kind);
+        if (why) {
+            autofree char *at = xasprintf(".%.64s", key);
+            return wrong(r, at, why);
+        }
+    }
+    *ret = take(full);
     return 0;
-}
-
-static int read_project(const struct reading *r, const json_t *value, json_t **ret) {
-    static const struct member members[] = {
-        {"valid", MEMBER_TRUE, only_true},
-        {"with_files", MEMBER_FLAG, "expected true or false"},
-        {NULL, 0, NULL}};
-    int rc = read_members(r, value, members, ret);
-    if (rc == 0) {
-        bool with_files = json_get_bool(*ret, "with_files", 0);
-        json_object_set_new(*ret, "valid", json_true());
-        json_object_set_new(*ret, "with_files", json_boolean(with_files));
-    }
-    return rc;
-}
-
-static int read_compiles(const struct reading *r, const json_t *value, json_t **ret) {
-    static const struct member members[] = {
-        {"entry", MEMBER_NAME, a_name}, {"arch", MEMBER_NAME, a_name}, {NULL, 0, NULL}};
-    return read_members(r, value, members, ret);
-}
-
-static int read_passes(const struct reading *r, const json_t *value, json_t **ret) {
-    static const struct member members[] = {
-        {"spec", MEMBER_OBJECT, "expected a check spec, an object"},
-        {"entry", MEMBER_NAME, a_name},
-        {"arch", MEMBER_NAME, a_name},
-        {NULL, 0, NULL}};
-    if (!json_is_object(json_object_get(value, "spec"))) {
-        return wrong(r, ".spec", "expected a check spec, an object");
-    }
-    return read_members(r, value, members, ret);
 }
 
 /* --- judge --- */
 
-static int check_criteria(const struct reading *r, const json_t *criteria) {
-    size_t i;
-    json_t *item;
-    int rc = check_count(r, criteria);
-    json_array_foreach(criteria, i, item) {
-        if (rc == 0 &&
-            (json_string_length(item) == 0 || json_string_length(item) > MAX_CRITERION)) {
-            rc = wrong_item(r, i, "expected a text of 1 to 4096 bytes");
-        }
+static json_t *criterion_of(const json_t *item, struct err *err) {
+    size_t len = json_string_length(item);
+    if (len == 0 || len > MAX_CRITERION) {
+        err_set(err, -EINVAL, "expected a text of 1 to 4096 bytes");
+        return NULL;
     }
-    return rc;
+    return json_incref((json_t *)(uintptr_t)item);
 }
 
 static int read_judge(const struct reading *r, const json_t *value, json_t **ret) {
-    const json_t *given =
-        json_is_object(value) ? json_object_get(value, "criteria") : value;
-    const json_t *model = json_object_get(value, "model");
-    if (!given ||
-        (json_is_object(value) && json_object_size(value) != 1 + (model != NULL)) ||
-        (model && !fits(model, MEMBER_NAME))) {
+    bool object = json_is_object(value);
+    const json_t *given = object ? json_object_get(value, "criteria") : value;
+    json_t *model = json_object_get(value, "model"), *criteria;
+    if (!given || (object && json_object_size(value) != 1 + (model != NULL)) ||
+        (model && !is_name(model))) {
         return wrong(r, "", "expected criteria, or {\"criteria\", \"model\"?}");
     }
-    autojson *criteria = as_list(given);
-    int rc = check_criteria(r, criteria);
+    int rc = read_list(r, given, criterion_of, &criteria);
     if (rc == 0) {
-        *ret = json_pack("{s:O}", "criteria", criteria);
-        if (model) {
-            json_object_set(*ret, "model", (json_t *)(uintptr_t)model);
-        }
+        *ret = json_pack("{s:o,s:O*}", "criteria", criteria, "model", model);
     }
     return rc;
 }
@@ -296,18 +238,23 @@ static int read_judge(const struct reading *r, const json_t *value, json_t **ret
 static const struct {
     const char *name;
     read_check *read;
+    struct member members[4];
 } checks[] = {
-    {"contains", read_contains},
-    {"not_contains", read_contains},
-    {"regex", read_regex},
-    {"not_regex", read_regex},
-    {"json_schema", read_schema},
-    {"equals", read_equals},
-    {"build_toml", read_build_toml},
-    {"kernel_project", read_project},
-    {"kernel_compiles", read_compiles},
-    {"kernel_passes", read_passes},
-    {"judge", read_judge},
+    {"contains", read_contains, {}},
+    {"not_contains", read_contains, {}},
+    {"regex", read_regex, {}},
+    {"not_regex", read_regex, {}},
+    {"json_schema", read_schema, {}},
+    {"equals", read_equals, {}},
+    {"build_toml", read_members, {{"valid", MEMBER_TRUE}, {"values", MEMBER_POINTERS}}},
+    {"kernel_project",
+     read_members,
+     {{"valid", MEMBER_TRUE}, {"with_files", MEMBER_FLAG}}},
+    {"kernel_compiles", read_members, {{"entry", MEMBER_NAME}, {"arch", MEMBER_NAME}}},
+    {"kernel_passes",
+     read_members,
+     {{"spec", MEMBER_NEEDED}, {"entry", MEMBER_NAME}, {"arch", MEMBER_NAME}}},
+    {"judge", read_judge, {}},
 };
 
 bool expected_is_judged(const char *check) {
@@ -327,7 +274,7 @@ static int read_one(json_t *full, const char *name, const json_t *value, const c
                     struct err *err) {
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         if (strcmp(checks[i].name, name) == 0) {
-            struct reading r = {path, checks[i].name, err};
+            struct reading r = {path, checks[i].name, checks[i].members, err};
             json_t *check = NULL;
             int rc = checks[i].read(&r, value, &check);
             if (rc == 0) {

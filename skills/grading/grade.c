@@ -13,25 +13,32 @@ static const struct {
     const char *name;
     grade_check *check;
 } checks[] = {
-    {"contains", grade_contains},     {"not_contains", grade_contains},
-    {"regex", grade_regex},           {"not_regex", grade_regex},
+    {"contains", grade_search},       {"not_contains", grade_search},
+    {"regex", grade_search},          {"not_regex", grade_search},
     {"equals", grade_equals},         {"json_schema", grade_json_schema},
     {"build_toml", grade_build_toml}, {"kernel_project", grade_kernel_project},
 };
+
+/* Returns how many there were. */
+static size_t run_checks(const json_t *expected, struct answer *answer,
+                         const struct test_case *test, struct assertions *out) {
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAY_LEN(checks) && !work_is_stopped(); i++) {
+        const json_t *one = json_object_get(expected, checks[i].name);
+        if (one) {
+            checks[i].check(answer, test, checks[i].name, one, out);
+            count++;
+        }
+    }
+    return count;
+}
 
 bool grade_text_passes(const json_t *expected, const char *text) {
     const struct test_case test = {.id = "", .input = "", .expected = expected};
     struct answer answer;
     struct assertions assertions = {0};
-    size_t known = 0;
     answer_init(&answer, text, strlen(text));
-    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
-        const json_t *one = json_object_get(expected, checks[i].name);
-        if (one) {
-            checks[i].check(&answer, &test, checks[i].name, one, &assertions);
-            known++;
-        }
-    }
+    size_t known = run_checks(expected, &answer, &test, &assertions);
     bool passed =
         known == json_object_size(expected) && !assertions.failed && !assertions.why;
     assertions_finish(&assertions);
@@ -49,7 +56,6 @@ struct grading {
     json_t *expected;
     char *given;
     size_t given_len;
-    bool unjudged;
     grade_done *done;
     void *data;
 
@@ -78,13 +84,7 @@ static void find_source(struct grading *g, const char *check, enum step step) {
 static void work(void *data) {
     struct grading *g = data;
     answer_init(&g->answer, g->given, g->given_len);
-    for (size_t i = 0; i < ARRAY_LEN(checks) && !work_is_stopped(); i++) {
-        const json_t *expected = check_of(g, checks[i].name);
-        if (expected) {
-            checks[i].check(&g->answer, &g->test, checks[i].name, expected,
-                            &g->assertions);
-        }
-    }
+    run_checks(g->expected, &g->answer, &g->test, &g->assertions);
     find_source(g, "kernel_compiles", STEP_COMPILE);
     find_source(g, "kernel_passes", STEP_VALIDATE);
 }
@@ -126,7 +126,7 @@ static void on_step(void *data) {
 /* A judge costs money: it is not asked about an answer that has failed, but that there
  * is none to ask must not depend on the answer. */
 static struct grade_step *judge(struct grading *g, const json_t *expected) {
-    if (g->unjudged) {
+    if (g->room.unjudged) {
         return NULL;
     }
     bool there = g->room.models && (g->room.judge || json_object_get(expected, "model"));
@@ -181,9 +181,9 @@ static void no_work(void *data) {
     (void)data;
 }
 
-static struct grading *start(const struct grade_room *room, const struct test_case *test,
-                             const char *answer, size_t len, bool unjudged,
-                             grade_done *done, void *data) {
+struct grading *grading_start(const struct grade_room *room, const struct test_case *test,
+                              const char *answer, size_t len, grade_done *done,
+                              void *data) {
     struct grading *g = xcalloc(1, sizeof *g);
     bool too_long = len > GRADE_MAX_ANSWER;
     g->room = *room;
@@ -195,23 +195,10 @@ static struct grading *start(const struct grade_room *room, const struct test_ca
     if (!too_long && len) {
         memcpy(g->given, answer, len);
     }
-    g->unjudged = unjudged;
     g->done = done;
     g->data = data;
     g->work = work_start(room->loop, too_long ? no_work : work, after_work, g);
     return g;
-}
-
-struct grading *grading_start(const struct grade_room *room, const struct test_case *test,
-                              const char *answer, size_t len, grade_done *done,
-                              void *data) {
-    return start(room, test, answer, len, false, done, data);
-}
-
-struct grading *grading_start_unjudged(const struct grade_room *room,
-                                       const struct test_case *test, const char *answer,
-                                       size_t len, grade_done *done, void *data) {
-    return start(room, test, answer, len, true, done, data);
 }
 
 void grading_cancel(struct grading *g) {

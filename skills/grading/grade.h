@@ -53,6 +53,7 @@ struct grade_room {
     const struct model *judge;   /* the default judge; may be NULL */
     const json_t *model_aliases; /* the configuration's, for a judge's name; or NULL */
     struct model_budget *budget; /* or NULL */
+    bool unjudged;               /* judges are not asked: their checks count as passed */
 };
 
 enum grade_outcome {
@@ -75,10 +76,6 @@ typedef void grade_done(struct grading *g, const struct grade *grade, void *data
 struct grading *grading_start(const struct grade_room *room, const struct test_case *test,
                               const char *answer, size_t len, grade_done *done,
                               void *data);
-/* The same without asking judges: their checks count as passed. */
-struct grading *grading_start_unjudged(const struct grade_room *room,
-                                       const struct test_case *test, const char *answer,
-                                       size_t len, grade_done *done, void *data);
 void grading_cancel(struct grading *g); /* done follows */
 
 #include "skills/grading/quality.h"

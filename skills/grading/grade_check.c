@@ -80,10 +80,10 @@ static json_t *shortened(json_t *value) {
     return value;
 }
 
-static void add(struct assertions *a, const char *check, json_t *passed, json_t *expected,
-                json_t *found, const char *message) {
+static void add(struct assertions *a, const char *check, json_t *passed,
+                const json_t *expected, json_t *found, const char *message) {
     json_t *one = json_pack("{s:s,s:o,s:o}", "check", check, "passed", passed, "expected",
-                            shortened(expected));
+                            shortened(json_incref((json_t *)(uintptr_t)expected)));
     if (found) {
         json_object_set_new(one, "found", shortened(found));
     }
@@ -94,7 +94,7 @@ static void add(struct assertions *a, const char *check, json_t *passed, json_t 
 }
 
 void assertion_add(struct assertions *a, const char *check, enum grade_outcome outcome,
-                   json_t *expected, json_t *found, const char *fmt, ...) {
+                   const json_t *expected, json_t *found, const char *fmt, ...) {
     char message[600];
     va_list args;
     va_start(args, fmt);
@@ -112,7 +112,7 @@ void assertion_add(struct assertions *a, const char *check, enum grade_outcome o
     }
 }
 
-void assertion_skip(struct assertions *a, const char *check, json_t *expected,
+void assertion_skip(struct assertions *a, const char *check, const json_t *expected,
                     const char *why) {
     add(a, check, json_null(), expected, NULL, why);
 }

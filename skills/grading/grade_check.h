@@ -25,12 +25,12 @@ struct assertions {
     bool slow; /* a search met its limit: no further one is tried */
 };
 void assertions_finish(struct assertions *a);
-/* expected and found are stolen; found may be NULL. Texts are cleaned and cut. */
+/* found is stolen and may be NULL. Texts are cleaned and cut. */
 void assertion_add(struct assertions *a, const char *check, enum grade_outcome outcome,
-                   json_t *expected, json_t *found, const char *fmt, ...)
+                   const json_t *expected, json_t *found, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 /* One that was not judged, for no fault of anyone. */
-void assertion_skip(struct assertions *a, const char *check, json_t *expected,
+void assertion_skip(struct assertions *a, const char *check, const json_t *expected,
                     const char *why);
 /* Text as evidence: repaired, cleaned, at most a few hundred bytes. New reference. */
 json_t *evidence(const char *text, size_t len);
@@ -41,9 +41,9 @@ json_t *evidence_of_findings(const json_t *findings);
 typedef void grade_check(struct answer *answer, const struct test_case *test,
                          const char *check, const json_t *expected,
                          struct assertions *out);
-grade_check grade_contains, grade_regex, grade_equals; /* grade_text.c */
-grade_check grade_json_schema;                         /* grade_json.c */
-grade_check grade_build_toml, grade_kernel_project;    /* grade_build.c */
+grade_check grade_search, grade_equals;             /* grade_text.c */
+grade_check grade_json_schema;                      /* grade_json.c */
+grade_check grade_build_toml, grade_kernel_project; /* grade_build.c */
 
 /* The CUDA source that kernel_compiles or kernel_passes is about (malloc'ed), or NULL
  * with the assertion added. */

@@ -61,16 +61,16 @@ void grade_json_schema(struct answer *answer, const struct test_case *test,
     struct err err = {0};
     struct schema *schema = NULL;
     autobuf text = BUF_INIT(MAX_SCHEMA);
-    json_t *wanted = json_incref((json_t *)(uintptr_t)expected);
     if (json_write(&text, expected) < 0 || schema_new(text.data, &schema, &err) < 0) {
-        assertion_add(out, check, GRADE_ERRORED, wanted, NULL, "the schema: %s", err.msg);
+        assertion_add(out, check, GRADE_ERRORED, expected, NULL, "the schema: %s",
+                      err.msg);
         return;
     }
     autojson *value = json_of(answer, &err);
     bool fits = value && schema_check(schema, value, NULL, &err) == 0;
     autofree char *found =
         value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    assertion_add(out, check, fits ? GRADE_PASSED : GRADE_FAILED, wanted,
+    assertion_add(out, check, fits ? GRADE_PASSED : GRADE_FAILED, expected,
                   found ? evidence(found, strlen(found)) : NULL, "%s",
                   fits ? "it fits" : err.msg);
     schema_free(schema);

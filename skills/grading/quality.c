@@ -33,13 +33,12 @@ struct quality {
     struct grade_room room;
     const struct suite *suite;
     char *skill_text;
-    size_t skill_len;
     uv_timer_t timer; /* begins */
     quality_done *done;
     void *data;
-    unsigned char *found; /* one bit a mark, for each test */
-    struct probing *slots[MAX_AT_ONCE];
-    size_t running, next; /* next: test * PROBES + probe */
+    unsigned char *found;              /* one bit a mark, for each test */
+    struct probing slots[MAX_AT_ONCE]; /* grading NULL: free */
+    size_t running, next;              /* next: test * PROBES + probe */
     bool cancelled;
 };
 
@@ -109,41 +108,34 @@ static void on_grade(struct grading *g, const struct grade *grade, void *data) {
     if (grade->outcome == GRADE_PASSED) {
         q->found[p->test] |= (unsigned char)(1u << p->probe);
     }
-    for (size_t i = 0; i < MAX_AT_ONCE; i++) {
-        q->slots[i] = q->slots[i] == p ? NULL : q->slots[i];
-    }
+    p->grading = NULL;
     q->running--;
-    free(p);
     start_more(q);
 }
 
-/* The answer of a probe; may be NULL: nothing to ask. Freed by the caller. */
+/* The answer of a probe; NULL: nothing to ask. Freed by the caller. */
 static char *answer_of(const struct quality *q, const struct test_case *test,
-                       enum probe probe, size_t *ret_len) {
-    char *text = probe == PROBE_EMPTY  ? xstrdup("")
-                 : probe == PROBE_ECHO ? test_case_prompt(test)
-                 : q->skill_text       ? xstrndup(q->skill_text, q->skill_len)
-                                       : NULL;
-    *ret_len = text ? strlen(text) : 0;
-    return text;
+                       enum probe probe) {
+    return probe == PROBE_EMPTY  ? xstrdup("")
+           : probe == PROBE_ECHO ? test_case_prompt(test)
+           : q->skill_text       ? xstrdup(q->skill_text)
+                                 : NULL;
 }
 
 static void start_probe(struct quality *q, size_t test, enum probe probe) {
-    size_t len, slot = 0;
-    autofree char *answer = answer_of(q, &q->suite->tests[test], probe, &len);
+    struct probing *p = q->slots;
+    autofree char *answer = answer_of(q, &q->suite->tests[test], probe);
     /* Judges are not asked, so a test that only they decide would pass everything. */
     if (!answer || (q->found[test] & (1u << MARK_JUDGE_ONLY))) {
         return;
     }
-    while (q->slots[slot]) {
-        slot++;
+    while (p->grading) {
+        p++;
     }
-    struct probing *p = xcalloc(1, sizeof *p);
     *p = (struct probing){.quality = q, .test = test, .probe = probe};
-    q->slots[slot] = p;
     q->running++;
-    p->grading = grading_start_unjudged(&q->room, &q->suite->tests[test], answer, len,
-                                        on_grade, p);
+    p->grading = grading_start(&q->room, &q->suite->tests[test], answer, strlen(answer),
+                               on_grade, p);
 }
 
 static void start_more(struct quality *q) {
@@ -169,10 +161,10 @@ struct quality *quality_start(const struct grade_room *room, const struct suite 
     *q = (struct quality){.room = *room,
                           .suite = suite,
                           .skill_text = skill_text ? xstrndup(skill_text, len) : NULL,
-                          .skill_len = len,
                           .done = done,
                           .data = data,
                           .found = xcalloc(suite->count + 1, 1)};
+    q->room.unjudged = true;
     for (size_t i = 0; i < suite->count; i++) {
         if (is_judge_only(&suite->tests[i])) {
             q->found[i] = 1u << MARK_JUDGE_ONLY;
@@ -189,8 +181,8 @@ void quality_cancel(struct quality *q) {
     }
     q->cancelled = true;
     for (size_t i = 0; i < MAX_AT_ONCE; i++) {
-        if (q->slots[i]) {
-            grading_cancel(q->slots[i]->grading);
+        if (q->slots[i].grading) {
+            grading_cancel(q->slots[i].grading);
         }
     }
 }

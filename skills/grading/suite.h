@@ -20,25 +20,6 @@ struct skill;
 #define SUITE_MAX_FILES 64          /* of a test */
 #define SUITE_MAX_ID 128
 
-/* A test as an operation's parameter. */
-#define TEST_SCHEMA                                                                      \
-    "{\"type\":\"object\",\"required\":[\"input\",\"expected\"],\"properties\":{"        \
-    "\"id\":{\"type\":[\"string\",\"integer\"]},"                                        \
-    "\"input\":{\"type\":\"string\",\"minLength\":1,"                                    \
-    "\"description\":\"what the student is asked\"},"                                    \
-    "\"files\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"     \
-    "\"description\":\"context: {name: text}\"},"                                        \
-    "\"expected\":{\"type\":[\"object\",\"array\",\"string\"],"                          \
-    "\"description\":\"checks, all must pass: contains, not_contains, regex, "           \
-    "not_regex, json_schema, equals, build_toml, kernel_project, kernel_compiles, "      \
-    "kernel_passes, judge; a text or list of texts is contains\"},"                      \
-    "\"split\":{\"enum\":[\"refine\",\"gate\",\"report\"]},"                             \
-    "\"lesson\":{\"type\":\"string\","                                                   \
-    "\"description\":\"what it tests: tests of one lesson count as one\"},"              \
-    "\"marks\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}},"                   \
-    "\"examples\":[{\"input\":\"Which section of build.toml holds "                      \
-    "cuda-capabilities?\",\"expected\":{\"regex\":[\"\\\\[kernel\\\\.\"]}}]}"
-
 enum test_split { SPLIT_NONE, SPLIT_REFINE, SPLIT_GATE, SPLIT_REPORT };
 const char *test_split_name(enum test_split split); /* "" for SPLIT_NONE */
 

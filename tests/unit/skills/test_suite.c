@@ -2,7 +2,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "protocol/schema/schema.h"
 #include "skills/format/markdown.h"
 #include "skills/format/skill.h"
 #include "skills/grading/regex.h"
@@ -296,24 +295,6 @@ Test(suite, splits_are_kept_and_the_same_every_time) {
     suite_finish(&longer);
     suite_finish(&t);
     suite_finish(&s);
-}
-
-Test(suite, the_schema_of_a_test_takes_tests) {
-    struct schema *schema = NULL;
-    struct err err = {0};
-    int rc = schema_new(TEST_SCHEMA, &schema, &err);
-    cr_assert(eq(int, rc, 0), "%s", err.msg);
-    const json_t *example =
-        json_array_get(json_object_get(schema_json(schema), "examples"), 0);
-    cr_expect(schema_check(schema, example, NULL, NULL) == 0);
-    autojson *list = json_pack("[O]", example);
-    struct suite s;
-    rc = suite_from_json(&s, list, &err);
-    cr_assert(eq(int, rc, 0), "%s", err.msg);
-    suite_finish(&s);
-    autojson *bad = json("{\"input\":\"i\"}");
-    cr_expect(schema_check(schema, bad, NULL, NULL) == -EINVAL);
-    schema_free(schema);
 }
 
 /* docs/guide/tests.md: every example is one. */
