@@ -114,6 +114,48 @@ def numpy_arrays(client):
     assert result.ok, result.text()
 
 
+# The form of a KernelBench problem, without PyTorch: a parameter, an input, and a size that follows from them.
+PROBLEM = """
+import array
+class Model:
+    def __init__(self, factor): self.scale = array.array("f", [factor])
+    def state_dict(self): return {"layer.scale": self.scale}
+    def forward(self, x): return array.array("f", [v * self.scale[0] for v in x])
+def get_init_inputs(): return [FACTOR]
+def get_inputs(): return [array.array("f", range(300))]
+"""
+SCALE = """__global__ void scale(float *out, const float *x, const float *layer_scale, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = x[i] * *layer_scale;
+}
+"""
+
+
+def kernelbench_problems(client):
+    """kernelbench: inputs, parameters and sizes are the problem's; a wrong kernel fails, what is missing is named"""
+    for name, text in (("problem.py", PROBLEM.replace("FACTOR", "2.5")), ("scale.cu", SCALE),
+                       ("no_model.py", "def get_inputs(): return []"), ("raises.py", "raise KeyError('mine')"),
+                       ("two.py", PROBLEM.replace("FACTOR", "2").replace("return array", "return 1, array"))):
+        with open(name, "w") as file:
+            file.write(text)
+    spec = {"sizes": {"n": 8}, "launch": {"grid": ["ceil_div(n, 64)"], "block": [64]}, "args": [
+        {"name": "out", "type": "float32", "shape": ["n"], "output": True},
+        {"name": "x", "type": "float32", "shape": ["n"], "init": {"fill": 1}},
+        {"name": "layer_scale", "type": "float32", "shape": [1], "init": {"fill": 1}},
+        {"name": "n", "type": "int32", "value": "n"}]}
+    result = client.kernelbench("problem.py", "scale.cu", spec)
+    assert result.ok and result.outputs[0].elements == 300, result.text()
+    wrong = client.kernelbench("problem.py", SCALE.replace("x[i] *", "x[i] +"), spec)
+    assert wrong.verdict == "fail" and wrong.outputs[0].mismatches > 290, wrong.text()
+    spec["args"][1]["name"] = "data"
+    assert "data: the problem has no value" in str(raises(ValueError, lambda: client.kernelbench("problem.py", SCALE, spec)))
+    assert client.kernelbench("problem.py", SCALE, spec, {"data": "x"}).ok
+    for problem, kind, words in (("no_model.py", ValueError, "Model is missing"), ("raises.py", KeyError, "mine"),
+                                 ("two.py", ValueError, "gives 2 arrays")):
+        e = raises(kind, lambda: client.kernelbench(problem, SCALE, spec, {"data": "x"}))
+        assert words in str(e), e
+
+
 def errors_are_exceptions(client):
     """a file that is not there, wrong arguments, a daemon that is gone"""
     missing = raises(upskilld.RequestError, lambda: client.check("missing.cu"))
@@ -156,7 +198,7 @@ def pytest_fixture(client):
 
 
 def main():
-    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, numpy_arrays, errors_are_exceptions,
+    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, numpy_arrays, kernelbench_problems, errors_are_exceptions,
              finds_skills, pytest_fixture]
     print(f"1..{len(tests)}")
     failed = 0

@@ -17,7 +17,7 @@ from .errors import DaemonError, KernelFailed, RequestError, UpskilldError
 from .results import Check, Finding, Kernel, Output, Skill, Validation
 
 __all__ = ["Check", "Client", "DaemonError", "Finding", "Kernel", "KernelFailed", "Output", "RequestError", "Skill",
-           "UpskilldError", "Validation", "check", "find", "output", "validate"]
+           "UpskilldError", "Validation", "check", "find", "kernelbench", "output", "validate"]
 
 _lock = threading.Lock()
 _shared = None
@@ -40,8 +40,13 @@ def validate(kernel, spec=None, args=None, expect=None, **params):
     return _client().validate(kernel, spec, args, expect, **params)
 
 
+def kernelbench(problem, kernel, spec=None, args=None, seed=0, **params):
+    return _client().kernelbench(problem, kernel, spec, args, seed, **params)
+
+
 def find(task, **params):
     return _client().find(task, **params)
 
 
-check.__doc__, validate.__doc__, find.__doc__ = Client.check.__doc__, Client.validate.__doc__, Client.find.__doc__
+for _function in (check, validate, kernelbench, find):
+    _function.__doc__ = getattr(Client, _function.__name__).__doc__

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Sequence, Union
 
 from . import arrays
+from . import kernelbench as bench
 from .daemon import Daemon
 from .results import Check, Skill, Validation
 
@@ -150,6 +151,19 @@ class Client:
             return Validation.read(self.daemon.ask("kernel/validate", {**request, **params}))
         finally:
             shutil.rmtree(folder.path, ignore_errors=True)
+
+    def kernelbench(self, problem, kernel, spec=None, args=None, seed=0, **params):
+        """Run a kernel on the inputs of a KernelBench problem and compare it with the problem's Model.
+
+        problem  a Python file with Model, get_inputs and get_init_inputs; it runs here, in your process
+        spec     a check spec, by default the one beside the kernel. Its arguments get the problem's values of the same
+                 name: inputs as forward calls them, parameters with _ for . ("conv_weight"); its sizes follow from them
+        args     other values: arrays, numbers, output(shape, dtype), or the name of a value of the problem
+        params   more of kernel/validate: launch, kernel, trials (1 by default), tolerance, …
+        """
+        spec = _spec_of(_kernel(kernel)) if spec is None else spec
+        spec, args, expect = bench.request(bench.Problem(problem, seed), spec, args)
+        return self.validate(kernel, dict({"trials": 1}, **spec), args, expect, **params)
 
     def find(self, task, **params):
         """The agent skills that fit a task, best first; none when none fits."""
