@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf;
 struct err;
@@ -54,6 +55,22 @@ json_t *json_finite(double value);
 json_t *json_keys(const json_t *object);
 /* Those of from's members that keys (NULL-terminated) name and that are there. */
 void json_copy_members(json_t *to, const json_t *from, const char *const *keys);
+
+/* Each item of an array with its index, or each member of an object with its name:
+ *     json_each(findings, i, finding) { … }
+ * declares both, for the loop alone. Of what is no array (no object), none; break and
+ * continue do what they do in any loop. Nothing may be added or removed meanwhile. */
+#define json_each(array, index, item)                                                    \
+    for (json_t * item, *index##_of = (json_t *)(uintptr_t)(array); index##_of;          \
+         index##_of = NULL)                                                              \
+        for (size_t index = 0; (item = json_array_get(index##_of, index)); index++)
+#define json_each_member(object, key, item)                                              \
+    for (json_t * item, *key##_of = (json_t *)(uintptr_t)(object); key##_of;             \
+         key##_of = NULL)                                                                \
+        for (const char *key = json_object_iter_key(json_object_iter(key##_of));         \
+             key && (item = json_object_iter_value(json_object_key_to_iter(key)));       \
+             key = json_object_iter_key(                                                 \
+                 json_object_iter_next(key##_of, json_object_key_to_iter(key))))
 
 DEFINE_CLEANUP(json_t *, json_decref);
 #define autojson autoptr(json_decref) json_t

@@ -75,10 +75,9 @@ static void project_work(void *data) {
 
 static void project_done(void *data) {
     struct project *p = data;
-    size_t omitted = findings_tidy(p->findings, MAX_FINDINGS), i;
+    size_t omitted = findings_tidy(p->findings, MAX_FINDINGS);
     bool ok = true;
-    const json_t *finding;
-    json_array_foreach(p->findings, i, finding) {
+    json_each(p->findings, i, finding) {
         ok = ok && strcmp(json_get_string(finding, "severity", ""), "error") != 0;
     }
     call_reply(p->call, json_pack("{s:b,s:o,s:I,s:o}", "ok", ok, "findings", p->findings,

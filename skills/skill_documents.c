@@ -48,9 +48,8 @@ static void judge_start(struct document_check *check,
 
 /* The findings about this file; those of its neighbours are skill/check's to tell. */
 static json_t *own_findings(const json_t *all, const char *name) {
-    json_t *own = json_array(), *finding;
-    size_t i;
-    json_array_foreach(all, i, finding) {
+    json_t *own = json_array();
+    json_each(all, i, finding) {
         const char *file = json_get_string(finding, "file", name);
         if (strcmp(file, name) == 0 ||
             (strcmp(file, "SKILL.md") == 0 && strcmp(name, "skill.md") == 0)) {

@@ -36,13 +36,11 @@ struct installing {
  * suppressed with a reason. */
 static json_t *blocking_findings(const struct skill *skill, const json_t *suppress) {
     autojson *findings = json_array();
-    json_t *blocking = json_array(), *finding;
-    const json_t *one;
-    size_t i, k;
+    json_t *blocking = json_array();
     safety_rules_check(skill, findings);
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         bool blocks = strcmp(json_get_string(finding, "severity", ""), "error") == 0;
-        json_array_foreach(suppress, k, one) {
+        json_each(suppress, k, one) {
             blocks = blocks && strcmp(json_get_string(one, "code", ""),
                                       json_get_string(finding, "code", "")) != 0;
         }
@@ -72,10 +70,9 @@ static void install_work_skill(struct installing *in, const struct agents *agent
 }
 
 static const char **agent_names(struct installing *in, const struct agents *agents) {
-    const json_t *list = json_object_get(in->params, "agents"), *one;
+    const json_t *list = json_object_get(in->params, "agents");
     const char **names = xcalloc(json_array_size(list) + 1, sizeof *names);
-    size_t i;
-    json_array_foreach(list, i, one) {
+    json_each(list, i, one) {
         names[i] = json_string_value(one);
         if (!agents_find(agents, names[i]) && !in->unknown_agent) {
             in->unknown_agent = xstrdup(names[i]);
@@ -129,9 +126,7 @@ static void refuse_unsafe(struct call *call, const json_t *findings, bool may_su
 
 /* Stopped before anything was done: what was done is told in any case. */
 static bool was_stopped(const struct installing *in) {
-    size_t i;
-    const json_t *result;
-    json_array_foreach(in->results, i, result) {
+    json_each(in->results, i, result) {
         if (strcmp(json_get_string(result, "outcome", ""), "refused") != 0) {
             return false;
         }
@@ -148,10 +143,9 @@ static void on_cancel(struct call *call, void *data) {
 
 /* Each target is told where its text came from. */
 static json_t *result_of(struct installing *in) {
-    size_t i;
-    json_t *target, *hides = json_object_get(in->about, "hides");
+    json_t *hides = json_object_get(in->about, "hides");
     json_t *misnamed = json_object_get(in->about, "misnamed");
-    json_array_foreach(in->results, i, target) {
+    json_each(in->results, i, target) {
         if (in->about) {
             json_object_set(target, "source", json_object_get(in->about, "source"));
             json_object_set_new(target, "from", json_clean_z(in->folder));

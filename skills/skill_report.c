@@ -62,12 +62,10 @@ static void add_danger(struct buf *out, const json_t *row, const char *indent) {
 
 void skill_tell_name(struct buf *out, const json_t *row, const char *indent) {
     const char *misnamed = json_get_string(row, "misnamed", NULL);
-    const json_t *other;
-    size_t i;
     if (misnamed) {
         buf_addf(out, "%sNot trusted: %s.\n", indent, misnamed);
     }
-    json_array_foreach(json_object_get(row, "hides"), i, other) {
+    json_each(json_object_get(row, "hides"), i, other) {
         buf_addf(out, "%sIt hides another skill of this name (", indent);
         skill_tell_source(out, other);
         buf_addf(out, "): %s\n", json_get_string(other, "uri", ""));
@@ -107,9 +105,8 @@ static void tell_match(struct buf *out, const json_t *match) {
 }
 
 void skill_find_describe(const json_t *result, struct buf *out) {
-    const json_t *matches = json_object_get(result, "matches"), *match;
+    const json_t *matches = json_object_get(result, "matches");
     const json_t *nearest = json_object_get(result, "nearest");
-    size_t i;
     if (json_array_size(matches)) {
         buf_addf(out, "%zu skill%s fit%s:\n", json_array_size(matches),
                  json_array_size(matches) == 1 ? "" : "s",
@@ -120,7 +117,7 @@ void skill_find_describe(const json_t *result, struct buf *out) {
         buf_adds(out, json_array_size(nearest) ? "Nearest, but not fitting:\n" : "");
         matches = nearest;
     }
-    json_array_foreach(matches, i, match) {
+    json_each(matches, i, match) {
         tell_match(out, match);
     }
 }
@@ -128,9 +125,8 @@ void skill_find_describe(const json_t *result, struct buf *out) {
 /* --- skill/get, skill/list --- */
 
 void skill_get_describe(const json_t *result, struct buf *out) {
-    const json_t *files = json_object_get(result, "files"), *file;
+    const json_t *files = json_object_get(result, "files");
     const json_t *front = json_object_get(result, "frontmatter");
-    size_t i;
     add_danger(out, result, "");
     buf_adds(out, "# Skill ");
     add_name(out, json_get_string(result, "name", ""));
@@ -140,7 +136,7 @@ void skill_get_describe(const json_t *result, struct buf *out) {
     add_line(out, json_get_string(front, "description", ""));
     buf_addf(out, "\n\nFolder: %s\n", json_get_string(result, "path", ""));
     skill_tell_name(out, result, "");
-    json_array_foreach(files, i, file) {
+    json_each(files, i, file) {
         if (i < MAX_SHOWN) {
             buf_addf(out, "- %s (%lld bytes)\n", json_get_string(file, "path", ""),
                      (long long)json_get_integer(file, "size", 0));
@@ -151,10 +147,9 @@ void skill_get_describe(const json_t *result, struct buf *out) {
 }
 
 void skill_list_describe(const json_t *result, struct buf *out) {
-    const json_t *skills = json_object_get(result, "skills"), *skill;
-    size_t i;
+    const json_t *skills = json_object_get(result, "skills");
     buf_addf(out, "%zu skills\n", json_array_size(skills));
-    json_array_foreach(skills, i, skill) {
+    json_each(skills, i, skill) {
         const char *shadow = json_get_string(skill, "shadowed_by", NULL);
         if (i >= MAX_SHOWN) {
             break;
@@ -177,11 +172,9 @@ void skill_list_describe(const json_t *result, struct buf *out) {
 /* --- skill/check --- */
 
 static void tell_fixes(struct buf *out, const json_t *finding) {
-    const json_t *fix, *edit;
-    size_t i, k;
-    json_array_foreach(json_object_get(finding, "fixes"), i, fix) {
+    json_each(json_object_get(finding, "fixes"), i, fix) {
         buf_addf(out, "    fix: %s\n", json_get_string(fix, "title", ""));
-        json_array_foreach(json_object_get(fix, "edits"), k, edit) {
+        json_each(json_object_get(fix, "edits"), k, edit) {
             buf_addf(out, "      %s:%lld:%lld-%lld:%lld \"",
                      json_get_string(edit, "file", ""),
                      (long long)json_get_integer(edit, "line", 0),
@@ -209,9 +202,8 @@ static void tell_finding(struct buf *out, const json_t *finding) {
 }
 
 void skill_check_describe(const json_t *result, struct buf *out) {
-    const json_t *findings = json_object_get(result, "findings"), *finding;
+    const json_t *findings = json_object_get(result, "findings");
     const json_t *tokens = json_object_get(result, "tokens");
-    size_t i;
     buf_addf(out, "%s: ", json_get_bool(result, "ok", 0) ? "ok" : "not ok");
     if (!findings_tell(findings, out)) {
         buf_adds(out, "nothing found");
@@ -222,7 +214,7 @@ void skill_check_describe(const json_t *result, struct buf *out) {
                  (long long)json_get_integer(tokens, "catalogue", 0));
     }
     buf_addc(out, '\n');
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         if (i < MAX_SHOWN) {
             tell_finding(out, finding);
         }
@@ -235,9 +227,7 @@ void skill_check_describe(const json_t *result, struct buf *out) {
 /* --- skill/install, skill/uninstall --- */
 
 void skill_install_describe(const json_t *result, struct buf *out) {
-    const json_t *target;
-    size_t i;
-    json_array_foreach(json_object_get(result, "results"), i, target) {
+    json_each(json_object_get(result, "results"), i, target) {
         const char *reason = json_get_string(target, "reason", NULL);
         const char *diff = json_get_string(target, "diff", NULL);
         buf_addf(out, "%s: %s %s", json_get_string(target, "agent", ""),

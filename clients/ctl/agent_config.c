@@ -168,11 +168,9 @@ static void add_json(struct buf *out, const json_t *value) {
 /* Codex takes names, and passes on what it has itself; Continue takes values. */
 static void add_variables(struct buf *out, bool yaml) {
     autojson *set = variables_set();
-    const char *name;
-    json_t *value;
     if (!yaml && json_object_size(set)) {
         autojson *names = json_array();
-        json_object_foreach(set, name, value) {
+        json_each_member(set, name, value) {
             json_array_append_new(names, json_string(name));
         }
         buf_adds(out, "env_vars = ");
@@ -180,7 +178,7 @@ static void add_variables(struct buf *out, bool yaml) {
         buf_addc(out, '\n');
     } else if (json_object_size(set)) {
         buf_adds(out, "    env:\n");
-        json_object_foreach(set, name, value) {
+        json_each_member(set, name, value) {
             buf_addf(out, "      %s: ", name);
             add_json(out, value);
             buf_addc(out, '\n');

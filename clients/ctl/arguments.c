@@ -152,9 +152,7 @@ static int set_number(json_t *params, const char *name, const char *text,
 static int object_needed(const char *name, const char *text, const json_t *items,
                          struct err *err) {
     autobuf form = BUF_INIT(4096);
-    size_t i;
-    const json_t *member;
-    json_array_foreach(json_object_get(items, "required"), i, member) {
+    json_each(json_object_get(items, "required"), i, member) {
         buf_addf(&form, "%s\"%s\": \"…\"", i ? ", " : "", json_string_value(member));
     }
     return err_set(err, -EINVAL, "--%s %s: JSON is needed: --%s '{%s}'", name, text, name,
@@ -232,13 +230,11 @@ static int no_such_option(const json_t *method, const char *word, const char *na
                        word);
     }
     autojson *options = json_array();
-    size_t i;
-    json_t *one;
-    json_array_foreach(json_object_get(method, "params"), i, one) {
+    json_each(json_object_get(method, "params"), i, one) {
         autofree char *option = method_option_name(one);
         json_array_append_new(options, json_string(option));
     }
-    json_array_foreach(options, i, one) {
+    json_each(options, i, one) {
         nearest_name_try(&near, json_string_value(one));
     }
     meant = near.best ? xasprintf("; did you mean %s?", near.best) : xstrdup("");
@@ -363,9 +359,7 @@ static int read_word(const json_t *method, const char *word, json_t *params,
         return strcmp(word, "-") == 0 ? read_stdin(method, params, err)
                                       : set_property(params, path, word, err);
     }
-    size_t i;
-    const json_t *property;
-    json_array_foreach(json_object_get(method, "params"), i, property) {
+    json_each(json_object_get(method, "params"), i, property) {
         const char *name = json_get_string(property, "name", "");
         if (!json_is_true(json_object_get(property, "required"))) {
             continue;
@@ -378,7 +372,7 @@ static int read_word(const json_t *method, const char *word, json_t *params,
             return 0;
         }
     }
-    property = method_parameter(method, "task", 4);
+    const json_t *property = method_parameter(method, "task", 4);
     if (property && json_object_get(params, "task")) {
         append_word(params, "task", word);
         return 0;

@@ -34,11 +34,9 @@ static const struct shell {
 
 static void put_command(const struct shell *shell, const json_t *method) {
     autofree char *command = method_command(method);
-    size_t i;
-    const json_t *parameter;
     printf("%s%s%s--json --output-format --fix --watch --help", shell->before, command,
            shell->between);
-    json_array_foreach(json_object_get(method, "params"), i, parameter) {
+    json_each(json_object_get(method, "params"), i, parameter) {
         autofree char *option = method_option_name(parameter);
         printf(" %s", option);
     }
@@ -46,16 +44,15 @@ static void put_command(const struct shell *shell, const json_t *method) {
 }
 
 static void put_script(const struct shell *shell, const json_t *discover) {
-    const json_t *methods = json_object_get(discover, "methods"), *method;
-    size_t i;
+    const json_t *methods = json_object_get(discover, "methods");
     fputs(shell->head, stdout);
-    json_array_foreach(methods, i, method) {
+    json_each(methods, i, method) {
         put_command(shell, method);
     }
     fputs(shell->otherwise, stdout);
     fputs("status jobs runs setup worker pack check explain call shell completion help",
           stdout);
-    json_array_foreach(methods, i, method) {
+    json_each(methods, i, method) {
         autofree char *command = method_command(method);
         printf(" %s", command);
     }

@@ -4,10 +4,8 @@
 
 /* A verdict that rests on no answer at all is none. */
 static bool has_answers(const json_t *result) {
-    size_t i, k;
-    const json_t *student, *arm;
-    json_array_foreach(json_object_get(result, "students"), i, student) {
-        json_array_foreach(json_object_get(student, "arms"), k, arm) {
+    json_each(json_object_get(result, "students"), i, student) {
+        json_each(json_object_get(student, "arms"), k, arm) {
             if (json_get_integer(arm, "runs", 0) > 0) {
                 return true;
             }
@@ -17,9 +15,7 @@ static bool has_answers(const json_t *result) {
 }
 
 static bool any_refused(const json_t *targets) {
-    size_t i;
-    const json_t *target;
-    json_array_foreach(targets, i, target) {
+    json_each(targets, i, target) {
         if (strcmp(json_get_string(target, "outcome", ""), "refused") == 0) {
             return true;
         }

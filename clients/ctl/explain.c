@@ -103,13 +103,11 @@ static void print_json(json_t *answer) {
 
 static int print_list(bool json) {
     autojson *list = codes(NULL);
-    const json_t *code;
-    size_t i;
     if (json) {
         print_json(json_pack("{s:O}", "codes", list));
         return 0;
     }
-    json_array_foreach(list, i, code) {
+    json_each(list, i, code) {
         puts(json_string_value(code));
     }
     return 0;

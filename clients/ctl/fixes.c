@@ -91,9 +91,7 @@ static bool overlaps(const struct edited *e, const struct edit *edit) {
 }
 
 static bool fits(struct fixes *f, const json_t *edits) {
-    size_t i;
-    const json_t *json;
-    json_array_foreach(edits, i, json) {
+    json_each(edits, i, json) {
         struct edit edit;
         const struct edited *e = file_of(f, json_get_string(json, "file", ""));
         if (!edit_read(e, json, &edit) || overlaps(e, &edit)) {
@@ -104,9 +102,7 @@ static bool fits(struct fixes *f, const json_t *edits) {
 }
 
 static void take_edits(struct fixes *f, const json_t *edits) {
-    size_t i;
-    const json_t *json;
-    json_array_foreach(edits, i, json) {
+    json_each(edits, i, json) {
         struct edited *e = file_of(f, json_get_string(json, "file", ""));
         struct edit edit;
         if (edit_read(e, json, &edit)) {
@@ -156,9 +152,7 @@ static int write_file(const struct edited *e, struct err *err) {
 int fixes_apply(const json_t *findings, const char *folder, struct err *err) {
     struct fixes f = {.folder = folder};
     int made = 0, rc = 0;
-    size_t i;
-    const json_t *finding;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         const json_t *fix = json_array_get(json_object_get(finding, "fixes"), 0);
         const json_t *edits = json_object_get(fix, "edits");
         if (fits(&f, edits)) {

@@ -51,13 +51,11 @@ static void put_method(const struct terminal *t, const json_t *method) {
 }
 
 void help_all(const struct terminal *t, const json_t *discover) {
-    size_t i;
-    const json_t *method;
     puts("usage: upskillctl COMMAND [options]\n\ncommands:");
-    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+    json_each(json_object_get(discover, "methods"), i, method) {
         put_method(t, method);
     }
-    for (i = 0; i < ARRAY_LEN(own_commands); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(own_commands); i++) {
         put_entry(t, own_commands[i].name, own_commands[i].summary);
     }
     puts("\noptions, anywhere:");
@@ -88,9 +86,7 @@ static bool is_in_group(const json_t *method, const char *group) {
 static bool help_group(const struct terminal *t, const json_t *discover,
                        const char *group) {
     bool any = false;
-    size_t i;
-    const json_t *method;
-    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+    json_each(json_object_get(discover, "methods"), i, method) {
         if (is_in_group(method, group)) {
             if (!any) {
                 printf("usage: upskillctl %s COMMAND [options]\n\ncommands:\n", group);
@@ -135,9 +131,7 @@ bool help_words(const struct terminal *t, const json_t *discover, const char **w
 
 /* "check" alone: the first command of that name in any group. */
 static char *with_group(const json_t *discover, const char *verb) {
-    size_t i;
-    const json_t *method;
-    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+    json_each(json_object_get(discover, "methods"), i, method) {
         const char *slash = strchr(json_get_string(method, "name", ""), '/');
         if (slash && strcmp(slash + 1, verb) == 0) {
             return method_command(method);
@@ -154,25 +148,23 @@ char *help_meant(const json_t *discover, const char **words, int count) {
         xasprintf("%s%s%s", words[0], count > 1 ? " " : "", count > 1 ? words[1] : "");
     struct nearest_name near = {.said = said, .limit = 3},
                         one = {.said = words[0], .limit = 2};
-    size_t i;
-    json_t *method;
     autojson *names = json_array(), *groups = json_array();
-    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+    json_each(json_object_get(discover, "methods"), i, method) {
         autofree char *command = method_command(method);
         json_array_append_new(names, json_string(command));
         command[strcspn(command, " ")] = '\0'; /* its group */
         json_array_append_new(groups, json_string(command));
     }
-    json_array_foreach(names, i, method) {
+    json_each(names, i, method) {
         nearest_name_try(&near, json_string_value(method));
     }
-    json_array_foreach(groups, i, method) {
+    json_each(groups, i, method) {
         nearest_name_try(&one, json_string_value(method));
     }
-    for (i = 0; i < ARRAY_LEN(options); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(options); i++) {
         nearest_name_try(&one, options[i]);
     }
-    for (i = 0; i < ARRAY_LEN(own_commands); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(own_commands); i++) {
         nearest_name_try(&one, own_commands[i].name);
     }
     const char *best = near.best ? near.best : one.best;
@@ -183,13 +175,11 @@ char *help_meant(const json_t *discover, const char **words, int count) {
 
 /* The method whose name, or whose tool's name, begins here and ends here. */
 static const json_t *named_at(const json_t *discover, const char *at, size_t *len) {
-    size_t i;
-    const json_t *method;
     *len = strspn(at, "abcdefghijklmnopqrstuvwxyz_/.");
     while (*len && at[*len - 1] == '.') {
         (*len)--;
     }
-    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+    json_each(json_object_get(discover, "methods"), i, method) {
         const char *name = json_get_string(method, "name", "");
         const char *tool = json_get_string(method, "x-tool", "");
         if ((strlen(name) == *len && strncmp(at, name, *len) == 0) ||
@@ -231,13 +221,10 @@ char *help_hint(const json_t *discover, const json_t *asked, const char *hint) {
 }
 
 void help_hints(const json_t *discover, const json_t *asked, json_t *value) {
-    const char *key;
-    json_t *member;
-    size_t i;
-    json_array_foreach(value, i, member) {
+    json_each(value, i, member) {
         help_hints(discover, asked, member);
     }
-    json_object_foreach(value, key, member) {
+    json_each_member(value, key, member) {
         bool hint = strcmp(key, "hint") == 0;
         if (json_is_string(member) && (hint || strcmp(key, "reason") == 0)) {
             autofree char *said =

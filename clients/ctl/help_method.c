@@ -13,15 +13,13 @@
 /* "a|b|c" for a short list of choices, else NULL. Freed by the caller. */
 static char *short_choices(const json_t *choices) {
     autobuf out = BUF_INIT(25);
-    size_t i;
-    const json_t *one;
-    json_array_foreach(choices, i, one) {
+    json_each(choices, i, one) {
         if (!json_is_string(one) ||
             buf_addf(&out, "%s%s", i ? "|" : "", json_string_value(one)) < 0) {
             return NULL;
         }
     }
-    return i ? buf_detach(&out) : NULL;
+    return out.len ? buf_detach(&out) : NULL;
 }
 
 /* What stands behind the option: "N", "user|project", "NAME=VALUE"; "" for a switch. In
@@ -50,9 +48,7 @@ static void add_fact(struct buf *out, const char *fact) {
 }
 
 static void add_list(struct buf *out, const char *lead, const json_t *words) {
-    size_t i;
-    const json_t *word;
-    json_array_foreach(words, i, word) {
+    json_each(words, i, word) {
         buf_adds(out, i ? ", " : out->len ? "; " : "");
         buf_adds(out, i ? "" : lead);
         buf_adds(out, json_string_value(word));
@@ -90,10 +86,8 @@ static void add_default(struct buf *out, const json_t *parameter) {
 /* Names of an object's members. */
 static void add_members(struct buf *out, const json_t *parameter) {
     autojson *names = json_array();
-    const char *name;
-    json_t *member;
     json_t *members = (json_t *)(uintptr_t)method_members(parameter);
-    json_object_foreach(members, name, member) {
+    json_each_member(members, name, member) {
         json_array_append_new(names, json_string(name));
     }
     add_list(out, "NAME: ", names);
@@ -185,11 +179,9 @@ char *help_usage(const json_t *method) {
     struct buf out = BUF_INIT(4096);
     autofree char *command = method_command(method);
     bool path = method_parameter(method, "path", 4) != NULL;
-    size_t i;
-    const json_t *parameter;
     buf_addf(&out, "upskillctl %s%s%s", command, path ? " " : "",
              path ? path_word(method) : "");
-    json_array_foreach(json_object_get(method, "params"), i, parameter) {
+    json_each(json_object_get(method, "params"), i, parameter) {
         if (json_is_true(json_object_get(parameter, "required")) ||
             strcmp(json_get_string(parameter, "name", ""), "task") == 0) {
             add_required(&out, parameter, path);
@@ -210,9 +202,7 @@ static void put_word(const char *word) {
 /* "tokens=9,minutes=5" */
 static char *pairs_of(const json_t *object) {
     struct buf out = BUF_INIT(4096);
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+    json_each_member(object, key, value) {
         autofree char *text = json_is_string(value) ? xstrdup(json_string_value(value))
                                                     : json_dumps(value, JSON_ENCODE_ANY);
         buf_addf(&out, "%s%s=%s", out.len ? "," : "", key, text);
@@ -222,9 +212,7 @@ static char *pairs_of(const json_t *object) {
 
 /* An example's value as words of a command line; true needs no more than the option. */
 static void put_value(const char *option, const json_t *value) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(value, i, one) {
+    json_each(value, i, one) {
         put_value(option, one);
     }
     if (json_is_array(value)) {
@@ -250,14 +238,11 @@ static bool is_plain(const json_t *value) {
 
 /* Whether a person would type it: a value, several, or NAME=VALUE. */
 static bool is_typed(const json_t *value) {
-    size_t i;
-    const char *key;
-    json_t *one;
     bool typed = true;
-    json_array_foreach(value, i, one) {
+    json_each(value, i, one) {
         typed &= is_plain(one);
     }
-    json_object_foreach((json_t *)(uintptr_t)value, key, one) {
+    json_each_member(value, key, one) {
         typed &= is_plain(one);
     }
     return typed &&
@@ -268,12 +253,10 @@ static bool is_typed(const json_t *value) {
  * stands in a file beside it, as a kernel's check spec does. */
 static void put_example(const json_t *method) {
     const json_t *example = json_array_get(json_object_get(method, "examples"), 0);
-    size_t i;
-    const json_t *one;
     autofree char *command = method_command(method);
     bool path = method_parameter(method, "path", 4) != NULL;
     printf("\nexample: upskillctl %s", command);
-    json_array_foreach(json_object_get(example, "params"), i, one) {
+    json_each(json_object_get(example, "params"), i, one) {
         const char *name = json_get_string(one, "name", "");
         const json_t *parameter = method_parameter(method, name, strlen(name));
         const json_t *value = json_object_get(one, "value");
@@ -290,14 +273,12 @@ static void put_example(const json_t *method) {
 }
 
 void help_method(const struct terminal *t, const json_t *method) {
-    size_t i;
-    const json_t *parameter;
     autofree char *usage = help_usage(method);
     printf("usage: %s\n\n", usage);
     terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(method, "description", ""), 0,
                          0);
     puts("\noptions:");
-    json_array_foreach(json_object_get(method, "params"), i, parameter) {
+    json_each(json_object_get(method, "params"), i, parameter) {
         put_parameter(t, parameter);
     }
     if (method_parameter(method, "skill", 5) && method_parameter(method, "traces", 6)) {

@@ -56,9 +56,7 @@ static const json_t *rows_of(const struct live_table *t) {
 static struct count count_all(const struct live_table *t, const char *student,
                               const char *arm) {
     struct count sum = {.cost = NAN};
-    size_t i;
-    const json_t *row;
-    json_array_foreach(rows_of(t), i, row) {
+    json_each(rows_of(t), i, row) {
         if ((!student || strcmp(json_get_string(row, "student", ""), student) == 0) &&
             (!arm || strcmp(json_get_string(row, "arm", ""), arm) == 0)) {
             struct count c = count_of(row, "");
@@ -289,9 +287,7 @@ static void name_line(const struct live_table *t, struct buf *out, const char *n
 static void arm_lines(const struct live_table *t, struct buf *out,
                       const struct count *sum) {
     const char *student = "";
-    size_t i;
-    const json_t *row;
-    json_array_foreach(rows_of(t), i, row) {
+    json_each(rows_of(t), i, row) {
         const char *name = json_get_string(row, "student", "");
         if (i == 0 || strcmp(name, student) != 0) {
             student = name;

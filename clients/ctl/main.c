@@ -333,10 +333,8 @@ static int tell_empty(const struct ctl *c, const char *method, const char *folde
 static int ask_each(struct ctl *c, const char *method, json_t *params,
                     const json_t *paths) {
     int counts[3] = {0}, worst = 0;
-    size_t i;
-    json_t *path;
     bool files = strcmp(method, "kernel/check") == 0;
-    json_array_foreach(paths, i, path) {
+    json_each(paths, i, path) {
         struct stat st;
         const char *name = json_string_value(path);
         bool empty = files && stat(name, &st) == 0 && S_ISDIR(st.st_mode);

@@ -8,9 +8,7 @@
 
 const json_t *method_find(const json_t *discover, const char **words, int count,
                           int *used) {
-    size_t i;
-    const json_t *method;
-    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+    json_each(json_object_get(discover, "methods"), i, method) {
         const char *name = json_get_string(method, "name", "");
         const char *slash = strchr(name, '/');
         if (count > 0 && strcmp(words[0], name) == 0) {
@@ -44,13 +42,12 @@ char *method_option_name(const json_t *parameter) {
 }
 
 bool schema_has_type(const json_t *schema, const char *type) {
-    const json_t *is = json_object_get(schema, "type"), *one;
+    const json_t *is = json_object_get(schema, "type");
     bool has = json_is_string(is) && strcmp(json_string_value(is), type) == 0;
-    size_t i;
-    json_array_foreach(is, i, one) {
+    json_each(is, i, one) {
         has = has || strcmp(json_string_value(one), type) == 0;
     }
-    json_array_foreach(json_object_get(schema, "anyOf"), i, one) {
+    json_each(json_object_get(schema, "anyOf"), i, one) {
         has = has || schema_has_type(one, type);
     }
     return has;
@@ -61,10 +58,9 @@ bool method_has_type(const json_t *parameter, const char *type) {
 }
 
 const json_t *method_members(const json_t *parameter) {
-    const json_t *schema = json_object_get(parameter, "schema"), *form;
+    const json_t *schema = json_object_get(parameter, "schema");
     const json_t *members = json_object_get(schema, "properties");
-    size_t i;
-    json_array_foreach(json_object_get(schema, "anyOf"), i, form) {
+    json_each(json_object_get(schema, "anyOf"), i, form) {
         members = members ? members : json_object_get(form, "properties");
     }
     return members;
@@ -83,9 +79,7 @@ static bool is_named(const json_t *parameter, const char *name, size_t len) {
 }
 
 const json_t *method_parameter(const json_t *method, const char *name, size_t len) {
-    size_t i;
-    const json_t *parameter;
-    json_array_foreach(json_object_get(method, "params"), i, parameter) {
+    json_each(json_object_get(method, "params"), i, parameter) {
         if (is_named(parameter, name, len)) {
             return parameter;
         }
@@ -169,9 +163,7 @@ bool method_is_prose(const json_t *parameter) {
 }
 
 bool method_has_flag(const json_t *method, const char *flag) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(method, "x-flags"), i, one) {
+    json_each(json_object_get(method, "x-flags"), i, one) {
         if (strcmp(json_string_value(one), flag) == 0) {
             return true;
         }

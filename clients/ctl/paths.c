@@ -61,9 +61,7 @@ static int add_folder(const char *folder, json_t *all, struct err *err) {
 }
 
 int paths_expand(const json_t *paths, bool cuda, json_t *all, struct err *err) {
-    size_t i;
-    json_t *path;
-    json_array_foreach(paths, i, path) {
+    json_each(paths, i, path) {
         struct stat st;
         bool folder =
             cuda && stat(json_string_value(path), &st) == 0 && S_ISDIR(st.st_mode);

@@ -15,9 +15,8 @@ static json_int_t number(const json_t *object, const char *key) {
 /* --- kernel/check --- */
 
 static const json_t *best_occupancy(const json_t *kernel) {
-    const json_t *best = NULL, *one;
-    size_t i;
-    json_array_foreach(json_object_get(kernel, "occupancy"), i, one) {
+    const json_t *best = NULL;
+    json_each(json_object_get(kernel, "occupancy"), i, one) {
         if (!best || json_number_value(json_object_get(one, "percent")) >
                          json_number_value(json_object_get(best, "percent"))) {
             best = one;
@@ -64,9 +63,7 @@ static void kernel_table(const struct terminal *t, const json_t *kernels) {
                                          "shared",         "stack", "barriers",  "code",
                                          "best occupancy", NULL};
     struct table *table = table_new(titles);
-    size_t i;
-    const json_t *kernel;
-    json_array_foreach(kernels, i, kernel) {
+    json_each(kernels, i, kernel) {
         kernel_row(table, kernel);
     }
     table_print_and_free(t, table);
@@ -77,9 +74,7 @@ static enum style occupancy_style(double percent) {
 }
 
 static bool names(const json_t *list, const char *word) {
-    size_t i;
-    const json_t *item;
-    json_array_foreach(list, i, item) {
+    json_each(list, i, item) {
         if (strcmp(json_string_value(item), word) == 0) {
             return true;
         }
@@ -92,9 +87,7 @@ static void add_limits(struct buf *out, const json_t *sizes, size_t first, size_
     const json_t *limits = json_object_get(json_array_get(sizes, first), "limited_by");
     const json_t *last = json_object_get(json_array_get(sizes, end - 1), "limited_by");
     const char *separator = "";
-    size_t i;
-    const json_t *limit;
-    json_array_foreach(limits, i, limit) {
+    json_each(limits, i, limit) {
         if (names(last, json_string_value(limit))) {
             buf_addf(out, "%s %s", separator, json_string_value(limit));
             separator = ",";
@@ -150,12 +143,10 @@ static size_t alike_end(const json_t *sizes, size_t first) {
 
 /* Bars only where there are few kernels: the table has the best figure of each. */
 static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
-    size_t i;
-    const json_t *kernel;
     if (json_array_size(kernels) > 3) {
         return;
     }
-    json_array_foreach(kernels, i, kernel) {
+    json_each(kernels, i, kernel) {
         printf("\noccupancy of ");
         terminal_put(t, STYLE_BOLD, json_get_string(kernel, "name", "?"));
         putchar('\n');
@@ -224,14 +215,13 @@ static enum style job_style(const char *state) {
 static int render_jobs(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"job",    "operation",     "state",
                                          "client", "created (UTC)", NULL};
-    const json_t *jobs = json_object_get(result, "jobs"), *job;
+    const json_t *jobs = json_object_get(result, "jobs");
     if (!json_array_size(jobs)) {
         puts("no jobs");
         return 0;
     }
     struct table *table = table_new(titles);
-    size_t i;
-    json_array_foreach(jobs, i, job) {
+    json_each(jobs, i, job) {
         const char *state = json_get_string(job, "state", "");
         table_cell(table, json_get_string(job, "job", ""));
         table_cell(table, json_get_string(job, "operation", ""));
@@ -248,15 +238,13 @@ static int render_jobs(const struct terminal *t, const json_t *result) {
 static int render_kernel_init(const json_t *result) {
     const char *text = json_get_string(result, "text", NULL);
     FILE *out = text ? stderr : stdout;
-    const json_t *one;
-    size_t i;
     if (text) {
         fputs(text, stdout);
         fflush(stdout);
     } else {
         fprintf(out, "wrote %s\n", json_get_string(result, "path", "?"));
     }
-    json_array_foreach(json_object_get(result, "unknown"), i, one) {
+    json_each(json_object_get(result, "unknown"), i, one) {
         fprintf(out, "%s  %s: %s\n", i ? "" : "not known from the source:\n",
                 json_get_string(one, "member", "?"), json_get_string(one, "why", "?"));
     }

@@ -20,9 +20,7 @@ static const char *const arm_titles[MAX_ARMS] = {"without", "with", "placebo", "
 
 /* The first check that did not pass: "contains "x": not found". */
 static void add_check(struct buf *out, const json_t *cell) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(cell, "assertions"), i, one) {
+    json_each(json_object_get(cell, "assertions"), i, one) {
         if (!json_is_false(json_object_get(one, "passed"))) {
             continue;
         }
@@ -77,9 +75,7 @@ static void count_cell(json_t *tests, const json_t *cell) {
 }
 
 static bool has_arm(json_t *tests, const char *arm) {
-    const char *id;
-    json_t *row;
-    json_object_foreach(tests, id, row) {
+    json_each_member(tests, id, row) {
         if (json_object_get(row, arm)) {
             return true;
         }
@@ -113,15 +109,13 @@ static int by_number(const void *a, const void *b) {
 static void put_rows(struct table *table, json_t *tests, const bool *shown) {
     size_t all = 0, count = 0;
     autofree const char **ids = xcalloc(json_object_size(tests) + 1, sizeof *ids);
-    const char *id;
-    json_t *row;
-    json_object_foreach(tests, id, row) {
+    json_each_member(tests, id, row) {
         ids[all++] = id;
     }
     qsort(ids, all, sizeof *ids, by_number);
     for (int failed = 1; failed >= 0; failed--) {
         for (size_t i = 0; i < all; i++) {
-            row = json_object_get(tests, ids[i]);
+            const json_t *row = json_object_get(tests, ids[i]);
             if ((json_object_get(row, "why") != NULL) == failed &&
                 count++ < TESTS_SHOWN) {
                 put_row(table, ids[i], row, shown);
@@ -134,9 +128,8 @@ void render_cells(const struct terminal *t, const json_t *cells, const char *mod
     autojson *tests = json_object();
     const char *titles[MAX_ARMS + 3] = {"test"};
     bool shown[MAX_ARMS];
-    size_t i, columns = 1;
-    const json_t *cell;
-    json_array_foreach(cells, i, cell) {
+    size_t columns = 1;
+    json_each(cells, i, cell) {
         if (strcmp(json_get_string(cell, "model", ""), model) == 0) {
             count_cell(tests, cell);
         }
@@ -144,7 +137,7 @@ void render_cells(const struct terminal *t, const json_t *cells, const char *mod
     if (!json_object_size(tests)) {
         return;
     }
-    for (i = 0; i < MAX_ARMS; i++) {
+    for (size_t i = 0; i < MAX_ARMS; i++) {
         shown[i] = has_arm(tests, arms[i]);
         if (shown[i]) {
             titles[columns++] = arm_titles[i];

@@ -50,9 +50,7 @@ static const char *const column_titles[] = {
     "errored", "refused",   "skipped", "tokens",        "cost"};
 
 static bool any(const json_t *arms, const char *key) {
-    size_t i;
-    const json_t *arm;
-    json_array_foreach(arms, i, arm) {
+    json_each(arms, i, arm) {
         if (number(arm, key) > 0) {
             return true;
         }
@@ -156,13 +154,12 @@ static void arm_cell(const struct terminal *t, struct table *table, const json_t
 static void arms_table(const struct terminal *t, const json_t *arms, enum style style) {
     enum column columns[ARRAY_LEN(column_titles)];
     const char *titles[ARRAY_LEN(column_titles) + 1] = {NULL};
-    size_t n = choose_columns(t, arms, columns), i;
-    for (i = 0; i < n; i++) {
+    size_t n = choose_columns(t, arms, columns);
+    for (size_t i = 0; i < n; i++) {
         titles[i] = column_titles[columns[i]];
     }
     struct table *table = table_new(titles);
-    const json_t *arm;
-    json_array_foreach(arms, i, arm) {
+    json_each(arms, i, arm) {
         bool skill = strcmp(json_get_string(arm, "name", ""), "skill") == 0;
         for (size_t k = 0; k < n; k++) {
             arm_cell(t, table, arm, columns[k], skill ? style : STYLE_PLAIN);
@@ -220,10 +217,9 @@ static void lift_line(const struct terminal *t, const char *label, const json_t 
 
 static void lift_lines(const struct terminal *t, const json_t *student,
                        enum style style) {
-    size_t i;
-    const json_t *one, *ratio = json_object_get(student, "token_ratio");
+    const json_t *ratio = json_object_get(student, "token_ratio");
     lift_line(t, "lift", json_object_get(student, "lift"), style);
-    json_array_foreach(json_object_get(student, "lifts"), i, one) {
+    json_each(json_object_get(student, "lifts"), i, one) {
         autofree char *label = xasprintf("%s vs %s", json_get_string(one, "arm", ""),
                                          json_get_string(one, "vs", ""));
         if (strlen(label) >= INDENT - 2) {
@@ -252,9 +248,7 @@ struct changed {
 /* Runs that were graded in both arms alone. */
 static struct changed test_change(const json_t *test) {
     struct changed c = {.id = json_get_string(test, "id", "")};
-    size_t i;
-    const json_t *pair;
-    json_array_foreach(json_object_get(test, "pairs"), i, pair) {
+    json_each(json_object_get(test, "pairs"), i, pair) {
         const json_t *before = json_object_get(pair, "baseline"),
                      *after = json_object_get(pair, "skill");
         if (json_is_boolean(before) && json_is_boolean(after)) {
@@ -268,9 +262,8 @@ static struct changed test_change(const json_t *test) {
 
 static void changed_line(const struct terminal *t, const json_t *tests, bool better) {
     autobuf text = BUF_INIT(64u << 10);
-    size_t i, count = 0;
-    const json_t *test;
-    json_array_foreach(tests, i, test) {
+    size_t count = 0;
+    json_each(tests, i, test) {
         struct changed c = test_change(test);
         if (better ? c.after <= c.before : c.after >= c.before) {
             continue;
@@ -364,9 +357,7 @@ static void student_lines(const struct terminal *t, const json_t *student, bool 
 
 static double most_tests_needed(const json_t *students) {
     double most = 0;
-    size_t i;
-    const json_t *student;
-    json_array_foreach(students, i, student) {
+    json_each(students, i, student) {
         double more = number(json_object_get(student, "lift"), "more_tests_needed");
         bool open = strcmp(json_get_string(student, "verdict", ""), "no_evidence") == 0;
         most = open && more > most ? more : most;
@@ -375,9 +366,7 @@ static double most_tests_needed(const json_t *students) {
 }
 
 static bool any_errored(const json_t *students) {
-    size_t i;
-    const json_t *student;
-    json_array_foreach(students, i, student) {
+    json_each(students, i, student) {
         if (any(json_object_get(student, "arms"), "errored")) {
             return true;
         }
@@ -387,17 +376,15 @@ static bool any_errored(const json_t *students) {
 
 /* Every student fails most tests with the skill, too. */
 static bool is_too_hard(const json_t *students) {
-    size_t i, k;
-    const json_t *student, *arm;
-    json_array_foreach(students, i, student) {
-        json_array_foreach(json_object_get(student, "arms"), k, arm) {
+    json_each(students, i, student) {
+        json_each(json_object_get(student, "arms"), k, arm) {
             if (strcmp(json_get_string(arm, "name", ""), "skill") == 0 &&
                 !(number(arm, "pass_rate") < 0.5)) {
                 return false;
             }
         }
     }
-    return i > 0;
+    return json_array_size(students) > 0;
 }
 
 static void next_line(const struct terminal *t, const json_t *result) {
@@ -450,14 +437,13 @@ static void record_lines(const struct terminal *t, const json_t *result) {
 }
 
 int render_evaluation(const struct terminal *t, const json_t *result) {
-    const json_t *students = json_object_get(result, "students"), *student;
+    const json_t *students = json_object_get(result, "students");
     const char *verdict = json_get_string(result, "verdict", "");
-    size_t i;
     terminal_put(t, style_of(verdict), verdict);
     fputs(": ", stdout);
     terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "sentence", ""),
                          (int)strlen(verdict) + 2, 0);
-    json_array_foreach(students, i, student) {
+    json_each(students, i, student) {
         student_lines(t, student, json_array_size(students) == 1);
     }
     render_marks(t, json_object_get(result, "marks"));

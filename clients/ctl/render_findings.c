@@ -147,9 +147,7 @@ static void put_message(const struct terminal *t, const char *message) {
 
 static void put_related(const struct terminal *t, const json_t *finding,
                         const struct finding_sources *sources) {
-    size_t i;
-    const json_t *note;
-    json_array_foreach(json_object_get(finding, "related"), i, note) {
+    json_each(json_object_get(finding, "related"), i, note) {
         fputs("  ", stdout);
         put_place(t, note, sources);
         terminal_put(t, STYLE_BLUE, "note: ");
@@ -159,9 +157,7 @@ static void put_related(const struct terminal *t, const json_t *finding,
 }
 
 static void put_fixes(const struct terminal *t, const json_t *finding) {
-    size_t i;
-    const json_t *fix;
-    json_array_foreach(json_object_get(finding, "fixes"), i, fix) {
+    json_each(json_object_get(finding, "fixes"), i, fix) {
         terminal_put(t, STYLE_GREEN, "  fix: ");
         put_message(t, json_get_string(fix, "title", ""));
         putchar('\n');
@@ -241,9 +237,7 @@ bool render_severities(const json_t *findings) {
 void render_findings(const struct terminal *t, const json_t *findings,
                      const struct finding_sources *sources) {
     struct quoted q = {.text = BUF_INIT(SOURCE_MAX)};
-    size_t i;
-    const json_t *finding;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         put_finding(t, finding, &q, sources);
     }
     quoted_finish(&q);

@@ -75,9 +75,7 @@ static void print_sections(const struct terminal *t, const char *folder) {
 
 /* "contains 24, regex 20": how many of each. */
 static void add_each(struct buf *text, const char *lead, const json_t *counts) {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)counts, key, value) {
+    json_each_member(counts, key, value) {
         buf_addf(text, "%s%s %" JSON_INTEGER_FORMAT, lead, key,
                  json_integer_value(value));
         lead = ", ";
@@ -177,9 +175,7 @@ static void print_diff(const struct terminal *t, const char *diff) {
 }
 
 static void print_install(const struct terminal *t, const json_t *install) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(install, i, one) {
+    json_each(install, i, one) {
         const char *reason = json_get_string(one, "reason", NULL);
         autofree char *text = xasprintf("%s: %s%s%s", json_get_string(one, "agent", ""),
                                         json_get_string(one, "outcome", ""),

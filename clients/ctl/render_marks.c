@@ -8,9 +8,7 @@
 #define MARK_TESTS_SHOWN 12u
 
 static bool has_mark(const json_t *test, const char *name) {
-    size_t i;
-    const json_t *mark;
-    json_array_foreach(json_object_get(test, "marks"), i, mark) {
+    json_each(json_object_get(test, "marks"), i, mark) {
         if (strcmp(json_string_value(mark), name) == 0) {
             return true;
         }
@@ -20,9 +18,7 @@ static bool has_mark(const json_t *test, const char *name) {
 
 /* The sentence of a test that has no other mark is about this one. */
 static const char *mark_message(const json_t *marks, const char *name) {
-    size_t i;
-    const json_t *test;
-    json_array_foreach(marks, i, test) {
+    json_each(marks, i, test) {
         if (has_mark(test, name) &&
             json_array_size(json_object_get(test, "marks")) == 1) {
             return json_get_string(test, "message", NULL);
@@ -33,9 +29,8 @@ static const char *mark_message(const json_t *marks, const char *name) {
 
 static void mark_line(const struct terminal *t, const json_t *marks, const char *name) {
     autobuf ids = BUF_INIT(64u << 10);
-    size_t i, count = 0;
-    const json_t *test;
-    json_array_foreach(marks, i, test) {
+    size_t count = 0;
+    json_each(marks, i, test) {
         if (has_mark(test, name) && count++ < MARK_TESTS_SHOWN) {
             buf_addf(&ids, "%s%.60s", ids.len ? ", " : "",
                      json_get_string(test, "id", ""));
@@ -57,11 +52,9 @@ void render_marks(const struct terminal *t, const json_t *marks) {
     static const char *const names[] = {"passes_empty", "quotes_skill",  "echoes_input",
                                         "judge_only",   "always_passes", "never_passes"};
     bool titled = false;
-    size_t i;
-    const json_t *test;
     for (size_t k = 0; k < ARRAY_LEN(names); k++) {
         bool there = false;
-        json_array_foreach(marks, i, test) {
+        json_each(marks, i, test) {
             there = there || has_mark(test, names[k]);
         }
         if (there && !titled) {

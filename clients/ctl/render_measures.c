@@ -38,17 +38,14 @@ static void put_share(const struct terminal *t, double percent) {
 /* --- odd sizes --- */
 
 static void put_added(const struct terminal *t, const json_t *result) {
-    const json_t *added = json_object_get(result, "added_cases"), *item;
-    size_t i;
+    const json_t *added = json_object_get(result, "added_cases");
     if (!json_array_size(added)) {
         return;
     }
     autobuf text = BUF_INIT(2048);
-    json_array_foreach(added, i, item) {
-        const char *name;
-        json_t *value;
+    json_each(added, i, item) {
         buf_adds(&text, i ? "; " : "");
-        json_object_foreach(json_object_get(item, "sizes"), name, value) {
+        json_each_member(json_object_get(item, "sizes"), name, value) {
             buf_addf(&text, "%.64s=%" JSON_INTEGER_FORMAT " ", name,
                      json_integer_value(value));
         }
@@ -78,8 +75,6 @@ static void add_clocks(struct buf *out, const json_t *timing) {
 }
 
 static void put_timing(const struct terminal *t, const json_t *timing) {
-    const json_t *note;
-    size_t i;
     if (!json_object_get(timing, "median_us")) {
         return;
     }
@@ -95,7 +90,7 @@ static void put_timing(const struct terminal *t, const json_t *timing) {
                terminal_start(t, speedup >= 1 ? STYLE_GREEN : STYLE_RED), speedup,
                terminal_end(t), real(timing, "reference_median_us"));
     }
-    json_array_foreach(json_object_get(timing, "notes"), i, note) {
+    json_each(json_object_get(timing, "notes"), i, note) {
         const char *words = json_string_value(note);
         printf("%*s", LABEL, "");
         terminal_put_wrapped(t, STYLE_YELLOW, words ? words : "", LABEL, LABEL);
@@ -125,9 +120,7 @@ static void put_roofline(const struct terminal *t, const json_t *roofline) {
 
 static void put_phases(const struct terminal *t, const json_t *phases) {
     autobuf text = BUF_INIT(512);
-    const json_t *phase;
-    size_t i;
-    json_array_foreach(phases, i, phase) {
+    json_each(phases, i, phase) {
         double ms = real(phase, "ms");
         if (ms >= 1) {
             buf_addf(&text, ms < 1000 ? "%s%s %.0f ms" : "%s%s %.3g s",
@@ -150,10 +143,9 @@ static double coalescing(const json_t *counters) {
 
 /* The line that moves the most sectors in vain. */
 static const json_t *worst_line(const json_t *counters) {
-    const json_t *line, *worst = NULL;
+    const json_t *worst = NULL;
     double most = 0;
-    size_t i;
-    json_array_foreach(json_object_get(counters, "by_line"), i, line) {
+    json_each(json_object_get(counters, "by_line"), i, line) {
         double vain = real(line, "global_sectors") - real(line, "global_sectors_ideal");
         if (vain > most) {
             most = vain;

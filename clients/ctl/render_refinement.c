@@ -89,10 +89,9 @@ static void print_verdict(const struct terminal *t, const json_t *verdict) {
 }
 
 void render_refinement(const struct terminal *t, const json_t *refinement) {
-    const json_t *gate = json_object_get(refinement, "gate"), *round;
+    const json_t *gate = json_object_get(refinement, "gate");
     const json_t *verdict = json_object_get(refinement, "verdict");
     const char *problem = json_get_string(refinement, "problem", NULL);
-    size_t i;
     if (!refinement) {
         return;
     }
@@ -106,7 +105,7 @@ void render_refinement(const struct terminal *t, const json_t *refinement) {
         put_bar(t, rate_of(gate, "start"), STYLE_BLUE);
         fputs("  as it was\n", stdout);
     }
-    json_array_foreach(rounds, i, round) {
+    json_each(rounds, i, round) {
         print_round(t, round);
     }
     if (verdict) {

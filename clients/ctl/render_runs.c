@@ -82,25 +82,23 @@ static void row_cells(struct table *table, const json_t *row, bool narrow) {
 static void matrix(const struct terminal *t, const json_t *m) {
     const json_t *skills = json_object_get(m, "skills"),
                  *models = json_object_get(m, "models");
-    size_t columns = json_array_size(models), i, k;
-    const json_t *skill, *entry;
+    size_t columns = json_array_size(models);
     if (columns == 0 || (columns == 1 && json_array_size(skills) == 1)) {
         return;
     }
     autofree const char **titles = xcalloc(columns + 2, sizeof *titles);
     titles[0] = "skill";
-    for (i = 0; i < columns; i++) {
+    for (size_t i = 0; i < columns; i++) {
         const char *name = json_string_value(json_array_get(models, i));
         titles[i + 1] = name ? name : "";
     }
     putchar('\n');
     struct table *table = table_new(titles);
-    json_array_foreach(skills, i, skill) {
+    json_each(skills, i, skill) {
         const json_t *row = json_array_get(json_object_get(m, "cells"), i);
         table_cell(table, json_string_value(skill) ? json_string_value(skill) : "");
-        for (k = 0; k < columns; k++) {
-            entry = json_array_get(row, k);
-            rates_cell(table, entry);
+        for (size_t k = 0; k < columns; k++) {
+            rates_cell(table, json_array_get(row, k));
         }
     }
     table_print_and_free(t, table);
@@ -117,14 +115,13 @@ static int run_list(const struct terminal *t, const json_t *result) {
                                   "lift",
                                   narrow ? NULL : "tests",
                                   NULL};
-    const json_t *rows = json_object_get(result, "runs"), *row;
-    size_t i;
+    const json_t *rows = json_object_get(result, "runs");
     if (!json_array_size(rows)) {
         puts("no evaluations on record");
         return 0;
     }
     struct table *table = table_new(titles);
-    json_array_foreach(rows, i, row) {
+    json_each(rows, i, row) {
         row_cells(table, row, narrow);
     }
     table_print_and_free(t, table);
@@ -167,9 +164,8 @@ static void show_row(const struct terminal *t, const json_t *row) {
 static int run_show(const struct terminal *t, const json_t *result) {
     const char *path = json_get_string(result, "path", NULL);
     const char *text = json_get_string(result, "text", NULL);
-    const json_t *evaluation = json_object_get(result, "evaluation"), *row;
+    const json_t *evaluation = json_object_get(result, "evaluation");
     const json_t *cells = json_object_get(result, "cells");
-    size_t i;
     if (path) {
         fputs("wrote ", stdout);
         terminal_put(t, STYLE_PLAIN, path);
@@ -185,7 +181,7 @@ static int run_show(const struct terminal *t, const json_t *result) {
     terminal_put_wrapped(
         t, STYLE_PLAIN,
         json_get_string(evaluation, "sentence", "no evaluation was finished"), 0, 0);
-    json_array_foreach(json_object_get(result, "rows"), i, row) {
+    json_each(json_object_get(result, "rows"), i, row) {
         show_row(t, row);
         render_cells(t, cells, json_get_string(row, "model", ""));
     }

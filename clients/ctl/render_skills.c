@@ -21,9 +21,7 @@ static const char *source_words(const json_t *row) {
 
 /* "UNSAFE NAME: …": one line for each finding that is told. */
 static void render_danger(const struct terminal *t, const json_t *row) {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(json_object_get(row, "danger"), i, one) {
+    json_each(json_object_get(row, "danger"), i, one) {
         json_int_t more = json_get_integer(one, "more", 0);
         terminal_put(t, STYLE_RED, "UNSAFE");
         autofree char *text = xasprintf(
@@ -48,9 +46,7 @@ static void render_misnamed(const struct terminal *t, const json_t *row) {
 }
 
 void render_hidden(const struct terminal *t, const json_t *row) {
-    const json_t *other;
-    size_t i;
-    json_array_foreach(json_object_get(row, "hides"), i, other) {
+    json_each(json_object_get(row, "hides"), i, other) {
         autofree char *text =
             xasprintf("%s hides another skill of this name (%s): %s\n",
                       json_get_string(row, "name", "It"), source_words(other),
@@ -60,12 +56,10 @@ void render_hidden(const struct terminal *t, const json_t *row) {
 }
 
 static void render_remarks(const struct terminal *t, const json_t *rows) {
-    const json_t *row;
-    size_t i;
-    json_array_foreach(rows, i, row) {
+    json_each(rows, i, row) {
         render_danger(t, row);
     }
-    json_array_foreach(rows, i, row) {
+    json_each(rows, i, row) {
         render_misnamed(t, row);
         render_hidden(t, row);
     }
@@ -82,9 +76,7 @@ static void add_score(struct table *table, double part) {
 static void match_table(const struct terminal *t, const json_t *matches) {
     static const char *const titles[] = {"skill", "fits", "from", "why", NULL};
     struct table *table = table_new(titles);
-    const json_t *match;
-    size_t i;
-    json_array_foreach(matches, i, match) {
+    json_each(matches, i, match) {
         table_cell(table, json_get_string(match, "name", ""));
         add_score(table, json_number_value(json_object_get(match, "score")));
         table_cell(table, source_words(match));
@@ -114,14 +106,13 @@ static int render_find(const struct terminal *t, const json_t *result) {
 
 static int render_list(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"skill", "from", "folder", "", NULL};
-    const json_t *skills = json_object_get(result, "skills"), *skill;
-    size_t i;
+    const json_t *skills = json_object_get(result, "skills");
     if (!json_array_size(skills)) {
         puts("no skills");
         return 0;
     }
     struct table *table = table_new(titles);
-    json_array_foreach(skills, i, skill) {
+    json_each(skills, i, skill) {
         size_t copies = json_array_size(json_object_get(skill, "duplicates"));
         table_cell(table, json_get_string(skill, "name", ""));
         table_cell(table, source_words(skill));
@@ -137,7 +128,7 @@ static int render_list(const struct terminal *t, const json_t *result) {
         }
     }
     table_print_and_free(t, table);
-    json_array_foreach(skills, i, skill) {
+    json_each(skills, i, skill) {
         render_danger(t, skill);
         render_misnamed(t, skill);
     }
@@ -145,8 +136,7 @@ static int render_list(const struct terminal *t, const json_t *result) {
 }
 
 static int render_get(const struct terminal *t, const json_t *result) {
-    const json_t *front = json_object_get(result, "frontmatter"), *file;
-    size_t i;
+    const json_t *front = json_object_get(result, "frontmatter");
     render_danger(t, result);
     terminal_put(t, STYLE_BOLD, json_get_string(result, "name", ""));
     printf(" (from %s%s)\n", source_words(result),
@@ -157,7 +147,7 @@ static int render_get(const struct terminal *t, const json_t *result) {
     putchar('\n');
     terminal_put(t, STYLE_DIM, json_get_string(result, "path", ""));
     putchar('\n');
-    json_array_foreach(json_object_get(result, "files"), i, file) {
+    json_each(json_object_get(result, "files"), i, file) {
         printf("  %8" JSON_INTEGER_FORMAT "  ", json_get_integer(file, "size", 0));
         terminal_put(t, STYLE_PLAIN, json_get_string(file, "path", ""));
         putchar('\n');
@@ -228,9 +218,7 @@ static bool is_shown_before(const json_t *targets, size_t at, const char *diff) 
 }
 
 static void render_diffs(const struct terminal *t, const json_t *targets) {
-    const json_t *target;
-    size_t i;
-    json_array_foreach(targets, i, target) {
+    json_each(targets, i, target) {
         const char *diff = json_get_string(target, "diff", NULL);
         if (diff && !is_shown_before(targets, i, diff)) {
             putchar('\n');
@@ -243,9 +231,7 @@ static void render_diffs(const struct terminal *t, const json_t *targets) {
 
 /* As sentences: a table at the edge of a terminal would break the folder's path. */
 static void render_reasons(const struct terminal *t, const json_t *targets) {
-    const json_t *target;
-    size_t i;
-    json_array_foreach(targets, i, target) {
+    json_each(targets, i, target) {
         const char *reason = json_get_string(target, "reason", NULL);
         const char *path = json_get_string(target, "path", "");
         if (reason) {
@@ -259,11 +245,10 @@ static void render_reasons(const struct terminal *t, const json_t *targets) {
 
 static int render_targets(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"agent", "outcome", "from", "folder", NULL};
-    const json_t *targets = json_object_get(result, "results"), *target;
+    const json_t *targets = json_object_get(result, "results");
     bool refused = false;
-    size_t i;
     struct table *table = table_new(titles);
-    json_array_foreach(targets, i, target) {
+    json_each(targets, i, target) {
         const char *outcome = json_get_string(target, "outcome", "");
         refused = refused || strcmp(outcome, "refused") == 0;
         table_cell(table, json_get_string(target, "agent", ""));

@@ -16,9 +16,7 @@ static void put_line(const struct terminal *t, const char *label, enum style sty
 /* A line for each text; its label stands on the first. */
 static void put_texts(const struct terminal *t, const char *label, const json_t *texts,
                       enum style style, const char *none) {
-    size_t i;
-    const json_t *text;
-    json_array_foreach(texts, i, text) {
+    json_each(texts, i, text) {
         put_line(t, i ? "" : label, style, json_string_value(text));
     }
     if (!json_array_size(texts) && none) {
@@ -27,10 +25,9 @@ static void put_texts(const struct terminal *t, const char *label, const json_t 
 }
 
 static void put_compilers(const struct terminal *t, const json_t *kernels) {
-    const json_t *toolkits = json_object_get(kernels, "toolkits"), *one;
+    const json_t *toolkits = json_object_get(kernels, "toolkits");
     const json_t *cache = json_object_get(kernels, "cache");
-    size_t i;
-    json_array_foreach(toolkits, i, one) {
+    json_each(toolkits, i, one) {
         autofree char *text =
             xasprintf("CUDA %d in %s", (int)json_get_integer(one, "major", 0),
                       json_get_string(one, "root", "?"));
@@ -52,9 +49,7 @@ static void put_compilers(const struct terminal *t, const json_t *kernels) {
 }
 
 static void add_agents(struct buf *out, const json_t *agents) {
-    size_t i;
-    const json_t *agent;
-    json_array_foreach(agents, i, agent) {
+    json_each(agents, i, agent) {
         buf_addf(out, "%s%s", i ? ", " : "", json_get_string(agent, "name", "?"));
     }
 }
@@ -92,10 +87,9 @@ static void put_endpoint(const struct terminal *t, const char *label, const json
 }
 
 static void put_models(const struct terminal *t, const json_t *models) {
-    const json_t *endpoints = json_object_get(models, "endpoints"), *one;
+    const json_t *endpoints = json_object_get(models, "endpoints");
     const char *problem = json_get_string(models, "answers", NULL);
-    size_t i;
-    json_array_foreach(endpoints, i, one) {
+    json_each(endpoints, i, one) {
         put_endpoint(t, i ? "" : "models", one);
     }
     if (problem) {
@@ -104,9 +98,7 @@ static void put_models(const struct terminal *t, const json_t *models) {
 }
 
 static void put_missing(const struct terminal *t, const json_t *missing) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(missing, i, one) {
+    json_each(missing, i, one) {
         terminal_put(t, STYLE_YELLOW, "missing: ");
         terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(one, "what", ""), 9, 9);
         fputs("  ", stdout);

@@ -40,9 +40,7 @@ static enum style verdict_style(const json_t *item) {
 
 char *render_sizes(const json_t *sizes) {
     autobuf out = BUF_INIT(400);
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+    json_each_member(sizes, name, value) {
         buf_addf(&out, "%s%.64s=%" JSON_INTEGER_FORMAT, out.len ? " " : "", name,
                  json_integer_value(value));
     }
@@ -96,9 +94,8 @@ static void case_table(const struct terminal *t, const json_t *cases) {
     static const char *const narrow[] = {"case",    "trial",   "output", "size", "wrong",
                                          "max abs", "max rel", "result", NULL};
     struct table *table = table_new(t->width < WIDE ? narrow : wide);
-    size_t i, k, rows = 0, left = 0, good = 0;
-    const json_t *item, *output;
-    json_array_foreach(cases, i, item) {
+    size_t rows = 0, left = 0, good = 0;
+    json_each(cases, i, item) {
         if (!passes(item) && !json_array_size(json_object_get(item, "outputs"))) {
             output_row(table, item, NULL); /* it did not get so far */
         }
@@ -106,7 +103,7 @@ static void case_table(const struct terminal *t, const json_t *cases) {
             good++;
             continue;
         }
-        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+        json_each(json_object_get(item, "outputs"), k, output) {
             if (rows++ < MAX_ROWS) {
                 output_row(table, item, output);
             } else {
@@ -143,11 +140,9 @@ static bool put_absolute(const struct terminal *t, const json_t *output) {
 
 /* Once is enough. */
 static void explain_relative(const struct terminal *t, const json_t *cases) {
-    size_t i, k;
-    const json_t *item, *output;
     bool told = false;
-    json_array_foreach(cases, i, item) {
-        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+    json_each(cases, i, item) {
+        json_each(json_object_get(item, "outputs"), k, output) {
             told = told || put_absolute(t, output);
         }
     }
@@ -164,10 +159,8 @@ static void put_value(const json_t *value) {
 }
 
 static void put_sample(const struct terminal *t, const json_t *sample) {
-    size_t i;
-    const json_t *at;
     fputs("  [", stdout);
-    json_array_foreach(json_object_get(sample, "index"), i, at) {
+    json_each(json_object_get(sample, "index"), i, at) {
         printf("%s%" JSON_INTEGER_FORMAT, i ? ", " : "", json_integer_value(at));
     }
     fputs("]  is ", stdout);
@@ -181,16 +174,14 @@ static void put_sample(const struct terminal *t, const json_t *sample) {
 /* How far off the elements are: one row per power of two. */
 static void histogram(const struct terminal *t, const json_t *buckets) {
     double largest = 0;
-    size_t i;
-    const json_t *bucket;
-    json_array_foreach(buckets, i, bucket) {
+    json_each(buckets, i, bucket) {
         largest = fmax(largest, (double)number(bucket, "count"));
     }
     if (json_array_size(buckets) < 2) {
         return;
     }
     puts("  relative error   elements  (bars are logarithmic)");
-    json_array_foreach(buckets, i, bucket) {
+    json_each(buckets, i, bucket) {
         double power = real(json_object_get(bucket, "log2_error"));
         if (isinf(power)) {
             fputs("           none  ", stdout);
@@ -220,17 +211,15 @@ static void put_case(const struct terminal *t, const json_t *item) {
 }
 
 static void first_wrong(const struct terminal *t, const json_t *cases) {
-    size_t i, k, n;
-    const json_t *item, *output, *sample;
-    json_array_foreach(cases, i, item) {
-        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+    json_each(cases, i, item) {
+        json_each(json_object_get(item, "outputs"), k, output) {
             if (!number(output, "mismatches")) {
                 continue;
             }
             printf("\nfirst wrong elements of ");
             terminal_put(t, STYLE_BOLD, json_get_string(output, "name", "?"));
             put_case(t, item);
-            json_array_foreach(json_object_get(output, "samples"), n, sample) {
+            json_each(json_object_get(output, "samples"), n, sample) {
                 if (n < MAX_SAMPLES) {
                     put_sample(t, sample);
                 }
@@ -244,16 +233,15 @@ static void first_wrong(const struct terminal *t, const json_t *cases) {
 /* --- the rest --- */
 
 static void put_error(const struct terminal *t, const json_t *result) {
-    const json_t *error = json_object_get(result, "error"), *one;
+    const json_t *error = json_object_get(result, "error");
     const char *hint = json_get_string(error, "hint", NULL);
-    size_t i;
     if (error) {
         terminal_put(t, verdict_style(result), json_get_string(error, "stage", ""));
         fputs(": ", stdout);
         terminal_put(t, STYLE_PLAIN, json_get_string(error, "message", ""));
         putchar('\n');
     }
-    json_array_foreach(json_object_get(result, "unsupported"), i, one) {
+    json_each(json_object_get(result, "unsupported"), i, one) {
         fputs("  ", stdout);
         terminal_put(t, STYLE_BOLD, json_get_string(one, "opcode", "?"));
         printf(" at ");
@@ -358,8 +346,7 @@ static void put_option(const char *name, const json_t *value) {
 static void put_again(const struct terminal *t, const json_t *params,
                       const json_t *result) {
     const char *path = json_get_string(params, "path", NULL);
-    const char *seed = json_get_string(result, "seed", NULL), *name;
-    json_t *value;
+    const char *seed = json_get_string(result, "seed", NULL);
     if (!seed || passes(result) || verdict_is(result, "unjudged")) {
         return;
     }
@@ -369,7 +356,7 @@ static void put_again(const struct terminal *t, const json_t *params,
     if (path) {
         put_word(path);
     }
-    json_object_foreach((json_t *)(uintptr_t)params, name, value) {
+    json_each_member(params, name, value) {
         if (path && strcmp(name, "path") != 0 && strcmp(name, "seed") != 0 &&
             strcmp(name, "source") != 0 && strcmp(name, "wait") != 0) {
             put_option(name, value);

@@ -18,10 +18,7 @@ static bool is_flat(const json_t *value) {
 }
 
 static void outline(const struct terminal *t, const json_t *value, int indent) {
-    const char *key;
-    json_t *member;
-    size_t i;
-    json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+    json_each_member(value, key, member) {
         printf("%*s", indent, "");
         terminal_put(t, STYLE_BOLD, key);
         fputs(is_flat(member) ? ": " : ":\n", stdout);
@@ -32,7 +29,7 @@ static void outline(const struct terminal *t, const json_t *value, int indent) {
             outline(t, member, indent + 2);
         }
     }
-    json_array_foreach(value, i, member) {
+    json_each(value, i, member) {
         printf("%*s- ", indent, "");
         if (is_flat(member)) {
             put_scalar(t, member);

@@ -4,18 +4,15 @@
 #include <string.h>
 
 static void add_words(struct buf *out, const json_t *words) {
-    size_t i;
-    const json_t *word;
-    json_array_foreach(words, i, word) {
+    json_each(words, i, word) {
         buf_addf(out, "%s%s", i ? " " : "", json_string_value(word));
     }
 }
 
 /* "NVIDIA H100, NVIDIA H100"; "none" once a greeting or a driver said so, "?" before. */
 static void add_gpus(struct buf *out, const json_t *worker) {
-    const json_t *gpus = json_object_get(worker, "gpus"), *gpu;
-    size_t i;
-    json_array_foreach(gpus, i, gpu) {
+    const json_t *gpus = json_object_get(worker, "gpus");
+    json_each(gpus, i, gpu) {
         buf_addf(out, "%s%s", i ? ", " : "", json_get_string(gpu, "name", "?"));
     }
     bool none = gpus || json_is_false(json_object_get(worker, "cuda"));
@@ -57,18 +54,16 @@ static void put_trouble(const struct terminal *t, const json_t *worker) {
 void render_workers(const struct terminal *t, const json_t *workers) {
     static const char *const titles[] = {"worker", "state",   "host", "GPUs",
                                          "jobs",   "command", NULL};
-    const json_t *worker;
-    size_t i;
     if (!json_array_size(workers)) {
         return;
     }
     putchar('\n');
     struct table *table = table_new(titles);
-    json_array_foreach(workers, i, worker) {
+    json_each(workers, i, worker) {
         add_row(table, worker);
     }
     table_print_and_free(t, table);
-    json_array_foreach(workers, i, worker) {
+    json_each(workers, i, worker) {
         put_trouble(t, worker);
     }
 }

@@ -47,11 +47,9 @@ struct report *report_new(enum report_format format) {
 
 /* Of the first case that is wrong. */
 static bool add_wrong_outputs(json_t *findings, const json_t *result) {
-    size_t i, k;
-    const json_t *item, *output;
     bool any = false;
-    json_array_foreach(json_object_get(result, "cases"), i, item) {
-        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+    json_each(json_object_get(result, "cases"), i, item) {
+        json_each(json_object_get(item, "outputs"), k, output) {
             json_int_t wrong = json_get_integer(output, "mismatches", 0);
             if (wrong > 0) {
                 autofree char *sizes = render_sizes(json_object_get(item, "sizes"));
@@ -79,10 +77,8 @@ static bool add_wrong_outputs(json_t *findings, const json_t *result) {
 /* A no that no finding of error stands for, such as a kernel that did not end, is one
  * of its own: the words of the answer, for the whole file. */
 static void add_answer(json_t *findings, const json_t *result, int status) {
-    size_t i;
-    const json_t *finding;
     bool said = status != 1 || add_wrong_outputs(findings, result);
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         said = said || strcmp(json_get_string(finding, "severity", ""), "error") == 0;
     }
     const json_t *error = json_object_get(result, "error");
@@ -121,9 +117,7 @@ static const char *file_of(const json_t *finding, const json_t *answer) {
 /* What belongs to it, each on a line of its own. Freed by the caller. */
 static char *related_lines(const json_t *finding, const json_t *answer) {
     autobuf text = BUF_INIT(MAX_REPORT);
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(finding, "related"), i, one) {
+    json_each(json_object_get(finding, "related"), i, one) {
         buf_addf(&text, "\n%s:%d: %s", file_of(one, answer),
                  (int)json_get_integer(one, "line", 0),
                  json_get_string(one, "message", ""));
@@ -169,9 +163,7 @@ static json_t *sarif_location(const json_t *finding, const json_t *answer) {
 /* The other access of a race, and the calls that lead to a line. */
 static json_t *sarif_related(const json_t *finding, const json_t *answer) {
     json_t *all = json_array();
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(finding, "related"), i, one) {
+    json_each(json_object_get(finding, "related"), i, one) {
         json_t *place = sarif_location(one, answer);
         json_object_set_new(
             place, "message",
@@ -197,11 +189,9 @@ static json_t *sarif_notification(const json_t *answer) {
 }
 
 static void print_sarif(const struct report *r) {
-    size_t i, k;
-    const json_t *answer, *finding;
     json_t *results = json_array(), *notifications = json_array();
-    json_array_foreach(r->answers, i, answer) {
-        json_array_foreach(json_object_get(answer, "findings"), k, finding) {
+    json_each(r->answers, i, answer) {
+        json_each(json_object_get(answer, "findings"), k, finding) {
             json_array_append_new(results, sarif_result(finding, answer));
         }
         if (json_object_get(answer, "error")) {
@@ -255,11 +245,9 @@ static void print_command(const json_t *finding, const json_t *answer) {
 }
 
 static void print_github(const struct report *r) {
-    size_t i, k;
-    const json_t *answer, *finding;
-    json_array_foreach(r->answers, i, answer) {
+    json_each(r->answers, i, answer) {
         const char *error = json_get_string(answer, "error", NULL);
-        json_array_foreach(json_object_get(answer, "findings"), k, finding) {
+        json_each(json_object_get(answer, "findings"), k, finding) {
             print_command(finding, answer);
         }
         if (error) {
@@ -308,8 +296,7 @@ static void put_finding_line(const json_t *finding, const json_t *answer) {
 static void put_case(const json_t *answer) {
     int status = (int)json_get_integer(answer, "status", 0);
     const char *kind = status == 1 ? "failure" : "error";
-    const json_t *findings = json_object_get(answer, "findings"), *finding;
-    size_t i;
+    const json_t *findings = json_object_get(answer, "findings");
     fputs("  <testcase", stdout);
     put_attribute("classname", json_get_string(answer, "operation", ""));
     put_attribute("name", json_get_string(answer, "path", ""));
@@ -319,17 +306,15 @@ static void put_case(const json_t *answer) {
         put_attribute("message", json_get_string(answer, "error", "not ok"));
     }
     putchar('>');
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         put_finding_line(finding, answer);
     }
     printf("</%s>\n  </testcase>\n", status ? kind : "system-out");
 }
 
 static int count_status(const struct report *r, int least, int most) {
-    size_t i;
-    const json_t *answer;
     int n = 0;
-    json_array_foreach(r->answers, i, answer) {
+    json_each(r->answers, i, answer) {
         int status = (int)json_get_integer(answer, "status", 0);
         n += status >= least && status <= most;
     }
@@ -337,12 +322,10 @@ static int count_status(const struct report *r, int least, int most) {
 }
 
 static void print_junit(const struct report *r) {
-    size_t i;
-    const json_t *answer;
     printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"upskilld\" "
            "tests=\"%zu\" failures=\"%d\" errors=\"%d\">\n",
            json_array_size(r->answers), count_status(r, 1, 1), count_status(r, 2, 255));
-    json_array_foreach(r->answers, i, answer) {
+    json_each(r->answers, i, answer) {
         put_case(answer);
     }
     puts("</testsuite>");

@@ -114,13 +114,11 @@ static void add_include_dir(struct watch *w, const char *path) {
 }
 
 static void read_include_dirs(struct watch *w, const json_t *params) {
-    const json_t *item;
-    size_t i;
-    json_array_foreach(json_object_get(params, "include_roots"), i, item) {
+    json_each(json_object_get(params, "include_roots"), i, item) {
         add_include_dir(w, json_string_value(item));
     }
     const json_t *options = json_object_get(params, "options");
-    json_array_foreach(options, i, item) {
+    json_each(options, i, item) {
         const char *option = json_string_value(item);
         bool folder = option && strncmp(option, "-I", 2) == 0;
         const char *next = json_string_value(json_array_get(options, i + 1));
@@ -184,8 +182,6 @@ static void add_folder(struct watch *w, const char *file) {
 
 struct watch *watch_new(const json_t *paths, const json_t *params) {
     struct watch *w = xcalloc(1, sizeof *w);
-    const json_t *path;
-    size_t i;
     if (uv_loop_init(&w->loop) < 0) {
         free(w);
         return NULL;
@@ -193,12 +189,12 @@ struct watch *watch_new(const json_t *paths, const json_t *params) {
     uv_timer_init(&w->loop, &w->settle);
     uv_signal_init(&w->loop, &w->interrupt);
     uv_signal_start(&w->interrupt, interrupted, SIGINT); /* none gets lost before wait */
-    json_array_foreach(paths, i, path) {
+    json_each(paths, i, path) {
         add_file(w, path_normalize(json_string_value(path)));
     }
     read_include_dirs(w, params);
     add_included(w);
-    for (i = 0; i < w->file_count; i++) {
+    for (size_t i = 0; i < w->file_count; i++) {
         add_folder(w, w->files[i]);
     }
     return w;

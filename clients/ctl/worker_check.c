@@ -39,9 +39,8 @@ struct trial {
 /* --- a daemon that knows this worker alone, or with it this machine's --- */
 
 static const json_t *configured(const json_t *status, const char *name) {
-    const json_t *kernels = json_object_get(status, "kernels"), *worker;
-    size_t i;
-    json_array_foreach(json_object_get(kernels, "workers"), i, worker) {
+    const json_t *kernels = json_object_get(status, "kernels");
+    json_each(json_object_get(kernels, "workers"), i, worker) {
         if (strcmp(json_get_string(worker, "name", ""), name) == 0) {
             return worker;
         }
@@ -311,8 +310,7 @@ static double ms_of(const json_t *report, const char *key) {
 }
 
 static void put_report(const struct terminal *t, const json_t *r) {
-    const json_t *compiler = json_object_get(r, "compiler"), *gpu;
-    size_t i;
+    const json_t *compiler = json_object_get(r, "compiler");
     if (json_object_get(r, "host")) {
         autofree char *hello = xasprintf(
             "%s (%s), upskilld-worker %s, protocol %d, after %d ms",
@@ -321,7 +319,7 @@ static void put_report(const struct terminal *t, const json_t *r) {
             (int)json_get_integer(r, "greeted_ms", 0));
         put_line(t, "greeting", hello);
     }
-    json_array_foreach(json_object_get(r, "gpus"), i, gpu) {
+    json_each(json_object_get(r, "gpus"), i, gpu) {
         put_line(t, "GPU", json_get_string(gpu, "name", "?"));
     }
     if (json_object_get(r, "host") && !json_array_size(json_object_get(r, "gpus"))) {

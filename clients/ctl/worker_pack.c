@@ -251,9 +251,8 @@ static int read_words(struct pack *p, const json_t *status, struct err *err) {
 
 /* The local worker's program, as the daemon starts it. */
 static int find_worker(struct pack *p, const json_t *status, struct err *err) {
-    const json_t *kernels = json_object_get(status, "kernels"), *worker;
-    size_t i;
-    json_array_foreach(json_object_get(kernels, "workers"), i, worker) {
+    const json_t *kernels = json_object_get(status, "kernels");
+    json_each(json_object_get(kernels, "workers"), i, worker) {
         const json_t *program = json_array_get(json_object_get(worker, "argv"), 0);
         if (json_get_bool(worker, "local", 0) &&
             strchr(json_string_value(program), '/')) {

@@ -16,12 +16,10 @@
 
 static bool in_scopes(const struct catalog *c, const struct snapshot_place *p,
                       const json_t *scopes) {
-    const json_t *scope;
-    size_t i;
     if (!json_array_size(scopes)) {
         return true;
     }
-    json_array_foreach(scopes, i, scope) {
+    json_each(scopes, i, scope) {
         const char *name = json_string_value(scope);
         if (name && strcmp(name, place_folder(c, p)->scope) == 0) {
             return true;

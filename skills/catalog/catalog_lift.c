@@ -64,12 +64,11 @@ static void keep_entry(json_t *models, const json_t *entry, const char *ended) {
 
 /* An evaluation is one model's, or holds several as "students". */
 static json_t *read_models(const json_t *meta) {
-    json_t *models = json_object(), *evaluation, *student;
-    size_t i, k;
-    json_array_foreach(json_object_get(meta, "evaluations"), i, evaluation) {
+    json_t *models = json_object();
+    json_each(json_object_get(meta, "evaluations"), i, evaluation) {
         const char *ended = text(evaluation, "ended");
         keep_entry(models, evaluation, ended);
-        json_array_foreach(json_object_get(evaluation, "students"), k, student) {
+        json_each(json_object_get(evaluation, "students"), k, student) {
             keep_entry(models, student, ended);
         }
     }
@@ -77,10 +76,8 @@ static json_t *read_models(const json_t *meta) {
 }
 
 static double mean_of(json_t *models) {
-    const char *name;
-    json_t *entry;
     double sum = 0;
-    json_object_foreach(models, name, entry) {
+    json_each_member(models, name, entry) {
         sum += json_number_value(json_object_get(entry, "lift"));
     }
     size_t count = json_object_size(models);
@@ -114,9 +111,8 @@ static const char *short_name(const char *model) {
 }
 
 static const json_t *find_model(json_t *models, const char *model) {
-    const char *name;
-    json_t *entry, *near = NULL;
-    json_object_foreach(models, name, entry) {
+    json_t *near = NULL;
+    json_each_member(models, name, entry) {
         if (*name == '?') {
             continue;
         }

@@ -90,9 +90,7 @@ static bool has_reason(const json_t *entry) {
 
 static bool is_suppressed(const json_t *finding, const json_t *allowed,
                           const json_t *suppress) {
-    size_t i;
-    const json_t *entry;
-    json_array_foreach(suppress, i, entry) {
+    json_each(suppress, i, entry) {
         if (same_code(entry, finding) && has_reason(entry)) {
             return true;
         }
@@ -101,7 +99,7 @@ static bool is_suppressed(const json_t *finding, const json_t *allowed,
     if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
         return false;
     }
-    json_array_foreach(allowed, i, entry) {
+    json_each(allowed, i, entry) {
         if (same_code(entry, finding) &&
             strcmp(json_get_string(entry, "file", ""),
                    json_get_string(finding, "file", "?")) == 0) {
@@ -123,9 +121,7 @@ static void soften(json_t *finding) {
 }
 
 static void add_bare_suppressions(json_t *findings, const json_t *suppress) {
-    size_t i;
-    const json_t *entry;
-    json_array_foreach(suppress, i, entry) {
+    json_each(suppress, i, entry) {
         if (!has_reason(entry)) {
             const char *code = json_get_string(entry, "code", "");
             add_bare_suppression(findings, code, strlen(code), NULL, 0);
@@ -134,9 +130,7 @@ static void add_bare_suppressions(json_t *findings, const json_t *suppress) {
 }
 
 static bool has_error(const json_t *findings) {
-    size_t i;
-    const json_t *finding;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
             return true;
         }
@@ -147,10 +141,9 @@ static bool has_error(const json_t *findings) {
 json_t *check_result(json_t *findings, const json_t *allowed, const json_t *suppress,
                      enum skill_check_mode mode, size_t body_tokens,
                      size_t catalogue_tokens) {
-    json_t *kept = json_array(), *finding;
-    size_t i;
+    json_t *kept = json_array();
     json_int_t suppressed = 0;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         if (mode == SKILL_CHECK_LENIENT) {
             soften(finding);
         }

@@ -25,9 +25,7 @@ static json_t *one_of(const json_t *finding) {
 static void add_unseen(const struct skill *s, json_t *findings) {
     static const char *const codes[] = {"too_many_files", "too_many_bytes",
                                         "folder_too_deep", "text_too_long"};
-    const json_t *problem;
-    size_t i;
-    json_array_foreach(s->problems, i, problem) {
+    json_each(s->problems, i, problem) {
         const char *code = json_get_string(problem, "code", "");
         for (size_t k = 0; k < ARRAY_LEN(codes); k++) {
             if (strcmp(code, codes[k]) == 0) {
@@ -40,12 +38,10 @@ static void add_unseen(const struct skill *s, json_t *findings) {
 json_t *danger_look(const struct skill *s, size_t *left) {
     autojson *findings = json_array();
     json_t *danger = json_array();
-    const json_t *finding;
     json_int_t more = 0;
-    size_t i;
     safety_rules_check_within(s, left, findings);
     add_unseen(s, findings);
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         if (strcmp(json_get_string(finding, "severity", ""), "error") != 0) {
             continue;
         }

@@ -36,12 +36,10 @@ static bool allows_everything(const char *tools) {
 }
 
 static bool field_allows_everything(const json_t *value) {
-    size_t i;
-    const json_t *item;
     if (json_is_string(value)) {
         return allows_everything(json_string_value(value));
     }
-    json_array_foreach(value, i, item) {
+    json_each(value, i, item) {
         if (json_is_string(item) && allows_everything(json_string_value(item))) {
             return true;
         }

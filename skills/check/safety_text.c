@@ -343,9 +343,7 @@ static bool on_word(void *data, unsigned id, size_t end) {
 static bool is_told(const struct scan *s, const char *code, size_t from, size_t to) {
     json_int_t first = (json_int_t)lines_at(&s->lines, from) + 1;
     json_int_t last = (json_int_t)lines_at(&s->lines, to) + 1;
-    const json_t *finding;
-    size_t i;
-    json_array_foreach(s->findings, i, finding) {
+    json_each(s->findings, i, finding) {
         json_int_t line = json_get_integer(finding, "line", 0);
         if (line >= first && line <= last &&
             strcmp(json_get_string(finding, "code", ""), code) == 0 &&

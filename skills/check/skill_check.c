@@ -192,16 +192,12 @@ static void check_files(struct skill_check *c, const struct skill *s) {
 }
 
 static void rename_text(json_t *findings, const char *name) {
-    size_t i;
-    json_t *finding;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         if (strcmp(json_get_string(finding, "file", ""), "SKILL.md") == 0) {
             json_object_set_new(finding, "file", json_clean_z(name));
         }
-        size_t k, e;
-        json_t *fix, *edit;
-        json_array_foreach(json_object_get(finding, "fixes"), k, fix) {
-            json_array_foreach(json_object_get(fix, "edits"), e, edit) {
+        json_each(json_object_get(finding, "fixes"), k, fix) {
+            json_each(json_object_get(fix, "edits"), e, edit) {
                 if (strcmp(json_get_string(edit, "file", ""), "SKILL.md") == 0) {
                     json_object_set_new(edit, "file", json_clean_z(name));
                 }
@@ -293,10 +289,8 @@ static void shift_place(json_t *object, const char *file, int shift) {
 }
 
 static void shift_fixes(json_t *finding, const char *file, int shift) {
-    size_t i, k;
-    json_t *fix, *edit;
-    json_array_foreach(json_object_get(finding, "fixes"), i, fix) {
-        json_array_foreach(json_object_get(fix, "edits"), k, edit) {
+    json_each(json_object_get(finding, "fixes"), i, fix) {
+        json_each(json_object_get(fix, "edits"), k, edit) {
             shift_place(edit, file, shift);
         }
     }
@@ -310,9 +304,7 @@ static bool is_of_block(const json_t *object, const char *name) {
 static void take_block_finding(struct cuda_block *b, json_t *finding) {
     struct skill_check *c = b->check;
     int shift = b->line - 1;
-    size_t i;
-    json_t *related;
-    json_array_foreach(json_object_get(finding, "related"), i, related) {
+    json_each(json_object_get(finding, "related"), i, related) {
         if (is_of_block(related, "block.cu")) {
             shift_place(related, b->file, shift);
         }
@@ -365,8 +357,6 @@ static void on_graded(void *data, json_t *findings, const json_t *kernels,
     (void)kernels;
     struct cuda_block *b = data;
     struct skill_check *c = b->check;
-    size_t i;
-    json_t *finding;
     b->state = BLOCK_ENDED;
     b->handle = NULL;
     c->running--;
@@ -377,7 +367,7 @@ static void on_graded(void *data, json_t *findings, const json_t *kernels,
     } else if (!c->cancelled && parsed) {
         tell_uncompiled(c, b, why);
     }
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         if (!parsed || !is_of_nothing(finding)) {
             take_block_finding(b, finding);
         }

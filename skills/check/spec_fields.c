@@ -161,9 +161,7 @@ static void check_metadata_values(const struct spec *s, const struct yaml_pair *
                                   const json_t *value) {
     static const struct spec_rule rule = {"metadata_not_strings", FINDING_INFO,
                                           FINDING_ERROR};
-    const char *key;
-    json_t *item;
-    json_object_foreach((json_t *)(uintptr_t)value, key, item) {
+    json_each_member(value, key, item) {
         const struct yaml_pair *member = member_pair(s, p, key);
         if (json_is_string(item) || !member) {
             continue;
@@ -226,9 +224,7 @@ static bool has_outer_comma(const char *tools) {
 /* NULL when the list holds something else than texts. */
 static char *joined(const json_t *list) {
     autobuf text = BUF_INIT(16u << 10);
-    size_t i;
-    json_t *item;
-    json_array_foreach(list, i, item) {
+    json_each(list, i, item) {
         if (!json_is_string(item)) {
             return NULL;
         }

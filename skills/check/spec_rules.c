@@ -283,9 +283,7 @@ static void check_catalogue(const struct spec *s) {
 
 static void check_meta(const struct spec *s) {
     autojson *meta = skill_meta_read(s->skill);
-    size_t i;
-    json_t *problem;
-    json_array_foreach(json_object_get(meta, "problems"), i, problem) {
+    json_each(json_object_get(meta, "problems"), i, problem) {
         autofree char *message = xasprintf("The saved tests cannot all be read: %s.",
                                            json_get_string(problem, "message", ""));
         json_array_append_new(s->findings,

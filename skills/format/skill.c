@@ -35,9 +35,7 @@ static int open_folder(const char *folder, struct err *err) {
 
 /* Why there is no SKILL.md: perhaps it is there but may not be read. */
 static int missing_text(const struct skill *s, struct err *err) {
-    size_t i;
-    json_t *problem;
-    json_array_foreach(s->problems, i, problem) {
+    json_each(s->problems, i, problem) {
         const char *file = json_get_string(problem, "file", "");
         if (strcasecmp(file, "SKILL.md") == 0) {
             return err_set(err, -ENOENT, "%s/%s: %s", s->folder, file,

@@ -48,9 +48,7 @@ static json_t *string_list(const json_t *value) {
     if (json_is_string(value)) {
         json_array_append(list, (json_t *)(uintptr_t)value);
     }
-    size_t i;
-    json_t *item;
-    json_array_foreach(value, i, item) {
+    json_each(value, i, item) {
         if (json_is_string(item)) {
             json_array_append(list, item);
         }
@@ -110,9 +108,7 @@ static void read_upskill(const struct skill *s, json_t *meta, json_t *tests) {
             json_object_set(meta, kept[i], value);
         }
     }
-    size_t i;
-    json_t *test;
-    json_array_foreach(json_object_get(file, "tests"), i, test) {
+    json_each(json_object_get(file, "tests"), i, test) {
         if (!json_is_string(json_object_get(test, "input"))) {
             add_problem(meta, META_FILE, "a test has no \"input\"");
         } else if (json_array_size(tests) < MAX_TESTS) {
@@ -126,9 +122,7 @@ static void read_upskill(const struct skill *s, json_t *meta, json_t *tests) {
 /* Paths are relative to the skill; what cannot be read is a problem. */
 static json_t *context_files(const struct skill *s, const json_t *paths, json_t *meta) {
     json_t *files = json_object();
-    size_t i;
-    json_t *path;
-    json_array_foreach(paths, i, path) {
+    json_each(paths, i, path) {
         autobuf text = BUF_INIT(CONTEXT_MAX);
         struct err err = {0};
         const char *name = json_string_value(path);
@@ -147,9 +141,7 @@ static json_t *criteria_of(const json_t *eval) {
     json_t *given = json_object_get(eval, "assertions");
     given = given ? given : json_object_get(eval, "expectations");
     json_t *list = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach(given, i, item) {
+    json_each(given, i, item) {
         json_t *text = json_is_object(item) ? json_object_get(item, "text") : item;
         if (json_is_string(text)) {
             json_array_append(list, text);
@@ -185,9 +177,7 @@ static void add_eval(const struct skill *s, json_t *meta, json_t *tests,
 
 static void read_evals(const struct skill *s, json_t *meta, json_t *tests) {
     autojson *file = read_json(s, EVALS_FILE, meta);
-    size_t i;
-    json_t *eval;
-    json_array_foreach(json_object_get(file, "evals"), i, eval) {
+    json_each(json_object_get(file, "evals"), i, eval) {
         if (json_array_size(tests) < MAX_TESTS) {
             add_eval(s, meta, tests, eval, i);
         }

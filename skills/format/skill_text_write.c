@@ -19,10 +19,8 @@ static void write_field(struct buf *out, const char *key, const json_t *value,
 
 static void write_frontmatter(struct buf *out, const json_t *frontmatter,
                               const char *newline) {
-    const char *key;
-    json_t *value;
     buf_addf(out, "---%s", newline);
-    json_object_foreach((json_t *)(uintptr_t)frontmatter, key, value) {
+    json_each_member(frontmatter, key, value) {
         write_field(out, key, value, newline);
     }
     buf_addf(out, "---%s", newline);
@@ -119,9 +117,7 @@ static void add_fields(struct writer *w) {
         end = p->depth == 0 ? line_behind(w->text, last_byte(p)) : end;
     }
     copy_to(w, end);
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)w->changes, key, value) {
+    json_each_member(w->changes, key, value) {
         if (!json_is_null(value) && !json_object_get(w->text->frontmatter, key)) {
             write_field(&w->out, key, value, w->newline);
         }
@@ -139,9 +135,7 @@ static void write_body(struct writer *w, const char *body) {
 
 static json_t *merged(const json_t *frontmatter, const json_t *changes) {
     json_t *all = frontmatter ? json_deep_copy(frontmatter) : json_object();
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)changes, key, value) {
+    json_each_member(changes, key, value) {
         if (json_is_null(value)) {
             json_object_del(all, key);
         } else {

@@ -247,7 +247,7 @@ static struct agent agent_from_entry(const json_t *entry) {
     const char *project = json_get_string(entry, "project", NULL);
     const char *user = json_get_string(entry, "user", NULL);
     const char *detect = json_get_string(entry, "detect", NULL);
-    const json_t *reads = json_object_get(entry, "reads"), *path;
+    const json_t *reads = json_object_get(entry, "reads");
     struct agent agent = {
         .name = xstrdup(name),
         .title = xstrdup(json_get_string(entry, "title", name)),
@@ -256,8 +256,7 @@ static struct agent agent_from_entry(const json_t *entry) {
         .detect = detect ? expand(detect) : NULL,
         .reads = xcalloc(json_array_size(reads) + 1, sizeof(char *)),
     };
-    size_t i;
-    json_array_foreach(reads, i, path) {
+    json_each(reads, i, path) {
         agent.reads[i] = xstrdup(json_string_value(path));
     }
     return agent;
@@ -265,9 +264,7 @@ static struct agent agent_from_entry(const json_t *entry) {
 
 static int put_entries(struct agents *agents, const json_t *entries,
                        const struct buf *text, struct err *err) {
-    size_t i;
-    const json_t *entry;
-    json_array_foreach(entries, i, entry) {
+    json_each(entries, i, entry) {
         const char *why;
         const char *key = entry_fault(entry, &why);
         if (key) {

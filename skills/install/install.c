@@ -131,12 +131,9 @@ static json_t *all_agents(const json_t *entry, const json_t *asking) {
     json_t *all = json_array();
     const json_t *lists[] = {json_object_get(entry, "agents"), asking};
     for (size_t l = 0; l < 2; l++) {
-        size_t i, k;
-        json_t *name;
-        const json_t *known;
-        json_array_foreach(lists[l], i, name) {
+        json_each(lists[l], i, name) {
             bool twice = false;
-            json_array_foreach(all, k, known) {
+            json_each(all, k, known) {
                 twice |= json_equal(known, name);
             }
             if (!twice) {
@@ -233,12 +230,10 @@ static json_t *install_here(struct task *t) {
 
 /* Agents that share the folder, were installed for and are not among those that ask. */
 static json_t *other_agents(const struct task *t, const json_t *entry) {
-    json_t *others = json_array(), *name;
-    const json_t *asking;
-    size_t i, k;
-    json_array_foreach(json_object_get(entry, "agents"), i, name) {
+    json_t *others = json_array();
+    json_each(json_object_get(entry, "agents"), i, name) {
         bool asks = false;
-        json_array_foreach(t->agents, k, asking) {
+        json_each(t->agents, k, asking) {
             asks |= json_equal(asking, name);
         }
         if (!asks) {

@@ -395,7 +395,7 @@ char *install_text_diff(const char *path, const char *was, const char *now) {
 
 char *install_changes(const struct install_tree *is, const json_t *entry) {
     struct diff d = {.summary = BUF_INIT(0), .text = BUF_INIT(RAW_MAX)};
-    json_t *files = json_object_get(entry, "files"), *digest;
+    json_t *files = json_object_get(entry, "files");
     for (size_t i = 0; i < is->count; i++) {
         const char *was = json_get_string(files, is->files[i].path, NULL);
         if (!was) {
@@ -404,8 +404,7 @@ char *install_changes(const struct install_tree *is, const json_t *entry) {
             buf_addf(&d.text, "changed: %s\n", is->files[i].path);
         }
     }
-    const char *path;
-    json_object_foreach(files, path, digest) {
+    json_each_member(files, path, digest) {
         if (!install_tree_find(is, path)) {
             buf_addf(&d.text, "missing: %s\n", path);
         }

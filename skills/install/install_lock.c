@@ -137,9 +137,7 @@ int install_record_write(int folder, const struct install_record *record,
 }
 
 static bool all_strings(const json_t *values) {
-    size_t i;
-    const json_t *value;
-    json_array_foreach(values, i, value) {
+    json_each(values, i, value) {
         if (!json_is_string(value)) {
             return false;
         }
@@ -148,9 +146,8 @@ static bool all_strings(const json_t *values) {
 }
 
 static bool entry_is_sound(const char *name, const json_t *entry) {
-    json_t *files = json_object_get(entry, "files"), *digest;
-    const char *path;
-    json_object_foreach(files, path, digest) {
+    json_t *files = json_object_get(entry, "files");
+    json_each_member(files, path, digest) {
         if (!json_is_string(digest)) {
             return false;
         }
@@ -162,10 +159,9 @@ static bool entry_is_sound(const char *name, const json_t *entry) {
 
 /* Take the sound entries over; false when anything was not. */
 static bool take_entries(const json_t *whole, json_t *skills) {
-    json_t *entries = json_object_get(whole, "skills"), *entry;
-    const char *name;
+    json_t *entries = json_object_get(whole, "skills");
     bool sound = json_is_object(entries);
-    json_object_foreach(entries, name, entry) {
+    json_each_member(entries, name, entry) {
         if (entry_is_sound(name, entry)) {
             json_object_set(skills, name, entry);
         } else {

@@ -23,9 +23,7 @@ static char *backends_line(const struct build_toml_report *r) {
     const struct toml_node *all = build_toml_table_at(r, "/kernel");
     autobuf line = BUF_INIT(500);
     unsigned built = 0;
-    const char *name;
-    json_t *index;
-    json_object_foreach(all ? all->children : NULL, name, index) {
+    json_each_member(all ? all->children : NULL, name, index) {
         const struct toml_node *kernel = toml_member(r->doc, all, name);
         built |= build_toml_is_table(kernel) ? build_toml_backend_of(r, kernel) : 0;
     }
@@ -78,9 +76,7 @@ static void check_table(struct build_toml_report *r, const char *section,
                         const struct toml_node *table);
 
 static void check_kernels(struct build_toml_report *r, const struct toml_node *all) {
-    const char *name;
-    json_t *index;
-    json_object_foreach(all->children, name, index) {
+    json_each_member(all->children, name, index) {
         const struct toml_node *kernel = toml_member(r->doc, all, name);
         autofree char *section = xasprintf("kernel.%.100s", name);
         if (build_toml_is_table(kernel)) {
@@ -153,9 +149,7 @@ static void check_pair(struct build_toml_report *r, const char *section,
 
 static void check_table(struct build_toml_report *r, const char *section,
                         const struct toml_node *table) {
-    const char *name;
-    json_t *index;
-    json_object_foreach(table->children, name, index) {
+    json_each_member(table->children, name, index) {
         check_pair(r, section, table, name);
     }
     const char *known = build_toml_section_key(section);
@@ -229,12 +223,10 @@ static void check_backends(struct build_toml_report *r) {
     const struct toml_node *list = toml_find(r->doc, "/general/backends");
     const struct toml_node *all = build_toml_table_at(r, "/kernel");
     unsigned listed = listed_backends(r, list), built = 0;
-    const char *name;
-    json_t *index;
     if (!list || list->kind != TOML_ARRAY || !all) {
         return;
     }
-    json_object_foreach(all->children, name, index) {
+    json_each_member(all->children, name, index) {
         const struct toml_node *kernel = toml_member(r->doc, all, name);
         unsigned backend =
             build_toml_is_table(kernel) ? build_toml_backend_of(r, kernel) : 0;
@@ -262,9 +254,7 @@ static void check_backends(struct build_toml_report *r) {
 
 static bool any_kernel_has(const struct build_toml_report *r, const char *key) {
     const struct toml_node *all = build_toml_table_at(r, "/kernel");
-    const char *name;
-    json_t *index;
-    json_object_foreach(all ? all->children : NULL, name, index) {
+    json_each_member(all ? all->children : NULL, name, index) {
         const struct toml_node *kernel = toml_member(r->doc, all, name);
         if (build_toml_is_table(kernel) && toml_member(r->doc, kernel, key)) {
             return true;
@@ -381,9 +371,7 @@ bool build_toml_is_foreign(const struct toml_document *doc) {
     static const char *const ours[] = {"general", "torch",  "torch-noarch",
                                        "tvm-ffi", "kernel", NULL};
     const struct toml_node *top = toml_find(doc, "");
-    const char *name;
-    json_t *index;
-    json_object_foreach(top->children, name, index) {
+    json_each_member(top->children, name, index) {
         if (build_toml_nearest(name, ours)) {
             return false;
         }

@@ -433,13 +433,11 @@ static void check_kernel_depend(struct build_toml_report *r,
 static void check_stable_abi(struct build_toml_report *r,
                              const struct build_toml_key *key,
                              const struct toml_node *table) {
-    const char *name;
-    json_t *index;
     if (r->edition == BUILD_TOML_4) {
         wrong_type(r, key, table);
         return;
     }
-    json_object_foreach(table->children, name, index) {
+    json_each_member(table->children, name, index) {
         const struct build_toml_key *backend =
             build_toml_key_find("torch.stable-abi", name, r->edition);
         const struct toml_node *node = toml_member(r->doc, table, name);

@@ -275,9 +275,7 @@ static void check_all_listed(struct kernel_project *p, bool tell) {
         check_listed(p, node(p, include), PROJECT_FOLDER, tell);
     }
     const struct toml_node *all = node(p, "/kernel");
-    const char *name;
-    json_t *index;
-    json_object_foreach(all ? all->children : NULL, name, index) {
+    json_each_member(all ? all->children : NULL, name, index) {
         const struct toml_node *kernel = toml_member(p->build, all, name);
         if (kernel && json_is_object(kernel->children)) {
             check_listed(p, toml_member(p->build, kernel, "src"), PROJECT_REGULAR, tell);
@@ -296,12 +294,10 @@ static void check_named_files(struct kernel_project *p) {
 static const struct toml_node *list_for(const struct kernel_project *p,
                                         const char *path) {
     const struct toml_node *all = node(p, "/kernel"), *list = NULL;
-    const char *name;
-    json_t *index;
     if (strncmp(path, "torch-ext/", 10) == 0) {
         return node(p, "/torch/src");
     }
-    json_object_foreach(all ? all->children : NULL, name, index) {
+    json_each_member(all ? all->children : NULL, name, index) {
         const struct toml_node *kernel = toml_member(p->build, all, name);
         const struct toml_node *src = json_is_object(kernel->children)
                                           ? toml_member(p->build, kernel, "src")

@@ -246,3 +246,31 @@ Test(json, a_clean_copy_is_clean_all_through) {
     cr_assert_eq(json_integer_value(json_array_get(json_object_get(clean, "list"), 2)), 7);
     json_decref(raw);
 }
+
+/* Items in their order, with break and continue of their own; nothing of what is neither
+ * array nor object. */
+Test(json, each_item_and_each_member_comes_once) {
+    autojson *rows = json_pack("[{s:i,s:i},{},{s:i}]", "a", 1, "b", 2, "c", 3);
+    autobuf seen = BUF_INIT(256);
+    json_each(rows, i, row) {
+        if (!json_object_size(row)) {
+            continue;
+        }
+        json_each_member(row, name, value) {
+            buf_addf(&seen, "%zu%s%d ", i, name, (int)json_integer_value(value));
+            if (*name == 'a') {
+                break;
+            }
+        }
+    }
+    json_each(json_object_get(rows, "x"), i, item) {
+        buf_addf(&seen, "?%zu%p", i, (void *)item);
+    }
+    json_each(json_array_get(rows, 0), i, item) {
+        buf_addf(&seen, "?%zu%p", i, (void *)item);
+    }
+    json_each_member(rows, name, value) {
+        buf_addf(&seen, "?%s%p", name, (void *)value);
+    }
+    cr_assert_str_eq(seen.data, "0a1 2c3 ");
+}
