@@ -25,9 +25,7 @@ static void add_greeting(json_t *status, const struct slot *slot) {
     json_object_set_new(status, "greeted_ms", json_integer(slot->greeted_ms));
     json_object_set(status, "hello", slot->hello);
     json_object_set_new(status, "cuda", json_boolean(slot_has_driver(slot)));
-    if (slot->devices) {
-        json_object_set(status, "gpus", slot->devices);
-    }
+    json_object_set(status, "gpus", slot->devices); /* NULL: it is not set */
 }
 
 static json_t *slot_status(const struct slot *slot) {

@@ -8,9 +8,9 @@
 #include "gpu/driver/cuda_module.h"
 #include "gpu/driver/cuda_output.h"
 #include "gpu/driver/cuda_view.h"
-#include "gpu/ptx/read/module.h"
 #include "gpu/ptx/read/ptx_reader.h"
 #include "gpu/run/backend.h"
+#include "gpu/run/backend_module.h"
 #include "gpu/run/cuda_fault.h"
 #include "gpu/run/cuda_timing.h"
 #include "protocol/finding.h"
@@ -169,25 +169,11 @@ static uint64_t cuda_unwritten(struct backend *b, uint64_t address, uint64_t *re
 
 /* --- parameters --- */
 
-static int parsed_params(const struct backend *b, const char *entry,
-                         struct kernel_param *ret, size_t max, size_t *ret_block_bytes) {
-    const struct ptx_function *f = ptx_find_entry(b->parsed, entry);
-    if (!f) {
-        return -ENOENT;
-    }
-    for (uint32_t i = 0; i < f->param_count && i < max; i++) {
-        const struct ptx_variable *v = &b->parsed->variables[f->params[i]];
-        ret[i] = (struct kernel_param){.offset = v->offset, .bytes = v->size};
-    }
-    *ret_block_bytes = f->param_bytes;
-    return (int)f->param_count;
-}
-
 static int cuda_params(struct backend *b, const char *entry, struct kernel_param *ret,
                        size_t max, size_t *ret_block_bytes) {
     size_t offsets[MAX_PARAMS], bytes[MAX_PARAMS], end = 0;
     if (b->parsed) {
-        return parsed_params(b, entry, ret, max, ret_block_bytes);
+        return module_params(b->parsed, entry, ret, max, ret_block_bytes);
     }
     begin(b);
     int count = ended(
@@ -202,37 +188,12 @@ static int cuda_params(struct backend *b, const char *entry, struct kernel_param
     return count;
 }
 
-/* Both tables have CUDA's values. */
-static int map_type(enum tensor_type type) {
-    switch (type) {
-    case TENSOR_UINT16:
-    case TENSOR_INT16:
-        return CUDA_TENSOR_UINT16;
-    case TENSOR_UINT32:
-        return CUDA_TENSOR_UINT32;
-    case TENSOR_INT32:
-        return CUDA_TENSOR_INT32;
-    case TENSOR_UINT64:
-        return CUDA_TENSOR_UINT64;
-    case TENSOR_INT64:
-        return CUDA_TENSOR_INT64;
-    case TENSOR_FLOAT16:
-        return CUDA_TENSOR_FLOAT16;
-    case TENSOR_FLOAT32:
-        return CUDA_TENSOR_FLOAT32;
-    case TENSOR_FLOAT64:
-        return CUDA_TENSOR_FLOAT64;
-    case TENSOR_BFLOAT16:
-        return CUDA_TENSOR_BFLOAT16;
-    default:
-        return CUDA_TENSOR_UINT8; /* one byte of any meaning */
-    }
-}
+_Static_assert((int)TENSOR_BLOB_BF16 == (int)CUDA_TENSOR_BFLOAT16, "CUDA's numbers");
 
 /* The driver's code. */
 static int map_encode(const struct cuda_api *api, const struct tensor_map *map, void *at,
                       unsigned char *own) {
-    int type = map_type(map->type), interleave = (int)map->interleave,
+    int type = (int)module_map_type(map->type), interleave = (int)map->interleave,
         swizzle = (int)map->swizzle, promotion = (int)map->promotion,
         fill = (int)map->fill;
     const struct tensor_map_im2col *i = &map->im2col;

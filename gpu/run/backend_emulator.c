@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/machine/machine.h"
-#include "gpu/ptx/state/tensor_blob.h"
 #include "gpu/run/backend.h"
+#include "gpu/run/backend_module.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -153,16 +153,7 @@ static bool emulator_written(struct backend *b, uint64_t address, uint64_t bytes
 
 static int emulator_params(struct backend *b, const char *entry, struct kernel_param *ret,
                            size_t max, size_t *ret_block_bytes) {
-    const struct ptx_function *f = ptx_find_entry(b->module, entry);
-    if (!f) {
-        return -ENOENT;
-    }
-    for (uint32_t i = 0; i < f->param_count && i < max; i++) {
-        const struct ptx_variable *v = &b->module->variables[f->params[i]];
-        ret[i] = (struct kernel_param){.offset = v->offset, .bytes = v->size};
-    }
-    *ret_block_bytes = f->param_bytes;
-    return (int)f->param_count;
+    return module_params(b->module, entry, ret, max, ret_block_bytes);
 }
 
 static enum ptx_type image_type(enum tensor_type type) {
@@ -211,32 +202,6 @@ static int emulator_image(struct backend *b, const struct texture *t, uint64_t a
     return machine_image(b->machine, &own, ret_handle, err);
 }
 
-static enum tensor_blob_type blob_type(enum tensor_type type) {
-    switch (type) {
-    case TENSOR_UINT16:
-    case TENSOR_INT16:
-        return TENSOR_BLOB_U16;
-    case TENSOR_UINT32:
-        return TENSOR_BLOB_U32;
-    case TENSOR_INT32:
-        return TENSOR_BLOB_S32;
-    case TENSOR_UINT64:
-        return TENSOR_BLOB_U64;
-    case TENSOR_INT64:
-        return TENSOR_BLOB_S64;
-    case TENSOR_FLOAT16:
-        return TENSOR_BLOB_F16;
-    case TENSOR_FLOAT32:
-        return TENSOR_BLOB_F32;
-    case TENSOR_FLOAT64:
-        return TENSOR_BLOB_F64;
-    case TENSOR_BFLOAT16:
-        return TENSOR_BLOB_BF16;
-    default:
-        return TENSOR_BLOB_U8; /* one byte of any meaning */
-    }
-}
-
 /* What is not written down well enough to be imitated. */
 static int map_possible(const struct tensor_map *map, struct err *err) {
     unsigned row = tensor_map_inner(map) * (unsigned)tensor_type_bytes(map->type);
@@ -276,7 +241,7 @@ static int emulator_tensor_map(struct backend *b, const struct tensor_map *map,
                                unsigned char ret[static TENSOR_MAP_BYTES],
                                struct err *err) {
     struct tensor_blob blob = {.address = address,
-                               .type = (uint8_t)blob_type(map->type),
+                               .type = (uint8_t)module_map_type(map->type),
                                .rank = (uint8_t)map->rank,
                                .swizzle = (uint8_t)map->swizzle,
                                .fill_nan = map->fill == FILL_NAN};

@@ -63,16 +63,15 @@ void ideal_trial(struct course *run) {
     uint64_t from = clock_ms();
     bool room = !trials_stopped() && run->cost[i] <= course_budget_left(run);
     int r = room ? made_aside(run) : -1;
-    char seed[24];
-    snprintf(seed, sizeof seed, "0x%016" PRIx64,
-             trial_seed(run->seed, i, run->wrong_trial));
+    uint64_t seed = trial_seed(run->seed, i, run->wrong_trial);
     json_object_set_new(run->result, "ideal_trial",
-                        json_pack("{s:s, s:o, s:s, s:I}", "verdict",
+                        json_pack("{s:s, s:o, s:o, s:I}", "verdict",
                                   r < 0 ? "skipped"
                                   : r   ? "pass"
                                         : "fail",
                                   "sizes", case_sizes_to_json(&run->cases[i]), "seed",
-                                  seed, "ms", (json_int_t)(clock_ms() - from)));
+                                  trial_seed_to_json(seed), "ms",
+                                  (json_int_t)(clock_ms() - from)));
     if (r > 0) {
         tell(run);
     }

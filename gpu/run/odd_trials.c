@@ -56,14 +56,13 @@ static int one_trial(struct course *run, size_t i) {
 
 static void note(struct course *run, size_t i, const char *why) {
     json_int_t was, is;
-    char message[640];
     const char *name = odd_sizes_name(&run->spec, i, &was, &is);
-    snprintf(message, sizeof message,
-             "with %s = %lld, which was added because all sizes are round, the kernel "
-             "fails, with %lld it does not: %.320s. If only such sizes are meant, say "
-             "\"odd_sizes\": false",
-             name, (long long)is, (long long)was, why);
-    run_report_note(&run->report, "odd_size", "warning", NULL, message);
+    run_report_note(
+        &run->report, "odd_size", "warning", NULL,
+        "with %s = %lld, which was added because all sizes are round, the kernel "
+        "fails, with %lld it does not: %.320s. If only such sizes are meant, say "
+        "\"odd_sizes\": false",
+        name, (long long)is, (long long)was, why);
 }
 
 static const char *run_added(struct course *run, size_t i) {

@@ -10,13 +10,12 @@
 
 static void tell(struct course *run, const char *when, const char *what,
                  bool known_right) {
-    char message[400];
-    snprintf(message, sizeof message,
-             "%s %s: it keeps something from launch to launch. A variable that the host "
-             "sets before each launch belongs into \"globals\" with an \"init\"",
-             when, what);
     run_report_note(&run->report, "changes_after_repeats",
-                    known_right ? "error" : "warning", NULL, message);
+                    known_right ? "error" : "warning", NULL,
+                    "%s %s: it keeps something from launch to launch. A variable that "
+                    "the host sets before each launch belongs into \"globals\" with an "
+                    "\"init\"",
+                    when, what);
 }
 
 /* The driver says no to what it did before: that tells nothing of the kernel. */
@@ -119,11 +118,10 @@ static size_t chosen_case(const struct course *run) {
 }
 
 static void set_result(struct course *run, const struct trial *t, const char *verdict) {
-    char seed[24];
-    snprintf(seed, sizeof seed, "0x%016" PRIx64, t->seed);
     json_object_set_new(run->result, "repeat_check",
-                        json_pack("{s:s, s:o, s:s}", "verdict", verdict, "sizes",
-                                  case_sizes_to_json(t->check), "seed", seed));
+                        json_pack("{s:s, s:o, s:o}", "verdict", verdict, "sizes",
+                                  case_sizes_to_json(t->check), "seed",
+                                  trial_seed_to_json(t->seed)));
 }
 
 void repeat_trial(struct course *run, struct trial *t, size_t i, unsigned k) {

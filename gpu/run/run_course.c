@@ -144,7 +144,7 @@ static void note_unchecked(struct course *run, const struct trial *t) {
     const char *left = run->class->unchecked ? run->class->unchecked(t->backend) : NULL;
     if (left && !run->race_left) {
         run->race_left = true;
-        run_report_note(&run->report, "unchecked", "warning", NULL, left);
+        run_report_note(&run->report, "unchecked", "warning", NULL, "%s", left);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -180,12 +181,15 @@ static void add_unwritten(struct run_report *r, const struct trial *t, size_t bu
 }
 
 void run_report_note(struct run_report *r, const char *code, const char *severity,
-                     const char *buffer, const char *message) {
-    autojson *finding = json_pack("{s:s, s:s, s:s, s:o}", "source", "run", "code", code,
-                                  "severity", severity, "message", json_clean_z(message));
-    if (buffer) {
-        json_object_set_new(finding, "buffer", json_string(buffer));
-    }
+                     const char *buffer, const char *fmt, ...) {
+    char message[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    autojson *finding =
+        json_pack("{s:s, s:s, s:s, s:o, s:s*}", "source", "run", "code", code, "severity",
+                  severity, "message", json_clean_z(message), "buffer", buffer);
     run_report_finding(r, finding);
 }
 
@@ -307,10 +311,8 @@ json_t *case_sizes_to_json(const struct spec_case *c) {
 
 static json_t *case_json(const struct trial *t, unsigned trial) {
     const struct spec_case *c = t->check;
-    char seed[24];
-    snprintf(seed, sizeof seed, "0x%016" PRIx64, t->seed);
-    json_t *json = json_pack("{s:o, s:s, s:i}", "sizes", case_sizes_to_json(c), "seed",
-                             seed, "trial", (int)trial);
+    json_t *json = json_pack("{s:o, s:o, s:i}", "sizes", case_sizes_to_json(c), "seed",
+                             trial_seed_to_json(t->seed), "trial", (int)trial);
     if (c->spec->launch_count == 1) {
         json_object_set_new(json, "launch", case_launch_to_json(&c->launches[0]));
     } else {
@@ -347,15 +349,13 @@ static bool is_known(const struct run_report *r, const char *code, const char *b
 static int check_input(struct run_report *r, const struct trial *t, size_t i,
                        struct err *err) {
     const char *name = t->check->spec->buffers[i].name;
-    char message[256];
     uint64_t first = 0;
     int64_t changed = trial_input_changes(t, i, &first, err);
     if (changed > 0 && !is_known(r, "input_modified", name)) {
-        snprintf(message, sizeof message,
-                 "the kernel changed %" PRId64 " bytes of the input '%s', the first at "
-                 "offset %" PRIu64,
-                 changed, name, first);
-        run_report_note(r, "input_modified", "error", name, message);
+        run_report_note(r, "input_modified", "error", name,
+                        "the kernel changed %" PRId64 " bytes of the input '%s', the "
+                        "first at offset %" PRIu64,
+                        changed, name, first);
     }
     return changed < 0 ? (int)changed : 0;
 }

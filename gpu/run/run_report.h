@@ -42,9 +42,11 @@ int run_report_add(struct run_report *r, const struct trial *t, size_t spec_case
                    unsigned trial, const struct expectation *expected, struct err *err);
 /* One finding; equal ones are counted. Not stolen. */
 void run_report_finding(struct run_report *r, json_t *finding);
-/* A finding of the run itself: of no file, no thread. */
+/* A finding of the run itself: of no file, no thread; of a buffer, or NULL. Its message
+ * is cut at 1,023 bytes. */
 void run_report_note(struct run_report *r, const char *code, const char *severity,
-                     const char *buffer, const char *message);
+                     const char *buffer, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
 /* A trial of the kernel under test that did not come to its end. */
 void run_report_add_ended(struct run_report *r, const struct trial *t, unsigned trial,
                           const char *verdict);

@@ -73,19 +73,14 @@ static const char *note_of(enum tensor_type type) {
 static json_t *file_json(const struct trial *t, const struct array *a,
                          const struct saved_file *f) {
     const struct case_buffer *b = &t->check->buffers[a->buffer];
-    const char *note = note_of(a->type);
     json_t *shape = json_array();
     for (size_t d = 0; d < b->rank; d++) {
         json_array_append_new(shape, json_integer(b->shape[d]));
     }
-    json_t *json = json_pack("{s:s, s:s, s:s, s:I, s:s, s:o}", "name",
-                             t->check->spec->buffers[a->buffer].name, "what", a->what,
-                             "file", f->name, "bytes", (json_int_t)f->bytes.len, "dtype",
-                             npy_descr(a->type), "shape", shape);
-    if (note) {
-        json_object_set_new(json, "note", json_string(note));
-    }
-    return json;
+    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o, s:s*}", "name",
+                     t->check->spec->buffers[a->buffer].name, "what", a->what, "file",
+                     f->name, "bytes", (json_int_t)f->bytes.len, "dtype",
+                     npy_descr(a->type), "shape", shape, "note", note_of(a->type));
 }
 
 static void keep(struct run_save *s, const struct trial *t, const struct array *a,

@@ -80,7 +80,6 @@ static void choose(struct course *c) {
 static bool run_case(struct course *c, size_t i, json_t *answer, struct err *err) {
     struct trial t = {0};
     struct trial_problem problem = {0};
-    char seed[24];
     uint64_t own = trial_seed(c->seed, i, 0);
     int r = trial_run(&t, c->class, &c->cases[i], c->spec.launches, c->cases[i].launches,
                       c->spec.launch_count, own, &c->options, &problem);
@@ -88,8 +87,7 @@ static bool run_case(struct course *c, size_t i, json_t *answer, struct err *err
     if (r < 0) {
         err_set(err, -EIO, "%s", problem.err.msg);
     } else {
-        snprintf(seed, sizeof seed, "0x%016" PRIx64, own);
-        json_array_append_new(json_object_get(answer, "seeds"), json_string(seed));
+        json_array_append_new(json_object_get(answer, "seeds"), trial_seed_to_json(own));
     }
     bool done = r == 0 && t.end == BACKEND_DONE;
     if (r == 0 && t.end == BACKEND_STOPPED) {

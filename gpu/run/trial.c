@@ -23,6 +23,10 @@ uint64_t trial_seed(uint64_t seed, size_t spec_case, unsigned trial) {
     return nth ? random_next(&state) : seed;
 }
 
+json_t *trial_seed_to_json(uint64_t seed) {
+    return json_sprintf("0x%016llx", (unsigned long long)seed);
+}
+
 static int problem_set(struct trial_problem *p, const char *stage, const char *code) {
     p->stage = stage;
     snprintf(p->code, sizeof p->code, "%s", code);
@@ -189,21 +193,6 @@ static int place_pointer_array(struct trial *t, const struct spec_arg *arg, uint
     return r < 0 ? r : t->class->write(t->backend, *ret, list, count * sizeof *list, err);
 }
 
-/* The pointer arrays of one launch, in the order of its arguments. */
-static int place_pointer_arrays(struct trial *t, const struct spec_launch *launch,
-                                uint64_t *ret, struct err *err) {
-    size_t count = 0;
-    for (size_t i = 0; i < launch->arg_count; i++) {
-        if (launch->args[i].kind == ARG_POINTERS) {
-            int r = place_pointer_array(t, &launch->args[i], &ret[count++], err);
-            if (r < 0) {
-                return r;
-            }
-        }
-    }
-    return 0;
-}
-
 static int place_tensor_map(struct trial *t, const json_t *map,
                             unsigned char ret[static TENSOR_MAP_BYTES], struct err *err) {
     struct tensor_map own;
@@ -217,23 +206,6 @@ static int place_tensor_map(struct trial *t, const json_t *map,
     return r < 0 ? r : t->class->tensor_map(t->backend, &own, address, ret, err);
 }
 
-/* The tensor maps of one launch, in the order of its arguments. */
-static int place_tensor_maps(struct trial *t, const struct spec_launch *launch,
-                             unsigned char (*ret)[TENSOR_MAP_BYTES], struct err *err) {
-    size_t count = 0;
-    for (size_t i = 0; i < launch->arg_count; i++) {
-        const struct spec_arg *arg = &launch->args[i];
-        int r = arg->kind == ARG_TENSOR_MAP
-                    ? place_tensor_map(t, arg->json, ret[count++], err)
-                    : 0;
-        if (r < 0) {
-            err_wrap(err, "%sargs[%zu].tensor_map", launch->at, i);
-            return r;
-        }
-    }
-    return 0;
-}
-
 static int place_texture(struct trial *t, const struct spec_arg *arg, uint64_t *ret,
                          struct err *err) {
     struct texture own;
@@ -243,21 +215,26 @@ static int place_texture(struct trial *t, const struct spec_arg *arg, uint64_t *
     return r < 0 ? r : t->class->image(t->backend, &own, t->addresses[buffer], ret, err);
 }
 
-/* The textures or the surfaces of one launch, in the order of its arguments. */
-static int place_textures(struct trial *t, const struct spec_launch *launch,
-                          enum spec_arg_kind kind, uint64_t *ret, struct err *err) {
-    size_t count = 0;
-    for (size_t i = 0; i < launch->arg_count; i++) {
-        int r = launch->args[i].kind == kind
-                    ? place_texture(t, &launch->args[i], &ret[count++], err)
-                    : 0;
-        if (r < 0) {
-            err_wrap(err, "%sargs[%zu].%s", launch->at, i,
-                     kind == ARG_TEXTURE ? "texture" : "surface");
-            return r;
-        }
+/* What argument i needs besides the buffers. */
+static int place_arg(struct trial *t, const struct spec_launch *launch, size_t i,
+                     uint64_t *ret, unsigned char map[static TENSOR_MAP_BYTES],
+                     struct err *err) {
+    const struct spec_arg *arg = &launch->args[i];
+    const char *what = arg->kind == ARG_TEXTURE ? "texture" : "surface";
+    int r = 0;
+    if (arg->kind == ARG_POINTERS) {
+        return place_pointer_array(t, arg, ret, err);
     }
-    return 0;
+    if (arg->kind == ARG_TENSOR_MAP) {
+        what = "tensor_map";
+        r = place_tensor_map(t, arg->json, map, err);
+    } else if (arg->kind == ARG_TEXTURE || arg->kind == ARG_SURFACE) {
+        r = place_texture(t, arg, ret, err);
+    }
+    if (r < 0) {
+        err_wrap(err, "%sargs[%zu].%s", launch->at, i, what);
+    }
+    return r;
 }
 
 /* --- launches --- */
@@ -327,12 +304,10 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
                    : problem_set(problem, "spec", "unknown_kernel");
     }
     char *block = xcalloc(block_bytes ? block_bytes : 1, 1);
-    uint64_t arrays[SPEC_MAX_ARGS];
+    uint64_t handles[SPEC_MAX_ARGS];
     unsigned char maps[SPEC_MAX_ARGS][TENSOR_MAP_BYTES];
-    uint64_t textures[SPEC_MAX_ARGS], surfaces[SPEC_MAX_ARGS];
-    const struct case_places places = {t->addresses, arrays,
-                                       (const unsigned char(*)[TENSOR_MAP_BYTES])maps,
-                                       textures, surfaces};
+    const struct case_places places = {t->addresses, handles,
+                                       (const unsigned char(*)[TENSOR_MAP_BYTES])maps};
     *ret = (struct backend_launch){
         .entry = symbol,
         .label = json_get_string(entry, "name", symbol),
@@ -341,10 +316,10 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
         .params = block,
         .param_bytes = block_bytes,
     };
-    int r = place_pointer_arrays(t, launch, arrays, &problem->err);
-    r = r < 0 ? r : place_tensor_maps(t, launch, maps, &problem->err);
-    r = r < 0 ? r : place_textures(t, launch, ARG_TEXTURE, textures, &problem->err);
-    r = r < 0 ? r : place_textures(t, launch, ARG_SURFACE, surfaces, &problem->err);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < launch->arg_count; i++) {
+        r = place_arg(t, launch, i, &handles[i], maps[i], &problem->err);
+    }
     r = r < 0 ? r
               : spec_case_params(t->check, launch, params, (size_t)count, &places, block,
                                  &problem->err);

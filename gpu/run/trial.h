@@ -79,3 +79,5 @@ void trial_finish(struct trial *t);
 /* Case i, trial k of a run's seed: independent streams. The first trial of the first case
  * has the run's own, so that any trial can be repeated by its case and seed alone. */
 uint64_t trial_seed(uint64_t seed, size_t spec_case, unsigned trial);
+/* "0x0123456789abcdef": new reference. */
+json_t *trial_seed_to_json(uint64_t seed);

@@ -186,13 +186,12 @@ static void warn_nothing_compared(struct course *run,
 
 static void warn_wide(struct course *run, const char *name,
                       const struct output_strength *s) {
-    char message[320];
-    snprintf(message, sizeof message,
-             "an output '%.64s' with %.3g added to every element would pass this check: "
-             "its tolerance is too wide for the values. Make \"rtol\" and \"atol\" "
-             "smaller, or leave them out",
-             name, s->shift);
-    run_report_note(&run->report, "wide_tolerance", "warning", name, message);
+    run_report_note(
+        &run->report, "wide_tolerance", "warning", name,
+        "an output '%.64s' with %.3g added to every element would pass this check: "
+        "its tolerance is too wide for the values. Make \"rtol\" and \"atol\" "
+        "smaller, or leave them out",
+        name, s->shift);
 }
 
 /* Half of the elements; of a given tolerance, which somebody meant for them, a quarter.
@@ -203,41 +202,35 @@ static bool is_loose(const struct tolerance *t, const struct output_strength *s)
 
 static void warn_loose(struct course *run, const char *name,
                        const struct output_strength *s) {
-    char message[400];
-    snprintf(
-        message, sizeof message,
+    run_report_note(
+        &run->report, "wide_tolerance", "warning", name,
         "%.0f %% of the expected elements of the output '%.64s' that are not 0 are so "
         "small beside its tolerance that any value up to their own size, of either "
         "sign, would pass. Give a \"tolerance\" with a smaller \"atol\"",
         100 * (double)s->loose / (double)s->sized, name);
-    run_report_note(&run->report, "wide_tolerance", "warning", name, message);
 }
 
 /* Expressions and operators are computed in double precision. */
 static void warn_inexact(struct course *run, const char *name) {
-    char message[320];
-    snprintf(
-        message, sizeof message,
+    run_report_note(
+        &run->report, "inexact_expected", "warning", name,
         "what is expected of the integers of the output '%.64s' was computed in double "
         "precision, through values beyond 2^53: its last bits may be wrong. A reference "
         "kernel (\"expect\": {\"kernel\": …}) is compared to the last bit",
         name);
-    run_report_note(&run->report, "inexact_expected", "warning", name, message);
 }
 
 /* Why an output is wrong that a tolerance by its largest value would pass. */
 static void note_narrow(struct course *run, const char *name,
                         const struct output_strength *s) {
-    char message[512];
-    snprintf(
-        message, sizeof message,
+    run_report_note(
+        &run->report, "narrow_tolerance", "info", name,
         "the default absolute tolerance of the output '%.64s' follows %.3g, the "
         "largest of its expected magnitudes below a gap, for those above the gap, up "
         "to %.3g, are judged by the relative one: %" PRIu64 " of the wrong elements "
         "would pass if it followed the largest. If so much error is right, give a "
         "\"tolerance\"",
         name, s->scale, s->largest, s->narrowed);
-    run_report_note(&run->report, "narrow_tolerance", "info", name, message);
 }
 
 static void note_failed(struct course *run) {
@@ -254,13 +247,12 @@ static void note_failed(struct course *run) {
 
 static void warn_few(struct course *run, const char *name,
                      const struct output_strength *s) {
-    char message[320];
-    snprintf(message, sizeof message,
-             "\"judge\" leaves %" PRIu64 " of %" PRIu64 " elements of the output "
-             "'%.64s' to compare, of all cases and trials together: the others may hold "
-             "anything",
-             s->elements, s->held, name);
-    run_report_note(&run->report, "few_judged", "warning", name, message);
+    run_report_note(
+        &run->report, "few_judged", "warning", name,
+        "\"judge\" leaves %" PRIu64 " of %" PRIu64 " elements of the output "
+        "'%.64s' to compare, of all cases and trials together: the others may hold "
+        "anything",
+        s->elements, s->held, name);
 }
 
 static void warn_outputs(struct course *run) {
@@ -342,9 +334,7 @@ static void report_to_result(struct course *run) {
     struct run_report *r = &run->report;
     struct report_weakness weak;
     json_t *result = run->result;
-    char seed[24];
-    snprintf(seed, sizeof seed, "0x%016" PRIx64, run->seed);
-    json_object_set_new(result, "seed", json_string(seed));
+    json_object_set_new(result, "seed", trial_seed_to_json(run->seed));
     json_object_set_new(result, "generator", json_integer(TENSOR_GENERATOR));
     json_object_set(result, "cases", r->cases);
     run_report_weakness(r, &weak);
@@ -357,9 +347,7 @@ static void report_to_result(struct course *run) {
     json_object_set_new(result, "omitted", json_integer((json_int_t)r->omitted));
     json_object_set_new(result, "printf",
                         r->printed ? json_incref(r->printed) : json_string(""));
-    if (r->counters) {
-        json_object_set(result, "counters", r->counters);
-    }
+    json_object_set(result, "counters", r->counters);
     checks_to_result(run);
     if (run->class->tensor_sum) {
         const char *numerics = run->spec.ideal_sums ? "ideal" : "h100";
@@ -455,7 +443,8 @@ static void warn_rounded(struct course *run) {
     char message[1024];
     for (size_t i = 0; i < run->case_count; i++) {
         if (case_rounded_argument(&run->cases[i], message, sizeof message)) {
-            run_report_note(&run->report, ROUNDED_ARGS_CODE, "warning", NULL, message);
+            run_report_note(&run->report, ROUNDED_ARGS_CODE, "warning", NULL, "%s",
+                            message);
             return;
         }
     }
@@ -577,14 +566,9 @@ json_t *validate_run(const json_t *request, const struct backend_class *backend,
     }
     judge(run);
     report_to_result(run);
-    json_t *phases = run_notes_times(notes);
-    if (phases) {
-        json_object_set_new(run->result, "phases", phases);
-    }
-    json_t *saved = run_save_send(&run->save, notes), *result = run->result;
-    if (saved) {
-        json_object_set_new(result, "saved", saved);
-    }
+    json_t *result = run->result; /* what is NULL is not set */
+    json_object_set_new(result, "phases", run_notes_times(notes));
+    json_object_set_new(result, "saved", run_save_send(&run->save, notes));
     run_finish(run);
     return result;
 }

@@ -15,11 +15,6 @@ struct timed {
     json_t *timing; /* owned until the result has it */
 };
 
-static void note(struct course *run, const char *code, const char *severity,
-                 const char *message) {
-    run_report_note(&run->report, code, severity, NULL, message);
-}
-
 static size_t largest_case(const struct course *run) {
     size_t best = 0;
     for (size_t i = 1; i < run->case_count; i++) {
@@ -81,23 +76,20 @@ static void time_reference(struct timed *timed) {
 
 static void judge_speed(struct course *run, const struct roofline_work *work,
                         const struct roofline_device *device, double seconds) {
-    char message[400];
     switch (roofline_judge(work, device, seconds, !run->spec.benchmark.warm)) {
     case ROOFLINE_IMPOSSIBLE:
-        snprintf(message, sizeof message,
-                 "%.3g us are less than the outputs (%llu bytes) take to leave the "
-                 "multiprocessors, or than any kernel takes: what was timed cannot have "
-                 "done the work",
-                 seconds * 1e6, (unsigned long long)work->forced_bytes);
-        note(run, "too_fast", "error", message);
+        run_report_note(&run->report, "too_fast", "error", NULL,
+                        "%.3g us are less than the outputs (%llu bytes) take to leave "
+                        "the multiprocessors, or than any kernel takes: what was timed "
+                        "cannot have done the work",
+                        seconds * 1e6, (unsigned long long)work->forced_bytes);
         break;
     case ROOFLINE_SUSPICIOUS:
-        snprintf(message, sizeof message,
-                 "%.3g us are less than DRAM takes to deliver the inputs (%llu bytes): "
-                 "does the kernel need all of them? If not, say how many \"bytes\" it "
-                 "must move in \"roofline\"",
-                 seconds * 1e6, (unsigned long long)work->read_bytes);
-        note(run, "too_fast", "warning", message);
+        run_report_note(&run->report, "too_fast", "warning", NULL,
+                        "%.3g us are less than DRAM takes to deliver the inputs (%llu "
+                        "bytes): does the kernel need all of them? If not, say how many "
+                        "\"bytes\" it must move in \"roofline\"",
+                        seconds * 1e6, (unsigned long long)work->read_bytes);
         break;
     case ROOFLINE_POSSIBLE:
         break;
@@ -120,10 +112,8 @@ static void set_roofline(struct timed *timed, const json_t *facts) {
         return;
     }
     roofline_device_of(&device, facts);
-    json_t *roofline = roofline_to_json(&work, &device, seconds);
-    if (roofline) {
-        json_object_set_new(run->result, "roofline", roofline);
-    }
+    json_object_set_new(run->result, "roofline", /* NULL: it is not set */
+                        roofline_to_json(&work, &device, seconds));
     if (seconds > 0) {
         judge_speed(run, &work, &device, seconds);
     }
@@ -134,16 +124,15 @@ static void set_roofline(struct timed *timed, const json_t *facts) {
 /* A driver that says no in the middle of launches that went well before. */
 static void end_of_timing(struct course *run, const struct trial *t, int r,
                           const struct err *err) {
-    char message[600];
     run_report_observe(&run->report, t, 1);
     if (r == -EIO || r == -EDEADLK) {
-        snprintf(message, sizeof message,
-                 "right at first, the kernel failed when it was launched repeatedly: %s",
-                 err->msg);
-        note(run, "changes_after_repeats", "error", message);
+        run_report_note(
+            &run->report, "changes_after_repeats", "error", NULL,
+            "right at first, the kernel failed when it was launched repeatedly: %s",
+            err->msg);
     } else {
-        snprintf(message, sizeof message, "the kernel was not timed: %s", err->msg);
-        note(run, "not_timed", "warning", message);
+        run_report_note(&run->report, "not_timed", "warning", NULL,
+                        "the kernel was not timed: %s", err->msg);
     }
 }
 
@@ -157,8 +146,8 @@ static void time_kernel(struct timed *timed) {
                        run->spec.launch_count, course_repeat_seed(run, timed->i, 1),
                        &run->kernel, &problem);
     if (r < 0) {
-        snprintf(problem.code, sizeof problem.code, "not_timed");
-        note(run, problem.code, "warning", problem.err.msg);
+        run_report_note(&run->report, "not_timed", "warning", NULL, "%s",
+                        problem.err.msg);
     } else if ((r = measure(run, &t, 50, &timed->timing, &problem.err)) < 0) {
         end_of_timing(run, &t, r, &problem.err);
     } else {
@@ -197,9 +186,10 @@ void validate_timing(struct course *run) {
         time_kernel(&timed);
     } else {
         if (wants_time) {
-            note(run, "no_timing", "info",
-                 "the CPU backend's time says nothing about a GPU: only the bound of "
-                 "\"roofline\" is told");
+            run_report_note(
+                &run->report, "no_timing", "info", NULL,
+                "the CPU backend's time says nothing about a GPU: only the bound of "
+                "\"roofline\" is told");
         }
         autojson *facts = facts_of_trials(run);
         set_roofline(&timed, facts);

@@ -68,14 +68,6 @@ static int pack_pointer(const struct packing *p, size_t i, uint64_t address) {
     return 0;
 }
 
-static size_t count_before(const struct packing *p, size_t i, enum spec_arg_kind kind) {
-    size_t count = 0;
-    for (size_t k = 0; k < i; k++) {
-        count += p->launch->args[k].kind == kind;
-    }
-    return count;
-}
-
 static int pack_arg(struct packing *p, size_t i) {
     const struct spec_arg *arg = &p->launch->args[i];
     size_t bytes;
@@ -83,18 +75,14 @@ static int pack_arg(struct packing *p, size_t i) {
     case ARG_BUFFER:
         return pack_pointer(p, i, p->places->addresses[arg->buffer]);
     case ARG_POINTERS:
-        return pack_pointer(p, i,
-                            p->places->pointer_arrays[count_before(p, i, ARG_POINTERS)]);
     case ARG_TEXTURE:
-        return pack_pointer(p, i, p->places->textures[count_before(p, i, ARG_TEXTURE)]);
     case ARG_SURFACE:
-        return pack_pointer(p, i, p->places->surfaces[count_before(p, i, ARG_SURFACE)]);
+        return pack_pointer(p, i, p->places->handles[i]);
     case ARG_TENSOR_MAP:
         if (p->params[i].bytes != TENSOR_MAP_BYTES) {
             return wrong_size(p, i, TENSOR_MAP_BYTES);
         }
-        memcpy(p->to, p->places->tensor_maps[count_before(p, i, ARG_TENSOR_MAP)],
-               TENSOR_MAP_BYTES);
+        memcpy(p->to, p->places->tensor_maps[i], TENSOR_MAP_BYTES);
         return 0;
     case ARG_CONTENTS: /* filled when the launch begins */
         bytes = p->c->buffers[arg->buffer].bytes;

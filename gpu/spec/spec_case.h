@@ -46,11 +46,9 @@ struct kernel_param {
 };
 /* Where things are in the device's memory. */
 struct case_places {
-    const uint64_t *addresses;      /* of the spec's buffers */
-    const uint64_t *pointer_arrays; /* one per ARG_POINTERS argument, in order */
-    const unsigned char (*tensor_maps)[TENSOR_MAP_BYTES]; /* per ARG_TENSOR_MAP */
-    const uint64_t *textures;                             /* handles, per ARG_TEXTURE */
-    const uint64_t *surfaces;                             /* likewise, per ARG_SURFACE */
+    const uint64_t *addresses; /* of the spec's buffers */
+    const uint64_t *handles;   /* by argument: of a pointer array, a texture, a surface */
+    const unsigned char (*tensor_maps)[TENSOR_MAP_BYTES]; /* by argument */
 };
 /* Arguments packed into the kernel's parameter block (param_bytes, zeroed by the caller).
  * -EINVAL when the number or a size of the arguments is not what the kernel takes:

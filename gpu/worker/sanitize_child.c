@@ -47,11 +47,7 @@ enum {
 /* --- where it is --- */
 
 static json_t *absent(const char *why, const char *hint) {
-    json_t *report = json_pack("{s:s}", "absent", why);
-    if (hint) {
-        json_object_set_new(report, "hint", json_string(hint));
-    }
-    return report;
+    return json_pack("{s:s, s:s*}", "absent", why, "hint", hint);
 }
 
 static char *folder_of(const char *path) {
@@ -279,9 +275,7 @@ static json_t *run_tool(struct sanitizing *s, enum sanitizer_tool tool,
                   json_get_integer(ran, "cases", 0), "of", json_get_integer(ran, "of", 0),
                   "ms", (json_int_t)(clock_ms() - begun), "findings", log.findings,
                   "omitted", (json_int_t)log.omitted);
-    if (ran) {
-        json_object_set(told, "seeds", json_object_get(ran, "seeds"));
-    }
+    json_object_set(told, "seeds", json_object_get(ran, "seeds"));
     if (err.code) {
         json_object_set_new(told, "reason", json_clean_z(err.msg));
     }

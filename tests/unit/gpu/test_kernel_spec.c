@@ -386,8 +386,8 @@ Test(kernel_spec, structs_have_the_compilers_layout) {
     cr_assert_eq(offsetof(struct outer, half), 96);
     const struct kernel_param params[] = {
         {0, 8}, {8, sizeof(struct outer)}, {8 + sizeof(struct outer), 8}};
-    const uint64_t addresses[] = {0x1000}, arrays[] = {0x3000};
-    const struct case_places places = {.addresses = addresses, .pointer_arrays = arrays};
+    const uint64_t addresses[] = {0x1000}, handles[] = {0, 0, 0x3000};
+    const struct case_places places = {.addresses = addresses, .handles = handles};
     struct {
         uint64_t a;
         struct outer o;

@@ -1,0 +1,11 @@
+#pragma once
+/* backend_module: what both backends read of a module's PTX and of a tensor map. */
+#include "gpu/ptx/read/module.h"
+#include "gpu/ptx/state/tensor_blob.h"
+#include "gpu/run/backend.h"
+
+/* As backend_class.params. */
+int module_params(const struct ptx_module *module, const char *entry,
+                  struct kernel_param *ret, size_t max, size_t *ret_block_bytes);
+/* Its number in a CUtensorMap. */
+enum tensor_blob_type module_map_type(enum tensor_type type);
