@@ -6,6 +6,7 @@ on with the one before: a new field where it begins with `|`, else the same text
 `{NAME} = text` before the tables names a part of texts: `{NAME}` stands for it, or for a macro of C where the
 file has no such line. OUT.h defines a `static const` array for each table. Kinds:
   words            each word is a `char *const`, sorted, so that bsearch finds it; ARRAY_LEN counts them
+  list             each word is a `char *const`, in this order; the last one is NULL
   rows             each line is a `char *const`; the last one is NULL
   fields STRUCT    each line is a `struct STRUCT` of texts parted by " | ", NULL where one is empty;
                    the last one is all NULL
@@ -17,7 +18,7 @@ A last word, `extern`, takes the `static` away.
 IN.md is prose: `rows extern` with the file's name, a heading and its paragraph in each.
 
 IN.json is an object of texts: each member is a `text` of its name. Where it is a list of texts, a blank or a newline
-is between two; anything else stays JSON.
+is between two; anything else stays JSON. One with a name in capitals is a part of those behind it, {NAME}.
 """
 import json
 import re
@@ -41,6 +42,8 @@ def fields(kind, line):
 def entries(kind, lines):
     if kind == "words":
         return [literal(word) for word in sorted({word for line in lines for word in line.split()})]
+    if kind == "list":
+        return [literal(word) for line in lines for word in line.split()] + ["NULL"]
     if kind == "rows":
         return [literal(line) for line in lines] + ["NULL"]
     if kind in ("fields", "texts", "rules"):
@@ -75,8 +78,9 @@ def texts(path):
             return " ".join(value).replace("\n ", "\n")
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
-    members = json.load(open(path, encoding="utf-8")).items()
-    return {name: (["text"], [text(value)]) for name, value in members}
+    members = {name: text(value) for name, value in json.load(open(path, encoding="utf-8")).items()}
+    parts.update({name: value for name, value in members.items() if name.isupper()})
+    return {name: (["text"], [value]) for name, value in members.items() if not name.isupper()}
 
 
 def read(path):
@@ -104,7 +108,7 @@ def main():
             if kind[0] == "text":
                 out.write(f"{scope}const char {name}[] = {literal(''.join(lines))};\n")
                 continue
-            of = "char *const" if kind[0] in ("words", "rows") else f"struct {kind[1]}"
+            of = "char *const" if kind[0] in ("words", "list", "rows") else f"struct {kind[1]}"
             out.write(f"{scope}const {of} {name}[] = {{\n")
             out.write("".join(f"    {entry},\n" for entry in entries(kind[0], lines)) + "};\n")
 

@@ -3,7 +3,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "base/text.h"
+#include "skills/builtin_names_table.h"
 #include "skills/catalog/key_phrases.h"
 #include "skills/format/tokens.h"
 
@@ -20,39 +22,13 @@
 /* --- the task --- */
 
 static const char *strip_politeness(const char *s) {
-    static const char *const heads[] = {"please ",
-                                        "can you ",
-                                        "could you ",
-                                        "would you ",
-                                        "i want you to ",
-                                        "i need you to ",
-                                        "i'd like you to ",
-                                        "i would like you to ",
-                                        "help me to ",
-                                        "help me ",
-                                        "hi, ",
-                                        "hello, ",
-                                        "hey, ",
-                                        "ok, ",
-                                        "your task is to ",
-                                        "task: ",
-                                        "we need to ",
-                                        "i need to ",
-                                        "i want to ",
-                                        "let's ",
-                                        "you need to "};
-    for (bool again = true; again;) {
-        again = false;
-        s += strspn(s, " \t\n#*>-");
-        for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
-            size_t len = strlen(heads[i]);
-            if (strncasecmp(s, heads[i], len) == 0) {
-                s += len;
-                again = true;
-            }
-        }
+    const char *const *head = politeness;
+    s += strspn(s, " \t\n#*>-");
+    while (*head && strncasecmp(s, *head, strlen(*head)) != 0) {
+        head++;
     }
-    return s;
+    size_t len = *head ? strlen(*head) : 0;
+    return len && s[len] == ' ' ? strip_politeness(s + len) : s;
 }
 
 /* Up to the end of the first sentence. */
@@ -103,33 +79,9 @@ static bool fits_name(const char *word) {
     return len >= 2 && len <= 20 && letters >= 2;
 }
 
-static bool is_bland(const char *word) {
-    static const char *const bland[] = {
-        "please",  "make",       "fix",    "write", "add",     "get",     "use",
-        "using",   "need",       "want",   "file",  "files",   "code",    "new",
-        "work",    "working",    "works",  "run",   "running", "create",  "can",
-        "help",    "so",         "that",   "error", "errors",  "problem", "issue",
-        "project", "repo",       "our",    "its",   "it",      "why",     "fails",
-        "failing", "user",       "home",   "let",   "see",     "then",    "look",
-        "give",    "tell",       "now",    "still", "one",     "two",     "find",
-        "set",     "try",        "don",    "is",    "the",     "to",      "on",
-        "in",      "and",        "or",     "of",    "with",    "into",    "from",
-        "for",     "https",      "http",   "com",   "org",     "www",     "html",
-        "sure",    "everything", "way",    "must",  "should",  "does",    "done",
-        "do",      "there",      "here",   "not",   "no",      "up",      "me",
-        "my",      "your",       "answer", "them",  "they",    "all",     "every",
-        "each",    "which",      "when",   "what",  "how"};
-    for (size_t i = 0; i < ARRAY_LEN(bland); i++) {
-        if (strcmp(word, bland[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static double rank_of(const struct key_term *t) {
-    if (!fits_name(t->word) || is_bland(t->word) || t->kind == WORD_WHOLE ||
-        t->optional) {
+    if (!fits_name(t->word) || strings_hold(bland_words, t->word) ||
+        t->kind == WORD_WHOLE || t->optional) {
         return 0;
     }
     return t->weight * (t->position < 40 ? 1.3 : 1.0);

@@ -41,61 +41,10 @@ char *word_regex(const char *word) {
 
 /* --- commands that reach out --- */
 
-/* Program, and words one of which must follow it (separated by blanks; "" for any). */
-static const struct {
+struct outward { /* "": any */
     const char *program, *words;
-} outward[] = {
-    {"git", "push send-email"},
-    {"gh", "release pr issue repo workflow secret"},
-    {"glab", "release mr issue"},
-    {"npm", "publish unpublish deprecate"},
-    {"pnpm", "publish"},
-    {"yarn", "publish"},
-    {"cargo", "publish yank"},
-    {"twine", "upload"},
-    {"poetry", "publish"},
-    {"uv", "publish"},
-    {"gem", "push yank"},
-    {"mvn", "deploy"},
-    {"gradle", "publish"},
-    {"docker", "push rm rmi prune"},
-    {"podman", "push rm rmi prune"},
-    {"helm", "install upgrade uninstall delete push"},
-    {"kubectl", "apply delete create replace patch scale rollout drain"},
-    {"terraform", "apply destroy"},
-    {"tofu", "apply destroy"},
-    {"pulumi", "up destroy"},
-    {"ansible-playbook", ""},
-    {"aws", "rm cp sync mv deploy delete put create terminate-instances"},
-    {"gcloud", "deploy delete create"},
-    {"gsutil", "rm cp rsync mv"},
-    {"az", "deploy delete create upload"},
-    {"fly", "deploy destroy"},
-    {"flyctl", "deploy destroy"},
-    {"vercel", ""},
-    {"netlify", "deploy"},
-    {"heroku", ""},
-    {"huggingface-cli", "upload delete repo"},
-    {"hf", "upload delete repo"},
-    {"kernel-builder", "build-and-upload upload"},
-    {"scp", ""},
-    {"sftp", ""},
-    {"ssh", ""},
-    {"mail", ""},
-    {"sendmail", ""},
-    {"rm", ""},
-    {"rmdir", ""},
-    {"shred", ""},
-    {"dd", ""},
-    {"mkfs", ""},
-    {"dropdb", ""},
-    {"dropuser", ""},
-    {"shutdown", ""},
-    {"reboot", ""},
-    {"curl", "-d --data --data-binary --data-raw -F --form -T --upload-file POST PUT "
-             "DELETE PATCH -XPOST -XPUT -XDELETE -XPATCH"},
-    {"wget", "--post-data --post-file --method"},
 };
+#include "skills/builtin_outward_table.h"
 
 static bool is_listed(const char *list, const char *word, size_t len) {
     for (const char *at = list; *at;) {
@@ -118,7 +67,7 @@ static bool part_reaches_out(const struct words *w, size_t from, size_t end) {
     }
     const char *program =
         from < end ? path_basename(w->list[from] + strspn(w->list[from], "({")) : "";
-    for (size_t i = 0; i < ARRAY_LEN(outward); i++) {
+    for (size_t i = 0; outward[i].program; i++) {
         if (strcmp(program, outward[i].program) != 0) {
             continue;
         }

@@ -106,48 +106,17 @@ void markdown_command(struct buf *out, const char *before, const char *command,
     buf_addf(out, "%s\n", after);
 }
 
+struct language {
+    const char *end, *name;
+};
+#include "skills/markdown_languages_table.h"
+
 const char *markdown_language(const char *path) {
-    static const struct {
-        const char *end, *language;
-    } table[] = {
-        {".cu", "cuda"},
-        {".cuh", "cuda"},
-        {".c", "c"},
-        {".h", "c"},
-        {".cpp", "cpp"},
-        {".cc", "cpp"},
-        {".hpp", "cpp"},
-        {".py", "python"},
-        {".sh", "sh"},
-        {".toml", "toml"},
-        {".yaml", "yaml"},
-        {".yml", "yaml"},
-        {".json", "json"},
-        {".js", "js"},
-        {".ts", "ts"},
-        {".tsx", "tsx"},
-        {".jsx", "jsx"},
-        {".rs", "rust"},
-        {".go", "go"},
-        {".rb", "ruby"},
-        {".java", "java"},
-        {".sql", "sql"},
-        {".md", "markdown"},
-        {".html", "html"},
-        {".css", "css"},
-        {".tf", "hcl"},
-        {".xml", "xml"},
-        {".ini", "ini"},
-        {"Dockerfile", "dockerfile"},
-        {"Makefile", "make"},
-        {"CMakeLists.txt", "cmake"},
-        {".conf", "nginx"},
-    };
     size_t len = strlen(path);
-    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-        size_t n = strlen(table[i].end);
-        if (len >= n && strcmp(path + len - n, table[i].end) == 0) {
-            return table[i].language;
+    for (size_t i = 0; languages[i].end; i++) {
+        size_t n = strlen(languages[i].end);
+        if (len >= n && strcmp(path + len - n, languages[i].end) == 0) {
+            return languages[i].name;
         }
     }
     return "";

@@ -36,9 +36,9 @@ void teacher_data(struct buf *out, const char *kind, const char *name, const cha
 /* --- the draft --- */
 
 /* Who the teacher is, what is data, what a good skill is, and the form. */
-extern const char teacher_system[];
+extern const char *const teacher_system;
 /* The form alone, as a work order tells it. */
-extern const char teacher_format[];
+extern const char *const teacher_format;
 void teacher_ask_draft(struct buf *out, const struct teacher_material *m);
 /* The material alone. */
 void teacher_tell_material(struct buf *out, const struct teacher_material *m);
@@ -55,9 +55,9 @@ struct teacher_tests {
     const json_t *refused; /* [{"input", "why"}] of the last answer; or NULL */
     bool kernels;          /* kernels may be asked for */
 };
-extern const char teacher_tests_system[];
+extern const char *const teacher_tests_system;
 void teacher_ask_tests(struct buf *out, const struct teacher_tests *q);
 /* What the answer has to fit; closed and strict. New reference. */
 json_t *teacher_tests_schema(bool kernels);
 /* The same wish in a work order, for tests in suite.h's form. */
-extern const char teacher_tests_format[];
+extern const char *const teacher_tests_format;

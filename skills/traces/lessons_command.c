@@ -3,6 +3,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/strings.h"
+#include "skills/lessons_tables.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -21,15 +23,6 @@ static void words_free(struct words *w) {
         free(w->list[i]);
     }
     w->count = 0;
-}
-
-static bool is_in(const char *word, const char *const *list) {
-    for (; *list; list++) {
-        if (strcmp(word, *list) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* What stands where a secret stood, "<secret>": part of a word, no redirection. */
@@ -116,53 +109,6 @@ static void read_simple(const char **at, struct words *ret, unsigned *classes) {
 
 /* --- classes --- */
 
-static const char *const wrappers[] = {"sudo",    "time",   "nohup", "env",  "exec",
-                                       "command", "stdbuf", "nice",  "then", "do",
-                                       "else",    "!",      NULL};
-static const char *const silent[] = {"cd",     "echo", "export", "set",  "source",
-                                     ".",      "true", "pushd",  "popd", "sleep",
-                                     "printf", "if",   "fi",     "done", "for",
-                                     "while",  "wait", "exit",   NULL};
-/* What only looks; git, which keeps records of the work; sed, whose changes are edits. */
-static const char *const probes[] = {
-    "git",      "sed",      "ls",   "cat",  "head",     "tail", "pwd",      "which",
-    "whoami",   "find",     "grep", "rg",   "wc",       "file", "stat",     "tree",
-    "du",       "df",       "less", "env",  "printenv", "test", "[",        "type",
-    "date",     "uname",    "ps",   "sort", "uniq",     "awk",  "tee",      "xargs",
-    "diff",     "nl",       "cut",  "jq",   "column",   "id",   "hostname", "nvidia-smi",
-    "readlink", "basename", "tr",   "ag",   NULL};
-static const char *const readers[] = {"cat", "head", "tail", "grep", "rg", "less", "sed",
-                                      "awk", "ag",   "nl",   "find", "ls", NULL};
-static const char *const searches[] = {"grep",  "rg",   "ag",  "diff",  "test", "[",
-                                       "which", "find", "cmp", "pgrep", NULL};
-/* Programs whose first word is a command of their own. */
-static const char *const grouped[] = {"npm",       "yarn",
-                                      "pnpm",      "cargo",
-                                      "docker",    "kubectl",
-                                      "pip",       "pip3",
-                                      "go",        "apt",
-                                      "apt-get",   "brew",
-                                      "conda",     "uv",
-                                      "poetry",    "meson",
-                                      "systemctl", "terraform",
-                                      "helm",      "dotnet",
-                                      "gh",        "aws",
-                                      "gcloud",    "make",
-                                      "ninja",     "bazel",
-                                      "gradle",    "mvn",
-                                      "npx",       "kernel-builder",
-                                      "bundle",    "rails",
-                                      "composer",  "alembic",
-                                      "flask",     "prisma",
-                                      "deno",      "docker-compose",
-                                      "rustup",    "swift",
-                                      "mix",       "node",
-                                      "bun",       "ansible-playbook",
-                                      NULL};
-static const char *const asking[] = {"ps",   "logs",      "get",    "describe",
-                                     "list", "--version", "view",   "freeze",
-                                     "-V",   "images",    "--help", NULL};
-
 static const char *plain_word(const struct words *w, size_t from) {
     for (size_t i = from; i < w->count; i++) {
         if (w->list[i][0] != '-') {
@@ -186,7 +132,7 @@ static size_t program_at(const struct words *w) {
                        strcspn(w->list[i], "/-.") > (size_t)(eq - w->list[i]);
         if (strcmp(w->list[i], "timeout") == 0) {
             i += i + 1 < w->count ? 2 : 1;
-        } else if (!assigns && !is_in(w->list[i], wrappers)) {
+        } else if (!assigns && !strings_hold(wrappers, w->list[i])) {
             break;
         }
         i++;
@@ -211,14 +157,15 @@ static char *key_of(const struct words *w, size_t at) {
     const char *program = base_of(w->list[at]);
     const char *sub = plain_word(w, at + 1);
     if (sub && (strcmp(sub, "run") == 0 || strcmp(sub, "exec") == 0) &&
-        is_in(program, grouped)) {
+        strings_hold(grouped, program)) {
         for (size_t i = at + 1; i + 1 < w->count; i++) {
             if (w->list[i] == sub) {
                 return xasprintf("%s %s %.80s", program, sub, w->list[i + 1]);
             }
         }
     }
-    if (sub && strlen(sub) < 80 && (is_in(program, grouped) || is_interpreter(program))) {
+    if (sub && strlen(sub) < 80 &&
+        (strings_hold(grouped, program) || is_interpreter(program))) {
         return xasprintf("%s %s", program, is_interpreter(program) ? base_of(sub) : sub);
     }
     return xstrndup(program, 80);
@@ -226,17 +173,17 @@ static char *key_of(const struct words *w, size_t at) {
 
 bool command_only_looks(const char *program, size_t len) {
     autofree char *name = xstrndup(program, len);
-    return is_in(name, probes);
+    return strings_hold(probes, name);
 }
 
 static bool is_probe(const struct words *w, size_t at) {
     const char *program = base_of(w->list[at]);
-    bool asks =
-        is_in(program, grouped) && at + 1 < w->count && is_in(w->list[at + 1], asking);
+    bool asks = strings_hold(grouped, program) && at + 1 < w->count &&
+                strings_hold(asking, w->list[at + 1]);
     for (size_t i = at + 1; i < w->count && !asks; i++) {
         asks = strcmp(w->list[i], "--version") == 0 || strcmp(w->list[i], "--help") == 0;
     }
-    return is_in(program, probes) || asks;
+    return strings_hold(probes, program) || asks;
 }
 
 /* The words that make a part what it is: without "time", "timeout 60" and the like. */
@@ -254,13 +201,13 @@ static char *part_of(const struct words *w, size_t at) {
 static void read_part(struct command *c, struct words *w, unsigned *all_probe,
                       bool piped) {
     size_t program = program_at(w);
-    if (program >= w->count || is_in(w->list[program], silent)) {
+    if (program >= w->count || strings_hold(silent, w->list[program])) {
         return;
     }
     size_t at = resolve_module(w, program);
     const char *name = base_of(w->list[at]);
-    c->classes |= is_in(name, readers) && !piped ? COMMAND_READS : 0;
-    c->classes |= is_in(name, searches) ? COMMAND_SEARCH : 0;
+    c->classes |= strings_hold(readers, name) && !piped ? COMMAND_READS : 0;
+    c->classes |= strings_hold(searches, name) ? COMMAND_SEARCH : 0;
     if (is_probe(w, at)) {
         return;
     }

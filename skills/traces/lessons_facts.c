@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/work_stop.h"
 #include "skills/format/pattern.h"
+#include "skills/lessons_tables.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -14,11 +15,6 @@
 #define MAX_WHY 160u
 #define MAX_LINES 4000u
 #define MAX_LINE 300u
-#define VERSION_REGEX                                                                    \
-    "\\b(release|version|v)\\s?[0-9]+\\.[0-9]+|^(python|node|npm|gcc|g\\+\\+|clang|"     \
-    "cmake|go|"                                                                          \
-    "rustc|cargo|ruby|php|java|docker|pytest|psql|nginx|torch)\\b.{0,40}[0-9]+\\.[0-9]+" \
-    "|^v[0-9]+\\.[0-9]+\\.[0-9]+$"
 /* --- links --- */
 
 static size_t url_length(const char *s) {
@@ -123,7 +119,7 @@ static void find_versions(struct lessons *l, const struct steps *s,
 }
 
 void lessons_find_facts(struct lessons *l, const struct steps *s) {
-    struct pattern *version = pattern_new(VERSION_REGEX);
+    struct pattern *version = pattern_new(version_regex);
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
         if (e->kind == STEP_USER || e->kind == STEP_OTHER ||

@@ -10,7 +10,7 @@ struct words_scan;
 struct lesson_reader {
     const struct redaction *redaction; /* or NULL */
     const char *cwd;                   /* of the trace being read, or NULL */
-    struct pattern *error, *weak, *summary, *cue;
+    struct pattern *error, *weak, *summary, *cue, *intent;
     struct words_scan *sure; /* of which a line that fits `error` has one */
 };
 void lesson_reader_init(struct lesson_reader *r, const struct redaction *redaction);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/format/pattern.h"
+#include "skills/lessons_tables.h"
 #include "skills/traces/redaction.h"
 
 #include <ctype.h>
@@ -15,52 +16,17 @@
 #define MAX_LINE 4096u
 #define MAX_LINES 20000u
 
-/* Sure signs of a failure. */
-#define ERROR_REGEX                                                                      \
-    "\\berror(\\[?[a-z]*[0-9]+\\]?)?( ?\\([^)]*\\))?( TS[0-9]+)?: |^error\\b|^\\s*E "    \
-    "{2,}\\S|"                                                                           \
-    "^[\\w.]*(error|exception)\\b(:|$)|\\bfatal( error)?\\s*:|^fatal\\b|nvcc fatal|"     \
-    "ptxas (fatal|error)|undefined (reference|symbol)|command not found|"                \
-    "no such file or directory|permission denied|segmentation fault|"                    \
-    "npm (err!|error) |panicked at|illegal memory access|misaligned address|"            \
-    "cuda error|module not found|cannot find module|no module named|"                    \
-    "^error:|\\bERROR\\b|^\\W*(FAIL|FAILED)\\b|unrecognized (option|argument)|"          \
-    "address already in use|connection refused|out of memory"
-#define WEAK_REGEX                                                                       \
-    "not found|cannot|can't|could not|couldn't|unable to|invalid|unknown|failed|"        \
-    "failure|mismatch|denied|unsupported|not supported|expected|missing|exceeds|too "    \
-    "(large|many|long)|wrong|refused|timed out|conflict"
-/* A line without any of these, and not of pytest's "E   ", fits ERROR_REGEX nowhere. */
-#define ERROR_WORDS                                                                      \
-    "error|exception|fatal|undefined |not found|no such file|permission denied|"         \
-    "segmentation fault|err!|panicked|illegal memory|misaligned|cannot find|no module|"  \
-    "fail|unrecognized|already in use|refused|out of memory"
-/* Lines that only sum up. */
-#define SUMMARY_REGEX                                                                    \
-    "\\*\\*\\* |ld returned|build stopped|^\\d+ errors? (generated|detected)|"           \
-    "complete log of this run|could not compile|aborting due to|"                        \
-    "^[=_]+ |short test summary|^FAILED \\(|^(error: )?exit code|errors? and \\d+ "      \
-    "warning|"                                                                           \
-    "Traceback \\(most recent|process didn't exit|For more information about|"           \
-    "^npm (err!|error) (code|errno|syscall|path|command)|0 errors|no errors|error_"      \
-    "|^\\W*(npm (err!|error))\\W*$|^FAILED: |\\bif .*error|test result: FAILED"
-#define CUE_REGEX                                                                        \
-    "\\b(because|since|needs?|requires?|required|missing|must|instead|the (issue|"       \
-    "problem|cause|error|reason) is|caused by|doesn't|does not|isn't|is not|only|"       \
-    "expects?|expected|needed|cannot|can't|belongs?|before|no "                          \
-    "longer|not|wrong|forgot|conflicts?|mismatch|too (large|small|many|long)|"           \
-    "exceeds?|renamed|deprecated|removed|unsupported|incompatible|so that|without)\\b"
-
 void lesson_reader_init(struct lesson_reader *r, const struct redaction *redaction) {
     *r = (struct lesson_reader){
         .redaction = redaction,
-        .error = pattern_new(ERROR_REGEX),
-        .weak = pattern_new(WEAK_REGEX),
-        .summary = pattern_new(SUMMARY_REGEX),
-        .cue = pattern_new(CUE_REGEX),
+        .error = pattern_new(error_regex),
+        .weak = pattern_new(weak_regex),
+        .summary = pattern_new(summary_regex),
+        .cue = pattern_new(cue_regex),
+        .intent = pattern_new(intent_regex),
         .sure = words_scan_new(),
     };
-    words_scan_add(r->sure, ERROR_WORDS, 0);
+    words_scan_add(r->sure, error_words, 0);
     words_scan_prepare(r->sure);
 }
 
@@ -69,6 +35,7 @@ void lesson_reader_finish(struct lesson_reader *r) {
     pattern_free(r->weak);
     pattern_free(r->summary);
     pattern_free(r->cue);
+    pattern_free(r->intent);
     words_scan_free(r->sure);
 }
 
@@ -320,19 +287,6 @@ static size_t sentence_end(const char *s) {
     return i;
 }
 
-static bool is_intent(const char *s, size_t len) {
-    static const char *const heads[] = {
-        "let me", "let's", "i'll ",     "i will ",   "i need",   "now ",   "i'm ",
-        "next",   "i'd ",  "could you", "would you", "the user", "if you", "should i"};
-    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
-        size_t n = strlen(heads[i]);
-        if (len > n && strncasecmp(s, heads[i], n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 char *lesson_cause(const struct lesson_reader *r, const char *text) {
     const char *best = NULL;
     size_t best_len = 0, best_score = 0;
@@ -342,7 +296,8 @@ char *lesson_cause(const struct lesson_reader *r, const char *text) {
         s += label > 1 && strncmp(s + label, ": ", 2) == 0 ? label + 2 : 0;
         size_t len = sentence_end(s);
         size_t cues = len >= 20 && len <= LESSON_MAX_LINE ? count_cues(r, s, len) : 0;
-        bool told = len >= 25 && len <= LESSON_MAX_LINE && !is_intent(s, len);
+        bool told =
+            len >= 25 && len <= LESSON_MAX_LINE && !pattern_is_in(r->intent, s, len);
         size_t score = 2 * cues + told;
         if (score > best_score && s[len ? len - 1 : 0] != '?') {
             best = s;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/work_stop.h"
 #include "skills/format/pattern.h"
+#include "skills/lessons_tables.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -16,57 +17,6 @@
 #define MAX_LOOK 8192u /* bytes of a step that they are looked for in */
 #define LOOK_AHEAD 60u /* steps */
 #define LOOK_BACK 100u
-#define CORRECTION_REGEX                                                                 \
-    "\\bno\\b|\\bnot\\b|n't\\b|\\binstead\\b|\\bactually\\b|\\bwrong\\b|\\bstop\\b|"     \
-    "\\bnever\\b|\\balways\\b|\\bmust\\b|\\bshould\\b|\\bprefer|\\brather\\b|"           \
-    "\\bundo\\b|"                                                                        \
-    "\\brevert\\b|\\bplease use\\b|^use\\b|\\bkeep\\b|\\bonly\\b|\\bavoid\\b"
-
-/* What a harness puts into a person's mouth. */
-static bool is_machinery(const char *text) {
-    static const char *const heads[] = {"<command-",
-                                        "<local-command",
-                                        "<system-reminder",
-                                        "Caveat:",
-                                        "[Request interrupted",
-                                        "<environment_context",
-                                        "<user_instructions",
-                                        "# AGENTS.md",
-                                        "<bash-",
-                                        "This session is being continued",
-                                        "API Error"};
-    text += strspn(text, " \t\n");
-    if (!*text) {
-        return true;
-    }
-    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
-        if (strncmp(text, heads[i], strlen(heads[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_assent(const char *text) {
-    static const char *const words[] = {
-        "ok",       "yes",   "thanks",   "thank you", "great", "good", "perfect",
-        "continue", "go on", "go ahead", "hi",        "hello", "sure", "nice",
-        "lgtm",     "y",     "no",       "exit",      "/exit", "bye"};
-    autofree char *low = lesson_cut(text, strlen(text), 40);
-    for (char *c = low; *c; c++) {
-        *c = (char)tolower((unsigned char)*c);
-    }
-    size_t len = strlen(low);
-    while (len && strchr(".!,", low[len - 1])) {
-        low[--len] = '\0';
-    }
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strcmp(low, words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* --- what a correction changed --- */
 
@@ -182,15 +132,16 @@ static void add_task(struct lessons *l, const struct steps *s,
 }
 
 void lessons_find_words(struct lessons *l, const struct steps *s) {
-    struct pattern *correcting = pattern_new(CORRECTION_REGEX);
+    struct pattern *correcting = pattern_new(correction_regex);
+    struct pattern *idle = pattern_new(idle_regex);
     bool asked = false, acted = false;
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
         acted |= e->kind != STEP_USER;
-        if (e->kind != STEP_USER || is_machinery(e->text) || is_assent(e->text)) {
+        size_t len = e->kind == STEP_USER ? strlen(e->text) : 0;
+        if (e->kind != STEP_USER || pattern_is_in(idle, e->text, len)) {
             continue;
         }
-        size_t len = strlen(e->text);
         if (!asked) {
             asked = true;
             add_task(l, s, e);
@@ -202,4 +153,5 @@ void lessons_find_words(struct lessons *l, const struct steps *s) {
         }
     }
     pattern_free(correcting);
+    pattern_free(idle);
 }

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "skills/redaction_values_table.h"
 #include "skills/traces/redaction_commands.h"
 
 #include <ctype.h>
@@ -59,21 +60,7 @@ static void add_literal(struct redaction *r, const char *text, size_t len,
 
 /* Names that are no person's, or words of every text. */
 static bool is_common(const char *name, size_t len) {
-    static const char *const words[] = {
-        "root",      "user",     "users",   "admin",     "ubuntu",    "debian",
-        "runner",    "node",     "app",     "build",     "vscode",    "dev",
-        "home",      "test",     "guest",   "shared",    "public",    "ec2-user",
-        "jovyan",    "docker",   "default", "work",      "workspace", "agent",
-        "localhost", "host",     "linux",   "git",       "data",      "name",
-        "you",       "username", "me",      "linuxbrew", "container", "sandbox",
-        "server",    "www-data", "nobody",  "postgres",  "jenkins",   "python",
-        "cuda",      "nvidia",   "model",   "main"};
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (len == strlen(words[i]) && strncasecmp(name, words[i], len) == 0) {
-            return true;
-        }
-    }
-    return len < MIN_NAME;
+    return len < MIN_NAME || secret_is_any(name, len, common_names);
 }
 
 static void add_name(struct redaction *r, const char *name, size_t len,

@@ -1,6 +1,5 @@
 #include "skills/traces/redaction_secrets.h"
 
-#include "base/mem.h"
 #include "skills/redaction_names_table.h"
 
 #include <ctype.h>
@@ -24,23 +23,11 @@ static bool ends_with(const char *s, size_t len, const char *tail) {
     return len >= n && strncasecmp(s + len - n, tail, n) == 0;
 }
 
-static bool ends_with_any(const char *s, size_t len, const char *const *tails,
-                          size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (ends_with(s, len, tails[i])) {
-            return true;
-        }
+static bool ends_with_any(const char *s, size_t len, const char *const *tails) {
+    while (*tails && !ends_with(s, len, *tails)) {
+        tails++;
     }
-    return false;
-}
-
-static bool is_any(const char *s, size_t len, const char *const *words, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (len == strlen(words[i]) && strncasecmp(s, words[i], len) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return *tails;
 }
 
 /* SECRET_KEY_BASE, TOKEN_2, db-password-prod: without the last word. */
@@ -49,7 +36,7 @@ static size_t without_neutral(const char *name, size_t len) {
     while (n && isdigit((unsigned char)name[n - 1])) {
         n--;
     }
-    for (size_t i = 0; n == len && i < ARRAY_LEN(neutral_ends); i++) {
+    for (size_t i = 0; n == len && neutral_ends[i]; i++) {
         size_t tail = strlen(neutral_ends[i]);
         n -= ends_with(name, len, neutral_ends[i]) && len > tail + 1 &&
                      strchr("_-", name[len - tail - 1])
@@ -60,22 +47,19 @@ static size_t without_neutral(const char *name, size_t len) {
 }
 
 static enum naming naming_of(const char *name, size_t len) {
-    if (is_any(name, len, (const char *const[]){"authorization", "proxy-authorization"},
-               2)) {
+    if (secret_is_any(name, len, header_words)) {
         return NAMES_HEADER;
     }
-    if (is_any(name, len, (const char *const[]){"cookie", "set-cookie"}, 2)) {
+    if (secret_is_any(name, len, cookie_words)) {
         return NAMES_COOKIE;
     }
-    if (ends_with_any(name, len, secret_ends, ARRAY_LEN(secret_ends)) ||
-        is_any(name, len, secret_words, ARRAY_LEN(secret_words))) {
+    if (ends_with_any(name, len, secret_ends) || secret_is_any(name, len, secret_words)) {
         return NAMES_SECRET;
     }
-    if (ends_with_any(name, len, token_ends, ARRAY_LEN(token_ends)) ||
-        is_any(name, len, token_words, ARRAY_LEN(token_words))) {
+    if (ends_with_any(name, len, token_ends) || secret_is_any(name, len, token_words)) {
         return NAMES_TOKEN;
     }
-    if (is_any(name, len, code_words, ARRAY_LEN(code_words))) {
+    if (secret_is_any(name, len, code_words)) {
         return NAMES_CODE;
     }
     return ends_with(name, len, "_key") || ends_with(name, len, "-key") ? NAMES_KEY
@@ -136,8 +120,7 @@ static bool name_at(const char *s, size_t len, size_t at, struct name *ret) {
         ret->kind = NAMES_TOKEN; /* SSHPASS */
     }
     bool query = begin > 0 && (s[begin - 1] == '?' || s[begin - 1] == '&');
-    if (!ret->kind && query &&
-        is_any(s + begin, n, query_words, ARRAY_LEN(query_words))) {
+    if (!ret->kind && query && secret_is_any(s + begin, n, query_words)) {
         ret->kind = NAMES_TOKEN;
     } else if (!ret->kind && is_key(s, begin, ret->end)) {
         size_t from = at > 160 ? at - 160 : 0; /* {"username": …, "key": …} */
@@ -501,7 +484,7 @@ bool secret_option(const char *s, size_t len, size_t at, struct secret *ret) {
     }
     size_t i = at + n;
     bool signs = i < len && (s[i] == '=' || s[i] == ' ');
-    if (!signs || !is_any(s + at, n, login_options, ARRAY_LEN(login_options))) {
+    if (!signs || !secret_is_any(s + at, n, login_options)) {
         return false;
     }
     size_t user = skip_quote(s, len, secret_blanks(s, len, i + 1), &quote);

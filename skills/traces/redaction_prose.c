@@ -9,8 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_FILLER 56u /* bytes between the noun and what secret_links it to its value   \
-                        */
+#define MAX_FILLER                                                                       \
+    56u /* bytes between the noun and what secret_links it to its value                  \
+         */
 #define MAX_WORD 256u
 
 enum strength {
@@ -26,15 +27,6 @@ struct secret_noun {
 #include "skills/redaction_prose_table.h"
 
 /* --- words --- */
-
-static bool is_any(const char *s, size_t n, const char *const *words, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (n == strlen(words[i]) && strncasecmp(s, words[i], n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static bool is_letter(char c) {
     return isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
@@ -80,24 +72,14 @@ struct said {
 };
 
 static size_t mark_at(const char *s, size_t len, size_t at) {
-    static const char *const marks[] = {"\"",
-                                        "'",
-                                        "`",
-                                        "**",
-                                        "\xe2\x80\x9c",
-                                        "\xe2\x80\x9e",
-                                        "\xc2\xab\xc2\xa0",
-                                        "\xc2\xab",
-                                        "\xe2\x80\x98",
-                                        "\xe3\x80\x8c",
-                                        "\xe2\x80\x9a"};
     size_t slashes = 0; /* in JSON */
     while (at + slashes < len && s[at + slashes] == '\\' && slashes < 8) {
         slashes++;
     }
-    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-        if (secret_starts(s, len, at + slashes, marks[i])) {
-            return slashes + strlen(marks[i]);
+    for (size_t i = 0; secret_marks[i]; i++) {
+        if (secret_starts(s, len, at + slashes, secret_marks[i])) {
+            size_t n = slashes + strlen(secret_marks[i]);
+            return n + (secret_starts(s, len, at + n, "\xc2\xa0") ? 2 : 0);
         }
     }
     return 0;
@@ -133,25 +115,13 @@ static bool value_at(const char *s, size_t len, size_t at, struct said *ret) {
 
 /* Plain words end so that say how something is: "hashed", "missing", "required". */
 static bool is_state(const char *s, size_t n) {
-    static const char *const ends[] = {"ed",
-                                       "ing",
-                                       "able",
-                                       "ible",
-                                       "ly",
-                                       "ent",
-                                       "ten",
-                                       "zt",
-                                       "ert",
-                                       "\xc3\xa9"
-                                       "e",
-                                       "ada"};
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-        size_t tail = strlen(ends[i]);
-        if (n > tail + 1 && strncasecmp(s + n - tail, ends[i], tail) == 0) {
+    for (size_t i = 0; state_ends[i]; i++) {
+        size_t tail = strlen(state_ends[i]);
+        if (n > tail + 1 && strncasecmp(s + n - tail, state_ends[i], tail) == 0) {
             return true;
         }
     }
-    return is_any(s, n, secret_states, ARRAY_LEN(secret_states));
+    return secret_is_any(s, n, secret_states);
 }
 
 static bool is_number(const char *s, size_t n) {
@@ -212,7 +182,7 @@ static bool is_value(const char *s, size_t len, const struct said *v,
 
 /* The length of a link at s[at], with what may stand behind it. */
 static size_t link_at(const char *s, size_t len, size_t at, bool word) {
-    for (size_t i = 0; i < ARRAY_LEN(secret_signs); i++) {
+    for (size_t i = 0; secret_signs[i]; i++) {
         size_t n = strlen(secret_signs[i]);
         if (secret_starts(s, len, at, secret_signs[i])) {
             bool blank = at + n < len && s[at + n] && strchr(" \t\"'`*", s[at + n]);
@@ -224,7 +194,7 @@ static size_t link_at(const char *s, size_t len, size_t at, bool word) {
         i++;
     }
     bool found = word && i < len && (isspace((unsigned char)s[i]) || s[i] == ':') &&
-                 is_any(s + at, i - at, secret_links, ARRAY_LEN(secret_links));
+                 secret_is_any(s + at, i - at, secret_links);
     return found ? i - at + (s[i] == ':') : 0;
 }
 
@@ -319,8 +289,7 @@ static bool said_before(const char *s, size_t len, size_t at, size_t low,
             struct said v;
             const char *gap = memchr(s + end + 1, ' ', at - end - 1);
             size_t link = gap ? (size_t)(gap - (s + end + 1)) : 0;
-            bool linked = is_any(s + end + 1, link, secret_links_before,
-                                 ARRAY_LEN(secret_links_before));
+            bool linked = secret_is_any(s + end + 1, link, secret_links_before);
             if (linked && value_at(s, len, start, &v) && v.end <= end &&
                 secret_is_odd(s + v.start, v.end - v.start)) {
                 *ret = (struct secret){v.start, v.end, "<secret>", false};

@@ -2,7 +2,7 @@
  * or package manager writes: letters of both cases and digits, thoroughly mixed. */
 #include "skills/traces/redaction_secrets.h"
 
-#include "base/mem.h"
+#include "skills/redaction_values_table.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -53,23 +53,15 @@ static bool is_uuid(const char *s, size_t n) {
 
 /* Digests, public keys, mangled names, what protocols number their messages with. */
 static bool is_known(const char *s, size_t at, size_t n) {
-    static const char *const heads[] = {
-        "_Z",     "0x",    "AAAA",   "toolu_", "call_",   "msg_",  "chatcmpl-",
-        "resp_",  "req_",  "fc_",    "rs_",    "MII",     "iVBOR", "/9j/",
-        "R0lGOD", "UklGR", "price_", "pmc_",   "bpc_",    "prod_", "cus_",
-        "sub_",   "evt_",  "acct_",  "run_",   "thread_", "asst_", "file-"};
-    static const char *const before[] = {"sha1-",   "sha256-", "sha384-",
-                                         "sha512-", "h1:",     "SHA256:",
-                                         "sha256:", "md5:",    "MD5:"};
-    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
-        if (secret_starts(s, at + n, at, heads[i])) {
+    for (size_t i = 0; known_heads[i]; i++) {
+        if (secret_starts(s, at + n, at, known_heads[i])) {
             return true;
         }
     }
-    for (size_t i = 0; i < ARRAY_LEN(before); i++) {
-        size_t k = strlen(before[i]);
-        if ((at >= k && memcmp(s + at - k, before[i], k) == 0) ||
-            secret_starts(s, at + n, at, before[i])) {
+    for (size_t i = 0; known_digests[i]; i++) {
+        size_t k = strlen(known_digests[i]);
+        if ((at >= k && memcmp(s + at - k, known_digests[i], k) == 0) ||
+            secret_starts(s, at + n, at, known_digests[i])) {
             return true;
         }
     }

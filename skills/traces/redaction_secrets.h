@@ -60,6 +60,8 @@ enum secret_alphabet {
 bool secret_is_of(enum secret_alphabet alphabet, char c);
 /* How many characters of the alphabet stand at s[at]. */
 size_t secret_run(enum secret_alphabet alphabet, const char *s, size_t len, size_t at);
+/* The n bytes at s are one of the words, in any case; the list ends with NULL. */
+bool secret_is_any(const char *s, size_t n, const char *const *words);
 bool secret_starts(const char *s, size_t len, size_t at, const char *word);
 size_t secret_blanks(const char *s, size_t len, size_t at); /* the place behind them */
 

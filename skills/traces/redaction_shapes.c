@@ -1,76 +1,21 @@
 #include "skills/traces/redaction_secrets.h"
 
-#include "base/mem.h"
+#include "skills/redaction_values_table.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #define MAX_KEY_BLOCK (16u << 10)
 
-static const struct {
+struct shape {
     const char *prefix;
     size_t min, max; /* characters behind it; max 0: any */
     enum secret_alphabet alphabet;
-} shapes[] = {
-    {"sk-ant-", 16, 0, SECRET_WORD},     {"sk-proj-", 16, 0, SECRET_WORD},
-    {"sk-svcacct-", 16, 0, SECRET_WORD}, {"sk-or-", 16, 0, SECRET_WORD},
-    {"sk-lf-", 16, 0, SECRET_WORD},      {"sk-", 32, 0, SECRET_ALNUM},
-    {"AKIA", 16, 16, SECRET_UPPER},      {"ASIA", 16, 16, SECRET_UPPER},
-    {"ghp_", 30, 0, SECRET_ALNUM},       {"gho_", 30, 0, SECRET_ALNUM},
-    {"ghs_", 30, 0, SECRET_ALNUM},       {"ghu_", 30, 0, SECRET_ALNUM},
-    {"ghr_", 30, 0, SECRET_ALNUM},       {"github_pat_", 30, 0, SECRET_WORD},
-    {"AIza", 35, 0, SECRET_WORD},        {"ya29.", 20, 0, SECRET_WORD},
-    {"xoxb-", 10, 0, SECRET_WORD},       {"xoxp-", 10, 0, SECRET_WORD},
-    {"xoxa-", 10, 0, SECRET_WORD},       {"xoxr-", 10, 0, SECRET_WORD},
-    {"xoxs-", 10, 0, SECRET_WORD},       {"xapp-", 10, 0, SECRET_WORD},
-    {"sk_live_", 16, 0, SECRET_ALNUM},   {"rk_live_", 16, 0, SECRET_ALNUM},
-    {"sk_test_", 16, 0, SECRET_ALNUM},   {"rk_test_", 16, 0, SECRET_ALNUM},
-    {"whsec_", 16, 0, SECRET_DOTTED},    {"hf_", 30, 0, SECRET_ALNUM},
-    {"api_org_", 30, 0, SECRET_ALNUM},   {"glpat-", 16, 0, SECRET_WORD},
-    {"gldt-", 16, 0, SECRET_WORD},       {"npm_", 30, 0, SECRET_ALNUM},
-    {"pypi-", 50, 0, SECRET_WORD},       {"dop_v1_", 40, 0, SECRET_ALNUM},
-    {"SG.", 30, 0, SECRET_DOTTED},       {"r8_", 30, 0, SECRET_ALNUM},
-    {"gsk_", 30, 0, SECRET_ALNUM},       {"nvapi-", 30, 0, SECRET_WORD},
-    {"tvly-", 20, 0, SECRET_WORD},       {"pplx-", 30, 0, SECRET_ALNUM},
-    {"lsv2_", 30, 0, SECRET_WORD},       {"dckr_pat_", 20, 0, SECRET_WORD},
-    {"shpat_", 30, 0, SECRET_ALNUM},     {"xai-", 40, 0, SECRET_ALNUM},
-    {"hvs.", 20, 0, SECRET_WORD},        {"AGE-SECRET-KEY-1", 30, 0, SECRET_UPPER},
-    {"sk-admin-", 16, 0, SECRET_WORD},   {"sk_", 40, 0, SECRET_ALNUM},
-    {"csk-", 40, 0, SECRET_ALNUM},       {"jina_", 40, 0, SECRET_ALNUM},
-    {"rpa_", 30, 0, SECRET_ALNUM},       {"e2b_", 30, 0, SECRET_ALNUM},
-    {"dapi", 32, 34, SECRET_WORD},       {"lin_api_", 30, 0, SECRET_ALNUM},
-    {"ntn_", 30, 0, SECRET_ALNUM},       {"secret_", 40, 0, SECRET_ALNUM},
-    {"figd_", 30, 0, SECRET_WORD},       {"glsa_", 30, 0, SECRET_WORD},
-    {"glc_", 40, 0, SECRET_DOTTED},      {"dp.pt.", 30, 0, SECRET_ALNUM},
-    {"dp.st.", 30, 0, SECRET_DOTTED},    {"sbp_", 30, 0, SECRET_ALNUM},
-    {"sb_secret_", 20, 0, SECRET_WORD},  {"shpss_", 30, 0, SECRET_ALNUM},
-    {"shpca_", 30, 0, SECRET_ALNUM},     {"shppa_", 30, 0, SECRET_ALNUM},
-    {"sq0atp-", 20, 0, SECRET_WORD},     {"sq0csp-", 30, 0, SECRET_WORD},
-    {"NRAK-", 24, 0, SECRET_UPPER},      {"pscale_tkn_", 30, 0, SECRET_WORD},
-    {"pscale_pw_", 30, 0, SECRET_WORD},  {"PMAK-", 40, 0, SECRET_WORD},
-    {"sntrys_", 40, 0, SECRET_DOTTED},   {"sntryu_", 40, 0, SECRET_ALNUM},
-    {"CCIPAT_", 30, 0, SECRET_WORD},     {"bkua_", 30, 0, SECRET_ALNUM},
-    {"rubygems_", 40, 0, SECRET_ALNUM},  {"dckr_oat_", 20, 0, SECRET_WORD},
-    {"fo1_", 30, 0, SECRET_WORD},        {"hvb.", 20, 0, SECRET_WORD},
-    {"ATATT3x", 40, 0, SECRET_DOTTED},   {"ATBB", 28, 40, SECRET_ALNUM},
-    {"GOCSPX-", 24, 0, SECRET_WORD},     {"AKCp", 60, 0, SECRET_ALNUM},
-    {"nfp_", 30, 0, SECRET_ALNUM},       {"phx_", 30, 0, SECRET_ALNUM},
-    {"pat-na1-", 30, 0, SECRET_WORD},    {"glrt-", 16, 0, SECRET_WORD},
-    {"glptt-", 30, 0, SECRET_WORD},      {"glcbt-", 16, 0, SECRET_WORD},
-    {"tskey-", 20, 0, SECRET_WORD},      {"syt_", 20, 0, SECRET_WORD},
-    {"doo_v1_", 40, 0, SECRET_ALNUM},    {"dor_v1_", 40, 0, SECRET_ALNUM},
-    {"xoxe-", 20, 0, SECRET_WORD},       {"xoxe.", 20, 0, SECRET_DOTTED},
-    {"ABIA", 16, 16, SECRET_UPPER},      {"ACCA", 16, 16, SECRET_UPPER},
-    {"wandb_v1_", 30, 0, SECRET_WORD},   {"tgp_v1_", 30, 0, SECRET_WORD},
-    {"xkeysib-", 40, 0, SECRET_WORD},    {"dt0c01.", 40, 0, SECRET_DOTTED},
-    {"glsoat-", 16, 0, SECRET_WORD},     {"glft-", 16, 0, SECRET_WORD},
-    {"pul-", 40, 40, SECRET_ALNUM},      {"ops_eyJ", 40, 0, SECRET_WORD},
-    {"sha256~", 40, 0, SECRET_WORD},     {"key-", 32, 32, SECRET_ALNUM},
-    {"SK", 32, 32, SECRET_ALNUM},
 };
+#include "skills/redaction_shapes_table.h"
 
 static bool token_at(const char *s, size_t len, size_t at, struct secret *ret) {
-    for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+    for (size_t i = 0; shapes[i].prefix; i++) {
         if (s[at] != shapes[i].prefix[0] ||
             !secret_starts(s, len, at, shapes[i].prefix)) {
             continue;
@@ -176,12 +121,10 @@ static bool encoded_key_at(const char *s, size_t len, size_t at, struct secret *
 
 /* A password's digest as crypt(3) and its like write it: "$6$salt$digest". */
 static bool digest_at(const char *s, size_t len, size_t at, struct secret *ret) {
-    static const char *const heads[] = {
-        "$1$",    "$2a$",       "$2b$",      "$2y$",     "$5$",  "$6$", "$y$",
-        "$apr1$", "$argon2id$", "$argon2i$", "$scrypt$", "$gy$", "$7$"};
-    for (size_t i = 0; s[at] == '$' && i < ARRAY_LEN(heads); i++) {
+    for (size_t i = 0; s[at] == '$' && password_digests[i]; i++) {
         size_t end = at;
-        while (secret_starts(s, len, at, heads[i]) && end < len && end - at < 512 &&
+        while (secret_starts(s, len, at, password_digests[i]) && end < len &&
+               end - at < 512 &&
                (secret_is_of(SECRET_DOTTED, s[end]) || strchr("$,", s[end]))) {
             end++;
         }
@@ -206,12 +149,9 @@ static bool bearer_at(const char *s, size_t len, size_t at, struct secret *ret) 
 
 /* An address whose path is the secret. */
 static bool webhook_at(const char *s, size_t len, size_t at, struct secret *ret) {
-    static const char *const heads[] = {
-        "hooks.slack.com/services/", "hooks.slack.com/workflows/",
-        "discord.com/api/webhooks/", "discordapp.com/api/webhooks/"};
-    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
-        if (s[at] == heads[i][0] && secret_starts(s, len, at, heads[i])) {
-            size_t from = at + strlen(heads[i]);
+    for (size_t i = 0; webhooks[i]; i++) {
+        if (s[at] == webhooks[i][0] && secret_starts(s, len, at, webhooks[i])) {
+            size_t from = at + strlen(webhooks[i]);
             size_t n = secret_run(SECRET_DOTTED, s, len, from);
             *ret = (struct secret){from, from + n, "<token>", false};
             return n >= 20;

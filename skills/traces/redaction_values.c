@@ -2,6 +2,7 @@
 #include "skills/traces/redaction_secrets.h"
 
 #include "base/mem.h"
+#include "skills/redaction_values_table.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -34,6 +35,13 @@ size_t secret_run(enum secret_alphabet alphabet, const char *s, size_t len, size
 bool secret_starts(const char *s, size_t len, size_t at, const char *word) {
     size_t n = strlen(word);
     return len - at >= n && memcmp(s + at, word, n) == 0;
+}
+
+bool secret_is_any(const char *s, size_t n, const char *const *words) {
+    while (*words && !(strlen(*words) == n && strncasecmp(s, *words, n) == 0)) {
+        words++;
+    }
+    return *words;
 }
 
 size_t secret_blanks(const char *s, size_t len, size_t at) {
@@ -95,26 +103,17 @@ static bool is_upper_name(const char *s, size_t n) {
 }
 
 bool secret_is_example(const char *s, size_t n) {
-    static const char *const words[] = {
-        "none",    "null",     "true",     "false", "undefined", "str",     "string",
-        "int",     "bool",     "optional", "self",  "process",   "os",      "input",
-        "getpass", "required", "nil",      "any",   "bytes",     "redacted"};
     size_t word = 0, filler = 0;
     for (; n > 1 && s[0] == '\\'; s++, n--) {} /* in JSON, in a pattern */
     while (word < n && (isalnum((unsigned char)s[word]) || s[word] == '_')) {
         word++;
     }
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (word == strlen(words[i]) && strncasecmp(s, words[i], word) == 0) {
-            return true;
-        }
-    }
     for (size_t i = 0; i < n; i++) {
         filler += s[i] && strchr("*xX.-_", s[i]) != NULL;
     }
-    return n == 0 || filler == n || strchr("<{", s[0]) ||
-           (s[0] == '%' && n > 2 && s[n - 1] == '%') || (s[0] == '@' && n > 1) ||
-           is_variable(s, n) || is_upper_name(s, n) ||
+    return n == 0 || secret_is_any(s, word, example_words) || filler == n ||
+           strchr("<{", s[0]) || (s[0] == '%' && n > 2 && s[n - 1] == '%') ||
+           (s[0] == '@' && n > 1) || is_variable(s, n) || is_upper_name(s, n) ||
            (n > 9 && strncasecmp(s, "[redacted", 9) == 0) || is_path(s, n) ||
            memmem(s, n, "...", 3) || memmem(s, n, "${", 2) || memmem(s, n, "$(", 2) ||
            memmem(s, n, "{{", 2) || memmem(s, n, "\xe2\x80\xa6", 3) ||

@@ -2,44 +2,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "skills/trace_words_table.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
-
-/* <NAME …>…</NAME>: all of it goes, wherever it stands at the beginning of a line. */
-static const char *const envelopes[] = {
-    "system-reminder",
-    "local-command-caveat",
-    "local-command-stdout",
-    "local-command-stderr",
-    "command-name",
-    "command-message",
-    "command-args",
-    "command-contents",
-    "bash-stdout",
-    "bash-stderr",
-    "bash-input",
-    "environment_context",
-    "permissions instructions",
-    "user_instructions",
-    "ide_opened_file",
-    "ide_selection",
-    "ide_diagnostics",
-    "new-diagnostics",
-    "user-prompt-submit-hook",
-    "task-notification",
-    "environment_details",
-    "turn_aborted",
-    "user_shell_command",
-    "additional_data",
-    "system_reminder",
-    "collaboration_mode",
-    "INSTRUCTIONS",
-    "skills_instructions",
-    "user_action",
-    "model_switch",
-};
 
 static const char *const programs[] = {
     "[Request interrupted by user",
@@ -56,7 +23,7 @@ static bool begins(const char *s, size_t len, const char *word) {
 /* Length of the envelope at s (it begins with '<'), or 0. open_ended: of which it is
  * known that no end follows, so that each is looked for once. */
 static size_t envelope_len(const char *s, size_t len, bool *open_ended) {
-    for (size_t i = 0; i < ARRAY_LEN(envelopes); i++) {
+    for (size_t i = 0; envelopes[i]; i++) {
         size_t n = strlen(envelopes[i]);
         if (open_ended[i] || !begins(s + 1, len - 1, envelopes[i]) || len < n + 2 ||
             (s[n + 1] != '>' && s[n + 1] != ' ')) {

@@ -1,6 +1,8 @@
 #include "skills/traces/trace_tool.h"
 
 #include "base/buf.h"
+#include "base/strings.h"
+#include "skills/trace_words_table.h"
 #include "skills/traces/trace_shell.h"
 
 #include <string.h>
@@ -18,10 +20,7 @@ static const char *first_string(const json_t *object, const char *const *keys) {
 }
 
 static const char *path_of(const json_t *input) {
-    static const char *const keys[] = {"file_path",   "filePath",      "path",
-                                       "target_file", "absolute_path", "notebook_path",
-                                       "filename",    "file",          NULL};
-    return first_string(input, keys);
+    return first_string(input, path_keys);
 }
 
 /* --- diffs --- */
@@ -160,10 +159,7 @@ struct trace_event *build_command(struct trace_build *b, const char *tool,
 
 /* "command": "…", ["bash", "-lc", "…"], or "cmd". To be freed; NULL: none. */
 static char *command_of(const json_t *input) {
-    static const char *const keys[] = {
-        "command",      "cmd",         "script",      "shell_command",
-        "bash_command", "commandLine", "CommandLine", NULL};
-    const char *s = first_string(input, keys);
+    const char *s = first_string(input, command_keys);
     if (s) {
         return *s ? xstrdup(s) : NULL;
     }
@@ -187,12 +183,8 @@ struct edit_strings {
 };
 
 static bool strings_of(const json_t *input, struct edit_strings *ret) {
-    static const char *const before[] = {"old_string", "oldString", "old_str", "oldText",
-                                         "old_text",   "old",       "search",  NULL};
-    static const char *const after[] = {"new_string", "newString", "new_str", "newText",
-                                        "new_text",   "new",       "replace", NULL};
-    ret->before = first_string(input, before);
-    ret->after = first_string(input, after);
+    ret->before = first_string(input, before_keys);
+    ret->after = first_string(input, after_keys);
     return ret->before && ret->after;
 }
 
@@ -212,28 +204,11 @@ static bool edits_diff(struct buf *out, const json_t *input) {
     return out->len > 0;
 }
 
-/* Words of a text editor's tool: {"command": "create", "path": …}. */
-static bool is_editor_command(const char *command) {
-    static const char *const words[] = {"create", "str_replace", "insert", "view",
-                                        "undo_edit"};
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (command && strcmp(command, words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void add_edits(struct trace_build *b, const char *tool, const char *call,
                       const json_t *input, const char *path) {
-    static const char *const contents[] = {"content",     "contents",   "file_text",
-                                           "fileText",    "new_source", "code_edit",
-                                           "CodeContent", NULL};
-    static const char *const patches[] = {"patchText", "patch", "input", NULL};
-    static const char *const diffs[] = {"diff", "unified_diff", NULL};
     autobuf diff = BUF_INIT(2 * TRACE_MAX_RECORD);
     const char *text;
-    if ((text = first_string(input, patches)) && build_patch(b, tool, call, text)) {
+    if ((text = first_string(input, patch_keys)) && build_patch(b, tool, call, text)) {
         return;
     }
     if (!path) {
@@ -241,7 +216,7 @@ static void add_edits(struct trace_build *b, const char *tool, const char *call,
     }
     if (edits_diff(&diff, input)) {
         build_edit(b, call, tool, path, diff.data, diff.len, true);
-    } else if ((text = first_string(input, contents))) {
+    } else if ((text = first_string(input, content_keys))) {
         bool whole = !json_object_get(input, "new_source");
         build_edit(b, call, tool, path, text, strlen(text), !whole);
     } else if ((text = json_get_string(input, "insert_text", NULL)) ||
@@ -249,7 +224,7 @@ static void add_edits(struct trace_build *b, const char *tool, const char *call,
                 (text = json_get_string(input, "new_str", NULL)))) {
         diff_of_strings(&diff, "", text);
         build_edit(b, call, tool, path, diff.data, diff.len, true);
-    } else if ((text = first_string(input, diffs))) {
+    } else if ((text = first_string(input, diff_keys))) {
         build_edit(b, call, tool, path, text, strlen(text), true);
     }
 }
@@ -275,7 +250,7 @@ static void name_file(struct trace_build *b, size_t index) {
 static struct trace_event *call_of_object(struct trace_build *b, const char *tool,
                                           const char *call, const json_t *input) {
     autofree char *command = command_of(input);
-    if (command && !(is_editor_command(command) && path_of(input))) {
+    if (command && !(strings_hold(editor_commands, command) && path_of(input))) {
         return build_command(b, tool, call, command);
     }
     const char *path = path_of(input);
