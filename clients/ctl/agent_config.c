@@ -13,47 +13,9 @@
 #include <unistd.h>
 
 #define NAME "upskilld"
-#define CONFIG "${XDG_CONFIG_HOME:-~/.config}"
-#define COMMAND "{\"command\": @}"
-#define MEMBER_LSP "{\"command\": [@], \"extensions\": [\".cu\", \".cuh\"]}"
+#define NEWLINE "\n"
 
-/* Each as the program itself reads it; docs/guide/agents.md says which were tried. */
-const struct agent_config agent_configs[] = {
-    {"claude-code", "Claude Code", "claude", "${CLAUDE_CONFIG_DIR:-~}/.claude.json",
-     ".mcp.json", "mcpServers", "{\"type\": \"stdio\", \"command\": @}", NULL, NULL,
-     "env"},
-    {"codex", "Codex", "codex", "${CODEX_HOME:-~/.codex}/config.toml",
-     ".codex/config.toml", NULL, "[mcp_servers." NAME "]\ncommand = @\n%", NULL, NULL,
-     "env"},
-    {"cursor", "Cursor", "cursor", "~/.cursor/mcp.json", ".cursor/mcp.json", "mcpServers",
-     COMMAND, NULL, NULL, "env"},
-    {"vscode", "VS Code", "code", CONFIG "/Code/User/mcp.json", ".vscode/mcp.json",
-     "servers", "{\"type\": \"stdio\", \"command\": @}", NULL, NULL, "env"},
-    {"copilot-cli", "Copilot CLI", "copilot", "~/.copilot/mcp-config.json", ".mcp.json",
-     "mcpServers",
-     "{\"type\": \"local\", \"command\": @, \"args\": [], \"tools\": [\"*\"]}", NULL,
-     NULL, "env"},
-    {"gemini-cli", "Gemini CLI", "gemini", "~/.gemini/settings.json",
-     ".gemini/settings.json", "mcpServers", COMMAND, NULL, NULL, "env"},
-    {"qwen-code", "Qwen Code", "qwen", "~/.qwen/settings.json", ".qwen/settings.json",
-     "mcpServers", COMMAND, NULL, NULL, "env"},
-    {"opencode", "opencode", "opencode",
-     CONFIG "/opencode/opencode.json|" CONFIG "/opencode/opencode.jsonc",
-     "opencode.json|opencode.jsonc", "mcp",
-     "{\"type\": \"local\", \"command\": [@], \"enabled\": true}", "lsp", MEMBER_LSP,
-     "environment"},
-    {"kilo", "Kilo Code", "kilo", CONFIG "/kilo/kilo.json|" CONFIG "/kilo/kilo.jsonc",
-     "kilo.json|kilo.jsonc", "mcp",
-     "{\"type\": \"local\", \"command\": [@], \"enabled\": true}", "lsp", MEMBER_LSP,
-     "environment"},
-    {"zed", "Zed", "zed", CONFIG "/zed/settings.json", ".zed/settings.json",
-     "context_servers", "{\"command\": @, \"args\": []}", NULL, NULL, "env"},
-    {"cline", "Cline", "cline", "~/.cline/data/settings/cline_mcp_settings.json", NULL,
-     "mcpServers", COMMAND, NULL, NULL, "env"},
-    {"continue", "Continue", "cn", "~/.continue/config.yaml",
-     ".continue/mcpServers/" NAME ".yaml", NULL,
-     "mcpServers:\n  - name: " NAME "\n    command: @\n%", NULL, NULL, "env"},
-    {0}};
+#include "clients/ctl/agent_configs.h"
 
 /* What a YAML file of Continue's begins with. */
 #define YAML_HEAD "name: " NAME "\nversion: 1.0.0\nschema: v1\n"

@@ -12,30 +12,10 @@
 #define COMMAND_COLUMN 22 /* where what a command does begins */
 #define HINT_MAX 4096
 
-/* Commands that no operation stands behind, or whose name is a short one. */
-static const struct own_command {
+struct own_command {
     const char *name, *usage, *summary, *example;
-} own_commands[] = {
-    {"status", "status", "the daemon: versions, workers, what is missing (daemon status)",
-     "status"},
-    {"jobs", "jobs", "the newest jobs (job list)", "jobs --limit 5"},
-    {"runs", "runs", "past evaluations (run list)", "runs --limit 5"},
-    {"generate, eval, list", "generate|eval|benchmark|list …",
-     "as upskill has them: skill generate, skill evaluate, skill list", "list"},
-    {"setup", "setup [AGENT…]", "tell the agents of this machine of upskilld",
-     "setup claude-code --print"},
-    {"worker pack|check", "worker pack|check …",
-     "workers on other machines: make an archive, try one", "worker check local"},
-    {"explain CODE", "explain [CODE]",
-     "what a finding's code means, an example, the cure; without a code: all codes",
-     "explain race"},
-    {"call METHOD [JSON]", "call METHOD [JSON]",
-     "any request by hand; - reads the params from standard input",
-     "call job/list '{\"limit\": 5}'"},
-    {"shell", "shell", "a prompt on a live daemon: every message both ways", "shell"},
-    {"completion [SHELL]", "completion [bash|zsh|fish]",
-     "a completion script, for bash: source <(upskillctl completion)", "completion zsh"},
 };
+#include "clients/ctl/own_commands.h"
 
 static void put_entry(const struct terminal *t, const char *name, const char *summary) {
     int width = (int)strlen(name) + 2;
@@ -55,7 +35,7 @@ void help_all(const struct terminal *t, const json_t *discover) {
     json_each(json_object_get(discover, "methods"), i, method) {
         put_method(t, method);
     }
-    for (size_t i = 0; i < ARRAY_LEN(own_commands); i++) {
+    for (size_t i = 0; own_commands[i].name; i++) {
         put_entry(t, own_commands[i].name, own_commands[i].summary);
     }
     puts("\noptions, anywhere:");
@@ -102,7 +82,7 @@ static bool help_group(const struct terminal *t, const json_t *discover,
 }
 
 static bool help_own(const struct terminal *t, const char *word) {
-    for (size_t i = 0; i < ARRAY_LEN(own_commands); i++) {
+    for (size_t i = 0; own_commands[i].name; i++) {
         const struct own_command *own = &own_commands[i];
         if (strncmp(own->name, word, strlen(word)) == 0 &&
             strchr(" ,", own->name[strlen(word)])) {
@@ -164,7 +144,7 @@ char *help_meant(const json_t *discover, const char **words, int count) {
     for (size_t i = 0; i < ARRAY_LEN(options); i++) {
         nearest_name_try(&one, options[i]);
     }
-    for (size_t i = 0; i < ARRAY_LEN(own_commands); i++) {
+    for (size_t i = 0; own_commands[i].name; i++) {
         nearest_name_try(&one, own_commands[i].name);
     }
     const char *best = near.best ? near.best : one.best;

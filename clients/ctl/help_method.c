@@ -60,8 +60,7 @@ static void add_range(struct buf *out, const json_t *schema) {
     const json_t *high = json_object_get(schema, "maximum");
     if (json_is_integer(low) && json_is_integer(high)) {
         autofree char *range =
-            xasprintf("%" JSON_INTEGER_FORMAT " to %" JSON_INTEGER_FORMAT,
-                      json_integer_value(low), json_integer_value(high));
+            xasprintf("%lld to %lld", json_integer_value(low), json_integer_value(high));
         add_fact(out, range);
     }
 }
@@ -77,8 +76,7 @@ static void add_default(struct buf *out, const json_t *parameter) {
         autofree char *fact = xasprintf("default %s", json_string_value(value));
         add_fact(out, fact);
     } else if (json_is_integer(value)) {
-        autofree char *fact =
-            xasprintf("default %" JSON_INTEGER_FORMAT, json_integer_value(value));
+        autofree char *fact = xasprintf("default %lld", json_integer_value(value));
         add_fact(out, fact);
     }
 }
@@ -222,7 +220,7 @@ static void put_value(const char *option, const json_t *value) {
         put_word(option);
     }
     if (json_is_integer(value)) {
-        printf(" %" JSON_INTEGER_FORMAT, json_integer_value(value));
+        printf(" %lld", json_integer_value(value));
     } else if (json_is_string(value)) {
         put_word(json_string_value(value));
     } else if (json_is_object(value)) {

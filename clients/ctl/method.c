@@ -87,29 +87,18 @@ const json_t *method_parameter(const json_t *method, const char *name, size_t le
     return NULL;
 }
 
-/* upskill's names for the same things, where ours has no option of that name. */
-static const struct {
+struct option_name {
     const char *method, *name, *ours;
-} upskills_names[] = {
-    {"skill/generate", "model", "teacher"},
-    {"skill/generate", "m", "teacher"},
-    {"skill/generate", "eval-model", "students"},
-    {"skill/generate", "e", "examples"},
-    {"skill/generate", "o", "output"},
-    {"skill/evaluate", "model", "students"},
-    {"skill/evaluate", "m", "students"},
-    {"skill/evaluate", "eval-base-url", "base_url"},
-    {"skill/evaluate", "t", "tests"},
-    {"skill/evaluate", "log-runs", "record"},
-    {"run/list", "m", "model"},
-    {"run/list", "s", "skill"},
-    {"run/list", "d", "dir"},
 };
+struct option_instead {
+    const char *name, *words;
+};
+#include "clients/ctl/option_names.h"
 
 const json_t *method_option(const json_t *method, const char *name, size_t len) {
     const json_t *parameter = method_parameter(method, name, len);
     const char *of = json_get_string(method, "name", "");
-    for (size_t i = 0; !parameter && i < ARRAY_LEN(upskills_names); i++) {
+    for (size_t i = 0; !parameter && upskills_names[i].name; i++) {
         const char *other = upskills_names[i].name, *ours = upskills_names[i].ours;
         if (strlen(other) == len && strncmp(other, name, len) == 0 &&
             strcmp(of, upskills_names[i].method) == 0) {
@@ -119,27 +108,10 @@ const json_t *method_option(const json_t *method, const char *name, size_t len) 
     return parameter;
 }
 
-/* Options of upskill's that we need none for, or that are another word's. */
-static const char *const instead[][2] = {
-    {"no-eval", "nothing is measured unless --students names models"},
-    {"test-gen-model", "the teacher writes the tests, too"},
-    {"no-log-runs", "--no-record of skill evaluate keeps none"},
-    {"no-baseline", "a verdict needs it; --baseline-from RUN asks nothing of it again"},
-    {"provider",
-     "it is part of a model's name: anthropic.NAME, openai.NAME, generic.NAME"},
-    {"eval-provider",
-     "it is part of a model's name: anthropic.NAME, openai.NAME, generic.NAME"},
-    {"tool", "save the tool's schema as a file and name it with --document"},
-    {"verbose", "run show RUN shows an evaluation's answers, skill get NAME a skill"},
-    {"v", "run show RUN shows an evaluation's answers, skill get NAME a skill"},
-    {"csv", "upskillctl run show all --out FILE.csv writes one"},
-    {"metric", "upskillctl run show RUN shows passes and tokens"},
-};
-
 const char *method_instead(const char *name, size_t len) {
-    for (size_t i = 0; i < ARRAY_LEN(instead); i++) {
-        if (strlen(instead[i][0]) == len && strncmp(instead[i][0], name, len) == 0) {
-            return instead[i][1];
+    for (const struct option_instead *o = instead; o->name; o++) {
+        if (strlen(o->name) == len && strncmp(o->name, name, len) == 0) {
+            return o->words;
         }
     }
     return NULL;

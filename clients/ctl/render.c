@@ -29,7 +29,7 @@ static void add_bytes(struct table *table, json_int_t bytes) {
     if (bytes >= 10240) {
         table_cellf(table, "%.4g KiB", (double)bytes / 1024);
     } else {
-        table_cellf(table, "%" JSON_INTEGER_FORMAT " B", bytes);
+        table_cellf(table, "%lld B", bytes);
     }
 }
 
@@ -39,18 +39,18 @@ static void kernel_row(struct table *table, const json_t *kernel) {
         number(kernel, "spill_store_bytes") + number(kernel, "spill_load_bytes");
     table_cell(table, json_get_string(kernel, "name", "?"));
     if (number(kernel, "line")) {
-        table_cellf(table, "%" JSON_INTEGER_FORMAT, number(kernel, "line"));
+        table_cellf(table, "%lld", number(kernel, "line"));
     } else {
         table_cell(table, "–");
     }
-    table_cellf(table, "%" JSON_INTEGER_FORMAT, number(kernel, "registers"));
+    table_cellf(table, "%lld", number(kernel, "registers"));
     add_bytes(table, spills);
     add_bytes(table, number(kernel, "static_shared_bytes"));
     add_bytes(table, number(kernel, "stack_bytes"));
-    table_cellf(table, "%" JSON_INTEGER_FORMAT, number(kernel, "barriers"));
+    table_cellf(table, "%lld", number(kernel, "barriers"));
     add_bytes(table, number(kernel, "code_bytes"));
     if (best) {
-        table_cellf(table, "%.0f %% at %" JSON_INTEGER_FORMAT,
+        table_cellf(table, "%.0f %% at %lld",
                     json_number_value(json_object_get(best, "percent")),
                     number(best, "block_threads"));
     } else {
@@ -105,17 +105,16 @@ static void occupancy_bar(const struct terminal *t, const json_t *sizes, size_t 
     const json_t *last = json_array_get(sizes, end - 1);
     double percent = json_number_value(json_object_get(one, "percent"));
     autobuf limits = BUF_INIT(1024), threads = BUF_INIT(64);
-    buf_addf(&threads, "%" JSON_INTEGER_FORMAT, number(one, "block_threads"));
-    buf_addf(&limits, "%" JSON_INTEGER_FORMAT, number(one, "blocks_per_sm"));
+    buf_addf(&threads, "%lld", number(one, "block_threads"));
+    buf_addf(&limits, "%lld", number(one, "blocks_per_sm"));
     if (last != one) {
-        buf_addf(&threads, "-%" JSON_INTEGER_FORMAT, number(last, "block_threads"));
-        buf_addf(&limits, " to %" JSON_INTEGER_FORMAT, number(last, "blocks_per_sm"));
+        buf_addf(&threads, "-%lld", number(last, "block_threads"));
+        buf_addf(&limits, " to %lld", number(last, "blocks_per_sm"));
     }
     buf_adds(&limits, " blocks an SM, limited by");
     add_limits(&limits, sizes, first, end);
     if (json_get_bool(one, "source_launch", 0)) {
-        buf_addf(&limits, " (launched at line %" JSON_INTEGER_FORMAT ")",
-                 number(one, "line"));
+        buf_addf(&limits, " (launched at line %lld)", number(one, "line"));
     }
     printf("  %9s threads ", threads.data);
     int cells = render_bar_cells(t, OCCUPANCY_WORDS);
@@ -161,13 +160,12 @@ static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
 static void put_verdict(const struct terminal *t, const json_t *result, bool ok) {
     terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, json_get_string(result, "summary", ""));
     const json_t *compiler = json_object_get(result, "compiler");
-    autofree char *facts =
-        xasprintf(" (%s, %s %s, %.0f ms%s)", json_get_string(result, "arch", "?"),
+    terminal_putf(t, STYLE_DIM, " (%s, %s %s, %.0f ms%s)",
+                  json_get_string(result, "arch", "?"),
                   json_get_string(compiler, "name", "no compiler"),
                   json_get_string(compiler, "version", ""),
                   json_number_value(json_object_get(result, "compile_ms")),
                   json_get_bool(result, "cached", 0) ? ", cached" : "");
-    terminal_put(t, STYLE_DIM, facts);
     putchar('\n');
 }
 

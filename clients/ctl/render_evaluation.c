@@ -23,13 +23,7 @@ static enum style style_of(const char *verdict) {
                                            : STYLE_YELLOW;
 }
 
-/* "  better   ": what a line is about, then the line itself, wrapped. */
-static void fact(const struct terminal *t, const char *label, enum style style,
-                 const char *text) {
-    autofree char *head = xasprintf("  %-*s", INDENT - 2, label);
-    terminal_put(t, STYLE_DIM, head);
-    terminal_put_wrapped(t, style, text, INDENT, INDENT);
-}
+static const struct facts facts = {STYLE_DIM, 2, INDENT};
 
 /* --- the arms --- */
 
@@ -128,8 +122,7 @@ static void arm_cell(const struct terminal *t, struct table *table, const json_t
     double cost = number(arm, "cost");
     switch (column) {
     case NAME: {
-        autofree char *name = xasprintf("  %s", json_get_string(arm, "name", ""));
-        table_cell(table, name);
+        table_cellf(table, "  %s", json_get_string(arm, "name", ""));
         break;
     }
     case BAR:
@@ -196,8 +189,7 @@ static void lift_line(const struct terminal *t, const char *label, const json_t 
     if (isnan(estimate)) {
         return;
     }
-    autofree char *head = xasprintf("  %-*s", INDENT - 2, label);
-    terminal_put(t, STYLE_DIM, head);
+    terminal_putf(t, STYLE_DIM, "  %-*s", INDENT - 2, label);
     if (t->width >= 76) {
         evaluation_plot_lift(&plot, estimate, low, high);
         terminal_put(t, STYLE_DIM, "-100 ");
@@ -223,7 +215,7 @@ static void lift_lines(const struct terminal *t, const json_t *student,
         autofree char *label = xasprintf("%s vs %s", json_get_string(one, "arm", ""),
                                          json_get_string(one, "vs", ""));
         if (strlen(label) >= INDENT - 2) {
-            fact(t, label, STYLE_PLAIN, "");
+            terminal_fact(t, &facts, label, STYLE_PLAIN, "%s", "");
             lift_line(t, "", one, style_of(json_get_string(one, "verdict", "")));
         } else {
             lift_line(t, label, one, style_of(json_get_string(one, "verdict", "")));
@@ -231,10 +223,9 @@ static void lift_lines(const struct terminal *t, const json_t *student,
     }
     double estimate = number(ratio, "estimate");
     if (!isnan(estimate)) {
-        autofree char *text =
-            xasprintf("%.2f times those without the skill [%.2f, %.2f]", estimate,
+        terminal_fact(t, &facts, "tokens", STYLE_PLAIN,
+                      "%.2f times those without the skill [%.2f, %.2f]", estimate,
                       number(ratio, "low"), number(ratio, "high"));
-        fact(t, "tokens", STYLE_PLAIN, text);
     }
 }
 
@@ -277,9 +268,9 @@ static void changed_line(const struct terminal *t, const json_t *tests, bool bet
         buf_addf(&text, " and %zu more", count - CHANGED_SHOWN);
     }
     if (count) {
-        autofree char *line =
-            xasprintf("%zu of %zu tests: %s", count, json_array_size(tests), text.data);
-        fact(t, better ? "better" : "worse", better ? STYLE_GREEN : STYLE_RED, line);
+        terminal_fact(t, &facts, better ? "better" : "worse",
+                      better ? STYLE_GREEN : STYLE_RED, "%zu of %zu tests: %s", count,
+                      json_array_size(tests), text.data);
     }
 }
 
@@ -301,17 +292,17 @@ static void injection_line(const struct terminal *t, const json_t *student) {
                         seen, expected)
             : xasprintf("the endpoint counts no tokens, so nobody checked that the skill "
                         "arrived");
-    fact(t, "warning", json_is_false(ok) ? STYLE_RED : STYLE_YELLOW, text);
+    terminal_fact(t, &facts, "warning", json_is_false(ok) ? STYLE_RED : STYLE_YELLOW,
+                  "%s", text);
 }
 
 static void activation_line(const struct terminal *t, const json_t *activation) {
     if (json_is_object(activation)) {
-        autofree char *text =
-            xasprintf("the agent opened the skill in %.0f of %.0f "
+        terminal_fact(t, &facts, "opened",
+                      number(activation, "activated") > 0 ? STYLE_PLAIN : STYLE_YELLOW,
+                      "the agent opened the skill in %.0f of %.0f "
                       "answers",
                       number(activation, "activated"), number(activation, "of"));
-        fact(t, "opened",
-             number(activation, "activated") > 0 ? STYLE_PLAIN : STYLE_YELLOW, text);
     }
 }
 
@@ -322,12 +313,11 @@ static void error_lines(const struct terminal *t, const json_t *student) {
     const char *message = json_get_string(error, "message", NULL);
     const char *hint = json_get_string(error, "hint", NULL);
     if (message && !strstr(sentence, message)) {
-        autofree char *text =
-            xasprintf("test %s: %s", json_get_string(error, "test", "?"), message);
-        fact(t, "error", STYLE_YELLOW, text);
+        terminal_fact(t, &facts, "error", STYLE_YELLOW, "test %s: %s",
+                      json_get_string(error, "test", "?"), message);
     }
     if (hint && !strstr(sentence, hint)) {
-        fact(t, "hint", STYLE_BLUE, hint);
+        terminal_fact(t, &facts, "hint", STYLE_BLUE, "%s", hint);
     }
 }
 
@@ -414,7 +404,7 @@ static void next_line(const struct terminal *t, const json_t *result) {
                          more, more == 1 ? "" : "s");
     }
     if (text) {
-        fact(t, "next", STYLE_PLAIN, text);
+        terminal_fact(t, &facts, "next", STYLE_PLAIN, "%s", text);
     }
 }
 
@@ -423,16 +413,14 @@ static void record_lines(const struct terminal *t, const json_t *result) {
     const char *problem = json_get_string(result, "record_problem", NULL);
     const json_t *from = json_object_get(result, "provenance");
     putchar('\n');
-    autofree char *asked =
-        xasprintf("%.0f requests, %.0f answers from the cache", number(from, "requests"),
+    terminal_fact(t, &facts, "asked", STYLE_PLAIN,
+                  "%.0f requests, %.0f answers from the cache", number(from, "requests"),
                   number(from, "cache_hits"));
-    fact(t, "asked", STYLE_PLAIN, asked);
     if (run) {
-        autofree char *text = xasprintf("upskillctl run show %s", run);
-        fact(t, "record", STYLE_PLAIN, text);
+        terminal_fact(t, &facts, "record", STYLE_PLAIN, "upskillctl run show %s", run);
     }
     if (problem) {
-        fact(t, "warning", STYLE_RED, problem);
+        terminal_fact(t, &facts, "warning", STYLE_RED, "%s", problem);
     }
 }
 

@@ -167,13 +167,11 @@ static void put_fixes(const struct terminal *t, const json_t *finding) {
 static void put_code(const struct terminal *t, const json_t *finding) {
     const char *source = json_get_string(finding, "source", "");
     const char *code = json_get_string(finding, "code", "");
-    autofree char *tag = xasprintf(" [%s%s%s]", source, *code ? " " : "", code);
-    terminal_put(t, STYLE_DIM, tag);
+    terminal_putf(t, STYLE_DIM, " [%s%s%s]", source, *code ? " " : "", code);
 }
 
 static void put_extent(const char *word, const json_t *extent) {
-    printf(" %s %" JSON_INTEGER_FORMAT ",%" JSON_INTEGER_FORMAT ",%" JSON_INTEGER_FORMAT,
-           word, json_integer_value(json_array_get(extent, 0)),
+    printf(" %s %lld,%lld,%lld", word, json_integer_value(json_array_get(extent, 0)),
            json_integer_value(json_array_get(extent, 1)),
            json_integer_value(json_array_get(extent, 2)));
 }
@@ -197,7 +195,7 @@ static void put_who(const struct terminal *t, const json_t *finding) {
     put_extent("block", block);
     put_extent("thread", json_object_get(finding, "thread"));
     if (count > 1) {
-        printf(", %" JSON_INTEGER_FORMAT " times", count);
+        printf(", %lld times", count);
     }
     printf("%s\n", terminal_end(t));
 }

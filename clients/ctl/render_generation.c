@@ -14,11 +14,7 @@
 #define LEAST_TESTS 6 /* fewer are never judged */
 #define DIFF_SHOWN 40 /* lines */
 
-/* "teacher   ": what a line is about, then the line itself, wrapped. */
-static void fact(const struct terminal *t, const char *label, const char *text) {
-    printf("%-*s", COLUMN, label);
-    terminal_put_wrapped(t, STYLE_PLAIN, text, COLUMN, COLUMN);
-}
+static const struct facts facts = {STYLE_PLAIN, 0, COLUMN};
 
 static json_int_t number(const json_t *object, const char *key) {
     return json_get_integer(object, key, 0);
@@ -41,12 +37,12 @@ static void print_counts(const struct terminal *t, const json_t *counts) {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         json_int_t n = number(counts, kinds[i].key);
         if (n) {
-            buf_addf(&text, "%s%" JSON_INTEGER_FORMAT " %s", text.len ? ", " : "", n,
+            buf_addf(&text, "%s%lld %s", text.len ? ", " : "", n,
                      n == 1 ? kinds[i].one : kinds[i].many);
         }
     }
     if (text.len) {
-        fact(t, "tells", text.data);
+        terminal_fact(t, &facts, "tells", STYLE_PLAIN, "%s", text.data);
     }
 }
 
@@ -69,15 +65,14 @@ static void print_sections(const struct terminal *t, const char *folder) {
         fclose(f);
     }
     if (text.len) {
-        fact(t, "sections", text.data);
+        terminal_fact(t, &facts, "sections", STYLE_PLAIN, "%s", text.data);
     }
 }
 
 /* "contains 24, regex 20": how many of each. */
 static void add_each(struct buf *text, const char *lead, const json_t *counts) {
     json_each_member(counts, key, value) {
-        buf_addf(text, "%s%s %" JSON_INTEGER_FORMAT, lead, key,
-                 json_integer_value(value));
+        buf_addf(text, "%s%s %lld", lead, key, json_integer_value(value));
         lead = ", ";
     }
 }
@@ -85,24 +80,22 @@ static void add_each(struct buf *text, const char *lead, const json_t *counts) {
 static void print_tests(const struct terminal *t, const json_t *tests) {
     json_int_t count = number(tests, "count"), wanted = number(tests, "wanted");
     autobuf text = BUF_INIT(4096), less = BUF_INIT(64u << 10);
-    buf_addf(&text, "%" JSON_INTEGER_FORMAT, count);
+    buf_addf(&text, "%lld", count);
     if (count) {
         add_each(&text, ": ", json_object_get(tests, "splits"));
         add_each(&text, "; ", json_object_get(tests, "kinds"));
     }
-    fact(t, "tests", text.data);
+    terminal_fact(t, &facts, "tests", STYLE_PLAIN, "%s", text.data);
     if (number(tests, "kept")) {
-        printf("%*s%" JSON_INTEGER_FORMAT " of them were there before\n", COLUMN, "",
-               number(tests, "kept"));
+        printf("%*s%lld of them were there before\n", COLUMN, "", number(tests, "kept"));
     }
     if (count < wanted) {
-        buf_addf(&less, "%" JSON_INTEGER_FORMAT " were wanted: %s", wanted,
+        buf_addf(&less, "%lld were wanted: %s", wanted,
                  json_get_string(tests, "reason", "the traces hold no more material"));
-        fact(t, "", less.data);
+        terminal_fact(t, &facts, "", STYLE_PLAIN, "%s", less.data);
     }
     if (number(tests, "marked")) {
-        printf("%*s%" JSON_INTEGER_FORMAT " left out as too easy\n", COLUMN, "",
-               number(tests, "marked"));
+        printf("%*s%lld left out as too easy\n", COLUMN, "", number(tests, "marked"));
     }
 }
 
@@ -118,12 +111,10 @@ static void print_teacher(const struct terminal *t, const json_t *teacher, bool 
         buf_addf(&text, " %.200s", json_get_string(model, "name", ""));
     }
     if (drafts > 1) {
-        buf_addf(&text, ", %" JSON_INTEGER_FORMAT " drafts", drafts);
+        buf_addf(&text, ", %lld drafts", drafts);
     }
     if (model) {
-        buf_addf(&text,
-                 "; %" JSON_INTEGER_FORMAT " requests, %" JSON_INTEGER_FORMAT
-                 " answers from the cache; %" JSON_INTEGER_FORMAT " tokens",
+        buf_addf(&text, "; %lld requests, %lld answers from the cache; %lld tokens",
                  number(teacher, "requests"), number(teacher, "cached"),
                  number(teacher, "tokens"));
         const json_t *cost = json_object_get(teacher, "cost");
@@ -132,7 +123,7 @@ static void print_teacher(const struct terminal *t, const json_t *teacher, bool 
         }
         buf_adds(&text, refined ? ", with those of refining" : "");
     }
-    fact(t, "teacher", text.data);
+    terminal_fact(t, &facts, "teacher", STYLE_PLAIN, "%s", text.data);
 }
 
 static void print_check(const struct terminal *t, const json_t *check) {
@@ -141,10 +132,8 @@ static void print_check(const struct terminal *t, const json_t *check) {
     fputs("check     ", stdout);
     terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "passed" : "failed");
     size_t count = json_array_size(json_object_get(check, "findings"));
-    printf(", %zu finding%s; ≈ %" JSON_INTEGER_FORMAT " tokens, %" JSON_INTEGER_FORMAT
-           " in every session\n",
-           count, count == 1 ? "" : "s", number(tokens, "body"),
-           number(tokens, "catalogue"));
+    printf(", %zu finding%s; ≈ %lld tokens, %lld in every session\n", count,
+           count == 1 ? "" : "s", number(tokens, "body"), number(tokens, "catalogue"));
 }
 
 /* What an improved skill's text lost and gained, as far as it is quickly read. */
@@ -177,15 +166,14 @@ static void print_diff(const struct terminal *t, const char *diff) {
 static void print_install(const struct terminal *t, const json_t *install) {
     json_each(install, i, one) {
         const char *reason = json_get_string(one, "reason", NULL);
-        autofree char *text = xasprintf("%s: %s%s%s", json_get_string(one, "agent", ""),
-                                        json_get_string(one, "outcome", ""),
-                                        reason ? ": " : "", reason ? reason : "");
-        fact(t, i ? "" : "install", text);
+        terminal_fact(t, &facts, i ? "" : "install", STYLE_PLAIN, "%s: %s%s%s",
+                      json_get_string(one, "agent", ""),
+                      json_get_string(one, "outcome", ""), reason ? ": " : "",
+                      reason ? reason : "");
     }
     if (json_is_object(install)) {
-        autofree char *text =
-            xasprintf("failed: %s", json_get_string(install, "error", ""));
-        fact(t, "install", text);
+        terminal_fact(t, &facts, "install", STYLE_PLAIN, "failed: %s",
+                      json_get_string(install, "error", ""));
     }
 }
 
@@ -244,7 +232,7 @@ static int render_order(const json_t *result) {
 
 static void print_hint(const struct terminal *t, const char *hint) {
     if (*hint) {
-        fact(t, "", hint);
+        terminal_fact(t, &facts, "", STYLE_PLAIN, "%s", hint);
     }
 }
 
@@ -274,9 +262,8 @@ int render_generation(const struct terminal *t, const json_t *result) {
         fputs("\n", stdout);
         (void)render_evaluation(t, evaluation);
     } else if (evaluation) {
-        autofree char *why =
-            xasprintf("not: %s", json_get_string(evaluation, "error", ""));
-        fact(t, "measured", why);
+        terminal_fact(t, &facts, "measured", STYLE_PLAIN, "not: %s",
+                      json_get_string(evaluation, "error", ""));
         print_hint(t, json_get_string(evaluation, "hint", ""));
     }
     print_next(result, path);

@@ -46,8 +46,7 @@ static void put_added(const struct terminal *t, const json_t *result) {
     json_each(added, i, item) {
         buf_adds(&text, i ? "; " : "");
         json_each_member(json_object_get(item, "sizes"), name, value) {
-            buf_addf(&text, "%.64s=%" JSON_INTEGER_FORMAT " ", name,
-                     json_integer_value(value));
+            buf_addf(&text, "%.64s=%lld ", name, json_integer_value(value));
         }
         buf_adds(&text, json_get_string(item, "verdict", "?"));
     }
@@ -58,15 +57,13 @@ static void put_added(const struct terminal *t, const json_t *result) {
 /* --- time --- */
 
 static void add_clocks(struct buf *out, const json_t *timing) {
-    buf_addf(out, "(%" JSON_INTEGER_FORMAT " samples, %s cache",
-             number(timing, "samples"), json_get_string(timing, "cache", "?"));
+    buf_addf(out, "(%lld samples, %s cache", number(timing, "samples"),
+             json_get_string(timing, "cache", "?"));
     if (number(timing, "sm_clock_mhz")) {
-        buf_addf(out, ", SM at %" JSON_INTEGER_FORMAT " MHz",
-                 number(timing, "sm_clock_mhz"));
+        buf_addf(out, ", SM at %lld MHz", number(timing, "sm_clock_mhz"));
     }
     if (number(timing, "mem_clock_mhz")) {
-        buf_addf(out, ", memory at %" JSON_INTEGER_FORMAT " MHz",
-                 number(timing, "mem_clock_mhz"));
+        buf_addf(out, ", memory at %lld MHz", number(timing, "mem_clock_mhz"));
     }
     buf_adds(out, ")");
     if (json_is_true(json_object_get(timing, "throttled"))) {
@@ -165,7 +162,7 @@ static void put_coalescing(const struct terminal *t, const json_t *counters) {
     put_share(t, percent);
     printf("  %.3g sectors a request", real(counters, "global_sectors_per_request"));
     if (worst && percent < POOR_COALESCING) {
-        printf(", worst in line %" JSON_INTEGER_FORMAT, number(worst, "line"));
+        printf(", worst in line %lld", number(worst, "line"));
     }
     putchar('\n');
 }
@@ -180,24 +177,21 @@ static void put_counters(const struct terminal *t, const json_t *counters) {
     put_coalescing(t, counters);
     if (requests) {
         put_label(t, "bank conflicts");
-        printf("%s%" JSON_INTEGER_FORMAT "%s in %" JSON_INTEGER_FORMAT
-               " requests to shared memory\n",
+        printf("%s%lld%s in %lld requests to shared memory\n",
                terminal_start(t, conflicts ? STYLE_YELLOW : STYLE_GREEN), conflicts,
                terminal_end(t), requests);
     }
     if (json_object_get(counters, "active_lanes_percent")) {
         put_label(t, "lanes active");
         put_share(t, real(counters, "active_lanes_percent"));
-        printf("  %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
-               " branches diverge\n",
-               divergent, number(counters, "branches"));
+        printf("  %lld of %lld branches diverge\n", divergent,
+               number(counters, "branches"));
     }
     if (!number(counters, "instructions")) {
         return; /* the launch did not come so far */
     }
     put_label(t, "work");
-    printf("%" JSON_INTEGER_FORMAT " warp instructions\n",
-           number(counters, "instructions"));
+    printf("%lld warp instructions\n", number(counters, "instructions"));
 }
 
 void render_measures(const struct terminal *t, const json_t *result) {

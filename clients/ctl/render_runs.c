@@ -127,7 +127,7 @@ static int run_list(const struct terminal *t, const json_t *result) {
     table_print_and_free(t, table);
     json_int_t more = json_get_integer(result, "omitted", 0);
     if (more) {
-        printf("… and %" JSON_INTEGER_FORMAT " more\n", more);
+        printf("… and %lld more\n", more);
     }
     matrix(t, json_object_get(result, "matrix"));
     return 0;

@@ -24,14 +24,13 @@ static void render_danger(const struct terminal *t, const json_t *row) {
     json_each(json_object_get(row, "danger"), i, one) {
         json_int_t more = json_get_integer(one, "more", 0);
         terminal_put(t, STYLE_RED, "UNSAFE");
-        autofree char *text = xasprintf(
-            " %s: %s (%s, line %" JSON_INTEGER_FORMAT " of %s)\n",
-            json_get_string(row, "name", ""), json_get_string(one, "message", ""),
-            json_get_string(one, "rule", ""), json_get_integer(one, "line", 1),
-            json_get_string(one, "file", "SKILL.md"));
-        terminal_put(t, STYLE_PLAIN, text);
+        terminal_putf(t, STYLE_PLAIN, " %s: %s (%s, line %lld of %s)\n",
+                      json_get_string(row, "name", ""),
+                      json_get_string(one, "message", ""),
+                      json_get_string(one, "rule", ""), json_get_integer(one, "line", 1),
+                      json_get_string(one, "file", "SKILL.md"));
         if (more) {
-            printf("  and %" JSON_INTEGER_FORMAT " more\n", more);
+            printf("  and %lld more\n", more);
         }
     }
 }
@@ -39,19 +38,16 @@ static void render_danger(const struct terminal *t, const json_t *row) {
 static void render_misnamed(const struct terminal *t, const json_t *row) {
     const char *misnamed = json_get_string(row, "misnamed", NULL);
     if (misnamed) {
-        autofree char *text =
-            xasprintf("%s: %s", json_get_string(row, "name", "warning"), misnamed);
-        terminal_put_wrapped(t, STYLE_YELLOW, text, 0, 0);
+        terminal_wrapf(t, STYLE_YELLOW, 0, 0, "%s: %s",
+                       json_get_string(row, "name", "warning"), misnamed);
     }
 }
 
 void render_hidden(const struct terminal *t, const json_t *row) {
     json_each(json_object_get(row, "hides"), i, other) {
-        autofree char *text =
-            xasprintf("%s hides another skill of this name (%s): %s\n",
+        terminal_putf(t, STYLE_YELLOW, "%s hides another skill of this name (%s): %s\n",
                       json_get_string(row, "name", "It"), source_words(other),
                       json_get_string(other, "uri", ""));
-        terminal_put(t, STYLE_YELLOW, text);
     }
 }
 
@@ -148,7 +144,7 @@ static int render_get(const struct terminal *t, const json_t *result) {
     terminal_put(t, STYLE_DIM, json_get_string(result, "path", ""));
     putchar('\n');
     json_each(json_object_get(result, "files"), i, file) {
-        printf("  %8" JSON_INTEGER_FORMAT "  ", json_get_integer(file, "size", 0));
+        printf("  %8lld  ", json_get_integer(file, "size", 0));
         terminal_put(t, STYLE_PLAIN, json_get_string(file, "path", ""));
         putchar('\n');
     }
@@ -190,15 +186,12 @@ static int render_check(const struct terminal *t, const json_t *params,
         fputs(", nothing found", stdout);
     }
     if (omitted) {
-        printf(", %" JSON_INTEGER_FORMAT " more not shown", omitted);
+        printf(", %lld more not shown", omitted);
     }
     if (tokens) {
-        autofree char *cost =
-            xasprintf(" (some %" JSON_INTEGER_FORMAT
-                      " tokens when read, %" JSON_INTEGER_FORMAT " always)",
+        terminal_putf(t, STYLE_DIM, " (some %lld tokens when read, %lld always)",
                       json_get_integer(tokens, "body", 0),
                       json_get_integer(tokens, "catalogue", 0));
-        terminal_put(t, STYLE_DIM, cost);
     }
     putchar('\n');
     return ok ? 0 : 1;
@@ -235,10 +228,9 @@ static void render_reasons(const struct terminal *t, const json_t *targets) {
         const char *reason = json_get_string(target, "reason", NULL);
         const char *path = json_get_string(target, "path", "");
         if (reason) {
-            autofree char *text =
-                xasprintf("%s: %s%s%s", json_get_string(target, "agent", ""), reason,
-                          *path ? ": " : "", path);
-            terminal_put_wrapped(t, STYLE_PLAIN, text, 0, 2);
+            terminal_wrapf(t, STYLE_PLAIN, 0, 2, "%s: %s%s%s",
+                           json_get_string(target, "agent", ""), reason,
+                           *path ? ": " : "", path);
         }
     }
 }

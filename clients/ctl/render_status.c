@@ -6,21 +6,16 @@
 
 #define LABEL_COLUMN 15
 
-static void put_line(const struct terminal *t, const char *label, enum style style,
-                     const char *text) {
-    terminal_put(t, STYLE_BOLD, label);
-    printf("%*s", LABEL_COLUMN - (int)strlen(label), "");
-    terminal_put_wrapped(t, style, text, LABEL_COLUMN, LABEL_COLUMN);
-}
+static const struct facts facts = {STYLE_BOLD, 0, LABEL_COLUMN};
 
 /* A line for each text; its label stands on the first. */
 static void put_texts(const struct terminal *t, const char *label, const json_t *texts,
                       enum style style, const char *none) {
     json_each(texts, i, text) {
-        put_line(t, i ? "" : label, style, json_string_value(text));
+        terminal_fact(t, &facts, i ? "" : label, style, "%s", json_string_value(text));
     }
     if (!json_array_size(texts) && none) {
-        put_line(t, label, STYLE_DIM, none);
+        terminal_fact(t, &facts, label, STYLE_DIM, "%s", none);
     }
 }
 
@@ -28,23 +23,21 @@ static void put_compilers(const struct terminal *t, const json_t *kernels) {
     const json_t *toolkits = json_object_get(kernels, "toolkits");
     const json_t *cache = json_object_get(kernels, "cache");
     json_each(toolkits, i, one) {
-        autofree char *text =
-            xasprintf("CUDA %d in %s", (int)json_get_integer(one, "major", 0),
+        terminal_fact(t, &facts, i ? "" : "compiler", STYLE_PLAIN, "CUDA %d in %s",
+                      (int)json_get_integer(one, "major", 0),
                       json_get_string(one, "root", "?"));
-        put_line(t, i ? "" : "compiler", STYLE_PLAIN, text);
     }
     if (!json_array_size(toolkits)) {
-        put_line(t, "compiler", STYLE_YELLOW, "none");
+        terminal_fact(t, &facts, "compiler", STYLE_YELLOW, "none");
     }
     if (json_get_integer(cache, "entries", 0)) {
-        autofree char *text =
-            xasprintf("%d checks kept, %.1f MB; %d of %d questions answered from there",
+        terminal_fact(t, &facts, "", STYLE_PLAIN,
+                      "%d checks kept, %.1f MB; %d of %d questions answered from there",
                       (int)json_get_integer(cache, "entries", 0),
                       (double)json_get_integer(cache, "bytes", 0) / 1e6,
                       (int)json_get_integer(cache, "hits", 0),
                       (int)(json_get_integer(cache, "hits", 0) +
                             json_get_integer(cache, "misses", 0)));
-        put_line(t, "", STYLE_PLAIN, text);
     }
 }
 
@@ -63,27 +56,25 @@ static void put_skills(const struct terminal *t, const json_t *skills) {
     int known = (int)json_get_integer(catalog, "skills", 0);
     autofree char *text = known ? xasprintf("%d known", known)
                                 : xstrdup("looked for at the first question");
-    put_line(t, "skills", known ? STYLE_PLAIN : STYLE_DIM, text);
+    terminal_fact(t, &facts, "skills", known ? STYLE_PLAIN : STYLE_DIM, "%s", text);
     if (bundled) {
-        autofree char *place = xasprintf("bundled in %s", bundled);
-        put_line(t, "", STYLE_PLAIN, place);
+        terminal_fact(t, &facts, "", STYLE_PLAIN, "bundled in %s", bundled);
     }
     if (problem) {
-        put_line(t, "", STYLE_YELLOW, problem);
+        terminal_fact(t, &facts, "", STYLE_YELLOW, "%s", problem);
     }
     if (index) {
-        autofree char *told = xasprintf("their index: %s", index);
-        put_line(t, "", STYLE_YELLOW, told);
+        terminal_fact(t, &facts, "", STYLE_YELLOW, "their index: %s", index);
     }
     add_agents(&agents, json_object_get(skills, "agents"));
-    put_line(t, "agents", agents.len ? STYLE_PLAIN : STYLE_DIM,
-             agents.len ? agents.data : "none on this machine");
+    terminal_fact(t, &facts, "agents", agents.len ? STYLE_PLAIN : STYLE_DIM, "%s",
+                  agents.len ? agents.data : "none on this machine");
 }
 
 static void put_endpoint(const struct terminal *t, const char *label, const json_t *one) {
     autofree char *text = json_dumps(one, JSON_COMPACT);
-    put_line(t, label, STYLE_PLAIN,
-             json_get_string(one, "base_url", json_get_string(one, "url", text)));
+    terminal_fact(t, &facts, label, STYLE_PLAIN, "%s",
+                  json_get_string(one, "base_url", json_get_string(one, "url", text)));
 }
 
 static void put_models(const struct terminal *t, const json_t *models) {
@@ -93,7 +84,7 @@ static void put_models(const struct terminal *t, const json_t *models) {
         put_endpoint(t, i ? "" : "models", one);
     }
     if (problem) {
-        put_line(t, "answers", STYLE_YELLOW, problem);
+        terminal_fact(t, &facts, "answers", STYLE_YELLOW, "%s", problem);
     }
 }
 
@@ -109,9 +100,7 @@ static void put_missing(const struct terminal *t, const json_t *missing) {
 int render_status(const struct terminal *t, const json_t *result) {
     const json_t *kernels = json_object_get(result, "kernels");
     const json_t *configuration = json_object_get(result, "configuration");
-    autofree char *version =
-        xasprintf("upskilld %s", json_get_string(result, "version", "?"));
-    terminal_put(t, STYLE_BOLD, version);
+    terminal_putf(t, STYLE_BOLD, "upskilld %s", json_get_string(result, "version", "?"));
     puts("\n");
     put_texts(t, "workspace", json_object_get(result, "roots"), STYLE_PLAIN, "none");
     put_texts(t, "configuration", json_object_get(configuration, "files"), STYLE_PLAIN,

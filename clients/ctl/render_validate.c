@@ -41,7 +41,7 @@ static enum style verdict_style(const json_t *item) {
 char *render_sizes(const json_t *sizes) {
     autobuf out = BUF_INIT(400);
     json_each_member(sizes, name, value) {
-        buf_addf(&out, "%s%.64s=%" JSON_INTEGER_FORMAT, out.len ? " " : "", name,
+        buf_addf(&out, "%s%.64s=%lld", out.len ? " " : "", name,
                  json_integer_value(value));
     }
     return buf_detach(&out);
@@ -54,7 +54,7 @@ static void sizes_cell(struct table *table, const json_t *sizes) {
 
 static void output_row(struct table *table, const json_t *item, const json_t *output) {
     sizes_cell(table, json_object_get(item, "sizes"));
-    table_cellf(table, "%" JSON_INTEGER_FORMAT, number(item, "trial"));
+    table_cellf(table, "%lld", number(item, "trial"));
     if (!output) {
         for (int i = 0; i < 5; i++) {
             table_cell(table, "–");
@@ -65,7 +65,7 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
     }
     table_cell(table, json_get_string(output, "name", "?"));
     json_int_t elements = number(output, "elements");
-    table_cellf(table, "%" JSON_INTEGER_FORMAT, elements);
+    table_cellf(table, "%lld", elements);
     if (verdict_is(output, "unjudged")) {
         for (int i = 0; i < 3; i++) {
             table_cell(table, "–");
@@ -74,14 +74,13 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
         table_style(table, STYLE_YELLOW);
         return;
     }
-    table_cellf(table, "%" JSON_INTEGER_FORMAT, number(output, "mismatches"));
+    table_cellf(table, "%lld", number(output, "mismatches"));
     table_cellf(table, "%.3g", real(json_object_get(output, "max_abs_error")));
     table_cellf(table, "%.3g", real(json_object_get(output, "max_rel_error")));
     json_int_t judged = json_get_integer(output, "judged", elements);
-    autofree char *of = judged < elements ? xasprintf(", judged %" JSON_INTEGER_FORMAT
-                                                      " of %" JSON_INTEGER_FORMAT,
-                                                      judged, elements)
-                                          : xstrdup("");
+    autofree char *of = judged < elements
+                            ? xasprintf(", judged %lld of %lld", judged, elements)
+                            : xstrdup("");
     table_cellf(table, "%s%s", number(output, "mismatches") ? "wrong" : "ok", of);
     table_style(table, number(output, "mismatches") ? STYLE_RED : STYLE_GREEN);
 }
@@ -129,12 +128,11 @@ static bool put_absolute(const struct terminal *t, const json_t *output) {
     if (!passes(output) || error <= rtol || atol <= 0) {
         return false;
     }
-    autofree char *text =
-        xasprintf("%.64s is ok with a relative error of %.3g: what is off by no more "
-                  "than %.3g, the "
-                  "absolute tolerance, passes however small the value is",
-                  json_get_string(output, "name", "?"), error, atol);
-    terminal_put_wrapped(t, STYLE_DIM, text, 0, 0);
+    terminal_wrapf(t, STYLE_DIM, 0, 0,
+                   "%.64s is ok with a relative error of %.3g: what is off by no more "
+                   "than %.3g, the "
+                   "absolute tolerance, passes however small the value is",
+                   json_get_string(output, "name", "?"), error, atol);
     return true;
 }
 
@@ -152,7 +150,7 @@ static void explain_relative(const struct terminal *t, const json_t *cases) {
 
 static void put_value(const json_t *value) {
     if (json_is_integer(value)) {
-        printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        printf("%lld", json_integer_value(value));
     } else {
         printf("%.9g", real(value));
     }
@@ -161,7 +159,7 @@ static void put_value(const json_t *value) {
 static void put_sample(const struct terminal *t, const json_t *sample) {
     fputs("  [", stdout);
     json_each(json_object_get(sample, "index"), i, at) {
-        printf("%s%" JSON_INTEGER_FORMAT, i ? ", " : "", json_integer_value(at));
+        printf("%s%lld", i ? ", " : "", json_integer_value(at));
     }
     fputs("]  is ", stdout);
     fputs(terminal_start(t, STYLE_RED), stdout);
@@ -188,7 +186,7 @@ static void histogram(const struct terminal *t, const json_t *buckets) {
         } else {
             printf("      from 2^%-4.0f", power);
         }
-        printf(" %8" JSON_INTEGER_FORMAT, number(bucket, "count"));
+        printf(" %8lld", number(bucket, "count"));
         /* By the logarithm: one wrong element among millions should be seen. */
         autobuf bar = BUF_INIT(4096);
         terminal_add_bar(&bar, log1p((double)number(bucket, "count")) / log1p(largest),
@@ -205,7 +203,7 @@ static void put_case(const struct terminal *t, const json_t *item) {
     autofree char *text = render_sizes(json_object_get(item, "sizes"));
     fputs(*text ? " in " : "", stdout);
     terminal_put(t, STYLE_PLAIN, text);
-    printf(", trial %" JSON_INTEGER_FORMAT ", seed ", number(item, "trial"));
+    printf(", trial %lld, seed ", number(item, "trial"));
     terminal_put(t, STYLE_PLAIN, json_get_string(item, "seed", "?"));
     putchar('\n');
 }
@@ -246,7 +244,7 @@ static void put_error(const struct terminal *t, const json_t *result) {
         terminal_put(t, STYLE_BOLD, json_get_string(one, "opcode", "?"));
         printf(" at ");
         terminal_put(t, STYLE_PLAIN, json_get_string(one, "file", "?"));
-        printf(":%" JSON_INTEGER_FORMAT "\n", number(one, "line"));
+        printf(":%lld\n", number(one, "line"));
     }
     if (hint) {
         terminal_put(t, STYLE_BLUE, "hint: ");
@@ -270,8 +268,8 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     terminal_put(t, verdict_style(result), verdict);
     json_int_t warnings = number(result, "warnings");
     if (warnings && (passes(result) || json_get_bool(result, "strict", 0))) {
-        printf("%s %" JSON_INTEGER_FORMAT " warning%s%s", passes(result) ? " with" : ":",
-               warnings, warnings == 1 ? "" : "s",
+        printf("%s %lld warning%s%s", passes(result) ? " with" : ":", warnings,
+               warnings == 1 ? "" : "s",
                passes(result) ? "" : ", and strict allows none");
     }
     size_t trials = json_array_size(json_object_get(result, "cases"));
@@ -284,12 +282,10 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     }
     json_int_t skipped = number(json_object_get(result, "budget"), "skipped_trials");
     if (skipped) {
-        printf(", %" JSON_INTEGER_FORMAT " trials left out by the budget", skipped);
+        printf(", %lld trials left out by the budget", skipped);
     }
     if (json_object_get(backend, "device")) {
-        autofree char *device =
-            xasprintf(" (%s)", json_get_string(backend, "device", "?"));
-        terminal_put(t, STYLE_DIM, device);
+        terminal_putf(t, STYLE_DIM, " (%s)", json_get_string(backend, "device", "?"));
     }
     putchar('\n');
     const json_t *trial = json_object_get(result, "ideal_trial");
@@ -297,13 +293,12 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
         terminal_put(t, STYLE_DIM, "tensor cores: ideal sums, not an H100's\n");
     }
     if (trial) {
-        printf("one trial again with ideal sums: %s (%" JSON_INTEGER_FORMAT " ms)\n",
+        printf("one trial again with ideal sums: %s (%lld ms)\n",
                json_get_string(trial, "verdict", "?"), number(trial, "ms"));
     }
     const char *fallback = json_get_string(backend, "fallback", NULL);
     if (fallback) {
-        autofree char *words = xasprintf("not on a GPU: %s\n", fallback);
-        terminal_put(t, STYLE_YELLOW, words);
+        terminal_putf(t, STYLE_YELLOW, "not on a GPU: %s\n", fallback);
     }
 }
 

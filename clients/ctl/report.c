@@ -230,10 +230,10 @@ static void print_command(const json_t *finding, const json_t *answer) {
     json_int_t line = json_get_integer(finding, "line", 0);
     json_int_t column = json_get_integer(finding, "column", 0);
     if (line > 0) {
-        printf(",line=%" JSON_INTEGER_FORMAT, line);
+        printf(",line=%lld", line);
     }
     if (line > 0 && column > 0) {
-        printf(",col=%" JSON_INTEGER_FORMAT, column);
+        printf(",col=%lld", column);
     }
     fputs(",title=", stdout);
     put_escaped(rule_of(finding), true);

@@ -8,6 +8,7 @@
 #include "clients/ctl/agent_config.h"
 #include "clients/ctl/connection.h"
 #include "clients/ctl/setup_verify.h"
+#include "clients/ctl/texts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,25 +38,8 @@ struct setup {
     int count;
 };
 
-static const char usage[] =
-    "usage: upskillctl setup [AGENT…] [--scope user|project] [--print] [--remove] "
-    "[--yes]\n"
-    "\n"
-    "Tells agents of upskilld: puts one entry into each agent's own configuration file,\n"
-    "beside what is there, and starts the daemon once as an agent would.\n"
-    "\n"
-    "  AGENT            by default every agent that is found on this machine\n"
-    "  --scope SCOPE    user: for all projects (the default); project: for this folder\n"
-    "  --print          show what would be written, and write nothing\n"
-    "  --remove         take the entries out again\n"
-    "  --yes            do not ask\n"
-    "\n"
-    "example: upskillctl setup claude-code codex\n"
-    "\n"
-    "agents:\n";
-
 static void print_usage(void) {
-    fputs(usage, stdout);
+    fputs(setup_usage, stdout);
     for (const struct agent_config *a = agent_configs; a->name; a++) {
         autofree char *file = agent_config_file(a, false);
         printf("  %-13s %-12s %s\n", a->name, a->title, file ? file : "");

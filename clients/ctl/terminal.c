@@ -1,6 +1,7 @@
 #include "clients/ctl/terminal.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #define WRAP_MAX 100  /* longer lines are hard to read */
 #define WRAP_LEAST 16 /* columns that a wrapped text needs, or it goes to the left */
 #define INDENT_NARROW 4
+#define ERROR_MAX 2047 /* bytes */
 
 static bool wants_color(int fd) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -99,6 +101,43 @@ void terminal_put_wrapped(const struct terminal *t, enum style style, const char
     printf("%s\n", terminal_end(t));
 }
 
+/* As xasprintf. */
+static char *formatted(const char *fmt, va_list args) {
+    char *text = NULL;
+    if (vasprintf(&text, fmt, args) < 0) {
+        abort();
+    }
+    return text;
+}
+
+void terminal_putf(const struct terminal *t, enum style style, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    autofree char *text = formatted(fmt, args);
+    va_end(args);
+    terminal_put(t, style, text);
+}
+
+void terminal_wrapf(const struct terminal *t, enum style style, int column, int indent,
+                    const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    autofree char *text = formatted(fmt, args);
+    va_end(args);
+    terminal_put_wrapped(t, style, text, column, indent);
+}
+
+void terminal_fact(const struct terminal *t, const struct facts *facts, const char *label,
+                   enum style style, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    autofree char *text = formatted(fmt, args);
+    va_end(args);
+    terminal_putf(t, facts->style, "%*s%-*s", facts->indent, "",
+                  facts->column - facts->indent, label);
+    terminal_put_wrapped(t, style, text, facts->column, facts->column);
+}
+
 void terminal_progress(const struct terminal *t, const char *text) {
     if (!t->err_tty) {
         return;
@@ -138,23 +177,25 @@ void terminal_bar(const struct terminal *t, double part, int cells, enum style s
            bar.data + drawn);
 }
 
-void terminal_error(const struct terminal *t, const char *fmt, ...) {
-    char text[2048];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
+static void put_message(const struct terminal *t, enum style style, const char *kind,
+                        const char *text) {
     autobuf clean = BUF_INIT(1u << 16);
     text_clean(&clean, text, strlen(text));
-    fprintf(stderr, "%serror:%s %s\n", t->err_color ? escape(STYLE_RED) : "",
-            t->err_color ? "\033[0m" : "", clean.data);
+    fprintf(stderr, "%s%s:%s %s\n", terminal_err_start(t, style), kind,
+            terminal_err_end(t), clean.data);
+}
+
+void terminal_error(const struct terminal *t, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    autofree char *text = formatted(fmt, args);
+    va_end(args);
+    text[text_cut(text, strlen(text), ERROR_MAX)] = '\0';
+    put_message(t, STYLE_RED, "error", text);
 }
 
 void terminal_hint(const struct terminal *t, const char *text) {
-    autobuf clean = BUF_INIT(1u << 16);
-    text_clean(&clean, text, strlen(text));
-    fprintf(stderr, "%shint:%s %s\n", t->err_color ? escape(STYLE_BLUE) : "",
-            t->err_color ? "\033[0m" : "", clean.data);
+    put_message(t, STYLE_BLUE, "hint", text);
 }
 
 int terminal_lost_output(const struct terminal *t, int status) {

@@ -34,6 +34,8 @@ void terminal_init(struct terminal *t);
 const char *terminal_start(const struct terminal *t, enum style style);
 const char *terminal_end(const struct terminal *t);
 void terminal_put(const struct terminal *t, enum style style, const char *text);
+void terminal_putf(const struct terminal *t, enum style style, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 const char *terminal_err_start(const struct terminal *t, enum style style);
 const char *terminal_err_end(const struct terminal *t);
@@ -45,6 +47,18 @@ void terminal_err_size(int *columns, int *rows);
  * line beginning at `column`, the others after `indent` blanks; ends the last line. */
 void terminal_put_wrapped(const struct terminal *t, enum style style, const char *text,
                           int column, int indent);
+void terminal_wrapf(const struct terminal *t, enum style style, int column, int indent,
+                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* Lines that begin with what they are about: "teacher   model a, 2 drafts". The text
+ * begins at a column of its own, where the lines that it is wrapped into begin too. */
+struct facts {
+    enum style style; /* of the labels */
+    int indent, column;
+};
+void terminal_fact(const struct terminal *t, const struct facts *facts, const char *label,
+                   enum style style, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /* One line on standard error that is drawn over; nothing when it is no terminal. */
 void terminal_progress(const struct terminal *t, const char *text);

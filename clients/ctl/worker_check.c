@@ -285,23 +285,18 @@ static void try_worker(struct trial *t) {
 
 /* --- what is shown --- */
 
-static void put_line(const struct terminal *t, const char *what, const char *text) {
-    terminal_put(t, STYLE_BOLD, what);
-    printf("%*s", (int)(14 - strlen(what)), "");
-    terminal_put(t, STYLE_PLAIN, text);
-    putchar('\n');
-}
+static const struct facts facts = {STYLE_BOLD, 0, 14};
 
 static void put_validation(const struct terminal *t, const json_t *report,
                            const char *backend) {
     const json_t *told = json_object_get(report, run_key(backend));
     if (told) {
         const json_t *device = json_object_get(told, "backend");
-        autofree char *line =
-            xasprintf("%s on %s in %.0f ms", json_get_string(told, "verdict", "?"),
+        terminal_fact(t, &facts, strcmp(backend, "cuda") ? "run (CPU)" : "run (GPU)",
+                      STYLE_PLAIN, "%s on %s in %.0f ms",
+                      json_get_string(told, "verdict", "?"),
                       json_get_string(device, "device", backend),
                       json_number_value(json_object_get(told, "ms")));
-        put_line(t, strcmp(backend, "cuda") ? "run (CPU)" : "run (GPU)", line);
     }
 }
 
@@ -312,28 +307,29 @@ static double ms_of(const json_t *report, const char *key) {
 static void put_report(const struct terminal *t, const json_t *r) {
     const json_t *compiler = json_object_get(r, "compiler");
     if (json_object_get(r, "host")) {
-        autofree char *hello = xasprintf(
-            "%s (%s), upskilld-worker %s, protocol %d, after %d ms",
-            json_get_string(r, "host", "?"), json_get_string(r, "machine", "?"),
-            json_get_string(r, "version", "?"), (int)json_get_integer(r, "protocol", 0),
-            (int)json_get_integer(r, "greeted_ms", 0));
-        put_line(t, "greeting", hello);
+        terminal_fact(t, &facts, "greeting", STYLE_PLAIN,
+                      "%s (%s), upskilld-worker %s, protocol %d, after %d ms",
+                      json_get_string(r, "host", "?"), json_get_string(r, "machine", "?"),
+                      json_get_string(r, "version", "?"),
+                      (int)json_get_integer(r, "protocol", 0),
+                      (int)json_get_integer(r, "greeted_ms", 0));
     }
     json_each(json_object_get(r, "gpus"), i, gpu) {
-        put_line(t, "GPU", json_get_string(gpu, "name", "?"));
+        terminal_fact(t, &facts, "GPU", STYLE_PLAIN, "%s",
+                      json_get_string(gpu, "name", "?"));
     }
     if (json_object_get(r, "host") && !json_array_size(json_object_get(r, "gpus"))) {
-        put_line(t, "GPU", "none that CUDA's driver knows");
+        terminal_fact(t, &facts, "GPU", STYLE_PLAIN, "none that CUDA's driver knows");
     }
     if (compiler) {
-        autofree char *line =
-            xasprintf("%s %s, first check %.0f ms, then %.0f ms",
+        terminal_fact(t, &facts, "compiler", STYLE_PLAIN,
+                      "%s %s, first check %.0f ms, then %.0f ms",
                       json_get_string(compiler, "name", "?"),
                       json_get_string(compiler, "version", "?"),
                       ms_of(r, "first_check_ms"), ms_of(r, "warm_check_ms"));
-        put_line(t, "compiler", line);
     } else if (json_get_bool(r, "compiled_here", 0)) {
-        put_line(t, "compiler", "none there: kernels for it are compiled here");
+        terminal_fact(t, &facts, "compiler", STYLE_PLAIN,
+                      "none there: kernels for it are compiled here");
     }
     put_validation(t, r, "emulator");
     put_validation(t, r, "cuda");

@@ -2,21 +2,9 @@
 
 #include "base/err.h"
 #include "clients/ctl/connection.h"
+#include "clients/ctl/texts.h"
 
 #include <string.h>
-
-static const char usage[] =
-    "usage: upskillctl worker pack [--with-compiler] [--output FILE.tar.gz]\n"
-    "       upskillctl worker check NAME\n"
-    "       upskillctl worker check [--] PROGRAM ARGUMENT...\n"
-    "\n"
-    "pack makes one archive that holds all that the worker needs on another machine of\n"
-    "this architecture: with --with-compiler also NVIDIA's compiler library and "
-    "headers.\n"
-    "check starts a worker, NAME of the configuration or the command line given (such "
-    "as\n"
-    "ssh -T gpu1 upskilld-worker), shows what it has, and compiles and runs a kernel "
-    "there.\n";
 
 /* daemon/status of a daemon with these flags: new reference, or NULL after the error was
  * shown. */
@@ -43,7 +31,7 @@ int worker_command_run(const struct worker_command *command) {
     const char *verb = command->count ? command->words[0] : "";
     bool pack = strcmp(verb, "pack") == 0, check = strcmp(verb, "check") == 0;
     if (command->help || !(pack || check)) {
-        fputs(usage, command->help ? stdout : stderr);
+        fputs(worker_usage, command->help ? stdout : stderr);
         return command->help ? 0 : 2;
     }
     autojson *status = worker_ask_status(command);

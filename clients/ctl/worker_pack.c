@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "clients/ctl/elf_needs.h"
+#include "clients/ctl/texts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,13 +18,6 @@
 /* What Debian 12, Ubuntu 22.04 and RHEL 9 have. */
 #define GLIBC_MAJOR 2u
 #define GLIBC_MINOR 34u
-
-static const char start_script[] =
-    "#!/bin/sh\n"
-    "# Starts the worker, with the compiler beside it when there is one.\n"
-    "here=$(cd \"$(dirname \"$0\")\" && pwd) || exit 1\n"
-    "[ ! -d \"$here/cuda\" ] || export UPSKILLD_CUDA=\"$here/cuda\"\n"
-    "exec \"$here/upskilld-worker\" \"$@\"\n";
 
 struct pack {
     const struct worker_command *command;
@@ -96,39 +90,16 @@ static int stage_compiler(const struct pack *p, struct err *err) {
 }
 
 static char *readme_text(const struct pack *p) {
-    return xasprintf(
-        "upskilld-worker " UPSKILLD_VERSION " for %s, glibc %u.%u or newer\n"
-        "\n"
-        "Unpack this folder anywhere on a machine that shall compile or run kernels for\n"
-        "upskilld. Nothing else is installed there.\n"
-        "\n"
-        "  tar xzf %s.tar.gz\n"
-        "  %s/start --version\n"
-        "\n"
-        "Then name it in your own configuration (~/.config/upskilld/config.yaml), with\n"
-        "whatever starts a program on that machine in front:\n"
-        "\n"
-        "  workers:\n"
-        "    - argv: [ssh, -T, HOST, PATH/%s/start]\n"
-        "      name: HOST\n"
-        "\n"
-        "and try it: upskillctl worker check HOST\n"
-        "\n"
-        "%s",
-        p->needs.machine, p->needs.glibc_major, p->needs.glibc_minor, p->name, p->name,
-        p->name,
-        p->root
-            ? "cuda/ holds NVIDIA's compiler library and headers, under NVIDIA's own\n"
-              "licence (CUDA Toolkit End User License Agreement).\n"
-            : "A CUDA toolkit (12 or 13) of that machine is used: CUDA_HOME or the "
-              "usual places.\n");
+    return xasprintf(pack_readme, UPSKILLD_VERSION, p->needs.machine,
+                     p->needs.glibc_major, p->needs.glibc_minor, p->name, p->name,
+                     p->name, p->root ? pack_with_compiler : pack_without_compiler);
 }
 
 static int stage_all(struct pack *p, struct err *err) {
     autofree char *readme = readme_text(p);
     int rc = make_folder(p, "", err);
     rc = rc < 0 ? rc : link_file(p, p->worker, "upskilld-worker", err);
-    rc = rc < 0 ? rc : write_text(p, "start", start_script, 0755, err);
+    rc = rc < 0 ? rc : write_text(p, "start", pack_start_script, 0755, err);
     rc = rc < 0 ? rc : write_text(p, "README", readme, 0644, err);
     return rc < 0 || !p->root ? rc : stage_compiler(p, err);
 }
