@@ -131,6 +131,39 @@ static void no_spec(const json_t *params, const char *const *roots, const char *
     }
 }
 
+static int no_size(const json_t *sizes, const char *given, struct err *err) {
+    autobuf known = BUF_INIT(400);
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+        buf_addf(&known, "%s%s", known.len ? ", " : "", name);
+    }
+    return err_set(err, -EINVAL,
+                   "sizes.%.64s: the check spec has no size of this name; it has %s",
+                   given, known.len ? known.data : "none");
+}
+
+/* The request's sizes stand in for the file's of the same names, in each of its cases;
+ * neighbours that are then the same are one. */
+static int join_sizes(json_t *sizes, const json_t *given, struct err *err) {
+    const char *name;
+    json_t *value;
+    int r = 0;
+    for (size_t i = json_array_size(sizes); r == 0 && i-- > 0;) {
+        r = join_sizes(json_array_get(sizes, i), given, err);
+        if (json_equal(json_array_get(sizes, i), json_array_get(sizes, i + 1))) {
+            json_array_remove(sizes, i + 1);
+        }
+    }
+    json_object_foreach((json_t *)(uintptr_t)given, name, value) {
+        if (r == 0 && json_is_object(sizes)) {
+            r = json_object_get(sizes, name) ? json_object_set(sizes, name, value)
+                                             : no_size(sizes, name, err);
+        }
+    }
+    return r;
+}
+
 json_t *spec_file_join(const json_t *params, const char *const *roots, char **ret_folder,
                        struct err *err) {
     const char *path = json_get_string(params, "path", "");
@@ -154,7 +187,16 @@ json_t *spec_file_join(const json_t *params, const char *const *roots, char **re
     }
     autofree char *kernel = kernel_path(spec_path, joined);
     *ret_folder = folder_of(spec_path);
+    autojson *sizes = json_incref(json_object_get(joined, "sizes"));
     json_object_update(joined, (json_t *)(uintptr_t)params);
+    const json_t *given = json_object_get(params, "sizes");
+    if (sizes && json_is_object(given)) {
+        json_object_set(joined, "sizes", sizes);
+        if (join_sizes(sizes, given, err) < 0) {
+            json_decref(joined);
+            return NULL;
+        }
+    }
     if (is_spec && !json_object_get(params, "source")) {
         json_object_set_new(joined, "path", json_text(kernel, strlen(kernel)));
     }

@@ -75,7 +75,9 @@ static void add_value(const json_t *spec, struct err *err) {
         return;
     }
     autofree char *text = json_dumps(value, JSON_ENCODE_ANY);
-    if (text && !strstr(err->msg, text)) {
+    autofree char *quoted =
+        xasprintf("'%s'", json_is_string(value) ? json_string_value(value) : "");
+    if (text && !strstr(err->msg, text) && !strstr(err->msg, quoted)) {
         autofree char *said = xstrdup(err->msg);
         err_set(err, err->code, "%s; it is %.*s", said,
                 (int)text_cut(text, strlen(text), VALUE_SHOWN), text);

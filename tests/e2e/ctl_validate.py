@@ -153,6 +153,20 @@ def wrong_elements_have_bars_and_a_seed_that_repeats_them(room):
     same((code, re.findall(r"^  \[.*", more, re.M)), (1, re.findall(r"^  \[.*", out, re.M)))
 
 
+def one_size_of_the_files_is_replaced(room):
+    """By name, in each of its cases; all sizes of a case are that case alone."""
+    spec = dict(sizes=[{"n": 64, "m": 1}, {"n": 96, "m": 2}], args=SPEC["args"][:2] + [{"name": "n", "type": "int32",
+                "value": "n + 0 * m"}])
+    room.kernel("sized", GOOD, **spec)
+    code, out, _ = room.validate("sized.cu", "--size", "m=5", "--no-odd-sizes")
+    same((code, re.findall(r"^(n=\d+ m=\d+) ", out, re.M)), (0, ["n=64 m=5", "n=96 m=5"]))
+    code, out, _ = room.validate("sized.cu", "--size", "m=5", "--size", "n=7", "--no-odd-sizes")
+    same((code, re.findall(r"^(n=\d+ m=\d+) ", out, re.M)), (0, ["n=7 m=5"]))
+    code, _, err = room.validate("sized.cu", "--size", "rows=5")
+    same(code, 2)
+    holds(err, r"^error: sizes\.rows: the check spec has no size of this name; it has n, m$")
+
+
 def good_trials_are_counted(room):
     room.kernel("good", GOOD)
     _, out, _ = room.validate("good.cu", "--trials", "3", "--no-odd-sizes")
@@ -277,7 +291,7 @@ def what_a_gpu_measures_has_lines_and_bars(room):
           r"^not on a GPU: the driver is too old$")
 
 
-TESTS = [a_right_kernel_is_status_0, good_trials_are_counted, other_programs_get_wrong_outputs_and_both_sides_of_a_race,
+TESTS = [a_right_kernel_is_status_0, one_size_of_the_files_is_replaced, good_trials_are_counted, other_programs_get_wrong_outputs_and_both_sides_of_a_race,
          wrong_elements_have_bars_and_a_seed_that_repeats_them,
          a_finding_has_its_line_and_caret, what_does_not_compile_is_status_1_and_what_cannot_run_2,
          what_other_kernels_of_the_file_lack_is_not_told,
