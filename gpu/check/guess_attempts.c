@@ -1,10 +1,9 @@
 #include "gpu/check/guess_attempts.h"
 
 #include "base/buf.h"
-#include "base/lines.h"
 #include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
-#include "protocol/finding.h"
+#include "gpu/source/text_span.h"
 
 #include <string.h>
 
@@ -217,18 +216,8 @@ static void add_outcome(struct buf *out, const struct guess_attempts *a,
 static struct finding_span span_of(const struct host_guess *guess,
                                    const struct source_file *file) {
     const char *text = file->original ? file->original : file->text;
-    struct lines lines;
-    lines_init(&lines, text, file->len);
-    size_t line = lines_at(&lines, guess->offset);
-    size_t end = cuda_token_end(text, file->len, guess->offset);
-    struct finding_span span = {
-        .line = (int)line + 1,
-        .column = (int)(guess->offset - lines.starts[line]) + 1,
-        .end_line = (int)line + 1,
-        .end_column = (int)(end - lines.starts[line]) + 1,
-    };
-    lines_finish(&lines);
-    return span;
+    return text_span_once(text, file->len, guess->offset,
+                          cuda_token_end(text, file->len, guess->offset));
 }
 
 static json_t *shortened_note(const struct check_input *input) {

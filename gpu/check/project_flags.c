@@ -272,29 +272,11 @@ static void take_host_options(const struct search *s, const struct source *from,
     }
 }
 
-static const struct {
+struct value_option {
     const char *name;
     take_value *read;
-} with_value[] = {
-    {"-I", take_folder},
-    {"-iquote", take_folder},
-    {"--include-path", take_folder},
-    {"-isystem", take_later_folder},
-    {"-idirafter", take_later_folder},
-    {"--system-include", take_later_folder},
-    {"-D", take_macro},
-    {"--define-macro", take_macro},
-    {"-U", take_no_macro},
-    {"--undefine-macro", take_no_macro},
-    {"-std", take_std},
-    {"--std", take_std},
-    {"-include", take_included},
-    {"--pre-include", take_included},
-    {"-Xcompiler", take_host_options},
-    {"--compiler-options", take_host_options},
-    {"-optf", add_response},
-    {"--options-file", add_response},
 };
+#include "gpu/project_options_table.h"
 
 /* --- words --- */
 
@@ -341,11 +323,11 @@ static size_t add_word(const struct search *s, const struct source *from,
         add_response(s, from, word + 1, depth);
         return 1;
     }
-    for (size_t i = 0; i < ARRAY_LEN(with_value); i++) {
+    for (const struct value_option *o = with_value; o->name; o++) {
         size_t used;
-        const char *value = value_of(words, at, with_value[i].name, &used);
+        const char *value = value_of(words, at, o->name, &used);
         if (value) {
-            with_value[i].read(s, from, value, depth);
+            o->read(s, from, value, depth);
             return used;
         }
     }

@@ -1,10 +1,9 @@
 #include "gpu/check/script_fields.h"
 
-#include "base/lines.h"
 #include "base/mem.h"
 #include "gpu/source/python_fields.h"
 #include "gpu/source/python_strings.h"
-#include "protocol/finding.h"
+#include "gpu/source/text_span.h"
 
 #include <string.h>
 
@@ -30,16 +29,8 @@ static void drop_errors(json_t *findings, json_t **ret_first) {
 
 static json_t *note_new(const struct source_file *file, const struct python_field *field,
                         const json_t *error) {
-    struct lines lines;
-    lines_init(&lines, file->original, file->len);
-    size_t line = lines_at(&lines, field->start), end = lines_at(&lines, field->end);
-    struct finding_span span = {
-        .line = (int)line + 1,
-        .column = (int)(field->start - lines.starts[line]) + 1,
-        .end_line = (int)end + 1,
-        .end_column = (int)(field->end - lines.starts[end]) + 1,
-    };
-    lines_finish(&lines);
+    const struct finding_span span =
+        text_span_once(file->original, file->len, field->start, field->end);
     size_t len = field->end - field->start;
     autofree char *message = xasprintf(
         "%.*s is filled in when the script runs: as it stands this text does not compile "

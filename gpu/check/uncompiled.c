@@ -1,11 +1,10 @@
 #include "gpu/check/uncompiled.h"
 
 #include "base/buf.h"
-#include "base/lines.h"
 #include "base/mem.h"
 #include "gpu/source/device_templates.h"
 #include "gpu/source/kernel_template.h"
-#include "protocol/finding.h"
+#include "gpu/source/text_span.h"
 
 #include <string.h>
 
@@ -82,21 +81,6 @@ static void left_finish(struct left *left) {
 
 /* --- what is told of them --- */
 
-static struct finding_span span_of(const struct left *left) {
-    struct lines lines;
-    lines_init(&lines, left->file->text, left->file->len);
-    size_t first = lines_at(&lines, left->first->offset);
-    size_t last = lines_at(&lines, left->first->end);
-    struct finding_span span = {
-        .line = (int)first + 1,
-        .column = (int)(left->first->offset - lines.starts[first]) + 1,
-        .end_line = (int)last + 1,
-        .end_column = (int)(left->first->end - lines.starts[last]) + 1,
-    };
-    lines_finish(&lines);
-    return span;
-}
-
 static void explain_template(const struct left *left, struct buf *words) {
     const struct kernel_place *kernel = left->first;
     autofree char *example = kernel_template_example(
@@ -128,7 +112,8 @@ static void explain(const struct left *left, struct buf *words) {
 
 static void append(json_t *findings, const struct left *left) {
     autobuf words = BUF_INIT(8192);
-    const struct finding_span span = span_of(left);
+    const struct finding_span span = text_span_once(
+        left->file->text, left->file->len, left->first->offset, left->first->end);
     explain(left, &words);
     json_array_append_new(findings, finding_new("upskilld", "not_compiled", FINDING_INFO,
                                                 words.data, left->file->display, &span));
@@ -260,13 +245,8 @@ static bool is_named_elsewhere(const struct source_set *sources, size_t unit,
 static void note_functions(const struct source_file *file,
                            const struct device_template *first, const json_t *names,
                            json_t *findings) {
-    struct lines lines;
-    lines_init(&lines, file->text, file->len);
-    size_t line = lines_at(&lines, first->offset);
-    int column = (int)(first->offset - lines.starts[line]) + 1;
-    lines_finish(&lines);
-    struct finding_span span = {(int)line + 1, column, (int)line + 1,
-                                column + (int)(first->end - first->offset)};
+    const struct finding_span span =
+        text_span_once(file->text, file->len, first->offset, first->end);
     autobuf words = BUF_INIT(8192);
     buf_addf(
         &words,

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/strings.h"
 
 #include <errno.h>
 #include <string.h>
@@ -104,24 +105,17 @@ json_t *compile_job_to_json(const struct compile_job *job) {
     for (char **dir = job->include_dirs; dir && *dir; dir++) {
         json_array_append_new(dirs, json_text(*dir, strlen(*dir)));
     }
-    json_t *limits = json_object();
-    json_object_set_new(limits, "wall_ms", json_integer(job->limits.wall_ms));
-    json_object_set_new(limits, "cpu_s", json_integer(job->limits.cpu_s));
-    json_object_set_new(limits, "memory_bytes",
-                        json_integer((json_int_t)job->limits.memory_bytes));
-    json_t *json = json_object();
-    json_object_set_new(json, "include_dirs", dirs);
-    json_object_set_new(json, "options", compile_options_to_json(&job->options));
-    json_object_set_new(json, "prefix",
-                        job->prefix ? json_text(job->prefix, strlen(job->prefix))
-                                    : json_null());
-    json_object_set_new(json, "limits", limits);
-    return json;
+    return json_pack("{s:o, s:o, s:o?, s:{s:I, s:I, s:I}}", "include_dirs", dirs,
+                     "options", compile_options_to_json(&job->options), "prefix",
+                     job->prefix ? json_text(job->prefix, strlen(job->prefix)) : NULL,
+                     "limits", "wall_ms", (json_int_t)job->limits.wall_ms, "cpu_s",
+                     (json_int_t)job->limits.cpu_s, "memory_bytes",
+                     (json_int_t)job->limits.memory_bytes);
 }
 
 void compile_job_finish(struct compile_job *job) {
     source_set_finish(&job->sources);
-    compile_argv_free(job->include_dirs);
+    strings_free(job->include_dirs);
     if (job->options.defines) {
         compile_options_finish(&job->options);
     }

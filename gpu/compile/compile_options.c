@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
+#include "base/strings.h"
 #include "base/text.h"
 #include "gpu/source/std_names.h"
 
@@ -223,56 +224,7 @@ static int device_code_set(struct compile_options *o, const char *value,
     return 0;
 }
 
-static const struct option_rule rules[] = {
-    {"-arch", FORM_VALUE, arch_set},
-    {"--gpu-architecture", FORM_VALUE, arch_set},
-    {"-gencode", FORM_VALUE, gencode_set},
-    {"--generate-code", FORM_VALUE, gencode_set},
-    {"-std", FORM_VALUE, std_set},
-    {"--std", FORM_VALUE, std_set},
-    {"-maxrregcount", FORM_VALUE, registers_set},
-    {"--maxrregcount", FORM_VALUE, registers_set},
-    {"-rdc", FORM_VALUE, relocatable_set},
-    {"--relocatable-device-code", FORM_VALUE, relocatable_set},
-    {"--define-macro", FORM_VALUE, define_parse},
-    {"-use_fast_math", FORM_FLAG, fast_math_set},
-    {"--use_fast_math", FORM_FLAG, fast_math_set},
-    {"-lineinfo", FORM_FLAG, line_info_set},
-    {"--generate-line-info", FORM_FLAG, line_info_set},
-    {"-default-device", FORM_FLAG, default_device_set},
-    {"--device-as-default-execution-space", FORM_FLAG, default_device_set},
-    {"-dc", FORM_FLAG, device_code_set},
-    {"--device-c", FORM_FLAG, device_code_set},
-    {"-D", FORM_JOINED, define_parse},
-    /* What follows makes no difference to a device compile for one architecture. */
-    {"-c", FORM_FLAG, NULL},
-    {"--compile", FORM_FLAG, NULL},
-    {"-cubin", FORM_FLAG, NULL},
-    {"-ptx", FORM_FLAG, NULL},
-    {"-g", FORM_FLAG, NULL},
-    {"-m64", FORM_FLAG, NULL},
-    {"--extended-lambda", FORM_FLAG, NULL},
-    {"-extended-lambda", FORM_FLAG, NULL},
-    {"-o", FORM_VALUE, NULL},
-    {"-x", FORM_VALUE, NULL},
-    {"-t", FORM_VALUE, NULL},
-    {"--threads", FORM_VALUE, NULL},
-    {"-ccbin", FORM_VALUE, NULL},
-    {"--compiler-bindir", FORM_VALUE, NULL},
-    {"-Xptxas", FORM_VALUE, NULL},
-    {"--ptxas-options", FORM_VALUE, NULL},
-    {"-Xcompiler", FORM_VALUE, NULL},
-    {"--compiler-options", FORM_VALUE, NULL},
-    {"-Xcudafe", FORM_VALUE, NULL},
-    {"-Xlinker", FORM_VALUE, NULL},
-    {"-Xnvlink", FORM_VALUE, NULL},
-    {"--expt-", FORM_PREFIX, NULL},
-    {"-expt-", FORM_PREFIX, NULL},
-    {"-fPIC", FORM_FLAG, NULL},
-    {"-fpic", FORM_FLAG, NULL},
-    {"-O", FORM_PREFIX, NULL},
-    {"-W", FORM_PREFIX, NULL},
-};
+#include "gpu/options_table.h"
 
 /* Does `option` have the rule's form? *value is what it carries itself, or NULL. */
 static bool rule_matches(const struct option_rule *rule, const char *option,
@@ -297,8 +249,7 @@ static bool rule_matches(const struct option_rule *rule, const char *option,
 static const struct option_rule *rule_find(const json_t *options, size_t *at,
                                            const char **value) {
     const char *option = json_string_value(json_array_get(options, (*at)++));
-    for (size_t i = 0; option && i < ARRAY_LEN(rules); i++) {
-        const struct option_rule *rule = &rules[i];
+    for (const struct option_rule *rule = rules; option && rule->name; rule++) {
         if (rule_matches(rule, option, value)) {
             bool wants = rule->form == FORM_VALUE || rule->form == FORM_JOINED;
             if (wants && !*value) {
@@ -447,24 +398,12 @@ void compile_options_finish(struct compile_options *o) {
 }
 
 json_t *compile_options_to_json(const struct compile_options *o) {
-    json_t *json = json_object();
-    json_object_set_new(json, "arch", json_string(o->arch));
-    json_object_set_new(json, "std", json_string(o->std));
-    json_object_set_new(json, "defines", json_deep_copy(o->defines));
-    json_object_set_new(json, "fast_math", json_boolean(o->fast_math));
-    json_object_set_new(json, "line_info", json_boolean(o->line_info));
-    json_object_set_new(json, "quick", json_boolean(o->quick));
-    json_object_set_new(json, "relocatable", json_boolean(o->relocatable));
-    json_object_set_new(json, "default_device", json_boolean(o->default_device));
-    if (o->want_ptx) {
-        json_object_set_new(json, "want_ptx", json_true());
-    }
-    if (o->want_cubin) {
-        json_object_set_new(json, "want_cubin", json_true());
-    }
-    json_object_set_new(json, "max_registers", json_integer(o->max_registers));
-    json_object_set_new(json, "shims", json_integer(o->shims));
-    return json;
+    return json_pack("{s:s, s:s, s:O, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:i, s:i}",
+                     "arch", o->arch, "std", o->std, "defines", o->defines, "fast_math",
+                     o->fast_math, "line_info", o->line_info, "quick", o->quick,
+                     "relocatable", o->relocatable, "default_device", o->default_device,
+                     "want_ptx", o->want_ptx, "want_cubin", o->want_cubin,
+                     "max_registers", o->max_registers, "shims", (int)o->shims);
 }
 
 int compile_options_from_json(struct compile_options *ret, const json_t *json,
@@ -490,56 +429,40 @@ int compile_options_from_json(struct compile_options *ret, const json_t *json,
     return 0;
 }
 
-struct argv {
-    char **items;
-    size_t count;
-};
-
-static void argv_add(struct argv *a, char *item) {
-    a->items = xreallocarray(a->items, a->count + 2, sizeof *a->items);
-    a->items[a->count++] = item;
-    a->items[a->count] = NULL;
-}
-
 char **compile_options_argv(const struct compile_options *o, bool ptx) {
-    struct argv a = {0};
+    autojson *argv = json_array();
     const char *name;
     json_t *value;
-    argv_add(&a,
-             xasprintf("--gpu-architecture=%s%s", ptx ? "compute_" : "sm_", o->arch + 3));
-    argv_add(&a, xasprintf("--std=%s", o->std));
+    json_array_append_new(argv, json_sprintf("--gpu-architecture=%s%s",
+                                             ptx ? "compute_" : "sm_", o->arch + 3));
+    json_array_append_new(argv, json_sprintf("--std=%s", o->std));
     json_object_foreach(o->defines, name, value) {
-        argv_add(&a, xasprintf("-D%s=%s", name, json_string_value(value)));
+        json_array_append_new(argv,
+                              json_sprintf("-D%s=%s", name, json_string_value(value)));
     }
-    if (o->fast_math) {
-        argv_add(&a, xstrdup("--use_fast_math"));
-    }
-    if (o->line_info) {
-        argv_add(&a, xstrdup("-lineinfo"));
+    const struct {
+        bool wanted;
+        const char *option;
+    } flags[] = {
+        {o->fast_math, "--use_fast_math"},
+        {o->line_info, "-lineinfo"},
+        {o->relocatable, "-rdc=true"},
+        {o->relocatable || o->default_device, "-default-device"},
+        {o->quick, "--Ofast-compile=max"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+        if (flags[i].wanted) {
+            json_array_append_new(argv, json_string(flags[i].option));
+        }
     }
     if (o->max_registers) {
-        argv_add(&a, xasprintf("--maxrregcount=%d", o->max_registers));
-    }
-    if (o->relocatable) {
-        argv_add(&a, xstrdup("-rdc=true"));
-    }
-    if (o->relocatable || o->default_device) {
-        argv_add(&a, xstrdup("-default-device"));
-    }
-    if (o->quick) {
-        argv_add(&a, xstrdup("--Ofast-compile=max"));
+        json_array_append_new(argv, json_sprintf("--maxrregcount=%d", o->max_registers));
     }
     for (unsigned i = 0; std_names_shim(i); i++) {
         if (o->shims & 1u << i) {
-            argv_add(&a, xasprintf("--pre-include=%s", std_names_shim(i)));
+            json_array_append_new(argv,
+                                  json_sprintf("--pre-include=%s", std_names_shim(i)));
         }
     }
-    return a.items;
-}
-
-void compile_argv_free(char **argv) {
-    for (char **item = argv; item && *item; item++) {
-        free(*item);
-    }
-    free(argv);
+    return strings_from(argv);
 }

@@ -2,13 +2,12 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/lines.h"
 #include "base/mem.h"
 #include "gpu/draft/spec_draft.h"
 #include "gpu/editor/json_places.h"
 #include "gpu/source/host_code.h"
+#include "gpu/source/text_span.h"
 #include "gpu/validate/validate_title.h"
-#include "protocol/finding.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -220,15 +219,9 @@ struct telling {
 static void tell(const struct telling *t, const char *output, const char *code,
                  enum finding_severity severity, const char *message) {
     const struct document *d = t->d;
-    struct lines lines;
     size_t start, end;
     place_of(d, t->spec, output, &start, &end);
-    lines_init(&lines, d->text, d->len);
-    size_t line = lines_at(&lines, start);
-    const struct finding_span span = {(int)line + 1,
-                                      (int)(start - lines.starts[line]) + 1,
-                                      (int)line + 1, (int)(end - lines.starts[line]) + 1};
-    lines_finish(&lines);
+    const struct finding_span span = text_span_once(d->text, d->len, start, end);
     json_array_append_new(t->findings,
                           finding_new("run", code, severity, message, d->path, &span));
 }

@@ -1,9 +1,9 @@
 #include "gpu/facts/kernel_index.h"
 
 #include "base/buf.h"
-#include "base/lines.h"
 #include "gpu/source/host_code.h"
 #include "gpu/source/kernel_parameters.h"
+#include "gpu/source/text_span.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -25,14 +25,11 @@ static void add_spot(struct kernel_index *index, const struct source_file *file,
                      const struct lines *lines) {
     size_t list =
         place->signature_end > place->end ? place->signature_end - place->end : 0;
-    size_t line = lines_at(lines, place->offset);
-    size_t column = place->offset - lines->starts[line];
     index->spots = xreallocarray(index->spots, index->count + 1, sizeof *index->spots);
     index->spots[index->count++] = (struct kernel_spot){
         .name = xstrdup(place->name),
         .file = file,
-        .span = {(int)line + 1, (int)column + 1, (int)line + 1,
-                 (int)(column + place->end - place->offset) + 1},
+        .span = text_span(lines, place->offset, place->end),
         .parameters = kernel_parameter_names(text + place->end, list),
     };
 }

@@ -32,16 +32,6 @@ void fix_text_finish(struct fix_text *t) {
     free(t->tokens);
 }
 
-struct finding_span fix_text_span(const struct fix_text *t, size_t start, size_t end) {
-    size_t first = lines_at(&t->lines, start), last = lines_at(&t->lines, end);
-    return (struct finding_span){
-        .line = (int)first + 1,
-        .column = (int)(start - t->lines.starts[first]) + 1,
-        .end_line = (int)last + 1,
-        .end_column = (int)(end - t->lines.starts[last]) + 1,
-    };
-}
-
 size_t fix_text_offset(const struct fix_text *t, int line, int column) {
     if (line < 1 || (size_t)line > t->lines.count) {
         return t->len;
@@ -100,8 +90,7 @@ size_t fix_text_include_place(const struct fix_text *t) {
     for (size_t i = 0; i < t->count && t->tokens[i].kind == CUDA_DIRECTIVE; i++) {
         struct cuda_directive d = directive_at(t, i);
         bool counts = strcmp(d.name, "include") == 0 || strcmp(d.name, "pragma") == 0;
-        depth += strncmp(d.name, "if", 2) == 0;
-        depth -= strcmp(d.name, "endif") == 0;
+        depth += cuda_directive_nests(&d);
         cuda_directive_finish(&d);
         if (counts && depth == 0) {
             size_t line = lines_at(&t->lines, t->tokens[i].end);

@@ -1,9 +1,8 @@
 #pragma once
 /* fix_text: a source file as tokens and lines, for finding where an edit belongs. */
-#include "base/lines.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/source_set.h"
-#include "protocol/finding.h"
+#include "gpu/source/text_span.h"
 
 struct fix_text {
     const char *display;
@@ -19,7 +18,6 @@ struct fix_text {
 void fix_text_init(struct fix_text *t, const struct source_file *file);
 void fix_text_finish(struct fix_text *t);
 
-struct finding_span fix_text_span(const struct fix_text *t, size_t start, size_t end);
 /* The byte offset of a 1-based place; len when it is past the end. */
 size_t fix_text_offset(const struct fix_text *t, int line, int column);
 /* Index of the first token that ends after offset; count when there is none. */

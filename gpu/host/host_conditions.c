@@ -1,6 +1,7 @@
 #include "gpu/host/host_conditions.h"
 
 #include "base/mem.h"
+#include "gpu/source/cuda_lexer.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -9,76 +10,53 @@ static bool is_name_char(char c) {
     return c == '_' || isalnum((unsigned char)c);
 }
 
-/* The words of a directive behind its '#'. */
-static const char *directive_at(const struct code_tokens *t, size_t i, size_t *len) {
-    const char *s = t->text + t->list[i].start, *end = t->text + t->list[i].end;
-    s += s < end && *s == '#';
-    s += strspn(s, " \t");
-    *len = s < end ? (size_t)(end - s) : 0;
-    return s;
-}
-
-static bool directive_is(const struct code_tokens *t, size_t i, const char *name) {
-    size_t len, want = strlen(name);
-    const char *s = directive_at(t, i, &len);
-    return t->list[i].word == WORD_DIRECTIVE && len >= want && !memcmp(s, name, want) &&
-           (len == want || !is_name_char(s[want]));
+static size_t name_length(const char *s, const char *end) {
+    const char *at = s;
+    while (at < end && is_name_char(*at)) {
+        at++;
+    }
+    return (size_t)(at - s);
 }
 
 /* Whether the text defines a macro outside of conditions. */
 static bool is_defined(const struct host_program *p, const char *name, size_t len) {
     const struct code_tokens *t = &p->b.tokens;
+    struct cuda_directive d;
     int depth = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        size_t have;
-        const char *s = t->text;
-        if (t->list[i].word != WORD_DIRECTIVE) {
-            continue;
-        }
-        s = directive_at(t, i, &have);
-        depth += have > 2 && !memcmp(s, "if", 2);
-        depth -= directive_is(t, i, "endif");
-        if (depth > 0 || !directive_is(t, i, "define")) {
-            continue;
-        }
-        s += strlen("define");
-        s += strspn(s, " \t");
-        if (!strncmp(s, name, len) && !is_name_char(s[len])) {
-            return true;
+    bool found = false;
+    for (size_t i = 0; i < t->count && !found; i++) {
+        if (code_token_directive(t, i, &d)) {
+            const char *s = t->text + d.argument, *end = t->text + d.argument_end;
+            depth += cuda_directive_nests(&d);
+            found = depth <= 0 && !strcmp(d.name, "define") &&
+                    name_length(s, end) == len && !memcmp(s, name, len);
+            cuda_directive_finish(&d);
         }
     }
-    return false;
+    return found;
 }
 
 /* Whether the branch that a directive opens is taken: "ifdef X", "if defined(X)", "if 0"
  * and their like. What else it may be is not. */
-static bool is_taken(const struct host_program *p, size_t i) {
-    size_t len;
-    const char *s = directive_at(&p->b.tokens, i, &len), *end = s + len;
-    bool no = directive_is(&p->b.tokens, i, "ifndef");
-    bool plain = no || directive_is(&p->b.tokens, i, "ifdef");
-    while (s < end && is_name_char(*s)) {
-        s++;
-    }
-    s += strspn(s, " \t");
+static bool is_taken(const struct host_program *p, const struct cuda_directive *d) {
+    const char *text = p->b.tokens.text, *s = text + d->argument,
+               *end = text + d->argument_end;
+    bool no = !strcmp(d->name, "ifndef"), plain = no || !strcmp(d->name, "ifdef");
     if (!plain && s < end && *s == '!') {
         no = true;
         s++;
+        s += strspn(s, " \t");
     }
     if (!plain && !strncmp(s, "defined", 7)) {
         s += 7 + strspn(s + 7, " \t(");
         plain = true;
     }
     const char *name = s;
-    while (s < end && is_name_char(*s)) {
-        s++;
-    }
-    size_t rest = strspn(s, " \t)\r");
+    size_t len = name_length(s, end), rest = len + strspn(s + len, " \t)\r");
     if (s + rest < end && s[rest] != '/' && s[rest] != '\n') {
         return false;
     }
-    return plain ? is_defined(p, name, (size_t)(s - name)) != no
-                 : *name != '0' && s == name + 1 && *name == '1';
+    return plain ? is_defined(p, name, len) != no : len == 1 && *name == '1';
 }
 
 #define NESTED_MAX 64
@@ -88,22 +66,19 @@ struct branch {
 };
 
 /* What a directive does to the branches that are open. */
-static void step(const struct host_program *p, size_t i, struct branch *open,
-                 size_t *depth) {
-    const struct code_tokens *t = &p->b.tokens;
-    bool begins = directive_is(t, i, "if") || directive_is(t, i, "ifdef") ||
-                  directive_is(t, i, "ifndef");
+static void step(const struct host_program *p, const struct cuda_directive *d,
+                 struct branch *open, size_t *depth) {
     struct branch *last = *depth ? &open[*depth - 1] : NULL;
-    if (begins && *depth < NESTED_MAX) {
-        bool outer = !last || last->now, taken = is_taken(p, i);
+    if (cuda_directive_nests(d) > 0 && *depth < NESTED_MAX) {
+        bool outer = !last || last->now, taken = is_taken(p, d);
         open[(*depth)++] = (struct branch){outer, taken, outer && taken};
-    } else if (last && directive_is(t, i, "elif")) {
-        bool taken = !last->taken && is_taken(p, i);
+    } else if (last && !strcmp(d->name, "elif")) {
+        bool taken = !last->taken && is_taken(p, d);
         last->now = last->outer && taken;
         last->taken |= taken;
-    } else if (last && directive_is(t, i, "else")) {
+    } else if (last && !strcmp(d->name, "else")) {
         last->now = last->outer && !last->taken;
-    } else if (last && directive_is(t, i, "endif")) {
+    } else if (last && cuda_directive_nests(d) < 0) {
         --*depth;
     }
 }
@@ -111,11 +86,13 @@ static void step(const struct host_program *p, size_t i, struct branch *open,
 bool *host_conditions_read(const struct host_program *p) {
     const struct code_tokens *t = &p->b.tokens;
     struct branch open[NESTED_MAX];
+    struct cuda_directive d;
     bool *active = xcalloc(t->count + 1, sizeof *active);
     size_t depth = 0;
     for (size_t i = 0; i < t->count; i++) {
-        if (t->list[i].word == WORD_DIRECTIVE) {
-            step(p, i, open, &depth);
+        if (code_token_directive(t, i, &d)) {
+            step(p, &d, open, &depth);
+            cuda_directive_finish(&d);
         }
         active[i] = depth == 0 || (!p->certain && open[depth - 1].now);
     }

@@ -10,41 +10,11 @@ enum { MAX_TOKENS = 64 };
 
 /* --- types --- */
 
-static const struct {
+struct type_name {
     const char *word;
     enum tensor_type type;
-} types[] = {
-    {"float", TENSOR_FLOAT32},
-    {"double", TENSOR_FLOAT64},
-    {"half", TENSOR_FLOAT16},
-    {"__half", TENSOR_FLOAT16},
-    {"nv_half", TENSOR_FLOAT16},
-    {"nv_bfloat16", TENSOR_BFLOAT16},
-    {"__nv_bfloat16", TENSOR_BFLOAT16},
-    {"__nv_fp8_e4m3", TENSOR_FLOAT8_E4M3},
-    {"__nv_fp8_e5m2", TENSOR_FLOAT8_E5M2},
-    {"bool", TENSOR_BOOL},
-    {"int8_t", TENSOR_INT8},
-    {"int16_t", TENSOR_INT16},
-    {"int32_t", TENSOR_INT32},
-    {"int64_t", TENSOR_INT64},
-    {"uint8_t", TENSOR_UINT8},
-    {"uint16_t", TENSOR_UINT16},
-    {"uint32_t", TENSOR_UINT32},
-    {"uint64_t", TENSOR_UINT64},
-    {"size_t", TENSOR_UINT64},
-    {"ptrdiff_t", TENSOR_INT64},
-    {"__half2", TENSOR_FLOAT16},
-    {"half2", TENSOR_FLOAT16},
-    {"__nv_bfloat162", TENSOR_BFLOAT16},
-    {"nv_bfloat162", TENSOR_BFLOAT16},
-    {"uint", TENSOR_UINT32},
-    {"uchar", TENSOR_UINT8},
-    {"ushort", TENSOR_UINT16},
-    {"ulong", TENSOR_UINT64},
-    {"ulonglong", TENSOR_UINT64},
-    {"longlong", TENSOR_INT64},
 };
+#include "gpu/type_names_table.h"
 
 /* The words of C's own integers, which come in any order. */
 struct integer_words {
@@ -81,7 +51,7 @@ static enum tensor_type integer_type(const struct integer_words *w) {
 }
 
 static enum tensor_type type_find(const char *word) {
-    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+    for (size_t i = 0; types[i].word; i++) {
         if (!strcmp(types[i].word, word)) {
             return types[i].type;
         }

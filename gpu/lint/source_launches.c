@@ -2,9 +2,9 @@
 #include "gpu/lint/source_launches.h"
 
 #include "base/buf.h"
-#include "base/lines.h"
 #include "base/mem.h"
 #include "gpu/host/kernel_launch.h"
+#include "gpu/source/text_span.h"
 
 #include <string.h>
 
@@ -35,12 +35,12 @@ static json_t *launch_json(const struct kernel_launch *l, const struct lines *li
     if (!is_extent(l) || !l->name.frame || !l->name.frame->in) {
         return NULL;
     }
-    size_t start = l->name.t->list[l->name.from].start, line = lines_at(lines, start);
+    size_t start = l->name.t->list[l->name.from].start;
+    const struct finding_span at = text_span(lines, start, start);
     json_t *launch = json_pack("{s:o, s:[I,I,I], s:s, s:i, s:i}", "kernel",
                                kernel_text(l->name.t, l->name.from, l->open), "block",
                                l->block[0].value, l->block[1].value, l->block[2].value,
-                               "file", file, "line", (int)line + 1, "column",
-                               (int)(start - lines->starts[line]) + 1);
+                               "file", file, "line", at.line, "column", at.column);
     if (l->has_shared && l->shared.value >= 0 && l->shared.value <= INT32_MAX) {
         json_object_set_new(launch, "dynamic_shared_bytes",
                             json_integer(l->shared.value));

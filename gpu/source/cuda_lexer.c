@@ -495,6 +495,17 @@ void cuda_directive_read(const struct cuda_lexer *l, const struct cuda_token *t,
     }
 }
 
+int cuda_directive_nests(const struct cuda_directive *d) {
+    return (strncmp(d->name, "if", 2) == 0) - (strcmp(d->name, "endif") == 0);
+}
+
+void cuda_lexer_init_argument(struct cuda_lexer *l, const char *text,
+                              const struct cuda_directive *d) {
+    cuda_lexer_init(l, text, d->argument_end);
+    l->at = d->argument;
+    l->line_start = false;
+}
+
 void cuda_directive_finish(struct cuda_directive *d) {
     free(d->target);
     d->target = NULL;

@@ -61,4 +61,9 @@ struct cuda_directive {
 /* Take a CUDA_DIRECTIVE token apart (splices and comments inside it are understood). */
 void cuda_directive_read(const struct cuda_lexer *l, const struct cuda_token *t,
                          struct cuda_directive *ret);
+/* By how much it opens conditions: 1 for #if and its like, -1 for #endif, else 0. */
+int cuda_directive_nests(const struct cuda_directive *d);
+/* For the tokens of what follows its name. */
+void cuda_lexer_init_argument(struct cuda_lexer *l, const char *text,
+                              const struct cuda_directive *d);
 void cuda_directive_finish(struct cuda_directive *d);

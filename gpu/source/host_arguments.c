@@ -8,27 +8,17 @@
 
 #define LAUNCH_TOKENS_MAX 1024 /* between <<< and >>> */
 
-struct call {
-    const struct bindings *locals;
-    const struct template_parameters *parameters;
-    struct bindings *ret;
-    size_t at;
-};
-
-static void bind_argument(const struct code_tokens *t, size_t from, size_t to,
-                          void *data) {
-    struct call *call = data;
-    if (call->at < call->parameters->count) {
-        const struct template_parameter *p = &call->parameters->list[call->at++];
-        char *text = bindings_expand(t, from, to, call->locals);
-        bindings_add(call->ret, p->name, p->is_type ? text : bindings_in_parens(text));
+/* The arguments in [at, close) of a list stand for the parameters from *given on. */
+static void bind_arguments(const struct code_tokens *t, size_t at, size_t close,
+                           const struct bindings *locals,
+                           const struct template_parameters *parameters, size_t *given,
+                           struct bindings *ret) {
+    struct list_part part;
+    while (*given < parameters->count && template_list_next(t, &at, close, &part)) {
+        const struct template_parameter *p = &parameters->list[(*given)++];
+        char *text = bindings_expand(t, part.from, part.to, locals);
+        bindings_add(ret, p->name, p->is_type ? text : bindings_in_parens(text));
     }
-}
-
-static void count_argument(const struct code_tokens *t, size_t from, size_t to,
-                           void *data) {
-    (void)t, (void)from, (void)to;
-    ++*(size_t *)data;
 }
 
 /* What a call at token i leaves to be deduced, given those in the angles up to `close`;
@@ -68,7 +58,10 @@ char *walk_template_arguments(struct walk *w, const struct declaration *callee, 
         if (close == i + 1) {
             return NULL;
         }
-        template_list_split(w->t, i + 1, close, count_argument, &given);
+        struct list_part part;
+        for (size_t at = i + 2; template_list_next(w->t, &at, close, &part);) {
+            given++;
+        }
     }
     char *said =
         close > i ? bindings_expand(w->t, i + 1, close + 1, w->names) : xstrdup("<>");
@@ -95,16 +88,17 @@ void walk_bind_answers(struct collector *c, const char *text,
                        const struct template_parameters *parameters,
                        struct bindings *ret) {
     const struct bindings none = {.count = 0};
-    struct call call = {&none, parameters, ret, 0};
     struct code_tokens t;
+    size_t given = 0;
     /* the blank keeps the last '>' a token of its own */
     autofree char *list = xasprintf("%.*s >", (int)strlen(text) - 1, text);
     if (code_tokens_read(&t, list, strlen(list)) == 0) {
-        template_list_split(&t, 0, t.count - 1, bind_argument, &call);
+        bind_arguments(&t, 1, t.count - 1, &none, parameters, &given, ret);
         code_tokens_finish(&t);
     }
-    while (call.at < parameters->count && parameters->list[call.at].fallback) {
-        const struct template_parameter *p = &parameters->list[call.at];
-        bind_argument(&c->b->tokens, p->fallback, p->fallback_end, &call);
+    while (given < parameters->count && parameters->list[given].fallback) {
+        const struct template_parameter *p = &parameters->list[given];
+        bind_arguments(&c->b->tokens, p->fallback, p->fallback_end, &none, parameters,
+                       &given, ret);
     }
 }

@@ -2,17 +2,17 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "gpu/source/cuda_lexer.h"
 
 #include <string.h>
 
 static bool is_conditional(const struct code_tokens *t, size_t base, size_t offset) {
     int depth = 0;
+    struct cuda_directive d;
     for (size_t i = 0; i < t->count && t->list[i].start < offset; i++) {
-        if (t->list[i].word == WORD_DIRECTIVE && t->list[i].start >= base) {
-            const char *word = t->text + t->list[i].start + 1;
-            word += strspn(word, " \t");
-            depth += strncmp(word, "if", 2) == 0;
-            depth -= strncmp(word, "endif", 5) == 0;
+        if (t->list[i].start >= base && code_token_directive(t, i, &d)) {
+            depth += cuda_directive_nests(&d);
+            cuda_directive_finish(&d);
         }
     }
     return depth > 0;

@@ -113,21 +113,11 @@ static void tell(const struct host_blanker *b, struct host_code *ret) {
 
 /* ---- blanking ---- */
 
-static void read_directive(const struct host_blanker *b, size_t i,
-                           struct cuda_directive *d) {
-    struct cuda_lexer l;
-    cuda_lexer_init(&l, b->tokens.text, b->tokens.len);
-    struct cuda_token t = {.kind = CUDA_DIRECTIVE,
-                           .start = b->tokens.list[i].start,
-                           .end = b->tokens.list[i].end};
-    cuda_directive_read(&l, &t, d);
-}
-
 /* Directives stay, so that #if and #endif still match and macros are still defined. Loop
  * pragmas go: without their loop they are errors. */
 static bool directive_goes(const struct host_blanker *b, size_t i) {
     struct cuda_directive d;
-    read_directive(b, i, &d);
+    code_token_directive(&b->tokens, i, &d);
     const char *argument = b->tokens.text + d.argument;
     size_t len = d.argument_end - d.argument;
     bool goes = strcmp(d.name, "pragma") == 0 && !memmem(argument, len, "push", 4) &&
@@ -154,7 +144,7 @@ static void blank_tokens(const struct host_blanker *b, size_t first, size_t last
 /* #include <vector> and the like; with `costly` also those that only host code used. */
 static bool is_host_include(const struct host_blanker *b, size_t i, bool costly) {
     struct cuda_directive d;
-    read_directive(b, i, &d);
+    code_token_directive(&b->tokens, i, &d);
     bool brings =
         b->macros.library_types && d.target && host_names_library_header(d.target);
     bool host =
@@ -169,7 +159,7 @@ static bool is_host_include(const struct host_blanker *b, size_t i, bool costly)
  * the user's that relies on what was included before it. */
 static bool directive_needs_std(const struct host_blanker *b, size_t i) {
     struct cuda_directive d;
-    read_directive(b, i, &d);
+    code_token_directive(&b->tokens, i, &d);
     const char *argument = b->tokens.text + d.argument;
     size_t len = d.argument_end - d.argument;
     bool needs =
@@ -226,7 +216,7 @@ static bool is_torch_include(const struct host_blanker *b, size_t i) {
         return false;
     }
     struct cuda_directive d;
-    read_directive(b, i, &d);
+    code_token_directive(&b->tokens, i, &d);
     bool is =
         strcmp(d.name, "include") == 0 && d.target && host_names_torch_header(d.target);
     cuda_directive_finish(&d);

@@ -102,9 +102,7 @@ static bool read_body(const struct host_macros *m, struct cuda_lexer *l,
 static void read_define(struct host_macros *m, const char *text,
                         const struct cuda_directive *d) {
     struct cuda_lexer l;
-    cuda_lexer_init(&l, text, d->argument_end);
-    l.at = d->argument;
-    l.line_start = false;
+    cuda_lexer_init_argument(&l, text, d);
     struct cuda_token name = cuda_lexer_next(&l);
     if (name.kind != CUDA_IDENTIFIER || name.end >= d->argument_end ||
         text[name.end] != '(') {

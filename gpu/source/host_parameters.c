@@ -32,29 +32,25 @@ static void read_parameter(const struct code_tokens *t, size_t from, size_t to,
     ret->list[ret->count++] = p;
 }
 
-void template_list_split(const struct code_tokens *t, size_t open, size_t close,
-                         void (*part)(const struct code_tokens *t, size_t from, size_t to,
-                                      void *data),
-                         void *data) {
+bool template_list_next(const struct code_tokens *t, size_t *at, size_t close,
+                        struct list_part *ret) {
     int depth = 0;
-    size_t from = open + 1;
-    for (size_t i = open + 1; i <= close; i++) {
+    ret->from = *at;
+    for (size_t i = *at; i <= close; i++) {
         enum code_word w = code_word(t, i);
         if (i == close || (w == WORD_COMMA && depth == 0)) {
-            if (i > from) {
-                part(t, from, i, data);
+            ret->to = i;
+            *at = i + 1;
+            if (i > ret->from) {
+                return true;
             }
-            from = i + 1;
+            ret->from = i + 1;
         }
         depth += w == WORD_PAREN_OPEN || w == WORD_LESS || w == WORD_BRACE_OPEN;
         depth -= w == WORD_PAREN_CLOSE || w == WORD_GREATER || w == WORD_BRACE_CLOSE;
         depth -= w == WORD_SHIFT_RIGHT && i < close ? 2 : 0;
     }
-}
-
-static void add_parameter(const struct code_tokens *t, size_t from, size_t to,
-                          void *data) {
-    read_parameter(t, from, to, data);
+    return false;
 }
 
 void template_parameters_read(const struct code_tokens *t, const struct declaration *d,
@@ -69,7 +65,10 @@ void template_parameters_read(const struct code_tokens *t, const struct declarat
         ret->bad = code_word(t, open) == WORD_LESS; /* else an explicit instantiation */
         return;
     }
-    template_list_split(t, open, close, add_parameter, ret);
+    struct list_part part;
+    for (size_t at = open + 1; template_list_next(t, &at, close, &part);) {
+        read_parameter(t, part.from, part.to, ret);
+    }
 }
 
 bool template_parameters_mentioned(const char *text,

@@ -24,8 +24,11 @@ void template_parameters_read(const struct code_tokens *t, const struct declarat
 /* Whether a text names one of them, or cannot be read. */
 bool template_parameters_mentioned(const char *text, const struct template_parameters *p);
 
-/* Calls `part` for each part of the list in the angles at `open`, split at its commas. */
-void template_list_split(const struct code_tokens *t, size_t open, size_t close,
-                         void (*part)(const struct code_tokens *t, size_t from, size_t to,
-                                      void *data),
-                         void *data);
+/* Tokens [from, to). */
+struct list_part {
+    size_t from, to;
+};
+/* The next part, between commas, of a list in angles or parentheses that ends at token
+ * `close`; *at, first the token behind the opening one, moves on. False: no more. */
+bool template_list_next(const struct code_tokens *t, size_t *at, size_t close,
+                        struct list_part *ret);

@@ -41,19 +41,14 @@ void parser_drop_scopes(struct parser *p) {
 }
 
 bool parser_pass_directive(struct parser *p) {
-    struct cuda_lexer l;
-    cuda_lexer_init(&l, p->t->text, p->t->len);
-    struct cuda_token t = {.kind = CUDA_DIRECTIVE,
-                           .start = p->t->list[p->i].start,
-                           .end = p->t->list[p->i].end};
     struct cuda_directive d;
-    cuda_directive_read(&l, &t, &d);
-    bool opens = strncmp(d.name, "if", 2) == 0, branches = strncmp(d.name, "el", 2) == 0;
-    bool closes = strcmp(d.name, "endif") == 0;
+    code_token_directive(p->t, p->i, &d);
+    int nests = cuda_directive_nests(&d);
+    bool branches = strncmp(d.name, "el", 2) == 0;
     cuda_directive_finish(&d);
-    if (opens && p->conditional_count < CONDITIONALS_MAX) {
+    if (nests > 0 && p->conditional_count < CONDITIONALS_MAX) {
         push_conditional(p);
-    } else if (closes && p->conditional_count > 0) {
+    } else if (nests < 0 && p->conditional_count > 0) {
         p->conditional_count--;
     } else if (branches && p->conditional_count > 0) {
         p->braces = p->conditionals[p->conditional_count - 1].braces;

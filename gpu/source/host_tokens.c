@@ -43,67 +43,7 @@ static const struct spelling punctuators[] = {
     {"!", WORD_NOT},
 };
 
-/* In strcmp's order. */
-static const struct spelling keywords[] = {
-    {"__asm", WORD_ASM},
-    {"__asm__", WORD_ASM},
-    {"__constant__", WORD_DEVICE},
-    {"__device__", WORD_DEVICE},
-    {"__global__", WORD_GLOBAL},
-    {"__host__", WORD_HOST},
-    {"__managed__", WORD_DEVICE},
-    {"__shared__", WORD_DEVICE},
-    {"alignas", WORD_ATTRIBUTE},
-    {"asm", WORD_ASM},
-    {"auto", WORD_TYPE},
-    {"bool", WORD_TYPE},
-    {"catch", WORD_CATCH},
-    {"char", WORD_TYPE},
-    {"class", WORD_CLASS},
-    {"concept", WORD_CONCEPT},
-    {"const", WORD_CONST},
-    {"consteval", WORD_CONSTEXPR},
-    {"constexpr", WORD_CONSTEXPR},
-    {"decltype", WORD_ATTRIBUTE},
-    {"default", WORD_DEFAULT},
-    {"delete", WORD_DELETE},
-    {"double", WORD_TYPE},
-    {"enum", WORD_ENUM},
-    {"explicit", WORD_ATTRIBUTE},
-    {"extern", WORD_EXTERN},
-    {"final", WORD_FINAL},
-    {"float", WORD_TYPE},
-    {"friend", WORD_FRIEND},
-    {"inline", WORD_INLINE},
-    {"int", WORD_TYPE},
-    {"long", WORD_TYPE},
-    {"mutable", WORD_TYPE},
-    {"namespace", WORD_NAMESPACE},
-    {"noexcept", WORD_ATTRIBUTE},
-    {"operator", WORD_OPERATOR},
-    {"private", WORD_ACCESS},
-    {"protected", WORD_ACCESS},
-    {"public", WORD_ACCESS},
-    {"requires", WORD_REQUIRES},
-    {"short", WORD_TYPE},
-    {"signed", WORD_TYPE},
-    {"sizeof", WORD_ATTRIBUTE},
-    {"static", WORD_STATIC},
-    {"static_assert", WORD_STATIC_ASSERT},
-    {"struct", WORD_STRUCT},
-    {"template", WORD_TEMPLATE},
-    {"throw", WORD_ATTRIBUTE},
-    {"try", WORD_TRY},
-    {"typedef", WORD_TYPEDEF},
-    {"typename", WORD_TYPENAME},
-    {"typeof", WORD_ATTRIBUTE},
-    {"union", WORD_UNION},
-    {"unsigned", WORD_TYPE},
-    {"using", WORD_USING},
-    {"virtual", WORD_VIRTUAL},
-    {"void", WORD_TYPE},
-    {"volatile", WORD_TYPE},
-};
+#include "gpu/keywords_table.h"
 
 static size_t spell_token(const struct code_tokens *t, const struct code_token *token,
                           char *out, size_t max) {
@@ -153,7 +93,7 @@ static bool is_reserved_word(const char *s) {
 /* No keyword: a name; reserved words take arguments as attributes do. */
 static enum code_word identifier_word(const char *s) {
     const struct spelling *found =
-        bsearch(s, keywords, ARRAY_LEN(keywords), sizeof *keywords, compare_spelling);
+        bsearch(s, keywords, ARRAY_LEN(keywords) - 1, sizeof *keywords, compare_spelling);
     return found ? found->word : is_reserved_word(s) ? WORD_ATTRIBUTE : WORD_NAME;
 }
 
@@ -313,8 +253,8 @@ void code_tokens_finish(struct code_tokens *t) {
     t->count = 0;
 }
 
-bool code_token_define(const struct code_tokens *t, size_t i,
-                       struct cuda_directive *ret) {
+bool code_token_directive(const struct code_tokens *t, size_t i,
+                          struct cuda_directive *ret) {
     if (t->list[i].word != WORD_DIRECTIVE) {
         return false;
     }
@@ -323,11 +263,16 @@ bool code_token_define(const struct code_tokens *t, size_t i,
         .kind = CUDA_DIRECTIVE, .start = t->list[i].start, .end = t->list[i].end};
     cuda_lexer_init(&l, t->text, t->len);
     cuda_directive_read(&l, &token, ret);
-    if (strcmp(ret->name, "define") != 0) {
-        cuda_directive_finish(ret);
-        return false;
-    }
     return true;
+}
+
+bool code_token_define(const struct code_tokens *t, size_t i,
+                       struct cuda_directive *ret) {
+    bool is = code_token_directive(t, i, ret) && strcmp(ret->name, "define") == 0;
+    if (!is && t->list[i].word == WORD_DIRECTIVE) {
+        cuda_directive_finish(ret);
+    }
+    return is;
 }
 
 bool code_token_is(const struct code_tokens *t, size_t i, const char *text) {

@@ -107,7 +107,10 @@ static inline enum code_word code_word(const struct code_tokens *t, size_t i) {
 bool code_token_is(const struct code_tokens *t, size_t i, const char *text);
 /* As one of the words, which blanks part. */
 bool code_token_in(const struct code_tokens *t, size_t i, const char *words);
-/* The directive that token i is, when it is a #define: cuda_directive_finish it. */
+/* The directive that token i is: cuda_directive_finish it. False: it is none. */
+bool code_token_directive(const struct code_tokens *t, size_t i,
+                          struct cuda_directive *ret);
+/* The same of a #define alone. */
 bool code_token_define(const struct code_tokens *t, size_t i, struct cuda_directive *ret);
 /* An identifier without small letters, as macros are named. */
 bool code_token_is_capital(const struct code_tokens *t, size_t i);

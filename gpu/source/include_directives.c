@@ -27,9 +27,7 @@ enum condition { UNKNOWN, FALSE, TRUE };
 static void spell_condition(const char *text, const struct cuda_directive *d, char *out,
                             size_t max) {
     struct cuda_lexer l;
-    cuda_lexer_init(&l, text, d->argument_end);
-    l.at = d->argument;
-    l.line_start = false;
+    cuda_lexer_init_argument(&l, text, d);
     size_t n = 0;
     out[0] = '\0';
     for (struct cuda_token t = cuda_lexer_next(&l); t.kind != CUDA_END;

@@ -1,9 +1,8 @@
 /* The files of a closure, and what is told of them. */
-#include "base/lines.h"
 #include "base/mem.h"
 #include "gpu/source/include_search.h"
 #include "gpu/source/python_strings.h"
-#include "protocol/finding.h"
+#include "gpu/source/text_span.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,14 +22,7 @@ static void tell(struct include_builder *b, size_t file, const struct file_refer
         lines_init(&b->lines, f->text, f->len);
         b->has_lines = true;
     }
-    const struct lines *lines = &b->lines;
-    size_t line = lines_at(lines, at->start), end_line = lines_at(lines, at->end);
-    struct finding_span span = {
-        .line = (int)line + 1,
-        .column = (int)(at->start - lines->starts[line]) + 1,
-        .end_line = (int)end_line + 1,
-        .end_column = (int)(at->end - lines->starts[end_line]) + 1,
-    };
+    const struct finding_span span = text_span(&b->lines, at->start, at->end);
     json_array_append_new(b->ret->findings, finding_new("upskilld", code, severity,
                                                         message, f->display, &span));
 }

@@ -244,15 +244,17 @@ static bool argument_type(const struct launch_scope *s, size_t from, size_t to,
 /* ---- parameters ---- */
 
 struct parts {
-    size_t from[64], to[64], count;
+    struct list_part list[64];
+    size_t count;
 };
 
-static void add_part(const struct code_tokens *t, size_t from, size_t to, void *data) {
-    (void)t;
-    struct parts *parts = data;
-    if (parts->count < ARRAY_LEN(parts->from)) {
-        parts->from[parts->count] = from;
-        parts->to[parts->count++] = to;
+static void parts_read(const struct code_tokens *t, size_t open, size_t close,
+                       struct parts *ret) {
+    ret->count = 0;
+    for (size_t at = open + 1;
+         ret->count < ARRAY_LEN(ret->list) &&
+         template_list_next(t, &at, close, &ret->list[ret->count]);) {
+        ret->count++;
     }
 }
 
@@ -288,7 +290,7 @@ static char *type_for(const struct code_tokens *own, const struct parts *paramet
                       size_t k, uint64_t name, const struct plain_type *argument,
                       const struct bindings *names) {
     struct plain_type p;
-    size_t from = parameters->from[k], to = parameters->to[k];
+    size_t from = parameters->list[k].from, to = parameters->list[k].to;
     size_t end = type_read(own, from, to, &p);
     bool plain = end && p.to == p.from + 1 && code_word(own, p.from) == WORD_NAME &&
                  code_token_hash(own, p.from) == name &&
@@ -304,13 +306,13 @@ static bool may_call_with(const struct code_tokens *own, const struct parts *wan
     bool macro = false;
     for (size_t k = 0; k < wanted->count; k++) {
         bool fallback = false;
-        for (size_t i = wanted->from[k]; i < wanted->to[k]; i++) {
+        for (size_t i = wanted->list[k].from; i < wanted->list[k].to; i++) {
             fallback |= code_word(own, i) == WORD_ASSIGN;
         }
         needed += !fallback;
     }
     for (size_t k = 0; k < told->count; k++) {
-        macro |= code_token_is_capital(t, told->from[k]);
+        macro |= code_token_is_capital(t, told->list[k].from);
     }
     return macro || (told->count >= needed && told->count <= wanted->count);
 }
@@ -320,13 +322,13 @@ char *launch_types_deduce(const struct code_tokens *own, const struct declaratio
                           const struct bindings *names, size_t *looked) {
     struct template_parameters parameters;
     template_parameters_read(own, callee, &parameters);
-    struct parts wanted = {.count = 0}, told = {.count = 0};
+    struct parts wanted, told;
     size_t close = call_end(scope, open);
     if (parameters.bad || close == open || !callee->params) {
         return NULL;
     }
-    template_list_split(own, callee->params, callee->params_end, add_part, &wanted);
-    template_list_split(scope->t, open, close, add_part, &told);
+    parts_read(own, callee->params, callee->params_end, &wanted);
+    parts_read(scope->t, open, close, &told);
     if (!may_call_with(own, &wanted, scope->t, &told)) {
         return NULL;
     }
@@ -336,7 +338,7 @@ char *launch_types_deduce(const struct code_tokens *own, const struct declaratio
         for (size_t k = 0; k < wanted.count && k < told.count && !text; k++) {
             struct plain_type type;
             if (parameters.list[n].is_type &&
-                argument_type(scope, told.from[k], told.to[k], looked, &type)) {
+                argument_type(scope, told.list[k].from, told.list[k].to, looked, &type)) {
                 text = type_for(own, &wanted, k, parameters.list[n].name, &type, names);
             }
         }

@@ -75,9 +75,7 @@ static void read_word(const struct space_macros *m, const struct cuda_lexer *l,
 static uint64_t read_define(const struct space_macros *m, const char *text,
                             const struct cuda_directive *d, struct macro_facts *ret) {
     struct cuda_lexer l;
-    cuda_lexer_init(&l, text, d->argument_end);
-    l.at = d->argument;
-    l.line_start = false;
+    cuda_lexer_init_argument(&l, text, d);
     struct cuda_token name = cuda_lexer_next(&l);
     ret->function = name.end < d->argument_end && text[name.end] == '(';
     bool any = false, names = false, points = false;

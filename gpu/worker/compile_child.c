@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/compile/compile.h"
 #include "gpu/compile/cubin_text.h"
 #include "gpu/compile/toolkit.h"
@@ -102,7 +103,7 @@ static void argv_add(char ***argv, size_t *count, char *word) {
     (*argv)[*count] = NULL;
 }
 
-/* The job's folders come before CUDA's. Freed with compile_argv_free. */
+/* The job's folders come before CUDA's. Freed with strings_free. */
 static char **argv_new(const struct compile_room *room, const struct compile_job *job,
                        const char *const *extra, size_t *ret_count) {
     char **argv = NULL;
@@ -113,7 +114,7 @@ static char **argv_new(const struct compile_room *room, const struct compile_job
             argv_add(&argv, &count, xstrdup(*option));
         }
     }
-    compile_argv_free(options);
+    strings_free(options);
     argv_add(&argv, &count, xstrdup("--device-int128")); /* nvcc's default */
     argv_add(&argv, &count, xstrdup("--pre-include=" SHIM_AS_NVCC));
     for (char **dir = job->include_dirs; dir && *dir; dir++) {
@@ -145,7 +146,7 @@ void compile_unit(const struct compile_room *room, const struct compile_job *job
         .header_count = (int)names.count,
     };
     nvrtc_compile(room->nvrtc, &in, ret);
-    compile_argv_free(argv);
+    strings_free(argv);
     free(names.items);
     free(texts.items);
 }

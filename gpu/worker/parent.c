@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/worker/zygote.h"
 
 #include <errno.h>
@@ -234,7 +235,7 @@ static void prefix_key(const struct worker *w, const struct compile_run *run,
         hash_add_field(&h, *dir, strlen(*dir));
     }
     hash_hex(&h, ret);
-    compile_argv_free(argv);
+    strings_free(argv);
 }
 
 /* A free place, or that of the ready parent used longest ago. One that is being made is

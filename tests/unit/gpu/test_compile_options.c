@@ -1,5 +1,6 @@
 /* compile_options: what is let through, and how it is rebuilt. */
 #include "base/err.h"
+#include "base/strings.h"
 #include "gpu/compile/compile_options.h"
 
 #include <criterion/criterion.h>
@@ -23,7 +24,7 @@ static void join(const char *params_text, bool ptx, char *ret, size_t room) {
         size_t len = strlen(ret);
         snprintf(ret + len, room - len, "%s%s", len ? " " : "", *word);
     }
-    compile_argv_free(argv);
+    strings_free(argv);
     compile_options_finish(&o);
 }
 
@@ -56,8 +57,7 @@ Test(compile_options, known_options_become_the_compilers_own) {
          "--gpu-architecture=sm_90a --std=c++17 -DN=3 --maxrregcount=32"},
         {"{\"options\":[\"-O3 -Xptxas -v -D'B=x y'\\n-DM=4\"]}",
          "--gpu-architecture=sm_90a --std=c++17 -DB=x y -DM=4"},
-        {"{\"options\":[\"-DB=x y\"]}",
-         "--gpu-architecture=sm_90a --std=c++17 -DB=x y"},
+        {"{\"options\":[\"-DB=x y\"]}", "--gpu-architecture=sm_90a --std=c++17 -DB=x y"},
         {"{\"options\":[\"--use_fast_math\",\"-lineinfo\",\"-maxrregcount=64\"]}",
          "--gpu-architecture=sm_90a --std=c++17 --use_fast_math -lineinfo "
          "--maxrregcount=64"},
