@@ -160,13 +160,7 @@ static struct skills *domain_skills(struct daemon *d) {
 
 static struct evaluation_room *domain_evaluations(struct daemon *d) {
     if (!d->evaluations && !d->skills_ended) {
-        struct evaluation_room_config config = {.models = d->config->models,
-                                                .students = d->config->students,
-                                                .defaults = d->config->default_students,
-                                                .judge = d->config->judge,
-                                                .teacher = d->config->teacher,
-                                                .links = d->config->links};
-        d->evaluations = evaluation_room_new(&d->loop, &config);
+        d->evaluations = evaluation_room_new(&d->loop, d->config->settings);
     }
     return d->evaluations;
 }

@@ -23,68 +23,20 @@
 
 /* --- which program --- */
 
-struct program {
-    const char *cli, *agent;
-    enum agent_format format;
-    const char *argv[24]; /* "{model}" stands for the model; its flag goes with it */
-    const char *env[8];   /* what it needs beside PATH, LANG, TZ and the certificates */
-    const char *sets[4];  /* "NAME=value" of its environment: limits of its own */
-};
-
-/* What an agent does here comes from a test and a skill, which are others' texts, and its
+/* The programs that we know, by their `cli`: argv, where "{model}" stands for the model
+ * and its flag goes with it; env, what they need beside PATH, LANG, TZ and the
+ * certificates; sets, "NAME=value" of their environment.
+ *
+ * What an agent does here comes from a test and a skill, which are others' texts, and its
  * working folder may hold configuration of theirs. So each is held by limits of its own
  * that such files cannot lift: it writes in its working folder alone, and commands run in
  * a sandbox or not at all. Hooks and commands that a skill has run before any model sees
  * it are commands too. */
-static const struct program programs[] = {
-    {"claude-code",
-     "claude-code",
-     AGENT_CLAUDE,
-     {"claude", "-p", "--output-format", "stream-json", "--verbose", "--model", "{model}",
-      "--max-turns", "40", "--strict-mcp-config", "--no-session-persistence", "--tools",
-      "Skill,Read,Glob,Grep,Write,Edit", "--permission-mode", "acceptEdits",
-      "--allowedTools", "Skill", "--settings",
-      "{\"disableAllHooks\":true,\"disableSkillShellExecution\":true}"},
-     {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"}},
-    {"codex",
-     "codex",
-     AGENT_CODEX,
-     {"codex", "exec", "--json", "--model", "{model}", "--sandbox", "workspace-write",
-      "--skip-git-repo-check", "--config", "approval_policy=never", "--config",
-      "sandbox_workspace_write.exclude_slash_tmp=true", "--config",
-      "sandbox_workspace_write.exclude_tmpdir_env_var=true", "-"},
-     {"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"}},
-    {"opencode",
-     "opencode",
-     AGENT_OPENCODE,
-     {"opencode", "run", "--pure", "--format", "json", "-m", "{model}"},
-     {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"},
-     {"OPENCODE_DISABLE_PROJECT_CONFIG=1",
-      "OPENCODE_PERMISSION={\"*\":\"deny\",\"read\":\"allow\",\"glob\":\"allow\","
-      "\"grep\":\"allow\",\"list\":\"allow\",\"edit\":\"allow\",\"skill\":\"allow\","
-      "\"external_directory\":\"deny\"}"}},
-};
+#include "skills/agent_programs.h"
+
 static const char *const common_env[] = {"PATH",        "LANG",          "LC_ALL",
                                          "TZ",          "SSL_CERT_FILE", "SSL_CERT_DIR",
                                          "HTTPS_PROXY", "NO_PROXY"};
-
-static char **strings_of(const json_t *list) {
-    char **copy = xcalloc(json_array_size(list) + 1, sizeof *copy);
-    size_t i;
-    const json_t *one;
-    json_array_foreach(list, i, one) {
-        copy[i] = xstrdup(json_string_value(one));
-    }
-    return copy;
-}
-
-static char **copy_words(const char *const *words, size_t max) {
-    char **copy = xcalloc(max + 1, sizeof *copy);
-    for (size_t i = 0; i < max && words[i]; i++) {
-        copy[i] = xstrdup(words[i]);
-    }
-    return copy;
-}
 
 static bool is_word_list(const json_t *list, size_t least) {
     size_t i;
@@ -126,13 +78,15 @@ static int format_of(const char *word) {
     return -1;
 }
 
-static const struct program *find_program(const char *cli) {
-    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
-        if (strcmp(programs[i].cli, cli) == 0) {
-            return &programs[i];
-        }
-    }
-    return NULL;
+/* Of the programs that we know: new, NULL for another. */
+static json_t *find_program(const char *cli) {
+    autojson *all = json_loads(programs, 0, NULL);
+    return json_incref(json_object_get(all, cli));
+}
+
+bool agent_student_is(const char *cli) {
+    autojson *program = find_program(cli);
+    return program;
 }
 
 static int check(const json_t *value, bool trusted, struct err *err) {
@@ -145,7 +99,7 @@ static int check(const json_t *value, bool trusted, struct err *err) {
             "a request may not say which program is run: put argv and env under "
             "students in your configuration and name it");
     }
-    if (!find_program(cli) && strcmp(cli, "custom") != 0) {
+    if (!agent_student_is(cli) && strcmp(cli, "custom") != 0) {
         return err_set(err, -EINVAL, "\"cli\" is claude-code, codex, opencode or custom");
     }
     if ((argv && !is_word_list(argv, 1)) || (env && !is_word_list(env, 0))) {
@@ -168,21 +122,18 @@ int agent_student_read(struct agent_student *ret, const json_t *value, bool trus
     }
     const char *cli = json_get_string(value, "cli", "");
     const char *model = json_get_string(value, "model", NULL);
-    const struct program *p = find_program(cli);
+    const char *format = json_get_string(value, "format", "text");
+    autojson *p = find_program(cli);
     const json_t *argv = json_object_get(value, "argv"),
                  *env = json_object_get(value, "env");
     json_int_t seconds = json_get_integer(value, "timeout_s", AGENT_TIMEOUT_MS / 1000);
     *ret = (struct agent_student){
         .name = model ? xasprintf("%s:%s", cli, model) : xstrdup(cli),
-        .agent = xstrdup(json_get_string(value, "agent", p ? p->agent : "universal")),
-        .format =
-            p ? p->format
-              : (enum agent_format)format_of(json_get_string(value, "format", "text")),
-        .argv = argv ? strings_of(argv) : copy_words(p->argv, ARRAY_LEN(p->argv)),
-        .env = env ? strings_of(env)
-                   : copy_words(p ? p->env : programs[0].env, p ? ARRAY_LEN(p->env) : 0),
-        .sets = copy_words(p ? p->sets : (const char *const[]){NULL},
-                           p ? ARRAY_LEN(p->sets) : 1),
+        .agent = xstrdup(json_get_string(value, "agent", p ? cli : "universal")),
+        .format = (enum agent_format)format_of(p ? cli : format),
+        .argv = strings_from(argv ? argv : json_object_get(p, "argv")),
+        .env = strings_from(env ? env : json_object_get(p, "env")),
+        .sets = strings_from(json_object_get(p, "sets")),
         .model = model ? xstrdup(model) : NULL,
         .timeout_ms =
             seconds > 0 && seconds <= 7200 ? (unsigned)seconds * 1000 : AGENT_TIMEOUT_MS,
@@ -223,44 +174,26 @@ struct agent_run {
 
 /* --- its folders (another thread) --- */
 
-static int write_files(const struct test_case *test, const char *folder,
-                       struct err *err) {
-    struct root root;
-    const char *name;
-    json_t *text;
-    int rc = root_open(&root, folder, err);
-    if (rc < 0) {
-        return rc;
-    }
-    json_object_foreach((json_t *)(uintptr_t)test->files, name, text) {
-        if (rc == 0) {
-            rc = root_write(&root, name, json_string_value(text),
-                            json_string_length(text), 0644, err);
-        }
-    }
-    root_close(&root);
-    return rc;
-}
-
-static int install_for(const struct agent_run *run, const char *root, struct err *err) {
-    const char *const names[] = {run->student->agent, NULL};
+int agent_install(const struct skill *skill, const char *agent, const char *root,
+                  char **ret, struct err *err) {
+    const char *const names[] = {agent, NULL};
     struct agents agents;
     agents_builtin(&agents);
-    struct install_request request = {.skill = run->skill,
+    struct install_request request = {.skill = skill,
                                       .agents = names,
                                       .scope = "project",
                                       .root = root,
                                       .source = "evaluation",
                                       .force = true};
-    bool known = agents_find(&agents, run->student->agent) != NULL;
+    bool known = agents_find(&agents, agent) != NULL;
     autojson *results = known ? install_skill(&agents, &request) : NULL;
     agents_finish(&agents);
     const json_t *one = json_array_get(results, 0);
     if (strcmp(json_get_string(one, "outcome", ""), "installed") != 0) {
-        return err_set(err, -EINVAL, "the skill cannot be installed for %.64s: %.200s",
-                       run->student->agent,
+        return err_set(err, -EIO, "%.200s",
                        json_get_string(one, "reason", "no such agent"));
     }
+    *ret = xstrdup(json_get_string(one, "path", ""));
     return 0;
 }
 
@@ -275,9 +208,18 @@ static int make_folders(struct agent_run *run, struct err *err) {
     if (rc < 0) {
         return rc;
     }
-    autofree char *work = path_join(run->folder, "work");
-    rc = write_files(run->test, work, err);
-    return rc < 0 || !run->skill ? rc : install_for(run, work, err);
+    autofree char *work = path_join(run->folder, "work"), *skill = NULL;
+    struct root root = {.fd = -1};
+    rc = root_open(&root, work, err);
+    rc = rc < 0 ? rc : test_case_write(run->test, &root, err);
+    root_close(&root);
+    if (rc < 0 || !run->skill) {
+        return rc;
+    }
+    rc = agent_install(run->skill, run->student->agent, work, &skill, err);
+    return rc < 0 ? err_wrap(err, "the skill cannot be installed for %.64s",
+                             run->student->agent)
+                  : 0;
 }
 
 static void prepare_work(void *data) {

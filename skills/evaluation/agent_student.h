@@ -44,6 +44,12 @@ struct agent_student {
 int agent_student_read(struct agent_student *ret, const json_t *value, bool trusted,
                        struct err *err);
 void agent_student_finish(struct agent_student *a);
+bool agent_student_is(const char *cli); /* a program that we know */
+
+/* Put the skill where that agent (a row of agents.h) looks beneath root; *ret (freed by
+ * the caller) is where it lies. err holds the reason alone. Blocking. */
+int agent_install(const struct skill *skill, const char *agent, const char *root,
+                  char **ret, struct err *err);
 
 struct agent_answer {
     int failure;            /* 0, or a negative errno; why says it */

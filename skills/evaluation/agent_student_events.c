@@ -106,8 +106,7 @@ static void claude_content(struct agent_events *e, const json_t *message) {
 }
 
 static void claude_result(struct agent_events *e, const json_t *event) {
-    const json_t *usage = json_object_get(event, "usage"),
-                 *cost = json_object_get(event, "total_cost_usd");
+    const json_t *usage = json_object_get(event, "usage");
     const char *text = json_get_string(event, "result", NULL);
     e->finished = true;
     if (text && *text) {
@@ -120,7 +119,7 @@ static void claude_result(struct agent_events *e, const json_t *event) {
                    count(usage, "cache_read_input_tokens");
         e->output = count(usage, "output_tokens");
     }
-    e->cost = json_is_number(cost) ? json_number_value(cost) : e->cost;
+    e->cost = json_get_number(event, "total_cost_usd", e->cost);
     const char *subtype = json_get_string(event, "subtype", "success");
     if (json_get_bool(event, "is_error", 0) || strcmp(subtype, "success") != 0) {
         const char *first =
@@ -144,10 +143,9 @@ static void codex_item(struct agent_events *e, const json_t *item) {
     const char *type = json_get_string(item, "type", "");
     if (strcmp(type, "agent_message") == 0) {
         set_text(e, json_get_string(item, "text", ""));
-    } else if (strcmp(type, "command_execution") == 0) {
-        e->activated = e->activated || names_skill(json_object_get(item, "command"), 0);
-    } else if (strcmp(type, "mcp_tool_call") == 0) {
-        e->activated = e->activated || names_skill(json_object_get(item, "arguments"), 0);
+    } else { /* a command, or the call of a tool */
+        e->activated = e->activated || names_skill(json_object_get(item, "command"), 0) ||
+                       names_skill(json_object_get(item, "arguments"), 0);
     }
 }
 
@@ -218,26 +216,16 @@ static void opencode_event(struct agent_events *e, const json_t *event) {
 
 /* --- lines --- */
 
-static void one_line(struct agent_events *e) {
-    autojson *event = json_parse(e->line.data, e->line.len, NULL);
-    if (json_is_object(event)) {
-        switch (e->format) {
-        case AGENT_CLAUDE:
-            claude_event(e, event);
-            break;
-        case AGENT_CODEX:
-            codex_event(e, event);
-            break;
-        default:
-            opencode_event(e, event);
-        }
-    }
-    buf_reset(&e->line);
-}
-
 static void end_line(struct agent_events *e) {
-    if (e->line.len && !e->too_long) {
-        one_line(e);
+    static void (*const readers[])(struct agent_events * e, const json_t *event) = {
+        [AGENT_CLAUDE] = claude_event,
+        [AGENT_CODEX] = codex_event,
+        [AGENT_OPENCODE] = opencode_event,
+    };
+    autojson *event =
+        e->line.len && !e->too_long ? json_parse(e->line.data, e->line.len, NULL) : NULL;
+    if (json_is_object(event)) {
+        readers[e->format](e, event);
     }
     buf_reset(&e->line);
     e->too_long = false;

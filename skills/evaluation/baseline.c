@@ -26,14 +26,8 @@ static int agrees(const json_t *meta, const char *tests_digest, unsigned runs,
     return 0;
 }
 
-/* The object at key, made where it is missing. */
-static json_t *object_at(json_t *holder, const char *key) {
-    json_t *found = json_object_get(holder, key);
-    if (!found) {
-        found = json_object();
-        json_object_set_new(holder, key, found);
-    }
-    return found;
+static char *key_of(const char *model, const char *test, json_int_t run) {
+    return xasprintf("%s\n%s\n%lld", model, test, (long long)run);
 }
 
 static bool is_wanted(const json_t *cell, const char *prompt_digest) {
@@ -44,12 +38,12 @@ static bool is_wanted(const json_t *cell, const char *prompt_digest) {
 }
 
 static void add_cell(json_t *cells, json_t *cell) {
-    char run[24];
+    autofree char *key =
+        key_of(json_get_string(cell, "model", ""), json_get_string(cell, "test", ""),
+               json_get_integer(cell, "run", 0));
     json_object_del(cell, "output");
     json_object_del(cell, "assertions");
-    snprintf(run, sizeof run, "%lld", (long long)json_get_integer(cell, "run", 0));
-    json_t *tests = object_at(cells, json_get_string(cell, "model", ""));
-    json_object_set(object_at(tests, json_get_string(cell, "test", "")), run, cell);
+    json_object_set(cells, key, cell);
 }
 
 static int take_cells(const json_t *record, const char *prompt_digest, json_t *ret,
@@ -97,15 +91,12 @@ int baseline_load(json_t **ret, const char *runs_dir, const char *batch,
 
 bool baseline_take(const json_t *cells, const char *model, const char *test,
                    const char *prompt_digest, struct cell *cell) {
-    char run[24];
-    snprintf(run, sizeof run, "%u", cell->run + 1);
-    const json_t *found =
-        json_object_get(json_object_get(json_object_get(cells, model), test), run);
+    autofree char *key = key_of(model, test, (json_int_t)cell->run + 1);
+    const json_t *found = json_object_get(cells, key);
     if (!found || !is_wanted(found, prompt_digest)) {
         return false;
     }
-    const json_t *tokens = json_object_get(found, "tokens"),
-                 *cost = json_object_get(found, "cost");
+    const json_t *tokens = json_object_get(found, "tokens");
     bool passed = strcmp(json_get_string(found, "outcome", ""), "passed") == 0;
     cell->state = passed ? CELL_PASSED : CELL_FAILED;
     cell->reused = true;
@@ -114,6 +105,6 @@ bool baseline_take(const json_t *cells, const char *model, const char *test,
     cell->input = (uint64_t)json_get_integer(tokens, "input", 0);
     cell->output = (uint64_t)json_get_integer(tokens, "output", 0);
     cell->reported = json_get_bool(tokens, "reported", 0);
-    cell->cost = json_is_number(cost) ? json_number_value(cost) : -1;
+    cell->cost = json_get_number(found, "cost", -1);
     return true;
 }

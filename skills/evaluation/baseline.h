@@ -14,7 +14,7 @@ struct err;
 /* The cells of a batch beneath runs_dir (NULL: the default place). -ENOENT when there is
  * no such run, -EINVAL for a bad name and when it holds other tests or another number of
  * runs, or no baseline with this prompt; err says which. Blocking: call it off the loop.
- * New reference: {model: {test: {run: cell}}}. */
+ * New reference: the cells by model, test and run. */
 int baseline_load(json_t **ret, const char *runs_dir, const char *batch,
                   const char *tests_digest, const char *prompt_digest, unsigned runs,
                   struct err *err);

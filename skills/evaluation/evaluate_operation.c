@@ -39,7 +39,6 @@ struct evaluating {
     json_t *reuse, *marks, *result;
     struct run_writer *record;
     char *batch, *record_problem;
-    struct evaluation_options options;
     struct evaluation *evaluation;
     struct quality *quality;
     enum evaluation_stop stop;
@@ -100,10 +99,11 @@ static void end(struct evaluating *v) {
 /* --- writing (another thread) --- */
 
 static bool is_users_own(const struct evaluating *v, struct err *err) {
-    autofree char *parent = path_join(v->request.folder, "..");
+    autofree char *parent = path_join(v->request.subject.folder, "..");
     autofree char *normal = path_normalize(parent);
     autofree char *lock = path_join(normal, ".upskilld-lock.json");
-    autofree char *beneath = skills_resolve(call_origin(v->call), v->request.folder, err);
+    autofree char *beneath =
+        skills_resolve(call_origin(v->call), v->request.subject.folder, err);
     if (beneath && access(lock, F_OK) == 0) {
         err_set(err, -EACCES, "the skill was installed, it is not the user's own");
         return false;
@@ -123,17 +123,17 @@ static void make_result(struct evaluating *v) {
         .skill_digest = v->subject.digest,
         .tests_digest = v->subject.suite.digest,
         .split = v->subject.split,
-        .mode = v->request.installed ? "installed" : "inject",
-        .again = v->request.again,
-        .measured_size = !v->request.installed && !v->request.again,
+        .mode = v->request.subject.installed ? "installed" : "inject",
+        .again = v->request.subject.again,
+        .measured_size = !v->request.subject.installed && !v->request.subject.again,
         .marks = v->marks,
         .record_problem = v->record_problem,
     };
     memcpy(facts.started, v->started, sizeof facts.started);
     clock_iso8601(facts.ended);
-    v->result = evaluation_result(v->evaluation, &v->options, v->stop, &facts);
+    v->result = evaluation_result(v->evaluation, &facts);
     json_t *provenance = json_object_get(v->result, "provenance");
-    json_object_set_new(provenance, "path", json_clean_z(v->request.folder));
+    json_object_set_new(provenance, "path", json_clean_z(v->request.subject.folder));
     json_object_update(provenance, v->request.source);
     json_object_set_new(v->result, "run", v->batch ? json_string(v->batch) : json_null());
 }
@@ -154,8 +154,8 @@ static void write_work(void *data) {
     err = (struct err){0};
     if (v->request.record_in_skill && v->batch) {
         bool noted =
-            is_users_own(v, &err) &&
-            run_record_in_skill(v->request.folder, v->result, v->batch, &err) == 0;
+            is_users_own(v, &err) && run_record_in_skill(v->request.subject.folder,
+                                                         v->result, v->batch, &err) == 0;
         note_record(v, noted ? NULL : err.msg);
     }
     if (v->record_problem) {
@@ -236,13 +236,14 @@ static void start_quality(struct evaluating *v) {
                                on_quality, v);
 }
 
-static void set_options(struct evaluating *v) {
+static int start_evaluation(struct evaluating *v) {
     struct evaluate_request *r = &v->request;
-    v->options = (struct evaluation_options){
+    bool installed = r->subject.installed;
+    struct evaluation_options options = {
         .loop = call_origin(v->call)->loop,
         .origin = call_origin(v->call),
         .models = evaluation_room_client(v->room),
-        .model_aliases = evaluation_room_models(v->room),
+        .model_aliases = evaluation_room_setting(v->room, "models"),
         .tests = v->subject.tests,
         .test_count = v->subject.test_count,
         .arms = v->subject.arms,
@@ -252,7 +253,7 @@ static void set_options(struct evaluating *v) {
         .judge = r->judge,
         .runs = r->runs,
         .seed = r->seed,
-        .concurrency = r->concurrency || !r->installed ? r->concurrency : AGENTS_AT_ONCE,
+        .concurrency = r->concurrency || !installed ? r->concurrency : AGENTS_AT_ONCE,
         .budget = &r->budget,
         .deadline_ms = r->deadline_ms,
         .fresh = r->fresh,
@@ -261,21 +262,20 @@ static void set_options(struct evaluating *v) {
         .done = on_evaluated,
         .data = v,
     };
+    return evaluation_start(&options, &v->evaluation, &v->err);
 }
 
-static void say_estimate(struct evaluating *v, const struct evaluate_estimate *e) {
-    if (e->cost >= 0) {
-        call_report(v->call, 0, (double)e->answers,
-                    "%zu answers, about %llu tokens and %.2f in money (estimated)",
-                    e->answers, (unsigned long long)e->tokens, e->cost);
-    } else {
-        call_report(v->call, 0, (double)e->answers,
-                    "%zu answers, about %llu tokens (estimated)", e->answers,
-                    (unsigned long long)e->tokens);
-    }
+static void say_estimate(struct evaluating *v) {
+    const struct evaluate_estimate *e = &v->estimate;
+    autofree char *money =
+        e->cost >= 0 ? xasprintf(" and %.2f in money", e->cost) : xstrdup("");
+    call_report(v->call, 0, (double)e->answers,
+                "%zu answers, about %llu tokens%s (estimated)", e->answers,
+                (unsigned long long)e->tokens, money);
 }
 
-static int check_budget(struct evaluating *v, const struct evaluate_estimate *e) {
+static int check_budget(struct evaluating *v) {
+    const struct evaluate_estimate *e = &v->estimate;
     const struct model_budget *b = &v->request.budget;
     if (b->max_cost > 0 && e->least_cost < 0) {
         v->bad_param = "/budget/cost";
@@ -285,10 +285,9 @@ static int check_budget(struct evaluating *v, const struct evaluate_estimate *e)
     }
     if ((b->max_tokens && e->least_tokens > b->max_tokens) ||
         (b->max_cost > 0 && e->least_cost > b->max_cost)) {
-        char cost[48] = "";
-        if (e->least_cost >= 0) {
-            snprintf(cost, sizeof cost, " and %.4g in money", e->least_cost);
-        }
+        autofree char *cost = e->least_cost >= 0
+                                  ? xasprintf(" and %.4g in money", e->least_cost)
+                                  : xstrdup("");
         return err_set(&v->err, -EDQUOT,
                        "the budget does not cover the 6 tests that a verdict needs: they "
                        "take about %llu tokens%s",
@@ -298,19 +297,18 @@ static int check_budget(struct evaluating *v, const struct evaluate_estimate *e)
 }
 
 static void start_asking(struct evaluating *v) {
-    if (check_budget(v, &v->estimate) < 0) {
+    if (check_budget(v) < 0) {
         start_writing(v);
         return;
     }
-    set_options(v);
-    if (evaluation_start(&v->options, &v->evaluation, &v->err) < 0) {
+    if (start_evaluation(v) < 0) {
         v->bad_param = "/tests";
         start_writing(v);
         return;
     }
     v->stage = ASKING;
     v->reported_ms = clock_ms();
-    say_estimate(v, &v->estimate);
+    say_estimate(v);
     start_quality(v);
     uv_timer_start(&v->tick, on_tick, TICK_MS, TICK_MS);
 }
@@ -325,17 +323,15 @@ static json_t *meta_json(const struct evaluating *v) {
     for (size_t i = 0; i < v->subject.arm_count; i++) {
         json_array_append_new(arms, json_string(arm_name(v->subject.arms[i].kind)));
     }
-    json_t *meta = json_pack(
-        "{s:{s:s,s:o,s:s},s:s,s:s,s:o,s:o,s:i,s:s,s:I,s:s}", "skill", "name",
-        v->subject.name, "path", json_clean_z(v->request.folder), "digest",
-        v->subject.digest, "tests_digest", v->subject.suite.digest, "kind",
-        v->request.again ? "aa" : "evaluate", "models", models, "arms", arms, "runs",
-        (int)v->request.runs, "mode", v->request.installed ? "installed" : "inject",
-        "seed", (json_int_t)(v->request.seed & INT64_MAX), "split", v->subject.split);
-    if (v->request.baseline_from) {
-        json_object_set_new(meta, "baseline_from", json_string(v->request.baseline_from));
-    }
-    return meta;
+    return json_pack("{s:{s:s,s:o,s:s},s:s,s:s,s:o,s:o,s:i,s:s,s:I,s:s,s:s*}", "skill",
+                     "name", v->subject.name, "path",
+                     json_clean_z(v->request.subject.folder), "digest", v->subject.digest,
+                     "tests_digest", v->subject.suite.digest, "kind",
+                     v->request.subject.again ? "aa" : "evaluate", "models", models,
+                     "arms", arms, "runs", (int)v->request.runs, "mode",
+                     v->request.subject.installed ? "installed" : "inject", "seed",
+                     (json_int_t)(v->request.seed & INT64_MAX), "split", v->subject.split,
+                     "baseline_from", v->request.baseline_from);
 }
 
 static void open_record(struct evaluating *v) {
@@ -351,18 +347,7 @@ static void open_record(struct evaluating *v) {
 
 static int read_all(struct evaluating *v) {
     const struct evaluate_request *r = &v->request;
-    struct subject_request request = {
-        .folder = r->folder,
-        .previous = r->previous,
-        .trace = r->trace,
-        .tests_path = r->tests_path,
-        .tests = r->tests,
-        .split = r->split,
-        .placebo = r->placebo,
-        .again = r->again,
-        .installed = r->installed,
-    };
-    int rc = subject_read(&v->subject, &request, &v->err);
+    int rc = subject_read(&v->subject, &r->subject, &v->err);
     if (rc < 0) {
         v->bad_param = rc == -EINVAL ? "/tests" : NULL;
         return rc;

@@ -9,7 +9,8 @@ struct skills;
 
 /* The params, resolved: no file has been read yet. */
 struct evaluate_request {
-    char *folder, *previous, *trace, *tests_path, *runs_dir;
+    struct subject_request subject; /* its texts are owned, its JSON the params' */
+    char *runs_dir;
     struct student students[EVALUATION_MAX_STUDENTS];
     struct model models[EVALUATION_MAX_STUDENTS];
     struct agent_student agents[EVALUATION_MAX_STUDENTS];
@@ -19,11 +20,9 @@ struct evaluate_request {
     struct model_budget budget;
     unsigned deadline_ms, runs, concurrency;
     uint64_t seed;
-    bool placebo, again, installed, fresh;
-    bool record, record_in_skill;
-    const char *split, *baseline_from; /* borrowed from the params */
-    const json_t *tests;               /* the same */
-    json_t *source;                    /* of the skill: catalog_source */
+    bool fresh, record, record_in_skill;
+    const char *baseline_from; /* borrowed from the params */
+    json_t *source;            /* of the skill: catalog_source */
 };
 
 /* Fails the call (and returns -1) for params that name what there is not. The catalog is

@@ -26,17 +26,15 @@ static int read_student(struct evaluate_request *r, struct evaluation_room *room
     size_t i = r->student_count;
     const char *name = json_string_value(value);
     const json_t *known =
-        name ? json_object_get(evaluation_room_students(room), name) : NULL;
+        name ? json_object_get(evaluation_room_setting(room, "students"), name) : NULL;
     bool is_agent = known || json_object_get(value, "cli");
-    int rc = is_agent ? agent_student_read(&r->agents[i], known ? known : value,
-                                           known != NULL, err)
-                      : model_resolve(&r->models[i], value, evaluation_room_models(room),
-                                      base_url, err);
+    int rc =
+        is_agent
+            ? agent_student_read(&r->agents[i], known ? known : value, known != NULL, err)
+            : model_resolve(&r->models[i], value, evaluation_room_setting(room, "models"),
+                            base_url, err);
     if (rc < 0) {
-        bool agent =
-            name && (strcmp(name, "claude-code") == 0 || strcmp(name, "codex") == 0 ||
-                     strcmp(name, "opencode") == 0);
-        return agent
+        return name && agent_student_is(name)
                    ? err_set(err, -EINVAL,
                              "%s is an agent, no model: say \"mode\": \"installed\" and "
                              "the student {\"cli\": \"%s\"}",
@@ -58,7 +56,7 @@ static int read_student(struct evaluate_request *r, struct evaluation_room *room
             return err_set(err, -EINVAL, "%.100s is there twice", r->students[i].name);
         }
     }
-    return r->installed == is_agent
+    return r->subject.installed == is_agent
                ? 0
                : err_set(err, -EINVAL,
                          is_agent ? "%.100s is an agent: say \"mode\": \"installed\""
@@ -72,7 +70,7 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
     const char *base_url = json_get_string(params, "base_url", NULL);
     const json_t *students = json_object_get(params, "students"), *one;
     size_t i;
-    students = students ? students : evaluation_room_defaults(room);
+    students = students ? students : evaluation_room_setting(room, "default_students");
     if (!json_array_size(students)) {
         call_fail_param(call, "/students",
                         "say which models are asked, or name default_students in the "
@@ -89,10 +87,10 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
     }
     const json_t *judge = json_object_get(params, "judge");
     struct err err = {0};
-    judge = judge ? judge : evaluation_room_judge(room);
+    judge = judge ? judge : evaluation_room_setting(room, "judge");
     if (judge) {
-        if (model_resolve(&r->judge_model, judge, evaluation_room_models(room), NULL,
-                          &err) < 0) {
+        if (model_resolve(&r->judge_model, judge, evaluation_room_setting(room, "models"),
+                          NULL, &err) < 0) {
             return evaluation_model_fail(call, "/judge", &err);
         }
         r->judge = &r->judge_model;
@@ -164,25 +162,28 @@ static int find_skills(struct evaluate_request *r, struct skills *skills,
     const char *words =
         json_get_string(params, "skill", json_get_string(params, "path", ""));
     const char *previous = json_get_string(params, "previous", NULL);
-    r->folder = skills_find_folder(skills, call_origin(call), words, &err);
-    if (r->folder && previous) {
-        r->previous = skills_find_folder(skills, call_origin(call), previous, &err);
+    r->subject.folder = skills_find_folder(skills, call_origin(call), words, &err);
+    if (r->subject.folder && previous) {
+        r->subject.previous =
+            skills_find_folder(skills, call_origin(call), previous, &err);
     }
-    if (!r->folder || (previous && !r->previous)) {
+    if (!r->subject.folder || (previous && !r->subject.previous)) {
         skills_fail(call, &err);
         return -1;
     }
-    r->source = catalog_source(skills_catalog(skills), r->folder);
+    r->source = catalog_source(skills_catalog(skills), r->subject.folder);
     return 0;
 }
 
 static int find_files(struct evaluate_request *r, struct skills *skills,
                       struct call *call, const json_t *params) {
     const json_t *tests = json_object_get(params, "tests");
-    r->tests = json_is_string(tests) ? NULL : tests;
+    r->subject.tests = json_is_string(tests) ? NULL : tests;
     int rc = find_skills(r, skills, call, params);
-    rc = rc < 0 ? rc : find_file(call, params, "trace", &r->trace);
-    rc = rc < 0 || r->tests ? rc : find_file(call, params, "tests", &r->tests_path);
+    rc = rc < 0 ? rc : find_file(call, params, "trace", &r->subject.trace);
+    rc = rc < 0 || r->subject.tests
+             ? rc
+             : find_file(call, params, "tests", &r->subject.tests_path);
     return rc < 0 ? rc : find_runs_dir(call, params, &r->runs_dir);
 }
 
@@ -210,12 +211,12 @@ static int check_arms(struct call *call, const json_t *params,
             return -1;
         }
     }
-    if (r->placebo && r->installed) {
+    if (r->subject.placebo && r->subject.installed) {
         call_fail_param(call, "/arms", "the placebo arm is for mode inject alone");
         return -1;
     }
-    if (r->again && (r->placebo || json_object_get(params, "previous") ||
-                     json_object_get(params, "trace"))) {
+    if (r->subject.again && (r->subject.placebo || json_object_get(params, "previous") ||
+                             json_object_get(params, "trace"))) {
         call_fail_param(call, "/aa", "an A/A evaluation has no further arms");
         return -1;
     }
@@ -231,14 +232,15 @@ static void read_numbers(struct evaluate_request *r, const json_t *params) {
     r->runs = (unsigned)json_get_integer(params, "runs", DEFAULT_RUNS);
     r->concurrency = (unsigned)json_get_integer(params, "concurrency", 0);
     r->seed = (uint64_t)json_get_integer(params, "seed", 1);
-    r->again = json_get_bool(params, "aa", 0);
+    r->subject.again = json_get_bool(params, "aa", 0);
     r->fresh = json_get_bool(params, "fresh", 0);
-    r->placebo = wants_arm(params, "placebo");
-    r->installed = strcmp(json_get_string(params, "mode", "inject"), "installed") == 0;
+    r->subject.placebo = wants_arm(params, "placebo");
+    r->subject.installed =
+        strcmp(json_get_string(params, "mode", "inject"), "installed") == 0;
     const json_t *record = json_object_get(params, "record");
     r->record = !json_is_false(record);
     r->record_in_skill = json_is_true(record);
-    r->split = json_get_string(params, "split", NULL);
+    r->subject.split = json_get_string(params, "split", NULL);
     r->baseline_from = json_get_string(params, "baseline_from", NULL);
 }
 
@@ -268,10 +270,10 @@ void evaluate_request_finish(struct evaluate_request *r) {
         model_finish(&r->judge_model);
     }
     json_decref(r->source);
-    free(r->folder);
-    free(r->previous);
-    free(r->trace);
-    free(r->tests_path);
+    free(r->subject.folder);
+    free(r->subject.previous);
+    free(r->subject.trace);
+    free(r->subject.tests_path);
     free(r->runs_dir);
     *r = (struct evaluate_request){0};
 }

@@ -182,16 +182,8 @@ const char *evaluation_record_problem(const struct evaluation *e) {
     return e->record_problem;
 }
 
-const json_t *evaluation_served(const struct evaluation *e) {
-    return e->served;
-}
-
 const char *evaluation_student_problem(const struct evaluation *e, size_t student) {
     return e->standings[student].problem;
-}
-
-const char *evaluation_student_hint(const struct evaluation *e, size_t student) {
-    return e->standings[student].hint;
 }
 
 /* Seconds that the rest takes at the pace so far; null while there is none. */

@@ -83,12 +83,8 @@ const struct cell_grid *evaluation_grid(const struct evaluation *e);
 size_t evaluation_cells_done(const struct evaluation *e);
 /* Why the record is not whole, or NULL. */
 const char *evaluation_record_problem(const struct evaluation *e);
-/* {"served_models": {student: [as the endpoint named it]}}; borrowed. */
-const json_t *evaluation_served(const struct evaluation *e);
 /* Why a student could not be asked at all, or NULL. */
 const char *evaluation_student_problem(const struct evaluation *e, size_t student);
-/* How to cure the last error of a student's cells, or NULL. */
-const char *evaluation_student_hint(const struct evaluation *e, size_t student);
 /* [{"student", "arm", "done", "total", "passed", "failed", "refused", "errored",
  * "tokens", "cost", "eta_s"}]: new reference. */
 json_t *evaluation_table(const struct evaluation *e);

@@ -230,11 +230,6 @@ static void on_agent(struct agent_run *run, const struct agent_answer *answer,
 
 /* --- asking --- */
 
-static bool budget_is_spent(const struct model_budget *b) {
-    return b && ((b->max_tokens && b->tokens >= b->max_tokens) ||
-                 (b->max_cost > 0 && b->cost >= b->max_cost));
-}
-
 static int ask_model(struct asking *a, const struct arm *arm, const char *question,
                      struct err *err) {
     const struct evaluation_options *o = &a->e->o;
@@ -268,7 +263,7 @@ static int ask(struct asking *a, struct err *err) {
     if (!s->agent) {
         return ask_model(a, arm, question.data, err);
     }
-    if (budget_is_spent(e->o.budget)) {
+    if (model_budget_is_spent(e->o.budget)) {
         budget_spent(e);
         return -EDQUOT;
     }

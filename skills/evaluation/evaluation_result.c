@@ -4,7 +4,9 @@
 #include "base/mem.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation_sentence.h"
+#include "skills/evaluation/evaluation_state.h"
 #include "skills/evaluation/injection.h"
+#include "skills/evaluation/standing.h"
 #include "skills/evaluation/statistics.h"
 #include "skills/grading/quality.h"
 #include "skills/grading/suite.h"
@@ -17,41 +19,34 @@
 
 struct work {
     const struct evaluation *e;
-    const struct evaluation_options *o;
-    const struct cell_grid *grid;
-    enum evaluation_stop stop;
     const struct evaluation_facts *facts;
     double *a, *b; /* room for a value per test */
     size_t *test;
 };
-
-static json_t *number(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
 
 /* --- lifts --- */
 
 static size_t compare(const struct work *w, size_t student, size_t from, size_t to,
                       struct lift *lift, struct paired_results *pairs) {
     unsigned runs;
-    size_t n = cell_pairs(w->grid, student, from, to, w->a, w->b, w->test, &runs);
+    size_t n = cell_pairs(&w->e->grid, student, from, to, w->a, w->b, w->test, &runs);
     autofree const char **lessons = xcalloc(n + 1, sizeof *lessons);
     for (size_t i = 0; i < n; i++) {
-        lessons[i] = w->o->tests[w->test[i]]->lesson;
+        lessons[i] = w->e->o.tests[w->test[i]]->lesson;
     }
     n = join_lessons(w->a, w->b, lessons, n);
     *pairs = (struct paired_results){
-        .baseline = w->a, .skill = w->b, .n = n, .runs = runs, .seed = w->o->seed};
+        .baseline = w->a, .skill = w->b, .n = n, .runs = runs, .seed = w->e->o.seed};
     lift_judge(lift, pairs);
     return n;
 }
 
 static json_t *lift_json(const struct lift *l, size_t n) {
     return json_pack("{s:o,s:o,s:o,s:s,s:o,s:I,s:o,s:o}", "estimate",
-                     number(l->lift.estimate), "low", number(l->lift.low), "high",
-                     number(l->lift.high), "method", l->method, "p", number(l->p),
-                     "n_tests", (json_int_t)n, "smallest_detectable",
-                     number(l->smallest_detectable), "more_tests_needed",
+                     json_finite(l->lift.estimate), "low", json_finite(l->lift.low),
+                     "high", json_finite(l->lift.high), "method", l->method, "p",
+                     json_finite(l->p), "n_tests", (json_int_t)n, "smallest_detectable",
+                     json_finite(l->smallest_detectable), "more_tests_needed",
                      l->more_tests_needed == SIZE_MAX
                          ? json_null()
                          : json_integer((json_int_t)l->more_tests_needed));
@@ -63,16 +58,17 @@ static void add_lift(const struct work *w, size_t student, size_t arm, size_t ag
     struct paired_results pairs;
     size_t n = compare(w, student, against, arm, &lift, &pairs);
     json_t *one = lift_json(&lift, n);
-    json_object_set_new(one, "arm", json_string(arm_name(w->o->arms[arm].kind)));
-    json_object_set_new(one, "vs", json_string(arm_name(w->o->arms[against].kind)));
-    json_object_set_new(one, "verdict", json_string(verdict_name(lift.verdict)));
+    autojson *whose = json_pack("{s:s,s:s,s:s}", "arm", arm_name(w->e->o.arms[arm].kind),
+                                "vs", arm_name(w->e->o.arms[against].kind), "verdict",
+                                verdict_name(lift.verdict));
+    json_object_update(one, whose);
     json_array_append_new(lifts, one);
 }
 
 /* Each further arm against the baseline, and the skill against it. */
 static json_t *further_lifts(const struct work *w, size_t student) {
     json_t *lifts = json_array();
-    for (size_t arm = 2; arm < w->o->arm_count; arm++) {
+    for (size_t arm = 2; arm < w->e->o.arm_count; arm++) {
         add_lift(w, student, arm, 0, lifts);
         add_lift(w, student, 1, arm, lifts);
     }
@@ -83,26 +79,21 @@ static json_t *further_lifts(const struct work *w, size_t student) {
 
 static json_t *arm_json(const struct work *w, size_t student, size_t arm) {
     struct cell_tally t;
-    cell_tally(w->grid, student, arm, &t);
+    cell_tally(&w->e->grid, student, arm, &t);
     struct interval rate = wilson_interval(t.rate_sum, t.tests);
-    json_t *one = json_pack(
-        "{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:I,s:I,s:{s:I,s:I,s:I},s:o}", "name",
-        arm_name(w->o->arms[arm].kind), "tests", (json_int_t)t.tests, "runs",
+    return json_pack(
+        "{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:I,s:I,s:{s:I,s:I,s:I},s:o,s:o*,s:o*}",
+        "name", arm_name(w->e->o.arms[arm].kind), "tests", (json_int_t)t.tests, "runs",
         (json_int_t)(t.passed + t.failed), "passed", (json_int_t)t.passed, "errored",
         (json_int_t)t.errored, "refused", (json_int_t)t.refused, "skipped",
-        (json_int_t)t.skipped, "pass_rate", number(rate.estimate), "low",
-        number(rate.low), "high", number(rate.high), "assertions_passed",
+        (json_int_t)t.skipped, "pass_rate", json_finite(rate.estimate), "low",
+        json_finite(rate.low), "high", json_finite(rate.high), "assertions_passed",
         (json_int_t)t.assertions_passed, "assertions_total",
         (json_int_t)t.assertions_total, "tokens", "input", (json_int_t)t.input, "output",
         (json_int_t)t.output, "total", (json_int_t)(t.input + t.output), "cost",
-        t.cost < 0 ? json_null() : json_real(t.cost));
-    if (t.truncated) {
-        json_object_set_new(one, "truncated", json_integer((json_int_t)t.truncated));
-    }
-    if (t.reused) {
-        json_object_set_new(one, "reused", json_integer((json_int_t)t.reused));
-    }
-    return one;
+        t.cost < 0 ? json_null() : json_real(t.cost), "truncated",
+        t.truncated ? json_integer((json_int_t)t.truncated) : NULL, "reused",
+        t.reused ? json_integer((json_int_t)t.reused) : NULL);
 }
 
 static json_t *outcome(const struct cell *c) {
@@ -111,25 +102,22 @@ static json_t *outcome(const struct cell *c) {
 
 static json_t *test_json(const struct work *w, size_t student, size_t test) {
     json_t *pairs = json_array();
-    for (size_t run = 0; run < w->grid->runs; run++) {
+    for (size_t run = 0; run < w->e->grid.runs; run++) {
         json_t *pair = json_pack("{s:I}", "run", (json_int_t)run + 1);
-        for (size_t arm = 0; arm < w->o->arm_count; arm++) {
-            json_object_set_new(pair, arm_name(w->o->arms[arm].kind),
-                                outcome(cell_at(w->grid, student, arm, test, run)));
+        for (size_t arm = 0; arm < w->e->o.arm_count; arm++) {
+            json_object_set_new(pair, arm_name(w->e->o.arms[arm].kind),
+                                outcome(cell_at(&w->e->grid, student, arm, test, run)));
         }
         json_array_append_new(pairs, pair);
     }
-    const struct test_case *t = w->o->tests[test];
-    json_t *one = json_pack("{s:s,s:o}", "id", t->id, "pairs", pairs);
-    if (t->split != SPLIT_NONE) {
-        json_object_set_new(one, "split", json_string(test_split_name(t->split)));
-    }
-    return one;
+    const struct test_case *t = w->e->o.tests[test];
+    return json_pack("{s:s,s:o,s:s*}", "id", t->id, "pairs", pairs, "split",
+                     t->split != SPLIT_NONE ? test_split_name(t->split) : NULL);
 }
 
 static json_t *tests_json(const struct work *w, size_t student) {
     json_t *tests = json_array();
-    for (size_t i = 0; i < w->grid->tests; i++) {
+    for (size_t i = 0; i < w->e->grid.tests; i++) {
         json_array_append_new(tests, test_json(w, student, i));
     }
     return tests;
@@ -139,8 +127,8 @@ static json_t *tests_json(const struct work *w, size_t student) {
 static double tokens_of(const struct work *w, size_t student, size_t arm, size_t test) {
     double sum = 0;
     unsigned n = 0;
-    for (size_t run = 0; run < w->grid->runs; run++) {
-        const struct cell *c = cell_at(w->grid, student, arm, test, run);
+    for (size_t run = 0; run < w->e->grid.runs; run++) {
+        const struct cell *c = cell_at(&w->e->grid, student, arm, test, run);
         sum += cell_counts(c) ? (double)(c->input + c->output) : 0;
         n += cell_counts(c);
     }
@@ -149,22 +137,22 @@ static double tokens_of(const struct work *w, size_t student, size_t arm, size_t
 
 /* Tokens with the skill over tokens without it: geometric mean over tests. */
 static json_t *token_ratio(const struct work *w, size_t student) {
-    for (size_t i = 0; i < w->grid->tests; i++) {
+    for (size_t i = 0; i < w->e->grid.tests; i++) {
         w->a[i] = tokens_of(w, student, 1, i);
         w->b[i] = tokens_of(w, student, 0, i);
     }
     struct interval ratio =
-        bootstrap_geometric_mean(w->a, w->b, w->grid->tests, w->o->seed);
-    return json_pack("{s:o,s:o,s:o}", "estimate", number(ratio.estimate), "low",
-                     number(ratio.low), "high", number(ratio.high));
+        bootstrap_geometric_mean(w->a, w->b, w->e->grid.tests, w->e->o.seed);
+    return json_pack("{s:o,s:o,s:o}", "estimate", json_finite(ratio.estimate), "low",
+                     json_finite(ratio.low), "high", json_finite(ratio.high));
 }
 
 static json_t *activation_json(const struct work *w, size_t student) {
     struct cell_tally t;
-    if (!w->o->students[student].agent) {
+    if (!w->e->o.students[student].agent) {
         return json_null();
     }
-    cell_tally(w->grid, student, 1, &t);
+    cell_tally(&w->e->grid, student, 1, &t);
     return json_pack("{s:I,s:I}", "activated", (json_int_t)t.activated, "of",
                      (json_int_t)(t.passed + t.failed));
 }
@@ -179,24 +167,18 @@ static json_t *injection_json(const struct injection *seen) {
 
 /* --- a student --- */
 
-static void add_error(const struct work *w, size_t student, json_t *one) {
-    const char *hint = evaluation_student_hint(w->e, student);
-    const struct sentence_subject subject = {w->e, w->o, w->facts, student};
-    const struct cell *c = sentence_first_problem(&subject);
-    if (!c) {
-        return;
-    }
-    json_t *error = json_pack("{s:o,s:s}", "message", json_clean_z(c->why), "test",
-                              w->o->tests[c->test]->id);
-    if (hint) {
-        json_object_set_new(error, "hint", json_clean_z(hint));
-    }
-    json_object_set_new(one, "error", error);
+static json_t *error_json(const struct work *w, size_t student) {
+    const char *hint = w->e->standings[student].hint;
+    const struct cell *c = sentence_first_problem(w->e, student);
+    return c ? json_pack("{s:o,s:s,s:o*}", "message", json_clean_z(c->why), "test",
+                         w->e->o.tests[c->test]->id, "hint",
+                         hint ? json_clean_z(hint) : NULL)
+             : NULL;
 }
 
 static json_t *arms_json(const struct work *w, size_t student) {
     json_t *arms = json_array();
-    for (size_t arm = 0; arm < w->o->arm_count; arm++) {
+    for (size_t arm = 0; arm < w->e->o.arm_count; arm++) {
         json_array_append_new(arms, arm_json(w, student, arm));
     }
     return arms;
@@ -207,25 +189,22 @@ static json_t *student_json(const struct work *w, size_t student, struct lift *l
     struct injection seen = {.ok = true};
     autobuf sentence = BUF_INIT(TEXT_MAX);
     size_t n = compare(w, student, 0, 1, lift, &pairs);
-    bool checked = w->facts->measured_size && !w->o->students[student].agent;
+    bool checked = w->facts->measured_size && !w->e->o.students[student].agent;
     if (checked) {
-        injection_check(w->grid, student, 1, w->o->arms[1].added_tokens, &seen);
+        injection_check(&w->e->grid, student, 1, w->e->o.arms[1].added_tokens, &seen);
     }
     lift->verdict = seen.ok ? lift->verdict : VERDICT_NO_EVIDENCE;
-    const struct sentence_subject subject = {w->e, w->o, w->facts, student};
+    const struct sentence_subject subject = {w->e, w->facts, student};
     sentence_of_student(&sentence, &subject, lift, &pairs, &seen);
-    json_t *one = json_pack(
-        "{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "model", w->o->students[student].name,
-        "verdict", verdict_name(lift->verdict), "sentence",
-        json_clean(sentence.data, sentence.len), "lift", lift_json(lift, n), "arms",
-        arms_json(w, student), "tests", tests_json(w, student), "injection",
+    return json_pack(
+        "{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o*,s:o*}", "model",
+        w->e->o.students[student].name, "verdict", verdict_name(lift->verdict),
+        "sentence", json_clean(sentence.data, sentence.len), "lift", lift_json(lift, n),
+        "arms", arms_json(w, student), "tests", tests_json(w, student), "injection",
         checked ? injection_json(&seen) : json_null(), "activation",
-        activation_json(w, student), "token_ratio", token_ratio(w, student));
-    if (w->o->arm_count > 2) {
-        json_object_set_new(one, "lifts", further_lifts(w, student));
-    }
-    add_error(w, student, one);
-    return one;
+        activation_json(w, student), "token_ratio", token_ratio(w, student), "lifts",
+        w->e->o.arm_count > 2 ? further_lifts(w, student) : NULL, "error",
+        error_json(w, student));
 }
 
 /* --- the whole --- */
@@ -260,11 +239,11 @@ static void say_whole(struct buf *out, const struct work *w, const struct counts
                  "comparisons).",
                  c->students, c->helps, c->hurts, c->students);
     }
-    if (w->stop == EVALUATION_BUDGET || w->stop == EVALUATION_TIME) {
+    if (w->e->stop == EVALUATION_BUDGET || w->e->stop == EVALUATION_TIME) {
         buf_addf(out,
                  " It ended early, when %s used up; the verdict rests on the pairs that "
                  "were complete by then.",
-                 w->stop == EVALUATION_TIME ? "its time was" : "its budget was");
+                 w->e->stop == EVALUATION_TIME ? "its time was" : "its budget was");
     }
     if (w->facts->record_problem) {
         buf_adds(out, " The record is not whole: ");
@@ -298,9 +277,9 @@ static void adjust(const struct lift *lifts, json_t *students, struct counts *c)
 /* The mark that a test earns when every student fares alike with it in both arms. */
 static const char *sameness(const struct work *w, size_t test) {
     size_t passed = 0, failed = 0;
-    for (size_t k = 0; k < w->grid->students * w->grid->runs * 2; k++) {
-        const struct cell *c =
-            cell_at(w->grid, k / (2 * w->grid->runs), k % 2, test, k / 2 % w->grid->runs);
+    for (size_t k = 0; k < w->e->grid.students * w->e->grid.runs * 2; k++) {
+        const struct cell *c = cell_at(&w->e->grid, k / (2 * w->e->grid.runs), k % 2,
+                                       test, k / 2 % w->e->grid.runs);
         passed += c->state == CELL_PASSED;
         failed += c->state == CELL_FAILED;
     }
@@ -323,10 +302,10 @@ static json_t *mark_of(json_t *marks, const char *id) {
 
 static json_t *marks_json(const struct work *w) {
     json_t *marks = w->facts->marks ? json_deep_copy(w->facts->marks) : json_array();
-    for (size_t i = 0; i < w->grid->tests; i++) {
+    for (size_t i = 0; i < w->e->grid.tests; i++) {
         const char *same = sameness(w, i);
         if (same) {
-            json_t *one = mark_of(marks, w->o->tests[i]->id);
+            json_t *one = mark_of(marks, w->e->o.tests[i]->id);
             json_array_append_new(json_object_get(one, "marks"), json_string(same));
             if (!json_object_get(one, "message") && quality_mark_message(same)) {
                 json_object_set_new(one, "message",
@@ -341,12 +320,12 @@ static json_t *marks_json(const struct work *w) {
 
 static json_t *models_json(const struct work *w) {
     json_t *models = json_array();
-    for (size_t i = 0; i < w->o->student_count; i++) {
-        const struct student *s = &w->o->students[i];
+    for (size_t i = 0; i < w->e->o.student_count; i++) {
+        const struct student *s = &w->e->o.students[i];
         json_t *one =
             s->model ? model_to_json(s->model)
                      : json_pack("{s:s,s:s}", "name", s->name, "agent", s->agent->agent);
-        json_t *served = json_object_get(evaluation_served(w->e), s->name);
+        json_t *served = json_object_get(w->e->served, s->name);
         json_object_set_new(one, "served", served ? json_incref(served) : json_array());
         json_array_append_new(models, one);
     }
@@ -355,8 +334,8 @@ static json_t *models_json(const struct work *w) {
 
 static json_t *prompts_json(const struct work *w) {
     json_t *prompts = json_array();
-    for (size_t i = 0; i < w->o->arm_count; i++) {
-        const struct arm *arm = &w->o->arms[i];
+    for (size_t i = 0; i < w->e->o.arm_count; i++) {
+        const struct arm *arm = &w->e->o.arms[i];
         json_array_append_new(prompts,
                               json_pack("{s:s,s:s,s:I}", "arm", arm_name(arm->kind),
                                         "digest", arm->digest, "added_tokens",
@@ -367,9 +346,9 @@ static json_t *prompts_json(const struct work *w) {
 
 static json_t *provenance(const struct work *w) {
     size_t hits = 0, requests = 0;
-    for (size_t i = 0; i < w->grid->count; i++) {
-        hits += w->grid->cells[i].cached;
-        requests += w->grid->cells[i].requests;
+    for (size_t i = 0; i < w->e->grid.count; i++) {
+        hits += w->e->grid.cells[i].cached;
+        requests += w->e->grid.cells[i].requests;
     }
     const struct evaluation_facts *f = w->facts;
     return json_pack(
@@ -377,19 +356,16 @@ static json_t *provenance(const struct work *w) {
         "skill_digest", f->skill_digest, "tests_digest", f->tests_digest, "models",
         models_json(w), "prompts", prompts_json(w), "started", f->started, "ended",
         f->ended, "cache_hits", (json_int_t)hits, "requests", (json_int_t)requests,
-        "runs", (int)w->o->runs, "seed", (json_int_t)(w->o->seed & INT64_MAX), "split",
-        f->split, "mode", f->mode);
+        "runs", (int)w->e->o.runs, "seed", (json_int_t)(w->e->o.seed & INT64_MAX),
+        "split", f->split, "mode", f->mode);
 }
 
 static const char *const stop_names[] = {"complete", "budget", "time", "cancelled"};
 
-json_t *evaluation_result(const struct evaluation *e, const struct evaluation_options *o,
-                          enum evaluation_stop stop,
+json_t *evaluation_result(const struct evaluation *e,
                           const struct evaluation_facts *facts) {
+    const struct evaluation_options *o = &e->o;
     struct work w = {.e = e,
-                     .o = o,
-                     .grid = evaluation_grid(e),
-                     .stop = stop,
                      .facts = facts,
                      .a = xcalloc(o->test_count, sizeof(double)),
                      .b = xcalloc(o->test_count, sizeof(double)),
@@ -403,14 +379,11 @@ json_t *evaluation_result(const struct evaluation *e, const struct evaluation_op
     }
     adjust(lifts, students, &counts);
     say_whole(&sentence, &w, &counts, students);
-    json_t *result = json_pack("{s:s,s:o,s:o,s:o,s:s,s:o}", "verdict",
-                               verdict_name(whole_verdict(&counts)), "sentence",
-                               json_clean(sentence.data, sentence.len), "students",
-                               students, "marks", marks_json(&w), "ended_by",
-                               stop_names[stop], "provenance", provenance(&w));
-    if (facts->again) {
-        json_object_set_new(result, "aa", json_true());
-    }
+    json_t *result = json_pack(
+        "{s:s,s:o,s:o,s:o,s:s,s:o,s:o*}", "verdict", verdict_name(whole_verdict(&counts)),
+        "sentence", json_clean(sentence.data, sentence.len), "students", students,
+        "marks", marks_json(&w), "ended_by", stop_names[e->stop], "provenance",
+        provenance(&w), "aa", facts->again ? json_true() : NULL);
     free(w.a);
     free(w.b);
     free(w.test);

@@ -20,8 +20,7 @@ struct evaluation_facts {
     const char *record_problem; /* why the record is not whole, or NULL */
 };
 
-json_t *evaluation_result(const struct evaluation *e, const struct evaluation_options *o,
-                          enum evaluation_stop stop,
+json_t *evaluation_result(const struct evaluation *e,
                           const struct evaluation_facts *facts);
 /* The text for a model or a person; an operation's describe. */
 struct buf;

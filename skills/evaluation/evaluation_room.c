@@ -10,8 +10,7 @@
 
 struct evaluation_room {
     uv_loop_t *loop;
-    json_t *models, *students, *defaults, *judge, *teacher;
-    const char *links;
+    json_t *settings;
     struct http *http;
     struct answer_cache *cache;
     struct model_client *client;
@@ -19,16 +18,10 @@ struct evaluation_room {
     bool closing, client_closed;
 };
 
-struct evaluation_room *evaluation_room_new(uv_loop_t *loop,
-                                            const struct evaluation_room_config *config) {
+struct evaluation_room *evaluation_room_new(uv_loop_t *loop, const json_t *settings) {
     struct evaluation_room *room = xcalloc(1, sizeof *room);
     room->loop = loop;
-    room->models = json_incref((json_t *)(uintptr_t)config->models);
-    room->students = json_incref((json_t *)(uintptr_t)config->students);
-    room->defaults = json_incref((json_t *)(uintptr_t)config->defaults);
-    room->judge = config->judge ? json_clean_z(config->judge) : NULL;
-    room->teacher = config->teacher ? json_clean_z(config->teacher) : NULL;
-    room->links = config->links ? config->links : "public";
+    room->settings = json_incref((json_t *)(uintptr_t)settings);
     return room;
 }
 
@@ -42,42 +35,19 @@ struct model_client *evaluation_room_client(struct evaluation_room *room) {
     return room->client;
 }
 
-const json_t *evaluation_room_models(const struct evaluation_room *room) {
-    return room->models;
-}
-
-const json_t *evaluation_room_students(const struct evaluation_room *room) {
-    return room->students;
-}
-
-const json_t *evaluation_room_defaults(const struct evaluation_room *room) {
-    return room->defaults;
-}
-
-const json_t *evaluation_room_judge(const struct evaluation_room *room) {
-    return room->judge;
-}
-
-const json_t *evaluation_room_teacher(const struct evaluation_room *room) {
-    return room->teacher;
-}
-
-const char *evaluation_room_links(const struct evaluation_room *room) {
-    return room->links;
+const json_t *evaluation_room_setting(const struct evaluation_room *room,
+                                      const char *key) {
+    return room ? json_object_get(room->settings, key) : NULL;
 }
 
 json_t *evaluation_room_status(const struct evaluation_room *room) {
     if (!room) {
         return json_object();
     }
-    json_t *status =
-        json_pack("{s:o}", "endpoints",
-                  room->client ? model_client_status(room->client) : json_array());
     const char *problem = room->cache ? answer_cache_problem(room->cache) : NULL;
-    if (problem) {
-        json_object_set_new(status, "answers", json_clean_z(problem));
-    }
-    return status;
+    return json_pack("{s:o,s:o*}", "endpoints",
+                     room->client ? model_client_status(room->client) : json_array(),
+                     "answers", problem ? json_clean_z(problem) : NULL);
 }
 
 int evaluation_model_fail(struct call *call, const char *path, const struct err *err) {
@@ -99,11 +69,7 @@ int evaluation_model_fail(struct call *call, const char *path, const struct err 
 static void free_when_empty(struct evaluation_room *room) {
     if (room->closing && room->client_closed && !room->guests) {
         answer_cache_free(room->cache);
-        json_decref(room->models);
-        json_decref(room->students);
-        json_decref(room->defaults);
-        json_decref(room->judge);
-        json_decref(room->teacher);
+        json_decref(room->settings);
         free(room);
     }
 }

@@ -12,28 +12,19 @@ struct err;
 struct model_client;
 struct call_origin;
 
-struct evaluation_room_config {
-    const json_t *models;   /* the configuration's `models`, or NULL; kept */
-    const json_t *students; /* its `students`: {name: agent_student.h's object}; kept */
-    const json_t *defaults; /* its `default_students`: names, or NULL; kept */
-    const char *judge;      /* its `judge`: a name, or NULL; copied */
-    const char *teacher; /* its `teacher`: a name, "host", "builtin", or NULL; copied */
-    const char *links;   /* its `links`: "public", "none" or "any"; static */
-};
-struct evaluation_room *evaluation_room_new(uv_loop_t *loop,
-                                            const struct evaluation_room_config *config);
+/* settings: the configuration's, by key; kept. */
+struct evaluation_room *evaluation_room_new(uv_loop_t *loop, const json_t *settings);
 /* Stops what runs, closes the connections, then frees. */
 void evaluation_room_close(struct evaluation_room *room);
 
 /* Made when it is first asked for; the room's. NULL once the room is closing. */
 struct model_client *evaluation_room_client(struct evaluation_room *room);
-/* What the configuration says, borrowed; NULL where it says nothing (links: "public"). */
-const json_t *evaluation_room_models(const struct evaluation_room *room);
-const json_t *evaluation_room_students(const struct evaluation_room *room);
-const json_t *evaluation_room_defaults(const struct evaluation_room *room);
-const json_t *evaluation_room_judge(const struct evaluation_room *room);
-const json_t *evaluation_room_teacher(const struct evaluation_room *room);
-const char *evaluation_room_links(const struct evaluation_room *room);
+/* What the configuration says of `models`, `students` ({name: agent_student.h's object}),
+ * `default_students`, `judge`, `teacher` ("host", "builtin" or a model's name) or `links`
+ * ("public", "none", "any"): borrowed, NULL where it says nothing. A NULL room says
+ * nothing. */
+const json_t *evaluation_room_setting(const struct evaluation_room *room,
+                                      const char *key);
 /* Part of daemon/status: {"endpoints", "answers"?: a problem}. NULL is fine. New
  * reference. */
 json_t *evaluation_room_status(const struct evaluation_room *room);

@@ -3,7 +3,9 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "skills/evaluation/evaluation_result.h"
+#include "skills/evaluation/evaluation_state.h"
 #include "skills/evaluation/injection.h"
+#include "skills/evaluation/standing.h"
 #include "skills/evaluation/statistics.h"
 
 #include <math.h>
@@ -18,7 +20,8 @@ static void say_injection(struct buf *out, const struct sentence_subject *s,
         "has about %zu, so nothing was measured. Look at what stands between "
         "upskilld and the model (a proxy, a template without a system message, a "
         "context that is too small).",
-        s->options->students[s->student].name, seen->seen_tokens, seen->expected_tokens);
+        s->evaluation->o.students[s->student].name, seen->seen_tokens,
+        seen->expected_tokens);
 }
 
 static void say_again(struct buf *out, const struct sentence_subject *s,
@@ -28,7 +31,7 @@ static void say_again(struct buf *out, const struct sentence_subject *s,
         out,
         "Both arms were the same (A/A): between two equal looks at %s over %zu tests "
         "lie %+.0f points",
-        s->options->students[s->student].name, n, 100 * lift->lift.estimate);
+        s->evaluation->o.students[s->student].name, n, 100 * lift->lift.estimate);
     if (isfinite(lift->lift.low)) {
         buf_addf(out, " (95 %% interval %+.0f to %+.0f)", 100 * lift->lift.low,
                  100 * lift->lift.high);
@@ -38,9 +41,9 @@ static void say_again(struct buf *out, const struct sentence_subject *s,
 
 static void say_activation(struct buf *out, const struct sentence_subject *s) {
     struct cell_tally t;
-    cell_tally(evaluation_grid(s->evaluation), s->student, 1, &t);
+    cell_tally(&s->evaluation->grid, s->student, 1, &t);
     size_t of = t.passed + t.failed;
-    if (s->options->students[s->student].agent && of) {
+    if (s->evaluation->o.students[s->student].agent && of) {
         buf_addf(out, " The agent opened the skill in %zu of %zu answers.", t.activated,
                  of);
     }
@@ -52,11 +55,10 @@ void sentence_add(struct buf *out, const char *text) {
     buf_addc(out, '.');
 }
 
-const struct cell *sentence_first_problem(const struct sentence_subject *s) {
-    const struct cell_grid *grid = evaluation_grid(s->evaluation);
-    for (size_t i = 0; i < grid->count; i++) {
-        const struct cell *c = &grid->cells[i];
-        if (c->student == s->student && c->why && !cell_counts(c)) {
+const struct cell *sentence_first_problem(const struct evaluation *e, size_t student) {
+    for (size_t i = 0; i < e->grid.count; i++) {
+        const struct cell *c = &e->grid.cells[i];
+        if (c->student == student && c->why && !cell_counts(c)) {
             return c;
         }
     }
@@ -66,8 +68,8 @@ const struct cell *sentence_first_problem(const struct sentence_subject *s) {
 /* Why answers errored: the cure of the student's own errors, else the first's words (a
  * judge that could not be asked is not the student's error). */
 static void say_why(struct buf *out, const struct sentence_subject *s) {
-    const char *hint = evaluation_student_hint(s->evaluation, s->student);
-    const struct cell *first = sentence_first_problem(s);
+    const char *hint = s->evaluation->standings[s->student].hint;
+    const struct cell *first = sentence_first_problem(s->evaluation, s->student);
     if (hint || first) {
         buf_adds(out, ": ");
     }
@@ -83,8 +85,8 @@ static void say_share(struct buf *out, size_t baseline, size_t skill) {
 
 static void say_errors(struct buf *out, const struct sentence_subject *s) {
     struct cell_tally base, skill;
-    cell_tally(evaluation_grid(s->evaluation), s->student, 0, &base);
-    cell_tally(evaluation_grid(s->evaluation), s->student, 1, &skill);
+    cell_tally(&s->evaluation->grid, s->student, 0, &base);
+    cell_tally(&s->evaluation->grid, s->student, 1, &skill);
     size_t errored = base.errored + skill.errored, refused = base.refused + skill.refused,
            truncated = base.truncated + skill.truncated;
     if (errored) {
@@ -108,7 +110,7 @@ static void say_errors(struct buf *out, const struct sentence_subject *s) {
 
 /* Nothing was answered in time; what was heard instead is no error that counts. */
 static void say_heard(struct buf *out, const struct sentence_subject *s) {
-    const struct cell *first = sentence_first_problem(s);
+    const struct cell *first = sentence_first_problem(s->evaluation, s->student);
     if (first && first->state == CELL_SKIPPED) {
         buf_adds(out, " Its last word was: ");
         sentence_add(out, first->why);
@@ -124,10 +126,11 @@ void sentence_of_student(struct buf *out, const struct sentence_subject *s,
     } else if (s->facts->again) {
         say_again(out, s, lift, pairs->n);
     } else if (problem && !pairs->n) {
-        buf_addf(out, "%s could not be asked: ", s->options->students[s->student].name);
+        buf_addf(out,
+                 "%s could not be asked: ", s->evaluation->o.students[s->student].name);
         sentence_add(out, problem);
     } else {
-        lift_sentence(out, lift, s->options->students[s->student].name, pairs);
+        lift_sentence(out, lift, s->evaluation->o.students[s->student].name, pairs);
         say_activation(out, s);
     }
     say_errors(out, s);

@@ -11,7 +11,6 @@ struct paired_results;
 
 struct sentence_subject {
     const struct evaluation *evaluation;
-    const struct evaluation_options *options;
     const struct evaluation_facts *facts;
     size_t student;
 };
@@ -22,4 +21,4 @@ void sentence_of_student(struct buf *out, const struct sentence_subject *s,
 /* A text from outside, with one full stop at its end. */
 void sentence_add(struct buf *out, const char *text);
 /* The first cell that errored, was refused or ran out of time over failures, or NULL. */
-const struct cell *sentence_first_problem(const struct sentence_subject *s);
+const struct cell *sentence_first_problem(const struct evaluation *e, size_t student);

@@ -1,6 +1,7 @@
 #pragma once
 /* evaluation_state: an evaluation's inside: evaluation.c decides which cells are asked
- * and when it is over, evaluation_cell.c brings a cell from the question to its grade. */
+ * and when it is over, evaluation_cell.c brings a cell from the question to its grade;
+ * results are read here. */
 #include "skills/evaluation/evaluation.h"
 
 struct standing;
@@ -25,7 +26,7 @@ struct evaluation {
     unsigned pass; /* 0: all; 1: those that errored, once more */
     bool stopping, finished;
     enum evaluation_stop stop;
-    json_t *served;
+    json_t *served; /* {student: [as the endpoint named it]} */
     char *record_problem;
     uint64_t started_ms;
     uv_timer_t pump, deadline;

@@ -4,8 +4,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "skills/install/agents.h"
-#include "skills/install/install.h"
+#include "skills/evaluation/agent_student.h"
 
 #include <errno.h>
 #include <string.h>
@@ -137,24 +136,10 @@ static int make_arms(struct subject *s, const struct subject_request *r,
 
 static int copy_skill(const struct skill *skill, const char *root, struct skill *ret,
                       struct err *err) {
-    static const char *const names[] = {"universal", NULL};
-    struct agents agents;
-    agents_builtin(&agents);
-    struct install_request request = {.skill = skill,
-                                      .agents = names,
-                                      .scope = "project",
-                                      .root = root,
-                                      .source = "evaluation",
-                                      .force = true};
-    autojson *results = install_skill(&agents, &request);
-    agents_finish(&agents);
-    const json_t *one = json_array_get(results, 0);
-    const char *path = json_get_string(one, "path", "");
-    if (strcmp(json_get_string(one, "outcome", ""), "installed") != 0) {
-        return err_set(err, -EIO, "the skill could not be copied: %.200s",
-                       json_get_string(one, "reason", "unknown reason"));
-    }
-    return skill_open(ret, path, true, err);
+    autofree char *path = NULL;
+    int rc = agent_install(skill, "universal", root, &path, err);
+    return rc < 0 ? err_wrap(err, "the skill could not be copied")
+                  : skill_open(ret, path, true, err);
 }
 
 static int make_copies(struct subject *s, struct err *err) {

@@ -12,12 +12,12 @@
 struct err;
 
 struct subject_request {
-    const char *folder;     /* of the skill */
-    const char *previous;   /* folder of the older version, or NULL */
-    const char *trace;      /* path of a text, or NULL */
-    const char *tests_path; /* or NULL */
-    const json_t *tests;    /* inline, or NULL: the skill's own */
-    const char *split;      /* "report", "gate", "refine", "all", or NULL */
+    char *folder;        /* of the skill */
+    char *previous;      /* folder of the older version, or NULL */
+    char *trace;         /* path of a text, or NULL */
+    char *tests_path;    /* or NULL */
+    const json_t *tests; /* inline, or NULL: the skill's own */
+    const char *split;   /* "report", "gate", "refine", "all", or NULL */
     bool placebo, again, installed;
 };
 

@@ -3,8 +3,8 @@
  *
  * A longer prompt alone can change how a model answers. The placebo arm holds a text that
  * reads like a skill and teaches nothing that a test could ask for: how a small library
- * of paper books is kept. It is made of placebo_prose.md's paragraphs, in order, beginning
- * again where they end. */
+ * of paper books is kept. It is made of placebo_prose.md's paragraphs, in order,
+ * beginning again where they end. */
 #include <stddef.h>
 
 struct buf;

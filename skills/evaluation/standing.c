@@ -1,5 +1,6 @@
 #include "skills/evaluation/standing.h"
 
+#include "base/strings.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -19,34 +20,14 @@ static char *cut(const char *text) {
     return xstrndup(text, text_cut(text, strlen(text), MAX_WORDS));
 }
 
-/* These end the same way however often they are asked. */
-static bool is_one_of(const char *reason, const char *const *list) {
-    for (; *list; list++) {
-        if (strcmp(reason, *list) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool ends_student(const char *reason) {
-    static const char *const list[] = {
-        "unauthorized", "model_not_found", "out_of_money",  "no_http",
-        "insecure",     "redirected",      "price_unknown", NULL};
-    return is_one_of(reason, list);
-}
-
 /* The student is not there, or (from gateways) this one question is not to be asked. */
-static bool may_end_student(const char *reason) {
-    static const char *const list[] = {"forbidden", "not_found", NULL};
-    return is_one_of(reason, list);
-}
-
-static bool is_final(const char *reason) {
-    static const char *const list[] = {"context_too_long", "context_cut", "bad_request",
+static const char *const may_end_student[] = {"forbidden", "not_found", NULL};
+static const char *const ends_student[] = {
+    "unauthorized", "model_not_found", "out_of_money",  "no_http",
+    "insecure",     "redirected",      "price_unknown", NULL};
+/* These end the same way however often they are asked, and so do those above. */
+static const char *const is_final[] = {"context_too_long", "context_cut", "bad_request",
                                        "answer_too_large", NULL};
-    return ends_student(reason) || may_end_student(reason) || is_one_of(reason, list);
-}
 
 bool standing_note_failure(struct standing *s, const char *reason, const char *message,
                            const char *hint) {
@@ -56,13 +37,14 @@ bool standing_note_failure(struct standing *s, const char *reason, const char *m
     }
     s->unreachable += strcmp(reason, "unreachable") == 0;
     s->unanswered++;
-    bool gone =
-        !s->answered && (s->unreachable >= UNREACHABLE_IS_GONE ||
-                         s->unanswered >= SILENT_IS_GONE || may_end_student(reason));
-    if (!s->problem && (gone || ends_student(reason))) {
+    bool gone = !s->answered && (s->unreachable >= UNREACHABLE_IS_GONE ||
+                                 s->unanswered >= SILENT_IS_GONE ||
+                                 strings_hold(may_end_student, reason));
+    if (!s->problem && (gone || strings_hold(ends_student, reason))) {
         s->problem = cut(message ? message : reason);
     }
-    return !is_final(reason);
+    return !strings_hold(is_final, reason) && !strings_hold(ends_student, reason) &&
+           !strings_hold(may_end_student, reason);
 }
 
 void standing_note_served(json_t *served, const char *student, const char *model) {

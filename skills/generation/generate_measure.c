@@ -37,7 +37,7 @@ static int check_model(const struct generate_request *r, struct call *call,
     const struct evaluation_room *room = evaluation_room_of(call_origin(call));
     struct model model;
     struct err err = {0};
-    if (model_resolve(&model, named, room ? evaluation_room_models(room) : NULL, NULL,
+    if (model_resolve(&model, named, evaluation_room_setting(room, "models"), NULL,
                       &err) < 0) {
         return evaluation_model_fail(call, path, &err);
     }
@@ -67,7 +67,7 @@ static int check_refine(struct generate_request *r, struct call *call) {
         return 0;
     }
     if (!json_array_size(r->students) && room) {
-        r->students = evaluation_room_defaults(room);
+        r->students = evaluation_room_setting(room, "default_students");
     }
     if (!json_array_size(r->students)) {
         call_fail_param(call, "/students",

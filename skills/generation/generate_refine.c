@@ -295,14 +295,14 @@ static int find_teacher(struct refining *x, const json_t *aliases) {
 }
 
 static int find_judge(struct refining *x, const json_t *aliases) {
-    const json_t *judge = evaluation_room_judge(x->g->room);
+    const json_t *judge = evaluation_room_setting(x->g->room, "judge");
     int rc = judge ? model_resolve(&x->judge, judge, aliases, NULL, &x->err) : 0;
     x->has_judge = judge && rc == 0;
     return rc;
 }
 
 static int prepare(struct refining *x) {
-    const json_t *aliases = evaluation_room_models(x->g->room);
+    const json_t *aliases = evaluation_room_setting(x->g->room, "models");
     int rc = suite_from_json(&x->suite, x->g->tests, &x->err);
     rc = rc < 0 ? rc : find_students(x, aliases);
     rc = rc < 0 ? rc : find_teacher(x, aliases);
@@ -329,7 +329,7 @@ static void begin(struct generating *g) {
                     .students = x->list,
                     .student_count = x->model_count,
                     .judge = x->has_judge ? &x->judge : NULL,
-                    .model_aliases = evaluation_room_models(g->room),
+                    .model_aliases = evaluation_room_setting(g->room, "models"),
                     .budget = &g->budget},
         .suite = &x->suite,
         .skill = &x->skill,

@@ -165,7 +165,8 @@ static int check_name(struct generate_request *r, struct call *call) {
 
 static int check_links(struct generate_request *r, struct call *call) {
     const struct evaluation_room *room = evaluation_room_of(call_origin(call));
-    const char *links = room ? evaluation_room_links(room) : "none";
+    const json_t *said = evaluation_room_setting(room, "links");
+    const char *links = !room ? "none" : said ? json_string_value(said) : "public";
     r->links = strcmp(links, "any") == 0    ? LINKS_ANY
                : strcmp(links, "none") == 0 ? LINKS_NONE
                                             : LINKS_PUBLIC;

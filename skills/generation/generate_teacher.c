@@ -30,7 +30,7 @@ const char **generate_teacher_keys(const struct evaluation_room *room) {
     }
     const char *name;
     json_t *model;
-    json_object_foreach((json_t *)(uintptr_t)(room ? evaluation_room_models(room) : NULL),
+    json_object_foreach((json_t *)(uintptr_t)(evaluation_room_setting(room, "models")),
                         name, model) {
         const char *variable = json_get_string(model, "key_env", NULL);
         const char *value = variable ? getenv(variable) : NULL;
@@ -50,7 +50,7 @@ void generate_teacher_finish(struct generate_request *r) {
 
 /* The first model of the configuration, or NULL. */
 static const char *first_model(const struct evaluation_room *room) {
-    json_t *models = (json_t *)(uintptr_t)evaluation_room_models(room);
+    json_t *models = (json_t *)(uintptr_t)evaluation_room_setting(room, "models");
     void *first = json_object_iter(models);
     return first ? json_object_iter_key(first) : NULL;
 }
@@ -73,7 +73,7 @@ static int fail_no_model(struct call *call) {
 /* Nobody was named. */
 static const json_t *default_teacher(const struct evaluation_room *room,
                                      const struct call_origin *origin, json_t **made) {
-    const json_t *teacher = room ? evaluation_room_teacher(room) : NULL;
+    const json_t *teacher = evaluation_room_setting(room, "teacher");
     const char *first = room && !teacher ? first_model(room) : NULL;
     *made = teacher ? NULL
                     : json_string(first            ? first
@@ -89,7 +89,7 @@ int generate_teacher_read(struct generate_request *ret, struct call *call,
     autojson *made = NULL;
     const char *name = json_string_value(teacher);
     if (name && strcmp(name, "model") == 0) {
-        teacher = room ? evaluation_room_teacher(room) : NULL;
+        teacher = evaluation_room_setting(room, "teacher");
         const char *first = room && !teacher ? first_model(room) : NULL;
         teacher = teacher ? teacher : (made = first ? json_string(first) : NULL);
         if (!teacher) {
@@ -104,8 +104,8 @@ int generate_teacher_read(struct generate_request *ret, struct call *call,
         return 0;
     }
     struct err err = {0};
-    if (model_resolve(&ret->model, teacher, room ? evaluation_room_models(room) : NULL,
-                      NULL, &err) < 0) {
+    if (model_resolve(&ret->model, teacher, evaluation_room_setting(room, "models"), NULL,
+                      &err) < 0) {
         return evaluation_model_fail(call, "/teacher", &err);
     }
     ret->teacher = TEACHER_MODEL;

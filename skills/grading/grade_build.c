@@ -72,21 +72,6 @@ void grade_build_toml(struct answer *answer, const struct test_case *test,
 
 /* --- projects --- */
 
-/* Context files whose names are paths. */
-static int write_context(const struct root *root, const struct test_case *test,
-                         struct err *err) {
-    const char *name;
-    json_t *text;
-    json_object_foreach((json_t *)(uintptr_t)test->files, name, text) {
-        int rc = root_write(root, name, json_string_value(text), json_string_length(text),
-                            0600, err);
-        if (rc < 0) {
-            return err_wrap(err, "%.200s", name);
-        }
-    }
-    return 0;
-}
-
 static int write_answer(const struct root *root, const struct answer_code *code,
                         struct err *err) {
     int rc = 0;
@@ -125,7 +110,7 @@ static void check_files(const char *folder, const struct answer_code *code,
                       "no folder to check the project in: %s", err->msg);
         return;
     }
-    if (with_files && write_context(&root, test, err) < 0) {
+    if (with_files && test_case_write(test, &root, err) < 0) {
         assertion_add(out, check, GRADE_ERRORED, expected, NULL, "the test's files: %s",
                       err->msg);
     } else if (write_answer(&root, code, err) < 0) {

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct err;
+struct root;
 struct skill;
 
 #define SUITE_MAX_TESTS 1000
@@ -57,3 +58,6 @@ void suite_split(struct suite *s);
 /* What a student is asked: the input and, below it, the context files as fenced blocks,
  * each headed by its name. Freed by the caller. */
 char *test_case_prompt(const struct test_case *test);
+/* Its context files, beneath root. */
+int test_case_write(const struct test_case *test, const struct root *root,
+                    struct err *err);

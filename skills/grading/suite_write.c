@@ -1,5 +1,7 @@
-/* suite_write: what a student is asked. */
+/* suite_write: what a student is asked, and the files that go with it. */
 #include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
 #include "skills/grading/suite.h"
 
 #include <stdint.h>
@@ -38,4 +40,18 @@ char *test_case_prompt(const struct test_case *test) {
         add_file(&out, name, json_string_value(text));
     }
     return buf_detach(&out);
+}
+
+int test_case_write(const struct test_case *test, const struct root *root,
+                    struct err *err) {
+    const char *name;
+    json_t *text;
+    json_object_foreach((json_t *)(uintptr_t)test->files, name, text) {
+        int rc = root_write(root, name, json_string_value(text), json_string_length(text),
+                            0600, err);
+        if (rc < 0) {
+            return err_wrap(err, "%.200s", name);
+        }
+    }
+    return 0;
 }

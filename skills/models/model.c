@@ -336,3 +336,8 @@ double model_cost(const struct model *m, const struct model_usage *u) {
         add_cost(&sum, u->cache_write, m->price.cache_write);
     return known ? sum : -1;
 }
+
+bool model_budget_is_spent(const struct model_budget *b) {
+    return b && ((b->max_tokens && b->tokens >= b->max_tokens) ||
+                 (b->max_cost > 0 && b->cost >= b->max_cost));
+}

@@ -127,8 +127,7 @@ static int ask_budget(struct model_call *call) {
                   "give the model a price in the configuration, or a budget in tokens");
         return -1;
     }
-    if ((b->max_tokens && b->tokens >= b->max_tokens) ||
-        (b->max_cost > 0 && b->cost >= b->max_cost)) {
+    if (model_budget_is_spent(b)) {
         call_say(call, "the budget is spent: %llu tokens, cost %.4f",
                  (unsigned long long)b->tokens, b->cost);
         call_over(call, MODEL_BUDGET, "budget_spent",

@@ -31,6 +31,8 @@ struct model_budget {
     double reserved_cost;
 };
 
+bool model_budget_is_spent(const struct model_budget *b); /* NULL never is */
+
 struct model_message {
     const char *role; /* "user", "assistant" */
     const char *text;

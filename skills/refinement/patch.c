@@ -7,9 +7,11 @@
 #include "skills/format/skill.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#define ALL SIZE_MAX
 #define QUOTE 60 /* bytes of a text that a complaint repeats */
 
 /* One edit as bytes: [start, end) of the old text becomes `text`. */
@@ -28,16 +30,7 @@ struct patching {
     json_t *problems;
 };
 
-// clang-format off
-static const char schema[] =
-    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"edits\"],\"properties\":{"
-    "\"why\":{\"type\":\"string\",\"description\":\"One sentence: what the failures have in common and what the edits teach.\"},"
-    "\"edits\":{\"type\":\"array\",\"maxItems\":8,\"items\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-    "\"find\":{\"type\":\"string\",\"description\":\"Text that stands in SKILL.md exactly once; replace is put in its place.\"},"
-    "\"section\":{\"type\":\"string\",\"description\":\"Instead of find: a heading's text; replace or append is what its section gets.\"},"
-    "\"replace\":{\"type\":\"string\"},"
-    "\"append\":{\"type\":\"string\"}}}}}}";
-// clang-format on
+#include "skills/patch_texts.h"
 
 json_t *patch_schema(void) {
     return json_loads(schema, 0, NULL);
@@ -45,6 +38,7 @@ json_t *patch_schema(void) {
 
 /* --- complaints --- */
 
+/* edit ALL: of the edits together. */
 static void complain(struct patching *p, size_t edit, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -54,7 +48,8 @@ static void complain(struct patching *p, size_t edit, const char *fmt, ...) {
     va_start(args, fmt);
     vsnprintf(words, sizeof words, fmt, args);
     va_end(args);
-    autofree char *sentence = xasprintf("edit %zu: %s", edit + 1, words);
+    autofree char *sentence =
+        edit == ALL ? xstrdup(words) : xasprintf("edit %zu: %s", edit + 1, words);
     json_array_append_new(p->problems, json_clean_z(sentence));
 }
 
@@ -255,13 +250,9 @@ static void read_edit(struct patching *p, size_t i, const json_t *edit) {
 
 static int by_place(const void *a, const void *b) {
     const struct span *x = a, *y = b;
-    if (x->start != y->start) {
-        return x->start < y->start ? -1 : 1;
-    }
-    if (x->end != y->end) {
-        return x->end < y->end ? -1 : 1;
-    }
-    return x->edit < y->edit ? -1 : 1;
+    return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
+           : x->end != y->end   ? (x->end > y->end) - (x->end < y->end)
+                                : (x->edit > y->edit) - (x->edit < y->edit);
 }
 
 static void check_together(struct patching *p) {
@@ -276,11 +267,10 @@ static void check_together(struct patching *p) {
         }
     }
     if (added > PATCH_MAX_BYTES || removed > PATCH_MAX_BYTES) {
-        json_array_append_new(
-            p->problems,
-            json_sprintf("the edits change too much (%zu bytes added, %zu taken away, at "
-                         "most %u of each): make them smaller",
-                         added, removed, PATCH_MAX_BYTES));
+        complain(p, ALL,
+                 "the edits change too much (%zu bytes added, %zu taken away, at "
+                 "most %u of each): make them smaller",
+                 added, removed, PATCH_MAX_BYTES);
     }
 }
 
@@ -311,13 +301,10 @@ static void check_frontmatter(struct patching *p, const char *result) {
     skill_text_read(&after, result, strlen(result));
     autojson *was = fixed_fields(&p->skill), *is = fixed_fields(&after);
     if (after.problem.line || !is) {
-        json_array_append_new(p->problems,
-                              json_sprintf("the frontmatter cannot be read any more: %s",
-                                           after.problem.message));
+        complain(p, ALL, "the frontmatter cannot be read any more: %s",
+                 after.problem.message);
     } else if (!was || !json_equal(was, is)) {
-        json_array_append_new(
-            p->problems,
-            json_string("of the frontmatter only the description may change"));
+        complain(p, ALL, "of the frontmatter only the description may change");
     }
     skill_text_finish(&after);
 }
@@ -326,9 +313,7 @@ static char *apply_all(struct patching *p, const json_t *edits) {
     size_t i, count = json_array_size(edits);
     const json_t *edit;
     if (count == 0 || count > PATCH_MAX_EDITS) {
-        json_array_append_new(
-            p->problems,
-            json_sprintf("there are %zu edits: make 1 to %u", count, PATCH_MAX_EDITS));
+        complain(p, ALL, "there are %zu edits: make 1 to %u", count, PATCH_MAX_EDITS);
         return NULL;
     }
     json_array_foreach(edits, i, edit) {
@@ -339,10 +324,10 @@ static char *apply_all(struct patching *p, const json_t *edits) {
     if (result) {
         check_frontmatter(p, result);
         if (strlen(result) == p->len && memcmp(result, p->text, p->len) == 0) {
-            json_array_append_new(p->problems, json_string("the edits change nothing"));
+            complain(p, ALL, "the edits change nothing");
         }
     } else if (!json_array_size(p->problems)) {
-        json_array_append_new(p->problems, json_string("the file becomes too long"));
+        complain(p, ALL, "the file becomes too long");
     }
     return result;
 }

@@ -11,25 +11,25 @@
 
 /* --- the end of a look --- */
 
-static void drop(struct refine_students *s) {
-    for (size_t i = 0; i < s->test_count; i++) {
-        json_decref(s->failures[i]);
+static void drop(struct refine_seen *seen) {
+    for (size_t i = 0; i < seen->test_count; i++) {
+        json_decref(seen->failures[i]);
     }
     for (size_t i = 0; i < 2; i++) {
-        arm_finish(&s->arms[i]);
-        free(take(s->scores[i]));
+        arm_finish(&seen->arms[i]);
+        free(seen->scores[i]);
     }
-    free(take(s->tests));
-    free(take(s->failures));
-    free(take(s->failed_at));
-    s->test_count = 0;
+    free(seen->tests);
+    free(seen->failures);
+    free(seen->failed_at);
+    *seen = (struct refine_seen){0};
 }
 
 /* Why no student said anything, or NULL when one did. */
 static const char *nobody(const struct refine_students *s) {
     const char *why = NULL;
-    for (size_t i = 0; i < s->test_count; i++) {
-        if (s->scores[0][i].graded) {
+    for (size_t i = 0; i < s->seen.test_count; i++) {
+        if (s->seen.scores[0][i].graded) {
             return NULL;
         }
     }
@@ -37,7 +37,7 @@ static const char *nobody(const struct refine_students *s) {
         why = evaluation_student_problem(s->evaluation, i);
     }
     return why ? why
-           : s->test_count
+           : s->seen.test_count
                ? "no student's answer could be graded"
                : "there are too few tests: each split needs one (three in all at least)";
 }
@@ -47,12 +47,12 @@ static json_t *take_failures(struct refine_students *s) {
     json_t *all = json_array();
     size_t asked = s->options.student_count * s->look.runs;
     for (size_t passed = 0; s->look.failures && passed <= asked; passed++) {
-        for (size_t i = 0; i < s->test_count; i++) {
-            json_t *f = s->failures[i];
-            if (f && s->scores[0][i].passed == passed) {
+        for (size_t i = 0; i < s->seen.test_count; i++) {
+            json_t *f = s->seen.failures[i];
+            if (f && s->seen.scores[0][i].passed == passed) {
                 json_object_set_new(f, "passed", json_integer((json_int_t)passed));
-                json_object_set_new(f, "asked",
-                                    json_integer((json_int_t)s->scores[0][i].graded));
+                json_object_set_new(
+                    f, "asked", json_integer((json_int_t)s->seen.scores[0][i].graded));
                 json_array_append(all, f);
             }
         }
@@ -61,22 +61,17 @@ static json_t *take_failures(struct refine_students *s) {
 }
 
 static void end(struct refine_students *s, enum refine_lack lack, const char *why) {
-    struct refine_students old = *s; /* the next look may begin from inside */
     json_t *failures = lack == REFINE_FINE ? take_failures(s) : NULL;
+    struct refine_seen seen = s->seen; /* the next look may begin from inside */
     autofree char *words = why ? xstrdup(why) : NULL;
-    const struct refine_score *const scores[2] = {old.scores[0], old.scores[1]};
+    const struct refine_score *const scores[2] = {seen.scores[0], seen.scores[1]};
     if (s->evaluation) {
         evaluation_free(take(s->evaluation));
     }
     s->busy = false;
-    s->tests = NULL;
-    s->failures = NULL;
-    s->failed_at = NULL;
-    s->scores[0] = s->scores[1] = NULL;
-    s->arms[0] = s->arms[1] = (struct arm){0};
-    s->test_count = 0;
-    refinement_looked(s->refinement, lack, scores, old.test_count, failures, words);
-    drop(&old);
+    s->seen = (struct refine_seen){0};
+    refinement_looked(s->refinement, lack, scores, seen.test_count, failures, words);
+    drop(&seen);
 }
 
 static void on_evaluated(struct evaluation *e, enum evaluation_stop stop, void *data) {
@@ -97,13 +92,13 @@ static void keep_failure(struct refine_students *s, const struct cell *c,
                          const json_t *answer) {
     const json_t *output = json_object_get(answer, "output");
     uint64_t at = (uint64_t)c->run * EVALUATION_MAX_STUDENTS + c->student;
-    if (s->failures[c->test] && s->failed_at[c->test] < at) {
+    if (s->seen.failures[c->test] && s->seen.failed_at[c->test] < at) {
         return;
     }
-    json_decref(s->failures[c->test]);
-    s->failed_at[c->test] = at;
-    s->failures[c->test] = refine_failure(
-        s->tests[c->test], json_object_get(answer, "assertions"),
+    json_decref(s->seen.failures[c->test]);
+    s->seen.failed_at[c->test] = at;
+    s->seen.failures[c->test] = refine_failure(
+        s->seen.tests[c->test], json_object_get(answer, "assertions"),
         output ? json_string_value(output) : "", json_string_length(output), 0, 0);
 }
 
@@ -112,7 +107,7 @@ static void on_seen(const struct cell *c, const json_t *answer, void *data) {
     if (!cell_counts(c)) {
         return;
     }
-    struct refine_score *score = &s->scores[c->arm][c->test];
+    struct refine_score *score = &s->seen.scores[c->arm][c->test];
     score->graded++;
     score->passed += c->state == CELL_PASSED;
     if (s->look.failures && c->arm == 0 && c->state == CELL_FAILED) {
@@ -123,16 +118,16 @@ static void on_seen(const struct cell *c, const json_t *answer, void *data) {
 /* --- asking --- */
 
 static void choose_tests(struct refine_students *s) {
-    s->tests = xcalloc(s->suite->count + 1, sizeof *s->tests);
+    s->seen.tests = xcalloc(s->suite->count + 1, sizeof *s->seen.tests);
     for (size_t i = 0; i < s->suite->count; i++) {
         if (s->suite->tests[i].split == s->look.split) {
-            s->tests[s->test_count++] = &s->suite->tests[i];
+            s->seen.tests[s->seen.test_count++] = &s->suite->tests[i];
         }
     }
-    s->failures = xcalloc(s->test_count + 1, sizeof *s->failures);
-    s->failed_at = xcalloc(s->test_count + 1, sizeof *s->failed_at);
+    s->seen.failures = xcalloc(s->seen.test_count + 1, sizeof *s->seen.failures);
+    s->seen.failed_at = xcalloc(s->seen.test_count + 1, sizeof *s->seen.failed_at);
     for (size_t i = 0; i < s->look.text_count; i++) {
-        s->scores[i] = xcalloc(s->test_count + 1, sizeof *s->scores[i]);
+        s->seen.scores[i] = xcalloc(s->seen.test_count + 1, sizeof *s->seen.scores[i]);
     }
 }
 
@@ -145,7 +140,7 @@ static void make_arms(void *data) {
         skill_text_finish(&s->skill->text);
         skill_text_read(&s->skill->text, text, strlen(text));
         arm_skill_text(s->skill, &shown);
-        arm_framed(&s->arms[i], ARM_SKILL, s->name, shown.data, shown.len);
+        arm_framed(&s->seen.arms[i], ARM_SKILL, s->name, shown.data, shown.len);
     }
 }
 
@@ -158,9 +153,9 @@ static void made_arms(void *data) {
         end(s, s->stopped ? REFINE_CANCELLED : REFINE_SPENT, NULL);
         return;
     }
-    o.tests = s->tests;
-    o.test_count = s->test_count;
-    o.arms = s->arms;
+    o.tests = s->seen.tests;
+    o.test_count = s->seen.test_count;
+    o.arms = s->seen.arms;
     o.arm_count = s->look.text_count;
     o.runs = s->look.runs;
     o.first_run = s->look.first_run;
@@ -191,5 +186,5 @@ void refine_students_stop(struct refine_students *s) {
 }
 
 void refine_students_finish(struct refine_students *s) {
-    drop(s);
+    drop(&s->seen);
 }

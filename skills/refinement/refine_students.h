@@ -22,12 +22,15 @@ struct refine_students {
     uv_work_t work;
     struct refinement *refinement;
     struct refine_look look;
-    const struct test_case **tests;
-    size_t test_count;
-    struct arm arms[2];
-    struct refine_score *scores[2];
-    json_t **failures;   /* per test, or NULL */
-    uint64_t *failed_at; /* which answer a failure is of: the first in (run, student) */
+    struct refine_seen {
+        const struct test_case **tests;
+        size_t test_count;
+        struct arm arms[2];
+        struct refine_score *scores[2];
+        json_t **failures; /* per test, or NULL */
+        uint64_t
+            *failed_at; /* which answer a failure is of: the first in (run, student) */
+    } seen;             /* of the look that is under way */
     struct evaluation *evaluation;
     bool busy, stopped;
 };

@@ -121,6 +121,12 @@ static void give_up(struct refinement *r, enum refine_lack lack, const char *why
 
 /* --- rounds --- */
 
+static void drop_edits(struct refinement *r) {
+    json_decref(take(r->edits));
+    free(take(r->why));
+    free(take(r->candidate));
+}
+
 static void end_round(struct refinement *r, bool accepted, double after, double p,
                       const char *reason) {
     const struct refine_round round = {
@@ -138,9 +144,7 @@ static void end_round(struct refinement *r, bool accepted, double after, double 
     if (!accepted) {
         refine_history_add(&r->history, r->edits, r->candidate, reason);
     }
-    json_decref(take(r->edits));
-    free(take(r->why));
-    free(take(r->candidate));
+    drop_edits(r);
 }
 
 static void reject(struct refinement *r, double after, double p, const char *reason) {
@@ -156,9 +160,7 @@ static void mend(struct refinement *r, const char *reason) {
         return;
     }
     refine_history_add(&r->history, r->edits, r->candidate, whole);
-    json_decref(take(r->edits));
-    free(take(r->why));
-    free(take(r->candidate));
+    drop_edits(r);
     ask_teacher(r);
 }
 
@@ -168,7 +170,7 @@ static void accept(struct refinement *r, const struct refine_score *scores, doub
     end_round(r, true, after, p, "the gate passes more, twice");
     memcpy(r->gate, scores, r->gate_tests * sizeof *scores);
     json_decref(take(r->failures));
-    refinement_record_gate(&r->record, refine_rate(r->gate, r->gate_tests));
+    r->record.final = refine_rate(r->gate, r->gate_tests);
 }
 
 static void next_round(struct refinement *r) {
@@ -282,7 +284,7 @@ static void begun(struct refinement *r, const struct refine_score *scores, size_
         return;
     }
     r->record.start = rate;
-    refinement_record_gate(&r->record, rate);
+    r->record.final = rate;
     next_round(r);
 }
 
@@ -397,14 +399,12 @@ void refinement_cancel(struct refinement *r) {
 }
 
 void refinement_free(struct refinement *r) {
+    drop_edits(r);
     free(r->start);
     free(r->best);
-    free(r->candidate);
     free(r->gate);
     free(r->seen);
     json_decref(r->failures);
-    json_decref(r->edits);
-    free(r->why);
     refine_history_finish(&r->history);
     refinement_record_finish(&r->record);
     free(r);

@@ -10,50 +10,18 @@ void refinement_record_init(struct refinement_record *r) {
     *r = (struct refinement_record){.rounds = json_array(), .start = NAN, .final = NAN};
 }
 
-static json_t *rate(double value) {
-    return isnan(value) ? json_null() : json_real(value);
-}
-
-/* A teacher's texts are outside bytes: cleaned before anybody sees them. */
-static json_t *clean_edits(const json_t *edits) {
-    json_t *list = json_array();
-    const json_t *edit;
-    size_t i;
-    json_array_foreach(edits, i, edit) {
-        static const char *const keys[] = {"find", "section", "replace", "append"};
-        json_t *one = json_object();
-        for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
-            const json_t *text = json_object_get(edit, keys[k]);
-            if (json_is_string(text)) {
-                json_object_set_new(
-                    one, keys[k],
-                    json_clean(json_string_value(text), json_string_length(text)));
-            }
-        }
-        json_array_append_new(list, one);
-    }
-    return list;
-}
-
 void refinement_record_round(struct refinement_record *r,
                              const struct refine_round *round) {
-    json_t *one =
-        json_pack("{s:i,s:o,s:o,s:o,s:b,s:o}", "round", (int)round->round, "edits",
-                  clean_edits(round->edits), "gate_before", rate(round->before),
-                  "gate_after", rate(round->after), "accepted", round->accepted, "reason",
-                  json_clean_z(round->reason));
-    if (!isnan(round->p)) {
-        json_object_set_new(one, "p", json_real(round->p));
-    }
-    if (round->why) {
-        json_object_set_new(one, "why", json_clean_z(round->why));
-    }
+    /* A teacher's texts are outside bytes: cleaned before anybody sees them. */
+    json_t *one = json_pack(
+        "{s:i,s:o,s:o,s:o,s:b,s:o,s:o*,s:o*}", "round", (int)round->round, "edits",
+        round->edits ? json_clean_all(round->edits) : json_array(), "gate_before",
+        json_finite(round->before), "gate_after", json_finite(round->after), "accepted",
+        round->accepted, "reason", json_clean_z(round->reason), "p",
+        isnan(round->p) ? NULL : json_real(round->p), "why",
+        round->why ? json_clean_z(round->why) : NULL);
     json_array_append_new(r->rounds, one);
     r->kept += round->accepted;
-}
-
-void refinement_record_gate(struct refinement_record *r, double value) {
-    r->final = value;
 }
 
 void refinement_record_verdict(struct refinement_record *r,
@@ -75,29 +43,22 @@ void refinement_record_verdict(struct refinement_record *r,
     json_decref(r->verdict);
     r->verdict = json_pack(
         "{s:s,s:o,s:o,s:{s:o,s:o,s:o,s:o,s:I}}", "verdict", verdict_name(lift.verdict),
-        "start", rate(lift.baseline), "final", rate(lift.skill), "lift", "estimate",
-        rate(lift.lift.estimate), "low", rate(lift.lift.low), "high",
-        rate(lift.lift.high), "p", rate(lift.p), "n_tests", (json_int_t)results.n);
+        "start", json_finite(lift.baseline), "final", json_finite(lift.skill), "lift",
+        "estimate", json_finite(lift.lift.estimate), "low", json_finite(lift.lift.low),
+        "high", json_finite(lift.lift.high), "p", json_finite(lift.p), "n_tests",
+        (json_int_t)results.n);
 }
 
 json_t *refinement_record_json(const struct refinement_record *r) {
-    json_t *all =
-        json_pack("{s:o,s:i,s:{s:o,s:o}}", "rounds", json_deep_copy(r->rounds), "kept",
-                  (int)r->kept, "gate", "start", rate(r->start), "final", rate(r->final));
-    if (r->stopped) {
-        json_object_set_new(all, "stopped", json_string(r->stopped));
-    }
-    if (r->problem) {
-        json_object_set_new(all, "problem", json_clean_z(r->problem));
-    } else if (r->nothing_fails) {
-        json_object_set_new(all, "problem",
-                            json_string("the refine split holds no failure to learn "
-                                        "from; write harder tests"));
-    }
-    if (r->verdict) {
-        json_object_set(all, "verdict", r->verdict);
-    }
-    return all;
+    const char *problem = r->problem         ? r->problem
+                          : r->nothing_fails ? "the refine split holds no failure to "
+                                               "learn from; write harder tests"
+                                             : NULL;
+    return json_pack("{s:o,s:i,s:{s:o,s:o},s:s*,s:o*,s:O*}", "rounds",
+                     json_deep_copy(r->rounds), "kept", (int)r->kept, "gate", "start",
+                     json_finite(r->start), "final", json_finite(r->final), "stopped",
+                     r->stopped, "problem", problem ? json_clean_z(problem) : NULL,
+                     "verdict", r->verdict);
 }
 
 static double percent(const json_t *object, const char *key) {

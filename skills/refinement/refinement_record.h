@@ -25,7 +25,6 @@ struct refinement_record {
 void refinement_record_init(struct refinement_record *r);
 void refinement_record_round(struct refinement_record *r,
                              const struct refine_round *round);
-void refinement_record_gate(struct refinement_record *r, double rate);
 /* Start against final on the report split. */
 void refinement_record_verdict(struct refinement_record *r,
                                const struct refine_score *start,

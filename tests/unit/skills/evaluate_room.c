@@ -169,9 +169,7 @@ void evaluate_room_write(const struct evaluate_room *r, const char *name,
     root_close(&root);
 }
 
-void evaluate_room_open(struct evaluate_room *r,
-                        const struct evaluation_room_config *config) {
-    static const struct evaluation_room_config nothing;
+void evaluate_room_open(struct evaluate_room *r, const json_t *settings) {
     struct err err = {0};
     *r = (struct evaluate_room){.home = "/tmp/evaluate-room-XXXXXX", .play = play_helped};
     here = r;
@@ -194,7 +192,7 @@ void evaluate_room_open(struct evaluate_room *r,
     autofree char *db = path_join(r->home, "skills.db");
     r->skills = skills_new(&r->loop, &(struct skills_config){.db_path = db});
     skills_set_roots(r->skills, r->roots);
-    r->room = evaluation_room_new(&r->loop, config ? config : &nothing);
+    r->room = evaluation_room_new(&r->loop, settings);
     r->table = operation_table_new();
     cr_assert_eq(operation_table_add(r->table, evaluation_operations,
                                      evaluation_operation_count, &err),

@@ -50,8 +50,7 @@ struct evaluate_room {
 
 /* config NULL: nothing is configured. The skill `words`, whose word is marigold, lies in
  * skills/words of the root. */
-void evaluate_room_open(struct evaluate_room *r,
-                        const struct evaluation_room_config *config);
+void evaluate_room_open(struct evaluate_room *r, const json_t *settings);
 void evaluate_room_close(struct evaluate_room *r);
 void evaluate_room_write(const struct evaluate_room *r, const char *name,
                          const char *text);

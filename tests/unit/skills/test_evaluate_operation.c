@@ -305,8 +305,9 @@ Test(evaluate_operation, students_and_judge_come_from_the_configuration) {
                    "v1\",\"price\":{\"input\":1,\"output\":2},\"max_tokens\":77}}",
                    0, NULL);
     struct evaluate_room r;
-    evaluate_room_open(&r, &(struct evaluation_room_config){
-                               .models = models, .defaults = defaults, .judge = "small"});
+    autojson *settings = json_pack("{s:O,s:O,s:s}", "models", models, "default_students",
+                                   defaults, "judge", "small");
+    evaluate_room_open(&r, settings);
     autojson *result = evaluate_room_result(
         &r, evaluate_room_params(6, "{\"students\":null,\"base_url\":null}"));
     cr_expect_str_eq(r.questions[0].model, "small");
@@ -320,7 +321,8 @@ Test(evaluate_operation, students_and_judge_come_from_the_configuration) {
                   strstr(r.first, " in money (estimated)"),
               "%s", r.first);
     evaluate_room_close(&r);
-    evaluate_room_open(&r, &(struct evaluation_room_config){.judge = "nobody"});
+    autojson *nobody = json_pack("{s:s}", "judge", "nobody");
+    evaluate_room_open(&r, nobody);
     evaluate_room_fails(&r, evaluate_room_params(6, ""), "/judge", "nobody");
     evaluate_room_close(&r);
 }
@@ -390,7 +392,8 @@ Test(evaluate_operation, a_budget_of_money_has_a_least) {
                    "\"http://127.0.0.1:9/v1\",\"price\":{\"input\":0,\"output\":100}}}",
                    0, NULL);
     struct evaluate_room r;
-    evaluate_room_open(&r, &(struct evaluation_room_config){.models = models});
+    autojson *settings = json_pack("{s:O}", "models", models);
+    evaluate_room_open(&r, settings);
     /* 4800 tokens of output at 100 in a million */
     evaluate_room_fails(&r,
                         evaluate_room_params(6, "{\"students\":[\"small\"],\"base_url\":"
@@ -403,7 +406,7 @@ Test(evaluate_operation, a_budget_of_money_has_a_least) {
     evaluate_room_close(&r);
     autojson *price = json_pack("{s:i, s:i}", "input", 0, "output", 0);
     json_object_set(json_object_get(models, "small"), "price", price);
-    evaluate_room_open(&r, &(struct evaluation_room_config){.models = models});
+    evaluate_room_open(&r, settings);
     evaluate_room_fails(
         &r,
         evaluate_room_params(6, "{\"students\":[\"small\"],\"base_url\":null,"

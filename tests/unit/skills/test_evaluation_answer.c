@@ -306,7 +306,8 @@ Test(evaluation_answer, an_agent_finds_the_skill_on_its_disk) {
     autojson *students = json_loads(AGENT, 0, NULL);
     struct evaluate_room r;
     signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-    evaluate_room_open(&r, &(struct evaluation_room_config){.students = students});
+    autojson *settings = json_pack("{s:O}", "students", students);
+    evaluate_room_open(&r, settings);
     autojson *result = evaluate_room_result(
         &r, evaluate_room_params(6, "{\"students\":[\"mine\"],\"base_url\":null,\"mode\":"
                                     "\"installed\",\"runs_dir\":\"runs\"}"));
@@ -340,7 +341,8 @@ Test(evaluation_answer, an_agent_finds_the_skill_on_its_disk) {
 Test(evaluation_answer, a_skill_that_cannot_be_copied_is_not_measured) {
     autojson *students = json_loads(AGENT, 0, NULL);
     struct evaluate_room r;
-    evaluate_room_open(&r, &(struct evaluation_room_config){.students = students});
+    autojson *settings = json_pack("{s:O}", "students", students);
+    evaluate_room_open(&r, settings);
     evaluate_room_write(&r, "skills/words/SKILL.md",
                         "---\nname: Many Words\ndescription: Which.\n---\nmarigold\n");
     evaluate_room_fails(&r,
@@ -364,7 +366,8 @@ Test(evaluation_answer, what_agents_spend_counts_for_the_budget) {
     cr_assert_not_null(students);
     struct evaluate_room r;
     signal(SIGPIPE, SIG_IGN);
-    evaluate_room_open(&r, &(struct evaluation_room_config){.students = students});
+    autojson *settings = json_pack("{s:O}", "students", students);
+    evaluate_room_open(&r, settings);
     autojson *result = evaluate_room_result(
         &r,
         evaluate_room_params(10, "{\"students\":[\"mine\"],\"base_url\":null,\"mode\":"
@@ -415,7 +418,8 @@ Test(evaluation_answer, an_agent_that_is_not_there_is_given_up) {
     autojson *students = json_loads(
         "{\"mine\":{\"cli\":\"custom\",\"argv\":[\"/no/such/agent\"]}}", 0, NULL);
     struct evaluate_room r;
-    evaluate_room_open(&r, &(struct evaluation_room_config){.students = students});
+    autojson *settings = json_pack("{s:O}", "students", students);
+    evaluate_room_open(&r, settings);
     autojson *result = evaluate_room_result(
         &r,
         evaluate_room_params(20, "{\"students\":[\"mine\"],\"base_url\":null,\"mode\":"
