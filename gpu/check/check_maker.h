@@ -13,10 +13,10 @@
 
 struct shared_bytes;
 
-/* What a worker is asked: params for pool_submit_attached, a new reference. */
+/* What a worker is asked: params for pool_submit, a new reference. */
 json_t *check_params(struct check_input *input, unsigned wall_ms);
 
-/* sources: for pool_submit_attached, borrowed; NULL: more than a message holds. */
+/* sources: for pool_submit, borrowed; NULL: more than a message holds. */
 typedef void check_writing_done(struct shared_bytes *sources, void *data);
 /* Until the callback nobody else touches input. */
 void check_writing_start(uv_loop_t *loop, struct check_input *input,

@@ -112,9 +112,8 @@ static void on_written(struct shared_bytes *sources, void *data) {
     } else if (!sources) {
         fail_from_status(c, -EMSGSIZE, too_large);
     } else {
-        c->job = pool_submit_attached(gpu->pool, "compile",
-                                      check_params(&c->input, gpu->wall_ms), sources,
-                                      &compile_needs, on_answer, c);
+        c->job = pool_submit(gpu->pool, "compile", check_params(&c->input, gpu->wall_ms),
+                             sources, &compile_needs, on_answer, c);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -62,8 +63,14 @@ static int failed(struct bench *b, int code, const char *what) {
         }                                                                                \
     } while (0)
 
-static void note(struct bench *b, const char *words) {
-    json_array_append_new(b->notes, json_clean_z(words));
+__attribute__((format(printf, 2, 3))) static void note(struct bench *b, const char *fmt,
+                                                       ...) {
+    char text[200];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    json_array_append_new(b->notes, json_clean_z(text));
 }
 
 static unsigned samples_wanted(const struct bench *b) {
@@ -340,54 +347,40 @@ static void end(struct bench *b) {
 
 /* --- the answer --- */
 
-static void set_unsigned(json_t *json, const char *name, bool known, unsigned value) {
-    json_object_set_new(json, name,
-                        known ? json_integer((json_int_t)value) : json_null());
-}
-
-static void set_clocks(struct bench *b, json_t *json) {
+/* What NVML does not know is null, or left out. */
+static json_t *clocks_json(const struct bench *b) {
     const struct nvml_state *s = &b->state;
-    bool reasons = s->known & NVML_KNOWS_REASONS;
-    set_unsigned(json, "sm_clock_mhz", s->known & NVML_KNOWS_SM_CLOCK, s->sm_clock_mhz);
-    set_unsigned(json, "mem_clock_mhz", s->known & NVML_KNOWS_MEMORY_CLOCK,
-                 s->memory_clock_mhz);
-    json_object_set_new(json, "throttled",
-                        reasons ? json_boolean(nvml_reasons_throttle(b->reasons))
-                                : json_null());
-    if (reasons) {
-        json_object_set_new(json, "throttle_reasons", nvml_reasons_to_json(b->reasons));
-    }
-    if (s->known & NVML_KNOWS_TEMPERATURE) {
-        set_unsigned(json, "temperature_c", true, s->temperature_c);
-    }
-    if (s->known & NVML_KNOWS_POWER_LIMIT) {
-        json_object_set_new(json, "power_limit_w", json_double(s->power_limit_w));
-    }
-    if (s->known & NVML_KNOWS_PERSISTENCE) {
-        json_object_set_new(json, "persistence", json_boolean(s->persistence));
-    }
-    if (s->known & NVML_KNOWS_OTHERS) {
-        set_unsigned(json, "other_processes", true, s->other_processes);
-    }
+    unsigned knows = s->known;
+    bool reasons = knows & NVML_KNOWS_REASONS;
+    return json_pack(
+        "{s:o?, s:o?, s:o?, s:o*, s:o*, s:o*, s:o*, s:o*}", "sm_clock_mhz",
+        knows & NVML_KNOWS_SM_CLOCK ? json_integer(s->sm_clock_mhz) : NULL,
+        "mem_clock_mhz",
+        knows & NVML_KNOWS_MEMORY_CLOCK ? json_integer(s->memory_clock_mhz) : NULL,
+        "throttled", reasons ? json_boolean(nvml_reasons_throttle(b->reasons)) : NULL,
+        "throttle_reasons", reasons ? nvml_reasons_to_json(b->reasons) : NULL,
+        "temperature_c",
+        knows & NVML_KNOWS_TEMPERATURE ? json_integer(s->temperature_c) : NULL,
+        "power_limit_w",
+        knows & NVML_KNOWS_POWER_LIMIT ? json_double(s->power_limit_w) : NULL,
+        "persistence",
+        knows & NVML_KNOWS_PERSISTENCE ? json_boolean(s->persistence) : NULL,
+        "other_processes",
+        knows & NVML_KNOWS_OTHERS ? json_integer(s->other_processes) : NULL);
 }
 
 static void add_notes(struct bench *b) {
-    char text[200];
     if (!b->what->nvml) {
-        snprintf(text, sizeof text, "clocks and throttling are unknown: %.120s",
-                 b->what->nvml_absent ? b->what->nvml_absent : "NVML was not asked");
-        note(b, text);
+        note(b, "clocks and throttling are unknown: %.120s",
+             b->what->nvml_absent ? b->what->nvml_absent : "NVML was not asked");
     }
     if (!b->what->lock) {
-        snprintf(text, sizeof text,
-                 "the device was not locked against other timings: %.120s",
-                 b->what->lock_absent ? b->what->lock_absent : "no lock was given");
-        note(b, text);
+        note(b, "the device was not locked against other timings: %.120s",
+             b->what->lock_absent ? b->what->lock_absent : "no lock was given");
     }
     if (b->highest_mhz > b->lowest_mhz + b->lowest_mhz / 20) {
-        snprintf(text, sizeof text, "the SM clock moved between %u and %u MHz",
-                 b->lowest_mhz, b->highest_mhz);
-        note(b, text);
+        note(b, "the SM clock moved between %u and %u MHz", b->lowest_mhz,
+             b->highest_mhz);
     }
     if (b->state.known & NVML_KNOWS_OTHERS && b->state.other_processes) {
         note(b, "other processes use the device");
@@ -395,44 +388,31 @@ static void add_notes(struct bench *b) {
 }
 
 static json_t *method_json(const struct bench *b) {
-    char text[64];
     unsigned launches = b->batch * (b->what->launches ? b->what->launches : 1);
-    if (launches == 1) {
-        return json_string("events");
-    }
-    snprintf(text, sizeof text, "%s of %u launches", b->graph ? "graph" : "loop",
-             launches);
-    return json_string(text);
+    return launches == 1
+               ? json_string("events")
+               : json_sprintf("%s of %u launches", b->graph ? "graph" : "loop", launches);
 }
 
 static json_t *answer(struct bench *b, uint64_t waited_ms) {
     struct sample_statistics s;
     sample_statistics(&s, b->us, b->count);
-    json_t *json = json_object();
-    json_object_set_new(json, "median_us", json_double(s.median));
-    json_object_set_new(json, "min_us", json_double(s.min));
-    json_object_set_new(json, "p90_us", json_double(s.p90));
-    json_object_set_new(json, "std_us", json_double(s.std));
-    json_object_set_new(json, "samples", json_integer((json_int_t)s.count));
-    json_object_set_new(json, "cache", json_string(b->what->warm ? "warm" : "cold"));
-    set_clocks(b, json);
-    json_object_set_new(json, "method", method_json(b));
-    if (b->flush_bytes) {
-        json_object_set_new(json, "flush_bytes",
-                            json_integer((json_int_t)b->flush_bytes));
-    }
-    if (b->pair_us > 0) {
-        json_object_set_new(json, "event_pair_us", json_double(b->pair_us));
-    }
-    set_unsigned(json, "warmup_launches", true, b->warmup_launches);
-    json_object_set_new(json, "ended_by", json_string(b->in_time ? "samples" : "time"));
-    if (b->what->lock) {
-        json_object_set_new(json, "lock_waited_ms", json_integer((json_int_t)waited_ms));
-    }
     add_notes(b);
-    if (json_array_size(b->notes)) {
-        json_object_set(json, "notes", b->notes);
-    }
+    json_t *json = json_pack(
+        "{s:o, s:o, s:o, s:o, s:I, s:s}", "median_us", json_double(s.median), "min_us",
+        json_double(s.min), "p90_us", json_double(s.p90), "std_us", json_double(s.std),
+        "samples", (json_int_t)s.count, "cache", b->what->warm ? "warm" : "cold");
+    autojson *clocks = clocks_json(b);
+    autojson *method = json_pack(
+        "{s:o, s:o*, s:o*, s:I, s:s, s:o*, s:O*}", "method", method_json(b),
+        "flush_bytes", b->flush_bytes ? json_integer((json_int_t)b->flush_bytes) : NULL,
+        "event_pair_us", b->pair_us > 0 ? json_double(b->pair_us) : NULL,
+        "warmup_launches", (json_int_t)b->warmup_launches, "ended_by",
+        b->in_time ? "samples" : "time", "lock_waited_ms",
+        b->what->lock ? json_integer((json_int_t)waited_ms) : NULL, "notes",
+        json_array_size(b->notes) ? b->notes : NULL);
+    json_object_update(json, clocks);
+    json_object_update(json, method);
     return json;
 }
 

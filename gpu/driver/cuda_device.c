@@ -18,14 +18,11 @@ static int attribute(const struct cuda_api *api, const struct cuda_device *d, in
     return api->device_attribute(&value, what, d->handle) == CUDA_OK ? value : 0;
 }
 
-/* The driver's bytes as nvidia-smi writes them. A slice tells itself by its name only. */
-static void uuid_text(struct cuda_device *d) {
-    const unsigned char *b = d->uuid_bytes;
-    char *to = d->uuid;
-    to += sprintf(to, "%s", strstr(d->name, " MIG ") ? "MIG-" : "GPU-");
+void cuda_uuid_text(char ret[static 48], const char *kind, const unsigned char *bytes) {
+    char *at = ret + sprintf(ret, "%s-", kind);
     for (int i = 0; i < 16; i++) {
-        to +=
-            sprintf(to, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", b[i]);
+        bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+        at += sprintf(at, "%s%02x", dash ? "-" : "", bytes[i]);
     }
 }
 
@@ -55,7 +52,8 @@ static int device_read(const struct cuda_api *api, int ordinal, struct cuda_devi
         return code;
     }
     memcpy(d.uuid_bytes, uuid.bytes, sizeof d.uuid_bytes);
-    uuid_text(&d);
+    /* A slice tells itself by its name only. */
+    cuda_uuid_text(d.uuid, strstr(d.name, " MIG ") ? "MIG" : "GPU", d.uuid_bytes);
     d.sms = attribute(api, &d, CUDA_DEVICE_SM_COUNT);
     d.l2_bytes = attribute(api, &d, CUDA_DEVICE_L2_BYTES);
     d.clock_khz = attribute(api, &d, CUDA_DEVICE_CLOCK_KHZ);
@@ -155,21 +153,14 @@ static json_int_t bytes_per_s(const struct cuda_device *d) {
 json_t *cuda_device_to_json(const struct cuda_device *d) {
     static const char *const modes[] = {"default", "exclusive_thread", "prohibited",
                                         "exclusive_process"};
-    char capability[24];
-    snprintf(capability, sizeof capability, "%d.%d", d->major, d->minor);
-    json_t *json = json_pack("{s:i, s:o, s:s, s:s}", "ordinal", d->ordinal, "name",
-                             json_clean_z(d->name), "uuid", d->uuid, "compute_capability",
-                             capability);
-    json_object_set_new(json, "sms", known(d->sms));
-    json_object_set_new(json, "memory_bytes", known((json_int_t)d->memory_bytes));
-    json_object_set_new(json, "l2_bytes", known(d->l2_bytes));
-    json_object_set_new(json, "sm_clock_mhz", known(d->clock_khz / 1000));
-    json_object_set_new(json, "memory_clock_mhz", known(d->memory_clock_khz / 1000));
-    json_object_set_new(json, "memory_bus_bits", known(d->memory_bus_bits));
-    json_object_set_new(json, "memory_bytes_per_s", known(bytes_per_s(d)));
-    json_object_set_new(json, "compute_mode",
-                        json_string(d->compute_mode >= 0 && d->compute_mode < 4
-                                        ? modes[d->compute_mode]
-                                        : "unknown"));
-    return json;
+    bool has_mode = d->compute_mode >= 0 && d->compute_mode < 4;
+    return json_pack(
+        "{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "ordinal",
+        d->ordinal, "name", json_clean_z(d->name), "uuid", d->uuid, "compute_capability",
+        json_sprintf("%d.%d", d->major, d->minor), "sms", known(d->sms), "memory_bytes",
+        known((json_int_t)d->memory_bytes), "l2_bytes", known(d->l2_bytes),
+        "sm_clock_mhz", known(d->clock_khz / 1000), "memory_clock_mhz",
+        known(d->memory_clock_khz / 1000), "memory_bus_bits", known(d->memory_bus_bits),
+        "memory_bytes_per_s", known(bytes_per_s(d)), "compute_mode",
+        has_mode ? modes[d->compute_mode] : "unknown");
 }

@@ -35,6 +35,8 @@ const struct cuda_device *cuda_device_find(const struct cuda_device *devices,
                                            struct err *err);
 /* "13.0" of 13000. */
 void cuda_version_text(int version, char ret[static 16]);
+/* "GPU-…" of 16 bytes as nvidia-smi writes them, kind "GPU" or "MIG". */
+void cuda_uuid_text(char ret[static 48], const char *kind, const unsigned char *bytes);
 /* {"ordinal", "name", "uuid", "compute_capability": "9.0", "sms", "memory_bytes",
  * "l2_bytes", "sm_clock_mhz", "memory_clock_mhz", "memory_bus_bits",
  * "memory_bytes_per_s", "compute_mode": "default|exclusive_thread|prohibited|

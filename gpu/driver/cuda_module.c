@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -226,7 +227,13 @@ int cuda_module_params(struct cuda_module *m, const char *entry, size_t *ret_off
 
 /* --- limits --- */
 
-static int refuse(struct cuda_context *c, int code, struct err *err, const char *words) {
+__attribute__((format(printf, 4, 5))) static int
+refuse(struct cuda_context *c, int code, struct err *err, const char *fmt, ...) {
+    char words[240];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(words, sizeof words, fmt, ap);
+    va_end(ap);
     c->code = code;
     return err_set(err, -EINVAL, "%s", words);
 }
@@ -239,19 +246,18 @@ static int function_value(const struct cuda_context *c, cuda_function_ref functi
 
 static int check_extents(struct cuda_context *c, const struct cuda_shape *s,
                          struct err *err) {
-    char words[200];
     for (int i = 0; i < 3; i++) {
         unsigned most_threads = (unsigned)c->device.max_block[i];
         unsigned most_blocks = (unsigned)c->device.max_grid[i];
         if (!s->block[i] || (most_threads && s->block[i] > most_threads)) {
-            snprintf(words, sizeof words, "block.%c is %u, the device takes 1 to %u",
-                     'x' + i, s->block[i], most_threads);
-            return refuse(c, CUDA_INVALID_VALUE, err, words);
+            return refuse(c, CUDA_INVALID_VALUE, err,
+                          "block.%c is %u, the device takes 1 to %u", 'x' + i,
+                          s->block[i], most_threads);
         }
         if (!s->grid[i] || (most_blocks && s->grid[i] > most_blocks)) {
-            snprintf(words, sizeof words, "grid.%c is %u, the device takes 1 to %u",
-                     'x' + i, s->grid[i], most_blocks);
-            return refuse(c, CUDA_INVALID_VALUE, err, words);
+            return refuse(c, CUDA_INVALID_VALUE, err,
+                          "grid.%c is %u, the device takes 1 to %u", 'x' + i, s->grid[i],
+                          most_blocks);
         }
     }
     return 0;
@@ -259,24 +265,21 @@ static int check_extents(struct cuda_context *c, const struct cuda_shape *s,
 
 static int check_threads(struct cuda_context *c, const struct cuda_shape *s,
                          cuda_function_ref function, struct err *err) {
-    char words[240];
     uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
     unsigned device = (unsigned)c->device.max_threads;
     unsigned own = (unsigned)function_value(c, function, CUDA_FUNCTION_MAX_THREADS);
     if (device && threads > device) {
-        snprintf(words, sizeof words,
-                 "the block has %" PRIu64 " threads, the device takes at most %u",
-                 threads, device);
-        return refuse(c, CUDA_INVALID_VALUE, err, words);
+        return refuse(c, CUDA_INVALID_VALUE, err,
+                      "the block has %" PRIu64 " threads, the device takes at most %u",
+                      threads, device);
     }
     if (own && threads > own) {
-        snprintf(words, sizeof words,
-                 "the block has %" PRIu64
-                 " threads, '%.64s' runs with at most %u (its %d registers, or "
-                 "__launch_bounds__)",
-                 threads, s->label, own,
-                 function_value(c, function, CUDA_FUNCTION_REGISTERS));
-        return refuse(c, CUDA_LAUNCH_OUT_OF_RESOURCES, err, words);
+        return refuse(c, CUDA_LAUNCH_OUT_OF_RESOURCES, err,
+                      "the block has %" PRIu64
+                      " threads, '%.64s' runs with at most %u (its %d registers, or "
+                      "__launch_bounds__)",
+                      threads, s->label, own,
+                      function_value(c, function, CUDA_FUNCTION_REGISTERS));
     }
     return 0;
 }
@@ -284,17 +287,16 @@ static int check_threads(struct cuda_context *c, const struct cuda_shape *s,
 /* Beyond 48 KB a kernel has to be allowed its dynamic shared memory. */
 static int check_shared(struct cuda_context *c, const struct cuda_shape *s,
                         cuda_function_ref function, struct err *err) {
-    char words[240];
     uint64_t fixed =
         (uint64_t)function_value(c, function, CUDA_FUNCTION_STATIC_SHARED_BYTES);
     uint64_t most = (uint64_t)c->device.shared_optin_bytes;
     if (most && fixed + s->shared_bytes > most) {
-        snprintf(words, sizeof words,
-                 "the block needs %" PRIu64
-                 " bytes of shared memory (%u of them dynamic), the device has %" PRIu64
-                 " for one",
-                 fixed + s->shared_bytes, s->shared_bytes, most);
-        return refuse(c, CUDA_INVALID_VALUE, err, words);
+        return refuse(
+            c, CUDA_INVALID_VALUE, err,
+            "the block needs %" PRIu64
+            " bytes of shared memory (%u of them dynamic), the device has %" PRIu64
+            " for one",
+            fixed + s->shared_bytes, s->shared_bytes, most);
     }
     int allowed = function_value(c, function, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES);
     if (s->shared_bytes <= (unsigned)allowed) {
@@ -309,7 +311,6 @@ static int check_shared(struct cuda_context *c, const struct cuda_shape *s,
 
 static int check_cluster(struct cuda_context *c, const struct cuda_shape *s,
                          cuda_function_ref function, struct err *err) {
-    char words[200];
     uint64_t blocks = (uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2];
     if (!blocks || blocks == 1) {
         return 0;
@@ -320,16 +321,15 @@ static int check_cluster(struct cuda_context *c, const struct cuda_shape *s,
     }
     for (int i = 0; i < 3; i++) {
         if (s->grid[i] % s->cluster[i]) {
-            snprintf(words, sizeof words, "grid.%c is %u, no multiple of cluster.%c, %u",
-                     'x' + i, s->grid[i], 'x' + i, s->cluster[i]);
-            return refuse(c, CUDA_INVALID_CLUSTER_SIZE, err, words);
+            return refuse(c, CUDA_INVALID_CLUSTER_SIZE, err,
+                          "grid.%c is %u, no multiple of cluster.%c, %u", 'x' + i,
+                          s->grid[i], 'x' + i, s->cluster[i]);
         }
     }
     if (blocks > MAX_CLUSTER) {
-        snprintf(words, sizeof words,
-                 "a cluster of %" PRIu64 " blocks; the device takes at most %d", blocks,
-                 MAX_CLUSTER);
-        return refuse(c, CUDA_INVALID_CLUSTER_SIZE, err, words);
+        return refuse(c, CUDA_INVALID_CLUSTER_SIZE, err,
+                      "a cluster of %" PRIu64 " blocks; the device takes at most %d",
+                      blocks, MAX_CLUSTER);
     }
     return blocks <= PORTABLE_CLUSTER
                ? 0
@@ -342,7 +342,6 @@ static int check_cluster(struct cuda_context *c, const struct cuda_shape *s,
 /* After the shared memory was allowed: the driver counts with it. */
 static int check_cooperative(struct cuda_context *c, const struct cuda_shape *s,
                              cuda_function_ref function, struct err *err) {
-    char words[240];
     int blocks = 0, threads = (int)(s->block[0] * s->block[1] * s->block[2]);
     uint64_t grid = (uint64_t)s->grid[0] * s->grid[1] * s->grid[2];
     if (!s->cooperative) {
@@ -357,12 +356,11 @@ static int check_cooperative(struct cuda_context *c, const struct cuda_shape *s,
         grid <= (uint64_t)blocks * (uint64_t)c->device.sms) {
         return 0; /* or the driver says it at the launch */
     }
-    snprintf(words, sizeof words,
-             "a cooperative grid of %" PRIu64
-             " blocks: the device holds %d on each of %d "
-             "multiprocessors, %" PRIu64 " at once",
-             grid, blocks, c->device.sms, (uint64_t)blocks * (uint64_t)c->device.sms);
-    return refuse(c, CUDA_COOPERATIVE_LAUNCH_TOO_LARGE, err, words);
+    return refuse(
+        c, CUDA_COOPERATIVE_LAUNCH_TOO_LARGE, err,
+        "a cooperative grid of %" PRIu64 " blocks: the device holds %d on each of %d "
+        "multiprocessors, %" PRIu64 " at once",
+        grid, blocks, c->device.sms, (uint64_t)blocks * (uint64_t)c->device.sms);
 }
 
 /* --- launches --- */

@@ -86,25 +86,6 @@ int cuda_output_start(struct err *err) {
                : 0;
 }
 
-void cuda_output_stop(void) {
-    if (!output.started) {
-        return;
-    }
-    output.started = false;
-    (void)fflush(stdout);
-    autofd int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    for (int fd = 1; fd <= 2; fd++) {
-        if (null < 0 || dup2(null, fd) < 0) {
-            close(fd);
-        }
-    }
-    pthread_join(output.thread, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(output.streams); i++) {
-        close(output.streams[i].fd);
-        buf_finish(&output.streams[i].kept);
-    }
-}
-
 static uint64_t stream_take(struct stream *s, struct buf *ret) {
     stream_drain(s);
     (void)buf_add(ret, s->kept.data, s->kept.len);

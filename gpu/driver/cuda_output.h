@@ -4,7 +4,7 @@
  * The driver writes printf's text to this process's standard output and asserts to its
  * standard error. Both become pipes that a thread of ours empties, so that nothing ever
  * blocks however much a kernel prints; the first CUDA_OUTPUT_KEPT bytes of each are kept,
- * the rest is counted. One per process; stop it before the process ends. */
+ * the rest is counted. One per process, until that ends. */
 #include "base/buf.h"
 #include "base/json.h"
 
@@ -15,8 +15,6 @@ struct err;
 #define CUDA_OUTPUT_KEPT ((64u << 10) - 64) /* a result keeps 64 KiB with the note */
 
 int cuda_output_start(struct err *err);
-/* Descriptors 1 and 2 lead to /dev/null; the thread has ended. */
-void cuda_output_stop(void);
 /* All that was written until now, appended; what is known is then forgotten. ret_lost:
  * bytes that were not kept. Empty while nothing was started. */
 void cuda_output_take(struct buf *printed, uint64_t *ret_lost, struct buf *said);

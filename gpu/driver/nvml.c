@@ -1,6 +1,7 @@
 #include "gpu/driver/nvml.h"
 
 #include "base/err.h"
+#include "gpu/driver/cuda_device.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -57,20 +58,12 @@ static void find_all(struct nvml *n) {
 #undef FIND
 }
 
-static void uuid_text(char ret[static 48], const char *kind, const unsigned char *uuid) {
-    char *at = ret + sprintf(ret, "%s-", kind);
-    for (int i = 0; i < 16; i++) {
-        bool dash = i == 4 || i == 6 || i == 8 || i == 10;
-        at += sprintf(at, "%s%02x", dash ? "-" : "", uuid[i]);
-    }
-}
-
 /* A device that CUDA sees is a whole one or a slice of one. */
 static int find_device(struct nvml *n, const unsigned char *uuid) {
     static const char *const kinds[] = {"GPU", "MIG"};
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         char text[48];
-        uuid_text(text, kinds[i], uuid);
+        cuda_uuid_text(text, kinds[i], uuid);
         if (n->by_uuid(text, &n->device) == SUCCESS) {
             return 0;
         }
@@ -185,9 +178,7 @@ json_t *nvml_reasons_to_json(uint64_t reasons) {
         }
     }
     if (reasons) {
-        char text[24];
-        snprintf(text, sizeof text, "0x%llx", (unsigned long long)reasons);
-        json_array_append_new(list, json_string(text));
+        json_array_append_new(list, json_sprintf("0x%llx", (unsigned long long)reasons));
     }
     return list;
 }

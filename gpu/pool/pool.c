@@ -57,8 +57,12 @@ void pool_close(struct pool *pool, void (*closed)(void *data), void *data) {
     }
 }
 
-static struct pool_job *submit(struct pool_job *job, pool_done *done, void *data) {
-    struct pool *pool = job->pool;
+struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,
+                             struct shared_bytes *attached,
+                             const struct pool_needs *needs, pool_done *done,
+                             void *data) {
+    struct pool_job *job = job_new(pool, method, params, needs);
+    job->attached = attached ? shared_bytes_ref(attached) : NULL;
     job->done = done;
     job->data = data;
     job_append(job);
@@ -74,19 +78,4 @@ static struct pool_job *submit(struct pool_job *job, pool_done *done, void *data
         pool_schedule(pool);
     }
     return job;
-}
-
-struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,
-                             const struct pool_needs *needs, pool_done *done,
-                             void *data) {
-    return submit(job_new(pool, method, params, needs), done, data);
-}
-
-struct pool_job *pool_submit_attached(struct pool *pool, const char *method,
-                                      json_t *params, struct shared_bytes *attached,
-                                      const struct pool_needs *needs, pool_done *done,
-                                      void *data) {
-    struct pool_job *job = job_new(pool, method, params, needs);
-    job->attached = shared_bytes_ref(attached);
-    return submit(job, done, data);
 }

@@ -73,15 +73,12 @@ void pool_close(struct pool *pool, void (*closed)(void *data), void *data);
  * -EMSGSIZE (more than a message holds). */
 typedef void pool_done(struct pool_job *job, int status, const json_t *result,
                        const json_t *error, const char *why, void *data);
-/* params stolen; needs (NULL = none) and its strings are copied. */
+/* params stolen; needs (NULL = none) and its strings are copied. Attached bytes (NULL =
+ * none) are sent from where they are, for tens of megabytes would hold up the loop; they
+ * get one more holder. */
 struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,
+                             struct shared_bytes *attached,
                              const struct pool_needs *needs, pool_done *done, void *data);
-/* The same with bytes attached, which are sent from where they are: tens of megabytes do
- * not hold up the loop. They get one more holder. */
-struct pool_job *pool_submit_attached(struct pool *pool, const char *method,
-                                      json_t *params, struct shared_bytes *attached,
-                                      const struct pool_needs *needs, pool_done *done,
-                                      void *data);
 /* {"name", "host"} of the worker that the job ran on last: new reference, NULL before it
  * ran. For `done`, and until it returns. */
 json_t *pool_job_worker(const struct pool_job *job);

@@ -312,17 +312,12 @@ static json_t *element_json(const struct comparing *c, uint64_t i) {
     const struct compare_input *in = c->in;
     uint64_t at[TENSOR_MAX_RANK] = {0};
     index_of(in, i, at);
-    json_t *element = json_object();
-    json_object_set_new(element, "index", index_json(at, in->rank));
-    json_object_set_new(element, "expected",
-                        number_at(in->expected_type, in->expected, i));
-    json_object_set_new(element, "actual", number_at(in->type, in->actual, i));
-    if (in->expected_type == in->type) {
-        json_object_set_new(element, "expected_bits",
-                            bits_json(in->expected_type, in->expected, i));
-    }
-    json_object_set_new(element, "actual_bits", bits_json(in->type, in->actual, i));
-    return element;
+    bool same = in->expected_type == in->type;
+    return json_pack("{s:o, s:o, s:o, s:o*, s:o}", "index", index_json(at, in->rank),
+                     "expected", number_at(in->expected_type, in->expected, i), "actual",
+                     number_at(in->type, in->actual, i), "expected_bits",
+                     same ? bits_json(in->type, in->expected, i) : NULL, "actual_bits",
+                     bits_json(in->type, in->actual, i));
 }
 
 static json_t *histogram_json(const struct comparing *c) {
@@ -370,21 +365,15 @@ static void mismatches_to_json(const struct comparing *c, json_t *json) {
 
 static json_t *comparison_json(const struct comparing *c, uint64_t mismatches) {
     const struct compare_input *in = c->in;
-    json_t *json = json_object();
-    json_object_set_new(json, "name", json_clean_z(in->name));
-    json_object_set_new(json, "verdict", json_string(mismatches ? "fail" : "pass"));
-    json_object_set_new(json, "elements", json_integer((json_int_t)in->count));
-    if (in->judged) {
-        json_object_set_new(json, "judged", json_integer((json_int_t)c->judged));
-    }
-    json_object_set_new(json, "mismatches", json_integer((json_int_t)mismatches));
-    json_object_set_new(json, "nonfinite", json_integer((json_int_t)c->nonfinite));
-    json_object_set_new(json, "max_abs_error", json_double(c->max_abs));
-    json_object_set_new(json, "max_rel_error", json_double(c->max_rel));
-    json_object_set_new(json, "tolerance", tolerance_json(c));
-    if (in->unwritten) {
-        json_object_set_new(json, "unwritten", json_integer((json_int_t)in->unwritten));
-    }
+    json_t *json =
+        json_pack("{s:o, s:s, s:I, s:o*, s:I, s:I, s:o, s:o, s:o, s:o*}", "name",
+                  json_clean_z(in->name), "verdict", mismatches ? "fail" : "pass",
+                  "elements", (json_int_t)in->count, "judged",
+                  in->judged ? json_integer((json_int_t)c->judged) : NULL, "mismatches",
+                  (json_int_t)mismatches, "nonfinite", (json_int_t)c->nonfinite,
+                  "max_abs_error", json_double(c->max_abs), "max_rel_error",
+                  json_double(c->max_rel), "tolerance", tolerance_json(c), "unwritten",
+                  in->unwritten ? json_integer((json_int_t)in->unwritten) : NULL);
     if (c->mismatches) {
         mismatches_to_json(c, json);
     }

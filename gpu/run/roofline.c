@@ -190,19 +190,11 @@ json_t *roofline_to_json(const struct roofline_work *work,
     if (!(limit > 0)) {
         return NULL;
     }
-    json_t *json = json_object();
-    json_object_set_new(json, "device", json_clean_z(device->name));
-    json_object_set_new(json, "bound", json_string(compute ? "compute" : "memory"));
-    json_object_set_new(json, "limit_us", json_double(limit * 1e6));
-    if (measured_s > 0) {
-        json_object_set_new(json, "percent", json_double(100 * limit / measured_s));
-    }
-    json_object_set_new(json, "method",
-                        json_string(measured_s > 0 ? "measured" : "bound"));
-    json_object_set_new(json, "bytes", json_integer((json_int_t)work->bytes));
-    if (work->flops > 0) {
-        json_object_set_new(json, "flops", json_double(work->flops));
-    }
-    json_object_set_new(json, "source", json_string(device->source));
-    return json;
+    return json_pack(
+        "{s:o, s:s, s:o, s:o*, s:s, s:I, s:o*, s:s}", "device",
+        json_clean_z(device->name), "bound", compute ? "compute" : "memory", "limit_us",
+        json_double(limit * 1e6), "percent",
+        measured_s > 0 ? json_double(100 * limit / measured_s) : NULL, "method",
+        measured_s > 0 ? "measured" : "bound", "bytes", (json_int_t)work->bytes, "flops",
+        work->flops > 0 ? json_double(work->flops) : NULL, "source", device->source);
 }

@@ -298,9 +298,8 @@ static void run_begin(struct kernel_validate *v, struct shared_bytes *request) {
         .arch = json_get_string(v->kernel.result, "arch", NULL),
         .device = spec->device,
     };
-    v->job =
-        pool_submit_attached(gpu_pool(v->gpu), "validate", validate_params(spec, v->seed),
-                             request, &needs, on_run, v);
+    v->job = pool_submit(gpu_pool(v->gpu), "validate", validate_params(spec, v->seed),
+                         request, &needs, on_run, v);
     json_release(v->origin->loop, take(v->files));
     pool_on_note(v->job, on_note);
 }

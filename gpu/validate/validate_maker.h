@@ -36,7 +36,7 @@ struct validate_material {
     json_t *kernel, *reference;
     json_t *files;
 };
-/* request: for pool_submit_attached, borrowed. NULL with problem filled, or, cancelled,
+/* request: for pool_submit, borrowed. NULL with problem filled, or, cancelled,
  * with its stage NULL. */
 typedef void validate_writing_done(struct shared_bytes *request,
                                    const struct request_problem *problem, void *data);

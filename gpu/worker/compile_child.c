@@ -295,22 +295,15 @@ static void add_cubin(const struct answer *a, json_t *json) {
 }
 
 static json_t *answer_to_json(struct answer *a, unsigned confinement) {
-    json_t *compiler = json_object();
-    json_object_set_new(compiler, "name", json_string("nvrtc"));
-    json_object_set_new(compiler, "version",
-                        json_text(a->room->version, strlen(a->room->version)));
-    json_t *json = json_object();
-    json_object_set_new(json, "outcome", json_string(a->outcome));
-    json_object_set_new(json, "compiler", compiler);
-    json_object_set_new(json, "compile_ms", json_double(a->ms));
-    json_object_set_new(json, "diagnostics", json_incref(a->log.findings));
-    json_object_set_new(json, "omitted", json_integer((json_int_t)a->log.omitted));
-    json_object_set_new(json, "kernels",
-                        a->kernels ? json_incref(a->kernels) : json_array());
-    json_object_set_new(json, "functions", json_integer((json_int_t)a->functions));
-    json_object_set_new(json, "confinement", confinement_to_json(confinement));
-    json_object_set_new(json, "precompiled",
-                        json_string(a->used_precompiled ? "used" : "none"));
+    const char *version = a->room->version;
+    json_t *json = json_pack(
+        "{s:s, s:{s:s, s:o}, s:o, s:O, s:I, s:o, s:I, s:o, s:s}", "outcome", a->outcome,
+        "compiler", "name", "nvrtc", "version", json_text(version, strlen(version)),
+        "compile_ms", json_double(a->ms), "diagnostics", a->log.findings, "omitted",
+        (json_int_t)a->log.omitted, "kernels",
+        a->kernels ? json_incref(a->kernels) : json_array(), "functions",
+        (json_int_t)a->functions, "confinement", confinement_to_json(confinement),
+        "precompiled", a->used_precompiled ? "used" : "none");
     if (a->job->options.want_ptx && a->kernels && a->out.ptx) {
         autofree char *ptx = ptx_files_rename(a->out.ptx, a->folder, &a->job->sources,
                                               a->room->toolkit->include_dirs);

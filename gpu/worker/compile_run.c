@@ -69,41 +69,27 @@ static void run_end_cancelled(struct worker *w, struct compile_run *run) {
     rpc_error(call, RPC_REQUEST_CANCELLED, NULL, "the compile was cancelled");
 }
 
-static json_t *no_compiler_data(void) {
-    json_t *data = json_object();
-    json_object_set_new(data, "reason", json_string("no_compiler"));
-    json_object_set_new(data, "hint", json_string(TOOLKIT_HINT));
-    return data;
-}
-
 static void run_end_no_compiler(struct worker *w, struct compile_run *run,
                                 const char *why) {
     struct rpc_call *call = run->call;
     run_free(w, run);
-    rpc_error(call, RPC_INTERNAL_ERROR, no_compiler_data(), "%s", why);
+    rpc_error(call, RPC_INTERNAL_ERROR,
+              json_pack("{s:s, s:s}", "reason", "no_compiler", "hint", TOOLKIT_HINT),
+              "%s", why);
 }
 
 /* An answer for a compile that did not end by itself. message is stolen. */
 static json_t *answer_dead(const struct worker *w, const char *outcome, const char *code,
                            char *message) {
     struct finding_span nowhere = {0};
-    json_t *compiler = json_object();
-    json_t *diagnostics = json_array();
-    json_object_set_new(compiler, "name", json_string("nvrtc"));
-    json_object_set_new(compiler, "version", json_text(w->version, strlen(w->version)));
-    json_array_append_new(diagnostics, finding_new("upskilld", code, FINDING_ERROR,
-                                                   message, NULL, &nowhere));
+    json_t *finding =
+        finding_new("upskilld", code, FINDING_ERROR, message, NULL, &nowhere);
     free(message);
-    json_t *answer = json_object();
-    json_object_set_new(answer, "outcome", json_string(outcome));
-    json_object_set_new(answer, "compiler", compiler);
-    json_object_set_new(answer, "compile_ms", json_integer(0));
-    json_object_set_new(answer, "diagnostics", diagnostics);
-    json_object_set_new(answer, "omitted", json_integer(0));
-    json_object_set_new(answer, "kernels", json_array());
-    json_object_set_new(answer, "confinement", confinement_to_json(confine_available()));
-    json_object_set_new(answer, "precompiled", json_string("none"));
-    return answer;
+    return json_pack("{s:s, s:{s:s, s:o}, s:i, s:[o], s:i, s:[], s:o, s:s}", "outcome",
+                     outcome, "compiler", "name", "nvrtc", "version",
+                     json_text(w->version, strlen(w->version)), "compile_ms", 0,
+                     "diagnostics", finding, "omitted", 0, "kernels", "confinement",
+                     confinement_to_json(confine_available()), "precompiled", "none");
 }
 
 static json_t *answer_timeout(const struct worker *w, const struct compile_run *run) {
@@ -136,8 +122,7 @@ static json_t *answer_crashed(const struct worker *w, int sig) {
                   "expressions are one cause; halve the source until it compiles to find "
                   "the place.",
                   name ? name : "?"));
-    autofree char *signal = xasprintf("SIG%s", name ? name : "?");
-    json_object_set_new(answer, "signal", json_string(signal));
+    json_object_set_new(answer, "signal", json_sprintf("SIG%s", name ? name : "?"));
     return answer;
 }
 

@@ -476,18 +476,13 @@ json_t *parents_to_json(const struct worker *w) {
         if (p->state == PARENT_NONE) {
             continue;
         }
-        json_t *json = json_object();
-        json_object_set_new(json, "pid", json_integer(p->pid));
-        json_object_set_new(json, "state",
-                            json_string(p->state == PARENT_READY ? "ready" : "starting"));
-        if (p->key[0]) {
-            json_object_set_new(json, "prefix_digest", json_string(p->key));
-        }
-        json_object_set_new(json, "resident_bytes", json_integer(resident_bytes(p->pid)));
-        json_object_set_new(
-            json, "idle_ms",
-            json_integer((json_int_t)(p->used_ms ? clock_ms() - p->used_ms : 0)));
-        json_array_append_new(list, json);
+        uint64_t idle_ms = p->used_ms ? clock_ms() - p->used_ms : 0;
+        json_array_append_new(
+            list, json_pack("{s:i, s:s, s:s*, s:I, s:I}", "pid", p->pid, "state",
+                            p->state == PARENT_READY ? "ready" : "starting",
+                            "prefix_digest", p->key[0] ? p->key : NULL, "resident_bytes",
+                            (json_int_t)resident_bytes(p->pid), "idle_ms",
+                            (json_int_t)idle_ms));
     }
     return list;
 }

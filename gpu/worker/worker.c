@@ -82,13 +82,10 @@ static size_t running_count(const struct worker *w) {
 }
 
 static void status_reply(struct worker *w, struct rpc_call *call) {
-    json_t *status = json_object();
-    json_object_set_new(status, "parents", parents_to_json(w));
-    json_object_set_new(status, "running", json_integer((json_int_t)running_count(w)));
-    if (w->version[0]) {
-        json_object_set_new(status, "compiler",
-                            json_text(w->version, strlen(w->version)));
-    }
+    json_t *status =
+        json_pack("{s:o, s:I, s:o*}", "parents", parents_to_json(w), "running",
+                  (json_int_t)running_count(w), "compiler",
+                  w->version[0] ? json_text(w->version, strlen(w->version)) : NULL);
     rpc_reply(call, status);
 }
 
@@ -121,11 +118,10 @@ static json_t *toolkits_to_json(const struct worker *w) {
     json_t *list = json_array();
     for (size_t i = 0; i < w->toolkit_count; i++) {
         const struct toolkit *t = &w->toolkits[i];
-        json_t *json = json_object();
-        json_object_set_new(json, "root", json_text(t->root, strlen(t->root)));
-        json_object_set_new(json, "nvrtc", json_text(t->nvrtc, strlen(t->nvrtc)));
-        json_object_set_new(json, "major", json_integer(t->major));
-        json_array_append_new(list, json);
+        json_array_append_new(
+            list,
+            json_pack("{s:o, s:o, s:i}", "root", json_text(t->root, strlen(t->root)),
+                      "nvrtc", json_text(t->nvrtc, strlen(t->nvrtc)), "major", t->major));
     }
     return list;
 }
@@ -133,14 +129,12 @@ static json_t *toolkits_to_json(const struct worker *w) {
 static void hello_send(struct worker *w) {
     struct utsname name;
     uname(&name);
-    json_t *hello = json_object();
-    json_object_set_new(hello, "protocol", json_integer(COMPILE_PROTOCOL));
-    json_object_set_new(hello, "version", json_string(UPSKILLD_VERSION));
-    json_object_set_new(hello, "host", json_text(name.nodename, strlen(name.nodename)));
-    json_object_set_new(hello, "machine", json_text(name.machine, strlen(name.machine)));
-    json_object_set_new(hello, "confinement", confinement_to_json(confine_available()));
-    json_object_set_new(hello, "toolkits", toolkits_to_json(w));
-    json_object_set_new(hello, "cuda", json_boolean(cuda_room_has_driver()));
+    json_t *hello = json_pack(
+        "{s:i, s:s, s:o, s:o, s:o, s:o, s:b}", "protocol", COMPILE_PROTOCOL, "version",
+        UPSKILLD_VERSION, "host", json_text(name.nodename, strlen(name.nodename)),
+        "machine", json_text(name.machine, strlen(name.machine)), "confinement",
+        confinement_to_json(confine_available()), "toolkits", toolkits_to_json(w), "cuda",
+        (int)cuda_room_has_driver());
     rpc_notify(w->peer, "worker/hello", hello);
 }
 

@@ -240,7 +240,6 @@ Test(cuda_output, is_caught_however_much_there_is) {
     buf_reset(&printed);
     printf("later\n");
     cuda_output_take(&printed, &lost, &said);
-    cuda_output_stop();
     cr_expect_str_eq(printed.data, "later\n");
     cr_expect_eq(lost, 0);
 }

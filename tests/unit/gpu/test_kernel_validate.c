@@ -412,8 +412,8 @@ static void fill_pool(struct call *call, void *data) {
     validate_room_told(call, data);
     if (!strcmp(r->told[r->tellings - 1].message, "starting the run")) {
         for (int i = 0; i < 2 * POOL_MAX_QUEUED; i++) {
-            pool_submit(gpu_pool(r->base.gpu), "stubborn", json_object(), NULL, ignore,
-                        NULL);
+            pool_submit(gpu_pool(r->base.gpu), "stubborn", json_object(), NULL, NULL,
+                        ignore, NULL);
         }
     }
 }

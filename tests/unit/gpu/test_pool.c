@@ -94,7 +94,7 @@ static void on_done(struct pool_job *job, int status, const json_t *result,
 static struct pool_job *submit(struct room *room, const char *method, json_t *params,
                                struct answer *a) {
     *a = (struct answer){0};
-    return pool_submit(room->pool, method, params, NULL, on_done, a);
+    return pool_submit(room->pool, method, params, NULL, NULL, on_done, a);
 }
 
 static void run_until(struct room *room, const struct answer *answers, int count) {
@@ -273,8 +273,8 @@ static struct shared_bytes *make_attached(void) {
 static struct pool_job *submit_attached(struct room *room, const char *method,
                                         struct shared_bytes *attached, struct answer *a) {
     *a = (struct answer){0};
-    return pool_submit_attached(room->pool, method, json_pack("{s:i}", "m", 2), attached,
-                                NULL, on_done, a);
+    return pool_submit(room->pool, method, json_pack("{s:i}", "m", 2), attached, NULL,
+                       on_done, a);
 }
 
 /* What is attached to an answer comes from a process that ran anything: it is joined with

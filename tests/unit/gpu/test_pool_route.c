@@ -132,8 +132,8 @@ static void on_done(struct pool_job *job, int status, const json_t *result,
 static struct pool_job *submit(struct room *room, const char *method,
                                struct pool_needs needs, struct answer *a) {
     *a = (struct answer){0};
-    return pool_submit(room->pool, method, json_pack("{s:s}", "mark", room->mark), &needs,
-                       on_done, a);
+    return pool_submit(room->pool, method, json_pack("{s:s}", "mark", room->mark), NULL,
+                       &needs, on_done, a);
 }
 
 static void run_until(struct room *room, const int *calls) {
