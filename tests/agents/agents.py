@@ -13,6 +13,7 @@ BUILD = os.path.abspath(sys.argv[1])
 KERNELS = os.path.join(HERE, "..", "kernels", "demo")
 DAEMON, CTL = BUILD + "/daemon/upskilld", BUILD + "/clients/ctl/upskillctl"
 BIN = BUILD + "/agents/node_modules/.bin/"
+ROOT = os.path.realpath(HERE + "/../..")
 WORDS = "Writes, binds and checks CUDA kernels"  # of the bundled skill's description
 PROMPT = "Check the kernel."
 
@@ -87,8 +88,8 @@ class Room:
 
 
 def converse(agent, calls, prepare=None):
-    """The model, after the agent has run to its end."""
-    model = ScriptedModel(calls)
+    """The model, after the agent has run to its end. calls: the model's, or a model."""
+    model = calls if isinstance(calls, ScriptedModel) else ScriptedModel(calls)
     with Room() as room:
         argv = AGENTS[agent](room, model)
         if prepare:
@@ -123,6 +124,25 @@ def an_installed_skill_is_offered(agent):
         assert WORDS in model.first, "%s: the model was not told of it" % scope
 
 
+def plugin_gives_tools_and_compiler_errors(agent):
+    """Claude Code's plugin, installed by its own commands: the tools, and after an edit the errors without a call."""
+    def install(room):
+        os.remove(room.home + "/.claude.json")  # no entry but the plugin's
+        room.env["PATH"] = os.path.dirname(DAEMON) + os.pathsep + room.env["PATH"]
+        for words in (["validate", ROOT], ["marketplace", "add", ROOT], ["install", "upskilld@upskilld"]):
+            done = room.run([BIN + "claude", "plugin", *words])
+            assert done.returncode == 0 and "warning" not in done.stdout, done.stdout
+        path = room.project + "/rms_norm.cu"
+        model.calls[:] = [("Read", {"file_path": path}),
+                          ("Edit", {"file_path": path, "old_string": "__syncthreads", "new_string": "__syncthread",
+                                    "replace_all": True}),
+                          ("Bash", {"command": "sleep 3"}), ("kernel_check", {"path": "rms_norm.cu"})]
+    model = ScriptedModel([])
+    converse(agent, model, install)
+    assert "new-diagnostics" in model.last and "identifier \\\"__syncthread\\\" is undefined" in model.last, model.last[-3000:]
+    assert "__syncthread" in model.results[-1] and "error" in model.results[-1], model.results[-1]
+
+
 def install_agents():
     if all(os.path.exists(BIN + name) for name in ("claude", "codex", "gemini", "opencode")):
         return True
@@ -133,13 +153,30 @@ def install_agents():
                           cwd=BUILD + "/agents").returncode == 0
 
 
+def plugin_is_taken(agent):
+    """By the agent's own commands, which then show the server or find nothing to mend."""
+    with Room() as room:
+        for words, shown in PLUGIN_COMMANDS[agent]:
+            done = room.run([BIN + words[0], *words[1:]])
+            assert done.returncode == 0 and shown in done.stdout, done.stdout
+
+
+PLUGIN_COMMANDS = {
+    "codex": [(["codex", "plugin", "marketplace", "add", ROOT], "Added"),
+              (["codex", "plugin", "add", "upskilld@upskilld"], "Added"), (["codex", "mcp", "list"], "upskilld")],
+    "gemini-cli": [(["gemini", "extensions", "validate", ROOT + "/clients/plugin"], "successfully validated")],
+}
+PLUGINS = {"claude-code": (plugin_gives_tools_and_compiler_errors,), "codex": (plugin_is_taken,),
+           "gemini-cli": (plugin_is_taken,)}
+
+
 def main():
     if not shutil.which("npm") or not install_agents():
         print("1..0 # SKIP the agents could not be installed: npm and node 20 or newer are needed")
         return 77
     failed = number = 0
     for agent in sys.argv[2:] or AGENTS:
-        for test in (the_model_reads_the_tools_texts, an_installed_skill_is_offered):
+        for test in (the_model_reads_the_tools_texts, an_installed_skill_is_offered) + PLUGINS.get(agent, ()):
             number += 1
             try:
                 note = test(agent)

@@ -72,10 +72,11 @@ APIS = (("/v1/messages", anthropic, anthropic_answer), ("/v1/responses", openai,
 
 
 class ScriptedModel:
-    """calls: [(end of a tool's name, arguments)]. results: what came back of them, as the model read it."""
+    """calls: [(end of a tool's name, arguments)]. results: what came back of them, as the model read it; first and
+    last: all that it was sent with its first and its last turn."""
 
     def __init__(self, calls):
-        self.calls, self.results, self.tools, self.first, self.number = list(calls), [], set(), None, 0
+        self.calls, self.results, self.tools, self.first, self.last, self.number = list(calls), [], set(), None, None, 0
         self.lock = threading.Lock()
         model = self
 
@@ -119,7 +120,8 @@ class ScriptedModel:
             if not any(name.endswith("kernel_check") for name in names):
                 return self.number, None
             self.tools |= set(names)
-            self.first = self.first or json.dumps(body)
+            self.last = json.dumps(body)
+            self.first = self.first or self.last
             self.results = results
             if not self.calls:
                 return self.number, None
