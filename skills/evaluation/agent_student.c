@@ -39,9 +39,7 @@ static const char *const common_env[] = {"PATH",        "LANG",          "LC_ALL
                                          "HTTPS_PROXY", "NO_PROXY"};
 
 static bool is_word_list(const json_t *list, size_t least) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(list, i, one) {
+    json_each(list, i, one) {
         if (!json_is_string(one) || strlen(json_string_value(one)) == 0) {
             return false;
         }

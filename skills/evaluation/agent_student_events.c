@@ -60,21 +60,18 @@ static uint64_t count(const json_t *usage, const char *key) {
 
 /* Some string within the value names a SKILL.md: the file was read, by whatever tool. */
 static bool names_skill(const json_t *value, unsigned depth) {
-    const char *key;
-    const json_t *one;
-    size_t i;
     if (json_is_string(value)) {
         return strstr(json_string_value(value), "SKILL.md") != NULL;
     }
     if (depth > 8) {
         return false;
     }
-    json_object_foreach((json_t *)(uintptr_t)value, key, one) {
+    json_each_member(value, key, one) {
         if (names_skill(one, depth + 1)) {
             return true;
         }
     }
-    json_array_foreach(value, i, one) {
+    json_each(value, i, one) {
         if (names_skill(one, depth + 1)) {
             return true;
         }
@@ -86,9 +83,7 @@ static bool names_skill(const json_t *value, unsigned depth) {
 
 static void claude_content(struct agent_events *e, const json_t *message) {
     autobuf text = BUF_INIT(AGENT_MAX_TEXT);
-    size_t i;
-    const json_t *block;
-    json_array_foreach(json_object_get(message, "content"), i, block) {
+    json_each(json_object_get(message, "content"), i, block) {
         const char *type = json_get_string(block, "type", "");
         if (strcmp(type, "text") == 0) {
             buf_adds(&text, json_get_string(block, "text", ""));

@@ -166,11 +166,10 @@ void arm_finish(struct arm *arm) {
 
 void arm_question(const struct arm *arm, const struct test_case *test, bool with_files,
                   struct buf *out) {
-    const char *name;
-    json_t *text, *files = with_files ? (json_t *)(uintptr_t)test->files : NULL;
+    json_t *files = with_files ? (json_t *)(uintptr_t)test->files : NULL;
     buf_adds(out, arm->before ? arm->before : "");
     buf_adds(out, test->input);
-    json_object_foreach(files, name, text) {
+    json_each_member(files, name, text) {
         buf_addf(out, "\n\n<file name=\"%s\">\n", name);
         buf_add(out, json_string_value(text), json_string_length(text));
         buf_adds(out, "\n</file>");

@@ -48,9 +48,7 @@ static void add_cell(json_t *cells, json_t *cell) {
 
 static int take_cells(const json_t *record, const char *prompt_digest, json_t *ret,
                       struct err *err) {
-    size_t i;
-    json_t *cell;
-    json_array_foreach(json_object_get(record, "cells"), i, cell) {
+    json_each(json_object_get(record, "cells"), i, cell) {
         if (is_wanted(cell, prompt_digest)) {
             add_cell(ret, cell);
         }

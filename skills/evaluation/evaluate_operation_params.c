@@ -68,8 +68,7 @@ static int read_student(struct evaluate_request *r, struct evaluation_room *room
 static int read_students(struct evaluate_request *r, struct evaluation_room *room,
                          struct call *call, const json_t *params) {
     const char *base_url = json_get_string(params, "base_url", NULL);
-    const json_t *students = json_object_get(params, "students"), *one;
-    size_t i;
+    const json_t *students = json_object_get(params, "students");
     students = students ? students : evaluation_room_setting(room, "default_students");
     if (!json_array_size(students)) {
         call_fail_param(call, "/students",
@@ -77,7 +76,7 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
                         "configuration");
         return -1;
     }
-    json_array_foreach(students, i, one) {
+    json_each(students, i, one) {
         struct err err = {0};
         char path[32];
         snprintf(path, sizeof path, "/students/%zu", i);
@@ -190,9 +189,7 @@ static int find_files(struct evaluate_request *r, struct skills *skills,
 /* --- the rest --- */
 
 static bool wants_arm(const json_t *params, const char *name) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(params, "arms"), i, one) {
+    json_each(json_object_get(params, "arms"), i, one) {
         if (strcmp(json_string_value(one), name) == 0) {
             return true;
         }

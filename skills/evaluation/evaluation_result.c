@@ -448,14 +448,12 @@ static void describe_skill(const json_t *provenance, struct buf *out) {
 }
 
 void evaluation_describe(const json_t *result, struct buf *out) {
-    size_t i, k;
-    const json_t *student, *arm;
     buf_addf(out, "%s: %s\n", json_get_string(result, "verdict", ""),
              json_get_string(result, "sentence", ""));
-    json_array_foreach(json_object_get(result, "students"), i, student) {
+    json_each(json_object_get(result, "students"), i, student) {
         buf_addf(out, "%s: %s\n", json_get_string(student, "model", ""),
                  json_get_string(student, "verdict", ""));
-        json_array_foreach(json_object_get(student, "arms"), k, arm) {
+        json_each(json_object_get(student, "arms"), k, arm) {
             describe_arm(arm, out);
         }
     }

@@ -49,13 +49,11 @@ bool standing_note_failure(struct standing *s, const char *reason, const char *m
 
 void standing_note_served(json_t *served, const char *student, const char *model) {
     json_t *list = json_object_get(served, student);
-    size_t i;
-    const json_t *one;
     if (!list) {
         list = json_array();
         json_object_set_new(served, student, list);
     }
-    json_array_foreach(list, i, one) {
+    json_each(list, i, one) {
         if (strcmp(json_string_value(one), model) == 0) {
             return;
         }

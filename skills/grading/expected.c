@@ -142,9 +142,7 @@ static int read_schema(const struct reading *r, const json_t *value, json_t **re
 
 static bool are_pointers(const json_t *values) {
     bool good = json_is_object(values) && json_object_size(values) <= EXPECTED_MAX_ITEMS;
-    const char *pointer;
-    json_t *wanted;
-    json_object_foreach((json_t *)(uintptr_t)values, pointer, wanted) {
+    json_each_member(values, pointer, wanted) {
         good = good && pointer[0] == '/';
     }
     return good;
@@ -178,8 +176,6 @@ static const char *misfit(const json_t *value, enum member_kind kind) {
 
 /* true or an object of r->members; a shallow copy. */
 static int read_members(const struct reading *r, const json_t *value, json_t **ret) {
-    const char *key;
-    json_t *given;
     if (!json_is_object(value) && !json_is_true(value)) {
         return wrong(r, "", "expected true or an object");
     }
@@ -192,7 +188,7 @@ static int read_members(const struct reading *r, const json_t *value, json_t **r
             json_object_set_new(full, m->name, json_boolean(m->kind == MEMBER_TRUE));
         }
     }
-    json_object_foreach(full, key, given) {
+    json_each_member(full, key, given) {
         const struct member *m = r->members;
         while (m->name && strcmp(m->name, key) != 0) {
             m++;
@@ -288,8 +284,6 @@ static int read_one(json_t *full, const char *name, const json_t *value, const c
 
 int expected_read(json_t **ret, const json_t *given, const char *path, struct err *err) {
     autojson *full = json_object();
-    const char *name;
-    json_t *value;
     if (json_is_string(given) || json_is_array(given)) {
         int rc = read_one(full, "contains", given, path, err);
         *ret = rc < 0 ? *ret : take(full);
@@ -299,7 +293,7 @@ int expected_read(json_t **ret, const json_t *given, const char *path, struct er
         return err_set(err, -EINVAL,
                        "%s: expected checks such as {\"contains\": [\"text\"]}", path);
     }
-    json_object_foreach((json_t *)(uintptr_t)given, name, value) {
+    json_each_member(given, name, value) {
         int rc = read_one(full, name, value, path, err);
         if (rc < 0) {
             return rc;

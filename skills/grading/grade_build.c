@@ -63,9 +63,7 @@ void grade_build_toml(struct answer *answer, const struct test_case *test,
     struct toml_error error;
     autoptr(toml_free) struct toml_document *doc =
         text ? toml_parse(text, strlen(text), &error) : NULL;
-    const char *pointer;
-    json_t *wanted;
-    json_object_foreach(json_object_get(expected, "values"), pointer, wanted) {
+    json_each_member(json_object_get(expected, "values"), pointer, wanted) {
         check_value(doc, pointer, wanted, out);
     }
 }

@@ -45,9 +45,7 @@ json_t *evidence(const char *text, size_t len) {
 }
 
 json_t *evidence_of_findings(const json_t *findings) {
-    size_t i;
-    const json_t *finding;
-    json_array_foreach((json_t *)(uintptr_t)findings, i, finding) {
+    json_each(findings, i, finding) {
         if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
             autofree char *text =
                 xasprintf("%s:%lld: %s", json_get_string(finding, "file", "code"),

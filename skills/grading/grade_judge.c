@@ -69,9 +69,7 @@ static char *make_prompt(const struct test_case *test, const struct answer *answ
     buf_addf(&out, "question-%s\n", boundary);
     add_text(&out, question, strlen(question));
     buf_addf(&out, "\nquestion-%s\n\nThe criteria:\n", boundary);
-    size_t i;
-    const json_t *item;
-    json_array_foreach((json_t *)(uintptr_t)criteria, i, item) {
+    json_each(criteria, i, item) {
         buf_addf(&out, "%zu. ", i + 1);
         text_clean(&out, json_string_value(item), json_string_length(item));
         buf_addc(&out, '\n');
@@ -135,9 +133,7 @@ static bool is_quoted(const char *squeezed_answer, const char *quotation) {
 
 static const json_t *verdict_on(const json_t *verdicts, size_t criterion) {
     const json_t *found = NULL;
-    size_t i;
-    const json_t *verdict;
-    json_array_foreach((json_t *)(uintptr_t)verdicts, i, verdict) {
+    json_each(verdicts, i, verdict) {
         if (json_get_integer(verdict, "criterion", 0) == (json_int_t)criterion + 1) {
             if (found) {
                 return NULL; /* two verdicts are none */
@@ -167,9 +163,7 @@ static void add_verdict(struct judging *j, const json_t *criterion, const json_t
 }
 
 static void add_all(const json_t *criteria, struct assertions *out, const char *why) {
-    size_t i;
-    json_t *criterion;
-    json_array_foreach((json_t *)(uintptr_t)criteria, i, criterion) {
+    json_each(criteria, i, criterion) {
         assertion_add(out, "judge", GRADE_ERRORED, criterion, NULL, "%s", why);
     }
 }
@@ -184,10 +178,9 @@ static void read_answer(struct judging *j, const struct model_answer *answer) {
         return;
     }
     const json_t *verdicts = json_object_get(answer->json, "verdicts");
-    size_t len, i;
+    size_t len;
     autofree char *text = squeezed(j->answer->text, j->answer->len, &len);
-    json_t *criterion;
-    json_array_foreach((json_t *)(uintptr_t)j->criteria, i, criterion) {
+    json_each(j->criteria, i, criterion) {
         add_verdict(j, criterion, verdict_on(verdicts, i), text);
     }
 }
@@ -272,9 +265,7 @@ struct grade_step *grade_judge_start(const struct grade_room *room,
 }
 
 void grade_judge_skip(const json_t *expected, struct assertions *out, const char *why) {
-    size_t i;
-    json_t *criterion;
-    json_array_foreach(json_object_get(expected, "criteria"), i, criterion) {
+    json_each(json_object_get(expected, "criteria"), i, criterion) {
         assertion_skip(out, "judge", criterion, why);
     }
 }

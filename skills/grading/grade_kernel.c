@@ -115,9 +115,7 @@ static bool is_entry(const char *name, const char *entry) {
 
 /* A template that nothing instantiates is only parsed, whatever else was compiled. */
 static bool has_entry(const json_t *kernels, const char *entry) {
-    const json_t *kernel;
-    size_t i;
-    json_array_foreach(kernels, i, kernel) {
+    json_each(kernels, i, kernel) {
         if (is_entry(json_get_string(kernel, "name", ""), entry)) {
             return true;
         }

@@ -57,9 +57,7 @@ static void search(const struct answer *answer, const char *check, const json_t 
 void grade_search(struct answer *answer, const struct test_case *test, const char *check,
                   const json_t *expected, struct assertions *out) {
     (void)test;
-    size_t i;
-    const json_t *item;
-    json_array_foreach((json_t *)(uintptr_t)expected, i, item) {
+    json_each(expected, i, item) {
         const json_t *pattern = json_object_get(item, "pattern");
         const json_t *words = pattern ? pattern : item;
         const char *text = json_string_value(words);

@@ -58,9 +58,7 @@ const char *quality_of_results(double baseline, double skill) {
 }
 
 static bool is_judge_only(const struct test_case *test) {
-    const char *check;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)test->expected, check, value) {
+    json_each_member(test->expected, check, value) {
         if (!expected_is_judged(check)) {
             return false;
         }

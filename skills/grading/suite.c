@@ -48,9 +48,7 @@ static json_t *criteria_of(const json_t *eval) {
     given = given ? given : json_object_get(eval, "assertions");
     const json_t *output = json_object_get(eval, "expected_output");
     json_t *criteria = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach(given, i, item) {
+    json_each(given, i, item) {
         json_t *text = json_is_object(item) ? json_object_get(item, "text") : item;
         if (json_is_string(text)) {
             json_array_append(criteria, text);
@@ -224,9 +222,7 @@ static int read_test(json_t *tests, const json_t *given, const char *list, size_
 
 static int check_ids(const json_t *tests, const char *list, struct err *err) {
     autojson *seen = json_object();
-    size_t i;
-    json_t *test;
-    json_array_foreach(tests, i, test) {
+    json_each(tests, i, test) {
         const char *id = json_get_string(test, "id", "");
         const json_t *before = json_object_get(seen, id);
         if (before) {

@@ -33,10 +33,8 @@ static void add_file(struct buf *out, const char *name, const char *text) {
 
 char *test_case_prompt(const struct test_case *test) {
     struct buf out = BUF_INIT(MAX_PROMPT);
-    const char *name;
-    json_t *text;
     buf_adds(&out, test->input);
-    json_object_foreach((json_t *)(uintptr_t)test->files, name, text) {
+    json_each_member(test->files, name, text) {
         add_file(&out, name, json_string_value(text));
     }
     return buf_detach(&out);
@@ -44,9 +42,7 @@ char *test_case_prompt(const struct test_case *test) {
 
 int test_case_write(const struct test_case *test, const struct root *root,
                     struct err *err) {
-    const char *name;
-    json_t *text;
-    json_object_foreach((json_t *)(uintptr_t)test->files, name, text) {
+    json_each_member(test->files, name, text) {
         int rc = root_write(root, name, json_string_value(text), json_string_length(text),
                             0600, err);
         if (rc < 0) {

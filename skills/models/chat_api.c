@@ -107,10 +107,8 @@ static void read_timings(struct api_reply *r, const json_t *timings) {
 
 /* A string, or a list of {"type": "text", "text"}. */
 static int add_content(struct buf *out, const json_t *content) {
-    size_t i;
-    const json_t *part;
     int rc = reply_add(out, content);
-    json_array_foreach(content, i, part) {
+    json_each(content, i, part) {
         rc = rc < 0 ? rc : reply_add(out, json_object_get(part, "text"));
     }
     return rc;

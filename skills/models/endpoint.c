@@ -142,9 +142,8 @@ void endpoint_learn(struct endpoint *e, const char *model, unsigned quirks) {
 }
 
 static json_t *quirks_to_json(const struct endpoint *e) {
-    json_t *models = json_object(), *quirks;
-    const char *name;
-    json_object_foreach(e->models, name, quirks) {
+    json_t *models = json_object();
+    json_each_member(e->models, name, quirks) {
         json_t *names = json_array();
         for (unsigned bit = 1; bit < 1u << QUIRK_COUNT; bit <<= 1) {
             if (json_integer_value(quirks) & bit) {

@@ -161,15 +161,13 @@ static int messages_event(struct api_reply *r, const char *name, const json_t *d
 }
 
 static int messages_whole(struct api_reply *r, const json_t *answer) {
-    size_t i;
-    const json_t *block;
     const json_t *content = json_object_get(answer, "content");
     if (!json_is_array(content)) {
         r->failed = endpoint_error_read(&r->error, answer);
         return 0;
     }
     read_head(r, answer);
-    json_array_foreach(content, i, block) {
+    json_each(content, i, block) {
         int rc = read_block(r, block);
         if (rc < 0) {
             return rc;

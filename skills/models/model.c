@@ -56,9 +56,7 @@ static const struct provider *provider_named(const char *name, size_t len) {
 
 static int unknown_name(const char *name, const json_t *aliases, struct err *err) {
     autobuf known = BUF_INIT(200);
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)aliases, key, value) {
+    json_each_member(aliases, key, value) {
         buf_addf(&known, "%s%s", known.len ? ", " : "; aliases: ", key);
     }
     return err_set(err, -EINVAL,
@@ -206,12 +204,10 @@ static bool is_same_address(const struct draft *d, const char *url) {
 
 /* The variable that the user sends to this address, whatever a request says. */
 static const char *known_key(const struct draft *d) {
-    const char *key;
-    json_t *alias;
     if (is_same_address(d, own_address(d->provider))) {
         return d->provider->key_env;
     }
-    json_object_foreach((json_t *)(uintptr_t)d->aliases, key, alias) {
+    json_each_member(d->aliases, key, alias) {
         if (json_object_get(alias, "key_env") &&
             is_same_address(d, json_get_string(alias, "base_url", NULL))) {
             return json_get_string(alias, "key_env", NULL);

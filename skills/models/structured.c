@@ -23,9 +23,7 @@ enum answer_form structured_form(const json_t *schema, unsigned quirks) {
 static bool is_strict(const json_t *schema, unsigned depth);
 
 static bool all_strict(const json_t *list, unsigned depth) {
-    size_t i;
-    const json_t *item;
-    json_array_foreach(list, i, item) {
+    json_each(list, i, item) {
         if (!is_strict(item, depth)) {
             return false;
         }
@@ -36,13 +34,11 @@ static bool all_strict(const json_t *list, unsigned depth) {
 static bool object_is_strict(const json_t *schema, unsigned depth) {
     const json_t *properties = json_object_get(schema, "properties");
     const json_t *required = json_object_get(schema, "required");
-    const char *key;
-    json_t *value;
     if (!json_is_false(json_object_get(schema, "additionalProperties")) ||
         json_array_size(required) != json_object_size(properties)) {
         return false;
     }
-    json_object_foreach((json_t *)(uintptr_t)properties, key, value) {
+    json_each_member(properties, key, value) {
         if (!is_strict(value, depth)) {
             return false;
         }

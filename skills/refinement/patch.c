@@ -310,13 +310,12 @@ static void check_frontmatter(struct patching *p, const char *result) {
 }
 
 static char *apply_all(struct patching *p, const json_t *edits) {
-    size_t i, count = json_array_size(edits);
-    const json_t *edit;
+    size_t count = json_array_size(edits);
     if (count == 0 || count > PATCH_MAX_EDITS) {
         complain(p, ALL, "there are %zu edits: make 1 to %u", count, PATCH_MAX_EDITS);
         return NULL;
     }
-    json_array_foreach(edits, i, edit) {
+    json_each(edits, i, edit) {
         read_edit(p, i, edit);
     }
     check_together(p);

@@ -56,9 +56,7 @@ static json_t *words_of(const json_t *value) {
 
 static json_t *failed_checks(const json_t *assertions) {
     json_t *checks = json_array();
-    const json_t *one;
-    size_t i;
-    json_array_foreach(assertions, i, one) {
+    json_each(assertions, i, one) {
         if (json_is_true(json_object_get(one, "passed")) ||
             json_array_size(checks) == MAX_CHECKS) {
             continue;
@@ -74,9 +72,8 @@ static json_t *failed_checks(const json_t *assertions) {
 
 json_t *refine_failure(const struct test_case *test, const json_t *assertions,
                        const char *answer, size_t len, unsigned passed, unsigned asked) {
-    const char *name;
-    json_t *text, *files = test->files ? json_object() : NULL;
-    json_object_foreach((json_t *)(uintptr_t)test->files, name, text) {
+    json_t *files = test->files ? json_object() : NULL;
+    json_each_member(test->files, name, text) {
         size_t share = REFINE_INPUT_BYTES / json_object_size(test->files);
         json_object_set_new(
             files, name,
@@ -102,9 +99,7 @@ static void add_data(struct buf *out, const char *text, size_t len) {
 }
 
 static void add_checks(struct buf *out, const json_t *checks) {
-    const json_t *c;
-    size_t i;
-    json_array_foreach(checks, i, c) {
+    json_each(checks, i, c) {
         const char *expected = json_get_string(c, "expected", "");
         const char *message = json_get_string(c, "message", "");
         buf_addf(out, "- %s", json_get_string(c, "check", "check"));
@@ -114,12 +109,10 @@ static void add_checks(struct buf *out, const json_t *checks) {
 }
 
 static void add_failure(struct buf *out, size_t number, const json_t *f) {
-    const char *name;
-    json_t *text;
     buf_addf(out, "## Failure %zu (passed %d of %d)\n\n### Task\n%s\n", number,
              (int)json_get_integer(f, "passed", 0), (int)json_get_integer(f, "asked", 0),
              json_get_string(f, "input", ""));
-    json_object_foreach(json_object_get(f, "files"), name, text) {
+    json_each_member(json_object_get(f, "files"), name, text) {
         buf_adds(out, "\n### File ");
         text_clean(out, name, strlen(name));
         buf_addf(out, "\n%s\n", json_string_value(text));
@@ -131,9 +124,7 @@ static void add_failure(struct buf *out, size_t number, const json_t *f) {
 
 static void add_failures(struct buf *out, const json_t *failures) {
     autobuf all = BUF_INIT(REFINE_PROMPT_MAX / 4);
-    const json_t *one;
-    size_t i;
-    json_array_foreach(failures, i, one) {
+    json_each(failures, i, one) {
         if (i < REFINE_FAILURES) {
             add_failure(&all, i + 1, one);
         }

@@ -208,9 +208,7 @@ static void ask_teacher(struct refinement *r) {
 }
 
 static void join(const json_t *sentences, struct buf *out) {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(sentences, i, one) {
+    json_each(sentences, i, one) {
         buf_addf(out, "%s%s", i ? "; " : "", json_string_value(one));
     }
 }

@@ -83,14 +83,12 @@ static void add_arm(struct buf *out, const json_t *arm, const char *tone) {
 
 static void add_arms(struct buf *out, const json_t *student, const char *tone) {
     const json_t *arms = json_object_get(student, "arms");
-    size_t i;
-    json_t *arm;
     buf_adds(out, "<h3>Arms</h3><table><tr><th>arm</th><th>tests passed, 95 % interval"
                   "</th><th class=\"n\">rate</th><th class=\"n\">passed</th>"
                   "<th class=\"n\">errored</th><th class=\"n\">refused</th>"
                   "<th class=\"n\">tokens in</th><th class=\"n\">out</th>"
                   "<th class=\"n\">cost</th></tr>\n");
-    json_array_foreach(arms, i, arm) {
+    json_each(arms, i, arm) {
         add_arm(out, arm, tone);
     }
     buf_adds(out, "</table>\n");
@@ -101,9 +99,7 @@ static void add_arms(struct buf *out, const json_t *student, const char *tone) {
 /* Mean of an arm over those runs that hold both arms. */
 static struct plot_pair pair_of(const json_t *test) {
     double before = 0, after = 0, runs = 0;
-    size_t i;
-    json_t *pair;
-    json_array_foreach(json_object_get(test, "pairs"), i, pair) {
+    json_each(json_object_get(test, "pairs"), i, pair) {
         const json_t *a = json_object_get(pair, "baseline");
         const json_t *b = json_object_get(pair, "skill");
         if (json_is_boolean(a) && json_is_boolean(b)) {
@@ -215,13 +211,11 @@ static void add_students(struct buf *out, const json_t *batch) {
     const json_t *evaluation = json_object_get(batch, "evaluation");
     const json_t *students = json_object_get(evaluation, "students");
     const char *said = json_get_string(evaluation, "sentence", "");
-    size_t i;
-    json_t *item;
-    json_array_foreach(students, i, item) {
+    json_each(students, i, item) {
         add_student(out, item, said);
     }
     if (json_array_size(students) == 0) {
-        json_array_foreach(json_object_get(batch, "rows"), i, item) {
+        json_each(json_object_get(batch, "rows"), i, item) {
             add_bare_row(out, item);
         }
     }
@@ -353,13 +347,11 @@ static void add_provenance(struct buf *out, const json_t *batch) {
     static const char *const of_batch[] = {"run", "state", "folder", "problems", NULL};
     static const char *const of_meta[] = {"skill", "task",    "runs",
                                           "mode",  "version", NULL};
-    const char *key;
-    json_t *value;
     buf_adds(out, "<h2>Provenance</h2>\n<table>\n");
     add_facts(out, batch, of_batch);
     add_facts(out, json_object_get(batch, "meta"), of_meta);
     size_t count = 0;
-    json_object_foreach(provenance, key, value) {
+    json_each_member(provenance, key, value) {
         if (count++ < 40) {
             add_fact(out, key, value);
         }

@@ -21,9 +21,7 @@
 
 static json_t *rates_of(const json_t *arms) {
     json_t *rates = json_object();
-    size_t i;
-    json_t *arm;
-    json_array_foreach(arms, i, arm) {
+    json_each(arms, i, arm) {
         const char *name = json_get_string(arm, "name", NULL);
         json_t *rate = json_object_get(arm, "pass_rate");
         if (name && json_is_number(rate)) {
@@ -52,9 +50,8 @@ static json_t *entry_of(const json_t *evaluation, const json_t *student,
 /* Mean rate of the skill arm over the students, or null. */
 static json_t *pass_rate_of(const json_t *evaluation) {
     double sum = 0;
-    size_t count = 0, i;
-    json_t *student;
-    json_array_foreach(json_object_get(evaluation, "students"), i, student) {
+    size_t count = 0;
+    json_each(json_object_get(evaluation, "students"), i, student) {
         autojson *rates = rates_of(json_object_get(student, "arms"));
         json_t *rate = json_object_get(rates, "skill");
         if (rate) {
@@ -102,9 +99,7 @@ static void note(json_t *meta, const json_t *evaluation, const char *batch) {
         metadata = new_metadata();
         json_object_set_new(meta, "metadata", metadata);
     }
-    size_t i;
-    json_t *student;
-    json_array_foreach(json_object_get(evaluation, "students"), i, student) {
+    json_each(json_object_get(evaluation, "students"), i, student) {
         json_array_append_new(list, entry_of(evaluation, student, batch));
     }
     while (json_array_size(list) > RUN_MAX_EVALUATIONS) {

@@ -75,9 +75,7 @@ static json_t *number_or_null(const json_t *object, const char *key) {
 }
 
 static const json_t *named(const json_t *list, const char *name) {
-    size_t i;
-    json_t *item;
-    json_array_foreach(list, i, item) {
+    json_each(list, i, item) {
         if (strcmp(json_get_string(item, "name", ""), name) == 0) {
             return item;
         }
@@ -106,9 +104,7 @@ static json_t *count_json(double value) {
 /* Tokens and cost over all arms; null where one is unknown. */
 static double arms_total(const json_t *arms, const char *of, const char *key) {
     double sum = 0;
-    size_t i;
-    json_t *arm;
-    json_array_foreach(arms, i, arm) {
+    json_each(arms, i, arm) {
         const json_t *from = of ? json_object_get(arm, of) : arm;
         sum += json_get_number(from, key, NAN);
     }
@@ -200,16 +196,14 @@ static json_t *rows_of_runs(const json_t *batch) {
     const json_t *skill = json_object_get(json_object_get(batch, "meta"), "skill");
     json_t *rows = json_array();
     autojson *seen = json_object();
-    size_t i, k;
-    json_t *first, *result;
-    json_array_foreach(runs, i, first) {
+    json_each(runs, i, first) {
         const char *model = model_of(first);
         if (json_object_get(seen, model) || json_array_size(rows) == MODELS_MAX) {
             continue;
         }
         json_object_set_new(seen, model, json_true());
         struct sums s = {.skill = json_get_string(skill, "name", ""), .last = ""};
-        json_array_foreach(runs, k, result) {
+        json_each(runs, k, result) {
             if (strcmp(model_of(result), model) == 0) {
                 add_run(&s, result);
             }
@@ -226,9 +220,7 @@ json_t *run_rows(const json_t *batch) {
         return rows_of_runs(batch);
     }
     json_t *rows = json_array();
-    size_t i;
-    json_t *student;
-    json_array_foreach(students, i, student) {
+    json_each(students, i, student) {
         json_array_append_new(rows, student_row(batch, student));
     }
     return rows;
@@ -312,9 +304,7 @@ static void add_row(struct listing *l, json_t *row) {
 }
 
 static void add_problems(struct listing *l, const json_t *batch) {
-    size_t i;
-    json_t *problem;
-    json_array_foreach(json_object_get(batch, "problems"), i, problem) {
+    json_each(json_object_get(batch, "problems"), i, problem) {
         if (json_array_size(l->problems) < PROBLEMS_MAX) {
             autofree char *text = xasprintf("%s: %s", json_get_string(batch, "run", ""),
                                             json_string_value(problem));
@@ -326,9 +316,7 @@ static void add_problems(struct listing *l, const json_t *batch) {
 static void add_batch(struct listing *l, const struct root *dir, const char *name) {
     autojson *batch = run_read(dir, name, 0, NULL);
     autojson *rows = batch ? run_rows(batch) : NULL;
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row) {
+    json_each(rows, i, row) {
         add_row(l, row);
     }
     add_problems(l, batch);
@@ -336,15 +324,14 @@ static void add_batch(struct listing *l, const struct root *dir, const char *nam
 
 json_t *run_list(const struct root *dir, const char *skill, const char *model,
                  size_t limit) {
-    size_t unread, i;
-    json_t *name;
+    size_t unread;
     autojson *names = run_names(dir, &unread);
     struct listing l = {.skill = skill, .model = model, .limit = limit};
     l.rows = json_array();
     l.problems = json_array();
     l.matrix = (struct matrix){json_object(), json_object(), json_object()};
     uint64_t until = clock_ms() + SCAN_MS;
-    json_array_foreach(names, i, name) {
+    json_each(names, i, name) {
         if (clock_ms() < until) {
             add_batch(&l, dir, json_string_value(name));
         } else {

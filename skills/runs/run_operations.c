@@ -203,12 +203,11 @@ static json_t *write_out(struct asking *a, const json_t *batch) {
 /* Those that cannot be read are left out and counted. */
 static int add_all(struct asking *a, const struct root *dir, struct buf *text,
                    json_int_t *runs, json_int_t *unread) {
-    size_t i, omitted;
-    const json_t *name;
+    size_t omitted;
     autojson *names = run_names(dir, &omitted);
     int rc = run_table_begin(text);
     *unread = (json_int_t)omitted;
-    json_array_foreach(names, i, name) {
+    json_each(names, i, name) {
         autojson *batch = run_read(dir, json_string_value(name), RUN_READ_CELLS, NULL);
         rc = rc < 0 || !batch ? rc : run_table_add(text, batch);
         *runs += batch != NULL;
@@ -255,9 +254,8 @@ static json_t *answer_json(struct asking *a, const json_t *batch) {
     json_t *answer = json_copy((json_t *)(uintptr_t)batch);
     const json_t *cells = json_object_get(batch, "cells");
     json_t *some = json_array();
-    size_t i, bytes = 0, count = json_array_size(cells);
-    json_t *cell;
-    json_array_foreach(cells, i, cell) {
+    size_t bytes = 0, count = json_array_size(cells);
+    json_each(cells, i, cell) {
         bytes += json_string_length(json_object_get(cell, "output"));
         if (i < CELLS_MAX && bytes <= TEXT_MAX) {
             json_array_append(some, cell);

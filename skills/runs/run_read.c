@@ -250,9 +250,7 @@ static const char *state_of(const json_t *evaluation, const json_t *meta, int ce
 static json_t *runs_of_cells(const struct reading *r, const json_t *meta,
                              const json_t *cells) {
     autoptr(run_results_free) struct run_results *results = run_results_new(meta);
-    size_t i;
-    json_t *cell;
-    json_array_foreach(cells, i, cell) {
+    json_each(cells, i, cell) {
         run_results_add(results, cell);
     }
     return run_results_json(results, r->batch, json_get_string(meta, "started", ""));

@@ -137,9 +137,7 @@ static json_t *cut_text(const json_t *value, size_t max) {
 
 static json_t *cut_assertion(const json_t *given) {
     json_t *assertion = json_copy((json_t *)(uintptr_t)given);
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)given, key, value) {
+    json_each_member(given, key, value) {
         if (json_string_length(value) > RUN_MAX_EVIDENCE) {
             json_object_set_new(assertion, key, cut_text(value, RUN_MAX_EVIDENCE));
         }
@@ -149,9 +147,7 @@ static json_t *cut_assertion(const json_t *given) {
 
 static json_t *cut_assertions(const json_t *given) {
     json_t *list = json_array();
-    size_t i;
-    json_t *assertion;
-    json_array_foreach(given, i, assertion) {
+    json_each(given, i, assertion) {
         if (i < ASSERTIONS_MAX) {
             json_array_append_new(list, cut_assertion(assertion));
         }
@@ -234,10 +230,8 @@ static int write_runs(struct run_writer *w, struct err *err) {
     now[strlen(now) - 1] = '\0'; /* upskill writes and compares times without a zone */
     autojson *results = run_results_json(w->results, w->batch, now);
     autojson *summary = run_batch_summary(w->meta, w->batch, results);
-    size_t i;
-    json_t *result;
     int rc = 0;
-    json_array_foreach(results, i, result) {
+    json_each(results, i, result) {
         rc = rc < 0 ? rc : write_run(w, result, err);
     }
     return rc < 0 ? rc : write_json(w, "batch_summary.json", summary, err);

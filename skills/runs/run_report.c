@@ -60,13 +60,11 @@ static void add_row(struct buf *out, const json_t *row, bool with_name) {
 
 void run_list_describe(const json_t *result, struct buf *out) {
     const json_t *rows = json_object_get(result, "runs");
-    size_t i;
-    json_t *row;
     if (json_array_size(rows) == 0) {
         buf_addf(out, "No evaluations on record in %s.\n",
                  json_get_string(result, "dir", ""));
     }
-    json_array_foreach(rows, i, row) {
+    json_each(rows, i, row) {
         if (i < ROWS_SHOWN) {
             add_row(out, row, true);
         }
@@ -93,12 +91,10 @@ void run_show_describe(const json_t *result, struct buf *out) {
         return;
     }
     const json_t *evaluation = json_object_get(result, "evaluation");
-    size_t i;
-    json_t *row;
     buf_addf(out, "%s (%s)\n%s\n", json_get_string(result, "run", ""),
              json_get_string(result, "state", ""),
              json_get_string(evaluation, "sentence", "No evaluation was finished."));
-    json_array_foreach(json_object_get(result, "rows"), i, row) {
+    json_each(json_object_get(result, "rows"), i, row) {
         add_row(out, row, false);
     }
     buf_addf(out, "%zu cells", json_array_size(json_object_get(result, "cells")));

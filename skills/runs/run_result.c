@@ -292,10 +292,9 @@ json_t *run_results_json(struct run_results *r, const char *batch,
 
 static json_t *models_text(const json_t *results) {
     autojson *seen = json_object();
-    size_t i, len = 0;
-    json_t *result;
+    size_t len = 0;
     char text[1024] = "";
-    json_array_foreach(results, i, result) {
+    json_each(results, i, result) {
         const char *model =
             json_get_string(json_object_get(result, "metadata"), "model", "");
         if (!json_object_get(seen, model) && len < sizeof text - 1) {
@@ -309,9 +308,7 @@ static json_t *models_text(const json_t *results) {
 
 json_t *run_batch_summary(const json_t *meta, const char *batch, const json_t *results) {
     json_int_t passed = 0;
-    size_t i;
-    json_t *result;
-    json_array_foreach(results, i, result) {
+    json_each(results, i, result) {
         passed += json_get_bool(result, "passed", 0) != 0;
     }
     return json_pack("{s:s,s:o,s:s,s:I,s:I,s:O}", "batch_id", batch, "model",

@@ -95,9 +95,7 @@ static json_t *key_of(const char *model, const char *arm, json_int_t run) {
 /* (model, arm, run) -> its RunResult; borrowed references. */
 static json_t *index_runs(const json_t *runs) {
     json_t *index = json_object();
-    size_t i;
-    json_t *result;
-    json_array_foreach(runs, i, result) {
+    json_each(runs, i, result) {
         autojson *key = key_of(
             json_get_string(json_object_get(result, "metadata"), "model", ""),
             json_get_string(result, "arm", ""), json_get_integer(result, "run", 0));
@@ -119,13 +117,11 @@ int run_table_add(struct buf *out, const json_t *batch) {
     const json_t *runs = json_object_get(batch, "runs");
     const json_t *cells = json_object_get(batch, "cells");
     autojson *index = index_runs(runs);
-    size_t i;
-    json_t *item;
-    json_array_foreach(cells, i, item) {
+    json_each(cells, i, item) {
         add_cell(out, item, run_of(index, item));
     }
     if (json_array_size(cells) == 0) {
-        json_array_foreach(runs, i, item) {
+        json_each(runs, i, item) {
             add_run(out, item);
         }
     }
