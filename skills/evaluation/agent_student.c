@@ -340,16 +340,10 @@ static void on_end(struct child *child, const struct child_end *end, void *data)
     finish(run);
 }
 
-static void add_env(char ***env, size_t *count, char *entry) {
-    *env = xreallocarray(*env, *count + 2, sizeof **env);
-    (*env)[(*count)++] = entry;
-    (*env)[*count] = NULL;
-}
-
-static void add_own(char ***env, size_t *count, const char *name) {
+static void add_own(char **env, size_t *count, const char *name) {
     const char *value = getenv(name);
     if (value) {
-        add_env(env, count, xasprintf("%s=%s", name, value));
+        env[(*count)++] = xasprintf("%s=%s", name, value);
     }
 }
 
@@ -365,20 +359,22 @@ static char **make_env(const struct agent_run *run) {
         {"XDG_STATE_HOME", "home/.local/state"},
         {"XDG_CACHE_HOME", "home/.cache"},
     };
-    char **env = NULL;
-    size_t count = 0;
+    const struct agent_student *s = run->student;
+    size_t count = 0, most = ARRAY_LEN(homes) + ARRAY_LEN(common_env) + 1;
+    for (size_t i = 0; s->env[i]; i++, most++) {}
+    for (size_t i = 0; s->sets[i]; i++, most++) {}
+    char **env = xcalloc(most, sizeof *env);
     for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
-        add_env(&env, &count,
-                xasprintf("%s=%s/%s", homes[i][0], run->folder, homes[i][1]));
+        env[count++] = xasprintf("%s=%s/%s", homes[i][0], run->folder, homes[i][1]);
     }
     for (size_t i = 0; i < ARRAY_LEN(common_env); i++) {
-        add_own(&env, &count, common_env[i]);
+        add_own(env, &count, common_env[i]);
     }
-    for (char **name = run->student->env; *name; name++) {
-        add_own(&env, &count, *name);
+    for (size_t i = 0; s->env[i]; i++) {
+        add_own(env, &count, s->env[i]);
     }
-    for (char **entry = run->student->sets; *entry; entry++) {
-        add_env(&env, &count, xstrdup(*entry));
+    for (size_t i = 0; s->sets[i]; i++) {
+        env[count++] = xstrdup(s->sets[i]);
     }
     return env;
 }

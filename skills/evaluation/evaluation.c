@@ -84,8 +84,8 @@ static void stop_now(struct evaluation *e, enum evaluation_stop why) {
     }
     e->stopping = true;
     e->stop = why;
-    for (struct asking *a = e->asking, *next; a; a = next) {
-        next = a->next;
+    for (struct asking *a = LIST_FIRST(&e->asking), *next; a; a = next) {
+        next = LIST_NEXT(a, link);
         if (a->call) {
             model_call_cancel(a->call);
         } else if (a->agent) {

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "skills/evaluation/agent_student.h"
-#include "skills/evaluation/evaluation_record.h"
 #include "skills/evaluation/standing.h"
 #include "skills/grading/grade.h"
 #include "skills/grading/suite.h"
@@ -15,11 +14,87 @@
 
 #define MAX_WHY 300 /* bytes of a sentence that a cell keeps */
 
+/* --- what is written down --- */
+
+/* Cut to what the record keeps, so that a long answer does not lie twice in memory. */
+static void set_output(json_t *record, const char *text) {
+    size_t len = strlen(text), kept = text_cut(text, len, RUN_MAX_OUTPUT);
+    if (!len) {
+        return;
+    }
+    json_object_set_new(record, "output", json_text(text, kept));
+    if (kept < len) {
+        json_object_set_new(record, "output_bytes", json_integer((json_int_t)len));
+    }
+}
+
+static json_t *tokens_json(uint64_t input, uint64_t output, bool reported) {
+    return json_pack("{s:I,s:I,s:I,s:b}", "input", (json_int_t)input, "output",
+                     (json_int_t)output, "total", (json_int_t)(input + output),
+                     "reported", reported);
+}
+
+static json_t *answer_record(const struct model_answer *answer) {
+    const struct model_usage *u = &answer->usage;
+    json_t *tokens = tokens_json(u->input, u->output, u->reported);
+    autojson *parts =
+        json_pack("{s:I,s:I,s:I}", "cache_read", (json_int_t)u->cache_read, "cache_write",
+                  (json_int_t)u->cache_write, "thinking", (json_int_t)u->thinking);
+    json_object_update(tokens, parts);
+    json_t *record = json_pack("{s:o,s:o,s:o,s:f}", "tokens", tokens, "served_model",
+                               json_clean_z(answer->served_model), "stop_reason",
+                               json_clean_z(answer->stop_reason), "ms", answer->ms);
+    set_output(record, answer->text);
+    return record;
+}
+
+static json_t *agent_record(const struct agent_answer *answer) {
+    json_t *record =
+        json_pack("{s:o,s:o,s:f,s:b}", "tokens",
+                  tokens_json(answer->input, answer->output, answer->reported),
+                  "served_model", json_clean_z(answer->served_model), "ms", answer->ms,
+                  "activated", answer->activated);
+    set_output(record, answer->text);
+    return record;
+}
+
+static const char *outcome(const struct cell *c) {
+    return c->state == CELL_PASSED    ? "passed"
+           : c->state == CELL_FAILED  ? "failed"
+           : c->state == CELL_REFUSED ? "refused"
+                                      : "errored";
+}
+
+/* A whole cell in the words of run_record.h; answer, what it leaves beside the cell, may
+ * be NULL. */
+static json_t *cell_record(const struct evaluation_options *o, const struct cell *c,
+                           const json_t *answer) {
+    const struct student *s = &o->students[c->student];
+    const struct test_case *test = o->tests[c->test];
+    const struct arm *arm = &o->arms[c->arm];
+    json_t *record = json_pack(
+        "{s:s,s:s,s:s,s:s,s:I,s:s,s:i,s:i,s:o,s:i,s:b,s:i,s:s,s:o*,s:o*,s:o*}", "model",
+        s->name, "arm", arm_name(arm->kind), "test", test->id, "split",
+        test_split_name(test->split), "run", (json_int_t)c->run + 1, "outcome",
+        outcome(c), "assertions_passed", (int)c->assertions_passed, "assertions_total",
+        (int)c->assertions_total, "cost", c->cost < 0 ? json_null() : json_real(c->cost),
+        "requests", (int)c->requests, "cached", c->cached, "attempts", (int)c->attempts,
+        "prompt_digest", arm->digest, "why",
+        c->why && !cell_counts(c) ? json_clean_z(c->why) : NULL, "reused",
+        c->reused ? json_true() : NULL, "base_url",
+        s->model ? json_clean_z(s->model->base_url) : NULL);
+    autojson *tokens =
+        json_pack("{s:o}", "tokens", tokens_json(c->input, c->output, c->reported));
+    json_object_update_missing(record, (json_t *)(uintptr_t)answer);
+    json_object_update_missing(record, tokens);
+    return record;
+}
+
 /* --- the end of a cell --- */
 
 static void write_record(struct evaluation *e, const struct cell *c, json_t *answer) {
     struct err err = {0};
-    autojson *record = evaluation_cell_record(&e->o, c, answer);
+    autojson *record = cell_record(&e->o, c, answer);
     if (e->o.record && !e->record_problem &&
         run_writer_cell(e->o.record, record, &err) < 0) {
         e->record_problem = xstrdup(err.msg);
@@ -61,10 +136,7 @@ void evaluation_cell_end(struct evaluation *e, struct cell *c, enum cell_state s
 }
 
 static void asking_free(struct asking *a) {
-    *a->link = a->next;
-    if (a->next) {
-        a->next->link = a->link;
-    }
+    LIST_REMOVE(a, link);
     a->e->in_flight--;
     json_decref(a->record);
     free(a);
@@ -169,7 +241,7 @@ static void on_answer(struct model_call *call, const struct model_answer *answer
     }
     count_answer(e, c, answer);
     c->truncated = answer->outcome == MODEL_TRUNCATED;
-    a->record = evaluation_answer_record(answer);
+    a->record = answer_record(answer);
     switch (answer->outcome) {
     case MODEL_ANSWERED:
     case MODEL_TRUNCATED: /* what came is what the student had to say in this room */
@@ -218,7 +290,7 @@ static void on_agent(struct agent_run *run, const struct agent_answer *answer,
         return;
     }
     count_agent(e, a->cell, answer);
-    a->record = evaluation_agent_record(answer);
+    a->record = agent_record(answer);
     if (answer->failure == 0) {
         grade_answer(a, answer->text);
         return;
@@ -275,11 +347,8 @@ static int ask(struct asking *a, struct err *err) {
 void evaluation_cell_start(struct evaluation *e, struct cell *c) {
     struct err err = {0};
     struct asking *a = xcalloc(1, sizeof *a);
-    *a = (struct asking){.e = e, .cell = c, .next = e->asking, .link = &e->asking};
-    if (a->next) {
-        a->next->link = &a->next;
-    }
-    e->asking = a;
+    *a = (struct asking){.e = e, .cell = c};
+    LIST_INSERT_HEAD(&e->asking, a, link);
     e->in_flight++;
     c->state = CELL_RUNNING;
     c->deferred = false;

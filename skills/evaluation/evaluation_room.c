@@ -14,7 +14,7 @@ struct evaluation_room {
     struct http *http;
     struct answer_cache *cache;
     struct model_client *client;
-    struct evaluation_guest *guests;
+    LIST_HEAD(, evaluation_guest) guests;
     bool closing, client_closed;
 };
 
@@ -67,7 +67,7 @@ int evaluation_model_fail(struct call *call, const char *path, const struct err 
 /* --- the end --- */
 
 static void free_when_empty(struct evaluation_room *room) {
-    if (room->closing && room->client_closed && !room->guests) {
+    if (room->closing && room->client_closed && LIST_EMPTY(&room->guests)) {
         answer_cache_free(room->cache);
         json_decref(room->settings);
         free(room);
@@ -87,8 +87,8 @@ static void on_client_closed(void *data) {
 
 void evaluation_room_close(struct evaluation_room *room) {
     room->closing = true;
-    for (struct evaluation_guest *g = room->guests, *next; g; g = next) {
-        next = g->next;
+    for (struct evaluation_guest *g = LIST_FIRST(&room->guests), *next; g; g = next) {
+        next = LIST_NEXT(g, link);
         g->stop(g);
     }
     if (room->client) {
@@ -99,19 +99,11 @@ void evaluation_room_close(struct evaluation_room *room) {
 }
 
 void evaluation_room_enter(struct evaluation_room *room, struct evaluation_guest *guest) {
-    guest->next = room->guests;
-    guest->link = &room->guests;
-    if (guest->next) {
-        guest->next->link = &guest->next;
-    }
-    room->guests = guest;
+    LIST_INSERT_HEAD(&room->guests, guest, link);
 }
 
 void evaluation_room_leave(struct evaluation_room *room, struct evaluation_guest *guest) {
-    *guest->link = guest->next;
-    if (guest->next) {
-        guest->next->link = guest->link;
-    }
+    LIST_REMOVE(guest, link);
     free_when_empty(room);
 }
 

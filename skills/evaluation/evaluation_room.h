@@ -5,6 +5,7 @@
  * (starting a daemon loads no libcurl and opens no database). Single-threaded. */
 #include "protocol/operation.h"
 
+#include <sys/queue.h>
 #include <uv.h>
 
 struct evaluation_room;
@@ -32,7 +33,7 @@ json_t *evaluation_room_status(const struct evaluation_room *room);
 /* Whoever works in the room: told to stop when it closes, and must leave it then. */
 struct evaluation_guest {
     void (*stop)(struct evaluation_guest *guest);
-    struct evaluation_guest *next, **link;
+    LIST_ENTRY(evaluation_guest) link;
 };
 /* guest is embedded by its owner. A room that closes is freed when the last has left. */
 void evaluation_room_enter(struct evaluation_room *room, struct evaluation_guest *guest);

@@ -4,12 +4,14 @@
  * results are read here. */
 #include "skills/evaluation/evaluation.h"
 
+#include <sys/queue.h>
+
 struct standing;
 
 /* One cell on its way. */
 struct asking {
     struct evaluation *e;
-    struct asking *next, **link;
+    LIST_ENTRY(asking) link;
     struct cell *cell;
     struct model_call *call;
     struct agent_run *agent;
@@ -21,7 +23,7 @@ struct evaluation {
     struct evaluation_options o;
     struct cell_grid grid;
     struct standing *standings;
-    struct asking *asking;
+    LIST_HEAD(, asking) asking;
     size_t in_flight, next, ended;
     unsigned pass; /* 0: all; 1: those that errored, once more */
     bool stopping, finished;

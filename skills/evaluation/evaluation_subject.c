@@ -57,14 +57,7 @@ static bool counts(const struct test_case *test, const char *split) {
 }
 
 static int choose_tests(struct subject *s, const char *split, struct err *err) {
-    static const char *const names[] = {"report", "gate", "refine"};
-    if (!split && was_refined(&s->skill)) {
-        split = "report";
-    }
-    s->split = "all";
-    for (size_t i = 0; split && i < ARRAY_LEN(names); i++) {
-        s->split = strcmp(split, names[i]) == 0 ? names[i] : s->split;
-    }
+    s->split = split ? split : was_refined(&s->skill) ? "report" : "all";
     if (strcmp(s->split, "all") != 0) {
         suite_split(&s->suite);
     }

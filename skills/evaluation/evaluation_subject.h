@@ -31,7 +31,7 @@ struct subject {
     struct suite suite;
     const struct test_case **tests; /* those that count */
     size_t test_count;
-    const char *split; /* which tests count: "report", …, "all" */
+    const char *split; /* which tests count: "report", …, "all"; maybe the request's */
     struct arm arms[ARM_KINDS];
     size_t arm_count;
     /* installed: private copies that agents' folders are filled from. */

@@ -2,13 +2,9 @@
 
 #include "base/mem.h"
 #include "skills/evaluation/cells.h"
+#include "skills/evaluation/statistics.h"
 
 #include <math.h>
-
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Refused and errored answers may have been billed for more than one prompt. */
 static size_t growths(const struct cell_grid *g, size_t student, size_t arm,
@@ -36,8 +32,7 @@ void injection_check(const struct cell_grid *g, size_t student, size_t arm,
     if (n == 0) {
         return;
     }
-    qsort(seen, n, sizeof *seen, by_size);
     ret->known = true;
-    ret->seen_tokens = n % 2 ? seen[n / 2] : (seen[n / 2 - 1] + seen[n / 2]) / 2;
+    ret->seen_tokens = median_of(seen, n);
     ret->ok = expected_tokens == 0 || ret->seen_tokens >= 0.5 * (double)expected_tokens;
 }

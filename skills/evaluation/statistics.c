@@ -29,6 +29,11 @@ static void sort_doubles(double *v, size_t n) {
     qsort(v, n, sizeof *v, compare_doubles);
 }
 
+double median_of(double *v, size_t n) {
+    sort_doubles(v, n);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
 /* Linear interpolation between order statistics, as numpy's default. */
 static double quantile_of_sorted(const double *v, size_t n, double q) {
     double at = q * (double)(n - 1);
@@ -145,12 +150,12 @@ double student_t975(double df) {
 
 /* --- paired differences --- */
 
-static double mean_of(const double *d, size_t n) {
+double mean_of(const double *d, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
         sum += d[i];
     }
-    return sum / (double)n;
+    return n ? sum / (double)n : NAN;
 }
 
 /* Standard deviation with n - 1; rounding apart, equal values give exactly 0. */

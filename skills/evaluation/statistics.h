@@ -16,6 +16,8 @@ struct interval {
     double estimate, low, high;
 };
 
+double mean_of(const double *v, size_t n); /* NaN without any */
+double median_of(double *v, size_t n);     /* of one at least; sorts them */
 /* 95 % Wilson score interval of a rate over n tests; passed may be fractional (a mean
  * over runs). n = 0 gives NaN with [0, 1]. */
 struct interval wilson_interval(double passed, size_t n);

@@ -20,14 +20,6 @@ const char *verdict_name(enum verdict v) {
 
 /* --- judging --- */
 
-static double mean_rate(const double *v, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += v[i];
-    }
-    return n ? sum / (double)n : NAN;
-}
-
 /* The interval on the lift. Equal differences have no spread, but that is luck, not
  * certainty: they get the interval of two unpaired rates. */
 static void lift_interval(struct lift *ret, const double *d,
@@ -71,8 +63,8 @@ void lift_judge(struct lift *ret, const struct paired_results *r) {
         d[i] = fabs(d[i]) < ROUNDING ? 0 : d[i];
     }
     *ret = (struct lift){
-        .baseline = mean_rate(r->baseline, r->n),
-        .skill = mean_rate(r->skill, r->n),
+        .baseline = mean_of(r->baseline, r->n),
+        .skill = mean_of(r->skill, r->n),
         .p = r->n < 2 ? NAN : sign_flip_p(d, r->n, r->seed),
         .smallest_detectable = smallest_detectable(d, r->n),
         .more_tests_needed = more_tests_needed(d, r->n),

@@ -3,7 +3,6 @@
 #include "base/work.h"
 #include "base/work_stop.h"
 #include "skills/grading/grade_check.h"
-#include "skills/grading/grade_step.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -50,10 +50,13 @@ grade_check grade_build_toml, grade_kernel_project; /* grade_build.c */
 char *grade_kernel_source(struct answer *answer, const char *check,
                           const json_t *expected, struct assertions *out);
 
+/* One wait of a grading, for a compiler, a validator or a judge. */
+struct grade_step {
+    void (*cancel)(struct grade_step *step); /* the step's done still follows */
+};
 /* Steps on the loop. start returns NULL when there is nothing to wait for: the assertions
  * are added then and `done` does not follow. Otherwise it follows once, also when
- * cancelled (grade_step.h). source is taken over. */
-struct grade_step;
+ * cancelled. source is taken over. */
 typedef void grade_step_done(void *data);
 struct grade_step *grade_compile_start(const struct grade_room *room, char *source,
                                        const json_t *expected, struct assertions *out,

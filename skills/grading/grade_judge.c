@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "skills/grading/expected.h"
 #include "skills/grading/grade_check.h"
-#include "skills/grading/grade_step.h"
 #include "skills/models/model_client.h"
 
 #include <ctype.h>

@@ -5,7 +5,6 @@
 #include "skills/check/cuda_block.h"
 #include "skills/check/skill_check.h"
 #include "skills/grading/grade_check.h"
-#include "skills/grading/grade_step.h"
 
 #include <stdint.h>
 #include <string.h>

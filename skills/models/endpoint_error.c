@@ -63,16 +63,15 @@ bool endpoint_error_read(struct endpoint_error *ret, const json_t *body) {
     const json_t *error = json_object_get(body, "error");
     const json_t *detail = json_object_get(body, "detail");
     *ret = (struct endpoint_error){0};
+    const json_t *of = json_is_object(error) ? error : body;
+    set_member(ret->type, sizeof ret->type, of, "type");
+    set_member(ret->code, sizeof ret->code, of, "code");
     if (json_is_object(error)) {
-        set_member(ret->type, sizeof ret->type, error, "type");
-        set_member(ret->code, sizeof ret->code, error, "code");
         set_member(ret->detail, sizeof ret->detail, json_object_get(error, "details"),
                    "error_code");
         set_member(ret->message, sizeof ret->message, error, "message");
         return true;
     }
-    set_member(ret->type, sizeof ret->type, body, "type");
-    set_member(ret->code, sizeof ret->code, body, "code");
     if (json_is_string(error)) {
         set_member(ret->message, sizeof ret->message, body, "error");
         return true;

@@ -107,35 +107,23 @@ static void read_head(struct api_reply *r, const json_t *message) {
     read_stop(r, message);
 }
 
-/* A block at its start in a stream, or whole. A gateway may give a tool's input at once.
- */
-static int read_block(struct api_reply *r, const json_t *block) {
-    const char *type = json_get_string(block, "type", "");
-    const json_t *input = json_object_get(block, "input");
+/* A block at its start in a stream, or whole, or what is added to one. A gateway may give
+ * a tool's input at once. */
+static int read_part(struct api_reply *r, const json_t *part) {
+    const char *type = json_get_string(part, "type", "");
+    const json_t *input = json_object_get(part, "input");
     r->seen = true;
-    if (strcmp(type, "text") == 0) {
-        return reply_add(&r->text, json_object_get(block, "text"));
+    if (strcmp(type, "text") == 0 || strcmp(type, "text_delta") == 0) {
+        return reply_add(&r->text, json_object_get(part, "text"));
     }
     if (strcmp(type, "tool_use") == 0 && json_object_size(input)) {
         return reply_add_json(&r->arguments, input);
     }
-    if (strcmp(type, "thinking") == 0) {
-        r->thinking_bytes += json_string_length(json_object_get(block, "thinking"));
-    }
-    return 0;
-}
-
-static int read_delta(struct api_reply *r, const json_t *delta) {
-    const char *type = json_get_string(delta, "type", "");
-    r->seen = true;
-    if (strcmp(type, "text_delta") == 0) {
-        return reply_add(&r->text, json_object_get(delta, "text"));
-    }
     if (strcmp(type, "input_json_delta") == 0) {
-        return reply_add(&r->arguments, json_object_get(delta, "partial_json"));
+        return reply_add(&r->arguments, json_object_get(part, "partial_json"));
     }
-    if (strcmp(type, "thinking_delta") == 0) {
-        r->thinking_bytes += json_string_length(json_object_get(delta, "thinking"));
+    if (strcmp(type, "thinking") == 0 || strcmp(type, "thinking_delta") == 0) {
+        r->thinking_bytes += json_string_length(json_object_get(part, "thinking"));
     }
     return 0;
 }
@@ -145,9 +133,9 @@ static int messages_event(struct api_reply *r, const char *name, const json_t *d
     if (strcmp(type, "message_start") == 0) {
         read_head(r, json_object_get(data, "message"));
     } else if (strcmp(type, "content_block_start") == 0) {
-        return read_block(r, json_object_get(data, "content_block"));
+        return read_part(r, json_object_get(data, "content_block"));
     } else if (strcmp(type, "content_block_delta") == 0) {
-        return read_delta(r, json_object_get(data, "delta"));
+        return read_part(r, json_object_get(data, "delta"));
     } else if (strcmp(type, "message_delta") == 0) {
         read_usage(r, json_object_get(data, "usage"));
         read_stop(r, json_object_get(data, "delta"));
@@ -168,7 +156,7 @@ static int messages_whole(struct api_reply *r, const json_t *answer) {
     }
     read_head(r, answer);
     json_each(content, i, block) {
-        int rc = read_block(r, block);
+        int rc = read_part(r, block);
         if (rc < 0) {
             return rc;
         }

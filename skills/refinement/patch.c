@@ -168,6 +168,15 @@ static bool is_item(const char *s, size_t len) {
     return len > 1 && (strchr("-*+", *s) || (*s >= '0' && *s <= '9'));
 }
 
+static void frame(struct span *s, const char *before, const char *after) {
+    struct buf whole = BUF_INIT(4 * PATCH_MAX_BYTES + 4);
+    buf_adds(&whole, before);
+    buf_add(&whole, s->text.data, s->text.len);
+    buf_adds(&whole, after);
+    buf_finish(&s->text);
+    s->text = whole;
+}
+
 /* After the last line of [start, end) that says something. */
 static void append_to(struct patching *p, struct span *s, size_t start) {
     size_t at = s->end, line;
@@ -177,26 +186,14 @@ static void append_to(struct patching *p, struct span *s, size_t start) {
     for (line = at; line > 0 && p->text[line - 1] != '\n'; line--) {}
     bool list = at > start && is_item(p->text + line, at - line) &&
                 is_item(s->text.data, s->text.len);
-    autobuf whole = BUF_INIT(4 * PATCH_MAX_BYTES + 4);
-    buf_adds(&whole, at > start ? (list ? "\n" : "\n\n") : "\n");
-    buf_add(&whole, s->text.data, s->text.len);
-    buf_adds(&whole, at == p->len || (at == start && at < p->len) ? "\n" : "");
-    buf_finish(&s->text);
-    s->text = whole;
-    whole = BUF_INIT(0);
+    frame(s, at > start ? (list ? "\n" : "\n\n") : "\n",
+          at == p->len || (at == start && at < p->len) ? "\n" : "");
     s->start = s->end = at;
 }
 
 static void replace_all(const struct patching *p, struct span *s) {
-    autobuf whole = BUF_INIT(4 * PATCH_MAX_BYTES + 4);
-    buf_adds(&whole, s->start == p->len && s->start && p->text[s->start - 1] != '\n'
-                         ? "\n\n"
-                         : "\n");
-    buf_add(&whole, s->text.data, s->text.len);
-    buf_adds(&whole, s->end == p->len ? "\n" : "\n\n");
-    buf_finish(&s->text);
-    s->text = whole;
-    whole = BUF_INIT(0);
+    bool joined = s->start == p->len && s->start && p->text[s->start - 1] != '\n';
+    frame(s, joined ? "\n\n" : "\n", s->end == p->len ? "\n" : "\n\n");
 }
 
 static void edit_section(struct patching *p, size_t i, const json_t *section,

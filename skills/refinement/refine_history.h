@@ -12,14 +12,9 @@ struct buf;
 
 #define REFINE_HISTORY 32u /* attempts that are remembered */
 
-struct refine_attempt {
-    json_t *edits;
-    char *reason;
-    char digest[65]; /* of the text that they gave, "" where they gave none */
-};
 struct refine_history {
-    struct refine_attempt list[REFINE_HISTORY];
-    size_t count;
+    json_t *
+        list; /* [{"edits"?, "reason", "digest"?: of the text that they gave}], or NULL */
 };
 /* edits are referenced; result: the text that they gave, or NULL. */
 void refine_history_add(struct refine_history *h, const json_t *edits, const char *result,

@@ -78,9 +78,19 @@ static void say(struct refinement *r, const char *fmt, ...) {
     }
 }
 
-static void look(struct refinement *r, enum step step, const struct refine_look *q) {
+/* With one text as the skill, or with two in turn. */
+static void look(struct refinement *r, enum step step, enum test_split split,
+                 const char *first, const char *second) {
+    bool fails = step == FAILING;
     r->step = step;
-    r->o.hooks->look(r->o.host, r, q);
+    r->o.hooks->look(r->o.host, r,
+                     &(struct refine_look){
+                         .split = split,
+                         .texts = {first, second},
+                         .text_count = second ? 2 : 1,
+                         .first_run = step == LOOKING_AGAIN ? SECOND_LOOK * r->round : 0,
+                         .runs = fails ? REFINE_SPLIT_RUNS : r->o.runs,
+                         .failures = fails});
 }
 
 /* --- the end --- */
@@ -102,11 +112,7 @@ static void report(struct refinement *r, enum refinement_stop stop) {
     }
     r->step = REPORTING;
     say(r, "comparing start and result on tests that decided nothing");
-    look(r, REPORTING,
-         &(struct refine_look){.split = SPLIT_REPORT,
-                               .texts = {r->start, r->best},
-                               .text_count = 2,
-                               .runs = r->o.runs});
+    look(r, REPORTING, SPLIT_REPORT, r->start, r->best);
 }
 
 /* A hook has nothing: the best so far is what there is. */
@@ -188,12 +194,7 @@ static void next_round(struct refinement *r) {
             return;
         }
         say(r, "looking for failures");
-        look(r, FAILING,
-             &(struct refine_look){.split = SPLIT_REFINE,
-                                   .texts = {r->best},
-                                   .text_count = 1,
-                                   .runs = REFINE_SPLIT_RUNS,
-                                   .failures = true});
+        look(r, FAILING, SPLIT_REFINE, r->best, NULL);
     }
 }
 
@@ -261,11 +262,7 @@ void refinement_checked(struct refinement *r, enum refine_lack lack,
         mend(r, reason);
     } else {
         say(r, "asking the gate");
-        look(r, LOOKING,
-             &(struct refine_look){.split = SPLIT_GATE,
-                                   .texts = {r->candidate},
-                                   .text_count = 1,
-                                   .runs = r->o.runs});
+        look(r, LOOKING, SPLIT_GATE, r->candidate, NULL);
     }
 }
 
@@ -311,12 +308,7 @@ static void looked_once(struct refinement *r, const struct refine_score *scores)
     }
     say(r, "a gain on the gate (%.0f %% to %.0f %%), looking again", 100 * c.before,
         100 * c.after);
-    look(r, LOOKING_AGAIN,
-         &(struct refine_look){.split = SPLIT_GATE,
-                               .texts = {r->best, r->candidate},
-                               .text_count = 2,
-                               .first_run = SECOND_LOOK * r->round,
-                               .runs = r->o.runs});
+    look(r, LOOKING_AGAIN, SPLIT_GATE, r->best, r->candidate);
 }
 
 static void looked_twice(struct refinement *r, const struct refine_score *best,
@@ -382,10 +374,7 @@ struct refinement *refinement_start(const struct refinement_options *options) {
     r->best = xstrdup(options->text);
     refinement_record_init(&r->record);
     say(r, "asking the gate with the skill as it is");
-    look(
-        r, BEGINNING,
-        &(struct refine_look){
-            .split = SPLIT_GATE, .texts = {r->best}, .text_count = 1, .runs = r->o.runs});
+    look(r, BEGINNING, SPLIT_GATE, r->best, NULL);
     return r;
 }
 

@@ -25,10 +25,11 @@
 
 struct asking {
     struct call *call;
-    char *dir;           /* the folder of runs */
-    struct root out;     /* the folder beneath which to write, or path NULL */
-    char *out_path;      /* relative to it */
-    const char *format;  /* "json", "csv", "html"; of run/show */
+    char *dir;          /* the folder of runs */
+    struct root runs;   /* it, opened; fd -1 where it is the standard one and not there */
+    struct root out;    /* the folder beneath which to write, or path NULL */
+    char *out_path;     /* relative to it */
+    const char *format; /* "json", "csv", "html"; of run/show */
     bool dir_is_default; /* then it need not exist */
     json_t *result;
     struct err err;
@@ -36,6 +37,7 @@ struct asking {
 
 static void asking_free(struct asking *a) {
     call_unref(a->call);
+    root_close(&a->runs);
     root_close(&a->out);
     free(a->dir);
     free(a->out_path);
@@ -76,7 +78,7 @@ static struct asking *asking_new(struct call *call, const json_t *params) {
         return NULL;
     }
     struct asking *a = xcalloc(1, sizeof *a);
-    a->out.fd = -1;
+    a->out.fd = a->runs.fd = -1;
     a->dir = dir;
     a->dir_is_default = !given;
     return a;
@@ -99,21 +101,22 @@ static void go(struct asking *a, struct call *call, work_step *work) {
 
 /* --- run/list --- */
 
+static int open_runs(struct asking *a) {
+    int rc = root_open(&a->runs, a->dir, &a->err);
+    if (rc == -ENOENT && a->dir_is_default) {
+        a->err = (struct err){0};
+        rc = 0;
+    }
+    return rc;
+}
+
 static void list_work(void *data) {
     struct asking *a = data;
     const json_t *params = call_params(a->call);
-    struct root dir;
-    int rc = root_open(&dir, a->dir, &a->err);
-    if (rc == -ENOENT && a->dir_is_default) {
-        a->result = json_pack("{s:[],s:{s:[],s:[],s:[]}}", "runs", "matrix", "skills",
-                              "models", "cells");
-    } else if (rc == 0) {
-        a->result = run_list(&dir, json_get_string(params, "skill", NULL),
+    if (open_runs(a) == 0) {
+        a->result = run_list(&a->runs, json_get_string(params, "skill", NULL),
                              json_get_string(params, "model", NULL),
                              (size_t)json_get_integer(params, "limit", 50));
-        root_close(&dir);
-    }
-    if (a->result) {
         json_object_set_new(a->result, "dir", json_clean_z(a->dir));
     }
 }
@@ -137,27 +140,18 @@ static void none_yet(struct asking *a) {
 
 static json_t *read_batch(struct asking *a) {
     const char *run = json_get_string(call_params(a->call), "run", "");
-    struct root dir;
-    int rc = root_open(&dir, a->dir, &a->err);
-    if (rc < 0) {
-        if (rc == -ENOENT && a->dir_is_default) {
-            none_yet(a);
-        }
-        return NULL;
-    }
     size_t omitted;
     bool latest = strcmp(run, "latest") == 0;
-    autojson *names = latest ? run_names(&dir, &omitted) : NULL;
+    autojson *names = latest ? run_names(&a->runs, &omitted) : NULL;
     if (latest && !newest(names)) {
         none_yet(a);
-        root_close(&dir);
         return NULL;
     }
-    json_t *batch = run_read(&dir, latest ? newest(names) : run, RUN_READ_CELLS, &a->err);
+    json_t *batch =
+        run_read(&a->runs, latest ? newest(names) : run, RUN_READ_CELLS, &a->err);
     if (batch) {
         json_object_set_new(batch, "rows", run_rows(batch));
     }
-    root_close(&dir);
     return batch;
 }
 
@@ -201,14 +195,15 @@ static json_t *write_out(struct asking *a, const json_t *batch) {
 /* --- all runs, in one table --- */
 
 /* Those that cannot be read are left out and counted. */
-static int add_all(struct asking *a, const struct root *dir, struct buf *text,
-                   json_int_t *runs, json_int_t *unread) {
+static int add_all(struct asking *a, struct buf *text, json_int_t *runs,
+                   json_int_t *unread) {
     size_t omitted;
-    autojson *names = run_names(dir, &omitted);
+    autojson *names = run_names(&a->runs, &omitted);
     int rc = run_table_begin(text);
     *unread = (json_int_t)omitted;
     json_each(names, i, name) {
-        autojson *batch = run_read(dir, json_string_value(name), RUN_READ_CELLS, NULL);
+        autojson *batch =
+            run_read(&a->runs, json_string_value(name), RUN_READ_CELLS, NULL);
         rc = rc < 0 || !batch ? rc : run_table_add(text, batch);
         *runs += batch != NULL;
         *unread += batch == NULL;
@@ -220,21 +215,13 @@ static int add_all(struct asking *a, const struct root *dir, struct buf *text,
 }
 
 static json_t *show_all(struct asking *a) {
-    struct root dir;
     autobuf text = BUF_INIT(FILE_MAX);
     json_int_t runs = 0, unread = 0;
-    if (root_open(&dir, a->dir, &a->err) < 0) {
-        if (a->err.code == -ENOENT && a->dir_is_default) {
-            none_yet(a);
-        }
-        return NULL;
-    }
-    int rc = add_all(a, &dir, &text, &runs, &unread);
-    root_close(&dir);
-    return rc < 0 ? NULL
-                  : write_text(a, &text,
-                               json_pack("{s:s,s:s,s:I,s:I}", "run", "all", "format",
-                                         "csv", "runs", runs, "omitted", unread));
+    return add_all(a, &text, &runs, &unread) < 0
+               ? NULL
+               : write_text(a, &text,
+                            json_pack("{s:s,s:s,s:I,s:I}", "run", "all", "format", "csv",
+                                      "runs", runs, "omitted", unread));
 }
 
 static json_t *answer_text(struct asking *a, const json_t *batch) {
@@ -276,6 +263,13 @@ static bool wants_all(const json_t *params) {
 
 static void show_work(void *data) {
     struct asking *a = data;
+    if (open_runs(a) < 0) {
+        return;
+    }
+    if (a->runs.fd < 0) {
+        none_yet(a);
+        return;
+    }
     if (wants_all(call_params(a->call))) {
         a->result = show_all(a);
         return;

@@ -56,8 +56,9 @@ struct run_writer;
 /* The folder of runs that the user configured, else $XDG_STATE_HOME/upskilld/runs; NULL
  * when there is no home. Freed by the caller. */
 char *run_default_dir(const struct call_origin *origin);
-#define RUNS_DIR_LENT "runs_dir" /* by the host of an origin: an absolute path, or NULL  \
-                                  */
+#define RUNS_DIR_LENT                                                                    \
+    "runs_dir" /* by the host of an origin: an absolute path, or NULL                    \
+                */
 
 /* Begin a batch. dir NULL = run_default_dir(NULL); it is made (0700) where missing.
  * meta (borrowed): {"skill": {"name", "path"?, "uri"?, "digest"}, "tests_digest",

@@ -3,8 +3,9 @@
  *
  * One row per cell, or per run where no cells are known (upskill's batches). The first 22
  * columns are upskill's, in its order and spelling ("True", "False"); those of this
- * project follow (run_columns.txt). Assertions count checks in a cell's row and tests in a run's. A text
- * that a spreadsheet would take for a formula gets a leading apostrophe. */
+ * project follow (run_columns.txt). Assertions count checks in a cell's row and tests in
+ * a run's. A text that a spreadsheet would take for a formula gets a leading apostrophe.
+ */
 #include "base/json.h"
 
 struct buf;

@@ -368,7 +368,7 @@ Test(refine_history, the_latest_are_told_within_the_room) {
         autojson *edits = append(reason);
         refine_history_add(&h, edits, text, reason);
     }
-    cr_assert(h.count == REFINE_HISTORY);
+    cr_assert(json_array_size(h.list) == REFINE_HISTORY);
     cr_assert_str_eq(refine_history_knows(&h, "text 99"), "reason 99.");
     cr_assert_null(refine_history_knows(&h, "text 1"));
     autobuf out = BUF_INIT(1u << 20);
