@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "skills/safety_words_table.h"
+
 struct word {
     const char *at;
     size_t len;
@@ -30,9 +32,9 @@ static struct word next_word(const char **at, const char *end) {
     return w;
 }
 
-static bool is_one_of(struct word w, const char *const *list, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(list[i]) == w.len && strncasecmp(list[i], w.at, w.len) == 0) {
+static bool is_one_of(struct word w, const char *const *list) {
+    for (; *list; list++) {
+        if (strlen(*list) == w.len && strncasecmp(*list, w.at, w.len) == 0) {
             return true;
         }
     }
@@ -49,29 +51,19 @@ static struct word without_folders(struct word w) {
 }
 
 static bool is_prefix(struct word w) {
-    static const char *const words[] = {"sudo", "$",  "exec", "env",
-                                        "then", "do", "nohup"};
-    return is_one_of(w, words, ARRAY_LEN(words)) || memchr(w.at, '=', w.len);
+    return is_one_of(w, command_prefixes) || memchr(w.at, '=', w.len);
 }
 
 static bool is_interpreter(struct word w) {
-    static const char *const words[] = {"sh",     "bash",    "zsh",  "dash",      "ksh",
-                                        "python", "python3", "perl", "node",      "ruby",
-                                        "source", ".",       "pwsh", "powershell"};
-    return is_one_of(without_folders(w), words, ARRAY_LEN(words));
+    return is_one_of(without_folders(w), interpreters);
 }
 
-/* Who is told to look first has looked. */
 static bool is_reader(struct word w) {
-    static const char *const words[] = {"less", "more", "cat", "vi",   "vim",
-                                        "nano", "view", "bat", "code", "$EDITOR"};
-    return is_one_of(w, words, ARRAY_LEN(words));
+    return is_one_of(w, readers);
 }
 
 static bool is_verifier(struct word w) {
-    static const char *const words[] = {"sha256sum", "sha512sum", "shasum", "gpg",
-                                        "cosign",    "minisign",  "md5sum", "openssl"};
-    return is_one_of(w, words, ARRAY_LEN(words));
+    return is_one_of(w, verifiers);
 }
 
 /* The first word that is no option. */

@@ -18,53 +18,7 @@ const char safety_flow_words[] = "curl|wget|urlopen|urlretrieve|requests.|httpx.
 
 /* --- what statements are made of --- */
 
-#define NAME "([A-Za-z_]\\w*)"
-#define VALUE "[\"']?\\$\\{?" NAME
-#define SHELL "(?:/bin/|/usr/bin/)?(?:ba|z|da|k)?sh"
-/* Not where the program itself stands on the command line and the pipe is its data. */
-#define INTERPRETER                                                                      \
-    "(?:" SHELL "|python[23]?|node|perl|ruby|php)\\b"                                    \
-    "(?!\\s+-\\w*[cem]\\b|\\s+[\\w./-]+\\.(?:py|js|mjs|rb|pl|php)\\b)"
-#define FETCH_CALL                                                                       \
-    "\\b(?:urlopen|urlretrieve|requests\\.get|httpx\\.get|(?<![.\\w])fetch)\\s*\\("
-#define READS                                                                            \
-    "(?:\\b(?:cat|base64|head|tail|xxd|tar|gzip)\\s[^\\n|;]{0,120}?|<\\s*|"              \
-    "\\bopen\\s*\\([^\\n]{0,60}?|\\bread\\w*\\s*\\([^\\n]{0,60}?|\\bPath\\s*\\([^\\n]{"  \
-    "0,60}?)[\"']?[^\\s\"'|;]{0,40}"
-
-/* Behind os.environ: not one of its members. */
-#define WHOLE "(?!\\s*(?:\\[|\\.(?!copy\\b|items\\b)))"
-
-/* Each is compiled once; group 1 is the name or argument that counts. */
-static const char *const regexes[] = {
-    /* NAME = …, also the first in prose's back quotes */
-    "^(?:[^`\\n]{0,200}`)?[\\s$>#*-]*(?:(?:export|local|readonly|declare|let|const|var)"
-    "\\s+(?:-\\w+\\s+)?)*" NAME "(?:\\s*:\\s*\\w+)?\\s*=(?![=~>])",
-    /* what is fetched */
-    "(?:\\$\\(|`)\\s*(?:curl|wget)\\b|" FETCH_CALL,
-    /* what is secret */
-    READS HARD_SECRET
-    "|(?:\\$\\(|`)\\s*(?:env|printenv)\\b|\\bos\\.environ\\b(?!\\s*[\\[."
-    "])|\\bstringify\\(\\s*process\\.env\\s*[,)]",
-    /* executed by name */
-    "\\beval\\s+" VALUE "|\\b" SHELL "\\s+(?:-\\w+\\s+)*-\\w*c\\s+" VALUE
-    "|\\b" INTERPRETER "[^|\\n]{0,60}<<<\\s*" VALUE
-    "|\\b(?:echo|printf)\\b[^|\\n]{0,80}?" VALUE
-    "\\}?[\"']?\\s*\\|\\s*(?:sudo\\s+)?" INTERPRETER
-    "|\\b(?:os\\.(?:system|popen)|subprocess\\.\\w+|execSync)\\s*\\(\\s*" NAME,
-    /* executed as an argument */
-    "(?<![.\\w])(?:exec|eval|new\\s+Function)\\s*\\(([\\s\\S]{0,600})",
-    /* sent */
-    "(?:^|[\\s|;&(`])(?:curl|wget|nc|ncat|netcat|socat|nslookup|telnet)\\s"
-    "|(?:^|[|;&(`])\\s*(?:dig|drill|host|ping)\\s"
-    "|\\b(?:requests|httpx|axios)\\.\\w+\\s*\\(|\\burlopen\\s*\\(|(?<![.\\w])fetch\\s*\\("
-    "|\\bgethostbyname\\s*\\(|\\bgetaddrinfo\\s*\\(|\\bsendall\\s*\\(",
-    /* read where it is sent */
-    "(?:\\$\\(|`)\\s*(?:cat|base64|head|tail|xxd)\\s[^\\n)`]{0,80}" HARD_SECRET
-    "|\\b(?:data|json|params|body|content|files)\\s*[=:]\\s*[^\\n]{0,60}"
-    "\\bos\\.environ\\b" WHOLE "|\\bdict\\(\\s*os\\.environ\\s*\\)"
-    "|\\bstringify\\(\\s*process\\.env\\s*[,)]",
-};
+#include "skills/safety_flow_table.h"
 enum part {
     PART_ASSIGNMENT,
     PART_FETCH,
@@ -74,11 +28,11 @@ enum part {
     PART_SENDER,
     PART_SECRET_INLINE,
 };
-static struct pattern *parts[ARRAY_LEN(regexes)];
+static struct pattern *parts[ARRAY_LEN(regexes) - 1];
 static pthread_once_t parts_once = PTHREAD_ONCE_INIT;
 
 static void make_parts(void) {
-    for (size_t i = 0; i < ARRAY_LEN(regexes); i++) {
+    for (size_t i = 0; regexes[i]; i++) {
         parts[i] = pattern_new(regexes[i]);
     }
 }

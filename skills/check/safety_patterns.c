@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "skills/safety_words_table.h"
+
 #define BLOCK true
 #define WARN false
 
@@ -32,11 +34,8 @@ bool safety_holds(const char *s, size_t len, const char *word) {
 
 /* Documentation shows tokens as "sk-ant-xxxx…" or "…EXAMPLE". */
 static bool is_real_secret(const char *match, size_t len) {
-    static const char *const marks[] = {"example",  "xxxx",   "your", "placeholder",
-                                        "0000",     "abcdef", "1234", "secret",
-                                        "redacted", "...."};
-    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-        if (safety_holds(match, len, marks[i])) {
+    for (size_t i = 0; example_marks[i]; i++) {
+        if (safety_holds(match, len, example_marks[i])) {
             return false;
         }
     }
@@ -123,17 +122,10 @@ static bool is_unpinned_npx(const char *match, size_t len) {
 
 /* --- programs that are fetched to be run --- */
 
-/* What nearly everybody runs so; a name that is none of these may be anybody's. */
 static bool is_well_known(const char *name, size_t len) {
-    static const char *const names[] = {
-        "ruff",         "black",      "mypy",    "pytest",   "isort",  "flake8",
-        "pyright",      "ty",         "tox",     "nox",      "twine",  "hatch",
-        "poetry",       "pre-commit", "ipython", "jupyter",  "httpie", "mkdocs",
-        "cookiecutter", "pip-audit",  "bandit",  "prettier", "eslint", "tsx",
-        "vitest",       "markitdown",
-    };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (strlen(names[i]) == len && memcmp(names[i], name, len) == 0) {
+    for (size_t i = 0; known_programs[i]; i++) {
+        if (strlen(known_programs[i]) == len &&
+            memcmp(known_programs[i], name, len) == 0) {
             return true;
         }
     }

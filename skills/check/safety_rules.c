@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "skills/safety_words_table.h"
+
 static void add(json_t *findings, const char *code, enum finding_severity severity,
                 const char *file, int line, const char *message) {
     json_array_append_new(findings, finding_new("skill", code, severity, message, file,
@@ -105,16 +107,11 @@ static bool has_suffix(const char *path, const char *suffix) {
     return len >= n && strcasecmp(path + len - n, suffix) == 0;
 }
 
-/* Documents that happen to be zip files. */
-static bool is_office(const char *path) {
-    static const char *const suffixes[] = {".docx", ".xlsx", ".pptx", ".odt",
-                                           ".ods",  ".odp",  ".epub", ".npz"};
-    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
-        if (has_suffix(path, suffixes[i])) {
-            return true;
-        }
+static bool ends_in_one_of(const char *path, const char *const *endings) {
+    while (*endings && !has_suffix(path, *endings)) {
+        endings++;
     }
-    return false;
+    return *endings != NULL;
 }
 
 static void check_mode(const struct skill_file *f, json_t *findings, bool *scripts) {
@@ -135,14 +132,8 @@ static void check_mode(const struct skill_file *f, json_t *findings, bool *scrip
 
 /* A shell runs a script past a zero byte. */
 static bool is_program(const struct skill_file *f, const struct buf *content) {
-    static const char *const suffixes[] = {".sh",  ".bash", ".zsh", ".py",  ".js",
-                                           ".mjs", ".rb",   ".pl",  ".php", ".ps1"};
-    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
-        if (has_suffix(f->path, suffixes[i])) {
-            return true;
-        }
-    }
-    return (f->mode & 0111) || strncmp(f->path, "scripts/", 8) == 0 ||
+    return ends_in_one_of(f->path, program_endings) || (f->mode & 0111) ||
+           strncmp(f->path, "scripts/", 8) == 0 ||
            (content->len >= 2 && memcmp(content->data, "#!", 2) == 0);
 }
 
@@ -151,7 +142,7 @@ static void check_content(const struct skill_file *f, const struct buf *content,
     const struct magic *m = magic_of(content->data, content->len);
     if (m) {
         autofree char *message = xasprintf("%s; nobody can read what it does", m->what);
-        bool office = m->archive && is_office(f->path);
+        bool office = m->archive && ends_in_one_of(f->path, office_endings);
         add(findings, m->archive ? "nested_archive" : "executable_binary",
             office ? FINDING_WARNING : FINDING_ERROR, f->path, 1, message);
         return;

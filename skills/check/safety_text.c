@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "skills/safety_words_table.h"
+
 #define MAX_PATTERNS 96
 #define WINDOW_COST 256  /* bytes that the smallest window counts for */
 #define MAX_MATCHES 20   /* findings per pattern and file */
@@ -52,22 +54,10 @@ static void make_tables(void) {
     }
     words_scan_add(tables.words, safety_flow_words, FLOW);
     words_scan_prepare(tables.words);
-    tables.denial = pattern_new("\\b(?:never|(?:do|must|should)\\W{1,4}not|don't|"
-                                "avoid|refuse|reject|flags?|detects?|blocks?|"
-                                "instead of|rather than|dangerous)\\b[^.!?\\n]{0,80}$");
-    tables.denial_in_code = pattern_new(
-        "^\\s*(?:#|//)[^\\n]{0,40}?(?:\\b(?:wrong|bad|never|don't|do not|avoid|"
-        "unsafe|insecure|dangerous|vulnerable)\\b|\xE2\x9D\x8C)[^\\n]{0,80}$");
-    tables.order =
-        pattern_new("\\b(?:you (?:must|should|are to)|ignore (?:all|any|previous|the)|do "
-                    "not (?:tell|mention|reveal|show|inform)|"
-                    "(?:run|execute|call|invoke|fetch|curl|wget|download|upload|send|"
-                    "post|delete|read|write|append)\\s+"
-                    "(?:the|this|these|all|any|your|following|~|/"
-                    "|\\$|https?:|`)|assistant"
-                    "|(?:^\\s*|\\b(?:ai|dear|hey|(?:to|for) the)\\s+)agents?[:,])");
-    tables.quotation = pattern_new("(?:[\"'`]|\xE2\x80[\x98\x9C]|\xC2\xAB|"
-                                   "\\bprompt[ -]injections?\\b[^.!?\\n]{0,60})$");
+    tables.denial = pattern_new(denial_regex);
+    tables.denial_in_code = pattern_new(denial_in_code_regex);
+    tables.order = pattern_new(order_regex);
+    tables.quotation = pattern_new(quotation_regex);
 }
 
 int64_t safety_rules_version(void) {

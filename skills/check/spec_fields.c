@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "skills/spec_fields_table.h"
+
 #define LEAST_JUDGED 20 /* bytes of a description; shorter ones are sketches */
 
 /* --- description --- */
@@ -20,28 +22,14 @@ static bool is_only_space(const char *s) {
 }
 
 static void miss_description(const struct spec *s, const struct yaml_pair *p) {
-    static const struct spec_rule rule = {"description_missing", FINDING_ERROR,
-                                          FINDING_ERROR};
-    spec_miss(s, &rule, "description", p,
-              "The skill has no description; add one that says what it does and when to "
-              "use it, or no agent will ever choose it.");
+    spec_miss(s, "description_missing", "description", p);
 }
 
 static struct pattern *when_words;
 static pthread_once_t when_once = PTHREAD_ONCE_INIT;
 
 static void make_when_words(void) {
-    when_words = pattern_new(
-        "\\b(?:when|whenever|while|where|if|during|upon|once|before|after|always|"
-        "any\\s?time|in case|proactively|trigger(?:s|ed)?|invoked?|asks?|asked|needs?|"
-        "wants?|must|for (?:use|when)|"
-        "use[ds]?\\s+(?:this|it|for|to|on|in|with|after|before|by|as|at|any)|"
-        "(?:useful|helpful|handy|ideal|best|good|great|perfect|suit(?:ed|able)|intended|"
-        "designed|meant|made|built)\\s+(?:for|in|to))\\b"
-        /* an order, or "For …", that begins a sentence */
-        "|(?:^|[.!?;:(\\n]\\s*)(?:use\\s*[:\\[(]|(?:apply|activate|consult|load|reach|"
-        "run)"
-        "\\s+(?:at|for|in|on|to)\\b|for\\b)");
+    when_words = pattern_new(when_regex);
 }
 
 /* Whether it has words enough to be judged, in English as far as letters show, and none
@@ -58,44 +46,29 @@ static bool says_no_when(const char *text) {
 
 static void check_description_text(const struct spec *s, const struct yaml_pair *p,
                                    const char *text) {
-    static const struct spec_rule lengthy = {"description_too_long", FINDING_WARNING,
-                                             FINDING_ERROR};
-    static const struct spec_rule angles = {"description_angle_brackets", FINDING_WARNING,
-                                            FINDING_WARNING};
-    static const struct spec_rule timeless = {"description_without_when", FINDING_INFO,
-                                              FINDING_INFO};
     size_t points = text_code_points(text, strlen(text));
     if (points > SKILL_MAX_DESCRIPTION) {
-        spec_add(s, &lengthy, p->at, p->end,
+        spec_add(s, "description_too_long", p->at, p->end,
                  "The description has %zu characters; at most %d are allowed. Move the "
                  "rest into the body.",
                  points, SKILL_MAX_DESCRIPTION);
     }
     if (strpbrk(text, "<>")) {
-        spec_add_at(
-            s, &angles, p,
-            "Angle brackets in a description can be taken for markup by the agents "
-            "that show it; write it without them.");
+        spec_tell(s, "description_angle_brackets", p->at, p->end);
     }
     if (says_no_when(text)) {
-        spec_add_at(
-            s, &timeless, p,
-            "The description does not say when to use the skill, and agents choose by "
-            "it; add a sentence such as \"Use when …\".");
+        spec_tell(s, "description_without_when", p->at, p->end);
     }
 }
 
 static void check_description(const struct spec *s) {
-    static const struct spec_rule form = {"description_form", FINDING_WARNING,
-                                          FINDING_ERROR};
     const json_t *value = spec_value(s, "description");
     const struct yaml_pair *p = skill_text_pair(s->text, "description");
     const char *text = json_string_value(value);
     if (!p || json_is_null(value) || (text && is_only_space(text))) {
         miss_description(s, p);
     } else if (!text) {
-        spec_fix_quotes(s, spec_add_at(s, &form, p, "The description must be a text."), p,
-                        value);
+        spec_fix_quotes(s, spec_tell(s, "description_form", p->at, p->end), p, value);
     } else {
         check_description_text(s, p, text);
     }
@@ -104,10 +77,6 @@ static void check_description(const struct spec *s) {
 /* --- the optional fields --- */
 
 static void check_compatibility(const struct spec *s) {
-    static const struct spec_rule form = {"compatibility_form", FINDING_WARNING,
-                                          FINDING_ERROR};
-    static const struct spec_rule lengthy = {"compatibility_too_long", FINDING_WARNING,
-                                             FINDING_ERROR};
     const json_t *value = spec_value(s, "compatibility");
     const struct yaml_pair *p = skill_text_pair(s->text, "compatibility");
     const char *text = json_string_value(value);
@@ -115,31 +84,24 @@ static void check_compatibility(const struct spec *s) {
         return;
     }
     if (!text || is_only_space(text)) {
-        json_t *f =
-            spec_add_at(s, &form, p,
-                        "compatibility must be a text that says what the skill needs; "
-                        "leave it out when it needs nothing.");
+        json_t *f = spec_tell(s, "compatibility_form", p->at, p->end);
         spec_fix_quotes(s, f, p, value);
         if (!spec_is_scalar(value)) {
             spec_fix_remove(s, f, "Remove compatibility", p);
         }
     } else if (text_code_points(text, strlen(text)) > SKILL_MAX_COMPATIBILITY) {
-        spec_add(s, &lengthy, p->at, p->end,
+        spec_add(s, "compatibility_too_long", p->at, p->end,
                  "compatibility has %zu characters; at most %d are allowed.",
                  text_code_points(text, strlen(text)), SKILL_MAX_COMPATIBILITY);
     }
 }
 
 static void check_license(const struct spec *s) {
-    static const struct spec_rule form = {"license_form", FINDING_WARNING, FINDING_ERROR};
     const json_t *value = spec_value(s, "license");
     const struct yaml_pair *p = skill_text_pair(s->text, "license");
     const char *text = json_string_value(value);
     if (p && (!text || is_only_space(text))) {
-        json_t *f =
-            spec_add_at(s, &form, p,
-                        "license must be a text: a short name such as Apache-2.0, or "
-                        "the name of a file in the skill.");
+        json_t *f = spec_tell(s, "license_form", p->at, p->end);
         spec_fix_quotes(s, f, p, value);
     }
 }
@@ -159,27 +121,23 @@ member_pair(const struct spec *s, const struct yaml_pair *holder, const char *ke
 
 static void check_metadata_values(const struct spec *s, const struct yaml_pair *p,
                                   const json_t *value) {
-    static const struct spec_rule rule = {"metadata_not_strings", FINDING_INFO,
-                                          FINDING_ERROR};
     json_each_member(value, key, item) {
         const struct yaml_pair *member = member_pair(s, p, key);
         if (json_is_string(item) || !member) {
             continue;
         }
-        json_t *f =
-            spec_add(s, &rule, member->at, member->end, "metadata.%.80s must be a text%s",
-                     key, spec_is_scalar(item) ? "; put it in quotes." : ".");
+        json_t *f = spec_add(s, "metadata_not_strings", member->at, member->end,
+                             "metadata.%.80s must be a text%s", key,
+                             spec_is_scalar(item) ? "; put it in quotes." : ".");
         spec_fix_quotes(s, f, member, item);
     }
 }
 
 static void check_metadata(const struct spec *s) {
-    static const struct spec_rule form = {"metadata_form", FINDING_WARNING,
-                                          FINDING_ERROR};
     const json_t *value = spec_value(s, "metadata");
     const struct yaml_pair *p = skill_text_pair(s->text, "metadata");
     if (p && !json_is_object(value)) {
-        spec_add_at(s, &form, p, "metadata must be a list of \"key: value\" lines.");
+        spec_tell(s, "metadata_form", p->at, p->end);
     } else if (p) {
         check_metadata_values(s, p, value);
     }
@@ -234,18 +192,13 @@ static char *joined(const json_t *list) {
 }
 
 static void check_allowed_tools(const struct spec *s) {
-    static const struct spec_rule form = {"allowed_tools_form", FINDING_INFO,
-                                          FINDING_ERROR};
     const json_t *value = spec_value(s, "allowed-tools");
     const struct yaml_pair *p = skill_text_pair(s->text, "allowed-tools");
     const char *text = json_string_value(value);
     if (!p || (text && !has_outer_comma(text) && !is_only_space(text))) {
         return;
     }
-    json_t *f =
-        spec_add_at(s, &form, p,
-                    "allowed-tools must be one text with spaces between the tools, such "
-                    "as \"Bash(git:*) Read\".");
+    json_t *f = spec_tell(s, "allowed_tools_form", p->at, p->end);
     autofree char *tools = text ? without_commas(text) : joined(value);
     if (tools && *tools) {
         spec_fix_string(s, f, "Write it with spaces", p, tools);
@@ -254,37 +207,11 @@ static void check_allowed_tools(const struct spec *s) {
 
 /* --- other fields --- */
 
-static const char *const known_fields[] = {"name",     "description",   "license",
-                                           "metadata", "compatibility", "allowed-tools"};
-
-/* What single agents read. */
-static const char *const agent_fields[] = {"disable-model-invocation",
-                                           "user-invocable",
-                                           "argument-hint",
-                                           "arguments",
-                                           "hooks",
-                                           "model",
-                                           "context",
-                                           "agent",
-                                           "version",
-                                           "when_to_use",
-                                           "paths",
-                                           "effort",
-                                           "shell",
-                                           "disallowed-tools",
-                                           "tools",
-                                           "tags",
-                                           "author",
-                                           "homepage",
-                                           "mode"};
-
-static bool is_listed(const char *name, const char *const *list, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i], name) == 0) {
-            return true;
-        }
+static bool is_listed(const char *name, const char *const *list) {
+    while (*list && strcmp(*list, name) != 0) {
+        list++;
     }
-    return false;
+    return *list != NULL;
 }
 
 /* Equal but for case and the kind of separator, or one edit off. */
@@ -299,16 +226,15 @@ static const char *meant_field(const char *name) {
         bool separator = name[i] == '_' || name[i] == ' ';
         plain[i] = separator ? '-' : (char)tolower((unsigned char)name[i]);
     }
-    for (size_t i = 0; i < ARRAY_LEN(known_fields); i++) {
+    for (size_t i = 0; known_fields[i]; i++) {
         nearest_name_try(&near, known_fields[i]);
     }
     return near.best;
 }
 
 static const char *meant_of(const struct yaml_pair *p) {
-    bool known = p->depth != 0 ||
-                 is_listed(p->key, known_fields, ARRAY_LEN(known_fields)) ||
-                 is_listed(p->key, agent_fields, ARRAY_LEN(agent_fields));
+    bool known = p->depth != 0 || is_listed(p->key, known_fields) ||
+                 is_listed(p->key, agent_fields);
     return known ? NULL : meant_field(p->key);
 }
 
@@ -332,14 +258,14 @@ static void fix_key(const struct spec *s, json_t *finding, const struct yaml_pai
     finding_add_fix(finding, title, s->file, &span, meant);
 }
 
-json_t *spec_miss(const struct spec *s, const struct spec_rule *rule, const char *field,
-                  const struct yaml_pair *p, const char *message) {
+json_t *spec_miss(const struct spec *s, const char *code, const char *field,
+                  const struct yaml_pair *p) {
     const struct yaml_pair *misspelt = p ? NULL : spec_misspelt(s, field);
     size_t at = p ? p->at : s->text->yaml;
     if (!misspelt) {
-        return spec_add(s, rule, at, p ? p->end : at, "%s", message);
+        return spec_tell(s, code, at, p ? p->end : at);
     }
-    json_t *f = spec_add(s, rule, misspelt->key_at, misspelt->key_end,
+    json_t *f = spec_add(s, code, misspelt->key_at, misspelt->key_end,
                          "The field must be called \"%s\"; agents do not see \"%.80s\".",
                          field, misspelt->key);
     fix_key(s, f, misspelt, field);
@@ -352,17 +278,16 @@ static bool is_said(const struct spec *s, const struct yaml_pair *p) {
 }
 
 static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
-    static const struct spec_rule rule = {"field_unknown", FINDING_INFO, FINDING_ERROR};
-    bool agent = is_listed(p->key, agent_fields, ARRAY_LEN(agent_fields));
+    bool agent = is_listed(p->key, agent_fields);
     const char *meant = meant_of(p);
     json_t *f;
     if (agent) {
-        f = spec_add(s, &rule, p->key_at, p->key_end,
+        f = spec_add(s, "field_unknown", p->key_at, p->key_end,
                      "\"%.80s\" is an extension that only some agents read; the "
                      "specification does not have it.",
                      p->key);
     } else {
-        f = spec_add(s, &rule, p->key_at, p->key_end,
+        f = spec_add(s, "field_unknown", p->key_at, p->key_end,
                      "The specification has no field \"%.80s\"%s%s%s.", p->key,
                      meant ? "; \"" : "", meant ? meant : "",
                      meant ? "\" may be meant"
@@ -378,8 +303,7 @@ static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
 static void check_unknown_fields(const struct spec *s) {
     for (size_t i = 0; i < s->text->places.count; i++) {
         const struct yaml_pair *p = &s->text->places.pairs[i];
-        if (p->depth == 0 && !is_said(s, p) &&
-            !is_listed(p->key, known_fields, ARRAY_LEN(known_fields))) {
+        if (p->depth == 0 && !is_said(s, p) && !is_listed(p->key, known_fields)) {
             check_unknown(s, p);
         }
     }

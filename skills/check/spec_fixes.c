@@ -13,29 +13,45 @@ struct finding_span spec_span(const struct spec *s, size_t at, size_t end) {
     return span;
 }
 
-json_t *spec_add(const struct spec *s, const struct spec_rule *rule, size_t at,
-                 size_t end, const char *fmt, ...) {
+#include "skills/spec_rules_table.h"
+
+/* Every code that is told stands in the table. */
+static const struct spec_rule *rule_of(const char *code) {
+    const struct spec_rule *rule = spec_rules;
+    while (rule->code && strcmp(rule->code, code) != 0) {
+        rule++;
+    }
+    if (!rule->code) {
+        abort();
+    }
+    return rule;
+}
+
+enum finding_severity spec_severity(const struct spec *s, const char *code) {
+    const struct spec_rule *rule = rule_of(code);
+    return s->mode == SKILL_CHECK_STRICT ? rule->strict : rule->lenient;
+}
+
+json_t *spec_add(const struct spec *s, const char *code, size_t at, size_t end,
+                 const char *fmt, ...) {
     autofree char *message = NULL;
     va_list args;
     va_start(args, fmt);
     int rc = vasprintf(&message, fmt, args);
     va_end(args);
     struct finding_span span = spec_span(s, at, end);
-    enum finding_severity severity =
-        s->mode == SKILL_CHECK_STRICT ? rule->strict : rule->lenient;
-    json_t *finding = finding_new("skill", rule->code, severity,
-                                  rc < 0 ? rule->code : message, s->file, &span);
+    json_t *finding = finding_new("skill", code, spec_severity(s, code),
+                                  rc < 0 ? code : message, s->file, &span);
     json_array_append_new(s->findings, finding);
     return finding;
 }
 
-const json_t *spec_value(const struct spec *s, const char *field) {
-    return json_object_get(s->text->frontmatter, field);
+json_t *spec_tell(const struct spec *s, const char *code, size_t at, size_t end) {
+    return spec_add(s, code, at, end, "%s", rule_of(code)->message);
 }
 
-json_t *spec_add_at(const struct spec *s, const struct spec_rule *rule,
-                    const struct yaml_pair *p, const char *message) {
-    return spec_add(s, rule, p->at, p->end, "%s", message);
+const json_t *spec_value(const struct spec *s, const char *field) {
+    return json_object_get(s->text->frontmatter, field);
 }
 
 /* Replace a pair's value; the new one is written as YAML, within {…} as JSON, which is

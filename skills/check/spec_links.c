@@ -34,15 +34,6 @@ struct page {
     bool top; /* SKILL.md itself */
 };
 
-static const struct spec_rule link_missing = {"link_missing", FINDING_WARNING,
-                                              FINDING_ERROR};
-static const struct spec_rule mention_missing = {"link_missing", FINDING_INFO,
-                                                 FINDING_WARNING};
-static const struct spec_rule link_outside = {"link_outside", FINDING_WARNING,
-                                              FINDING_ERROR};
-static const struct spec_rule too_deep = {"reference_too_deep", FINDING_INFO,
-                                          FINDING_WARNING};
-
 /* --- findings in any page --- */
 
 static struct finding_span span_of(const struct page *p, size_t at, size_t len) {
@@ -51,17 +42,13 @@ static struct finding_span span_of(const struct page *p, size_t at, size_t len) 
     return (struct finding_span){(int)line + 1, column, (int)line + 1, column + (int)len};
 }
 
-static void add(struct links *l, const struct page *p, const struct spec_rule *rule,
-                size_t at, size_t len, const char *message) {
-    if (l->findings++ >= MAX_FINDINGS) {
-        return;
+static void add(struct links *l, const struct page *p, const char *code,
+                enum finding_severity severity, struct finding_span span,
+                const char *message) {
+    if (l->findings++ < MAX_FINDINGS) {
+        json_array_append_new(l->spec->findings, finding_new("skill", code, severity,
+                                                             message, p->path, &span));
     }
-    struct finding_span span = span_of(p, at, len);
-    json_array_append_new(
-        l->spec->findings,
-        finding_new("skill", rule->code,
-                    l->spec->mode == SKILL_CHECK_STRICT ? rule->strict : rule->lenient,
-                    message, p->path, &span));
 }
 
 /* --- targets --- */
@@ -142,12 +129,12 @@ static size_t place_of(const struct page *p, const struct markdown_link *link,
 }
 
 /* A link's place is looked for only when it is told. */
-static void add_link(struct links *l, const struct page *p, const struct spec_rule *rule,
+static void add_link(struct links *l, const struct page *p, const char *code,
                      const struct markdown_link *link, const char *message) {
     size_t len;
     if (l->findings < MAX_FINDINGS) {
         size_t at = place_of(p, link, &len);
-        add(l, p, rule, at, len, message);
+        add(l, p, code, spec_severity(l->spec, code), span_of(p, at, len), message);
     }
 }
 
@@ -160,7 +147,7 @@ static void check_deep(struct links *l, const struct page *p, const char *path,
             xasprintf("\"%.120s\" is reached only through this file; mention it in "
                       "SKILL.md, so that it is one step away.",
                       path);
-        add_link(l, p, &too_deep, link, message);
+        add_link(l, p, "reference_too_deep", link, message);
         mark_linked(l, path);
     }
 }
@@ -173,14 +160,14 @@ static void check_target(struct links *l, const struct page *p, const char *path
             xasprintf("\"%.120s\" leads out of the skill's folder; whoever installs the "
                       "skill will not have it.",
                       path);
-        add_link(l, p, &link_outside, link, message);
+        add_link(l, p, "link_outside", link, message);
     } else if (!s->folder) {
         return;
     } else if (!skill_find_file(s, path) && !is_folder(s, path)) {
         autofree char *message =
             xasprintf("\"%.120s\" is not there; add the file or correct the link.", path);
         json_object_set_new(l->missing, path, json_true());
-        add_link(l, p, &link_missing, link, message);
+        add_link(l, p, "link_missing", link, message);
     } else {
         check_deep(l, p, path, link);
     }
@@ -240,7 +227,9 @@ static void check_mention(struct links *l, const struct page *p, size_t at, size
             xasprintf("\"%.120s\" is mentioned but is not there; add the file or correct "
                       "the path.",
                       path);
-        add(l, p, &mention_missing, at, len, message);
+        /* one step less than for a link */
+        add(l, p, "link_missing", spec_severity(l->spec, "link_missing") + 1,
+            span_of(p, at, len), message);
     }
 }
 
@@ -340,8 +329,6 @@ static bool is_named(const struct links *l, const char *path) {
 }
 
 static void check_files(struct links *l) {
-    static const struct spec_rule rule = {"file_not_mentioned", FINDING_INFO,
-                                          FINDING_INFO};
     const struct skill *s = l->spec->skill;
     for (size_t i = 0; i < s->file_count; i++) {
         const char *path = s->files[i].path;
@@ -349,15 +336,11 @@ static void check_files(struct links *l) {
             l->findings >= MAX_FINDINGS || is_named(l, path)) {
             continue;
         }
-        l->findings++;
-        struct finding_span span = {.line = 1};
-        json_array_append_new(
-            l->spec->findings,
-            finding_new(
-                "skill", rule.code, rule.lenient,
-                "Nothing in SKILL.md or the files it points at mentions this file; "
-                "an agent will not find it.",
-                path, &span));
+        add(l, &(struct page){.path = path}, "file_not_mentioned",
+            spec_severity(l->spec, "file_not_mentioned"),
+            (struct finding_span){.line = 1},
+            "Nothing in SKILL.md or the files it points at mentions this file; an agent "
+            "will not find it.");
     }
 }
 

@@ -70,57 +70,33 @@ static struct letters letters_of(const char *name) {
 
 static void check_letters(const struct spec *s, const struct yaml_pair *p,
                           const char *name) {
-    static const struct spec_rule lower = {"name_not_lowercase", FINDING_WARNING,
-                                           FINDING_ERROR};
-    static const struct spec_rule wrong = {"name_characters", FINDING_WARNING,
-                                           FINDING_ERROR};
-    static const struct spec_rule foreign = {"name_not_ascii", FINDING_INFO,
-                                             FINDING_WARNING};
     struct letters found = letters_of(name);
     if (found.upper && !found.wrong) {
-        fix_name(s, spec_add_at(s, &lower, p, "The name must be in lower case."), name);
+        fix_name(s, spec_tell(s, "name_not_lowercase", p->at, p->end), name);
     }
     if (found.wrong) {
-        fix_name(s,
-                 spec_add_at(s, &wrong, p,
-                             "The name may hold only the letters a to z, in lower case, "
-                             "digits and hyphens."),
-                 name);
+        fix_name(s, spec_tell(s, "name_characters", p->at, p->end), name);
     } else if (found.foreign) {
-        fix_name(s,
-                 spec_add_at(s, &foreign, p,
-                             "Not every agent takes letters outside a to z in a name."),
-                 name);
+        fix_name(s, spec_tell(s, "name_not_ascii", p->at, p->end), name);
     }
 }
 
 static void check_name_form(const struct spec *s, const struct yaml_pair *p,
                             const char *name) {
-    static const struct spec_rule lengthy = {"name_too_long", FINDING_WARNING,
-                                             FINDING_ERROR};
-    static const struct spec_rule hyphens = {"name_hyphens", FINDING_WARNING,
-                                             FINDING_ERROR};
     size_t points = text_code_points(name, strlen(name)), len = strlen(name);
     if (points > SKILL_MAX_NAME) {
-        json_t *f = spec_add(s, &lengthy, p->at, p->end,
+        json_t *f = spec_add(s, "name_too_long", p->at, p->end,
                              "The name has %zu characters; at most %d are allowed.",
                              points, SKILL_MAX_NAME);
         fix_name(s, f, name);
     }
     if (name[0] == '-' || name[len - 1] == '-' || strstr(name, "--")) {
-        fix_name(
-            s,
-            spec_add_at(s, &hyphens, p,
-                        "Hyphens in the name may only join words: none at either end, no "
-                        "two in a row."),
-            name);
+        fix_name(s, spec_tell(s, "name_hyphens", p->at, p->end), name);
     }
 }
 
 static void check_name_of_folder(const struct spec *s, const struct yaml_pair *p,
                                  const char *name) {
-    static const struct spec_rule rule = {"name_differs_from_folder", FINDING_WARNING,
-                                          FINDING_ERROR};
     autofree char *mended = good_name(name);
     bool mends = strcmp(mended, name) != 0; /* and its fix ends at the folder's name */
     if (!s->folder || strcmp(s->folder, name) == 0 ||
@@ -128,7 +104,7 @@ static void check_name_of_folder(const struct spec *s, const struct yaml_pair *p
         return;
     }
     json_t *f =
-        spec_add(s, &rule, p->at, p->end,
+        spec_add(s, "name_differs_from_folder", p->at, p->end,
                  "The name is \"%.80s\", but the folder is \"%.80s\"; they must be "
                  "equal. Change one of them.",
                  name, s->folder);
@@ -140,12 +116,8 @@ static void check_name_of_folder(const struct spec *s, const struct yaml_pair *p
 }
 
 static void miss_name(const struct spec *s) {
-    static const struct spec_rule rule = {"name_missing", FINDING_ERROR, FINDING_ERROR};
     const struct yaml_pair *p = skill_text_pair(s->text, "name");
-    json_t *f =
-        spec_miss(s, &rule, "name", p,
-                  "The skill has no name; add a line \"name: …\" with the name of "
-                  "its folder.");
+    json_t *f = spec_miss(s, "name_missing", "name", p);
     autofree char *good = good_name(s->folder ? s->folder : "");
     if (!f) {
         return;
@@ -159,15 +131,13 @@ static void miss_name(const struct spec *s) {
 }
 
 void spec_name_check(const struct spec *s) {
-    static const struct spec_rule form = {"name_form", FINDING_WARNING, FINDING_ERROR};
     const json_t *value = spec_value(s, "name");
     const struct yaml_pair *p = skill_text_pair(s->text, "name");
     const char *name = json_string_value(value);
     if (!p || json_is_null(value) || (name && !*name)) {
         miss_name(s);
     } else if (!name) {
-        spec_fix_quotes(s, spec_add_at(s, &form, p, "The name must be a text."), p,
-                        value);
+        spec_fix_quotes(s, spec_tell(s, "name_form", p->at, p->end), p, value);
     } else {
         check_name_form(s, p, name);
         check_letters(s, p, name);

@@ -144,9 +144,8 @@ static void fix_frontmatter(const struct spec *s, json_t *finding) {
 
 static void check_frontmatter(const struct spec *s) {
     const struct skill_text *t = s->text;
-    struct spec_rule rule = {t->problem.rule, FINDING_ERROR, FINDING_ERROR};
-    json_t *finding = spec_add(s, &rule, t->problem.at, line_end(s, t->problem.at), "%s",
-                               t->problem.message);
+    json_t *finding = spec_add(s, t->problem.rule, t->problem.at,
+                               line_end(s, t->problem.at), "%s", t->problem.message);
     if (t->problem.first_line) {
         finding_add_related(finding, "first here", s->file, t->problem.first_line, 0);
     }
@@ -174,14 +173,9 @@ static void add_quotes(const struct spec *s, json_t *finding) {
 }
 
 static void check_repair(const struct spec *s) {
-    static const struct spec_rule rule = {"yaml_unquoted", FINDING_WARNING,
-                                          FINDING_ERROR};
     const struct skill_text *t = s->text;
     size_t at = t->lines.starts[t->repair.line - 1];
-    json_t *finding = spec_add(
-        s, &rule, at, line_end(s, at),
-        "YAML cannot read this value; many agents will skip the skill. Put it in "
-        "quotes.");
+    json_t *finding = spec_tell(s, "yaml_unquoted", at, line_end(s, at));
     add_quotes(s, finding);
 }
 
@@ -195,21 +189,17 @@ static bool is_control(uint32_t cp) {
 /* The first byte of each kind that no text should hold, behind the frontmatter (what is
  * wrong within it is said there, and an encoding is wrong once). */
 static void check_bytes(const struct spec *s) {
-    static const struct spec_rule utf8 = {"not_utf8", FINDING_ERROR, FINDING_ERROR};
-    static const struct spec_rule control = {"control_character", FINDING_ERROR,
-                                             FINDING_ERROR};
     const struct skill_text *t = s->text;
-    bool seen_bad = t->problem.line && strcmp(t->problem.rule, utf8.code) == 0;
+    bool seen_bad = t->problem.line && strcmp(t->problem.rule, "not_utf8") == 0;
     bool seen_control = seen_bad && t->problem.at == 0; /* not a text at all */
     for (size_t i = t->body; i < t->len;) {
         uint32_t cp;
         size_t step = text_decode(t->text + i, t->len - i, &cp);
         if (!seen_bad && step == 1 && (unsigned char)t->text[i] >= 0x80) {
-            spec_add(s, &utf8, i, i + 1,
-                     "This byte is not UTF-8; save the file as UTF-8.");
+            spec_tell(s, "not_utf8", i, i + 1);
             seen_bad = true;
         } else if (!seen_control && is_control(cp)) {
-            spec_add(s, &control, i, i + step,
+            spec_add(s, "control_character", i, i + step,
                      "A control character (U+%04X) does not belong in a text; remove it.",
                      (unsigned)cp);
             seen_control = true;
@@ -220,13 +210,8 @@ static void check_bytes(const struct spec *s) {
 
 /* We skip it; the reference validator and agents that compare the first bytes do not. */
 static void check_mark(const struct spec *s) {
-    static const struct spec_rule rule = {"byte_order_mark", FINDING_WARNING,
-                                          FINDING_ERROR};
     if (s->text->len >= 3 && memcmp(s->text->text, "\xEF\xBB\xBF", 3) == 0) {
-        json_t *finding = spec_add(
-            s, &rule, 0, 3,
-            "A byte order mark stands before \"---\", where some agents then find "
-            "no frontmatter; save the file as UTF-8 without it.");
+        json_t *finding = spec_tell(s, "byte_order_mark", 0, 3);
         struct finding_span span = spec_span(s, 0, 3);
         finding_add_fix(finding, "Remove the byte order mark", s->file, &span, "");
     }
@@ -243,19 +228,13 @@ static size_t body_lines(const struct skill_text *t) {
 }
 
 static void check_body(const struct spec *s) {
-    static const struct spec_rule empty = {"body_empty", FINDING_WARNING,
-                                           FINDING_WARNING};
-    static const struct spec_rule lengthy = {"body_too_long", FINDING_WARNING,
-                                             FINDING_WARNING};
     const struct skill_text *t = s->text;
     size_t lines = body_lines(t);
     size_t tokens = tokens_estimate(t->text + t->body, t->len - t->body);
     if (lines == 0) {
-        spec_add(s, &empty, t->body, t->body,
-                 "There are no instructions; write behind the frontmatter what an agent "
-                 "should do.");
+        spec_tell(s, "body_empty", t->body, t->body);
     } else if (lines > MAX_BODY_LINES || tokens > MAX_BODY_TOKENS) {
-        spec_add(s, &lengthy, t->body, line_end(s, t->body),
+        spec_add(s, "body_too_long", t->body, line_end(s, t->body),
                  "The instructions have %zu lines and about %zu tokens; at most %d lines "
                  "and %d tokens are advised. Move details to references/.",
                  lines, tokens, MAX_BODY_LINES, MAX_BODY_TOKENS);
@@ -264,8 +243,6 @@ static void check_body(const struct spec *s) {
 
 /* What every session of an agent pays for this skill, used or not. */
 static void check_catalogue(const struct spec *s) {
-    static const struct spec_rule rule = {"catalogue_too_long", FINDING_INFO,
-                                          FINDING_WARNING};
     const struct skill_text *t = s->text;
     const struct yaml_pair *p = skill_text_pair(t, "description");
     if (!t->name || !t->description || !p) {
@@ -274,7 +251,7 @@ static void check_catalogue(const struct spec *s) {
     size_t tokens = tokens_estimate(t->name, strlen(t->name)) +
                     tokens_estimate(t->description, strlen(t->description));
     if (tokens > MAX_CATALOGUE_TOKENS) {
-        spec_add(s, &rule, p->at, p->end,
+        spec_add(s, "catalogue_too_long", p->at, p->end,
                  "Name and description have about %zu tokens, which every session pays; "
                  "%d are advised. Shorten the description.",
                  tokens, MAX_CATALOGUE_TOKENS);
@@ -301,9 +278,8 @@ static const char *text_name(const struct skill *skill) {
 }
 
 static void check_name_of_text(const struct spec *s) {
-    static const struct spec_rule rule = {"text_name", FINDING_WARNING, FINDING_ERROR};
     if (strcmp(s->file, "skill.md") == 0) {
-        spec_add(s, &rule, 0, 0, "Agents look for SKILL.md; rename skill.md.");
+        spec_tell(s, "text_name", 0, 0);
     }
 }
 

@@ -13,24 +13,25 @@ struct spec {
     json_t *findings;
 };
 
-/* A rule's severity when reading what others wrote, and when writing. */
+/* A row of spec_rules.txt: what is said where it is always the same, and the severity
+ * when reading what others wrote, and when writing. */
 struct spec_rule {
-    const char *code;
+    const char *code, *message;
     enum finding_severity lenient, strict;
 };
+enum finding_severity spec_severity(const struct spec *s, const char *code);
 
-/* Adds the finding; borrowed, for related places and fixes. The span is in bytes of the
- * text. */
-json_t *spec_add(const struct spec *s, const struct spec_rule *rule, size_t at,
-                 size_t end, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Adds the finding of a rule; borrowed, for related places and fixes. The span is in
+ * bytes of the text. */
+json_t *spec_add(const struct spec *s, const char *code, size_t at, size_t end,
+                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* The same with the rule's own message. */
+json_t *spec_tell(const struct spec *s, const char *code, size_t at, size_t end);
 struct finding_span spec_span(const struct spec *s, size_t at, size_t end);
 
 /* --- fields and what mends them (spec_fixes.c) --- */
 
 const json_t *spec_value(const struct spec *s, const char *field);
-/* spec_add for a field's value. */
-json_t *spec_add_at(const struct spec *s, const struct spec_rule *rule,
-                    const struct yaml_pair *p, const char *message);
 /* Fixes of a finding: the field gets this text, goes, or lines come before all fields. */
 void spec_fix_string(const struct spec *s, json_t *finding, const char *title,
                      const struct yaml_pair *p, const char *value);
@@ -40,8 +41,8 @@ void spec_fix_insert(const struct spec *s, json_t *finding, const char *title,
                      const char *text);
 /* A required field is not there: the finding, or NULL when it is there misspelt, which is
  * then said with the cure. p: the pair without a value, or NULL. */
-json_t *spec_miss(const struct spec *s, const struct spec_rule *rule, const char *field,
-                  const struct yaml_pair *p, const char *message);
+json_t *spec_miss(const struct spec *s, const char *code, const char *field,
+                  const struct yaml_pair *p);
 bool spec_is_scalar(const json_t *value); /* a number or boolean */
 /* Quotes around one of these make it the text that was meant. */
 void spec_fix_quotes(const struct spec *s, json_t *finding, const struct yaml_pair *p,

@@ -6,32 +6,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *text, *doc;
-} keys[] = {
-    {"name", "name: ",
-     "The skill's name, the same as its folder's: 1 to 64 small letters, digits and "
-     "single "
-     "hyphens. Required."},
-    {"description", "description: ",
-     "What the skill does and when to use it, up to 1024 characters. It is all an agent "
-     "sees "
-     "before it decides to read the skill: use the words people use for such tasks. "
-     "Required."},
-    {"license",
-     "license: ", "The license's name, or the file in the skill that holds it."},
-    {"compatibility", "compatibility: ",
-     "What the skill needs: product, system packages, network. Up to 500 characters; "
-     "most "
-     "skills need none."},
-    {"metadata", "metadata:\n  ",
-     "A mapping of strings to strings for clients. Keys that begin with "
-     "`io.modelcontextprotocol/` are reserved."},
-    {"allowed-tools", "allowed-tools: ",
-     "Tools that may be used without asking, separated by spaces. Experimental; many "
-     "agents "
-     "ignore it."},
+struct field_help {
+    const char *name, *doc;
 };
+struct field_value {
+    const char *field, *text, *doc;
+};
+#define BLANK " "
+#include "skills/frontmatter_help.h"
 
 /* --- where we are --- */
 
@@ -140,11 +122,11 @@ char *frontmatter_hover(const char *text, size_t len, size_t offset, size_t *sta
         return NULL;
     }
     bool in_value = offset > p.key_end;
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        if (is_key(text, &p, keys[i].name)) {
+    for (size_t i = 0; field_helps[i].name; i++) {
+        if (is_key(text, &p, field_helps[i].name)) {
             *start = in_value && offset >= p.value ? p.value : p.key;
             *end = in_value && offset >= p.value ? p.value_end : p.key_end;
-            return xasprintf("**%s** — %s", keys[i].name, keys[i].doc);
+            return xasprintf("**%s** — %s", field_helps[i].name, field_helps[i].doc);
         }
     }
     return NULL;
@@ -164,9 +146,12 @@ static void complete_keys(json_t *list, const char *text, size_t len, size_t off
     size_t start, from, to;
     bool inside = frontmatter_lines(text, len, &from, &to) && offset >= from &&
                   offset <= to && line_prefix(text, offset, &start);
-    for (size_t i = 0; inside && i < ARRAY_LEN(keys); i++) {
-        if (!has_key(text + from, to - from, keys[i].name)) {
-            add_item(list, keys[i].name, keys[i].doc, keys[i].text, start, offset);
+    for (size_t i = 0; inside && field_helps[i].name; i++) {
+        if (!has_key(text + from, to - from, field_helps[i].name)) {
+            const char *name = field_helps[i].name;
+            bool mapping = strcmp(name, "metadata") == 0;
+            autofree char *key = xasprintf("%s:%s", name, mapping ? "\n  " : " ");
+            add_item(list, name, field_helps[i].doc, key, start, offset);
         }
     }
 }
@@ -194,28 +179,6 @@ static void add_value(json_t *list, const char *text, const struct place *p,
 
 static void complete_values(json_t *list, const char *text, size_t offset, struct place p,
                             const char *folder) {
-    static const struct {
-        const char *key, *word, *doc;
-    } words[] = {
-        {"description", "Use when ", "What agents choose by: when it is to be used."},
-        {"license", "Apache-2.0", "Apache License 2.0"},
-        {"license", "MIT", "MIT License"},
-        {"license", "BSD-3-Clause", "BSD 3-Clause License"},
-        {"license", "CC-BY-4.0", "Creative Commons Attribution 4.0"},
-        {"license", "Proprietary. LICENSE.txt has complete terms",
-         "A licence of its own, in a file of the skill."},
-        {"compatibility", "Requires ", "Programs and packages that it calls."},
-        {"compatibility", "Requires network access", "It fetches something."},
-        {"compatibility", "Designed for ", "The product that it is for."},
-        {"allowed-tools", "Bash(git:*)", "Commands that begin with git."},
-        {"allowed-tools", "Read", "Reading files."},
-        {"allowed-tools", "Write", "Writing files."},
-        {"allowed-tools", "Edit", "Changing files."},
-        {"allowed-tools", "Glob", "Finding files by name."},
-        {"allowed-tools", "Grep", "Finding text in files."},
-        {"allowed-tools", "WebFetch", "Fetching addresses."},
-        {"allowed-tools", "WebSearch", "Searching the web."},
-    };
     size_t word = p.value;
     if (is_key(text, &p, "allowed-tools")) {
         narrow_to_word(text, offset, &p);
@@ -227,10 +190,11 @@ static void complete_values(json_t *list, const char *text, size_t offset, struc
     if (folder && is_key(text, &p, "name")) {
         add_value(list, text, &p, folder, "The name of the skill's folder.");
     }
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        bool begun = strcmp(words[i].key, "description") == 0 && p.value_end > p.value;
-        if (is_key(text, &p, words[i].key) && !begun) {
-            add_value(list, text, &p, words[i].word, words[i].doc);
+    for (size_t i = 0; field_values[i].field; i++) {
+        bool begun =
+            strcmp(field_values[i].field, "description") == 0 && p.value_end > p.value;
+        if (is_key(text, &p, field_values[i].field) && !begun) {
+            add_value(list, text, &p, field_values[i].text, field_values[i].doc);
         }
     }
 }
