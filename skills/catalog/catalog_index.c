@@ -24,52 +24,7 @@
 #define HASHED_OF_ALL (1024u << 20)
 #define HASHED_OF_EACH (256u << 10)
 
-static const char *const migrations[] = {
-    "CREATE TABLE root (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,"
-    " used INTEGER NOT NULL);"
-    /* A document's id is never given again, so that an old snapshot meets no stranger. */
-    "CREATE TABLE document (id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    " digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL, description TEXT NOT NULL,"
-    " listed INTEGER NOT NULL, n0 INTEGER NOT NULL, n1 INTEGER NOT NULL,"
-    " n2 INTEGER NOT NULL, n3 INTEGER NOT NULL);"
-    "CREATE TABLE place (id INTEGER PRIMARY KEY,"
-    " root INTEGER NOT NULL REFERENCES root ON DELETE CASCADE, path TEXT NOT NULL,"
-    " mtime INTEGER NOT NULL, size INTEGER NOT NULL, inode INTEGER NOT NULL,"
-    " meta INTEGER NOT NULL, lift REAL, document INTEGER REFERENCES document,"
-    " UNIQUE (root, path));"
-    "CREATE INDEX place_document ON place (document);"
-    "CREATE VIRTUAL TABLE text USING fts5 (name, description, headings, body,"
-    " tokenize = 'porter unicode61 remove_diacritics 2');"
-    "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (text, row);"
-    "CREATE VIRTUAL TABLE field_vocabulary USING fts5vocab (text, col);"
-    /* In how many documents a stem stands, and in how many descriptions. */
-    "CREATE TABLE term (stem TEXT PRIMARY KEY, documents INTEGER NOT NULL,"
-    " described INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;"
-    "CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
-    "INSERT INTO counter VALUES ('generation', 0), ('changes', 0), ('counted', 0);",
-    /* Lifts by model; -1 has every skill_meta.json read again. */
-    "ALTER TABLE place ADD COLUMN lifts TEXT;"
-    "UPDATE place SET meta = -1 WHERE meta != 0;",
-    /* What skills are about, for which all are read again. A new table of word vectors
-     * needs the same once more: its places are kept here. */
-    "ALTER TABLE document ADD COLUMN meaning BLOB;"
-    "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
-    "UPDATE counter SET value = value + 1;",
-    /* Compounds within compounds are words too. */
-    "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
-    "UPDATE counter SET value = value + 1;",
-    /* A direction without headings. */
-    "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
-    "UPDATE counter SET value = value + 1;",
-    /* What the safety rules, by their version, hold against a skill, and what else lies
-     * in its folder. */
-    "ALTER TABLE place ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE place ADD COLUMN danger TEXT;"
-    "ALTER TABLE root ADD COLUMN rules INTEGER NOT NULL DEFAULT -1;",
-    /* A document's digest is that of all the skill's files. */
-    "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
-    "UPDATE counter SET value = value + 1;",
-    NULL};
+#include "skills/catalog_index_table.h"
 const struct db_schema catalog_schema = {migrations, true};
 
 /* --- small queries --- */

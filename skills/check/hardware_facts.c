@@ -203,7 +203,7 @@ static void add_finding(struct judge *j, const struct hardware_verdict *v, size_
     autobuf message = BUF_INIT(1000);
     const struct hardware_fact *f = v->facts[0];
     bool capability = strchr(v->device->name, '.') != NULL;
-    buf_addf(&message, "%s of %s%s: ", hardware_quantity_name(f->quantity),
+    buf_addf(&message, "%s of %s%s: ", hardware_quantity(f->quantity)->name,
              capability ? "compute capability " : "", v->device->name);
     add_right_values(&message, v);
     buf_addf(&message, ", not %.*s (%s)", (int)(end - at), j->text + at, f->source);

@@ -49,30 +49,6 @@ double hardware_number(const struct claim_shape *shape, const char *text,
     return word[0] ? value * unit_factor(shape->unit, word) : value;
 }
 
-/* How far a rounded number may be off. */
-static double tolerance(enum hardware_quantity quantity) {
-    switch (quantity) {
-    case HARDWARE_BANDWIDTH:
-        return 0.03;
-    case HARDWARE_MEMORY:
-        return 0.08; /* GB and GiB */
-    case HARDWARE_BOOST_CLOCK:
-    case HARDWARE_FP64:
-    case HARDWARE_FP64_TENSOR:
-    case HARDWARE_FP32:
-    case HARDWARE_TF32:
-    case HARDWARE_FP16:
-    case HARDWARE_FP8:
-    case HARDWARE_INT8:
-        return 0.025;
-    case HARDWARE_L2:
-    case HARDWARE_CUDA_CORES:
-        return 0.02;
-    default:
-        return 0.003;
-    }
-}
-
 static bool is_about(const struct hardware_fact *f, const struct hardware_device *d,
                      const char *board, enum hardware_quantity quantity) {
     if (f->quantity != quantity ||
@@ -95,27 +71,11 @@ static bool is_about(const struct hardware_fact *f, const struct hardware_device
 
 static bool has_value(const struct hardware_fact *f, double value) {
     for (size_t i = 0; i < HARDWARE_VALUES && f->values[i] > 0; i++) {
-        if (fabs(value - f->values[i]) <= f->values[i] * tolerance(f->quantity)) {
+        if (fabs(value - f->values[i]) <= f->values[i] * hardware_quantity(f->quantity)->tolerance) {
             return true;
         }
     }
     return false;
-}
-
-/* Related quantities that people name alike: right for one is right. */
-static enum hardware_quantity alike(enum hardware_quantity quantity) {
-    switch (quantity) {
-    case HARDWARE_L1_AND_SHARED:
-        return HARDWARE_SHARED_PER_SM;
-    case HARDWARE_FP64:
-        return HARDWARE_FP64_TENSOR;
-    case HARDWARE_CLUSTER_MAX:
-        return HARDWARE_CLUSTER_PORTABLE;
-    case HARDWARE_TF32:
-        return HARDWARE_FP32;
-    default:
-        return quantity;
-    }
 }
 
 bool hardware_contradicts(const struct hardware_subject *s,
@@ -132,7 +92,7 @@ bool hardware_contradicts(const struct hardware_subject *s,
         for (size_t i = 0; i < hardware_table_count; i++) {
             const struct hardware_fact *f = &hardware_table[i];
             bool same = is_about(f, &hardware_devices[d], s->board, quantity);
-            if (!same && !is_about(f, &hardware_devices[d], s->board, alike(quantity))) {
+            if (!same && !is_about(f, &hardware_devices[d], s->board, hardware_quantity(quantity)->alike)) {
                 continue;
             }
             if (has_value(f, value) || (below_is_fine && value < f->values[0])) {

@@ -37,10 +37,14 @@ enum hardware_quantity {
     HARDWARE_CLUSTER_PORTABLE,
     HARDWARE_CLUSTER_MAX,
     HARDWARE_CAPABILITY, /* 9.0 as 90 */
-    HARDWARE_QUANTITIES,
 };
-/* "shared memory per SM" */
-const char *hardware_quantity_name(enum hardware_quantity quantity);
+struct hardware_quantity_row {
+    const char *name; /* "shared memory per SM" */
+    enum hardware_quantity quantity;
+    enum hardware_quantity alike; /* one that people name alike: right for it is right */
+    double tolerance;             /* how far a rounded number may be off */
+};
+const struct hardware_quantity_row *hardware_quantity(enum hardware_quantity quantity);
 
 #define HARDWARE_VALUES 6
 struct hardware_fact {

@@ -19,23 +19,11 @@ struct agent_row {
     const char *name, *title, *project, *user, *detect;
     const char *reads; /* further folders, separated by spaces; NULL when unknown */
 };
+#include "skills/agents_schema.h"
 #include "skills/agents_table.h"
 
 #define USER_FILE_MAX (64u << 10)
 #define PATH_LIMIT 4096
-
-static const char user_schema[] =
-    "{\"type\":[\"array\",\"null\"],\"maxItems\":256,\"items\":{\"type\":\"object\","
-    "\"additionalProperties\":false,\"required\":[\"name\"],\"properties\":{"
-    "\"name\":{\"type\":\"string\",\"maxLength\":64,"
-    "\"pattern\":\"^[a-z0-9]+(-[a-z0-9]+)*$\"},"
-    "\"title\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":100,"
-    "\"pattern\":\"^[^\\\\p{C}]*$\"},"
-    "\"project\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024},"
-    "\"user\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024},"
-    "\"detect\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024},"
-    "\"reads\":{\"type\":\"array\",\"maxItems\":32,\"items\":{\"type\":\"string\","
-    "\"minLength\":1,\"maxLength\":1024}}}}}";
 
 /* --- paths with variables --- */
 
