@@ -25,6 +25,13 @@ char **strings_from(const json_t *array) {
     return list;
 }
 
+bool strings_have(const char *const *list, const char *word) {
+    while (*list && strcmp(*list, word) != 0) {
+        list++;
+    }
+    return *list != NULL;
+}
+
 void strings_free(char **list) {
     for (char **s = list; s && *s; s++) {
         free(*s);

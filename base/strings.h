@@ -7,6 +7,8 @@
 char **strings_copy(const char *const *list);
 /* The texts of an array; likewise. */
 char **strings_from(const json_t *array);
+/* Whether one of them is the word. */
+bool strings_have(const char *const *list, const char *word);
 /* The list and its strings; NULL is a no-op. */
 void strings_free(char **list);
 

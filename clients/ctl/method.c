@@ -1,6 +1,7 @@
 #include "clients/ctl/method.h"
 
 #include "base/mem.h"
+#include "base/strings.h"
 
 #include <string.h>
 
@@ -41,12 +42,19 @@ char *method_option_name(const json_t *parameter) {
     return option;
 }
 
+bool json_holds(const json_t *texts, const char *text) {
+    json_each(texts, i, one) {
+        if (strcmp(json_string_value(one), text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool schema_has_type(const json_t *schema, const char *type) {
     const json_t *is = json_object_get(schema, "type");
-    bool has = json_is_string(is) && strcmp(json_string_value(is), type) == 0;
-    json_each(is, i, one) {
-        has = has || strcmp(json_string_value(one), type) == 0;
-    }
+    bool has = json_is_string(is) ? strcmp(json_string_value(is), type) == 0
+                                  : json_holds(is, type);
     json_each(json_object_get(schema, "anyOf"), i, one) {
         has = has || schema_has_type(one, type);
     }
@@ -118,14 +126,8 @@ const char *method_instead(const char *name, size_t len) {
 }
 
 bool method_takes_commas(const json_t *parameter) {
-    static const char *const lists[] = {"agents", "arms", "scopes", "students"};
-    const char *name = json_get_string(parameter, "name", "");
-    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        if (strcmp(name, lists[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    static const char *const lists[] = {"agents", "arms", "scopes", "students", NULL};
+    return strings_have(lists, json_get_string(parameter, "name", ""));
 }
 
 bool method_is_prose(const json_t *parameter) {
@@ -135,10 +137,5 @@ bool method_is_prose(const json_t *parameter) {
 }
 
 bool method_has_flag(const json_t *method, const char *flag) {
-    json_each(json_object_get(method, "x-flags"), i, one) {
-        if (strcmp(json_string_value(one), flag) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_holds(json_object_get(method, "x-flags"), flag);
 }

@@ -2,14 +2,20 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "clients/ctl/method.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define OCCUPANCY_WORDS 70 /* columns beside its bars */
 
-static json_int_t number(const json_t *object, const char *key) {
+json_int_t count_of(const json_t *object, const char *key) {
     return json_get_integer(object, key, 0);
+}
+
+double number_of(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 /* --- kernel/check --- */
@@ -36,23 +42,23 @@ static void add_bytes(struct table *table, json_int_t bytes) {
 static void kernel_row(struct table *table, const json_t *kernel) {
     const json_t *best = best_occupancy(kernel);
     json_int_t spills =
-        number(kernel, "spill_store_bytes") + number(kernel, "spill_load_bytes");
+        count_of(kernel, "spill_store_bytes") + count_of(kernel, "spill_load_bytes");
     table_cell(table, json_get_string(kernel, "name", "?"));
-    if (number(kernel, "line")) {
-        table_cellf(table, "%lld", number(kernel, "line"));
+    if (count_of(kernel, "line")) {
+        table_cellf(table, "%lld", count_of(kernel, "line"));
     } else {
         table_cell(table, "–");
     }
-    table_cellf(table, "%lld", number(kernel, "registers"));
+    table_cellf(table, "%lld", count_of(kernel, "registers"));
     add_bytes(table, spills);
-    add_bytes(table, number(kernel, "static_shared_bytes"));
-    add_bytes(table, number(kernel, "stack_bytes"));
-    table_cellf(table, "%lld", number(kernel, "barriers"));
-    add_bytes(table, number(kernel, "code_bytes"));
+    add_bytes(table, count_of(kernel, "static_shared_bytes"));
+    add_bytes(table, count_of(kernel, "stack_bytes"));
+    table_cellf(table, "%lld", count_of(kernel, "barriers"));
+    add_bytes(table, count_of(kernel, "code_bytes"));
     if (best) {
         table_cellf(table, "%.0f %% at %lld",
                     json_number_value(json_object_get(best, "percent")),
-                    number(best, "block_threads"));
+                    count_of(best, "block_threads"));
     } else {
         table_cell(table, "–");
     }
@@ -73,22 +79,13 @@ static enum style occupancy_style(double percent) {
     return percent >= 50 ? STYLE_GREEN : percent > 0 ? STYLE_YELLOW : STYLE_RED;
 }
 
-static bool names(const json_t *list, const char *word) {
-    json_each(list, i, item) {
-        if (strcmp(json_string_value(item), word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What limits all the block sizes [first, end), or else the first. */
 static void add_limits(struct buf *out, const json_t *sizes, size_t first, size_t end) {
     const json_t *limits = json_object_get(json_array_get(sizes, first), "limited_by");
     const json_t *last = json_object_get(json_array_get(sizes, end - 1), "limited_by");
     const char *separator = "";
     json_each(limits, i, limit) {
-        if (names(last, json_string_value(limit))) {
+        if (json_holds(last, json_string_value(limit))) {
             buf_addf(out, "%s %s", separator, json_string_value(limit));
             separator = ",";
         }
@@ -105,16 +102,16 @@ static void occupancy_bar(const struct terminal *t, const json_t *sizes, size_t 
     const json_t *last = json_array_get(sizes, end - 1);
     double percent = json_number_value(json_object_get(one, "percent"));
     autobuf limits = BUF_INIT(1024), threads = BUF_INIT(64);
-    buf_addf(&threads, "%lld", number(one, "block_threads"));
-    buf_addf(&limits, "%lld", number(one, "blocks_per_sm"));
+    buf_addf(&threads, "%lld", count_of(one, "block_threads"));
+    buf_addf(&limits, "%lld", count_of(one, "blocks_per_sm"));
     if (last != one) {
-        buf_addf(&threads, "-%lld", number(last, "block_threads"));
-        buf_addf(&limits, " to %lld", number(last, "blocks_per_sm"));
+        buf_addf(&threads, "-%lld", count_of(last, "block_threads"));
+        buf_addf(&limits, " to %lld", count_of(last, "blocks_per_sm"));
     }
     buf_adds(&limits, " blocks an SM, limited by");
     add_limits(&limits, sizes, first, end);
     if (json_get_bool(one, "source_launch", 0)) {
-        buf_addf(&limits, " (launched at line %lld)", number(one, "line"));
+        buf_addf(&limits, " (launched at line %lld)", count_of(one, "line"));
     }
     printf("  %9s threads ", threads.data);
     int cells = render_bar_cells(t, OCCUPANCY_WORDS);

@@ -55,6 +55,9 @@ void render_workers(const struct terminal *t, const json_t *workers);
 /* daemon/status: a line for each part, the workers, and what is missing with the way to
  * get it. */
 int render_status(const struct terminal *t, const json_t *result);
+/* A member: a whole number, 0 where there is none; a number, NAN where it is none. */
+json_int_t count_of(const json_t *object, const char *key);
+double number_of(const json_t *object, const char *key);
 /* "n=1000 m=3", "" without sizes. Freed by the caller. */
 char *render_sizes(const json_t *sizes);
 /* Anything else: an indented outline of the JSON value. */

@@ -12,11 +12,6 @@
 #define INDENT 11
 #define LIFT_COLUMN (INDENT + PLOT_LIFT_CELLS + 12) /* behind "-100 … +100  " */
 
-static double number(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static enum style style_of(const char *verdict) {
     return strcmp(verdict, "helps") == 0   ? STYLE_GREEN
            : strcmp(verdict, "hurts") == 0 ? STYLE_RED
@@ -45,7 +40,7 @@ static const char *const column_titles[] = {
 
 static bool any(const json_t *arms, const char *key) {
     json_each(arms, i, arm) {
-        if (number(arm, key) > 0) {
+        if (number_of(arm, key) > 0) {
             return true;
         }
     }
@@ -93,8 +88,8 @@ static void put_amount(struct table *table, double value) {
 
 static void rate_cells(const struct terminal *t, struct table *table, const json_t *arm,
                        enum column column, enum style style) {
-    double rate = number(arm, "pass_rate"), low = number(arm, "low"),
-           high = number(arm, "high");
+    double rate = number_of(arm, "pass_rate"), low = number_of(arm, "low"),
+           high = number_of(arm, "high");
     autobuf bar = BUF_INIT(1024);
     if (isnan(rate)) {
         table_cell(table, column == BAR ? "no graded answer" : "–");
@@ -112,14 +107,14 @@ static void rate_cells(const struct terminal *t, struct table *table, const json
 }
 
 static void count_cell(struct table *table, const json_t *arm, const char *key) {
-    double count = number(arm, key);
+    double count = number_of(arm, key);
     table_cellf(table, "%.0f", count);
     table_style(table, count > 0 ? STYLE_YELLOW : STYLE_DIM);
 }
 
 static void arm_cell(const struct terminal *t, struct table *table, const json_t *arm,
                      enum column column, enum style style) {
-    double cost = number(arm, "cost");
+    double cost = number_of(arm, "cost");
     switch (column) {
     case NAME: {
         table_cellf(table, "  %s", json_get_string(arm, "name", ""));
@@ -131,10 +126,11 @@ static void arm_cell(const struct terminal *t, struct table *table, const json_t
         rate_cells(t, table, arm, column, style);
         break;
     case ANSWERS:
-        table_cellf(table, "%.0f of %.0f", number(arm, "passed"), number(arm, "runs"));
+        table_cellf(table, "%.0f of %.0f", number_of(arm, "passed"),
+                    number_of(arm, "runs"));
         break;
     case TOKENS:
-        put_amount(table, number(json_object_get(arm, "tokens"), "total"));
+        put_amount(table, number_of(json_object_get(arm, "tokens"), "total"));
         break;
     case COST:
         table_cellf(table, "%.4f", isnan(cost) ? 0 : cost);
@@ -183,8 +179,8 @@ static void put_p(const struct terminal *t, double p, int column) {
 
 static void lift_line(const struct terminal *t, const char *label, const json_t *lift,
                       enum style style) {
-    double estimate = number(lift, "estimate"), low = number(lift, "low"),
-           high = number(lift, "high"), p = number(lift, "p");
+    double estimate = number_of(lift, "estimate"), low = number_of(lift, "low"),
+           high = number_of(lift, "high"), p = number_of(lift, "p");
     autobuf plot = BUF_INIT(1024);
     if (isnan(estimate)) {
         return;
@@ -221,11 +217,11 @@ static void lift_lines(const struct terminal *t, const json_t *student,
             lift_line(t, label, one, style_of(json_get_string(one, "verdict", "")));
         }
     }
-    double estimate = number(ratio, "estimate");
+    double estimate = number_of(ratio, "estimate");
     if (!isnan(estimate)) {
         terminal_fact(t, &facts, "tokens", STYLE_PLAIN,
                       "%.2f times those without the skill [%.2f, %.2f]", estimate,
-                      number(ratio, "low"), number(ratio, "high"));
+                      number_of(ratio, "low"), number_of(ratio, "high"));
     }
 }
 
@@ -279,8 +275,8 @@ static void changed_line(const struct terminal *t, const json_t *tests, bool bet
 static void injection_line(const struct terminal *t, const json_t *student) {
     const json_t *injection = json_object_get(student, "injection");
     const json_t *ok = json_object_get(injection, "ok");
-    double expected = number(injection, "expected_tokens"),
-           seen = number(injection, "seen_tokens");
+    double expected = number_of(injection, "expected_tokens"),
+           seen = number_of(injection, "seen_tokens");
     bool answered = any(json_object_get(student, "arms"), "runs");
     if (!json_is_object(injection) || json_is_true(ok) || !answered) {
         return;
@@ -299,10 +295,10 @@ static void injection_line(const struct terminal *t, const json_t *student) {
 static void activation_line(const struct terminal *t, const json_t *activation) {
     if (json_is_object(activation)) {
         terminal_fact(t, &facts, "opened",
-                      number(activation, "activated") > 0 ? STYLE_PLAIN : STYLE_YELLOW,
+                      number_of(activation, "activated") > 0 ? STYLE_PLAIN : STYLE_YELLOW,
                       "the agent opened the skill in %.0f of %.0f "
                       "answers",
-                      number(activation, "activated"), number(activation, "of"));
+                      number_of(activation, "activated"), number_of(activation, "of"));
     }
 }
 
@@ -348,7 +344,7 @@ static void student_lines(const struct terminal *t, const json_t *student, bool 
 static double most_tests_needed(const json_t *students) {
     double most = 0;
     json_each(students, i, student) {
-        double more = number(json_object_get(student, "lift"), "more_tests_needed");
+        double more = number_of(json_object_get(student, "lift"), "more_tests_needed");
         bool open = strcmp(json_get_string(student, "verdict", ""), "no_evidence") == 0;
         most = open && more > most ? more : most;
     }
@@ -369,7 +365,7 @@ static bool is_too_hard(const json_t *students) {
     json_each(students, i, student) {
         json_each(json_object_get(student, "arms"), k, arm) {
             if (strcmp(json_get_string(arm, "name", ""), "skill") == 0 &&
-                !(number(arm, "pass_rate") < 0.5)) {
+                !(number_of(arm, "pass_rate") < 0.5)) {
                 return false;
             }
         }
@@ -414,8 +410,8 @@ static void record_lines(const struct terminal *t, const json_t *result) {
     const json_t *from = json_object_get(result, "provenance");
     putchar('\n');
     terminal_fact(t, &facts, "asked", STYLE_PLAIN,
-                  "%.0f requests, %.0f answers from the cache", number(from, "requests"),
-                  number(from, "cache_hits"));
+                  "%.0f requests, %.0f answers from the cache",
+                  number_of(from, "requests"), number_of(from, "cache_hits"));
     if (run) {
         terminal_fact(t, &facts, "record", STYLE_PLAIN, "upskillctl run show %s", run);
     }

@@ -16,10 +16,6 @@
 
 static const struct facts facts = {STYLE_PLAIN, 0, COLUMN};
 
-static json_int_t number(const json_t *object, const char *key) {
-    return json_get_integer(object, key, 0);
-}
-
 /* "2 fixes, 1 correction": what there is of each kind. */
 static void print_counts(const struct terminal *t, const json_t *counts) {
     static const struct {
@@ -35,7 +31,7 @@ static void print_counts(const struct terminal *t, const json_t *counts) {
     };
     autobuf text = BUF_INIT(4096);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        json_int_t n = number(counts, kinds[i].key);
+        json_int_t n = count_of(counts, kinds[i].key);
         if (n) {
             buf_addf(&text, "%s%lld %s", text.len ? ", " : "", n,
                      n == 1 ? kinds[i].one : kinds[i].many);
@@ -78,7 +74,7 @@ static void add_each(struct buf *text, const char *lead, const json_t *counts) {
 }
 
 static void print_tests(const struct terminal *t, const json_t *tests) {
-    json_int_t count = number(tests, "count"), wanted = number(tests, "wanted");
+    json_int_t count = count_of(tests, "count"), wanted = count_of(tests, "wanted");
     autobuf text = BUF_INIT(4096), less = BUF_INIT(64u << 10);
     buf_addf(&text, "%lld", count);
     if (count) {
@@ -86,22 +82,23 @@ static void print_tests(const struct terminal *t, const json_t *tests) {
         add_each(&text, "; ", json_object_get(tests, "kinds"));
     }
     terminal_fact(t, &facts, "tests", STYLE_PLAIN, "%s", text.data);
-    if (number(tests, "kept")) {
-        printf("%*s%lld of them were there before\n", COLUMN, "", number(tests, "kept"));
+    if (count_of(tests, "kept")) {
+        printf("%*s%lld of them were there before\n", COLUMN, "",
+               count_of(tests, "kept"));
     }
     if (count < wanted) {
         buf_addf(&less, "%lld were wanted: %s", wanted,
                  json_get_string(tests, "reason", "the traces hold no more material"));
         terminal_fact(t, &facts, "", STYLE_PLAIN, "%s", less.data);
     }
-    if (number(tests, "marked")) {
-        printf("%*s%lld left out as too easy\n", COLUMN, "", number(tests, "marked"));
+    if (count_of(tests, "marked")) {
+        printf("%*s%lld left out as too easy\n", COLUMN, "", count_of(tests, "marked"));
     }
 }
 
 static void print_teacher(const struct terminal *t, const json_t *teacher, bool refined) {
     const json_t *model = json_object_get(teacher, "model");
-    json_int_t drafts = number(teacher, "drafts");
+    json_int_t drafts = count_of(teacher, "drafts");
     autobuf text = BUF_INIT(4096);
     if (!teacher) {
         return;
@@ -115,8 +112,8 @@ static void print_teacher(const struct terminal *t, const json_t *teacher, bool 
     }
     if (model) {
         buf_addf(&text, "; %lld requests, %lld answers from the cache; %lld tokens",
-                 number(teacher, "requests"), number(teacher, "cached"),
-                 number(teacher, "tokens"));
+                 count_of(teacher, "requests"), count_of(teacher, "cached"),
+                 count_of(teacher, "tokens"));
         const json_t *cost = json_object_get(teacher, "cost");
         if (json_is_number(cost)) {
             buf_addf(&text, ", cost %.4f", json_number_value(cost));
@@ -133,7 +130,8 @@ static void print_check(const struct terminal *t, const json_t *check) {
     terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "passed" : "failed");
     size_t count = json_array_size(json_object_get(check, "findings"));
     printf(", %zu finding%s; ≈ %lld tokens, %lld in every session\n", count,
-           count == 1 ? "" : "s", number(tokens, "body"), number(tokens, "catalogue"));
+           count == 1 ? "" : "s", count_of(tokens, "body"),
+           count_of(tokens, "catalogue"));
 }
 
 /* What an improved skill's text lost and gained, as far as it is quickly read. */
@@ -189,7 +187,7 @@ static const char *typed(const char *path) {
 static void print_next(const json_t *result, const char *path) {
     const json_t *evaluation = json_object_get(result, "evaluation");
     bool measured = json_object_get(evaluation, "students") != NULL;
-    bool judged = number(json_object_get(result, "tests"), "count") >= LEAST_TESTS;
+    bool judged = count_of(json_object_get(result, "tests"), "count") >= LEAST_TESTS;
     const char *at = typed(path);
     printf("\nnext      read %s/SKILL.md\n", at);
     if (json_array_size(json_object_get(json_object_get(result, "check"), "findings"))) {

@@ -1,6 +1,7 @@
 /* What is known against tests: one line a mark, with the tests that have it. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "clients/ctl/method.h"
 #include "clients/ctl/render.h"
 
 #include <string.h>
@@ -8,12 +9,7 @@
 #define MARK_TESTS_SHOWN 12u
 
 static bool has_mark(const json_t *test, const char *name) {
-    json_each(json_object_get(test, "marks"), i, mark) {
-        if (strcmp(json_string_value(mark), name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_holds(json_object_get(test, "marks"), name);
 }
 
 /* The sentence of a test that has no other mark is about this one. */

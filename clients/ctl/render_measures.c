@@ -14,10 +14,6 @@ int render_bar_cells(const struct terminal *t, int words) {
     return room < BAR_MIN ? BAR_MIN : room > BAR_MAX ? BAR_MAX : room;
 }
 
-static json_int_t number(const json_t *object, const char *key) {
-    return json_get_integer(object, key, 0);
-}
-
 static double real(const json_t *object, const char *key) {
     return json_number_value(json_object_get(object, key));
 }
@@ -57,13 +53,13 @@ static void put_added(const struct terminal *t, const json_t *result) {
 /* --- time --- */
 
 static void add_clocks(struct buf *out, const json_t *timing) {
-    buf_addf(out, "(%lld samples, %s cache", number(timing, "samples"),
+    buf_addf(out, "(%lld samples, %s cache", count_of(timing, "samples"),
              json_get_string(timing, "cache", "?"));
-    if (number(timing, "sm_clock_mhz")) {
-        buf_addf(out, ", SM at %lld MHz", number(timing, "sm_clock_mhz"));
+    if (count_of(timing, "sm_clock_mhz")) {
+        buf_addf(out, ", SM at %lld MHz", count_of(timing, "sm_clock_mhz"));
     }
-    if (number(timing, "mem_clock_mhz")) {
-        buf_addf(out, ", memory at %lld MHz", number(timing, "mem_clock_mhz"));
+    if (count_of(timing, "mem_clock_mhz")) {
+        buf_addf(out, ", memory at %lld MHz", count_of(timing, "mem_clock_mhz"));
     }
     buf_adds(out, ")");
     if (json_is_true(json_object_get(timing, "throttled"))) {
@@ -154,7 +150,7 @@ static const json_t *worst_line(const json_t *counters) {
 
 static void put_coalescing(const struct terminal *t, const json_t *counters) {
     const json_t *worst = worst_line(counters);
-    if (!number(counters, "global_requests")) {
+    if (!count_of(counters, "global_requests")) {
         return;
     }
     double percent = coalescing(counters);
@@ -162,15 +158,15 @@ static void put_coalescing(const struct terminal *t, const json_t *counters) {
     put_share(t, percent);
     printf("  %.3g sectors a request", real(counters, "global_sectors_per_request"));
     if (worst && percent < POOR_COALESCING) {
-        printf(", worst in line %lld", number(worst, "line"));
+        printf(", worst in line %lld", count_of(worst, "line"));
     }
     putchar('\n');
 }
 
 static void put_counters(const struct terminal *t, const json_t *counters) {
-    json_int_t requests = number(counters, "shared_requests");
-    json_int_t conflicts = number(counters, "shared_bank_conflicts");
-    json_int_t divergent = number(counters, "divergent_branches");
+    json_int_t requests = count_of(counters, "shared_requests");
+    json_int_t conflicts = count_of(counters, "shared_bank_conflicts");
+    json_int_t divergent = count_of(counters, "divergent_branches");
     if (!json_is_object(counters)) {
         return;
     }
@@ -185,13 +181,13 @@ static void put_counters(const struct terminal *t, const json_t *counters) {
         put_label(t, "lanes active");
         put_share(t, real(counters, "active_lanes_percent"));
         printf("  %lld of %lld branches diverge\n", divergent,
-               number(counters, "branches"));
+               count_of(counters, "branches"));
     }
-    if (!number(counters, "instructions")) {
+    if (!count_of(counters, "instructions")) {
         return; /* the launch did not come so far */
     }
     put_label(t, "work");
-    printf("%lld warp instructions\n", number(counters, "instructions"));
+    printf("%lld warp instructions\n", count_of(counters, "instructions"));
 }
 
 void render_measures(const struct terminal *t, const json_t *result) {

@@ -9,11 +9,6 @@
 
 #define BAR 20
 
-static double rate_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void put_bar(const struct terminal *t, double rate, enum style style) {
     terminal_bar(t, isnan(rate) ? 0 : rate, BAR, style);
     if (isnan(rate)) {
@@ -33,7 +28,7 @@ static void print_round(const struct terminal *t, const json_t *round) {
     bool accepted = json_get_bool(round, "accepted", 0);
     const char *why = json_get_string(round, "why", NULL);
     printf("  %2d  ", (int)json_get_integer(round, "round", 0));
-    put_bar(t, rate_of(round, "gate_after"), accepted ? STYLE_GREEN : STYLE_DIM);
+    put_bar(t, number_of(round, "gate_after"), accepted ? STYLE_GREEN : STYLE_DIM);
     put_edits(json_object_get(round, "edits"));
     terminal_put(t, accepted ? STYLE_GREEN : STYLE_YELLOW,
                  accepted ? "kept" : "rejected");
@@ -70,14 +65,14 @@ static void print_verdict(const struct terminal *t, const json_t *verdict) {
                        : strcmp(word, "hurts") == 0 ? STYLE_RED
                                                     : STYLE_YELLOW;
     autobuf plot = BUF_INIT(4096);
-    evaluation_plot_lift(&plot, rate_of(lift, "estimate"), rate_of(lift, "low"),
-                         rate_of(lift, "high"));
+    evaluation_plot_lift(&plot, number_of(lift, "estimate"), number_of(lift, "low"),
+                         number_of(lift, "high"));
     static const char lead[] = "  on tests that decided nothing: ";
     autobuf text = BUF_INIT(4096);
-    buf_addf(&text, "%.0f%% instead of %.0f%%", 100 * rate_of(verdict, "final"),
-             100 * rate_of(verdict, "start"));
-    if (!isnan(rate_of(lift, "p"))) {
-        buf_addf(&text, " (p = %.3g, %d tests)", rate_of(lift, "p"),
+    buf_addf(&text, "%.0f%% instead of %.0f%%", 100 * number_of(verdict, "final"),
+             100 * number_of(verdict, "start"));
+    if (!isnan(number_of(lift, "p"))) {
+        buf_addf(&text, " (p = %.3g, %d tests)", number_of(lift, "p"),
                  (int)json_get_integer(lift, "n_tests", 0));
     }
     fputs(lead, stdout);
@@ -100,9 +95,9 @@ void render_refinement(const struct terminal *t, const json_t *refinement) {
            (int)json_get_integer(refinement, "kept", 0), json_array_size(rounds),
            stop_in_words(json_get_string(refinement, "stopped", "")), problem ? ": " : "",
            problem ? problem : "");
-    if (json_array_size(rounds) && !isnan(rate_of(gate, "start"))) {
+    if (json_array_size(rounds) && !isnan(number_of(gate, "start"))) {
         fputs("  gate\n   –  ", stdout);
-        put_bar(t, rate_of(gate, "start"), STYLE_BLUE);
+        put_bar(t, number_of(gate, "start"), STYLE_BLUE);
         fputs("  as it was\n", stdout);
     }
     json_each(rounds, i, round) {

@@ -9,11 +9,6 @@
 #define BAR_CELLS 20
 #define NARROW 100 /* columns */
 
-static double number(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static long percent(double rate) {
     return lround(100 * rate);
 }
@@ -34,7 +29,7 @@ static enum style style_of(const json_t *row) {
 }
 
 static void rates_cell(struct table *table, const json_t *of) {
-    double before = number(of, "baseline_rate"), after = number(of, "skill_rate");
+    double before = number_of(of, "baseline_rate"), after = number_of(of, "skill_rate");
     if (isnan(before) && isnan(after)) {
         table_cell(table, "–");
     } else if (isnan(before)) {
@@ -47,8 +42,8 @@ static void rates_cell(struct table *table, const json_t *of) {
 }
 
 static void lift_cell(struct table *table, const json_t *lift, bool narrow) {
-    double estimate = number(lift, "estimate"), low = number(lift, "low"),
-           high = number(lift, "high");
+    double estimate = number_of(lift, "estimate"), low = number_of(lift, "low"),
+           high = number_of(lift, "high");
     if (isnan(estimate)) {
         table_cell(table, "");
     } else if (isnan(low) || isnan(high) || narrow) {
@@ -67,7 +62,7 @@ static void row_cells(struct table *table, const json_t *row, bool narrow) {
     table_cell(table, strcmp(state, "complete") == 0 ? verdict_of(row) : state);
     rates_cell(table, row);
     lift_cell(table, json_object_get(row, "lift"), narrow);
-    double tests = number(row, "tests");
+    double tests = number_of(row, "tests");
     if (narrow) {
         return;
     }
@@ -148,7 +143,7 @@ static void show_row(const struct terminal *t, const json_t *row) {
     fputs(": ", stdout);
     terminal_put(t, style_of(row), verdict_of(row));
     const json_t *lift = json_object_get(row, "lift");
-    double estimate = number(lift, "estimate"), p = number(lift, "p");
+    double estimate = number_of(lift, "estimate"), p = number_of(lift, "p");
     if (!isnan(estimate)) {
         printf(", %+ld points", percent(estimate));
     }
@@ -157,8 +152,8 @@ static void show_row(const struct terminal *t, const json_t *row) {
         printf(p < 0.001 ? "< 0.001" : p < 0.1 ? "= %.3f" : "= %.2f", p);
     }
     putchar('\n');
-    bar(t, "without", number(row, "baseline_rate"), STYLE_PLAIN);
-    bar(t, "with", number(row, "skill_rate"), style_of(row));
+    bar(t, "without", number_of(row, "baseline_rate"), STYLE_PLAIN);
+    bar(t, "with", number_of(row, "skill_rate"), style_of(row));
 }
 
 static int run_show(const struct terminal *t, const json_t *result) {

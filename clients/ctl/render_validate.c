@@ -10,10 +10,6 @@
 
 enum { MAX_SAMPLES = 4, MAX_ROWS = 24, WIDE = 80 };
 
-static json_int_t number(const json_t *object, const char *key) {
-    return json_get_integer(object, key, 0);
-}
-
 static double real(const json_t *value) {
     const char *word = json_string_value(value);
     return !word                  ? json_number_value(value)
@@ -54,7 +50,7 @@ static void sizes_cell(struct table *table, const json_t *sizes) {
 
 static void output_row(struct table *table, const json_t *item, const json_t *output) {
     sizes_cell(table, json_object_get(item, "sizes"));
-    table_cellf(table, "%lld", number(item, "trial"));
+    table_cellf(table, "%lld", count_of(item, "trial"));
     if (!output) {
         for (int i = 0; i < 5; i++) {
             table_cell(table, "–");
@@ -64,7 +60,7 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
         return;
     }
     table_cell(table, json_get_string(output, "name", "?"));
-    json_int_t elements = number(output, "elements");
+    json_int_t elements = count_of(output, "elements");
     table_cellf(table, "%lld", elements);
     if (verdict_is(output, "unjudged")) {
         for (int i = 0; i < 3; i++) {
@@ -74,15 +70,15 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
         table_style(table, STYLE_YELLOW);
         return;
     }
-    table_cellf(table, "%lld", number(output, "mismatches"));
+    table_cellf(table, "%lld", count_of(output, "mismatches"));
     table_cellf(table, "%.3g", real(json_object_get(output, "max_abs_error")));
     table_cellf(table, "%.3g", real(json_object_get(output, "max_rel_error")));
     json_int_t judged = json_get_integer(output, "judged", elements);
     autofree char *of = judged < elements
                             ? xasprintf(", judged %lld of %lld", judged, elements)
                             : xstrdup("");
-    table_cellf(table, "%s%s", number(output, "mismatches") ? "wrong" : "ok", of);
-    table_style(table, number(output, "mismatches") ? STYLE_RED : STYLE_GREEN);
+    table_cellf(table, "%s%s", count_of(output, "mismatches") ? "wrong" : "ok", of);
+    table_style(table, count_of(output, "mismatches") ? STYLE_RED : STYLE_GREEN);
 }
 
 /* Every trial that failed, and the first of those that did not. */
@@ -98,7 +94,7 @@ static void case_table(const struct terminal *t, const json_t *cases) {
         if (!passes(item) && !json_array_size(json_object_get(item, "outputs"))) {
             output_row(table, item, NULL); /* it did not get so far */
         }
-        if ((passes(item) || verdict_is(item, "unjudged")) && number(item, "trial")) {
+        if ((passes(item) || verdict_is(item, "unjudged")) && count_of(item, "trial")) {
             good++;
             continue;
         }
@@ -173,7 +169,7 @@ static void put_sample(const struct terminal *t, const json_t *sample) {
 static void histogram(const struct terminal *t, const json_t *buckets) {
     double largest = 0;
     json_each(buckets, i, bucket) {
-        largest = fmax(largest, (double)number(bucket, "count"));
+        largest = fmax(largest, (double)count_of(bucket, "count"));
     }
     if (json_array_size(buckets) < 2) {
         return;
@@ -186,10 +182,10 @@ static void histogram(const struct terminal *t, const json_t *buckets) {
         } else {
             printf("      from 2^%-4.0f", power);
         }
-        printf(" %8lld", number(bucket, "count"));
+        printf(" %8lld", count_of(bucket, "count"));
         /* By the logarithm: one wrong element among millions should be seen. */
         autobuf bar = BUF_INIT(4096);
-        terminal_add_bar(&bar, log1p((double)number(bucket, "count")) / log1p(largest),
+        terminal_add_bar(&bar, log1p((double)count_of(bucket, "count")) / log1p(largest),
                          render_bar_cells(t, 28));
         bar.data[strcspn(bar.data, " ")] = '\0'; /* nothing stands behind it */
         fputs(*bar.data ? "  " : "", stdout);
@@ -203,7 +199,7 @@ static void put_case(const struct terminal *t, const json_t *item) {
     autofree char *text = render_sizes(json_object_get(item, "sizes"));
     fputs(*text ? " in " : "", stdout);
     terminal_put(t, STYLE_PLAIN, text);
-    printf(", trial %lld, seed ", number(item, "trial"));
+    printf(", trial %lld, seed ", count_of(item, "trial"));
     terminal_put(t, STYLE_PLAIN, json_get_string(item, "seed", "?"));
     putchar('\n');
 }
@@ -211,7 +207,7 @@ static void put_case(const struct terminal *t, const json_t *item) {
 static void first_wrong(const struct terminal *t, const json_t *cases) {
     json_each(cases, i, item) {
         json_each(json_object_get(item, "outputs"), k, output) {
-            if (!number(output, "mismatches")) {
+            if (!count_of(output, "mismatches")) {
                 continue;
             }
             printf("\nfirst wrong elements of ");
@@ -244,7 +240,7 @@ static void put_error(const struct terminal *t, const json_t *result) {
         terminal_put(t, STYLE_BOLD, json_get_string(one, "opcode", "?"));
         printf(" at ");
         terminal_put(t, STYLE_PLAIN, json_get_string(one, "file", "?"));
-        printf(":%lld\n", number(one, "line"));
+        printf(":%lld\n", count_of(one, "line"));
     }
     if (hint) {
         terminal_put(t, STYLE_BLUE, "hint: ");
@@ -266,7 +262,7 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     const char *verdict = json_get_string(result, "verdict", "?");
     putchar('\n');
     terminal_put(t, verdict_style(result), verdict);
-    json_int_t warnings = number(result, "warnings");
+    json_int_t warnings = count_of(result, "warnings");
     if (warnings && (passes(result) || json_get_bool(result, "strict", 0))) {
         printf("%s %lld warning%s%s", passes(result) ? " with" : ":", warnings,
                warnings == 1 ? "" : "s",
@@ -280,7 +276,7 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     if (findings) {
         printf(", %zu finding%s", findings, findings == 1 ? "" : "s");
     }
-    json_int_t skipped = number(json_object_get(result, "budget"), "skipped_trials");
+    json_int_t skipped = count_of(json_object_get(result, "budget"), "skipped_trials");
     if (skipped) {
         printf(", %lld trials left out by the budget", skipped);
     }
@@ -294,7 +290,7 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     }
     if (trial) {
         printf("one trial again with ideal sums: %s (%lld ms)\n",
-               json_get_string(trial, "verdict", "?"), number(trial, "ms"));
+               json_get_string(trial, "verdict", "?"), count_of(trial, "ms"));
     }
     const char *fallback = json_get_string(backend, "fallback", NULL);
     if (fallback) {

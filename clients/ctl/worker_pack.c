@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "clients/ctl/elf_needs.h"
 #include "clients/ctl/texts.h"
 
@@ -107,14 +108,9 @@ static int stage_all(struct pack *p, struct err *err) {
 /* --- is it fit to travel? --- */
 
 static bool is_everywhere(const char *library) {
-    static const char *const names[] = {"libc.so.6", "libm.so.6", "libdl.so.2",
-                                        "libpthread.so.0", "librt.so.1"};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (strcmp(library, names[i]) == 0) {
-            return true;
-        }
-    }
-    return strncmp(library, "ld-linux", strlen("ld-linux")) == 0;
+    static const char *const names[] = {"libc.so.6",       "libm.so.6",  "libdl.so.2",
+                                        "libpthread.so.0", "librt.so.1", NULL};
+    return strings_have(names, library) || strncmp(library, "ld-linux", 8) == 0;
 }
 
 static int check_program(const struct pack *p, struct err *err) {

@@ -1,6 +1,7 @@
 /* Walking a folder of skills: bounded, following no link, opening nothing that blocks. */
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "base/work_stop.h"
 #include "skills/catalog/catalog_internal.h"
 #include "skills/format/skill.h"
@@ -160,14 +161,9 @@ static void add_skill(struct walk *w, const char *path, const struct found_skill
 
 /* Version control, packages, and what an install left half-way. */
 static bool is_skipped(const char *name) {
-    static const char *const names[] = {".",   "..",   ".git",       "node_modules",
-                                        ".hg", ".svn", "__pycache__"};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (strcmp(name, names[i]) == 0) {
-            return true;
-        }
-    }
-    return strncmp(name, ".upskilld-", 10) == 0;
+    static const char *const names[] = {".",   "..",   ".git",        "node_modules",
+                                        ".hg", ".svn", "__pycache__", NULL};
+    return strings_have(names, name) || strncmp(name, ".upskilld-", 10) == 0;
 }
 
 static void walk_folder(struct walk *w, int folder, const char *path, unsigned depth);

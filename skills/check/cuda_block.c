@@ -1,26 +1,18 @@
 #include "skills/check/cuda_block.h"
 #include "base/mem.h"
+#include "base/strings.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static bool is_one_of(const char *word, const char *const *list, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(word, list[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool cuda_block_is(const struct markdown_code *code) {
-    static const char *const cuda[] = {"cuda",     "cu",  "cuda-cpp",
-                                       "cuda-c++", "cuh", "cudac"};
-    static const char *const cpp[] = {"c++", "cpp", "cc", "cxx", "c"};
-    if (is_one_of(code->language, cuda, ARRAY_LEN(cuda))) {
+    static const char *const cuda[] = {"cuda", "cu",    "cuda-cpp", "cuda-c++",
+                                       "cuh",  "cudac", NULL};
+    static const char *const cpp[] = {"c++", "cpp", "cc", "cxx", "c", NULL};
+    if (strings_have(cuda, code->language)) {
         return true;
     }
-    return is_one_of(code->language, cpp, ARRAY_LEN(cpp)) &&
+    return strings_have(cpp, code->language) &&
            (strstr(code->text, "__global__") || strstr(code->text, "__device__"));
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "base/text.h"
 #include "skills/check/skill_check.h"
 
@@ -24,13 +25,10 @@ static json_t *one_of(const json_t *finding) {
 /* What lies behind a limit of the whole skill, where nobody looks. */
 static void add_unseen(const struct skill *s, json_t *findings) {
     static const char *const codes[] = {"too_many_files", "too_many_bytes",
-                                        "folder_too_deep", "text_too_long"};
+                                        "folder_too_deep", "text_too_long", NULL};
     json_each(s->problems, i, problem) {
-        const char *code = json_get_string(problem, "code", "");
-        for (size_t k = 0; k < ARRAY_LEN(codes); k++) {
-            if (strcmp(code, codes[k]) == 0) {
-                json_array_append(findings, (json_t *)(uintptr_t)problem);
-            }
+        if (strings_have(codes, json_get_string(problem, "code", ""))) {
+            json_array_append(findings, problem);
         }
     }
 }

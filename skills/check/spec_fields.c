@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/edit_distance.h"
+#include "base/strings.h"
 #include "base/text.h"
 #include "skills/format/pattern.h"
 
@@ -207,13 +208,6 @@ static void check_allowed_tools(const struct spec *s) {
 
 /* --- other fields --- */
 
-static bool is_listed(const char *name, const char *const *list) {
-    while (*list && strcmp(*list, name) != 0) {
-        list++;
-    }
-    return *list != NULL;
-}
-
 /* Equal but for case and the kind of separator, or one edit off. */
 static const char *meant_field(const char *name) {
     char plain[64];
@@ -233,8 +227,8 @@ static const char *meant_field(const char *name) {
 }
 
 static const char *meant_of(const struct yaml_pair *p) {
-    bool known = p->depth != 0 || is_listed(p->key, known_fields) ||
-                 is_listed(p->key, agent_fields);
+    bool known = p->depth != 0 || strings_have(known_fields, p->key) ||
+                 strings_have(agent_fields, p->key);
     return known ? NULL : meant_field(p->key);
 }
 
@@ -278,7 +272,7 @@ static bool is_said(const struct spec *s, const struct yaml_pair *p) {
 }
 
 static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
-    bool agent = is_listed(p->key, agent_fields);
+    bool agent = strings_have(agent_fields, p->key);
     const char *meant = meant_of(p);
     json_t *f;
     if (agent) {
@@ -303,7 +297,7 @@ static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
 static void check_unknown_fields(const struct spec *s) {
     for (size_t i = 0; i < s->text->places.count; i++) {
         const struct yaml_pair *p = &s->text->places.pairs[i];
-        if (p->depth == 0 && !is_said(s, p) && !is_listed(p->key, known_fields)) {
+        if (p->depth == 0 && !is_said(s, p) && !strings_have(known_fields, p->key)) {
             check_unknown(s, p);
         }
     }

@@ -111,7 +111,7 @@ static bool is_normal_path(const char *path) {
 }
 
 /* Opens each component relative to the one before, none of them a link. */
-static int open_beneath(int folder, const char *path) {
+int skill_open_beneath(int folder, const char *path) {
     int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     autofd int parent = fcntl(folder, F_DUPFD_CLOEXEC, 3);
     const char *slash;
@@ -130,7 +130,7 @@ int skill_open_file(int folder, const char *path) {
         errno = EINVAL;
         return -1;
     }
-    return open_beneath(folder, path);
+    return skill_open_beneath(folder, path);
 }
 
 static int read_all(int fd, struct buf *out) {
@@ -151,6 +151,14 @@ static int read_all(int fd, struct buf *out) {
     }
 }
 
+int skill_read_beneath(int folder, const char *path, struct buf *out) {
+    autofd int fd = skill_open_beneath(folder, path);
+    struct stat st;
+    return fd < 0 || fstat(fd, &st) < 0 ? -errno
+           : !S_ISREG(st.st_mode)       ? -EINVAL
+                                        : read_all(fd, out);
+}
+
 int skill_read_file(const char *folder, const char *path, struct buf *out,
                     struct err *err) {
     if (!is_normal_path(path)) {
@@ -160,11 +168,7 @@ int skill_read_file(const char *folder, const char *path, struct buf *out,
     if (root < 0) {
         return root;
     }
-    autofd int fd = open_beneath(root, path);
-    struct stat st;
-    int rc = fd < 0 || fstat(fd, &st) < 0 ? -errno
-             : !S_ISREG(st.st_mode)       ? -EINVAL
-                                          : read_all(fd, out);
+    int rc = skill_read_beneath(root, path, out);
     if (rc == -ELOOP || rc == -ENOTDIR) {
         return err_set(err, -ELOOP, "%s: links are not followed", path);
     }

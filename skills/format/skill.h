@@ -120,6 +120,10 @@ int skill_read_file(const char *folder, const char *path, struct buf *out,
                     struct err *err);
 /* The same by the folder's descriptor: opened for reading, or -1 with errno. */
 int skill_open_file(int folder, const char *path);
+/* The same for a path that needs not be normal; and a regular file so read, appended to
+ * out: 0 or -errno, -EINVAL for what is none. */
+int skill_open_beneath(int folder, const char *path);
+int skill_read_beneath(int folder, const char *path, struct buf *out);
 /* The digest of the whole skill: SHA-256 over the sorted (path, is executable, digest);
  * of a skill opened with digests. */
 void skill_digest(const struct skill *s, char ret[static 72]);

@@ -308,8 +308,8 @@ static void add_file(struct diff *d, int now_dir, const struct skill_file *now,
     struct buf *out = &d->text;
     struct counts counts = {0};
     const char *path = now ? now->path : shall->path;
-    int rc = now ? install_read_file(now_dir, path, &old_text) : 0;
-    rc = rc == 0 && shall ? install_read_file(shall_dir, path, &new_text) : rc;
+    int rc = now ? skill_read_beneath(now_dir, path, &old_text) : 0;
+    rc = rc == 0 && shall ? skill_read_beneath(shall_dir, path, &new_text) : rc;
     buf_addf(out, "--- %s%s\n+++ %s%s\n", now ? "installed/" : "/dev/null",
              now ? path : "", shall ? "new/" : "/dev/null", shall ? path : "");
     if (now && shall && now->mode != shall->mode) {

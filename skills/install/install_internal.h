@@ -48,10 +48,6 @@ int install_tree_of(const struct skill *skill, struct install_tree *ret, struct 
 void install_tree_digest(const struct install_tree *t, char ret[static 72]);
 const struct skill_file *install_tree_find(const struct install_tree *t,
                                            const char *path);
-/* Open a file by its path beneath dir, following no link anywhere. -1 with errno. */
-int install_open_file(int dir, const char *path);
-/* Read a regular file so opened, up to out's limit. 0 or -errno. */
-int install_read_file(int dir, const char *path, struct buf *out);
 
 /* --- staging (install_stage.c) --- */
 

@@ -197,7 +197,7 @@ static int take_record(int folder, struct buf *text, int read_rc,
 int install_record_read(int folder, struct install_record *ret, struct err *err) {
     struct install_record record = {.skills = json_object()};
     autobuf text = BUF_INIT(RECORD_MAX);
-    int rc = install_read_file(folder, INSTALL_LOCK_FILE, &text);
+    int rc = skill_read_beneath(folder, INSTALL_LOCK_FILE, &text);
     if (rc == -EACCES || rc == -EPERM || rc == -EIO) {
         rc = install_failed(err, rc, INSTALL_LOCK_FILE);
     } else {
@@ -242,7 +242,7 @@ char *install_source(const char *folder) {
     autofree char *parent = xstrndup(folder, (size_t)(name - folder));
     autofd int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     autobuf text = BUF_INIT(SOURCE_MAX);
-    if (fd < 0 || install_read_file(fd, INSTALL_LOCK_FILE, &text) < 0) {
+    if (fd < 0 || skill_read_beneath(fd, INSTALL_LOCK_FILE, &text) < 0) {
         return NULL;
     }
     autojson *whole = json_parse(text.data, text.len, NULL);

@@ -83,7 +83,7 @@ static int source_changed(struct err *err, const char *path) {
 
 static int open_source(int source, const struct skill_file *file, struct err *err) {
     struct stat st;
-    int fd = install_open_file(source, file->path);
+    int fd = skill_open_beneath(source, file->path);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         return fd;
     }

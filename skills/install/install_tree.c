@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/strings.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -143,41 +144,6 @@ int install_tree_of(const struct skill *skill, struct install_tree *ret,
 
 /* --- what lies there --- */
 
-int install_open_file(int dir, const char *path) {
-    autofree char *copy = xstrdup(path);
-    autofd int at = fcntl(dir, F_DUPFD_CLOEXEC, 3);
-    char *name = copy;
-    for (char *slash; at >= 0 && (slash = strchr(name, '/')); name = slash + 1) {
-        *slash = '\0';
-        int next = openat(at, name, OPEN_FOLDER);
-        fd_close_p(&at);
-        at = next;
-    }
-    int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    return at < 0 ? -1 : openat(at, name, flags);
-}
-
-int install_read_file(int dir, const char *path, struct buf *out) {
-    autofd int fd = install_open_file(dir, path);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0) {
-        return -errno;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        return -EINVAL;
-    }
-    char bytes[16u << 10];
-    for (;;) {
-        ssize_t n = read(fd, bytes, sizeof bytes);
-        if (n <= 0 && !(n < 0 && errno == EINTR)) {
-            return n < 0 ? -errno : 0;
-        }
-        if (n > 0 && buf_add(out, bytes, (size_t)n) < 0) {
-            return -EFBIG;
-        }
-    }
-}
-
 struct reading {
     struct install_tree *tree;
     struct err *err;
@@ -244,7 +210,7 @@ static int read_entry(struct reading *r, int dir, const char *name, const char *
         return 0;
     }
     autofd int fd =
-        folder ? openat(dir, name, OPEN_FOLDER) : install_open_file(dir, name);
+        folder ? openat(dir, name, OPEN_FOLDER) : skill_open_beneath(dir, name);
     if (fd < 0) {
         return install_failed(r->err, -errno, path);
     }
@@ -253,14 +219,9 @@ static int read_entry(struct reading *r, int dir, const char *name, const char *
 
 /* What using a skill leaves behind by itself is no change of it. */
 static bool is_passed_over(const char *name) {
-    static const char *const names[] = {".", "..", "__pycache__", ".DS_Store",
-                                        "Thumbs.db"};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (strcmp(name, names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    static const char *const names[] = {".",         "..",        "__pycache__",
+                                        ".DS_Store", "Thumbs.db", NULL};
+    return strings_have(names, name);
 }
 
 static int read_folder(struct reading *r, int dir, const char *prefix, unsigned depth) {

@@ -1,6 +1,8 @@
 /* The values of kernel-builder's keys: types, names, versions, paths, lists of words. */
 #include "skills/kernel_project/build_toml_report.h"
 
+#include "base/strings.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,15 +199,6 @@ static void check_path(struct build_toml_report *r, const struct toml_node *item
     }
 }
 
-static bool is_one_of(const char *word, const char *const *words) {
-    for (; *words; words++) {
-        if (strcmp(*words, word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void suggest(struct build_toml_report *r, json_t *finding,
                     const struct toml_node *item, const char *word) {
     if (word) {
@@ -244,7 +237,7 @@ static void check_backend(struct build_toml_report *r, const struct toml_node *n
                           bool of_kernel) {
     const char *word = json_string_value(node->value);
     const char *const *known = of_kernel ? kernel_backends : all_backends;
-    if (is_one_of(word, known) &&
+    if (strings_have(known, word) &&
         !(strcmp(word, "tpu") == 0 && r->edition == BUILD_TOML_4)) {
         return;
     }
@@ -258,7 +251,7 @@ static void check_backend(struct build_toml_report *r, const struct toml_node *n
 
 static void check_depend(struct build_toml_report *r, const struct toml_node *item) {
     const char *word = json_string_value(item->value);
-    if (is_one_of(word, build_toml_depends)) {
+    if (strings_have(build_toml_depends, word)) {
         return;
     }
     json_t *finding =
@@ -275,14 +268,14 @@ static void check_python_depend(struct build_toml_report *r,
                                 const struct toml_node *item) {
     const char *word = json_string_value(item->value);
     bool cuda = strcmp(key->section, "general.cuda") == 0;
-    if (is_one_of(word, build_toml_python_depends) ||
-        (cuda && is_one_of(word, build_toml_cuda_python_depends))) {
+    if (strings_have(build_toml_python_depends, word) ||
+        (cuda && strings_have(build_toml_cuda_python_depends, word))) {
         return;
     }
     if (strcmp(word, "nki") == 0 && strcmp(key->section, "general.neuron") == 0) {
         return;
     }
-    bool belongs = is_one_of(word, build_toml_cuda_python_depends);
+    bool belongs = strings_have(build_toml_cuda_python_depends, word);
     json_t *finding = build_toml_add_value(
         r, "build_toml_python_depends", FINDING_WARNING, item,
         belongs
@@ -306,7 +299,7 @@ static char *corrected_capability(const char *s) {
     }
     char *word = n == 1 ? xasprintf("%.1s.0%s", s, letter)
                         : xasprintf("%.*s.%c%s", (int)n - 1, s, s[n - 1], letter);
-    if (!is_one_of(word, build_toml_capabilities)) {
+    if (!strings_have(build_toml_capabilities, word)) {
         free(word);
         return NULL;
     }
@@ -324,7 +317,7 @@ static bool is_capability(const char *s) {
 
 static void check_capability(struct build_toml_report *r, const struct toml_node *item) {
     const char *word = json_string_value(item->value);
-    if (is_one_of(word, build_toml_capabilities)) {
+    if (strings_have(build_toml_capabilities, word)) {
         return;
     }
     static const char known[] = "7.0 7.2 7.5 8.0 8.6 8.7 8.9 9.0 9.0a 10.0 10.0a 10.1 "

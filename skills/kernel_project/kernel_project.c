@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/lines.h"
+#include "base/strings.h"
 #include "skills/kernel_project/build_toml.h"
 #include "skills/kernel_project/build_toml_report.h"
 
@@ -54,13 +55,9 @@ static void add_file(struct kernel_project *p, const char *path,
 }
 
 static bool is_skipped(const char *name) {
-    static const char *const names[] = {"build", "result", "node_modules", "__pycache__"};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (strcmp(name, names[i]) == 0) {
-            return true;
-        }
-    }
-    return name[0] == '.';
+    static const char *const names[] = {"build", "result", "node_modules", "__pycache__",
+                                        NULL};
+    return strings_have(names, name) || name[0] == '.';
 }
 
 static void walk_folder(struct kernel_project *p, int fd, const char *path, int depth);

@@ -165,11 +165,11 @@ Test(install_parts, an_old_errno_is_no_interruption, .timeout = 10) {
     autobuf text = BUF_INIT(10), too_long = BUF_INIT(2);
     put("a/b", "123");
     errno = EINTR;
-    cr_expect(zero(int, install_read_file(folder, "a/b", &text)));
+    cr_expect(zero(int, skill_read_beneath(folder, "a/b", &text)));
     cr_expect(eq(str, text.data, (char[]){"123"}));
-    cr_expect(eq(int, install_read_file(folder, "a/b", &too_long), -EFBIG));
-    cr_expect(eq(int, install_read_file(folder, "a/c", &text), -ENOENT));
-    cr_expect(eq(int, install_read_file(folder, "a", &text), -EINVAL));
+    cr_expect(eq(int, skill_read_beneath(folder, "a/b", &too_long), -EFBIG));
+    cr_expect(eq(int, skill_read_beneath(folder, "a/c", &text), -ENOENT));
+    cr_expect(eq(int, skill_read_beneath(folder, "a", &text), -EINVAL));
 }
 
 #define SOUND "\"digest\":\"d\",\"files\":{\"SKILL.md\":\"d\"},\"agents\":[\"codex\"]"
