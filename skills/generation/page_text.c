@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -44,16 +45,11 @@ static void add(struct page *p, const char *bytes, size_t len) {
     buf_add(p->out, bytes, len);
 }
 
-static const struct {
+#define BLANK " "
+struct entity {
     const char *name, *text;
-} entities[] = {
-    {"amp", "&"},   {"lt", "<"},     {"gt", ">"},    {"quot", "\""},  {"apos", "'"},
-    {"nbsp", " "},  {"mdash", "—"},  {"ndash", "–"}, {"hellip", "…"}, {"copy", "©"},
-    {"reg", "®"},   {"laquo", "«"},  {"raquo", "»"}, {"lsquo", "‘"},  {"rsquo", "’"},
-    {"ldquo", "“"}, {"rdquo", "”"},  {"times", "×"}, {"deg", "°"},    {"rarr", "→"},
-    {"larr", "←"},  {"middot", "·"}, {"bull", "•"},  {"le", "≤"},     {"ge", "≥"},
-    {"micro", "µ"}, {"para", "¶"},   {"sect", "§"},  {"shy", ""},     {"zwj", ""},
 };
+#include "skills/page_text_table.h"
 
 /* "&#8230;" or "&amp;" at p->at: its text in ret; the bytes it takes, or 0. */
 static size_t entity_at(const struct page *p, char ret[static 8]) {
@@ -81,7 +77,7 @@ static size_t entity_at(const struct page *p, char ret[static 8]) {
         ret[fits ? text_encode(cp, ret) : 0] = '\0';
         return len + 1;
     }
-    for (size_t i = 0; i < ARRAY_LEN(entities); i++) {
+    for (size_t i = 0; entities[i].name; i++) {
         if (strlen(entities[i].name) == len - 1 &&
             strncmp(entities[i].name, p->at + 1, len - 1) == 0) {
             snprintf(ret, 8, "%s", entities[i].text);
@@ -97,7 +93,7 @@ static void read_text(struct page *p) {
     size_t taken = c == '&' ? entity_at(p, text) : 0;
     if (taken) {
         p->at += taken;
-        if (strcmp(text, " ") == 0 && !p->pre) {
+        if (strcmp(text, BLANK) == 0 && !p->pre) {
             p->blank = true;
         } else if (*text) {
             add(p, text, strlen(text));
@@ -175,25 +171,6 @@ static bool read_tag(struct page *p, struct tag *ret) {
     return true;
 }
 
-static bool is_one_of(const char *name, const char *const *list) {
-    for (; *list; list++) {
-        if (strcmp(name, *list) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *const raw_elements[] = {"script", "style", "textarea", "noscript",
-                                           NULL};
-
-static bool is_void(const char *name) {
-    static const char *const list[] = {"area",   "base", "br",    "col",  "embed",
-                                       "hr",     "img",  "input", "link", "meta",
-                                       "source", "wbr",  NULL};
-    return is_one_of(name, list);
-}
-
 static const char *comment_end(const char *open, const char *end) {
     const char *found = memmem(open + 4, (size_t)(end - open) - 4, "-->", 3);
     return found ? found + 3 : end;
@@ -229,7 +206,7 @@ static void skip_element(struct page *p, const char *name) {
             p->at = comment_end(open, p->end);
         } else if (!read_tag(p, &tag)) {
             p->at++;
-        } else if (!tag.closes && is_one_of(tag.name, raw_elements)) {
+        } else if (!tag.closes && strings_hold(raw_elements, tag.name)) {
             skip_raw(p, tag.name);
         } else if (strcmp(tag.name, name) == 0) {
             depth += tag.closes ? -1u : (tag.empty ? 0u : 1u);
@@ -238,14 +215,9 @@ static void skip_element(struct page *p, const char *name) {
 }
 
 static void do_block(struct page *p, const struct tag *tag) {
-    static const char *const paragraphs[] = {
-        "p",          "div",     "section", "article", "main",   "table",  "ul",
-        "ol",         "dl",      "dd",      "body",    "header", "figure", "form",
-        "blockquote", "details", "summary", "title",   "hr",     NULL};
-    static const char *const rows[] = {"br", "tr", "dt", "li", NULL};
-    if (is_one_of(tag->name, paragraphs)) {
+    if (strings_hold(paragraphs, tag->name)) {
         want_break(p, 2);
-    } else if (is_one_of(tag->name, rows)) {
+    } else if (strings_hold(rows, tag->name)) {
         want_break(p, 1);
     } else if ((strcmp(tag->name, "td") == 0 || strcmp(tag->name, "th") == 0) &&
                !tag->closes) {
@@ -282,9 +254,6 @@ static void do_tag(struct page *p, const struct tag *tag) {
 }
 
 static void read_markup(struct page *p) {
-    static const char *const unseen[] = {"head",   "nav",    "svg",    "template",
-                                         "iframe", "object", "select", "button",
-                                         "footer", NULL};
     struct tag tag;
     if (is_word(p->at, p->end, "<!--")) {
         p->at = comment_end(p->at, p->end);
@@ -293,10 +262,10 @@ static void read_markup(struct page *p) {
     } else if (!read_tag(p, &tag)) {
         add(p, "<", 1);
         p->at++;
-    } else if (!tag.closes && !tag.empty && is_one_of(tag.name, raw_elements)) {
+    } else if (!tag.closes && !tag.empty && strings_hold(raw_elements, tag.name)) {
         skip_raw(p, tag.name);
-    } else if (!tag.closes && !tag.empty && !is_void(tag.name) &&
-               (tag.hidden || is_one_of(tag.name, unseen))) {
+    } else if (!tag.closes && !tag.empty && !strings_hold(void_elements, tag.name) &&
+               (tag.hidden || strings_hold(unseen, tag.name))) {
         skip_element(p, tag.name);
     } else {
         do_tag(p, &tag);

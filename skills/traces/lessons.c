@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,79 +26,93 @@ void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t e
     }
 }
 
-void *lessons_grow(void *array, size_t *count, size_t size) {
-    char *grown = xreallocarray(array, *count + 1, size);
-    memset(grown + *count * size, 0, size);
-    ++*count;
-    return grown;
-}
-
 void evidence_name(char ret[static EVIDENCE_NAME_SIZE], struct evidence e) {
     snprintf(ret, EVIDENCE_NAME_SIZE, "t%u e%u", e.trace + 1u, e.event);
 }
 
-void lesson_fix_finish(struct lesson_fix *f) {
+/* --- of all kinds --- */
+
+#define SHAPE(of, number, type, owned)                                                   \
+    {                                                                                    \
+        offsetof(struct lessons, of), offsetof(struct lessons, number),                  \
+            sizeof(struct type), owned, offsetof(struct type, evidence)                  \
+    }
+static const struct {
+    size_t list, count;           /* their places in struct lessons */
+    size_t size, texts, evidence; /* of one */
+} shapes[LESSON_KINDS] = {
+    [LESSON_FIX] = SHAPE(fixes, fix_count, lesson_fix, 5),
+    [LESSON_DEAD_END] = SHAPE(dead_ends, dead_end_count, lesson_dead_end, 3),
+    [LESSON_CORRECTION] = SHAPE(corrections, correction_count, lesson_correction, 3),
+    [LESSON_COMMAND] = SHAPE(commands, command_count, lesson_command, 1),
+    [LESSON_FILE] = SHAPE(files, file_count, lesson_file, 2),
+    [LESSON_LINK] = SHAPE(links, link_count, lesson_link, 2),
+    [LESSON_LIMIT] = SHAPE(limits, limit_count, lesson_limit, 1),
+};
+
+static char *list_of(const struct lessons *l, enum lesson_kind kind) {
+    char *list;
+    memcpy(&list, (const char *)l + shapes[kind].list, sizeof list);
+    return list;
+}
+
+static size_t *count_of(struct lessons *l, enum lesson_kind kind) {
+    return (size_t *)((char *)l + shapes[kind].count);
+}
+
+void *lessons_add(struct lessons *l, enum lesson_kind kind) {
+    size_t size = shapes[kind].size, at = (*count_of(l, kind))++;
+    char *list = xreallocarray(list_of(l, kind), at + 1, size);
+    memcpy((char *)l + shapes[kind].list, &list, sizeof list);
+    return memset(list + at * size, 0, size);
+}
+
+void lessons_drop(struct lessons *l, enum lesson_kind kind,
+                  bool (*goes)(struct lessons *l, void *lesson)) {
+    size_t size = shapes[kind].size, *kept = count_of(l, kind), count = *kept;
+    char *list = list_of(l, kind);
+    *kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (goes(l, list + i * size)) {
+            lesson_finish(kind, list + i * size);
+        } else {
+            memmove(list + (*kept)++ * size, list + i * size, size);
+        }
+    }
+}
+
+static void finish_changes(struct lesson_fix *f) {
     for (size_t i = 0; i < f->change_count; i++) {
         free(f->changes[i].path);
         free(f->changes[i].from);
         free(f->changes[i].to);
     }
     free(f->changes);
-    free(f->error);
-    free(f->quote);
-    free(f->context);
-    free(f->cause);
-    free(f->verified_by);
-    free(f->evidence.list);
-    *f = (struct lesson_fix){0};
 }
 
-static void finish_words(struct lessons *l) {
-    for (size_t i = 0; i < l->correction_count; i++) {
-        free(l->corrections[i].text);
-        free(l->corrections[i].heeded);
-        free(l->corrections[i].instead);
-        free(l->corrections[i].evidence.list);
+void lesson_finish(enum lesson_kind kind, void *lesson) {
+    struct evidence_list *evidence = (void *)((char *)lesson + shapes[kind].evidence);
+    for (size_t i = 0; i < shapes[kind].texts; i++) {
+        free(((char **)lesson)[i]);
     }
-    for (size_t i = 0; i < l->link_count; i++) {
-        free(l->links[i].url);
-        free(l->links[i].why);
-        free(l->links[i].evidence.list);
+    free(evidence->list);
+    if (kind == LESSON_FIX) {
+        finish_changes(lesson);
     }
-    for (size_t i = 0; i < l->limit_count; i++) {
-        free(l->limits[i].text);
-        free(l->limits[i].evidence.list);
-    }
-    free(l->corrections);
-    free(l->links);
-    free(l->limits);
-    free(l->task);
-    free(l->task_evidence.list);
+}
+
+static bool goes(struct lessons *l, void *lesson) {
+    (void)l;
+    (void)lesson;
+    return true;
 }
 
 void lessons_finish(struct lessons *l) {
-    for (size_t i = 0; i < l->fix_count; i++) {
-        lesson_fix_finish(&l->fixes[i]);
+    for (enum lesson_kind kind = 0; kind < LESSON_KINDS; kind++) {
+        lessons_drop(l, kind, goes);
+        free(list_of(l, kind));
     }
-    for (size_t i = 0; i < l->dead_end_count; i++) {
-        free(l->dead_ends[i].error);
-        free(l->dead_ends[i].quote);
-        free(l->dead_ends[i].context);
-        free(l->dead_ends[i].evidence.list);
-    }
-    for (size_t i = 0; i < l->command_count; i++) {
-        free(l->commands[i].command);
-        free(l->commands[i].evidence.list);
-    }
-    for (size_t i = 0; i < l->file_count; i++) {
-        free(l->files[i].path);
-        free(l->files[i].text);
-        free(l->files[i].evidence.list);
-    }
-    free(l->fixes);
-    free(l->dead_ends);
-    free(l->commands);
-    free(l->files);
-    finish_words(l);
+    free(l->task);
+    free(l->task_evidence.list);
     *l = (struct lessons){0};
 }

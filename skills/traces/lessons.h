@@ -54,12 +54,12 @@ enum lesson_confidence {
 struct lesson_fix {
     char *error; /* the line that says it, normalised (no folders, addresses, numbers) */
     char *quote; /* as it was, cut */
-    char *context; /* the command that failed */
-    char *cause;   /* the agent's sentence about it, or NULL */
+    char *context;     /* the command that failed */
+    char *cause;       /* the agent's sentence about it, or NULL */
+    char *verified_by; /* the command that then succeeded */
     struct lesson_change *changes;
     size_t change_count;
-    char *verified_by; /* the command that then succeeded */
-    unsigned seen;     /* how often the failure occurred */
+    unsigned seen; /* how often the failure occurred */
     enum lesson_confidence confidence;
     struct evidence_list evidence; /* failure first, then changes, then success */
 };

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "skills/lessons_tables.h"
+#include "skills/traces/trace_shell.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -304,65 +305,6 @@ char *command_part_text(const char *part) {
     return buf_detach(&out);
 }
 
-/* --- heredocs --- */
-
-/* The marker of "<<'EOF'" in ret; behind the rest of its line, where the body begins. */
-static const char *heredoc_body(const char *at, char ret[64]) {
-    at += 2 + (at[2] == '-');
-    at += strspn(at, " \t'\"\\");
-    size_t len = strcspn(at, " \t'\"\n;|&>)");
-    if (!len || len >= 64) {
-        return NULL;
-    }
-    memcpy(ret, at, len);
-    ret[len] = '\0';
-    const char *line = strchr(at, '\n');
-    return line ? line + 1 : NULL;
-}
-
-/* Where the marker's line begins, or NULL. */
-static const char *heredoc_end(const char *body, const char *marker) {
-    size_t len = strlen(marker);
-    for (const char *line = body; *line;) {
-        const char *text = line + strspn(line, "\t ");
-        if (strncmp(text, marker, len) == 0 && (text[len] == '\n' || !text[len])) {
-            return line;
-        }
-        const char *next = strchr(line, '\n');
-        if (!next) {
-            return NULL;
-        }
-        line = next + 1;
-    }
-    return NULL;
-}
-
-bool command_heredoc(const char *text, char **ret_path, char **ret_text) {
-    char marker[64];
-    const char *at = strstr(text, "<<");
-    const char *body = at && at[2] != '<' ? heredoc_body(at, marker) : NULL;
-    const char *end = body ? heredoc_end(body, marker) : NULL;
-    if (!end) {
-        return false;
-    }
-    const char *line = at;
-    while (line > text && line[-1] != '\n') {
-        line--;
-    }
-    autofree char *head = xstrndup(line, (size_t)(body - line));
-    const char *target = strchr(head, '>');
-    const char *tee = strstr(head, "tee ");
-    target = target ? target + strspn(target, ">") : (tee ? tee + 4 : NULL);
-    char *path = target ? next_word(&target) : NULL;
-    if (!path || *path == '&' || strcmp(path, "/dev/null") == 0) {
-        free(path);
-        return false;
-    }
-    *ret_path = path;
-    *ret_text = xstrndup(body, (size_t)(end - body));
-    return true;
-}
-
 /* "s/a/b/" as a change of a line: "-a" and "+b"; "" where the shell's text does not say
  * what the lines were. */
 static char *sed_change(const char *script) {
@@ -400,20 +342,15 @@ bool command_in_place(const char *text, char **ret_path, char **ret_diff) {
     return false;
 }
 
-/* Bodies of heredocs become "…". */
-static void elide_heredocs(struct buf *out, const char *text) {
-    char marker[64];
-    for (const char *at; (at = strstr(text, "<<")) && at[2] != '<';) {
-        const char *body = heredoc_body(at, marker);
-        const char *end = body ? heredoc_end(body, marker) : NULL;
-        if (!end) {
-            break;
-        }
-        buf_add(out, text, (size_t)(body - text));
+/* Bodies of here-documents become "…". */
+static void elide_documents(struct buf *out, const char *text) {
+    struct shell_document d;
+    size_t from = 0;
+    for (size_t at = 0; shell_next_document(text, &at, &d); from = d.end) {
+        buf_add(out, text + from, d.body - from);
         buf_adds(out, "…\n");
-        text = end;
     }
-    buf_adds(out, text);
+    buf_adds(out, text + from);
 }
 
 char *command_tidy(const char *text) {
@@ -422,7 +359,7 @@ char *command_tidy(const char *text) {
     if (strncmp(text, "cd . && ", 8) == 0) {
         text += 8;
     }
-    elide_heredocs(&out, text);
+    elide_documents(&out, text);
     while (out.len && isspace((unsigned char)out.data[out.len - 1])) {
         out.data[--out.len] = '\0';
     }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "skills/format/tokens.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,11 +40,22 @@ static void cite(struct buf *out, const struct evidence_list *e) {
     buf_adds(out, e->count ? "]\n" : "\n");
 }
 
-static void add_item(struct items *items, enum share share, struct buf *text) {
+/* fmt: its words; behind them stands what shows them. */
+__attribute__((format(printf, 4, 5))) static void
+add_item(struct items *items, enum share share, const struct evidence_list *evidence,
+         const char *fmt, ...) {
+    va_list args;
+    autofree char *words = NULL;
+    struct buf text = BUF_INIT(MAX_TEXT);
+    va_start(args, fmt);
+    int len = vasprintf(&words, fmt, args);
+    va_end(args);
+    buf_add(&text, words, len > 0 ? (size_t)len : 0);
+    cite(&text, evidence);
     items->list = xreallocarray(items->list, items->count + 1, sizeof *items->list);
-    size_t tokens = tokens_estimate(text->data, text->len);
+    size_t tokens = tokens_estimate(text.data, text.len);
     items->list[items->count++] =
-        (struct item){.text = buf_detach(text), .tokens = tokens, .share = share};
+        (struct item){.text = buf_detach(&text), .tokens = tokens, .share = share};
 }
 
 static void add_change(struct buf *b, const struct lesson_change *c) {
@@ -60,68 +72,51 @@ static void add_change(struct buf *b, const struct lesson_change *c) {
     }
 }
 
-static void add_fixes(struct items *items, const struct lessons *l) {
+static void add_fix(struct items *items, const struct lesson_fix *f) {
+    autobuf changes = BUF_INIT(MAX_TEXT);
+    for (size_t k = 0; k < f->change_count; k++) {
+        add_change(&changes, &f->changes[k]);
+    }
+    add_item(items, SHARE_FIXES, &f->evidence,
+             "- error (seen %u): %s\n  when running: %s\n%s%s%s%s  then succeeded: %s",
+             f->seen, f->quote, f->context, f->cause ? "  the agent said: " : "",
+             f->cause ? f->cause : "", f->cause ? "\n" : "", changes.data,
+             f->verified_by);
+}
+
+static void add_errors(struct items *items, const struct lessons *l) {
     for (size_t i = 0; i < l->fix_count; i++) {
-        const struct lesson_fix *f = &l->fixes[i];
-        struct buf b = BUF_INIT(MAX_TEXT);
-        buf_addf(&b, "- error (seen %u): %s\n  when running: %s\n", f->seen, f->quote,
-                 f->context);
-        if (f->cause) {
-            buf_addf(&b, "  the agent said: %s\n", f->cause);
-        }
-        for (size_t k = 0; k < f->change_count; k++) {
-            add_change(&b, &f->changes[k]);
-        }
-        buf_addf(&b, "  then succeeded: %s", f->verified_by);
-        cite(&b, &f->evidence);
-        add_item(items, SHARE_FIXES, &b);
+        add_fix(items, &l->fixes[i]);
     }
     for (size_t i = 0; i < l->dead_end_count; i++) {
         const struct lesson_dead_end *d = &l->dead_ends[i];
-        struct buf b = BUF_INIT(MAX_TEXT);
-        buf_addf(&b, "- tried %u times, never resolved: %s, when running: %s", d->seen,
+        add_item(items, SHARE_FIXES, &d->evidence,
+                 "- tried %u times, never resolved: %s, when running: %s", d->seen,
                  d->quote, d->context);
-        cite(&b, &d->evidence);
-        add_item(items, SHARE_FIXES, &b);
-    }
-}
-
-static void add_words(struct items *items, const struct lessons *l) {
-    for (size_t i = 0; i < l->correction_count; i++) {
-        const struct lesson_correction *c = &l->corrections[i];
-        struct buf b = BUF_INIT(MAX_TEXT);
-        buf_addf(&b, "- \"%s\", and from then on: %s", c->text, c->heeded);
-        cite(&b, &c->evidence);
-        add_item(items, SHARE_CORRECTIONS, &b);
-    }
-    for (size_t i = 0; i < l->file_count; i++) {
-        const struct lesson_file *f = &l->files[i];
-        struct buf b = BUF_INIT(MAX_TEXT);
-        buf_addf(&b, "- %s%s:\n%s\n  (end of %s)", f->path,
-                 f->partial ? ", its changes" : "", f->text, f->path);
-        cite(&b, &f->evidence);
-        add_item(items, SHARE_FILES, &b);
     }
 }
 
 static void add_rest(struct items *items, const struct lessons *l) {
+    for (size_t i = 0; i < l->correction_count; i++) {
+        const struct lesson_correction *c = &l->corrections[i];
+        add_item(items, SHARE_CORRECTIONS, &c->evidence, "- \"%s\", and from then on: %s",
+                 c->text, c->heeded);
+    }
+    for (size_t i = 0; i < l->file_count; i++) {
+        const struct lesson_file *f = &l->files[i];
+        add_item(items, SHARE_FILES, &f->evidence, "- %s%s:\n%s\n  (end of %s)", f->path,
+                 f->partial ? ", its changes" : "", f->text, f->path);
+    }
     for (size_t i = 0; i < l->command_count; i++) {
-        struct buf b = BUF_INIT(MAX_TEXT);
-        buf_addf(&b, "- failed, and passed after the fix: %s", l->commands[i].command);
-        cite(&b, &l->commands[i].evidence);
-        add_item(items, SHARE_REST, &b);
+        add_item(items, SHARE_REST, &l->commands[i].evidence,
+                 "- failed, and passed after the fix: %s", l->commands[i].command);
     }
     for (size_t i = 0; i < l->limit_count; i++) {
-        struct buf b = BUF_INIT(MAX_TEXT);
-        buf_addf(&b, "- printed: %s", l->limits[i].text);
-        cite(&b, &l->limits[i].evidence);
-        add_item(items, SHARE_REST, &b);
+        add_item(items, SHARE_REST, &l->limits[i].evidence, "- printed: %s",
+                 l->limits[i].text);
     }
     for (size_t i = 0; i < l->link_count; i++) {
-        struct buf b = BUF_INIT(MAX_TEXT);
-        buf_addf(&b, "- read: %s", l->links[i].url);
-        cite(&b, &l->links[i].evidence);
-        add_item(items, SHARE_REST, &b);
+        add_item(items, SHARE_REST, &l->links[i].evidence, "- read: %s", l->links[i].url);
     }
 }
 
@@ -184,8 +179,7 @@ json_t *lessons_digest(const struct lessons *l, size_t tokens) {
         cite(&body, &l->task_evidence);
     }
     size_t used = tokens_estimate(body.data, body.len) + 60;
-    add_fixes(&items, l);
-    add_words(&items, l);
+    add_errors(&items, l);
     add_rest(&items, l);
     choose(&items, tokens > used ? tokens - used : 0);
     size_t left_out = write_shares(&body, &items);

@@ -66,7 +66,7 @@ static void add_link(struct lessons *l, const struct steps *s,
     if (l->link_count >= MAX_LINKS) {
         return;
     }
-    struct lesson_link *link = LESSON_NEW(l, links, link_count);
+    struct lesson_link *link = lessons_add(l, LESSON_LINK);
     link->url = xstrndup(at, len);
     link->why = e->kind == STEP_USER ? words_around(e->text, at, len) : NULL;
     lessons_add_evidence(&link->evidence, s->trace, e->event, EVIDENCE_SAID);
@@ -97,7 +97,7 @@ static void add_limit(struct lessons *l, const struct steps *s,
         }
     }
     if (l->limit_count < MAX_LIMITS) {
-        struct lesson_limit *limit = LESSON_NEW(l, limits, limit_count);
+        struct lesson_limit *limit = lessons_add(l, LESSON_LIMIT);
         limit->text = take(text);
         lessons_add_evidence(&limit->evidence, s->trace, e->result_event, EVIDENCE_SAID);
     }

@@ -160,11 +160,8 @@ static void change_file(struct lesson_file *f, const struct lesson_step *e) {
 }
 
 static void delete_file(struct lessons *l, struct lesson_file *f) {
-    free(f->path);
-    free(f->text);
-    free(f->evidence.list);
-    struct lesson_file *end = l->files + l->file_count--;
-    memmove(f, f + 1, (size_t)(end - f - 1) * sizeof *f);
+    lesson_finish(LESSON_FILE, f);
+    memmove(f, f + 1, (size_t)(l->files + l->file_count-- - f - 1) * sizeof *f);
 }
 
 void lessons_find_files(struct lessons *l, const struct steps *s) {
@@ -181,7 +178,7 @@ void lessons_find_files(struct lessons *l, const struct steps *s) {
             continue;
         }
         if (!f) {
-            f = LESSON_NEW(l, files, file_count);
+            f = lessons_add(l, LESSON_FILE);
             f->path = xstrdup(e->path);
         }
         change_file(f, e);

@@ -61,7 +61,7 @@ static void add_check(struct lessons *l, const char *command, uint16_t trace,
             return;
         }
     }
-    struct lesson_command *c = LESSON_NEW(l, commands, command_count);
+    struct lesson_command *c = lessons_add(l, LESSON_COMMAND);
     c->command = xstrdup(command);
     lessons_add_evidence(&c->evidence, trace, event, EVIDENCE_PROOF);
 }
@@ -113,7 +113,7 @@ static void add_fix(struct lessons *l, const struct failure *f,
                          EVIDENCE_ERROR);
     if (l->fix_count >= MAX_FIXES || !lesson_explain(&fix, f, r) ||
         is_own_slip(f, &fix)) {
-        lesson_fix_finish(&fix);
+        lesson_finish(LESSON_FIX, &fix);
         return;
     }
     lessons_add_evidence(&fix.evidence, f->s->trace, success->result_event,
@@ -123,7 +123,7 @@ static void add_fix(struct lessons *l, const struct failure *f,
     fix.context = part_text(failed, failed);
     fix.verified_by = part_text(failed, success);
     add_check(l, fix.verified_by, f->s->trace, success->event);
-    *LESSON_NEW(l, fixes, fix_count) = fix;
+    *(struct lesson_fix *)lessons_add(l, LESSON_FIX) = fix;
 }
 
 static void add_dead_end(struct lessons *l, const struct failure *f) {
@@ -131,7 +131,7 @@ static void add_dead_end(struct lessons *l, const struct failure *f) {
     if (f->seen < 2 || l->dead_end_count >= MAX_DEAD_ENDS) {
         return; /* nobody tried again */
     }
-    struct lesson_dead_end *d = LESSON_NEW(l, dead_ends, dead_end_count);
+    struct lesson_dead_end *d = lessons_add(l, LESSON_DEAD_END);
     d->error = xstrdup(f->error->normal);
     d->quote = xstrdup(f->error->quote);
     d->context = part_text(failed, failed);

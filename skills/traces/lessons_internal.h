@@ -59,8 +59,6 @@ bool command_only_looks(const char *program, size_t len); /* ls, grep, git */
 const char *command_same(const struct command *failed, const struct command *later);
 const char *command_like(const struct command *failed, const struct command *later);
 char *command_part_text(const char *part); /* as it would be typed */
-/* What a command line writes by itself: `cat > FILE <<EOF`. False when it does not. */
-bool command_heredoc(const char *text, char **ret_path, char **ret_text);
 /* `sed -i …`: the file, and lines "-old" and "+new", none where they cannot be told. */
 bool command_in_place(const char *text, char **ret_path, char **ret_diff);
 /* Without a leading `cd FOLDER &&` of the working folder, heredoc bodies elided. */
@@ -95,13 +93,23 @@ bool step_is_run(const struct lesson_step *s);
 
 void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t event,
                           enum evidence_role role);
-/* A new zeroed element at the end of an array in struct lessons. */
-void *lessons_grow(void *array, size_t *count, size_t size);
-#define LESSON_NEW(l, list, count)                                                       \
-    ({                                                                                   \
-        (l)->list = lessons_grow((l)->list, &(l)->count, sizeof *(l)->list);             \
-        &(l)->list[(l)->count - 1];                                                      \
-    })
+/* The arrays in struct lessons. Each kind begins with the texts that it owns. */
+enum lesson_kind {
+    LESSON_FIX,
+    LESSON_DEAD_END,
+    LESSON_CORRECTION,
+    LESSON_COMMAND,
+    LESSON_FILE,
+    LESSON_LINK,
+    LESSON_LIMIT,
+    LESSON_KINDS
+};
+/* A new zeroed one at the end. */
+void *lessons_add(struct lessons *l, enum lesson_kind kind);
+/* Takes out those that must go; the array then holds those before it that stay. */
+void lessons_drop(struct lessons *l, enum lesson_kind kind,
+                  bool (*goes)(struct lessons *l, void *lesson));
+void lesson_finish(enum lesson_kind kind, void *lesson);
 
 void lessons_find_fixes(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r); /* lessons_fixes.c */
@@ -131,5 +139,3 @@ void lessons_find_words(struct lessons *l, const struct steps *s); /* lessons_wo
 void lessons_find_facts(struct lessons *l, const struct steps *s); /* lessons_facts.c */
 /* Sort and join what several traces gave. */
 void lessons_consolidate(struct lessons *l); /* lessons_merge.c */
-
-void lesson_fix_finish(struct lesson_fix *f);

@@ -30,26 +30,18 @@ static bool same_changes(const struct lesson_fix *a, const struct lesson_fix *b)
 }
 
 /* The same failure with the same change is one lesson. */
-static void merge_fixes(struct lessons *l) {
-    size_t kept = 0;
+static bool is_joined(struct lessons *l, void *fix) {
+    struct lesson_fix *f = fix;
     for (size_t i = 0; i < l->fix_count; i++) {
-        size_t k = 0;
-        while (k < kept && !(same(l->fixes[k].error, l->fixes[i].error) &&
-                             same_changes(&l->fixes[k], &l->fixes[i]))) {
-            k++;
+        struct lesson_fix *first = &l->fixes[i];
+        if (same(first->error, f->error) && same_changes(first, f)) {
+            first->seen += f->seen;
+            join(&first->evidence, &f->evidence);
+            first->cause = first->cause ? first->cause : take(f->cause);
+            return true;
         }
-        if (k == kept) {
-            l->fixes[kept++] = l->fixes[i];
-            continue;
-        }
-        l->fixes[k].seen += l->fixes[i].seen;
-        join(&l->fixes[k].evidence, &l->fixes[i].evidence);
-        if (!l->fixes[k].cause) {
-            l->fixes[k].cause = take(l->fixes[i].cause);
-        }
-        lesson_fix_finish(&l->fixes[i]);
     }
-    l->fix_count = kept;
+    return false;
 }
 
 /* Stable: what was seen more often comes first. */
@@ -74,45 +66,25 @@ static bool is_fixed(const struct lessons *l, const char *error) {
 }
 
 /* What one trace could not do and another could is no dead end. */
-static void drop_dead_ends(struct lessons *l) {
-    size_t kept = 0;
-    for (size_t i = 0; i < l->dead_end_count; i++) {
-        struct lesson_dead_end *d = &l->dead_ends[i];
-        if (is_fixed(l, d->error)) {
-            free(d->error);
-            free(d->quote);
-            free(d->context);
-            free(d->evidence.list);
-        } else {
-            l->dead_ends[kept++] = *d;
-        }
-    }
-    l->dead_end_count = kept;
+static bool is_solved(struct lessons *l, void *dead_end) {
+    return is_fixed(l, ((struct lesson_dead_end *)dead_end)->error);
 }
 
-static void merge_corrections(struct lessons *l) {
-    size_t kept = 0;
+/* Joined with the same one before it. */
+static bool is_repeated(struct lessons *l, void *correction) {
+    const struct lesson_correction *c = correction;
     for (size_t i = 0; i < l->correction_count; i++) {
-        struct lesson_correction *c = &l->corrections[i];
-        size_t k = 0;
-        while (k < kept && !same(l->corrections[k].text, c->text)) {
-            k++;
+        if (same(l->corrections[i].text, c->text)) {
+            join(&l->corrections[i].evidence, &c->evidence);
+            return true;
         }
-        if (k == kept) {
-            l->corrections[kept++] = *c;
-            continue;
-        }
-        join(&l->corrections[k].evidence, &c->evidence);
-        free(c->text);
-        free(c->heeded);
-        free(c->instead);
-        free(c->evidence.list);
     }
-    l->correction_count = kept;
+    return false;
 }
 
 /* An error that is told as such is no further limit. */
-static bool is_error(const struct lessons *l, const char *text) {
+static bool is_error(struct lessons *l, void *limit) {
+    const char *text = ((struct lesson_limit *)limit)->text;
     for (size_t i = 0; i < l->fix_count; i++) {
         if (strstr(l->fixes[i].quote, text) || strstr(text, l->fixes[i].quote)) {
             return true;
@@ -126,23 +98,10 @@ static bool is_error(const struct lessons *l, const char *text) {
     return false;
 }
 
-static void drop_told_limits(struct lessons *l) {
-    size_t kept = 0;
-    for (size_t i = 0; i < l->limit_count; i++) {
-        if (is_error(l, l->limits[i].text)) {
-            free(l->limits[i].text);
-            free(l->limits[i].evidence.list);
-        } else {
-            l->limits[kept++] = l->limits[i];
-        }
-    }
-    l->limit_count = kept;
-}
-
 void lessons_consolidate(struct lessons *l) {
-    merge_fixes(l);
+    lessons_drop(l, LESSON_FIX, is_joined);
     order_fixes(l);
-    drop_dead_ends(l);
-    merge_corrections(l);
-    drop_told_limits(l);
+    lessons_drop(l, LESSON_DEAD_END, is_solved);
+    lessons_drop(l, LESSON_CORRECTION, is_repeated);
+    lessons_drop(l, LESSON_LIMIT, is_error);
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/work_stop.h"
+#include "skills/traces/trace_shell.h"
 
 #include <string.h>
 
@@ -45,13 +46,16 @@ static bool edit_follows(const struct trace *t, size_t i) {
 }
 
 static void add_written(struct reading *g, const struct lesson_step *run) {
-    char *path = NULL, *text = NULL;
+    struct shell_file file = {0};
+    char *diff = NULL;
     uint32_t event = run->event;
-    bool in_place = command_in_place(run->text, &path, &text);
-    if (in_place || command_heredoc(run->text, &path, &text)) {
+    size_t at = 0;
+    bool in_place = command_in_place(run->text, &file.path, &diff);
+    if (in_place || shell_next_file(run->text, &at, &file)) {
+        char *text = in_place ? diff : xstrndup(file.text, file.len);
         struct lesson_step *edit = add_step(g->steps, STEP_EDIT, event);
         edit->is_diff = in_place;
-        edit->path = path;
+        edit->path = file.path;
         edit->text = text;
         edit->done = true;
     }

@@ -109,7 +109,7 @@ static void add_correction(struct lessons *l, const struct steps *s, size_t i) {
     if (!heeded) {
         return; /* nothing shows that it changed anything */
     }
-    struct lesson_correction *c = LESSON_NEW(l, corrections, correction_count);
+    struct lesson_correction *c = lessons_add(l, LESSON_CORRECTION);
     c->text = lesson_cut(e->text, strlen(e->text), MAX_CORRECTION);
     c->heeded = heeded;
     c->instead = avoided_word(e->text, heeded);

@@ -32,7 +32,6 @@ struct trace_event {
     enum trace_event_kind kind;
     uint32_t number; /* 1-based place in the trace; what evidence cites: "e17" */
     uint64_t line;   /* 1-based line of the file it came from, 0 unknown */
-    char *id;        /* the format's own id of the record */
     char *call;      /* CALL, RESULT, EDIT: the call's id */
     char *tool;      /* CALL, EDIT: "Bash", "shell", "Edit" …, as the agent named it */
     char *command;   /* CALL: the shell command that ran, unwrapped of bash -lc */
@@ -52,7 +51,7 @@ struct trace_event {
 struct trace {
     const char *format;          /* "claude-code", "codex-rollout" … */
     char *name;                  /* the file's base name */
-    char *harness, *model, *cwd; /* where known, or NULL */
+    char *model, *cwd; /* where known, or NULL */
     struct trace_event *events;
     size_t count;
     uint64_t bytes, lines;

@@ -14,7 +14,6 @@ struct branch_record {
     uint32_t group;      /* records of one message belong together; 0: none */
     uint32_t call;       /* answers this call; 0: none */
     bool leaf;           /* may be the end of the conversation */
-    bool prompt;         /* a person's words */
     bool kept;
 };
 
@@ -23,7 +22,7 @@ struct branch {
     size_t count, cap;
     uint32_t *slots; /* hash table: record + 1 */
     size_t slot_count;
-    bool loose; /* records that are no prompt have no parent: there is no tree */
+    bool loose; /* answers have no parent: there is no tree */
     bool full;
 };
 

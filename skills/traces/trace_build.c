@@ -79,7 +79,6 @@ static void grow(struct trace_build *b) {
 }
 
 static void event_finish(struct trace_event *e) {
-    free(e->id);
     free(e->call);
     free(e->tool);
     free(e->command);
@@ -88,7 +87,7 @@ static void event_finish(struct trace_event *e) {
 }
 
 static size_t bytes_of(const struct trace_event *e) {
-    const char *const strings[] = {e->id, e->call, e->tool, e->command, e->path, e->text};
+    const char *const strings[] = {e->call, e->tool, e->command, e->path, e->text};
     size_t bytes = EVENT_BYTES;
     for (size_t i = 0; i < ARRAY_LEN(strings); i++) {
         bytes += strings[i] ? strlen(strings[i]) + STRING_BYTES : 0;
@@ -368,7 +367,6 @@ void trace_finish(struct trace *t) {
     }
     free(t->events);
     free(t->name);
-    free(t->harness);
     free(t->model);
     free(t->cwd);
     *t = (struct trace){0};

@@ -79,7 +79,7 @@ void build_filter(struct trace_build *b,
                   bool (*keep)(void *data, const struct trace_event *e,
                                const struct trace_mark *m),
                   void *data);
-/* trace->harness, model, cwd: the first one told. */
+/* trace->model, cwd: the first one told. */
 void build_name(char **field, const char *s);
 
 /* What is in a "content": a string, a block {type, text} or a list of them; images and

@@ -44,7 +44,6 @@ static bool enter(struct trace_build *b, const char *key, const json_t *record) 
         .group = b->mark.group,
         .call = answer,
         .leaf = said && !side,
-        .prompt = trace_rules_hold(&node, "type=user !isMeta:true") && !answer,
     };
     c->branch.loose = c->branch.loose || ((agent || answer) && !side && !parent);
     c->last = side ? c->last : r.id;
@@ -60,8 +59,6 @@ static bool is_no_order_to_agent(void *data, const struct trace_event *e,
 
 static void claude_end(struct trace_build *b) {
     struct claude *c = b->state;
-    bool cursor = is(b->trace->format, "cursor-stream");
-    build_name(&b->trace->harness, cursor ? "cursor" : "claude-code");
     branch_filter(&c->branch, b);
     if (c->any_main) { /* what a sub-agent is told is the agent's word, not a person's */
         build_filter(b, is_no_order_to_agent, NULL);

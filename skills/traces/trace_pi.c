@@ -8,7 +8,6 @@ static bool enter(struct trace_build *b, const char *key, const json_t *record) 
         .id = branch_hash(id),
         .parent = branch_hash(json_get_string(record, "parentId", NULL)),
         .leaf = true,
-        .prompt = true,
     };
     (void)key;
     b->mark.record =
@@ -17,7 +16,6 @@ static bool enter(struct trace_build *b, const char *key, const json_t *record) 
 }
 
 static void pi_end(struct trace_build *b) {
-    build_name(&b->trace->harness, is(b->trace->format, "pi") ? "pi" : NULL);
     branch_filter(b->state, b);
 }
 

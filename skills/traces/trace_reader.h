@@ -20,10 +20,11 @@ struct trace_reader {
     const char
         *rules; /* the group for its records; NULL: lines of text, blank ones too */
     const struct trace_hooks *hooks; /* or NULL */
-    const char *const *keys;         /* of the arrays whose elements are the records: JSON
-                                        documents,         taken apart; NULL: a JSON value per line */
-    unsigned depth;                  /* that they may lie at: 1 in the document itself */
-    const char *rest;                /* the group for what is around them, or NULL */
+    const char *const
+        *keys;        /* of the arrays whose elements are the records: JSON
+                         documents,         taken apart; NULL: a JSON value per line */
+    unsigned depth;   /* that they may lie at: 1 in the document itself */
+    const char *rest; /* the group for what is around them, or NULL */
 };
 
 /* By the beginning of a file, at most TRACE_SNIFF bytes of it. The reader, or NULL with

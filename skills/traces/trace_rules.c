@@ -153,13 +153,6 @@ static const char *option(const char *word, const char *name) {
     return strncmp(word, name, len) == 0 ? word + len : NULL;
 }
 
-static void set_id(const struct taking *t, struct trace_event *e, size_t word) {
-    const char *path = option(t->words[word], "id=");
-    if (e && path) {
-        build_set(t->b, &e->id, trace_rules_text(t->node, path));
-    }
-}
-
 static bool take_words(struct taking *t) {
     autobuf text = BUF_INIT(2 * TRACE_MAX_RECORD), plain = BUF_INIT(2 * TRACE_MAX_RECORD);
     enum trace_event_kind kind = *t->words[0] == 'u'   ? EVENT_USER
@@ -171,14 +164,14 @@ static bool take_words(struct taking *t) {
     }
     const struct buf *words = kind == EVENT_USER ? &plain : &text;
     if (!build_is_said(t->b, kind, words->data)) {
-        set_id(t, build_words(t->b, kind, words->data, words->len), 2);
+        build_words(t->b, kind, words->data, words->len);
     }
     return true;
 }
 
 static bool take_call(struct taking *t) {
     const char *name = text_of(t, 1);
-    set_id(t, build_call(t->b, name ? name : "", text_of(t, 2), json_of(t, 3)), 4);
+    build_call(t->b, name ? name : "", text_of(t, 2), json_of(t, 3));
     return true;
 }
 
@@ -233,10 +226,7 @@ static bool take_usage(struct taking *t) {
 
 static bool take_name(struct taking *t) {
     struct trace *trace = t->b->trace;
-    build_name(*t->words[0] == 'h'   ? &trace->harness
-               : *t->words[0] == 'm' ? &trace->model
-                                     : &trace->cwd,
-               text_of(t, 1));
+    build_name(*t->words[0] == 'm' ? &trace->model : &trace->cwd, text_of(t, 1));
     return true;
 }
 
@@ -276,9 +266,9 @@ static const struct {
 } takers[] = {
     {"user", take_words}, {"say", take_words},       {"think", take_words},
     {"call", take_call},  {"command", take_command}, {"result", take_result},
-    {"diff", take_diff},  {"usage", take_usage},     {"harness", take_name},
-    {"model", take_name}, {"cwd", take_name},        {"each", take_each},
-    {"with", take_part},  {"odd", take_odd},         {"skip", take_nothing},
+    {"diff", take_diff},  {"usage", take_usage},     {"model", take_name},
+    {"cwd", take_name},   {"each", take_each},       {"with", take_part},
+    {"odd", take_odd},    {"skip", take_nothing},
 };
 
 static bool carry_out(struct trace_build *b, const struct trace_node *node,

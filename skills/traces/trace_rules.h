@@ -17,15 +17,14 @@
  *   PATH:text, PATH:true, PATH:object  is of this kind
  *
  * taken:
- *   user PATH, say PATH, think PATH      words, a person's without what programs put in;
- *                                        id=PATH the record's id
- *   call NAME ID INPUT                   a tool's call (trace_tool.h); id=PATH
+ *   user PATH, say PATH, think PATH      words, a person's without what programs put in
+ *   call NAME ID INPUT                   a tool's call (trace_tool.h)
  *   command NAME ID COMMAND              the same of a command line
  *   result ID CONTENT                    exit=PATH its exit status, exit-in-text a
  *                                        harness' words there, failed=TERM when it failed
  *   diff ID PATH                         the diff of the edit that the call made
  *   usage PATH IN OUT                    sums of members: "input+cache-cached"
- *   harness NAME, model NAME, cwd NAME   unless told before
+ *   model NAME, cwd NAME                 unless told before
  *   each PATH GROUP, with PATH GROUP     its elements, or it, through another group
  *   odd NAME                             a function of the format's own (trace_reader.h)
  *   skip                                 known, and says nothing */

@@ -262,25 +262,27 @@ static char *file_of_line(const char *s, size_t from, size_t to, bool *ret_appen
     return real ? path : (free(path), NULL);
 }
 
-bool shell_next_file(const char *command, size_t *at, struct shell_file *ret) {
-    while (command[*at]) {
-        const char *newline = strchr(command + *at, '\n');
-        if (!newline) {
-            return false;
-        }
+bool shell_next_document(const char *command, size_t *at, struct shell_document *ret) {
+    for (const char *newline; (newline = strchr(command + *at, '\n'));) {
         size_t from = *at, to = (size_t)(newline - command), after = to;
         struct document d = document_of(command, from, to);
         size_t end = d.end ? document_end(command, to + 1, &d, &after) : SIZE_MAX;
         free(d.end);
         *at = after + (command[after] != '\0');
-        if (end == SIZE_MAX) {
-            *at = to + 1;
-            continue;
+        if (end != SIZE_MAX) {
+            *ret = (struct shell_document){from, to + 1, end};
+            return true;
         }
+    }
+    return false;
+}
+
+bool shell_next_file(const char *command, size_t *at, struct shell_file *ret) {
+    for (struct shell_document d; shell_next_document(command, at, &d);) {
         bool appends = false;
-        char *path = file_of_line(command, from, to, &appends);
+        char *path = file_of_line(command, d.line, d.body - 1, &appends);
         if (path) {
-            *ret = (struct shell_file){path, command + to + 1, end - to - 1, appends};
+            *ret = (struct shell_file){path, command + d.body, d.end - d.body, appends};
             return true;
         }
     }

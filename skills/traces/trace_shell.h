@@ -10,6 +10,13 @@ char *shell_join(const char *const *words, size_t count);
 /* A command line without a "bash -lc '…'" around it. To be freed. */
 char *shell_unwrap(const char *command);
 
+/* A here-document: its first line's beginning, its text, and the line that ends it. */
+struct shell_document {
+    size_t line, body, end;
+};
+/* The next one from *at on, which is behind it then; false: no more. */
+bool shell_next_document(const char *command, size_t *at, struct shell_document *ret);
+
 /* A file that the command line writes from a here-document (cat > FILE <<'EOF' …, tee).
  */
 struct shell_file {

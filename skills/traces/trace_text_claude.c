@@ -1,6 +1,7 @@
 /* What Claude Code shows and /export writes: "> prompt", "● Bash(cmd)", "  ⎿  output",
  * the lines of each wrapped at the width of the terminal. */
 #include "base/buf.h"
+#include "base/strings.h"
 #include "skills/traces/trace_envelope.h"
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
@@ -23,15 +24,6 @@ struct claude_text {
 
 static bool begins(const char *s, const char *word) {
     return strncmp(s, word, strlen(word)) == 0;
-}
-
-static bool is_one(const char *s, const char *const *words) {
-    for (; *words; words++) {
-        if (strcmp(s, *words) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static const char *call_id(const struct claude_text *t, char out[static 24]) {
@@ -60,20 +52,9 @@ static size_t name_len(const char *s) {
     return 0;
 }
 
-static bool writes(const char *tool) {
-    static const char *const words[] = {"Write", "Create", NULL};
-    return is_one(tool, words);
-}
-
-static bool changes(const char *tool) {
-    static const char *const words[] = {"Update", "Edit", "MultiEdit", NULL};
-    return is_one(tool, words);
-}
-
-static bool runs(const char *tool) {
-    static const char *const words[] = {"Bash", "BashOutput", "Shell", NULL};
-    return is_one(tool, words);
-}
+static const char *const writers[] = {"Write", "Create", NULL},
+                         *const editors[] = {"Update", "Edit", "MultiEdit", NULL},
+                         *const shells[] = {"Bash", "BashOutput", "Shell", NULL};
 
 static void end_call(struct trace_build *b, struct claude_text *t) {
     char id[24];
@@ -88,7 +69,7 @@ static void end_call(struct trace_build *b, struct claude_text *t) {
     t->is_open = true;
     snprintf(t->tool, sizeof t->tool, "%.*s", (int)name, t->part.data);
     free(take(t->path));
-    if (runs(t->tool)) {
+    if (strings_hold(shells, t->tool)) {
         build_command(b, t->tool, call_id(t, id), input);
         return;
     }
@@ -98,9 +79,10 @@ static void end_call(struct trace_build *b, struct claude_text *t) {
     }
     build_set_call(b, e, call_id(t, id));
     build_set(b, &e->tool, t->tool);
-    if (writes(t->tool) || changes(t->tool) || strcmp(t->tool, "Read") == 0) {
+    bool alters = strings_hold(writers, t->tool) || strings_hold(editors, t->tool);
+    if (alters || strcmp(t->tool, "Read") == 0) {
         build_set(b, &e->path, input);
-        t->path = writes(t->tool) || changes(t->tool) ? xstrdup(input) : NULL;
+        t->path = alters ? xstrdup(input) : NULL;
     } else {
         build_set_text(b, e, input, strlen(input));
     }
@@ -139,8 +121,8 @@ static void add_numbered(struct buf *out, const char *s, size_t len) {
 static void add_edit(struct trace_build *b, struct claude_text *t, const char *shown) {
     char id[24];
     autobuf diff = BUF_INIT(2 * MAX_PART);
-    bool numbered = changes(t->tool) || begins(t->part.data, "Updated ");
-    bool whole = writes(t->tool) && !numbered && !strstr(shown, "\n… +");
+    bool numbered = strings_hold(editors, t->tool) || begins(t->part.data, "Updated ");
+    bool whole = strings_hold(writers, t->tool) && !numbered && !strstr(shown, "\n… +");
     if (whole) {
         build_edit(b, call_id(t, id), t->tool, t->path, shown, strlen(shown), false);
         return;
@@ -262,7 +244,7 @@ static void continue_part(struct claude_text *t, const char *s, size_t len) {
         bool within = indent >= 7 && !memchr(t->part.data, ' ', t->part.len);
         t->part.len -= t->part.len > 0;
         t->part.data[t->part.len] = '\0';
-        buf_adds(&t->part, within ? "" : runs("Bash") && indent > 6 ? "\n" : " ");
+        buf_adds(&t->part, within ? "" : indent > 6 ? "\n" : " ");
         strip = indent;
     }
     strip = indent < strip ? indent : strip;
@@ -288,7 +270,6 @@ static void claude_text_line(struct trace_build *b, const char *s, size_t len) {
     struct claude_text *t = b->state;
     t->part.max = MAX_PART;
     t->part.data = t->part.data ? t->part.data : buf_empty;
-    build_name(&b->trace->harness, "claude-code");
     const char *rest;
     if ((rest = behind_mark(s, results))) {
         rest += strspn(rest, " \t");
