@@ -77,26 +77,31 @@ static int execute(sqlite3 *handle, const char *sql, struct err *err) {
     return rc == SQLITE_OK ? 0 : failed(handle, rc, err);
 }
 
-static int keep_integer(void *data, int columns, char **values, char **names) {
+#define WORD_SIZE 16
+
+static int keep_word(void *data, int columns, char **values, char **names) {
     (void)names;
-    *(int *)data = columns && values[0] ? (int)strtol(values[0], NULL, 10) : 0;
+    snprintf(data, WORD_SIZE, "%s", columns && values[0] ? values[0] : "");
     return 0;
 }
 
-static int read_version(sqlite3 *handle, int *ret, struct err *err) {
-    *ret = 0;
-    int rc = sqlite3_exec(handle, "PRAGMA user_version", keep_integer, ret, NULL);
+/* The one word that a pragma answers. */
+static int ask_word(sqlite3 *handle, const char *sql, char ret[static WORD_SIZE],
+                    struct err *err) {
+    ret[0] = '\0';
+    int rc = sqlite3_exec(handle, sql, keep_word, ret, NULL);
     return rc == SQLITE_OK ? 0 : failed(handle, rc, err);
 }
 
 static int run_migrations(sqlite3 *handle, const struct db_schema *schema,
                           struct err *err) {
-    int version = 0, latest = 0;
-    char pragma[48];
+    int latest = 0;
+    char pragma[48], word[WORD_SIZE];
     while (schema->migrations[latest]) {
         latest++;
     }
-    int rc = read_version(handle, &version, err);
+    int rc = ask_word(handle, "PRAGMA user_version", word, err);
+    int version = (int)strtol(word, NULL, 10);
     if (rc == 0 && version > latest) {
         return err_set(err, -EPROTONOSUPPORT,
                        "database: made by a newer version (schema %d, %d is known)",
@@ -158,31 +163,21 @@ static void create_private(const char *path) {
     fd_close_p(&fd);
 }
 
-static int keep_word(void *data, int columns, char **values, char **names) {
-    (void)names;
-    snprintf(data, 8, "%s", columns && values[0] ? values[0] : "");
-    return 0;
-}
-
 /* Damage behind the first page shows only where somebody looks. */
 static int look_through(sqlite3 *handle, struct err *err) {
-    char said[8] = "";
-    int rc = sqlite3_exec(handle, "PRAGMA quick_check(1)", keep_word, said, NULL);
-    if (rc != SQLITE_OK) {
-        return failed(handle, rc, err);
-    }
-    return strcmp(said, "ok") == 0
-               ? 0
+    char said[WORD_SIZE];
+    int rc = ask_word(handle, "PRAGMA quick_check(1)", said, err);
+    return rc < 0 || strcmp(said, "ok") == 0
+               ? rc
                : err_set(err, -EBADMSG, "database: the file is damaged");
 }
 
 static int open_handle(const char *name, int flags, const struct db_schema *schema,
                        sqlite3 **ret, struct err *err) {
     sqlite3 *handle = NULL;
-    int rc = sqlite3_open_v2(name, &handle,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-                                 SQLITE_OPEN_NOMUTEX | flags,
-                             NULL);
+    int rc = sqlite3_open_v2(
+        name, &handle,
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | flags, NULL);
     rc = rc == SQLITE_OK ? 0 : failed(handle, rc, err);
     rc = rc < 0 ? rc : configure(handle, err);
     rc = rc < 0 || !schema->checked ? rc : look_through(handle, err);

@@ -161,9 +161,8 @@ json_t *json_clean_z(const char *s) {
 }
 
 static json_t *clean_object(const json_t *value) {
-    json_t *object = (json_t *)(uintptr_t)value, *copy = json_object(), *member;
-    const char *key;
-    json_object_foreach(object, key, member) {
+    json_t *copy = json_object();
+    json_each_member(value, key, member) {
         autojson *clean = json_clean_z(key);
         json_object_set_new(copy, json_string_value(clean), json_clean_all(member));
     }
@@ -181,8 +180,8 @@ json_t *json_clean_all(const json_t *value) {
         return json_incref((json_t *)(uintptr_t)value);
     }
     json_t *copy = json_array();
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        json_array_append_new(copy, json_clean_all(json_array_get(value, i)));
+    json_each(value, i, item) {
+        json_array_append_new(copy, json_clean_all(item));
     }
     return copy;
 }
@@ -381,9 +380,7 @@ json_t *json_finite(double value) {
 
 json_t *json_keys(const json_t *object) {
     json_t *list = json_array();
-    const char *key;
-    json_t *member;
-    json_object_foreach((json_t *)(uintptr_t)object, key, member) {
+    json_each_member(object, key, member) {
         json_array_append_new(list, json_string(key));
     }
     return list;

@@ -16,20 +16,14 @@ static bool has_more_than(const json_t *value, size_t *left) {
         return true;
     }
     --*left;
-    const char *key;
-    json_t *member;
-    size_t i;
-    if (json_is_array(value)) {
-        json_array_foreach(value, i, member) {
-            if (has_more_than(member, left)) {
-                return true;
-            }
+    json_each(value, i, item) {
+        if (has_more_than(item, left)) {
+            return true;
         }
-    } else if (json_is_object(value)) {
-        json_object_foreach((json_t *)(uintptr_t)value, key, member) {
-            if (has_more_than(member, left)) {
-                return true;
-            }
+    }
+    json_each_member(value, key, member) {
+        if (has_more_than(member, left)) {
+            return true;
         }
     }
     return false;

@@ -3,6 +3,7 @@
 #include "base/child.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,13 +122,7 @@ static char **minimal_env(void) {
     return env;
 }
 
-static void free_env(char **env) {
-    for (char **at = env; at && *at; at++) {
-        free(*at);
-    }
-    free(env);
-}
-DEFINE_CLEANUP(char **, free_env);
+DEFINE_CLEANUP(char **, strings_free);
 
 /* Move a descriptor above standard error, where dup2 onto 0 to 2 cannot hit it. */
 static int raise_fd(int *fd) {
@@ -211,7 +206,7 @@ static int start(struct plan *plan, struct launch *launch, int report) {
 }
 
 int launch_program(const struct child_options *options, struct launch *ret) {
-    autoptr(free_env) char **minimal = options->env ? NULL : minimal_env();
+    autoptr(strings_free) char **minimal = options->env ? NULL : minimal_env();
     const char *const *env =
         options->env ? options->env : (const char *const *)(void *)minimal;
     autofree char *program = find_program(options->argv[0], env);

@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 1024
@@ -30,16 +30,6 @@ int log_level_parse(const char *word, enum log_level *ret) {
     return -EINVAL;
 }
 
-static void stamp(char *line, size_t size, enum log_level level, const char *module) {
-    struct timespec now;
-    struct tm tm;
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &tm);
-    size_t n = strftime(line, size, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(line + n, size - n, ".%03ldZ %s %s: ", now.tv_nsec / 1000000, names[level],
-             module);
-}
-
 /* Outside text can neither forge a line nor drive the terminal. */
 static void add_words(struct buf *line, const char *words) {
     autobuf clean = BUF_INIT(4 * LINE_MAX_BYTES);
@@ -52,7 +42,7 @@ static void add_words(struct buf *line, const char *words) {
 }
 
 void log_write(enum log_level level, const char *module, const char *fmt, ...) {
-    char words[LINE_MAX_BYTES], start[128];
+    char words[LINE_MAX_BYTES], now[25];
     va_list ap;
     if (level > threshold) {
         return;
@@ -61,8 +51,8 @@ void log_write(enum log_level level, const char *module, const char *fmt, ...) {
     vsnprintf(words, sizeof words, fmt, ap);
     va_end(ap);
     autobuf line = BUF_INIT(LINE_MAX_BYTES);
-    stamp(start, sizeof start, level, module);
-    buf_adds(&line, start);
+    clock_iso8601(now);
+    buf_addf(&line, "%s %s %s: ", now, names[level], module);
     add_words(&line, words);
     buf_addc(&line, '\n');
     /* Nobody may be reading: better a lost line than a daemon that stands still. */

@@ -171,18 +171,14 @@ void yaml_write_key(struct buf *out, const char *key) {
 void yaml_write_value(struct buf *out, const json_t *value, unsigned indent,
                       const char *newline) {
     if (json_is_object(value) && json_object_size(value)) {
-        const char *key;
-        json_t *item;
-        json_object_foreach((json_t *)(uintptr_t)value, key, item) {
+        json_each_member(value, key, item) {
             write_indent(out, indent, newline);
             yaml_write_key(out, key);
             buf_addc(out, ':');
             yaml_write_value(out, item, indent + 2, newline);
         }
     } else if (json_is_array(value) && json_array_size(value)) {
-        size_t i;
-        json_t *item;
-        json_array_foreach(value, i, item) {
+        json_each(value, i, item) {
             write_indent(out, indent, newline);
             buf_addc(out, '-');
             yaml_write_value(out, item, indent + 2, newline);

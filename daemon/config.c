@@ -59,8 +59,8 @@ static json_t *absolute_json(const json_t *value, const char *base) {
         return json_string_nocheck(path);
     }
     json_t *list = json_array();
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        json_array_append_new(list, absolute_json(json_array_get(value, i), base));
+    json_each(value, i, item) {
+        json_array_append_new(list, absolute_json(item, base));
     }
     return list;
 }
@@ -81,10 +81,8 @@ static int begin(struct config *c, struct err *err) {
     *c = (struct config){
         .settings = json_object(), .files = json_array(), .warnings = json_array()};
     int rc = schema_new(CONFIG_SCHEMA, &c->schema, err);
-    const char *key;
-    json_t *property;
-    json_object_foreach(json_object_get(schema_json(c->schema), "properties"), key,
-                        property) {
+    const json_t *properties = json_object_get(schema_json(c->schema), "properties");
+    json_each_member(properties, key, property) {
         const json_t *value = json_object_get(property, "default");
         if (value) {
             json_object_set_new(c->settings, key, json_deep_copy(value));
@@ -137,9 +135,7 @@ void config_finish(struct config *c) {
 /* A folder outside the project would make its files readable through diagnostics. A link
  * to one is one. base is a real path. */
 static bool stays_inside(const json_t *paths, const char *base) {
-    size_t i;
-    const json_t *path;
-    json_array_foreach(paths, i, path) {
+    json_each(paths, i, path) {
         autofree char *full = absolute(base, json_string_value(path));
         autofree char *real = realpath(full, NULL);
         if (!path_is_beneath(full, base) || (real && !path_is_beneath(real, base))) {

@@ -23,9 +23,8 @@ static bool name_occurs(const json_t *workers, size_t before, const char *name) 
 }
 
 int config_workers_check(const json_t *file, struct err *err) {
-    const json_t *workers = json_object_get(file, "workers"), *entry;
-    size_t i;
-    json_array_foreach(workers, i, entry) {
+    const json_t *workers = json_object_get(file, "workers");
+    json_each(workers, i, entry) {
         const char *name = json_get_string(entry, "name", NULL);
         if (!json_object_get(entry, "argv") == !json_object_get(entry, "command")) {
             return err_set(err, -EINVAL,

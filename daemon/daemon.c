@@ -3,11 +3,11 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "daemon/bundled.h"
 #include "daemon/daemon_status.operation.h"
 #include "daemon/grader.h"
 #include "daemon/jobs.h"
@@ -15,7 +15,6 @@
 #include "daemon/session.h"
 #include "daemon/skill_serving.h"
 #include "daemon/texts.h"
-#include "daemon/validator.h"
 #include "gpu/check/kernel_check.h"
 #include "protocol/rpc/rpc.h"
 #include "skills/catalog/catalog.h"
@@ -91,7 +90,7 @@ static char **copy_roots(char *const *from, const json_t *more) {
     return roots;
 }
 
-static void set_roots(const json_t *paths, void *data) {
+static void set_roots(void *data, const json_t *paths) {
     struct daemon *d = data;
     strings_free(d->roots);
     d->roots = copy_roots(d->config->roots, paths);
@@ -101,14 +100,15 @@ static void set_roots(const json_t *paths, void *data) {
     }
 }
 
-static void set_settings(json_t *settings, void *data) {
+static void set_settings(void *data, json_t *settings) {
     struct daemon *d = data;
     json_decref(d->client_settings);
     d->client_settings = json_incref(settings);
 }
 
-static void set_client(const char *name, const char *version, void *data) {
+static void set_client(void *data, const char *name, const char *version) {
     struct daemon *d = data;
+    log_info("client=%s version=%s", name, version);
     free(d->client);
     free(d->client_version);
     d->client = xstrndup(name, text_cut(name, strlen(name), CLIENT_MAX));
@@ -145,9 +145,14 @@ static void on_skills_changed(void *data) {
     }
 }
 
+/* The skills that come with the program: where it was installed, else in the sources that
+ * it was built from. Relative to its folder; the build says both. */
+static const char *const bundled_places[] = {BUNDLED_INSTALLED, BUNDLED_SOURCE};
+
 static struct skills *domain_skills(struct daemon *d) {
     if (!d->skills && !d->skills_ended) {
-        autofree char *bundled = bundled_skills();
+        autofree char *bundled =
+            beside_program(bundled_places, ARRAY_LEN(bundled_places), X_OK);
         d->skills = skills_new(
             &d->loop, &(struct skills_config){.bundled = bundled,
                                               .agents_may_suppress =
@@ -180,7 +185,7 @@ static void *lend(void *host, const char *name) {
                : NULL;
 }
 
-static json_t *find_job(const char *id, struct call **live, void *data) {
+static json_t *find_job(void *data, const char *id, struct call **live) {
     struct daemon *d = data;
     return jobs_status(d->jobs, id, live);
 }
@@ -309,10 +314,14 @@ static void daemon_stop(struct daemon *d, const char *reason, int exit_code) {
     uv_idle_start(&d->stopper, on_stop);
 }
 
-static void on_session_ended(int exit_code, bool waits, void *data) {
+static void on_session_ended(void *data, int exit_code, bool waits) {
     struct daemon *d = data;
-    d->waits = waits;
+    d->waits = d->state == DAEMON_STOPPING ? d->waits : waits;
     daemon_stop(d, "client", exit_code);
+}
+
+static void on_quit(void *data, int exit_code) {
+    on_session_ended(data, exit_code, false);
 }
 
 static void on_signal(uv_signal_t *handle, int number) {
@@ -346,10 +355,12 @@ static void init_face(struct daemon *d) {
     d->settings.tool_wait_ms = 1000 * d->config->tool_wait_s;
     d->settings.debounce_ms = d->config->debounce_ms;
     d->settings.structured = d->config->structured;
-    set_client("", "", d);
-    set_roots(NULL, d);
+    d->client = xstrdup("");
+    d->client_version = xstrdup("");
+    set_roots(d, NULL);
     d->origin.loop = &d->loop;
     d->origin.host = d;
+    d->origin.client = d->client;
     d->origin.lend = lend;
     d->jobs = jobs_new(NULL);
 }
@@ -363,17 +374,16 @@ static int open_session(struct daemon *d, int in_fd, int out_fd, struct err *err
         .title = "upskilld: skills and CUDA kernels",
         .version = UPSKILLD_VERSION,
         .instructions = instructions,
-    };
-    struct session_events events = {
-        .ended = on_session_ended,
+        .job = find_job,
         .set_roots = set_roots,
         .set_settings = set_settings,
         .set_client = set_client,
         .set_agent = set_agent,
-        .job = find_job,
+        .quit = on_quit,
         .data = d,
     };
-    return session_new(&d->loop, in_fd, out_fd, &host, &events, &d->session, err);
+    return session_new(&d->loop, in_fd, out_fd, &host, on_session_ended, &d->session,
+                       err);
 }
 
 static void finish(struct daemon *d) {

@@ -94,42 +94,28 @@ static void open_db(struct jobs *jobs) {
 }
 
 static json_t *failure_json(const struct call_failure *f) {
-    autojson *data = json_pack("{s:s}", "reason", f->reason);
-    if (f->hint) {
-        json_object_set_new(data, "hint", json_clean_z(f->hint));
-    }
-    if (f->path) {
-        json_object_set_new(data, "path", json_clean_z(f->path));
-    }
-    return json_pack("{s:o,s:O}", "message", json_clean_z(f->message), "data", data);
+    return json_pack("{s:o,s:{s:s,s:o*,s:o*}}", "message", json_clean_z(f->message),
+                     "data", "reason", f->reason, "hint",
+                     f->hint ? json_clean_z(f->hint) : NULL, "path",
+                     f->path ? json_clean_z(f->path) : NULL);
 }
 
-/* What differs by state: result, error, partial, work_order. */
+/* What differs by state. */
 static json_t *outcome_json(const struct call *call) {
-    json_t *o = json_object();
     enum call_state state = call_state(call);
-    if (call_partial(call) && !call_ended(call)) {
-        json_object_set(o, "partial", (json_t *)(uintptr_t)call_partial(call));
-    }
-    if (state == CALL_SUCCEEDED) {
-        json_object_set(o, "result", (json_t *)(uintptr_t)call_result(call));
-    } else if (state == CALL_FAILED) {
-        json_object_set_new(o, "error", failure_json(call_failure(call)));
-    } else if (state == CALL_INPUT_REQUIRED) {
-        json_object_set(o, "work_order", (json_t *)(uintptr_t)call_work_order(call));
-    }
-    return o;
+    return json_pack(
+        "{s:O*,s:O*,s:o*,s:O*}", "partial", call_ended(call) ? NULL : call_partial(call),
+        "result", state == CALL_SUCCEEDED ? call_result(call) : NULL, "error",
+        state == CALL_FAILED ? failure_json(call_failure(call)) : NULL, "work_order",
+        state == CALL_INPUT_REQUIRED ? call_work_order(call) : NULL);
 }
 
 static json_t *status_json(const char *id, const char *state, double done, double total,
                            const char *message, json_t *outcome) {
-    json_t *progress =
-        json_pack("{s:o,s:o}", "done", json_double(done), "total", json_double(total));
-    if (message) {
-        json_object_set_new(progress, "message", json_clean_z(message));
-    }
     json_t *status =
-        json_pack("{s:s,s:s,s:o}", "job", id, "state", state, "progress", progress);
+        json_pack("{s:s,s:s,s:{s:o,s:o,s:o*}}", "job", id, "state", state, "progress",
+                  "done", json_double(done), "total", json_double(total), "message",
+                  message ? json_clean_z(message) : NULL);
     if (outcome) {
         json_object_update(status, outcome);
     }
@@ -299,33 +285,6 @@ void jobs_free(struct jobs *jobs) {
     free(jobs);
 }
 
-struct row {
-    char id[64], operation[64], state[32], pid_start[32], created[32], updated[32];
-    double done, total;
-    char *message;
-    json_t *outcome;
-    int pid;
-    bool found;
-};
-
-static int read_row(sqlite3_stmt *stmt, void *data) {
-    struct row *row = data;
-    row->found = true;
-    snprintf(row->id, sizeof row->id, "%s", db_text(stmt, 0));
-    snprintf(row->state, sizeof row->state, "%s", db_text(stmt, 1));
-    row->done = sqlite3_column_double(stmt, 2);
-    row->total = sqlite3_column_double(stmt, 3);
-    row->message =
-        sqlite3_column_type(stmt, 4) == SQLITE_NULL ? NULL : xstrdup(db_text(stmt, 4));
-    row->outcome = json_loads(db_text(stmt, 5), JSON_ALLOW_NUL, NULL);
-    row->pid = sqlite3_column_int(stmt, 6);
-    snprintf(row->pid_start, sizeof row->pid_start, "%s", db_text(stmt, 7));
-    snprintf(row->operation, sizeof row->operation, "%s", db_text(stmt, 8));
-    snprintf(row->created, sizeof row->created, "%s", db_text(stmt, 9));
-    snprintf(row->updated, sizeof row->updated, "%s", db_text(stmt, 10));
-    return 1;
-}
-
 static bool is_open_state(const char *state) {
     return strcmp(state, "running") == 0 || strcmp(state, "input_required") == 0;
 }
@@ -339,40 +298,47 @@ static bool is_abandoned(const char *state, int pid, const char *start) {
     return strcmp(now, start) != 0;
 }
 
-static void row_finish(struct row *row) {
-    free(row->message);
-    json_decref(row->outcome);
-    *row = (struct row){0};
+struct row {
+    json_t *status; /* NULL: there is none */
+    bool abandoned; /* its daemon is gone, and could not say so */
+};
+
+static int read_row(sqlite3_stmt *stmt, void *data) {
+    struct row *row = data;
+    const char *state = db_text(stmt, 1);
+    bool told = sqlite3_column_type(stmt, 4) != SQLITE_NULL;
+    autojson *outcome = json_loads(db_text(stmt, 5), JSON_ALLOW_NUL, NULL);
+    row->abandoned = is_abandoned(state, sqlite3_column_int(stmt, 6), db_text(stmt, 7));
+    row->status = with_history(
+        status_json(db_text(stmt, 0), row->abandoned ? "interrupted" : state,
+                    sqlite3_column_double(stmt, 2), sqlite3_column_double(stmt, 3),
+                    told ? db_text(stmt, 4) : NULL, outcome),
+        db_text(stmt, 8), db_text(stmt, 9), db_text(stmt, 10));
+    return 1;
 }
 
-static bool find_row(struct jobs *jobs, const char *id, struct row *ret) {
-    *ret = (struct row){0};
-    return db_query(jobs->db, NULL, read_row, ret,
-                    "SELECT id, state, done, total, message, outcome, pid, pid_start,"
-                    " operation, created, updated FROM job WHERE id=?1",
-                    "s", id) == 0 &&
-           ret->found;
+static struct row find_row(struct jobs *jobs, const char *id) {
+    struct row row = {0};
+    if (jobs->db) {
+        db_query(jobs->db, NULL, read_row, &row,
+                 "SELECT id, state, done, total, message, outcome, pid, pid_start,"
+                 " operation, created, updated FROM job WHERE id=?1",
+                 "s", id);
+    }
+    return row;
 }
 
+/* An abandoned one is read again once it is marked: its daemon may just have stored its
+ * end. */
 static json_t *stored_status(struct jobs *jobs, const char *id) {
-    struct row row;
     open_db(jobs);
-    if (!jobs->db || !find_row(jobs, id, &row)) {
-        return NULL;
-    }
-    if (is_abandoned(row.state, row.pid, row.pid_start)) {
+    struct row row = find_row(jobs, id);
+    if (row.abandoned) {
         mark_interrupted(jobs, id);
-        row_finish(&row);
-        if (!find_row(jobs, id, &row)) {
-            return NULL;
-        }
+        json_decref(row.status);
+        row = find_row(jobs, id);
     }
-    bool gone = is_abandoned(row.state, row.pid, row.pid_start); /* could not be marked */
-    json_t *status = status_json(row.id, gone ? "interrupted" : row.state, row.done,
-                                 row.total, row.message, row.outcome);
-    with_history(status, row.operation, row.created, row.updated);
-    row_finish(&row);
-    return status;
+    return row.status;
 }
 
 json_t *jobs_status(struct jobs *jobs, const char *id, struct call **live) {
@@ -391,26 +357,29 @@ json_t *jobs_status(struct jobs *jobs, const char *id, struct call **live) {
                         job->updated);
 }
 
+static void add_listed(json_t *list, const char *id, const char *operation,
+                       const char *state, const char *client, const char *created,
+                       const char *updated) {
+    json_array_append_new(list,
+                          json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "job", id, "operation",
+                                    operation, "state", state, "client", client,
+                                    "created", created, "updated", updated));
+}
+
 static int list_row(sqlite3_stmt *stmt, void *data) {
     const char *state = db_text(stmt, 2);
     bool gone = is_abandoned(state, sqlite3_column_int(stmt, 6), db_text(stmt, 7));
-    json_array_append_new(data, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "job",
-                                          db_text(stmt, 0), "operation", db_text(stmt, 1),
-                                          "state", gone ? "interrupted" : state, "client",
-                                          db_text(stmt, 3), "created", db_text(stmt, 4),
-                                          "updated", db_text(stmt, 5)));
+    add_listed(data, db_text(stmt, 0), db_text(stmt, 1), gone ? "interrupted" : state,
+               db_text(stmt, 3), db_text(stmt, 4), db_text(stmt, 5));
     return 0;
 }
 
 /* Without a database: what this daemon has. */
 static void list_live(const struct jobs *jobs, json_t *list) {
     for (const struct live_job *job = jobs->live; job; job = job->next) {
-        json_array_append_new(
-            list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "job", call_keep(job->call),
-                            "operation", call_operation(job->call)->name, "state",
-                            call_state_name(call_state(job->call)), "client",
-                            call_origin(job->call)->client, "created", job->created,
-                            "updated", job->updated));
+        add_listed(list, call_keep(job->call), call_operation(job->call)->name,
+                   call_state_name(call_state(job->call)), call_origin(job->call)->client,
+                   job->created, job->updated);
     }
 }
 
@@ -426,9 +395,7 @@ json_t *jobs_list(struct jobs *jobs, const char *state, unsigned limit) {
         list_live(jobs, all);
     }
     json_t *list = json_array();
-    size_t i;
-    json_t *job;
-    json_array_foreach(all, i, job) {
+    json_each(all, i, job) {
         if (json_array_size(list) < limit &&
             (!state || strcmp(json_get_string(job, "state", ""), state) == 0)) {
             json_array_append(list, job);

@@ -157,37 +157,31 @@ static const struct document_kind *const kinds[] = {
     &build_toml_document_kind, NULL};
 static const struct document_kinds document_kinds = {.list = kinds};
 
-static int add_operations(struct operation_table *ops, struct err *err) {
-    int rc = operation_table_add(ops, gpu_operations, gpu_operation_count, err);
-    rc = rc < 0 ? rc
-                : operation_table_add(ops, validate_operations, validate_operation_count,
-                                      err);
-    if (rc == 0) {
-        rc = operation_table_add(ops, init_operations, init_operation_count, err);
+static int add_operations(struct operation_table *ops, const struct operation *status,
+                          struct err *err) {
+    const struct {
+        const struct operation *list;
+        size_t count;
+    } all[] = {{gpu_operations, gpu_operation_count},
+               {validate_operations, validate_operation_count},
+               {init_operations, init_operation_count},
+               {skills_operations, skills_operation_count},
+               {run_operations, run_operation_count},
+               {evaluation_operations, evaluation_operation_count},
+               {generate_operations, generate_operation_count},
+               {job_operations, ARRAY_LEN(job_operations)},
+               {status, 1}};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < ARRAY_LEN(all); i++) {
+        rc = operation_table_add(ops, all[i].list, all[i].count, err);
     }
-    if (rc == 0) {
-        rc = operation_table_add(ops, skills_operations, skills_operation_count, err);
-    }
-    if (rc == 0) {
-        rc = operation_table_add(ops, run_operations, run_operation_count, err);
-    }
-    if (rc == 0) {
-        rc = operation_table_add(ops, evaluation_operations, evaluation_operation_count,
-                                 err);
-    }
-    if (rc == 0) {
-        rc = operation_table_add(ops, generate_operations, generate_operation_count, err);
-    }
-    return rc < 0
-               ? rc
-               : operation_table_add(ops, job_operations, ARRAY_LEN(job_operations), err);
+    return rc;
 }
 
 int tables_init(struct face_tables *tables, const struct skill_serving *serving,
                 const struct operation *status, const json_t *tools, struct err *err) {
     struct operation_table *ops = operation_table_new();
-    int rc = add_operations(ops, err);
-    rc = rc < 0 ? rc : operation_table_add(ops, status, 1, err);
+    int rc = add_operations(ops, status, err);
     rc = rc == 0 && tools ? operation_table_offer(ops, tools, err) : rc;
     if (rc < 0) {
         operation_table_free(ops);

@@ -70,17 +70,15 @@ static int check_argument(const json_t *arguments, const json_t *declared,
 
 static int get_text(void *data, const json_t *arguments, json_t **ret, struct err *err) {
     const struct told_prompt *p = data;
-    const json_t *declared = json_object_get(p->told, "arguments");
-    const json_t *lines = json_object_get(p->told, "text");
-    for (size_t i = 0; i < json_array_size(declared); i++) {
-        int rc = check_argument(arguments, json_array_get(declared, i), err);
+    json_each(json_object_get(p->told, "arguments"), i, declared) {
+        int rc = check_argument(arguments, declared, err);
         if (rc < 0) {
             return rc;
         }
     }
     autobuf text = BUF_INIT(4 * MAX_ARGUMENT);
-    for (size_t i = 0; i < json_array_size(lines); i++) {
-        add_line(&text, p, arguments, json_string_value(json_array_get(lines, i)));
+    json_each(json_object_get(p->told, "text"), i, line) {
+        add_line(&text, p, arguments, json_string_value(line));
     }
     *ret = json_pack("{s:O,s:[{s:s,s:{s:s,s:o}}]}", "description",
                      json_object_get(p->told, "told"), "messages", "role", "user",
@@ -130,8 +128,8 @@ const struct prompt *const *prompts_new(const struct skill_serving *serving) {
     struct prompts *p = xcalloc(1, sizeof *p);
     p->texts = json_loads(prompt_texts, 0, NULL);
     assert(json_array_size(p->texts) <= PROMPTS_MOST);
-    for (size_t i = 0; i < json_array_size(p->texts); i++) {
-        told_prompt_init(&p->prompts[i], json_array_get(p->texts, i), serving);
+    json_each(p->texts, i, told) {
+        told_prompt_init(&p->prompts[i], told, serving);
         p->list[i] = &p->prompts[i].prompt;
     }
     return p->list;

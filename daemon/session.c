@@ -37,57 +37,22 @@ struct session {
     struct stdio_link *link;
     struct rpc_peer *peer;
     struct face_host host;
-    struct session_events events;
+    session_ended *ended;
     struct plain *plain;
     struct mcp *mcp;
     struct lsp *lsp;
     bool input_ended;
-    bool ended;   /* told the owner */
     size_t ahead; /* bytes that were read while the peer took none */
     /* session_close: freed once all handles are closed and no thread parses for us. */
-    bool closing, link_closed, later_closed, full_closed, look_closed, parsing;
+    bool closing, link_closed, parsing;
+    unsigned handles; /* not closed yet */
     int link_status;
     void (*closed)(int status, void *data);
     void *closed_data;
 };
 
 static void end(struct session *s, int exit_code, bool waits) {
-    if (!s->ended) {
-        s->ended = true;
-        s->events.ended(exit_code, waits, s->events.data);
-    }
-}
-
-/* --- what the faces tell --- */
-
-static void on_quit(void *data, int exit_code) {
-    end(data, exit_code, false);
-}
-
-static void on_roots(void *data, const json_t *paths) {
-    struct session *s = data;
-    s->events.set_roots(paths, s->events.data);
-}
-
-static void on_settings(void *data, json_t *settings) {
-    struct session *s = data;
-    s->events.set_settings(settings, s->events.data);
-}
-
-static void on_client(void *data, const char *name, const char *version) {
-    struct session *s = data;
-    log_info("client=%s version=%s", name, version);
-    s->events.set_client(name, version, s->events.data);
-}
-
-static void on_agent(void *data) {
-    struct session *s = data;
-    s->events.set_agent(s->events.data);
-}
-
-static json_t *on_job(void *data, const char *id, struct call **live) {
-    struct session *s = data;
-    return s->events.job(id, live, s->events.data);
+    s->ended(s->host.data, exit_code, waits);
 }
 
 /* --- messages --- */
@@ -177,8 +142,7 @@ static void go_on(uv_idle_t *idle);
 static void on_full(uv_timer_t *timer);
 
 static void free_when_done(struct session *s) {
-    if (!s->link_closed || !s->later_closed || !s->full_closed || !s->look_closed ||
-        s->parsing) {
+    if (!s->link_closed || s->handles || s->parsing) {
         return;
     }
     if (s->closed) {
@@ -320,21 +284,9 @@ static void on_broken(struct stdio_link *link, int status, void *data) {
     end(s, exit_code(s), false); /* the end of the link tells why */
 }
 
-static void on_later_closed(uv_handle_t *handle) {
-    struct session *s = container_of((uv_idle_t *)handle, struct session, later);
-    s->later_closed = true;
-    free_when_done(s);
-}
-
-static void on_look_closed(uv_handle_t *handle) {
-    struct session *s = container_of((uv_timer_t *)handle, struct session, look);
-    s->look_closed = true;
-    free_when_done(s);
-}
-
-static void on_full_closed(uv_handle_t *handle) {
-    struct session *s = container_of((uv_timer_t *)handle, struct session, full);
-    s->full_closed = true;
+static void on_handle_closed(uv_handle_t *handle) {
+    struct session *s = handle->data;
+    s->handles--;
     free_when_done(s);
 }
 
@@ -346,8 +298,7 @@ static void on_link_closed(int status, void *data) {
 }
 
 int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *host,
-                const struct session_events *events, struct session **ret,
-                struct err *err) {
+                session_ended *ended, struct session **ret, struct err *err) {
     static const struct rpc_events peer_events = {
         .request = on_request,
         .notification = on_notification,
@@ -361,15 +312,8 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
         .bytes = on_bytes, .ended = on_ended, .broken = on_broken, .drained = on_drained};
     struct session *s = xcalloc(1, sizeof *s);
     s->loop = loop;
-    s->events = *events;
+    s->ended = ended;
     s->host = *host;
-    s->host.job = on_job;
-    s->host.set_roots = on_roots;
-    s->host.set_settings = on_settings;
-    s->host.set_client = on_client;
-    s->host.set_agent = on_agent;
-    s->host.quit = on_quit;
-    s->host.data = s;
     s->peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &peer_events, s);
     int rc = stdio_link_new(loop, in_fd, out_fd, &link_events, s, &s->link, err);
     if (rc < 0) {
@@ -381,6 +325,8 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
     uv_timer_init(loop, &s->full);
     uv_timer_init(loop, &s->look);
     uv_unref((uv_handle_t *)&s->look);
+    s->later.data = s->full.data = s->look.data = s;
+    s->handles = 3;
     *ret = s;
     return 0;
 }
@@ -413,8 +359,8 @@ void session_close(struct session *s, struct stdio_patience patience,
     mcp_free(s->mcp);
     lsp_free(s->lsp);
     rpc_peer_free(s->peer);
-    uv_close((uv_handle_t *)&s->later, on_later_closed);
-    uv_close((uv_handle_t *)&s->full, on_full_closed);
-    uv_close((uv_handle_t *)&s->look, on_look_closed);
+    uv_close((uv_handle_t *)&s->later, on_handle_closed);
+    uv_close((uv_handle_t *)&s->full, on_handle_closed);
+    uv_close((uv_handle_t *)&s->look, on_handle_closed);
     stdio_link_close(s->link, patience, on_link_closed, s);
 }

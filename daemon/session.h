@@ -10,22 +10,13 @@
 struct err;
 struct session;
 
-struct session_events {
-    /* The client is gone (exit_code: what its protocol wants), or said so. waits: answers
-     * are owed, and it may take its time to read them. */
-    void (*ended)(int exit_code, bool waits, void *data);
-    void (*set_roots)(const json_t *paths, void *data);
-    void (*set_settings)(json_t *settings, void *data); /* face_host.set_settings */
-    void (*set_client)(const char *name, const char *version, void *data);
-    void (*set_agent)(void *data); /* face_host.set_agent */
-    json_t *(*job)(const char *id, struct call **live, void *data); /* face_host.job */
-    void *data;
-};
+/* The client is gone (exit_code: what its protocol wants), or said so. waits: answers are
+ * owed, and it may take its time to read them. May come more than once. */
+typedef void session_ended(void *data, int exit_code, bool waits);
 
-/* host: a template; its callbacks are set by the session. Takes the descriptors over. */
+/* host, whose data `ended` gets as well, is copied. Takes the descriptors over. */
 int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *host,
-                const struct session_events *events, struct session **ret,
-                struct err *err);
+                session_ended *ended, struct session **ret, struct err *err);
 /* Resources, or the list of them, changed: tell an MCP client that wants to hear. */
 void session_resources_changed(struct session *session);
 /* Answers open subscriptions, drops what runs, flushes (stdio_link_close) and frees.

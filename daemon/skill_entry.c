@@ -26,23 +26,16 @@
 
 /* NULL for a broken escape, an encoded slash or U+0000. */
 static char *decode(const char *s) {
-    char *out = xmalloc(strlen(s) + 1);
-    size_t n = 0;
-    for (; *s; s++) {
-        char c = *s;
-        if (c == '%') {
-            int high = text_hex_digit(s[1]), low = high < 0 ? -1 : text_hex_digit(s[2]);
-            c = low < 0 ? '\0' : (char)(high << 4 | low);
-            if (c == '\0' || c == '/') {
-                free(out);
-                return NULL;
-            }
-            s += 2;
+    autofree char *out = xcalloc(strlen(s) + 1, 1);
+    for (char *to = out; *s; to++) {
+        bool escaped = *s == '%';
+        int byte = uri_byte(&s);
+        if (byte < 0 || (escaped && byte == '/')) {
+            return NULL;
         }
-        out[n++] = c;
+        *to = (char)byte;
     }
-    out[n] = '\0';
-    return out;
+    return take(out);
 }
 
 static char *file_uri(const char *base, const char *path) {
@@ -141,19 +134,9 @@ static const char *mime_type(const char *path) {
 
 /* --- entries --- */
 
-static size_t count_points(const char *s) {
-    size_t count = 0;
-    for (; *s; s++) {
-        count += ((unsigned char)*s & 0xC0) != 0x80;
-    }
-    return count;
-}
-
 static bool is_string_map(const json_t *value) {
-    const char *key;
-    json_t *member;
     bool strings = json_is_object(value);
-    json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+    json_each_member(value, key, member) {
         strings = strings && json_is_string(member);
     }
     return strings;
@@ -168,11 +151,13 @@ static const char *unfit_fields(const struct skill_text *t) {
         return "its name is not as the specification wants it";
     }
     if (!t->description || !*t->description ||
-        count_points(t->description) > SKILL_MAX_DESCRIPTION) {
+        text_code_points(t->description, strlen(t->description)) >
+            SKILL_MAX_DESCRIPTION) {
         return "its description is missing or too long";
     }
     if (compatibility &&
-        (!text || !*text || count_points(text) > SKILL_MAX_COMPATIBILITY)) {
+        (!text || !*text ||
+         text_code_points(text, strlen(text)) > SKILL_MAX_COMPATIBILITY)) {
         return "its compatibility is not a text of the allowed length";
     }
     if (metadata && !is_string_map(metadata)) {
@@ -182,9 +167,7 @@ static const char *unfit_fields(const struct skill_text *t) {
 }
 
 static bool is_too_large(const struct skill *s) {
-    size_t i;
-    const json_t *problem;
-    json_array_foreach(s->problems, i, problem) {
+    json_each(s->problems, i, problem) {
         const char *code = json_get_string(problem, "code", "");
         if (strncmp(code, "too_many", strlen("too_many")) == 0 ||
             strcmp(code, "text_too_long") == 0) {
@@ -269,13 +252,10 @@ static json_t *child_json(const char *base, const struct skill *s, const char *p
     autofree char *uri = file_uri(base, path);
     bool manifest = strcmp(path, MANIFEST) == 0;
     const char *name = manifest && s->text.name ? s->text.name : path_basename(path);
-    json_t *child =
-        json_pack("{s:s,s:o,s:s}", "uri", uri, "name", json_clean_z(name), "mimeType",
-                  directory ? "inode/directory" : mime_type(path));
-    if (manifest && s->text.description) {
-        json_object_set_new(child, "description", json_clean_z(s->text.description));
-    }
-    return child;
+    bool described = manifest && s->text.description;
+    return json_pack("{s:s,s:o,s:s,s:o*}", "uri", uri, "name", json_clean_z(name),
+                     "mimeType", directory ? "inode/directory" : mime_type(path),
+                     "description", described ? json_clean_z(s->text.description) : NULL);
 }
 
 /* Files are sorted by path, so a folder's stand together. */

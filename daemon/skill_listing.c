@@ -19,17 +19,16 @@ static int by_uri(const void *a, const void *b) {
 
 /* Of the skills with one name the one that counts, in an order that stays. */
 static json_t *sorted_listing(const json_t *all) {
-    size_t i, count = 0;
-    json_t *entry;
+    size_t count = 0;
     json_t **list = xcalloc(json_array_size(all) + 1, sizeof *list);
-    json_array_foreach(all, i, entry) {
+    json_each(all, i, entry) {
         if (!json_object_get(entry, "shadowed_by")) {
             list[count++] = entry;
         }
     }
     qsort(list, count, sizeof *list, by_uri);
     json_t *sorted = json_array();
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         json_array_append(sorted, list[i]);
     }
     free(list);

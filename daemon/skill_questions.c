@@ -22,7 +22,8 @@ struct candidate {
 struct asking {
     struct skill_serving *serving;
     struct question *question;
-    void (*go)(struct asking *a); /* when the catalog is current */
+    void (*go)(struct asking *a);        /* when the catalog is current */
+    json_t *(*answer)(struct asking *a); /* of what was found; NULL: a bad cursor */
     struct candidate *list;
     size_t count;
     bool more;  /* skills come after the list's last */
@@ -70,6 +71,26 @@ static const char *string_param(const struct asking *a, const char *name) {
     return json_string_value(json_object_get(question_params(a->question), name));
 }
 
+static void on_worked(void *data) {
+    struct asking *a = data;
+    json_t *result = a->status < 0 ? NULL : a->answer(a);
+    if (result) {
+        question_answer(a->question, result);
+        asking_free(a);
+    } else if (a->status < 0) {
+        asking_refuse(a, a->status, a->err.msg);
+    } else {
+        asking_refuse(a, -EINVAL, "unknown cursor");
+    }
+}
+
+/* Read on another thread, then answer. */
+static void asking_work(struct asking *a, work_step *work,
+                        json_t *(*answer)(struct asking *a)) {
+    a->answer = answer;
+    work_start(a->serving->origin->loop, work, on_worked, a);
+}
+
 /* A cursor that is there must be one of ours. */
 static bool cursor_is_sound(const struct asking *a) {
     const json_t *cursor = json_object_get(question_params(a->question), "cursor");
@@ -99,15 +120,9 @@ static void list_work(void *data) {
     }
 }
 
-static void list_done(void *data) {
-    struct asking *a = data;
-    json_t *result = json_pack("{s:O}", "skills", a->found);
-    if (a->more) {
-        json_object_set_new(result, "nextCursor",
-                            json_sprintf("%s" SKILL_MANIFEST, a->last));
-    }
-    question_answer(a->question, result);
-    asking_free(a);
+static json_t *list_answer(struct asking *a) {
+    json_t *next = a->more ? json_sprintf("%s" SKILL_MANIFEST, a->last) : NULL;
+    return json_pack("{s:O,s:o*}", "skills", a->found, "nextCursor", next);
 }
 
 static void list_go(struct asking *a) {
@@ -130,7 +145,7 @@ static void list_go(struct asking *a) {
         a->list[i].folder =
             dangerous ? NULL : xstrdup(json_get_string(entry, "path", ""));
     }
-    work_start(a->serving->origin->loop, list_work, list_done, a);
+    asking_work(a, list_work, list_answer);
 }
 
 static void skills_list(void *data, struct question *q) {
@@ -144,12 +159,11 @@ static void skills_list(void *data, struct question *q) {
 
 /* --- skills/get, resources/directory/read: one skill --- */
 
-/* False after refusing. */
-static bool find_one(struct asking *a) {
+/* The skill that a URI leads into; false: there is none, and a->err says so of the URI.
+ */
+static bool locate(struct asking *a, const char *uri) {
     struct skill_uri u;
-    const char *uri = string_param(a, "uri");
     if (skill_uri_split(&u, uri, &a->err) < 0) {
-        asking_refuse(a, -EINVAL, a->err.msg);
         return false;
     }
     a->list = xcalloc(1, sizeof *a->list);
@@ -157,11 +171,18 @@ static bool find_one(struct asking *a) {
     a->list[0] =
         (struct candidate){.base = u.base, .folder = skill_folder_of(a->serving, u.base)};
     a->rest = u.rest;
-    if (!a->list[0].folder) {
+    return a->list[0].folder;
+}
+
+/* False after refusing. */
+static bool find_one(struct asking *a) {
+    bool found = locate(a, string_param(a, "uri"));
+    if (!found && a->err.code) {
+        asking_refuse(a, -EINVAL, a->err.msg);
+    } else if (!found) {
         asking_refuse(a, -ENOENT, "unknown skill");
-        return false;
     }
-    return true;
+    return found;
 }
 
 static void get_work(void *data) {
@@ -171,14 +192,8 @@ static void get_work(void *data) {
         skill_entry_read(a->list[0].base, a->list[0].folder, &a->found, &bytes, &a->err);
 }
 
-static void get_done(void *data) {
-    struct asking *a = data;
-    if (a->status < 0) {
-        asking_refuse(a, a->status, a->err.msg);
-        return;
-    }
-    question_answer(a->question, json_pack("{s:O}", "skill", a->found));
-    asking_free(a);
+static json_t *get_answer(struct asking *a) {
+    return json_pack("{s:O}", "skill", a->found);
 }
 
 static void get_go(struct asking *a) {
@@ -189,7 +204,7 @@ static void get_go(struct asking *a) {
         asking_refuse(a, -ENOENT, "unknown skill: the URI of its SKILL.md is needed");
         return;
     }
-    work_start(a->serving->origin->loop, get_work, get_done, a);
+    asking_work(a, get_work, get_answer);
 }
 
 static void directory_work(void *data) {
@@ -201,10 +216,9 @@ static void directory_work(void *data) {
 /* The children after the cursor, at most a page of them; NULL for a cursor that is none
  * of theirs. */
 static json_t *directory_page(const json_t *children, const char *cursor) {
-    json_t *page = json_array(), *child;
-    size_t i;
+    json_t *page = json_array();
     bool after = !cursor;
-    json_array_foreach(children, i, child) {
+    json_each(children, i, child) {
         const char *uri = json_get_string(child, "uri", "");
         if (after && json_array_size(page) == DIRECTORY_PAGE) {
             const json_t *last = json_array_get(page, DIRECTORY_PAGE - 1);
@@ -223,24 +237,13 @@ static json_t *directory_page(const json_t *children, const char *cursor) {
     return json_pack("{s:o}", "resources", page);
 }
 
-static void directory_done(void *data) {
-    struct asking *a = data;
-    if (a->status < 0) {
-        asking_refuse(a, a->status, a->err.msg);
-        return;
-    }
-    json_t *page = directory_page(a->found, string_param(a, "cursor"));
-    if (!page) {
-        asking_refuse(a, -EINVAL, "unknown cursor");
-        return;
-    }
-    question_answer(a->question, page);
-    asking_free(a);
+static json_t *directory_answer(struct asking *a) {
+    return directory_page(a->found, string_param(a, "cursor"));
 }
 
 static void directory_go(struct asking *a) {
     if (find_one(a)) {
-        work_start(a->serving->origin->loop, directory_work, directory_done, a);
+        asking_work(a, directory_work, directory_answer);
     }
 }
 
@@ -252,34 +255,18 @@ static void read_work(void *data) {
                                  &a->found, &a->err);
 }
 
-static void read_done(void *data) {
-    struct asking *a = data;
-    if (a->status < 0) {
-        asking_refuse(a, a->status, a->err.msg);
-        return;
-    }
-    question_answer(a->question, json_incref(a->found));
-    asking_free(a);
+static json_t *read_answer(struct asking *a) {
+    return json_incref(a->found);
 }
 
 void skill_read_resource(void *data, const char *uri, struct question *q) {
-    struct skill_serving *s = data;
-    struct skill_uri u;
     struct asking *a = xcalloc(1, sizeof *a);
-    *a = (struct asking){.serving = s, .question = q};
-    if (skill_uri_split(&u, uri, NULL) < 0) {
+    *a = (struct asking){.serving = data, .question = q};
+    if (locate(a, uri) && *a->rest) {
+        asking_work(a, read_work, read_answer);
+    } else {
         asking_refuse(a, -ENOENT, "no such resource");
-        return;
     }
-    a->list = xcalloc(1, sizeof *a->list);
-    a->count = 1;
-    a->list[0] = (struct candidate){.base = u.base, .folder = skill_folder_of(s, u.base)};
-    a->rest = u.rest;
-    if (!a->list[0].folder || !*a->rest) {
-        asking_refuse(a, -ENOENT, "no such resource");
-        return;
-    }
-    work_start(s->origin->loop, read_work, read_done, a);
 }
 
 static bool has_uri(struct question *q) {

@@ -85,10 +85,8 @@ static char *stamp_resource(void *data, const char *uri) {
 }
 
 static json_t *complete_scope(struct skill_serving *s, const char *value) {
-    json_t *found = json_array(), *seen = json_object(), *entry;
-    const json_t *listing = skill_listing(s, NULL);
-    size_t i;
-    json_array_foreach(listing, i, entry) {
+    json_t *found = json_array(), *seen = json_object();
+    json_each(skill_listing(s, NULL), i, entry) {
         const char *uri = json_get_string(entry, "uri", "") + strlen(SKILL_PREFIX);
         autofree char *label = xstrndup(uri, strcspn(uri, "/"));
         if (strncmp(label, value, strlen(value)) == 0 && !json_object_get(seen, label)) {

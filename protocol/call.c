@@ -465,14 +465,8 @@ const struct call_progress *call_progress(const struct call *call) {
 
 json_t *call_progress_json(const struct call *call) {
     const struct call_progress *p = &call->progress;
-    json_t *json = json_pack("{s:o}", "done", json_double(p->done));
-    if (p->total > 0) {
-        json_object_set_new(json, "total", json_double(p->total));
-    }
-    if (p->message) {
-        json_object_set_new(json, "message", json_string(p->message));
-    }
-    return json;
+    return json_pack("{s:o,s:o*,s:s*}", "done", json_double(p->done), "total",
+                     p->total > 0 ? json_double(p->total) : NULL, "message", p->message);
 }
 
 uint64_t call_started_ms(const struct call *call) {

@@ -9,33 +9,27 @@ const char *finding_severity_name(enum finding_severity severity) {
     return names[severity];
 }
 
-static void set_number(json_t *object, const char *key, int value) {
-    if (value > 0) {
-        json_object_set_new(object, key, json_integer(value));
-    }
+static json_t *number(int value) {
+    return value > 0 ? json_integer(value) : NULL;
 }
 
-static void set_place(json_t *object, const char *file, const struct finding_span *span) {
-    if (!file || !span || span->line <= 0) {
-        return;
-    }
-    json_object_set_new(object, "file", json_clean_z(file));
-    set_number(object, "line", span->line);
-    set_number(object, "column", span->column);
-    set_number(object, "end_line", span->end_line);
-    set_number(object, "end_column", span->end_column);
+/* The members of a place; none when it is unknown. New reference. */
+static json_t *place(const char *file, const struct finding_span *span) {
+    return !file || !span || span->line <= 0
+               ? json_object()
+               : json_pack("{s:o,s:o*,s:o*,s:o*,s:o*}", "file", json_clean_z(file),
+                           "line", number(span->line), "column", number(span->column),
+                           "end_line", number(span->end_line), "end_column",
+                           number(span->end_column));
 }
 
 json_t *finding_new(const char *source, const char *code, enum finding_severity severity,
                     const char *message, const char *file,
                     const struct finding_span *span) {
-    json_t *finding = json_object();
-    json_object_set_new(finding, "source", json_clean_z(source));
-    json_object_set_new(finding, "code", json_clean_z(code));
-    json_object_set_new(finding, "severity",
-                        json_string(finding_severity_name(severity)));
-    json_object_set_new(finding, "message", json_clean_z(message));
-    set_place(finding, file, span);
+    json_t *finding = json_pack(
+        "{s:o,s:o,s:s,s:o}", "source", json_clean_z(source), "code", json_clean_z(code),
+        "severity", finding_severity_name(severity), "message", json_clean_z(message));
+    json_object_update_new(finding, place(file, span));
     return finding;
 }
 
@@ -51,24 +45,22 @@ static json_t *array_of(json_t *object, const char *key) {
 
 void finding_add_related(json_t *finding, const char *message, const char *file, int line,
                          int column) {
-    json_t *related = json_object();
-    json_object_set_new(related, "message", json_clean_z(message));
-    set_place(related, file, &(struct finding_span){.line = line, .column = column});
+    json_t *related = json_pack("{s:o}", "message", json_clean_z(message));
+    json_object_update_new(
+        related, place(file, &(struct finding_span){.line = line, .column = column}));
     json_array_append_new(array_of(finding, "related"), related);
 }
 
 static void add_edit(json_t *fix, const char *file, const struct finding_span *span,
                      const char *text) {
-    json_t *edit = json_object();
-    set_place(edit, file, span);
+    json_t *edit = place(file, span);
     json_object_set_new(edit, "text", json_clean_z(text));
     json_array_append_new(array_of(fix, "edits"), edit);
 }
 
 void finding_add_fix(json_t *finding, const char *title, const char *file,
                      const struct finding_span *span, const char *text) {
-    json_t *fix = json_object();
-    json_object_set_new(fix, "title", json_clean_z(title));
+    json_t *fix = json_pack("{s:o}", "title", json_clean_z(title));
     add_edit(fix, file, span, text);
     json_array_append_new(array_of(finding, "fixes"), fix);
 }
@@ -192,9 +184,8 @@ size_t findings_tidy(json_t *array, size_t max) {
 
 size_t findings_count(const json_t *array, enum finding_severity severity) {
     const char *name = finding_severity_name(severity);
-    size_t i, count = 0;
-    const json_t *finding;
-    json_array_foreach(array, i, finding) {
+    size_t count = 0;
+    json_each(array, i, finding) {
         count += strcmp(json_get_string(finding, "severity", ""), name) == 0;
     }
     return count;

@@ -181,9 +181,7 @@ int operation_table_offer(struct operation_table *t, const json_t *tools,
     for (size_t i = 0; i < t->count; i++) {
         t->entries[i].withheld = true;
     }
-    size_t i;
-    const json_t *name;
-    json_array_foreach(tools, i, name) {
+    json_each(tools, i, name) {
         struct entry *e = tool_entry(t, json_string_value(name));
         if (!e) {
             return refuse_tool(t, json_string_value(name), err);
@@ -231,55 +229,38 @@ static json_t *flag_names(unsigned flags) {
 static json_t *discover_params(const json_t *schema) {
     json_t *params = json_array();
     const json_t *required = json_object_get(schema, "required");
-    const char *name;
-    json_t *property;
-    json_object_foreach(json_object_get(schema, "properties"), name, property) {
-        json_t *one = json_pack("{s:s}", "name", name);
-        size_t i;
-        json_t *needed;
-        json_array_foreach(required, i, needed) {
-            if (strcmp(json_string_value(needed), name) == 0) {
-                json_object_set_new(one, "required", json_true());
-            }
+    json_each_member(json_object_get(schema, "properties"), name, property) {
+        bool is_needed = false;
+        json_each(required, i, needed) {
+            is_needed = is_needed || strcmp(json_string_value(needed), name) == 0;
         }
-        json_object_set(one, "schema", property);
-        json_array_append_new(params, one);
+        json_array_append_new(
+            params, json_pack("{s:s,s:o*,s:O}", "name", name, "required",
+                              is_needed ? json_true() : NULL, "schema", property));
     }
     return params;
 }
 
 static json_t *discover_examples(const struct operation *op) {
-    json_t *params = json_array(), *values = json_loads(op->example, 0, NULL);
-    const char *name;
-    json_t *value;
-    json_object_foreach(values, name, value) {
+    json_t *params = json_array();
+    autojson *values = json_loads(op->example, 0, NULL);
+    json_each_member(values, name, value) {
         json_array_append_new(params,
                               json_pack("{s:s,s:O}", "name", name, "value", value));
     }
-    json_decref(values);
     return json_pack("[{s:s,s:o}]", "name", op->name, "params", params);
 }
 
 static json_t *discover_method(const struct entry *e) {
     const struct operation *op = e->op;
     const json_t *params = schema_json(e->params);
-    json_t *method =
-        json_pack("{s:s,s:s,s:s,s:s}", "name", op->name, "summary", op->title,
-                  "description", op->summary, "paramStructure", "by-name");
-    json_object_set_new(method, "params", discover_params(params));
-    json_object_set_new(
-        method, "result",
-        json_pack("{s:s,s:o}", "name", "result", "schema",
-                  e->result ? json_incref(schema_json(e->result)) : json_object()));
-    if (op->example) {
-        json_object_set_new(method, "examples", discover_examples(op));
-    }
-    if (op->tool) {
-        json_object_set_new(method, "x-tool", json_string(op->tool));
-    }
-    json_object_set_new(method, "x-flags", flag_names(op->flags));
-    json_object_set(method, "x-params", schema_json(e->params));
-    return method;
+    json_t *result = e->result ? json_incref(schema_json(e->result)) : json_object();
+    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:{s:s,s:o},s:o*,s:s*,s:o,s:O}", "name",
+                     op->name, "summary", op->title, "description", op->summary,
+                     "paramStructure", "by-name", "params", discover_params(params),
+                     "result", "name", "result", "schema", result, "examples",
+                     op->example ? discover_examples(op) : NULL, "x-tool", op->tool,
+                     "x-flags", flag_names(op->flags), "x-params", params);
 }
 
 json_t *operation_table_discover(const struct operation_table *t) {

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 
 #include <string.h>
+#include <sys/queue.h>
 
 #define PROGRESS_MS 100u /* between two job/changed of one call */
 
@@ -16,7 +17,7 @@ struct watch {
     enum call_state told; /* the state last told */
     uint64_t told_ms;
     bool late; /* progress waits for the timer */
-    struct watch *prev, *next;
+    LIST_ENTRY(watch) link;
 };
 
 /* On its own, because it outlives the face until the loop has closed it. */
@@ -28,26 +29,22 @@ struct ticker {
 struct plain {
     const struct face_host *host;
     struct rpc_peer *peer;
-    struct watch *watches;
+    LIST_HEAD(, watch) watches;
     struct ticker *ticker; /* NULL until something must be told later */
 };
 
 /* --- answers --- */
 
-int call_failure_rpc(const struct call_failure *f, json_t **ret_data) {
+static void answer_failed(struct rpc_call *rpc, const struct call_failure *f) {
     static const int codes[] = {[CALL_BAD_PARAMS] = RPC_INVALID_PARAMS,
                                 [CALL_NOT_FOUND] = RPC_INVALID_PARAMS,
                                 [CALL_UNAVAILABLE] = PLAIN_UNAVAILABLE,
                                 [CALL_REFUSED] = PLAIN_REFUSED,
                                 [CALL_INTERNAL] = RPC_INTERNAL_ERROR};
-    *ret_data = json_pack("{s:s}", "reason", f->reason);
-    if (f->hint) {
-        json_object_set_new(*ret_data, "hint", json_string(f->hint));
-    }
-    if (f->path) {
-        json_object_set_new(*ret_data, "path", json_string(f->path));
-    }
-    return codes[f->fault];
+    rpc_error(rpc, codes[f->fault],
+              json_pack("{s:s,s:s*,s:s*}", "reason", f->reason, "hint", f->hint, "path",
+                        f->path),
+              "%s", f->message);
 }
 
 static void answer_cancelled(struct rpc_call *rpc, const char *why) {
@@ -55,60 +52,40 @@ static void answer_cancelled(struct rpc_call *rpc, const char *why) {
               why);
 }
 
-/* The call has ended: so does the request. */
-static void answer(struct rpc_call *rpc, const struct call *call) {
-    json_t *data;
-    switch (call_state(call)) {
-    case CALL_SUCCEEDED:
+void plain_answer(struct rpc_call *rpc, const struct call *call) {
+    if (call_state(call) == CALL_SUCCEEDED) {
         rpc_reply(rpc, json_incref((json_t *)(uintptr_t)call_result(call)));
-        break;
-    case CALL_FAILED: {
-        const struct call_failure *f = call_failure(call);
-        int code = call_failure_rpc(f, &data);
-        rpc_error(rpc, code, data, "%s", f->message);
-        break;
-    }
-    default:
+    } else if (call_state(call) == CALL_FAILED) {
+        answer_failed(rpc, call_failure(call));
+    } else {
         answer_cancelled(rpc, "the request was cancelled");
     }
 }
 
-static void answer_job(struct rpc_call *rpc, struct call *call) {
-    json_t *reply = json_pack("{s:s,s:s}", "job", call_keep(call), "state",
-                              call_state_name(call_state(call)));
-    if (call_work_order(call)) {
-        json_object_set(reply, "work_order", (json_t *)(uintptr_t)call_work_order(call));
-    }
-    rpc_reply(rpc, reply);
+void plain_answer_job(struct rpc_call *rpc, struct call *call) {
+    rpc_reply(rpc, json_pack("{s:s,s:s,s:O*}", "job", call_keep(call), "state",
+                             call_state_name(call_state(call)), "work_order",
+                             call_work_order(call)));
 }
 
 /* --- what is told on the way --- */
 
 static void tell(struct watch *w) {
-    json_t *params = json_object();
-    if (call_kept(w->call)) {
-        json_object_set_new(params, "job", json_string(call_keep(w->call)));
-    }
-    json_object_set(params, "request", w->request);
+    bool ended = call_ended(w->call);
     w->told = call_state(w->call);
     w->told_ms = clock_ms();
     w->late = false;
-    json_object_set_new(params, "state", json_string(call_state_name(w->told)));
-    json_object_set_new(params, "progress", call_progress_json(w->call));
-    if (call_ended(w->call)) {
-        rpc_notify(w->plain->peer, "job/changed", params);
-    } else {
-        if (call_partial(w->call)) {
-            json_object_set(params, "partial",
-                            (json_t *)(uintptr_t)call_partial(w->call));
-        }
-        rpc_notify_droppable(w->plain->peer, "job/changed", params);
-    }
+    json_t *params = json_pack(
+        "{s:s*,s:O,s:s,s:o,s:O*}", "job", call_kept(w->call) ? call_keep(w->call) : NULL,
+        "request", w->request, "state", call_state_name(w->told), "progress",
+        call_progress_json(w->call), "partial", ended ? NULL : call_partial(w->call));
+    (ended ? rpc_notify : rpc_notify_droppable)(w->plain->peer, "job/changed", params);
 }
 
 static void on_tick(uv_timer_t *timer) {
     struct ticker *ticker = container_of(timer, struct ticker, timer);
-    for (struct watch *w = ticker->plain->watches; w; w = w->next) {
+    struct watch *w;
+    LIST_FOREACH(w, &ticker->plain->watches, link) {
         if (w->late) {
             tell(w);
         }
@@ -132,14 +109,7 @@ static void tell_later(struct watch *w) {
 /* --- watching a call --- */
 
 static void watch_free(struct watch *w) {
-    if (w->prev) {
-        w->prev->next = w->next;
-    } else {
-        w->plain->watches = w->next;
-    }
-    if (w->next) {
-        w->next->prev = w->prev;
-    }
+    LIST_REMOVE(w, link);
     call_detach(w->call, &w->view);
     call_unref(w->call);
     json_decref(w->request);
@@ -151,7 +121,7 @@ static void on_progress(struct call *call, void *data) {
     if (call_state(call) == CALL_INPUT_REQUIRED && w->rpc) {
         rpc_call_on_cancel(w->rpc, NULL, NULL);
         w->told = CALL_INPUT_REQUIRED;
-        answer_job(take(w->rpc), call);
+        plain_answer_job(take(w->rpc), call);
     } else if (call_state(call) != w->told || clock_ms() - w->told_ms >= PROGRESS_MS) {
         tell(w);
     } else {
@@ -163,7 +133,7 @@ static void on_end(struct call *call, void *data) {
     struct watch *w = data;
     struct rpc_call *rpc = take(w->rpc);
     if (rpc) {
-        answer(rpc, call);
+        plain_answer(rpc, call);
     } else {
         tell(w);
     }
@@ -196,12 +166,8 @@ static void watch_add(struct plain *p, struct call *call, struct rpc_call *rpc,
                         .rpc = rpc,
                         .request = request,
                         .told = call_state(call),
-                        .next = p->watches,
                         .view = {.progress = on_progress, .end = on_end, .data = w}};
-    if (w->next) {
-        w->next->prev = w;
-    }
-    p->watches = w;
+    LIST_INSERT_HEAD(&p->watches, w, link);
     if (rpc) {
         rpc_call_on_cancel(rpc, on_cancelled, w);
     }
@@ -239,11 +205,11 @@ static void start(struct plain *p, const struct operation *op, struct rpc_call *
     bool job = (op->flags & OPERATION_LONG) && !wait;
     bool waits = call_state(call) == CALL_INPUT_REQUIRED;
     if (call_ended(call) && (!job || call_state(call) != CALL_SUCCEEDED)) {
-        answer(rpc, call);
+        plain_answer(rpc, call);
         call_unref(call);
     } else if (job || waits) {
         json_t *request = request_id(rpc);
-        answer_job(rpc, call);
+        plain_answer_job(rpc, call);
         watch_add(p, call, NULL, request);
     } else {
         watch_add(p, call, rpc, request_id(rpc));
@@ -289,8 +255,8 @@ void plain_free(struct plain *p) {
     if (!p) {
         return;
     }
-    while (p->watches) {
-        struct watch *w = p->watches;
+    struct watch *w;
+    while ((w = LIST_FIRST(&p->watches))) {
         struct call *call = call_ref(w->call);
         struct rpc_call *rpc = take(w->rpc);
         watch_free(w);

@@ -33,6 +33,10 @@ void plain_free(struct plain *p);
 /* Returns true when the call was taken (it will be answered); false: not ours. */
 bool plain_request(struct plain *p, struct rpc_call *call);
 bool plain_notification(struct plain *p, const char *method, json_t *params);
-/* How a failed call looks as a JSON-RPC error; shared by the faces. data is a new object
- * {"reason", "hint"?, "path"?}. */
-int call_failure_rpc(const struct call_failure *f, json_t **ret_data);
+/* Shared by the faces. Ends the request as the call ended: with its result, as failed,
+ * with
+ * {"reason", "hint"?, "path"?}, or as cancelled. */
+void plain_answer(struct rpc_call *rpc, const struct call *call);
+/* Ends the request with the job that the call becomes: {"job", "state", "work_order"?}.
+ */
+void plain_answer_job(struct rpc_call *rpc, struct call *call);

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The byte at *at, which is moved on; -1 for a bad escape or a NUL. */
-static int decode_byte(const char **at) {
+int uri_byte(const char **at) {
     const char *p = *at;
     if (*p != '%') {
         *at = p + 1;
@@ -44,7 +43,7 @@ char *uri_to_path(const char *uri) {
     }
     autobuf path = BUF_INIT(URI_MAX);
     while (*at && *at != '?' && *at != '#') {
-        int byte = decode_byte(&at);
+        int byte = uri_byte(&at);
         if (byte < 0 || buf_addc(&path, (char)byte) < 0) {
             return NULL;
         }

@@ -9,6 +9,9 @@
 char *uri_to_path(const char *uri);
 struct buf;
 
+/* The byte at *at, which is moved on, of something so escaped; -1 for a bad escape or a
+ * NUL. */
+int uri_byte(const char **at);
 /* Append a path, or a part of one, with everything escaped that RFC 3986 wants
  * escaped. */
 void uri_escape(struct buf *out, const char *path);

@@ -35,34 +35,6 @@ static void timer_update(struct lsp *l) {
 
 /* --- lifecycle --- */
 
-#define ANY_KIND(l, member)                                                              \
-    ({                                                                                   \
-        bool any_ = false;                                                               \
-        for (const struct document_kind *const *k_ = (l)->host->tables->kinds->list;     \
-             *k_; k_++) {                                                                \
-            any_ = any_ || (*k_)->member;                                                \
-        }                                                                                \
-        any_;                                                                            \
-    })
-
-static void add_kind_capabilities(struct lsp *l, json_t *capabilities) {
-    if (ANY_KIND(l, hover)) {
-        json_object_set_new(capabilities, "hoverProvider", json_true());
-    }
-    if (ANY_KIND(l, lenses)) {
-        json_object_set_new(capabilities, "codeLensProvider", json_object());
-    }
-    if (ANY_KIND(l, symbols)) {
-        json_object_set_new(capabilities, "documentSymbolProvider", json_true());
-    }
-    if (ANY_KIND(l, completions)) {
-        json_object_set_new(capabilities, "completionProvider", json_object());
-    }
-    if (ANY_KIND(l, hints)) {
-        json_object_set_new(capabilities, "inlayHintProvider", json_true());
-    }
-}
-
 static json_t *capabilities(struct lsp *l) {
     json_t *c = json_pack("{s:s, s:{s:b, s:i, s:{s:b}}, s:{s:o, s:b}, s:{s:{s:b, s:b}}}",
                           "positionEncoding", lsp_encoding_name(l->client.encoding),
@@ -70,7 +42,7 @@ static json_t *capabilities(struct lsp *l) {
                           "includeText", 0, "executeCommandProvider", "commands",
                           lsp_command_names(l), "workDoneProgress", 1, "workspace",
                           "workspaceFolders", "supported", 1, "changeNotifications", 1);
-    add_kind_capabilities(l, c);
+    lsp_add_features(l, c);
     if (l->client.action_literals) {
         json_object_set_new(c, "codeActionProvider",
                             json_pack("{s:[ss]}", "codeActionKinds", "quickfix",
@@ -125,12 +97,7 @@ static const struct {
 } requests[] = {
     {"shutdown", shut_down},
     {"textDocument/codeAction", lsp_code_action},
-    {"textDocument/codeLens", lsp_code_lens},
-    {"textDocument/completion", lsp_completion},
     {"textDocument/diagnostic", lsp_pull},
-    {"textDocument/documentSymbol", lsp_document_symbol},
-    {"textDocument/hover", lsp_hover},
-    {"textDocument/inlayHint", lsp_inlay_hint},
     {"workspace/executeCommand", lsp_execute_command},
 };
 
@@ -146,7 +113,7 @@ static bool request_running(struct lsp *l, struct rpc_call *call) {
             return true;
         }
     }
-    return false;
+    return lsp_feature(l, call);
 }
 
 bool lsp_request(struct lsp *l, struct rpc_call *call) {
@@ -218,6 +185,7 @@ struct lsp *lsp_new(const struct face_host *host, struct rpc_peer *peer) {
     l->host = host;
     l->peer = peer;
     l->folders = json_array();
+    TAILQ_INIT(&l->questions);
     l->parent_fd = -1;
     l->due_changed = timer_update;
     uv_timer_init(host->origin->loop, &l->timer);

@@ -11,9 +11,7 @@ static bool wants(const json_t *only, const char *kind, bool by_default) {
     if (!json_is_array(only)) {
         return by_default;
     }
-    size_t i;
-    json_t *item;
-    json_array_foreach(only, i, item) {
+    json_each(only, i, item) {
         const char *asked = json_string_value(item);
         size_t len = asked ? strlen(asked) : 0;
         if (asked && strncmp(kind, asked, len) == 0 &&
@@ -31,13 +29,11 @@ static json_t *fix_action(struct lsp_document *d, const json_t *diagnostic,
     if (!edit) {
         return NULL;
     }
-    json_t *action =
-        json_pack("{s:s, s:s, s:[O], s:o}", "title", json_get_string(fix, "title", "Fix"),
-                  "kind", "quickfix", "diagnostics", diagnostic, "edit", edit);
-    if (preferred && d->lsp->client.preferred_actions) {
-        json_object_set_new(action, "isPreferred", json_true());
-    }
-    return action;
+    preferred = preferred && d->lsp->client.preferred_actions;
+    return json_pack("{s:s, s:s, s:[O], s:o, s:o*}", "title",
+                     json_get_string(fix, "title", "Fix"), "kind", "quickfix",
+                     "diagnostics", diagnostic, "edit", edit, "isPreferred",
+                     preferred ? json_true() : NULL);
 }
 
 /* The fixes of findings on the lines that hold [start, end]. */
@@ -45,22 +41,17 @@ static void add_quick_fixes(struct lsp_document *d, size_t start, size_t end,
                             json_t *actions) {
     size_t first = lines_at(&d->text.lines, start);
     size_t last = lines_at(&d->text.lines, end);
-    size_t i;
-    json_t *finding;
-    json_array_foreach(d->findings, i, finding) {
+    json_each(d->findings, i, finding) {
         const json_t *fixes = json_object_get(finding, "fixes");
-        size_t from;
-        size_t to;
+        size_t from, to;
         lsp_finding_span(d, finding, &from, &to);
         if (!json_array_size(fixes) || lines_at(&d->text.lines, from) > last ||
             lines_at(&d->text.lines, to) < first) {
             continue;
         }
-        size_t k;
-        json_t *fix;
-        json_array_foreach(fixes, k, fix) {
+        json_each(fixes, k, fix) {
             json_t *action = fix_action(d, json_array_get(d->diagnostics, i), fix,
-                                        k == 0 && json_array_size(fixes) == 1);
+                                        json_array_size(fixes) == 1);
             if (action) {
                 json_array_append_new(actions, action);
             }
@@ -73,10 +64,7 @@ enum relation { APART, SAME, CLASH };
 
 static enum relation relate(const struct lsp_view *view, const json_t *a,
                             const json_t *b) {
-    size_t a_start;
-    size_t a_end;
-    size_t b_start;
-    size_t b_end;
+    size_t a_start, a_end, b_start, b_end;
     lsp_edit_span(view, a, &a_start, &a_end);
     lsp_edit_span(view, b, &b_start, &b_end);
     if (a_start == b_start && a_end == b_end &&
@@ -89,15 +77,11 @@ static enum relation relate(const struct lsp_view *view, const json_t *a,
 /* Whether all of a fix's edits lie in this document and apart from those taken. */
 static bool fits(const struct lsp_document *d, const json_t *taken, const json_t *edits) {
     struct lsp_view view = lsp_document_view(d);
-    size_t i;
-    json_t *edit;
-    json_array_foreach(edits, i, edit) {
+    json_each(edits, i, edit) {
         if (!lsp_finding_is_own(d, edit)) {
             return false;
         }
-        size_t k;
-        json_t *other;
-        json_array_foreach(taken, k, other) {
+        json_each(taken, k, other) {
             if (relate(&view, edit, other) != APART) {
                 return false;
             }
@@ -109,9 +93,7 @@ static bool fits(const struct lsp_document *d, const json_t *taken, const json_t
 /* The only fix of each finding, where they do not get into each other's way. */
 static void add_fix_all(struct lsp_document *d, json_t *actions) {
     autojson *taken = json_array();
-    size_t i;
-    json_t *finding;
-    json_array_foreach(d->findings, i, finding) {
+    json_each(d->findings, i, finding) {
         const json_t *fixes = json_object_get(finding, "fixes");
         json_t *edits = json_object_get(json_array_get(fixes, 0), "edits");
         if (json_array_size(fixes) == 1 && fits(d, taken, edits)) {
@@ -131,8 +113,7 @@ static void answer_actions(struct lsp_document *d, struct rpc_call *call) {
     const json_t *params = rpc_call_params(call);
     const json_t *only = json_object_get(json_object_get(params, "context"), "only");
     struct lsp_view view = lsp_document_view(d);
-    size_t start;
-    size_t end;
+    size_t start, end;
     if (!lsp_read_range(d->lsp->client.encoding, &view, json_object_get(params, "range"),
                         &start, &end)) {
         rpc_error(call, RPC_INVALID_PARAMS, NULL, "range: expected two positions");

@@ -20,9 +20,7 @@ static const json_t *look(const json_t *value, ...) {
 }
 
 static bool lists(const json_t *array, const char *word) {
-    size_t i;
-    json_t *item;
-    json_array_foreach(array, i, item) {
+    json_each(array, i, item) {
         const char *s = json_string_value(item);
         if (s && strcmp(s, word) == 0) {
             return true;
@@ -32,9 +30,7 @@ static bool lists(const json_t *array, const char *word) {
 }
 
 static bool lists_number(const json_t *array, json_int_t number) {
-    size_t i;
-    json_t *item;
-    json_array_foreach(array, i, item) {
+    json_each(array, i, item) {
         if (json_is_integer(item) && json_integer_value(item) == number) {
             return true;
         }
@@ -45,9 +41,7 @@ static bool lists_number(const json_t *array, json_int_t number) {
 /* The first that is known, as other servers choose: an editor with several for one
  * document wants one encoding of all. UTF-16 is what every client must know. */
 static enum lsp_encoding choose_encoding(const json_t *offered) {
-    size_t i;
-    json_t *item;
-    json_array_foreach(offered, i, item) {
+    json_each(offered, i, item) {
         const char *name = json_string_value(item);
         for (enum lsp_encoding e = LSP_UTF16; name && e <= LSP_UTF32; e++) {
             if (strcmp(name, lsp_encoding_name(e)) == 0) {

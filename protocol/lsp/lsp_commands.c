@@ -16,8 +16,7 @@
 #define SHOW_PROGRESS_AFTER_MS 1000
 
 struct lsp_command {
-    struct lsp_command *next;
-    struct lsp *lsp;
+    LIST_ENTRY(lsp_command) link;
     struct rpc_call *request;
     struct call *call;
     struct call_view view;
@@ -60,11 +59,7 @@ static const struct operation *operation_of_command(const struct operation_table
 /* Take it out of the list and let go of everything but the request, which is returned. */
 static struct rpc_call *command_finish(struct lsp_command *c) {
     struct rpc_call *request = c->request;
-    struct lsp_command **at = &c->lsp->commands;
-    while (*at != c) {
-        at = &(*at)->next;
-    }
-    *at = c->next;
+    LIST_REMOVE(c, link);
     call_detach(c->call, &c->view);
     lsp_progress_end(c->progress);
     call_unref(c->call);
@@ -116,14 +111,10 @@ static void call_over(struct call *call, void *data) {
         show_answer(c, call);
     }
     struct rpc_call *request = command_finish(c);
-    if (call_state(call) == CALL_SUCCEEDED) {
-        rpc_reply(request, json_deep_copy(call_result(call)));
-    } else if (call_state(call) == CALL_FAILED) {
-        json_t *problem = NULL;
-        int code = call_failure_rpc(call_failure(call), &problem);
-        rpc_error(request, code, problem, "%s", call_failure(call)->message);
-    } else {
+    if (call_state(call) == CALL_CANCELLED) {
         rpc_error(request, RPC_REQUEST_CANCELLED, NULL, "cancelled");
+    } else {
+        plain_answer(request, call);
     }
     call_unref(call);
 }
@@ -132,14 +123,8 @@ static void call_over(struct call *call, void *data) {
  */
 static void hand_over(struct lsp_command *c) {
     struct call *call = call_ref(c->call);
-    json_t *result = json_pack("{s:s, s:s}", "job", call_keep(call), "state",
-                               call_state_name(call_state(call)));
-    json_t *order = call_work_order(call) ? json_deep_copy(call_work_order(call)) : NULL;
-    if (order) {
-        json_object_set_new(result, "work_order", order);
-    }
     rpc_call_on_cancel(c->request, NULL, NULL);
-    rpc_reply(command_finish(c), result);
+    plain_answer_job(command_finish(c), call);
     call_unref(call);
 }
 
@@ -160,12 +145,13 @@ static void command_start(struct lsp *l, struct rpc_call *request,
                           struct lsp_document *d) {
     struct lsp_command *c = xcalloc(1, sizeof *c);
     bool at_once = d || op->flags & OPERATION_LONG;
-    c->lsp = l;
-    c->request = request;
-    c->document = d;
-    c->revision = d ? d->revision : 0;
-    c->next = l->commands;
-    l->commands = c;
+    *c = (struct lsp_command){
+        .request = request,
+        .view = {.progress = call_moved, .end = call_over, .data = c},
+        .document = d,
+        .revision = d ? d->revision : 0,
+    };
+    LIST_INSERT_HEAD(&l->commands, c, link);
     c->progress = lsp_progress_start(
         l, &(struct lsp_progress_options){
                .token = json_object_get(rpc_call_params(request), "workDoneToken"),
@@ -174,7 +160,6 @@ static void command_start(struct lsp *l, struct rpc_call *request,
                .percent = at_once,
                .cancel = progress_cancelled,
                .data = c});
-    c->view = (struct call_view){.progress = call_moved, .end = call_over, .data = c};
     c->call = call_start(op, json_incref(params), l->host->origin);
     if (d && !call_ended(c->call)) {
         call_keep(c->call);
@@ -206,7 +191,8 @@ json_t *lsp_lens_command(const struct lsp_subject *s, const json_t *lens) {
 }
 
 void lsp_commands_forget(struct lsp *l, const struct lsp_document *d) {
-    for (struct lsp_command *c = l->commands; c; c = c->next) {
+    struct lsp_command *c;
+    LIST_FOREACH(c, &l->commands, link) {
         if (c->document == d) {
             c->document = NULL;
         }
@@ -295,8 +281,8 @@ void lsp_execute_command(struct lsp *l, struct rpc_call *call) {
 }
 
 void lsp_commands_stop(struct lsp *l, bool drop) {
-    for (struct lsp_command *c = l->commands, *next; c; c = next) {
-        next = c->next;
+    struct lsp_command *c;
+    while ((c = LIST_FIRST(&l->commands))) {
         rpc_call_on_cancel(c->request, NULL, NULL);
         struct rpc_call *request = command_abort(c);
         if (drop) {

@@ -23,7 +23,7 @@ struct lsp_check {
 };
 
 struct lsp_waiter {
-    struct lsp_waiter *next;
+    TAILQ_ENTRY(lsp_waiter) link;
     struct lsp_document *document;
     struct rpc_call *call;
     lsp_answer *answer;
@@ -35,11 +35,7 @@ static void answer_pull(struct lsp_document *d, struct rpc_call *call);
 
 static void waiter_cancelled(struct rpc_call *call, void *data) {
     struct lsp_waiter *w = data;
-    struct lsp_waiter **at = &w->document->waiters;
-    while (*at != w) {
-        at = &(*at)->next;
-    }
-    *at = w->next;
+    TAILQ_REMOVE(&w->document->waiters, w, link);
     free(w);
     rpc_error(call, RPC_REQUEST_CANCELLED, NULL, "cancelled");
 }
@@ -47,20 +43,16 @@ static void waiter_cancelled(struct rpc_call *call, void *data) {
 void lsp_wait(struct lsp_document *d, struct rpc_call *call, lsp_answer *answer) {
     struct lsp_waiter *w = xcalloc(1, sizeof *w);
     *w = (struct lsp_waiter){.document = d, .call = call, .answer = answer};
-    struct lsp_waiter **at = &d->waiters;
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = w;
+    TAILQ_INSERT_TAIL(&d->waiters, w, link);
     rpc_call_on_cancel(call, waiter_cancelled, w);
 }
 
 /* Take the first waiter off the list; the call is the caller's to end. */
 static struct rpc_call *waiter_take(struct lsp_document *d, lsp_answer **ret_answer) {
-    struct lsp_waiter *w = d->waiters;
+    struct lsp_waiter *w = TAILQ_FIRST(&d->waiters);
     struct rpc_call *call = w->call;
     *ret_answer = w->answer;
-    d->waiters = w->next;
+    TAILQ_REMOVE(&d->waiters, w, link);
     free(w);
     rpc_call_on_cancel(call, NULL, NULL);
     return call;
@@ -72,7 +64,7 @@ static void pull_turn_away(struct rpc_call *call, bool retrigger, const char *wh
 }
 
 void lsp_waiters_end(struct lsp_document *d, bool drop) {
-    while (d->waiters) {
+    while (!TAILQ_EMPTY(&d->waiters)) {
         lsp_answer *answer;
         struct rpc_call *call = waiter_take(d, &answer);
         if (drop) {
@@ -89,7 +81,7 @@ void lsp_waiters_end(struct lsp_document *d, bool drop) {
 /* The check has ended, with findings or without. Returns whether a pull was answered. */
 static bool waiters_answer(struct lsp_document *d) {
     bool pulled = false;
-    while (d->waiters) {
+    while (!TAILQ_EMPTY(&d->waiters)) {
         lsp_answer *answer;
         struct rpc_call *call = waiter_take(d, &answer);
         if (answer != answer_pull) {
@@ -107,11 +99,9 @@ static bool waiters_answer(struct lsp_document *d) {
 /* --- answers --- */
 
 void lsp_publish(struct lsp_document *d, json_t *diagnostics) {
-    json_t *params = json_pack("{s:s, s:o}", "uri", d->uri, "diagnostics", diagnostics);
-    if (d->versioned) {
-        json_object_set_new(params, "version", json_integer(d->version));
-    }
-    rpc_notify(d->lsp->peer, "textDocument/publishDiagnostics", params);
+    rpc_notify(d->lsp->peer, "textDocument/publishDiagnostics",
+               json_pack("{s:s, s:o, s:o*}", "uri", d->uri, "diagnostics", diagnostics,
+                         "version", d->versioned ? json_integer(d->version) : NULL));
 }
 
 /* New diagnostics of the present revision (stolen). Returns whether they differ. */
@@ -240,7 +230,8 @@ void lsp_check_stop(struct lsp_document *d) {
 /* {path: text} of the others whose text is not their file's; NULL: none. */
 static json_t *unsaved_beside(struct lsp_document *d) {
     json_t *unsaved = NULL;
-    for (struct lsp_document *other = d->lsp->documents; other; other = other->next) {
+    struct lsp_document *other;
+    LIST_FOREACH(other, &d->lsp->documents, link) {
         if (other != d && other->unsaved && other->path && !other->lost) {
             const struct document *text = lsp_document_snapshot(other);
             unsaved = unsaved ? unsaved : json_object();
@@ -268,9 +259,10 @@ void lsp_check_start(struct lsp_document *d, enum document_depth depth) {
 }
 
 void lsp_check_dependents(const struct lsp_document *changed) {
-    for (struct lsp_document *d = changed->lsp->documents; d && changed->path;
-         d = d->next) {
-        if (d != changed && !d->lost && lsp_document_refers(d, changed->path)) {
+    struct lsp_document *d;
+    LIST_FOREACH(d, &changed->lsp->documents, link) {
+        if (d != changed && changed->path && !d->lost &&
+            lsp_document_refers(d, changed->path)) {
             lsp_check_start(d, DOCUMENT_FULL);
         }
     }
@@ -305,7 +297,8 @@ void lsp_document_lost(struct lsp_document *d, const char *why) {
 
 uint64_t lsp_documents_due(const struct lsp *l) {
     uint64_t due = 0;
-    for (const struct lsp_document *d = l->documents; d; d = d->next) {
+    const struct lsp_document *d;
+    LIST_FOREACH(d, &l->documents, link) {
         if (d->due_ms && (!due || d->due_ms < due)) {
             due = d->due_ms;
         }
@@ -314,7 +307,8 @@ uint64_t lsp_documents_due(const struct lsp *l) {
 }
 
 void lsp_documents_tick(struct lsp *l, uint64_t now) {
-    for (struct lsp_document *d = l->documents; d; d = d->next) {
+    struct lsp_document *d;
+    LIST_FOREACH(d, &l->documents, link) {
         if (d->due_ms && d->due_ms <= now) {
             lsp_check_start(d, DOCUMENT_QUICK);
             lsp_check_dependents(d);

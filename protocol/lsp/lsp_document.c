@@ -5,9 +5,7 @@
 #include <string.h>
 
 void lsp_snapshot_drop(struct lsp_document *d) {
-    if (d->snapshot) {
-        document_unref(take(d->snapshot));
-    }
+    document_unref(take(d->snapshot));
 }
 
 const char *lsp_document_uri(const json_t *params) {
@@ -15,37 +13,38 @@ const char *lsp_document_uri(const json_t *params) {
 }
 
 struct lsp_document *lsp_document_find(struct lsp *l, const char *uri) {
-    for (struct lsp_document *d = l->documents; d; d = d->next) {
+    struct lsp_document *d;
+    LIST_FOREACH(d, &l->documents, link) {
         if (strcmp(d->uri, uri) == 0) {
-            return d;
+            break;
         }
     }
-    return NULL;
+    return d;
 }
 
 struct lsp_document *lsp_document_find_path(struct lsp *l, const char *path) {
-    for (struct lsp_document *d = l->documents; d; d = d->next) {
+    struct lsp_document *d;
+    LIST_FOREACH(d, &l->documents, link) {
         if (d->path && !d->lost && strcmp(d->path, path) == 0) {
-            return d;
+            break;
         }
     }
-    return NULL;
+    return d;
 }
 
 struct document *lsp_document_snapshot(struct lsp_document *d) {
     if (!d->snapshot) {
-        struct document *s = xcalloc(1, sizeof *s);
-        s->uri = xstrdup(d->uri);
-        s->path = d->path ? xstrdup(d->path) : NULL;
-        s->language = xstrdup(d->language);
-        s->version = d->version;
-        s->text = xmalloc(d->text.len + 1);
+        struct document *s = d->snapshot = xcalloc(1, sizeof *s);
+        *s = (struct document){.uri = xstrdup(d->uri),
+                               .path = d->path ? xstrdup(d->path) : NULL,
+                               .language = xstrdup(d->language),
+                               .version = d->version,
+                               .text = xmalloc(d->text.len + 1),
+                               .len = d->text.len,
+                               .settings = json_incref(d->lsp->settings),
+                               .outcome = json_incref(d->outcome),
+                               .refs = 1};
         memcpy(s->text, d->text.text, d->text.len + 1);
-        s->len = d->text.len;
-        s->settings = json_incref(d->lsp->settings);
-        s->outcome = json_incref(d->outcome);
-        s->refs = 1;
-        d->snapshot = s;
     }
     return d->snapshot;
 }

@@ -27,11 +27,7 @@ static void document_free(struct lsp_document *d) {
 static void document_remove(struct lsp_document *d) {
     struct lsp *l = d->lsp;
     lsp_commands_forget(l, d);
-    struct lsp_document **at = &l->documents;
-    while (*at != d) {
-        at = &(*at)->next;
-    }
-    *at = d->next;
+    LIST_REMOVE(d, link);
     l->document_count--;
     document_free(d);
 }
@@ -47,7 +43,8 @@ static void document_lose(struct lsp_document *d, const char *why) {
 
 static size_t open_bytes(const struct lsp *l) {
     size_t bytes = 0;
-    for (const struct lsp_document *d = l->documents; d; d = d->next) {
+    const struct lsp_document *d;
+    LIST_FOREACH(d, &l->documents, link) {
         bytes += d->text.len;
     }
     return bytes;
@@ -81,16 +78,19 @@ static void document_set_version(struct lsp_document *d, const json_t *item) {
 static struct lsp_document *document_new(struct lsp *l, const struct document_kind *kind,
                                          const json_t *item, const json_t *text) {
     struct lsp_document *d = xcalloc(1, sizeof *d);
-    d->lsp = l;
-    d->kind = kind;
-    d->uri = xstrdup(json_get_string(item, "uri", ""));
-    d->path = uri_to_path(d->uri);
-    d->language = xstrdup(json_get_string(item, "languageId", ""));
-    d->revision = 1;
+    const char *uri = json_get_string(item, "uri", "");
+    *d = (struct lsp_document){
+        .lsp = l,
+        .kind = kind,
+        .uri = xstrdup(uri),
+        .path = uri_to_path(uri),
+        .language = xstrdup(json_get_string(item, "languageId", "")),
+        .revision = 1,
+    };
     document_set_version(d, item);
     lsp_text_init(&d->text, json_string_value(text), json_string_length(text));
-    d->next = l->documents;
-    l->documents = d;
+    TAILQ_INIT(&d->waiters);
+    LIST_INSERT_HEAD(&l->documents, d, link);
     l->document_count++;
     return d;
 }
@@ -102,10 +102,17 @@ static const struct document_kind *kind_of(struct lsp *l, const json_t *item) {
                               json_get_string(item, "languageId", ""));
 }
 
-static void document_forget(struct lsp_document *d) {
+/* drop: who waits gets no answer. */
+static void document_forget(struct lsp_document *d, bool drop) {
     lsp_check_stop(d);
-    lsp_waiters_end(d, false);
+    lsp_waiters_end(d, drop);
     document_remove(d);
+}
+
+/* The one that a notification is about, or NULL. */
+static struct lsp_document *document_of(struct lsp *l, const json_t *params) {
+    const char *uri = lsp_document_uri(params);
+    return uri ? lsp_document_find(l, uri) : NULL;
 }
 
 void lsp_did_open(struct lsp *l, const json_t *params) {
@@ -123,7 +130,7 @@ void lsp_did_open(struct lsp *l, const json_t *params) {
     }
     struct lsp_document *open = lsp_document_find(l, uri);
     if (open) {
-        document_forget(open);
+        document_forget(open, false);
     }
     const struct document_kind *kind = kind_of(l, item);
     if (!kind) {
@@ -158,8 +165,7 @@ static bool apply_change(struct lsp_document *d, const json_t *change) {
         return true;
     }
     struct lsp_view view = lsp_document_view(d);
-    size_t start;
-    size_t end;
+    size_t start, end;
     if (!lsp_read_range(d->lsp->client.encoding, &view, range, &start, &end)) {
         return false;
     }
@@ -170,9 +176,7 @@ static bool apply_change(struct lsp_document *d, const json_t *change) {
 /* Each change moves what is behind it: many in a large text cost their product. */
 static void apply_changes(struct lsp_document *d, const json_t *changes) {
     uint64_t moved = 0;
-    size_t i;
-    json_t *change;
-    json_array_foreach(changes, i, change) {
+    json_each(changes, i, change) {
         bool part = json_is_object(json_object_get(change, "range"));
         if (d->lost && part) {
             continue;
@@ -191,8 +195,7 @@ static void apply_changes(struct lsp_document *d, const json_t *changes) {
 }
 
 void lsp_did_change(struct lsp *l, const json_t *params) {
-    const char *uri = lsp_document_uri(params);
-    struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
+    struct lsp_document *d = document_of(l, params);
     if (!d) {
         return;
     }
@@ -205,8 +208,7 @@ void lsp_did_change(struct lsp *l, const json_t *params) {
 }
 
 void lsp_did_save(struct lsp *l, const json_t *params) {
-    const char *uri = lsp_document_uri(params);
-    struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
+    struct lsp_document *d = document_of(l, params);
     if (d && !d->lost) {
         d->unsaved = false;
         lsp_check_start(d, DOCUMENT_FULL);
@@ -218,8 +220,7 @@ void lsp_did_save(struct lsp *l, const json_t *params) {
 }
 
 void lsp_did_close(struct lsp *l, const json_t *params) {
-    const char *uri = lsp_document_uri(params);
-    struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
+    struct lsp_document *d = document_of(l, params);
     if (!d) {
         return;
     }
@@ -227,14 +228,11 @@ void lsp_did_close(struct lsp *l, const json_t *params) {
     if (!l->client.pull) {
         lsp_publish(d, json_array());
     }
-    document_forget(d);
+    document_forget(d, false);
 }
 
 void lsp_documents_free(struct lsp *l, bool drop) {
-    for (struct lsp_document *d = l->documents, *next; d; d = next) {
-        next = d->next;
-        lsp_check_stop(d);
-        lsp_waiters_end(d, drop);
-        document_remove(d);
+    while (!LIST_EMPTY(&l->documents)) {
+        document_forget(LIST_FIRST(&l->documents), drop);
     }
 }

@@ -22,38 +22,15 @@ static json_t *markup(const char *text, bool markdown) {
                      json_text(text, strlen(text)));
 }
 
-/* Ask about the request's position. */
-static void ask_at(struct lsp_document *d, struct rpc_call *call, lsp_make *make) {
-    struct lsp_view view = lsp_document_view(d);
-    size_t offset;
-    if (!lsp_read_position(d->lsp->client.encoding, &view,
-                           json_object_get(rpc_call_params(call), "position"), &offset)) {
-        rpc_error(call, RPC_INVALID_PARAMS, NULL,
-                  "position: expected line and character");
-        return;
-    }
-    lsp_ask(d, call, offset, offset, make);
-}
-
 /* --- hover --- */
 
 static json_t *make_hover(const struct lsp_subject *s) {
-    size_t start = s->start;
-    size_t end = s->start;
-    autofree char *text =
-        s->kind->hover ? s->kind->hover(s->document, s->result, s->start, &start, &end)
-                       : NULL;
+    size_t start = s->start, end = s->start;
+    autofree char *text = s->kind->hover(s->document, s->result, s->start, &start, &end);
     return text ? json_pack("{s:o, s:o}", "contents",
                             markup(text, s->client->markdown_hover), "range",
                             lsp_range(s->client->encoding, &s->view, start, end))
                 : NULL;
-}
-
-void lsp_hover(struct lsp *l, struct rpc_call *call) {
-    struct lsp_document *d = lsp_request_document(l, call);
-    if (d) {
-        ask_at(d, call, make_hover);
-    }
 }
 
 /* --- lenses --- */
@@ -61,9 +38,7 @@ void lsp_hover(struct lsp *l, struct rpc_call *call) {
 static json_t *make_lenses(const struct lsp_subject *s) {
     autojson *lenses = s->kind->lenses(s->document, s->result);
     json_t *list = json_array();
-    size_t i;
-    json_t *lens;
-    json_array_foreach(lenses, i, lens) {
+    json_each(lenses, i, lens) {
         json_t *command = lsp_lens_command(s, lens);
         if (command) {
             json_array_append_new(list, json_pack("{s:o, s:o}", "range",
@@ -73,78 +48,26 @@ static json_t *make_lenses(const struct lsp_subject *s) {
     return list;
 }
 
-static void answer_lenses(struct lsp_document *d, struct rpc_call *call) {
-    lsp_ask(d, call, 0, 0, make_lenses);
-}
-
-/* Right after a document is opened its facts are on their way; most clients ask just
- * once. */
-void lsp_code_lens(struct lsp *l, struct rpc_call *call) {
-    struct lsp_document *d = lsp_request_document(l, call);
-    if (!d) {
-        return;
-    }
-    if (!d->kind->lenses) {
-        rpc_reply(call, json_array());
-    } else if (!d->result && d->check) {
-        lsp_wait(d, call, answer_lenses);
-    } else {
-        answer_lenses(d, call);
-    }
-}
-
 /* --- hints --- */
 
 static json_t *hint_of(const struct lsp_subject *s, const json_t *hint) {
-    json_t *tooltip = json_object_get(hint, "tooltip");
-    json_t *ret =
-        json_pack("{s:o, s:s, s:b}", "position",
-                  lsp_position(s->client->encoding, &s->view, offset_of(hint, "offset")),
-                  "label", json_get_string(hint, "label", ""), "paddingLeft", 1);
-    if (json_is_string(tooltip)) {
-        json_object_set(ret, "tooltip", tooltip);
-    }
-    return ret;
+    return json_pack(
+        "{s:o, s:s, s:b, s:s*}", "position",
+        lsp_position(s->client->encoding, &s->view, offset_of(hint, "offset")), "label",
+        json_get_string(hint, "label", ""), "paddingLeft", 1, "tooltip",
+        json_get_string(hint, "tooltip", NULL));
 }
 
 static json_t *make_hints(const struct lsp_subject *s) {
     autojson *hints = s->kind->hints(s->document, s->result);
     json_t *list = json_array();
-    size_t i;
-    json_t *hint;
-    json_array_foreach(hints, i, hint) {
+    json_each(hints, i, hint) {
         size_t offset = offset_of(hint, "offset");
         if (offset >= s->start && offset <= s->end) {
             json_array_append_new(list, hint_of(s, hint));
         }
     }
     return list;
-}
-
-static void answer_hints(struct lsp_document *d, struct rpc_call *call) {
-    struct lsp_view view = lsp_document_view(d);
-    size_t start;
-    size_t end;
-    if (!lsp_read_range(d->lsp->client.encoding, &view,
-                        json_object_get(rpc_call_params(call), "range"), &start, &end)) {
-        rpc_error(call, RPC_INVALID_PARAMS, NULL, "range: expected two positions");
-        return;
-    }
-    lsp_ask(d, call, start, end, make_hints);
-}
-
-void lsp_inlay_hint(struct lsp *l, struct rpc_call *call) {
-    struct lsp_document *d = lsp_request_document(l, call);
-    if (!d) {
-        return;
-    }
-    if (!d->kind->hints) {
-        rpc_reply(call, json_array());
-    } else if (!d->result && d->check) {
-        lsp_wait(d, call, answer_hints);
-    } else {
-        answer_hints(d, call);
-    }
 }
 
 /* --- symbols --- */
@@ -236,9 +159,7 @@ static json_t *make_symbols(const struct lsp_subject *s) {
     autojson *symbols = s->kind->symbols(s->document);
     struct symbol_path path = {0};
     json_t *list = json_array();
-    size_t i;
-    json_t *symbol;
-    json_array_foreach(symbols, i, symbol) {
+    json_each(symbols, i, symbol) {
         const char *name = json_get_string(symbol, "name", "");
         if (*name) { /* clients refuse the whole list for a nameless one */
             add_symbol(s, symbol, list, &path);
@@ -247,50 +168,112 @@ static json_t *make_symbols(const struct lsp_subject *s) {
     return list;
 }
 
-void lsp_document_symbol(struct lsp *l, struct rpc_call *call) {
-    struct lsp_document *d = lsp_request_document(l, call);
-    if (d && d->kind->symbols) {
-        lsp_ask(d, call, 0, 0, make_symbols);
-    } else if (d) {
-        rpc_reply(call, json_array());
-    }
-}
-
 /* --- completion --- */
 
 static json_t *completion_of(const struct lsp_subject *s, const json_t *item) {
     const char *label = json_get_string(item, "label", "");
     const char *documentation = json_get_string(item, "documentation", NULL);
-    json_t *detail = json_object_get(item, "detail");
-    json_t *ret =
-        json_pack("{s:s, s:{s:o, s:s}}", "label", label, "textEdit", "range",
-                  range_of(s, item), "newText", json_get_string(item, "text", label));
-    if (json_is_string(detail)) {
-        json_object_set(ret, "detail", detail);
-    }
-    if (documentation) {
-        json_object_set_new(ret, "documentation",
-                            markup(documentation, s->client->markdown_completion));
-    }
-    return ret;
+    return json_pack(
+        "{s:s, s:{s:o, s:s}, s:s*, s:o*}", "label", label, "textEdit", "range",
+        range_of(s, item), "newText", json_get_string(item, "text", label), "detail",
+        json_get_string(item, "detail", NULL), "documentation",
+        documentation ? markup(documentation, s->client->markdown_completion) : NULL);
 }
 
 static json_t *make_completions(const struct lsp_subject *s) {
     autojson *items = s->kind->completions(s->document, s->start);
     json_t *list = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach(items, i, item) {
+    json_each(items, i, item) {
         json_array_append_new(list, completion_of(s, item));
     }
     return list;
 }
 
-void lsp_completion(struct lsp *l, struct rpc_call *call) {
-    struct lsp_document *d = lsp_request_document(l, call);
-    if (d && d->kind->completions) {
-        ask_at(d, call, make_completions);
-    } else if (d) {
-        rpc_reply(call, json_array());
+/* --- the requests --- */
+
+enum about { ABOUT_ALL, ABOUT_POSITION, ABOUT_RANGE };
+
+static const struct feature {
+    const char *method, *provider;
+    bool options;     /* its provider is an object, else true */
+    size_t member;    /* of a kind that has the feature: a function */
+    enum about about; /* what of the document */
+    bool waits;       /* for the facts of a check */
+    bool list;        /* its answer */
+    lsp_make *make;
+} features[] = {
+    {"textDocument/hover", "hoverProvider", false, offsetof(struct document_kind, hover),
+     ABOUT_POSITION, false, false, make_hover},
+    {"textDocument/codeLens", "codeLensProvider", true,
+     offsetof(struct document_kind, lenses), ABOUT_ALL, true, true, make_lenses},
+    {"textDocument/documentSymbol", "documentSymbolProvider", false,
+     offsetof(struct document_kind, symbols), ABOUT_ALL, false, true, make_symbols},
+    {"textDocument/completion", "completionProvider", true,
+     offsetof(struct document_kind, completions), ABOUT_POSITION, false, true,
+     make_completions},
+    {"textDocument/inlayHint", "inlayHintProvider", false,
+     offsetof(struct document_kind, hints), ABOUT_RANGE, true, true, make_hints},
+};
+
+static bool has(const struct document_kind *kind, const struct feature *f) {
+    void (*function)(void);
+    memcpy(&function, (const char *)kind + f->member, sizeof function);
+    return function;
+}
+
+void lsp_add_features(const struct lsp *l, json_t *capabilities) {
+    for (const struct feature *f = features; f < features + ARRAY_LEN(features); f++) {
+        const struct document_kind *const *kind = l->host->tables->kinds->list;
+        while (*kind && !has(*kind, f)) {
+            kind++;
+        }
+        if (*kind) {
+            json_object_set_new(capabilities, f->provider,
+                                f->options ? json_object() : json_true());
+        }
     }
+}
+
+static const struct feature *feature_of(const struct rpc_call *call) {
+    for (size_t i = 0; i < ARRAY_LEN(features); i++) {
+        if (strcmp(features[i].method, rpc_call_method(call)) == 0) {
+            return &features[i];
+        }
+    }
+    return NULL;
+}
+
+static void answer(struct lsp_document *d, struct rpc_call *call) {
+    const struct feature *f = feature_of(call);
+    const json_t *params = rpc_call_params(call);
+    struct lsp_view view = lsp_document_view(d);
+    enum lsp_encoding encoding = d->lsp->client.encoding;
+    size_t start = 0, end = 0;
+    if (f->about == ABOUT_POSITION &&
+        !lsp_read_position(encoding, &view, json_object_get(params, "position"),
+                           &start)) {
+        rpc_error(call, RPC_INVALID_PARAMS, NULL,
+                  "position: expected line and character");
+    } else if (f->about == ABOUT_RANGE &&
+               !lsp_read_range(encoding, &view, json_object_get(params, "range"), &start,
+                               &end)) {
+        rpc_error(call, RPC_INVALID_PARAMS, NULL, "range: expected two positions");
+    } else {
+        lsp_ask(d, call, start, f->about == ABOUT_RANGE ? end : start, f->make);
+    }
+}
+
+/* Right after a document is opened its facts are on their way; most clients ask for what
+ * is made of them just once. */
+bool lsp_feature(struct lsp *l, struct rpc_call *call) {
+    const struct feature *f = feature_of(call);
+    struct lsp_document *d = f ? lsp_request_document(l, call) : NULL;
+    if (d && !has(d->kind, f)) {
+        rpc_reply(call, f->list ? json_array() : NULL);
+    } else if (d && f->waits && !d->result && d->check) {
+        lsp_wait(d, call, answer);
+    } else if (d) {
+        answer(d, call);
+    }
+    return f;
 }

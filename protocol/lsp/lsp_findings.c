@@ -122,12 +122,16 @@ bool lsp_finding_is_own(const struct lsp_document *d, const json_t *finding) {
     return is_own(d, json_get_string(finding, "file", NULL));
 }
 
-void lsp_sources_init(struct lsp_sources *s, struct lsp_document *d) {
-    memset(s, 0, sizeof *s);
-    s->document = d;
-}
+/* Files that findings name: this document, other open ones, or on disk. */
+struct sources {
+    struct lsp_document *document;
+    char *file, *uri; /* loaded last; uri NULL = cannot be read */
+    char *text;
+    size_t len;
+    struct lines lines;
+};
 
-static void unload(struct lsp_sources *s) {
+static void unload(struct sources *s) {
     if (s->text) {
         lines_finish(&s->lines);
     }
@@ -136,11 +140,7 @@ static void unload(struct lsp_sources *s) {
     free(take(s->text));
 }
 
-void lsp_sources_finish(struct lsp_sources *s) {
-    unload(s);
-}
-
-static bool load_path(struct lsp_sources *s, const char *path) {
+static bool load_path(struct sources *s, const char *path) {
     autobuf text = BUF_INIT(s->document->lsp->host->settings->max_document_bytes);
     if (file_read(path, &text, NULL) < 0) {
         return false;
@@ -153,7 +153,7 @@ static bool load_path(struct lsp_sources *s, const char *path) {
 }
 
 /* A file's place on disk: as it is, beside the document, or beneath a root. */
-static void load(struct lsp_sources *s, const char *file) {
+static void load(struct sources *s, const char *file) {
     unload(s);
     s->file = xstrdup(file);
     if (*file == '/') {
@@ -190,7 +190,7 @@ static void source_open(const struct lsp_document *d, struct source *ret) {
 }
 
 /* False when the file cannot be read. */
-static bool source_find(struct lsp_sources *s, const char *file, struct source *ret) {
+static bool source_find(struct sources *s, const char *file, struct source *ret) {
     if (is_own(s->document, file)) {
         source_open(s->document, ret);
         return true;
@@ -230,9 +230,7 @@ static size_t naming_line(const struct lsp_document *d, const char *file) {
 /* A finding in another file is shown at the line of this document from which it is
  * reached: the finding may tell it, or the line names the file. */
 static size_t anchor_line(const struct lsp_document *d, const json_t *finding) {
-    size_t i;
-    json_t *related;
-    json_array_foreach(json_object_get(finding, "related"), i, related) {
+    json_each(json_object_get(finding, "related"), i, related) {
         const char *file = json_get_string(related, "file", NULL);
         if (file && is_own(d, file) && integer(related, "line")) {
             return integer(related, "line");
@@ -243,9 +241,7 @@ static size_t anchor_line(const struct lsp_document *d, const json_t *finding) {
 }
 
 bool lsp_document_refers(const struct lsp_document *d, const char *path) {
-    size_t i;
-    json_t *finding;
-    json_array_foreach(d->findings, i, finding) {
+    json_each(d->findings, i, finding) {
         if (strcmp(json_get_string(finding, "file", ""), path) == 0) {
             return true;
         }
@@ -263,46 +259,39 @@ void lsp_finding_span(const struct lsp_document *d, const json_t *finding,
     }
 }
 
-/* One place for relatedInformation, or NULL when its file cannot be read. */
-static json_t *related_place(struct lsp_sources *s, const json_t *finding,
-                             const char *message) {
+/* One place for relatedInformation, unless its file cannot be read. */
+static void add_place(struct sources *s, json_t *list, const json_t *finding) {
     struct source source;
-    if (!integer(finding, "line") ||
+    size_t start, end;
+    if (!integer(finding, "line") || json_array_size(list) >= MAX_RELATED ||
         !source_find(s, json_get_string(finding, "file", NULL), &source)) {
-        return NULL;
+        return;
     }
-    size_t start;
-    size_t end;
     span(&source.view, finding, &start, &end);
     enum lsp_encoding encoding = s->document->lsp->client.encoding;
-    return json_pack("{s:{s:s, s:o}, s:s}", "location", "uri", source.uri, "range",
-                     lsp_range(encoding, &source.view, start, end), "message", message);
+    json_array_append_new(
+        list, json_pack("{s:{s:s, s:o}, s:s}", "location", "uri", source.uri, "range",
+                        lsp_range(encoding, &source.view, start, end), "message",
+                        json_get_string(finding, "message", "")));
 }
 
-static void add_related(struct lsp_sources *s, json_t *diagnostic,
-                        const json_t *finding) {
+/* The list, or NULL instead of an empty one. list is stolen. */
+static json_t *unless_empty(json_t *list) {
+    if (!json_array_size(list)) {
+        json_decref(take(list));
+    }
+    return list;
+}
+
+static json_t *related_of(struct sources *s, const json_t *finding) {
     json_t *list = json_array();
     if (!lsp_finding_is_own(s->document, finding)) {
-        json_t *item = related_place(s, finding, json_get_string(finding, "message", ""));
-        if (item) {
-            json_array_append_new(list, item);
-        }
+        add_place(s, list, finding);
     }
-    size_t i;
-    json_t *related;
-    json_array_foreach(json_object_get(finding, "related"), i, related) {
-        json_t *item =
-            json_array_size(list) < MAX_RELATED
-                ? related_place(s, related, json_get_string(related, "message", ""))
-                : NULL;
-        if (item) {
-            json_array_append_new(list, item);
-        }
+    json_each(json_object_get(finding, "related"), i, related) {
+        add_place(s, list, related);
     }
-    if (json_array_size(list)) {
-        json_object_set(diagnostic, "relatedInformation", list);
-    }
-    json_decref(list);
+    return unless_empty(list);
 }
 
 static int severity(const json_t *finding) {
@@ -328,12 +317,9 @@ static json_t *message(const struct lsp_document *d, const json_t *finding) {
                : json_sprintf("%s: %s", file, text);
 }
 
-static void add_tags(const struct lsp_client *client, json_t *diagnostic,
-                     const json_t *finding) {
+static json_t *tags_of(const struct lsp_client *client, const json_t *finding) {
     json_t *tags = json_array();
-    size_t i;
-    json_t *tag;
-    json_array_foreach(json_object_get(finding, "tags"), i, tag) {
+    json_each(json_object_get(finding, "tags"), i, tag) {
         const char *word = json_string_value(tag);
         if (word && strcmp(word, "unnecessary") == 0 && client->tag_unnecessary) {
             json_array_append_new(tags, json_integer(1));
@@ -341,59 +327,37 @@ static void add_tags(const struct lsp_client *client, json_t *diagnostic,
             json_array_append_new(tags, json_integer(2));
         }
     }
-    if (json_array_size(tags)) {
-        json_object_set(diagnostic, "tags", tags);
-    }
-    json_decref(tags);
+    return unless_empty(tags);
 }
 
-static void add_code(const struct lsp_client *client, json_t *diagnostic,
-                     const json_t *finding) {
-    const char *code = json_get_string(finding, "code", "");
-    const char *href = json_get_string(finding, "href", "");
-    if (*code) {
-        json_object_set_new(diagnostic, "code", json_string(code));
-        if (client->code_description && strncmp(href, "https://", 8) == 0) {
-            json_object_set_new(diagnostic, "codeDescription",
-                                json_pack("{s:s}", "href", href));
-        }
-    }
-}
-
-static json_t *lsp_diagnostic(struct lsp_sources *s, const json_t *finding) {
+static json_t *lsp_diagnostic(struct sources *s, const json_t *finding) {
     struct lsp_document *d = s->document;
     const struct lsp_client *client = &d->lsp->client;
     struct lsp_view view = lsp_document_view(d);
-    size_t start;
-    size_t end;
-    lsp_finding_span(d, finding, &start, &end);
-    json_t *diagnostic = json_pack("{s:o, s:i, s:s, s:o}", "range",
-                                   lsp_range(client->encoding, &view, start, end),
-                                   "severity", severity(finding), "source",
-                                   json_get_string(finding, "source", d->lsp->host->name),
-                                   "message", message(d, finding));
-    add_code(client, diagnostic, finding);
-    add_tags(client, diagnostic, finding);
-    if (client->related) {
-        add_related(s, diagnostic, finding);
-    }
+    const char *code = json_get_string(finding, "code", "");
+    const char *href = json_get_string(finding, "href", "");
+    bool link = *code && client->code_description && strncmp(href, "https://", 8) == 0;
     json_t *fixes = json_object_get(finding, "fixes");
-    if (client->data && json_array_size(fixes)) {
-        json_object_set_new(diagnostic, "data", json_pack("{s:O}", "fixes", fixes));
-    }
-    return diagnostic;
+    size_t start, end;
+    lsp_finding_span(d, finding, &start, &end);
+    return json_pack(
+        "{s:o, s:i, s:s, s:o, s:s*, s:o*, s:o*, s:o*, s:o*}", "range",
+        lsp_range(client->encoding, &view, start, end), "severity", severity(finding),
+        "source", json_get_string(finding, "source", d->lsp->host->name), "message",
+        message(d, finding), "code", *code ? code : NULL, "codeDescription",
+        link ? json_pack("{s:s}", "href", href) : NULL, "tags", tags_of(client, finding),
+        "relatedInformation", client->related ? related_of(s, finding) : NULL, "data",
+        client->data && json_array_size(fixes) ? json_pack("{s:O}", "fixes", fixes)
+                                               : NULL);
 }
 
 json_t *lsp_diagnostics(struct lsp_document *d, const json_t *findings) {
-    struct lsp_sources sources;
-    lsp_sources_init(&sources, d);
+    struct sources sources = {.document = d};
     json_t *list = json_array();
-    size_t i;
-    json_t *finding;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         json_array_append_new(list, lsp_diagnostic(&sources, finding));
     }
-    lsp_sources_finish(&sources);
+    unload(&sources);
     return list;
 }
 
@@ -401,9 +365,7 @@ json_t *lsp_diagnostics(struct lsp_document *d, const json_t *findings) {
 
 /* The edits of a source's TextDocumentEdit in documentChanges, made when missing. */
 static json_t *edits_for(json_t *changes, const struct source *source) {
-    size_t i;
-    json_t *change;
-    json_array_foreach(changes, i, change) {
+    json_each(changes, i, change) {
         const json_t *document = json_object_get(change, "textDocument");
         if (strcmp(json_get_string(document, "uri", ""), source->uri) == 0) {
             return json_object_get(change, "edits");
@@ -418,13 +380,12 @@ static json_t *edits_for(json_t *changes, const struct source *source) {
     return edits;
 }
 
-static bool add_edit(struct lsp_sources *s, json_t *changes, const json_t *edit) {
+static bool add_edit(struct sources *s, json_t *changes, const json_t *edit) {
     struct source source;
     if (!source_find(s, json_get_string(edit, "file", NULL), &source)) {
         return false;
     }
-    size_t start;
-    size_t end;
+    size_t start, end;
     lsp_edit_span(&source.view, edit, &start, &end);
     enum lsp_encoding encoding = s->document->lsp->client.encoding;
     json_array_append_new(edits_for(changes, &source),
@@ -437,9 +398,7 @@ static bool add_edit(struct lsp_sources *s, json_t *changes, const json_t *edit)
 /* For clients that know no documentChanges: {"changes": {uri: edits}}. */
 static json_t *plain_edit(const json_t *changes) {
     json_t *map = json_object();
-    size_t i;
-    json_t *change;
-    json_array_foreach(changes, i, change) {
+    json_each(changes, i, change) {
         const json_t *document = json_object_get(change, "textDocument");
         json_object_set(map, json_get_string(document, "uri", ""),
                         json_object_get(change, "edits"));
@@ -448,20 +407,15 @@ static json_t *plain_edit(const json_t *changes) {
 }
 
 json_t *lsp_workspace_edit(struct lsp_document *d, const json_t *edit_lists) {
-    struct lsp_sources sources;
-    lsp_sources_init(&sources, d);
+    struct sources sources = {.document = d};
     autojson *changes = json_array();
     bool good = true;
-    size_t i;
-    json_t *list;
-    json_array_foreach(edit_lists, i, list) {
-        size_t k;
-        json_t *edit;
-        json_array_foreach(list, k, edit) {
+    json_each(edit_lists, i, list) {
+        json_each(list, k, edit) {
             good = good && add_edit(&sources, changes, edit);
         }
     }
-    lsp_sources_finish(&sources);
+    unload(&sources);
     if (!good || !json_array_size(changes)) {
         return NULL;
     }

@@ -20,6 +20,8 @@
 #include "base/lines.h"
 #include "protocol/lsp/lsp.h"
 
+#include <sys/queue.h>
+
 enum lsp_code { /* beside those of rpc.h */
                 LSP_NOT_INITIALIZED = -32002,
                 LSP_CONTENT_MODIFIED = -32801,
@@ -102,11 +104,11 @@ struct lsp {
     json_t *folders;  /* the workspace's, as paths */
     json_t *settings; /* the editor's, or NULL */
     bool noticed;     /* the user was told why documents are not checked */
-    struct lsp_document *documents;
+    LIST_HEAD(, lsp_document) documents;
     size_t document_count;
-    struct lsp_command *commands;
-    struct lsp_progress *progress;
-    struct lsp_question *questions; /* that wait */
+    LIST_HEAD(, lsp_command) commands;
+    LIST_HEAD(, lsp_progress) progress;
+    TAILQ_HEAD(, lsp_question) questions; /* that wait */
     struct lsp_question *answering; /* the one whose answer is being made, or NULL */
     unsigned next_token;
     uint64_t last_result_id; /* never used twice, also after a document is opened again */
@@ -152,7 +154,7 @@ struct lsp_check;
 struct lsp_waiter;
 
 struct lsp_document {
-    struct lsp_document *next;
+    LIST_ENTRY(lsp_document) link; /* lsp::documents */
     struct lsp *lsp;
     const struct document_kind *kind;
     char *uri, *path, *language; /* path may be NULL */
@@ -166,7 +168,7 @@ struct lsp_document {
 
     struct lsp_check *check; /* running, for this revision */
     uint64_t due_ms;         /* a quick check starts at this clock_ms(); 0 = none */
-    struct lsp_waiter *waiters;
+    TAILQ_HEAD(, lsp_waiter) waiters;
 
     json_t *checked;     /* the last check's findings, NULL before the first answer */
     json_t *answered;    /* those of an operation that a lens started, or NULL */
@@ -228,16 +230,6 @@ void lsp_waiters_end(struct lsp_document *d, bool drop);
 
 /* --- findings --- */
 
-/* Files that findings name: this document, other open ones, or on disk. */
-struct lsp_sources {
-    struct lsp_document *document;
-    char *file, *uri; /* loaded last; uri NULL = cannot be read */
-    char *text;
-    size_t len;
-    struct lines lines;
-};
-void lsp_sources_init(struct lsp_sources *s, struct lsp_document *d);
-void lsp_sources_finish(struct lsp_sources *s);
 /* The document names the file, or something was found in it. */
 bool lsp_document_refers(const struct lsp_document *d, const char *path);
 bool lsp_finding_is_own(const struct lsp_document *d, const json_t *finding);
@@ -280,12 +272,12 @@ void lsp_questions_free(struct lsp *l);
 
 /* --- features --- */
 
-void lsp_hover(struct lsp *l, struct rpc_call *call);
-void lsp_code_lens(struct lsp *l, struct rpc_call *call);
+/* Hovers, lenses, symbols, completions, hints: what a kind of documents offers. False:
+ * another request. */
+bool lsp_feature(struct lsp *l, struct rpc_call *call);
+/* Their members of initialize's answer. */
+void lsp_add_features(const struct lsp *l, json_t *capabilities);
 void lsp_code_action(struct lsp *l, struct rpc_call *call);
-void lsp_document_symbol(struct lsp *l, struct rpc_call *call);
-void lsp_completion(struct lsp *l, struct rpc_call *call);
-void lsp_inlay_hint(struct lsp *l, struct rpc_call *call);
 
 void lsp_execute_command(struct lsp *l, struct rpc_call *call);
 json_t *lsp_command_names(const struct lsp *l);

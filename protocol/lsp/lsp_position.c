@@ -28,15 +28,6 @@ static size_t points_offset(const char *s, size_t len, size_t points) {
     return at;
 }
 
-static size_t points(const char *s, size_t len) {
-    size_t count = 0;
-    uint32_t cp;
-    for (size_t at = 0; at < len; count++) {
-        at += text_decode(s + at, len - at, &cp);
-    }
-    return count;
-}
-
 static size_t units_offset(enum lsp_encoding encoding, const char *s, size_t len,
                            size_t count) {
     switch (encoding) {
@@ -55,7 +46,7 @@ static size_t units(enum lsp_encoding encoding, const char *s, size_t len) {
     case LSP_UTF8:
         return len;
     case LSP_UTF32:
-        return points(s, len);
+        return text_code_points(s, len);
     case LSP_UTF16:
         break;
     }
@@ -75,8 +66,7 @@ static bool read_count(const json_t *position, const char *key, size_t *ret) {
 
 bool lsp_read_position(enum lsp_encoding encoding, const struct lsp_view *view,
                        const json_t *position, size_t *ret) {
-    size_t line;
-    size_t character;
+    size_t line, character;
     if (!read_count(position, "line", &line) ||
         !read_count(position, "character", &character)) {
         return false;
@@ -93,8 +83,7 @@ bool lsp_read_position(enum lsp_encoding encoding, const struct lsp_view *view,
 
 bool lsp_read_range(enum lsp_encoding encoding, const struct lsp_view *view,
                     const json_t *range, size_t *ret_start, size_t *ret_end) {
-    size_t start;
-    size_t end;
+    size_t start, end;
     if (!lsp_read_position(encoding, view, json_object_get(range, "start"), &start) ||
         !lsp_read_position(encoding, view, json_object_get(range, "end"), &end)) {
         return false;

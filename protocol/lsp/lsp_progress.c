@@ -10,7 +10,7 @@
 enum bar_state { BAR_DELAYED, BAR_ASKED, BAR_REFUSED, BAR_SHOWN };
 
 struct lsp_progress {
-    struct lsp_progress *next;
+    LIST_ENTRY(lsp_progress) link;
     struct lsp *lsp;
     json_t *token;
     enum bar_state state;
@@ -29,22 +29,18 @@ static void say(struct lsp_progress *p, json_t *value, bool droppable) {
         json_decref(value);
         return;
     }
-    json_t *params = json_pack("{s:O, s:o}", "token", p->token, "value", value);
-    if (droppable) {
-        rpc_notify_droppable(p->lsp->peer, "$/progress", params);
-    } else {
-        rpc_notify(p->lsp->peer, "$/progress", params);
-    }
+    (droppable ? rpc_notify_droppable
+               : rpc_notify)(p->lsp->peer, "$/progress",
+                             json_pack("{s:O, s:o}", "token", p->token, "value", value));
 }
 
 static void show(struct lsp_progress *p) {
     p->state = BAR_SHOWN;
-    json_t *value = json_pack("{s:s, s:s, s:b}", "kind", "begin", "title", p->title,
-                              "cancellable", p->cancel != NULL);
-    if (p->percent) {
-        json_object_set_new(value, "percentage", json_integer(0));
-    }
-    say(p, value, false);
+    say(p,
+        json_pack("{s:s, s:s, s:b, s:o*}", "kind", "begin", "title", p->title,
+                  "cancellable", p->cancel != NULL, "percentage",
+                  p->percent ? json_integer(0) : NULL),
+        false);
 }
 
 static void asked(struct rpc_request *request, int status, const json_t *result,
@@ -76,15 +72,16 @@ struct lsp_progress *lsp_progress_start(struct lsp *l,
         return NULL;
     }
     struct lsp_progress *p = xcalloc(1, sizeof *p);
-    p->lsp = l;
-    p->token = given ? json_deep_copy(options->token)
-                     : json_sprintf("upskilld-%u", ++l->next_token);
-    p->title = xstrdup(options->title);
-    p->percent = options->percent;
-    p->cancel = options->cancel;
-    p->data = options->data;
-    p->next = l->progress;
-    l->progress = p;
+    *p = (struct lsp_progress){
+        .lsp = l,
+        .token = given ? json_deep_copy(options->token)
+                       : json_sprintf("upskilld-%u", ++l->next_token),
+        .title = xstrdup(options->title),
+        .percent = options->percent,
+        .cancel = options->cancel,
+        .data = options->data,
+    };
+    LIST_INSERT_HEAD(&l->progress, p, link);
     if (given) {
         show(p);
     } else if (options->delay_ms) {
@@ -103,25 +100,19 @@ void lsp_progress_report(struct lsp_progress *p, double done, double total,
         return;
     }
     p->reported_ms = now;
-    json_t *value = json_pack("{s:s}", "kind", "report");
-    if (message) {
-        json_object_set_new(value, "message", json_clean_z(message));
-    }
-    if (p->percent && total > 0 && done >= 0) {
-        /* The total may grow when it is better known; LSP wants none that falls. */
-        int percent = done >= total ? 100 : (int)(100 * done / total);
-        p->shown = percent > p->shown ? percent : p->shown;
-        json_object_set_new(value, "percentage", json_integer(p->shown));
-    }
-    say(p, value, true);
+    bool counted = p->percent && total > 0 && done >= 0;
+    int percent = !counted ? 0 : done >= total ? 100 : (int)(100 * done / total);
+    /* The total may grow when it is better known; LSP wants none that falls. */
+    p->shown = percent > p->shown ? percent : p->shown;
+    say(p,
+        json_pack("{s:s, s:o*, s:o*}", "kind", "report", "message",
+                  message ? json_clean_z(message) : NULL, "percentage",
+                  counted ? json_integer(p->shown) : NULL),
+        true);
 }
 
 static void progress_drop(struct lsp_progress *p) {
-    struct lsp_progress **at = &p->lsp->progress;
-    while (*at != p) {
-        at = &(*at)->next;
-    }
-    *at = p->next;
+    LIST_REMOVE(p, link);
     if (p->asking) {
         rpc_request_abandon(p->asking);
     }
@@ -141,7 +132,8 @@ void lsp_progress_end(struct lsp_progress *p) {
 }
 
 void lsp_progress_cancelled(struct lsp *l, const json_t *token) {
-    for (struct lsp_progress *p = l->progress; p; p = p->next) {
+    struct lsp_progress *p;
+    LIST_FOREACH(p, &l->progress, link) {
         if (p->cancel && json_equal(p->token, token)) {
             p->cancel(p->data);
             return;
@@ -151,7 +143,8 @@ void lsp_progress_cancelled(struct lsp *l, const json_t *token) {
 
 uint64_t lsp_progress_due(const struct lsp *l) {
     uint64_t due = 0;
-    for (const struct lsp_progress *p = l->progress; p; p = p->next) {
+    const struct lsp_progress *p;
+    LIST_FOREACH(p, &l->progress, link) {
         if (p->state == BAR_DELAYED && (!due || p->due_ms < due)) {
             due = p->due_ms;
         }
@@ -160,7 +153,8 @@ uint64_t lsp_progress_due(const struct lsp *l) {
 }
 
 void lsp_progress_tick(struct lsp *l, uint64_t now) {
-    for (struct lsp_progress *p = l->progress; p; p = p->next) {
+    struct lsp_progress *p;
+    LIST_FOREACH(p, &l->progress, link) {
         if (p->state == BAR_DELAYED && p->due_ms <= now) {
             ask(p);
         }
@@ -168,8 +162,7 @@ void lsp_progress_tick(struct lsp *l, uint64_t now) {
 }
 
 void lsp_progress_free(struct lsp *l) {
-    for (struct lsp_progress *p = l->progress, *next; p; p = next) {
-        next = p->next;
-        progress_drop(p);
+    while (!LIST_EMPTY(&l->progress)) {
+        progress_drop(LIST_FIRST(&l->progress));
     }
 }

@@ -11,7 +11,7 @@
 
 struct lsp_question {
     uv_loop_t *loop;
-    struct lsp_question *next;
+    TAILQ_ENTRY(lsp_question) link;
     struct lsp *lsp;                     /* NULL: it is being freed */
     const struct lsp_document *document; /* while it waits */
     struct rpc_call *call;               /* NULL: nobody wants the answer any more */
@@ -60,31 +60,28 @@ static void on_made(void *data) {
 }
 
 static void start_next(struct lsp *l) {
-    struct lsp_question *q = l->questions;
+    struct lsp_question *q = TAILQ_FIRST(&l->questions);
     if (q && !l->answering) {
-        l->questions = q->next;
+        TAILQ_REMOVE(&l->questions, q, link);
         l->answering = q;
         work_start(l->host->origin->loop, make_on_thread, on_made, q);
     }
 }
 
 /* Take one that waits off the list; the call is the caller's to end. */
-static struct rpc_call *question_take(struct lsp_question **at) {
-    struct lsp_question *q = *at;
+static struct rpc_call *question_take(struct lsp_question *q) {
     struct rpc_call *call = q->call;
-    *at = q->next;
+    TAILQ_REMOVE(&q->lsp->questions, q, link);
     question_free(q);
     return call;
 }
 
 static void on_cancelled(struct rpc_call *call, void *data) {
     struct lsp_question *q = data;
-    q->call = NULL;
-    for (struct lsp_question **at = &q->lsp->questions; *at; at = &(*at)->next) {
-        if (*at == q) {
-            question_take(at);
-            break;
-        }
+    if (q == q->lsp->answering) {
+        q->call = NULL;
+    } else {
+        question_take(q);
     }
     rpc_error(call, RPC_REQUEST_CANCELLED, NULL, "cancelled");
 }
@@ -93,21 +90,17 @@ static void question_start(const struct lsp_document *d, struct rpc_call *call,
                            const struct lsp_subject *subject, lsp_make *make) {
     struct lsp *l = d->lsp;
     struct lsp_question *q = xcalloc(1, sizeof *q);
-    q->loop = l->host->origin->loop;
-    q->lsp = l;
-    q->document = d;
-    q->call = call;
-    q->client = l->client;
-    q->subject = *subject;
+    *q = (struct lsp_question){.loop = l->host->origin->loop,
+                               .lsp = l,
+                               .document = d,
+                               .call = call,
+                               .client = l->client,
+                               .subject = *subject,
+                               .make = make};
     q->subject.client = &q->client;
     document_ref(q->subject.document);
     json_incref(q->subject.result);
-    q->make = make;
-    struct lsp_question **at = &l->questions;
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = q;
+    TAILQ_INSERT_TAIL(&l->questions, q, link);
     rpc_call_on_cancel(call, on_cancelled, q);
     start_next(l);
 }
@@ -129,14 +122,16 @@ void lsp_ask(struct lsp_document *d, struct rpc_call *call, size_t start, size_t
 }
 
 void lsp_questions_end(struct lsp_document *d, bool drop) {
-    struct lsp_question **at = &d->lsp->questions;
-    while (*at) {
-        if ((*at)->document != d) {
-            at = &(*at)->next;
-        } else if (drop) {
-            rpc_drop(question_take(at));
+    struct lsp_question *q, *next;
+    for (q = TAILQ_FIRST(&d->lsp->questions); q; q = next) {
+        next = TAILQ_NEXT(q, link);
+        if (q->document != d) {
+            continue;
+        }
+        if (drop) {
+            rpc_drop(question_take(q));
         } else {
-            rpc_error(question_take(at), LSP_CONTENT_MODIFIED, NULL,
+            rpc_error(question_take(q), LSP_CONTENT_MODIFIED, NULL,
                       "the document changed");
         }
     }

@@ -18,14 +18,12 @@ static void folders_changed(struct lsp *l) {
 }
 
 static size_t folder_index(const struct lsp *l, const char *path) {
-    size_t i;
-    json_t *folder;
-    json_array_foreach(l->folders, i, folder) {
+    json_each(l->folders, i, folder) {
         if (strcmp(json_string_value(folder), path) == 0) {
-            break;
+            return i;
         }
     }
-    return i;
+    return json_array_size(l->folders);
 }
 
 static void folder_add(struct lsp *l, const char *path) {
@@ -36,18 +34,14 @@ static void folder_add(struct lsp *l, const char *path) {
 }
 
 static void folders_add(struct lsp *l, const json_t *list) {
-    size_t i;
-    json_t *folder;
-    json_array_foreach(list, i, folder) {
+    json_each(list, i, folder) {
         autofree char *path = uri_to_path(json_get_string(folder, "uri", ""));
         folder_add(l, path);
     }
 }
 
 static void folders_remove(struct lsp *l, const json_t *list) {
-    size_t i;
-    json_t *folder;
-    json_array_foreach(list, i, folder) {
+    json_each(list, i, folder) {
         autofree char *path = uri_to_path(json_get_string(folder, "uri", ""));
         size_t index = path ? folder_index(l, path) : SIZE_MAX;
         if (index < json_array_size(l->folders)) {
@@ -76,7 +70,8 @@ void lsp_did_change_workspace_folders(struct lsp *l, const json_t *params) {
 /* --- settings --- */
 
 static void check_all(struct lsp *l) {
-    for (struct lsp_document *d = l->documents; d; d = d->next) {
+    struct lsp_document *d;
+    LIST_FOREACH(d, &l->documents, link) {
         if (!d->lost) {
             lsp_check_start(d, DOCUMENT_FULL);
         }
@@ -100,7 +95,8 @@ static bool settings_take(struct lsp *l, json_t *settings) {
 
 void lsp_did_change_configuration(struct lsp *l, const json_t *params) {
     if (settings_take(l, json_object_get(params, "settings"))) {
-        for (struct lsp_document *d = l->documents; d; d = d->next) {
+        struct lsp_document *d;
+        LIST_FOREACH(d, &l->documents, link) {
             lsp_snapshot_drop(d);
         }
         check_all(l);
@@ -133,10 +129,8 @@ static bool is_open(struct lsp *l, const char *uri) {
 }
 
 void lsp_did_change_watched_files(struct lsp *l, const json_t *params) {
-    size_t i;
-    json_t *change;
     bool others = false;
-    json_array_foreach(json_object_get(params, "changes"), i, change) {
+    json_each(json_object_get(params, "changes"), i, change) {
         others = others || !is_open(l, json_get_string(change, "uri", ""));
     }
     if (others) {

@@ -19,7 +19,6 @@ void mcp_free(struct mcp *m) {
     mcp_tools_stop(m);
     mcp_tasks_stop(m);
     mcp_listens_stop(m, false);
-    mcp_waits_stop(m);
     mcp_questions_stop(m);
     if (m->roots_request) {
         rpc_request_abandon(take(m->roots_request));

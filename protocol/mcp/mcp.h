@@ -19,8 +19,6 @@ bool mcp_request(struct mcp *m, struct rpc_call *call);
 bool mcp_notification(struct mcp *m, const char *method, json_t *params);
 /* The peer is about to close: answer open subscriptions. */
 void mcp_closing(struct mcp *m);
-/* A resource changed: tell those who subscribed to its URI. */
-void mcp_resource_updated(struct mcp *m, const char *uri);
 /* The list of a provider that `changes` did, or what stands in it: tell those who want to
  * hear, and compare the stamps of what is subscribed to. */
 void mcp_resources_changed(struct mcp *m);

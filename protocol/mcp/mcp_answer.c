@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,12 +34,9 @@ void mcp_demand_extension(const struct mcp_message *msg, const char *extension) 
 
 json_t *mcp_server_info(const struct mcp *m, enum mcp_version version) {
     const struct face_host *host = m->host;
-    json_t *info = json_pack("{s:s}", "name", host->name);
-    if (host->title && version >= MCP_2025_06_18) {
-        json_object_set_new(info, "title", json_string(host->title));
-    }
-    json_object_set_new(info, "version", json_string(host->version));
-    return info;
+    return json_pack("{s:s,s:s*,s:s}", "name", host->name, "title",
+                     version >= MCP_2025_06_18 ? host->title : NULL, "version",
+                     host->version);
 }
 
 void mcp_decorate(const struct mcp *m, enum mcp_era era, json_t *result,
@@ -87,6 +85,12 @@ void mcp_refuse(const struct mcp_message *msg, const char *fmt, ...) {
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     rpc_error(msg->call, RPC_INVALID_PARAMS, NULL, "%s", text);
+}
+
+void mcp_refuse_status(const struct mcp_message *msg, int status, const char *why) {
+    bool asker = status == -EINVAL || status == -ENOENT;
+    rpc_error(msg->call, asker ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, NULL, "%s",
+              why);
 }
 
 const char *mcp_string_param(const struct mcp_message *msg, const char *name) {

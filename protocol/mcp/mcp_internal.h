@@ -3,11 +3,11 @@
 #include "protocol/mcp/mcp.h"
 
 #include <stdint.h>
+#include <sys/queue.h>
 
 struct mcp_listen;
 struct mcp_task_wait;
 struct mcp_tool_call;
-struct mcp_wait;
 
 /* Bits, so that a method can belong to both. */
 enum mcp_era { MCP_LEGACY = 1, MCP_MODERN = 2 };
@@ -47,11 +47,10 @@ struct mcp {
     json_t *subscribed; /* legacy resources/subscribe: {uri: stamp or null} */
     /* Results that never change, as JSON texts, made at first use. */
     char *kept[MCP_KEPT][MCP_2026_07_28 + 1];
-    struct mcp_tool_call *tool_calls; /* unanswered */
-    struct mcp_task_wait *task_waits; /* open tasks/result */
-    struct mcp_listen *listens;       /* open subscriptions/listen */
-    struct mcp_wait *waits;           /* requests that wait for a provider */
-    struct question *questions;       /* unanswered */
+    LIST_HEAD(, mcp_tool_call) tool_calls; /* unanswered */
+    LIST_HEAD(, mcp_task_wait) task_waits; /* open tasks/result */
+    LIST_HEAD(, mcp_listen) listens;       /* open subscriptions/listen */
+    LIST_HEAD(, question) questions;       /* unanswered */
 };
 
 /* One request, as its era reads it. It lives on the stack of mcp_request. */
@@ -94,6 +93,8 @@ void mcp_decorate(const struct mcp *m, enum mcp_era era, json_t *result,
 /* Ends the request with RPC_INVALID_PARAMS. */
 void mcp_refuse(const struct mcp_message *msg, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same for the asker's mistake (-EINVAL, -ENOENT); another status is ours. */
+void mcp_refuse_status(const struct mcp_message *msg, int status, const char *why);
 /* Ends the request as one for a resource that is not there. */
 void mcp_refuse_uri(struct rpc_call *call, enum mcp_era era, const char *uri);
 const char *mcp_version_name(enum mcp_version version);
@@ -149,8 +150,7 @@ mcp_method_start mcp_tasks_get, mcp_tasks_update, mcp_tasks_cancel, mcp_tasks_re
 /* The answer to a tools/call whose call was just kept. */
 json_t *mcp_task_created(const struct mcp *m, enum mcp_version version, const char *id);
 /* The modern DetailedTask of a job, or NULL when the id is unknown. forms: the client can
- * fill in forms; it gets only input requests that it can fulfil. call may be NULL: the
- * job's, when the asker holds it. */
+ * fill in forms; it gets only input requests that it can fulfil. call: the job's. */
 json_t *mcp_task_detailed(const struct mcp *m, bool forms, const char *id,
                           const struct call *call);
 bool mcp_takes_forms(const json_t *capabilities);
@@ -162,16 +162,12 @@ mcp_method_start mcp_listen, mcp_resources_subscribe, mcp_resources_unsubscribe;
 /* Drop every open subscription, or (answer) end it with a result. */
 void mcp_listens_stop(struct mcp *m, bool answer);
 
-/* --- mcp_wait.c --- */
+/* --- mcp_questions.c --- */
 
 /* Go on with `then` as soon as the provider is ready, unless the request is cancelled
  * before. msg is copied; what it points to lives as long as its request. */
 void mcp_when_ready(const struct mcp_message *msg, provider_when_ready *when_ready,
                     void *data, mcp_method_start *then);
-void mcp_waits_stop(struct mcp *m); /* drop every waiting request */
-
-/* --- mcp_extensions.c --- */
-
 /* Fills msg->extension and method when an extension has the method; else false. */
 bool mcp_extension_find(struct mcp_message *msg, const char *name,
                         struct mcp_method *method);
@@ -180,7 +176,7 @@ json_t *mcp_extensions_json(const struct mcp *m);
 /* A request that somebody else answers, now or later. resource: an unknown one is refused
  * as a resource that is not there. */
 struct question *mcp_question_new(const struct mcp_message *msg, bool resource);
-void mcp_questions_stop(struct mcp *m); /* drop every unanswered question */
+void mcp_questions_stop(struct mcp *m); /* drop every unanswered one, and who waits */
 
 /* --- mcp_resources.c, mcp_prompts.c, mcp_completion.c --- */
 

@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 
-#include <errno.h>
 #include <string.h>
 
 bool mcp_has_prompts(const struct mcp *m) {
@@ -28,15 +27,9 @@ static json_t *arguments_of(const struct prompt *p) {
 }
 
 static json_t *prompt_json(const struct prompt *p, enum mcp_version version) {
-    json_t *all = json_pack("{s:s}", "name", p->name);
-    if (p->title && version >= MCP_2025_06_18) {
-        json_object_set_new(all, "title", json_string(p->title));
-    }
-    if (p->description) {
-        json_object_set_new(all, "description", json_string(p->description));
-    }
-    json_object_set_new(all, "arguments", arguments_of(p));
-    return all;
+    return json_pack("{s:s,s:s*,s:s*,s:o}", "name", p->name, "title",
+                     version >= MCP_2025_06_18 ? p->title : NULL, "description",
+                     p->description, "arguments", arguments_of(p));
 }
 
 static json_t *make_list(const struct mcp *m, enum mcp_version version) {
@@ -60,23 +53,20 @@ void mcp_prompts_list(const struct mcp_message *msg) {
  */
 static bool check_arguments(const struct mcp_message *msg, const struct prompt *p,
                             const json_t *given) {
-    const char *name;
-    json_t *value;
     if (given && !json_is_object(given)) {
         mcp_refuse(msg, "arguments must be an object");
         return false;
     }
-    json_object_foreach((json_t *)(uintptr_t)given, name, value) {
+    json_each_member(given, name, value) {
         if (!json_is_string(value)) {
             mcp_refuse(msg, "arguments.%.100s must be a string", name);
             return false;
         }
     }
     autojson *declared = arguments_of(p);
-    size_t i;
-    json_array_foreach(declared, i, value) {
-        name = json_get_string(value, "name", "");
-        if (json_get_bool(value, "required", 0) && !json_object_get(given, name)) {
+    json_each(declared, i, argument) {
+        const char *name = json_get_string(argument, "name", "");
+        if (json_get_bool(argument, "required", 0) && !json_object_get(given, name)) {
             mcp_refuse(msg, "the prompt %s needs the argument \"%s\"", p->name, name);
             return false;
         }
@@ -94,10 +84,8 @@ static void get_ready(const struct mcp_message *msg) {
     int rc = p->get(p->data, arguments, &result, &err);
     if (rc == 0) {
         mcp_reply(msg, result, MCP_UNCACHEABLE);
-    } else if (rc == -EINVAL || rc == -ENOENT) {
-        mcp_refuse(msg, "%s", err.msg);
     } else {
-        rpc_error(msg->call, RPC_INTERNAL_ERROR, NULL, "%s", err.msg);
+        mcp_refuse_status(msg, rc, err.msg);
     }
 }
 

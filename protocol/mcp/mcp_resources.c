@@ -72,34 +72,6 @@ static bool cursor_read(const struct mcp *m, const char *cursor, size_t *index,
     return true;
 }
 
-struct page {
-    json_t *resources;
-    char *next;
-    int failure;
-    struct err err;
-};
-
-static struct page page_read(const struct mcp *m, size_t index, const char *cursor) {
-    struct page page = {0};
-    autofree char *inner = NULL;
-    const struct resource_provider *p = provider_at(m, index);
-    page.failure = p->list(p->data, cursor, &page.resources, &inner, &page.err);
-    if (page.failure == 0 && inner) {
-        page.next = xasprintf("%zu:%s", index, inner);
-    } else if (page.failure == 0 && index + 1 < provider_count(m)) {
-        page.next = xasprintf("%zu:", index + 1);
-    }
-    return page;
-}
-
-static void refuse_page(const struct mcp_message *msg, const struct page *page) {
-    if (page->failure == -EINVAL) {
-        mcp_refuse(msg, "unknown cursor");
-    } else {
-        rpc_error(msg->call, RPC_INTERNAL_ERROR, NULL, "%s", page->err.msg);
-    }
-}
-
 /* The provider and its cursor that a request asks for; false for a cursor that we did not
  * make. */
 static bool page_asked(const struct mcp_message *msg, size_t *index, const char **inner) {
@@ -111,25 +83,26 @@ static bool page_asked(const struct mcp_message *msg, size_t *index, const char 
 }
 
 static void list_ready(const struct mcp_message *msg) {
+    const struct mcp *m = msg->mcp;
     size_t index;
     const char *inner;
-    struct page page = {0};
+    struct err err = {0};
+    autofree char *further = NULL, *next = NULL;
+    json_t *resources = NULL;
     page_asked(msg, &index, &inner);
-    if (mcp_has_resources(msg->mcp)) {
-        page = page_read(msg->mcp, index, inner);
-    } else {
-        page.resources = json_array();
-    }
-    if (page.failure < 0) {
-        refuse_page(msg, &page);
+    const struct resource_provider *p = provider_at(m, index);
+    int rc = p ? p->list(p->data, inner, &resources, &further, &err) : 0;
+    if (rc < 0) {
+        mcp_refuse_status(msg, rc, rc == -EINVAL ? "unknown cursor" : err.msg);
         return;
     }
-    json_t *result = json_pack("{s:o}", "resources", page.resources);
-    if (page.next) {
-        json_object_set_new(result, "nextCursor", json_string(page.next));
+    if (further || index + 1 < provider_count(m)) {
+        next = xasprintf("%zu:%s", further ? index : index + 1, further ? further : "");
     }
-    free(page.next);
-    mcp_reply(msg, result, MCP_VOLATILE);
+    mcp_reply(msg,
+              json_pack("{s:o,s:s*}", "resources", resources ? resources : json_array(),
+                        "nextCursor", next),
+              MCP_VOLATILE);
 }
 
 void mcp_resources_list(const struct mcp_message *msg) {
@@ -177,10 +150,8 @@ static void read_ready(const struct mcp_message *msg) {
         mcp_reply(msg, result, MCP_VOLATILE);
     } else if (rc == -ENOENT) {
         mcp_refuse_uri(msg->call, msg->era, uri);
-    } else if (rc == -EINVAL) {
-        mcp_refuse(msg, "%s", err.msg);
     } else {
-        rpc_error(msg->call, RPC_INTERNAL_ERROR, NULL, "%s", err.msg);
+        mcp_refuse_status(msg, rc, err.msg);
     }
 }
 

@@ -72,9 +72,7 @@ static const struct operation *operation_of(const struct mcp *m, const json_t *s
 
 /* Members one below the other: texts as they are, all else as JSON. */
 static void describe_members(struct buf *text, const json_t *object) {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+    json_each_member(object, key, value) {
         buf_addf(text, "\n%s: ", key);
         if (json_is_string(value)) {
             buf_add(text, json_string_value(value), json_string_length(value));
@@ -154,18 +152,10 @@ static json_t *mcp_result_failure(const struct mcp *m, enum mcp_version version,
     autofree char *hint = failure->hint ? mcp_hint(m, failure->hint) : NULL;
     describe_failure(&text, op, failure, hint);
     json_t *all = tool_result(bounded_content(m, version, &text, false), true);
-    json_t *error = json_object();
-    const char *const fields[][2] = {{"message", failure->message},
-                                     {"reason", failure->reason},
-                                     {"hint", hint},
-                                     {"path", failure->path}};
-    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-        const char *value = fields[i][1];
-        if (value) {
-            json_object_set_new(error, fields[i][0], json_text(value, strlen(value)));
-        }
-    }
-    add_structured(m, all, version, json_pack("{s:o}", "error", error));
+    add_structured(m, all, version,
+                   json_pack("{s:{s:s*,s:s*,s:s*,s:s*}}", "error", "message",
+                             failure->message, "reason", failure->reason, "hint", hint,
+                             "path", failure->path));
     return all;
 }
 
@@ -251,9 +241,9 @@ json_t *mcp_result_running(const struct mcp *m, enum mcp_version version,
     autobuf text = BUF_INIT(MAX_DESCRIPTION);
     bool waits = call_state(call) == CALL_INPUT_REQUIRED;
     const json_t *extra = waits ? call_work_order(call) : call_partial(call);
-    json_t *all =
-        json_pack("{s:s,s:s,s:o}", "job", job, "state", call_state_name(call_state(call)),
-                  "progress", call_progress_json(call));
+    json_t *all = json_pack(
+        "{s:s,s:s,s:o,s:O*}", "job", job, "state", call_state_name(call_state(call)),
+        "progress", call_progress_json(call), waits ? "work_order" : "partial", extra);
     if (waits) {
         buf_adds(&text, "It needs something from you before it can go on.\n");
     } else {
@@ -261,8 +251,6 @@ json_t *mcp_result_running(const struct mcp *m, enum mcp_version version,
     }
     describe_return(&text, m, job);
     if (extra) {
-        json_object_set(all, waits ? "work_order" : "partial",
-                        (json_t *)(uintptr_t)extra);
         if (waits) {
             buf_adds(&text, "What it needs:\n");
             describe_members(&text, extra);

@@ -8,9 +8,7 @@
 
 static json_t *paths_of(const json_t *roots) {
     json_t *paths = json_array();
-    size_t i;
-    json_t *root;
-    json_array_foreach(roots, i, root) {
+    json_each(roots, i, root) {
         const char *uri = json_string_value(json_object_get(root, "uri"));
         autofree char *path = uri && i < MAX_ROOTS ? uri_to_path(uri) : NULL;
         if (path) {

@@ -7,7 +7,7 @@
 /* A task somebody watches. Allocated one by one: the view is linked into the call. */
 struct watched_task {
     struct mcp_listen *listen;
-    struct watched_task *next;
+    LIST_ENTRY(watched_task) link;
     struct call *call;
     struct call_view view;
     enum call_state told;
@@ -16,13 +16,13 @@ struct watched_task {
 
 struct mcp_listen {
     struct mcp *mcp;
-    struct mcp_listen *next;
+    LIST_ENTRY(mcp_listen) link;
     struct rpc_call *rpc;
     json_t *id;   /* the request's, echoed in everything it carries */
     bool forms;   /* the client can be asked to fill them in, for a task */
     json_t *uris; /* {uri: stamp or null} */
     bool list;    /* it wants to hear when the list of resources changes */
-    struct watched_task *tasks;
+    LIST_HEAD(, watched_task) tasks;
 };
 
 /* --- what an open one carries --- */
@@ -52,6 +52,7 @@ static void on_task_progress(struct call *call, void *data) {
 }
 
 static void watched_free(struct watched_task *w) {
+    LIST_REMOVE(w, link);
     call_detach(w->call, &w->view);
     call_unref(w->call);
     free(w->id);
@@ -60,27 +61,8 @@ static void watched_free(struct watched_task *w) {
 
 static void on_task_end(struct call *call, void *data) {
     (void)call;
-    struct watched_task *w = data;
-    struct watched_task **at = &w->listen->tasks;
-    tell_task(w);
-    while (*at != w) {
-        at = &(*at)->next;
-    }
-    *at = w->next;
-    watched_free(w);
-}
-
-void mcp_resource_updated(struct mcp *m, const char *uri) {
-    if (json_object_get(m->subscribed, uri)) {
-        rpc_notify(m->peer, "notifications/resources/updated",
-                   json_pack("{s:s}", "uri", uri));
-    }
-    for (const struct mcp_listen *l = m->listens; l; l = l->next) {
-        if (json_object_get(l->uris, uri)) {
-            listen_notify(l, "notifications/resources/updated",
-                          json_pack("{s:s}", "uri", uri));
-        }
-    }
+    tell_task(data);
+    watched_free(data);
 }
 
 /* Those of {uri: stamp} whose stamp is another now, as [uri, …]. */
@@ -99,29 +81,22 @@ static json_t *changed_uris(const struct mcp *m, json_t *stamps) {
     return changed;
 }
 
-static void tell_legacy_change(struct mcp *m, bool list) {
+static void tell_change(struct mcp *m, bool list) {
+    const struct mcp_listen *l;
     if (list && m->initialized) {
         rpc_notify(m->peer, "notifications/resources/list_changed", NULL);
     }
-    autojson *changed = changed_uris(m, m->subscribed);
-    size_t i;
-    json_t *uri;
-    json_array_foreach(changed, i, uri) {
+    autojson *legacy = changed_uris(m, m->subscribed);
+    json_each(legacy, i, uri) {
         rpc_notify(m->peer, "notifications/resources/updated",
                    json_pack("{s:O}", "uri", uri));
     }
-}
-
-static void tell_change(struct mcp *m, bool list) {
-    tell_legacy_change(m, list);
-    for (const struct mcp_listen *l = m->listens; l; l = l->next) {
+    LIST_FOREACH(l, &m->listens, link) {
         autojson *changed = changed_uris(m, l->uris);
-        size_t i;
-        json_t *uri;
         if (list && l->list) {
             listen_notify(l, "notifications/resources/list_changed", json_object());
         }
-        json_array_foreach(changed, i, uri) {
+        json_each(changed, i, uri) {
             listen_notify(l, "notifications/resources/updated",
                           json_pack("{s:O}", "uri", uri));
         }
@@ -141,9 +116,7 @@ void mcp_resources_look(struct mcp *m) {
 /* The part of a list of strings that is served, as another list. */
 static json_t *accept_uris(struct mcp_listen *l, const json_t *wanted) {
     json_t *accepted = json_array();
-    size_t i;
-    json_t *uri;
-    json_array_foreach(wanted, i, uri) {
+    json_each(wanted, i, uri) {
         const char *text = json_string_value(uri);
         if (text && i < MCP_MAX_SUBSCRIPTIONS && !json_object_get(l->uris, text) &&
             mcp_provider_find(l->mcp, text)) {
@@ -158,19 +131,20 @@ static void watch_task(struct mcp_listen *l, const char *id, struct call *call) 
     struct watched_task *w = xcalloc(1, sizeof *w);
     *w = (struct watched_task){
         .listen = l,
-        .next = l->tasks,
         .call = call_ref(call),
         .view = {.progress = on_task_progress, .end = on_task_end, .data = w},
         .told = call_state(call),
         .id = xstrdup(id)};
-    l->tasks = w;
+    LIST_INSERT_HEAD(&l->tasks, w, link);
     call_attach(call, &w->view);
 }
 
 static bool watches(const struct mcp_listen *l, const struct call *call) {
-    const struct watched_task *w = l->tasks;
-    while (w && w->call != call) {
-        w = w->next;
+    const struct watched_task *w;
+    LIST_FOREACH(w, &l->tasks, link) {
+        if (w->call == call) {
+            break;
+        }
     }
     return w;
 }
@@ -180,9 +154,7 @@ static bool watches(const struct mcp_listen *l, const struct call *call) {
 static json_t *accept_tasks(struct mcp_listen *l, const json_t *wanted) {
     const struct face_host *host = l->mcp->host;
     json_t *accepted = json_array();
-    size_t i;
-    json_t *id;
-    json_array_foreach(wanted, i, id) {
+    json_each(wanted, i, id) {
         struct call *live = NULL;
         if (!json_is_string(id) || i >= MCP_MAX_SUBSCRIPTIONS || !host->job) {
             continue;
@@ -197,15 +169,9 @@ static json_t *accept_tasks(struct mcp_listen *l, const json_t *wanted) {
 }
 
 static void listen_end(struct mcp_listen *l) {
-    struct mcp_listen **at = &l->mcp->listens;
-    while (*at != l) {
-        at = &(*at)->next;
-    }
-    *at = l->next;
-    while (l->tasks) {
-        struct watched_task *w = l->tasks;
-        l->tasks = w->next;
-        watched_free(w);
+    LIST_REMOVE(l, link);
+    while (!LIST_EMPTY(&l->tasks)) {
+        watched_free(LIST_FIRST(&l->tasks));
     }
     json_decref(l->id);
     json_decref(l->uris);
@@ -218,8 +184,8 @@ static void on_listen_cancelled(struct rpc_call *rpc, void *data) {
 }
 
 void mcp_listens_stop(struct mcp *m, bool answer) {
-    while (m->listens) {
-        struct mcp_listen *l = m->listens;
+    struct mcp_listen *l;
+    while ((l = LIST_FIRST(&m->listens))) {
         struct rpc_call *rpc = l->rpc;
         json_t *result =
             json_pack("{s:{s:O}}", "_meta", MCP_META "subscriptionId", l->id);
@@ -256,7 +222,8 @@ static json_t *accept_filter(struct mcp_listen *l, const json_t *filter) {
 
 static bool has_room(const struct mcp_message *msg) {
     size_t open = 0;
-    for (const struct mcp_listen *l = msg->mcp->listens; l; l = l->next) {
+    const struct mcp_listen *l;
+    LIST_FOREACH(l, &msg->mcp->listens, link) {
         open++;
     }
     if (open >= MCP_MAX_LISTENS) {
@@ -301,13 +268,12 @@ static void listen_ready(const struct mcp_message *msg) {
     struct mcp_listen *l = xcalloc(1, sizeof *l);
     *l = (struct mcp_listen){
         .mcp = m,
-        .next = m->listens,
         .rpc = msg->call,
         .id = id,
         .forms = mcp_takes_forms(msg->capabilities),
         .uris = json_object(),
     };
-    m->listens = l;
+    LIST_INSERT_HEAD(&m->listens, l, link);
     rpc_call_on_cancel(msg->call, on_listen_cancelled, l);
     json_t *accepted = accept_filter(l, filter);
     listen_notify(l, "notifications/subscriptions/acknowledged",
@@ -350,8 +316,7 @@ void mcp_resources_subscribe(const struct mcp_message *msg) {
     if (p) {
         mcp_when_ready(msg, p->when_ready, p->data, subscribe_ready);
     } else {
-        rpc_error(msg->call, MCP_RESOURCE_NOT_FOUND, json_pack("{s:s}", "uri", uri),
-                  "Resource not found");
+        mcp_refuse_uri(msg->call, MCP_LEGACY, uri);
     }
 }
 

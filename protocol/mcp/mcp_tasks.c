@@ -57,15 +57,12 @@ static json_t *task_json(const json_t *job, const char *id, enum mcp_era era) {
     clock_iso8601(now);
     const char *state = json_get_string(job, "state", "");
     const char *message = status_message(job, state);
-    json_t *task = json_pack(
-        "{s:s,s:s,s:s,s:s,s:n,s:i}", "taskId", id, "status", task_status(state, era),
+    return json_pack(
+        "{s:s,s:s,s:s,s:s,s:n,s:i,s:s*}", "taskId", id, "status", task_status(state, era),
         "createdAt", json_get_string(job, "created", now), "lastUpdatedAt",
         json_get_string(job, "updated", now), era == MCP_MODERN ? "ttlMs" : "ttl",
-        era == MCP_MODERN ? "pollIntervalMs" : "pollInterval", POLL_INTERVAL_MS);
-    if (message && *message) {
-        json_object_set_new(task, "statusMessage", json_string(message));
-    }
-    return task;
+        era == MCP_MODERN ? "pollIntervalMs" : "pollInterval", POLL_INTERVAL_MS,
+        "statusMessage", message && *message ? message : NULL);
 }
 
 static json_t *find_job(const struct mcp *m, const char *id, struct call **live) {
@@ -142,14 +139,9 @@ static void add_operation(json_t *job, const struct call *live) {
     }
 }
 
-json_t *mcp_task_detailed(const struct mcp *m, bool forms, const char *id,
-                          const struct call *call) {
-    struct call *live;
-    autojson *job = find_job(m, id, &live);
-    if (!job) {
-        return NULL;
-    }
-    add_operation(job, call ? call : live);
+static json_t *detailed(const struct mcp *m, bool forms, const char *id, json_t *job,
+                        const struct call *live) {
+    add_operation(job, live);
     json_t *task = task_json(job, id, MCP_MODERN);
     const char *status = json_get_string(task, "status", "");
     if (strcmp(status, "completed") == 0) {
@@ -167,10 +159,23 @@ json_t *mcp_task_detailed(const struct mcp *m, bool forms, const char *id,
     return task;
 }
 
+json_t *mcp_task_detailed(const struct mcp *m, bool forms, const char *id,
+                          const struct call *call) {
+    struct call *live;
+    autojson *job = find_job(m, id, &live);
+    return job ? detailed(m, forms, id, job, call) : NULL;
+}
+
 /* --- methods --- */
 
-static void refuse_unknown(const struct mcp_message *msg) {
-    mcp_refuse(msg, "Task not found: no task has this id");
+/* The job with the request's id; NULL after refusing. id NULL: it was refused. */
+static json_t *known_job(const struct mcp_message *msg, const char *id,
+                         struct call **live) {
+    json_t *job = id ? find_job(msg->mcp, id, live) : NULL;
+    if (id && !job) {
+        mcp_refuse(msg, "Task not found: no task has this id");
+    }
+    return job;
 }
 
 /* The task id of a request that may have one; NULL after refusing it. */
@@ -189,22 +194,15 @@ static const char *task_id(const struct mcp_message *msg) {
 }
 
 void mcp_tasks_get(const struct mcp_message *msg) {
-    const char *id = task_id(msg);
-    if (!id) {
-        return;
-    }
     struct call *live;
-    json_t *task;
-    if (msg->era == MCP_MODERN) {
-        task = mcp_task_detailed(msg->mcp, mcp_takes_forms(msg->capabilities), id, NULL);
-    } else {
-        autojson *job = find_job(msg->mcp, id, &live);
-        task = job ? task_json(job, id, MCP_LEGACY) : NULL;
-    }
-    if (task) {
-        mcp_reply(msg, task, MCP_UNCACHEABLE);
-    } else {
-        refuse_unknown(msg);
+    const char *id = task_id(msg);
+    autojson *job = known_job(msg, id, &live);
+    if (job) {
+        bool forms = mcp_takes_forms(msg->capabilities);
+        mcp_reply(msg,
+                  msg->era == MCP_MODERN ? detailed(msg->mcp, forms, id, job, live)
+                                         : task_json(job, id, MCP_LEGACY),
+                  MCP_UNCACHEABLE);
     }
 }
 
@@ -225,17 +223,13 @@ static bool give_input(struct call *live, const json_t *response) {
 void mcp_tasks_update(const struct mcp_message *msg) {
     const char *id = task_id(msg);
     const json_t *responses = json_object_get(msg->params, "inputResponses");
-    if (!id) {
-        return;
-    }
-    if (!json_is_object(responses)) {
+    if (id && !json_is_object(responses)) {
         mcp_refuse(msg, "inputResponses must be an object");
         return;
     }
     struct call *live;
-    autojson *job = find_job(msg->mcp, id, &live);
+    autojson *job = known_job(msg, id, &live);
     if (!job) {
-        refuse_unknown(msg);
         return;
     }
     const json_t *order = json_object_get(job, "work_order");
@@ -258,14 +252,10 @@ void mcp_tasks_update(const struct mcp_message *msg) {
 }
 
 void mcp_tasks_cancel(const struct mcp_message *msg) {
-    const char *id = task_id(msg);
-    if (!id) {
-        return;
-    }
     struct call *live;
-    autojson *job = find_job(msg->mcp, id, &live);
+    const char *id = task_id(msg);
+    autojson *job = known_job(msg, id, &live);
     if (!job) {
-        refuse_unknown(msg);
         return;
     }
     autojson *task = task_json(job, id, msg->era);
@@ -294,7 +284,7 @@ void mcp_tasks_cancel(const struct mcp_message *msg) {
 
 struct mcp_task_wait {
     struct mcp *mcp;
-    struct mcp_task_wait *next;
+    LIST_ENTRY(mcp_task_wait) link;
     struct rpc_call *rpc;
     struct call *call;
     struct call_view view;
@@ -304,11 +294,7 @@ struct mcp_task_wait {
 /* Returns the request, to be answered or dropped. */
 static struct rpc_call *wait_end(struct mcp_task_wait *w) {
     struct rpc_call *rpc = w->rpc;
-    struct mcp_task_wait **at = &w->mcp->task_waits;
-    while (*at != w) {
-        at = &(*at)->next;
-    }
-    *at = w->next;
+    LIST_REMOVE(w, link);
     call_detach(w->call, &w->view);
     call_unref(w->call);
     free(w->id);
@@ -317,8 +303,8 @@ static struct rpc_call *wait_end(struct mcp_task_wait *w) {
 }
 
 void mcp_tasks_stop(struct mcp *m) {
-    while (m->task_waits) {
-        rpc_drop(wait_end(m->task_waits));
+    while (!LIST_EMPTY(&m->task_waits)) {
+        rpc_drop(wait_end(LIST_FIRST(&m->task_waits)));
     }
 }
 
@@ -342,15 +328,11 @@ static void wait_cancelled(struct rpc_call *rpc, void *data) {
 }
 
 void mcp_tasks_result(const struct mcp_message *msg) {
-    const char *id = task_id(msg);
-    if (!id) {
-        return;
-    }
     struct mcp *m = msg->mcp;
     struct call *live;
-    autojson *job = find_job(m, id, &live);
+    const char *id = task_id(msg);
+    autojson *job = known_job(msg, id, &live);
     if (!job) {
-        refuse_unknown(msg);
         return;
     }
     if (!live || call_ended(live)) {
@@ -366,12 +348,11 @@ void mcp_tasks_result(const struct mcp_message *msg) {
     }
     struct mcp_task_wait *w = xcalloc(1, sizeof *w);
     *w = (struct mcp_task_wait){.mcp = m,
-                                .next = m->task_waits,
                                 .rpc = msg->call,
                                 .call = call_ref(live),
                                 .view = {.end = wait_over, .data = w},
                                 .id = xstrdup(id)};
-    m->task_waits = w;
+    LIST_INSERT_HEAD(&m->task_waits, w, link);
     rpc_call_on_cancel(msg->call, wait_cancelled, w);
     call_attach(live, &w->view);
 }

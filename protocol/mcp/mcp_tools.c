@@ -39,21 +39,13 @@ static json_t *input_schema(const struct mcp *m, const struct operation *op) {
 
 static json_t *tool_of(const struct mcp *m, const struct operation *op,
                        enum mcp_version version) {
-    json_t *tool = json_pack("{s:s}", "name", op->tool);
-    if (version >= MCP_2025_06_18 && op->title) {
-        json_object_set_new(tool, "title", json_string(op->title));
-    }
-    json_object_set_new(tool, "description",
-                        json_string(op->tool_help ? op->tool_help : op->summary));
-    json_object_set_new(tool, "inputSchema", input_schema(m, op));
-    if (version >= MCP_2025_03_26) {
-        json_object_set_new(tool, "annotations", annotations_of(op));
-    }
-    if (version == MCP_2025_11_25 && (op->flags & OPERATION_LONG)) {
-        json_object_set_new(tool, "execution",
-                            json_pack("{s:s}", "taskSupport", "optional"));
-    }
-    return tool;
+    bool task = version == MCP_2025_11_25 && (op->flags & OPERATION_LONG);
+    return json_pack("{s:s,s:s*,s:s,s:o,s:o*,s:o*}", "name", op->tool, "title",
+                     version >= MCP_2025_06_18 ? op->title : NULL, "description",
+                     op->tool_help ? op->tool_help : op->summary, "inputSchema",
+                     input_schema(m, op), "annotations",
+                     version >= MCP_2025_03_26 ? annotations_of(op) : NULL, "execution",
+                     task ? json_pack("{s:s}", "taskSupport", "optional") : NULL);
 }
 
 /* In the table's order, which never changes: clients keep the list in a prompt cache. */
@@ -81,7 +73,7 @@ void mcp_tools_list(const struct mcp_message *msg) {
 
 struct mcp_tool_call {
     struct mcp *mcp;
-    struct mcp_tool_call *next;
+    LIST_ENTRY(mcp_tool_call) link;
     struct rpc_call *rpc;
     struct call *call;
     struct call_view view;
@@ -101,11 +93,7 @@ static void on_timer_closed(uv_handle_t *handle) {
 
 /* Take it out of the list and let go of everything but the timer. */
 static void tool_call_end(struct mcp_tool_call *t) {
-    struct mcp_tool_call **at = &t->mcp->tool_calls;
-    while (*at != t) {
-        at = &(*at)->next;
-    }
-    *at = t->next;
+    LIST_REMOVE(t, link);
     call_detach(t->call, &t->view);
     call_unref(t->call);
     json_decref(t->token);
@@ -139,8 +127,8 @@ static void tool_call_drop(struct mcp_tool_call *t) {
 }
 
 void mcp_tools_stop(struct mcp *m) {
-    while (m->tool_calls) {
-        tool_call_drop(m->tool_calls);
+    while (!LIST_EMPTY(&m->tool_calls)) {
+        tool_call_drop(LIST_FIRST(&m->tool_calls));
     }
 }
 
@@ -171,14 +159,11 @@ static double next_progress(const struct mcp_tool_call *t) {
 static void send_progress(struct mcp_tool_call *t, const char *message) {
     double total = call_progress(t->call)->total;
     double value = next_progress(t);
-    json_t *params =
-        json_pack("{s:O,s:o}", "progressToken", t->token, "progress", number(value));
-    if (isfinite(total) && total >= value) {
-        json_object_set_new(params, "total", number(total));
-    }
-    if (message && *message && t->version >= MCP_2025_03_26) {
-        json_object_set_new(params, "message", json_text(message, strlen(message)));
-    }
+    bool told = message && *message && t->version >= MCP_2025_03_26;
+    json_t *params = json_pack(
+        "{s:O,s:o,s:o*,s:o*}", "progressToken", t->token, "progress", number(value),
+        "total", isfinite(total) && total >= value ? number(total) : NULL, "message",
+        told ? json_text(message, strlen(message)) : NULL);
     t->sent = value;
     t->sent_ms = clock_ms();
     rpc_notify_droppable(t->mcp->peer, "notifications/progress", params);
@@ -248,7 +233,6 @@ static struct mcp_tool_call *tool_call_new(const struct mcp_message *msg,
     const json_t *token = json_object_get(msg->meta, "progressToken");
     *t = (struct mcp_tool_call){
         .mcp = m,
-        .next = m->tool_calls,
         .rpc = msg->call,
         .call = call,
         .view = {.progress = on_progress, .end = on_end, .data = t},
@@ -261,7 +245,7 @@ static struct mcp_tool_call *tool_call_new(const struct mcp_message *msg,
     if (json_is_string(token) || json_is_integer(token)) { /* 0 is a token */
         t->token = json_incref((json_t *)(uintptr_t)token);
     }
-    m->tool_calls = t;
+    LIST_INSERT_HEAD(&m->tool_calls, t, link);
     uv_timer_init(m->host->origin->loop, &t->timer);
     return t;
 }
@@ -310,11 +294,7 @@ static void start_legacy_task(struct mcp_tool_call *t) {
         tool_call_keep(t);
         return;
     }
-    const struct call_failure *failure = call_failure(call);
-    struct rpc_call *rpc = t->rpc;
-    json_t *data = NULL;
-    int code = call_failure_rpc(failure, &data);
-    rpc_error(rpc, code, data, "%s", failure->message);
+    plain_answer(t->rpc, call);
     tool_call_end(t);
 }
 

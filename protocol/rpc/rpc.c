@@ -300,8 +300,8 @@ struct rpc_peer *rpc_peer_new(enum frame_mode mode, size_t max_body,
 
 static void forget_calls(struct rpc_peer *peer) {
     for (unsigned i = 0; i < RPC_BUCKETS; i++) {
-        while (peer->calls[i]) {
-            struct rpc_call *call = peer->calls[i];
+        struct rpc_call *call;
+        while ((call = LIST_FIRST(&peer->calls[i]))) {
             rpc_call_unlink(call);
             rpc_call_cancel(call);
         }
@@ -310,8 +310,8 @@ static void forget_calls(struct rpc_peer *peer) {
 
 static void end_requests(struct rpc_peer *peer) {
     for (unsigned i = 0; i < RPC_BUCKETS; i++) {
-        while (peer->requests[i]) {
-            rpc_request_end(peer->requests[i], -ECANCELED, NULL, NULL);
+        while (!LIST_EMPTY(&peer->requests[i])) {
+            rpc_request_end(LIST_FIRST(&peer->requests[i]), -ECANCELED, NULL, NULL);
         }
     }
 }
@@ -326,8 +326,8 @@ void rpc_peer_free(struct rpc_peer *peer) {
         peer->parse->peer = NULL;
         peer->parse = NULL;
     }
-    while (peer->open_batches) {
-        rpc_batch_unlink(peer->open_batches);
+    while (!LIST_EMPTY(&peer->open_batches)) {
+        rpc_batch_unlink(LIST_FIRST(&peer->open_batches));
     }
     forget_calls(peer);
     end_requests(peer);

@@ -15,12 +15,7 @@ static unsigned text_bucket(const char *text) {
 }
 
 void rpc_call_link(struct rpc_peer *peer, struct rpc_call *call) {
-    struct rpc_call **head = &peer->calls[text_bucket(call->id)];
-    call->next = *head;
-    if (call->next) {
-        call->next->prev = call;
-    }
-    *head = call;
+    LIST_INSERT_HEAD(&peer->calls[text_bucket(call->id)], call, link);
     peer->call_count++;
     peer->call_bytes += call->bytes;
 }
@@ -30,24 +25,18 @@ void rpc_call_unlink(struct rpc_call *call) {
     if (!peer) {
         return;
     }
-    if (call->prev) {
-        call->prev->next = call->next;
-    } else {
-        peer->calls[text_bucket(call->id)] = call->next;
-    }
-    if (call->next) {
-        call->next->prev = call->prev;
-    }
-    call->prev = call->next = NULL;
+    LIST_REMOVE(call, link);
     call->peer = NULL;
     peer->call_count--;
     peer->call_bytes -= call->bytes;
 }
 
 struct rpc_call *rpc_call_find(const struct rpc_peer *peer, const char *id) {
-    struct rpc_call *call = peer->calls[text_bucket(id)];
-    while (call && strcmp(call->id, id) != 0) {
-        call = call->next;
+    struct rpc_call *call;
+    LIST_FOREACH(call, &peer->calls[text_bucket(id)], link) {
+        if (strcmp(call->id, id) == 0) {
+            break;
+        }
     }
     return call;
 }
@@ -217,7 +206,8 @@ void rpc_call_on_cancel(struct rpc_call *call, rpc_cancelled *cb, void *data) {
 /* 1e3 and 1000 are the same number; texts are compared first, so this is rare. */
 static struct rpc_call *find_by_value(const struct rpc_peer *peer, double value) {
     for (unsigned i = 0; i < RPC_BUCKETS; i++) {
-        for (struct rpc_call *c = peer->calls[i]; c; c = c->next) {
+        struct rpc_call *c;
+        LIST_FOREACH(c, &peer->calls[i], link) {
             if (*c->id != '"' && strtod(c->id, NULL) == value) {
                 return c;
             }

@@ -7,6 +7,7 @@
 #include "protocol/rpc/rpc_message.h"
 
 #include <stdint.h>
+#include <sys/queue.h>
 
 #define RPC_BUCKETS 256u    /* of each table of unanswered requests */
 #define RPC_HEADER_ROOM 96u /* in front of a body, for its lengths */
@@ -17,7 +18,7 @@ struct rpc_batch {
     enum frame_mode mode;
     size_t open;     /* calls without an answer, and 1 while the batch is being read */
     struct buf body; /* "[…,…", or empty */
-    struct rpc_batch *prev, *next;
+    LIST_ENTRY(rpc_batch) link; /* peer->open_batches */
 };
 
 struct rpc_call {
@@ -33,7 +34,7 @@ struct rpc_call {
     bool cancelled;
     rpc_cancelled *on_cancelled;
     void *on_cancelled_data;
-    struct rpc_call *prev, *next; /* peer->calls[…] */
+    LIST_ENTRY(rpc_call) link; /* peer->calls[…] */
 };
 
 struct rpc_request {
@@ -41,7 +42,7 @@ struct rpc_request {
     json_int_t id;
     rpc_response *cb;
     void *data;
-    struct rpc_request *prev, *next; /* peer->requests[…] */
+    LIST_ENTRY(rpc_request) link; /* peer->requests[…] */
 };
 
 struct rpc_parse {
@@ -65,9 +66,9 @@ struct rpc_peer {
     bool held;          /* the host has had enough for now */
     bool full, refuses; /* no room for requests: nothing is read, or they are refused */
     size_t max_body;
-    struct rpc_call *calls[RPC_BUCKETS];
-    struct rpc_request *requests[RPC_BUCKETS];
-    struct rpc_batch *open_batches;
+    LIST_HEAD(rpc_calls, rpc_call) calls[RPC_BUCKETS];
+    LIST_HEAD(rpc_requests, rpc_request) requests[RPC_BUCKETS];
+    LIST_HEAD(, rpc_batch) open_batches;
     size_t call_count, call_bytes, request_count;
     json_int_t next_id;
 };

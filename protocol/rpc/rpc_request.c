@@ -7,34 +7,24 @@
 #include <errno.h>
 #include <string.h>
 
-static struct rpc_request **request_bucket(struct rpc_peer *peer, json_int_t id) {
+static struct rpc_requests *request_bucket(struct rpc_peer *peer, json_int_t id) {
     return &peer->requests[(uint64_t)id % RPC_BUCKETS];
-}
-
-static void request_unlink(struct rpc_request *request) {
-    struct rpc_peer *peer = request->peer;
-    if (request->prev) {
-        request->prev->next = request->next;
-    } else {
-        *request_bucket(peer, request->id) = request->next;
-    }
-    if (request->next) {
-        request->next->prev = request->prev;
-    }
-    peer->request_count--;
 }
 
 void rpc_request_end(struct rpc_request *request, int status, const json_t *result,
                      const json_t *error) {
-    request_unlink(request);
+    LIST_REMOVE(request, link);
+    request->peer->request_count--;
     request->cb(request, status, result, error, request->data);
     free(request);
 }
 
 struct rpc_request *rpc_request_find(struct rpc_peer *peer, json_int_t id) {
-    struct rpc_request *request = *request_bucket(peer, id);
-    while (request && request->id != id) {
-        request = request->next;
+    struct rpc_request *request;
+    LIST_FOREACH(request, request_bucket(peer, id), link) {
+        if (request->id == id) {
+            break;
+        }
     }
     return request;
 }
@@ -44,12 +34,7 @@ static struct rpc_request *request_add(struct rpc_peer *peer, rpc_response *cb,
     struct rpc_request *request = xcalloc(1, sizeof *request);
     *request =
         (struct rpc_request){.peer = peer, .id = ++peer->next_id, .cb = cb, .data = data};
-    struct rpc_request **head = request_bucket(peer, request->id);
-    request->next = *head;
-    if (request->next) {
-        request->next->prev = request;
-    }
-    *head = request;
+    LIST_INSERT_HEAD(request_bucket(peer, request->id), request, link);
     peer->request_count++;
     return request;
 }

@@ -85,26 +85,14 @@ struct buf rpc_write_refusal(const struct rpc_peer *peer, const char *id, int co
 
 void rpc_batch_link(struct rpc_peer *peer, struct rpc_batch *batch) {
     batch->peer = peer;
-    batch->next = peer->open_batches;
-    if (batch->next) {
-        batch->next->prev = batch;
-    }
-    peer->open_batches = batch;
+    LIST_INSERT_HEAD(&peer->open_batches, batch, link);
 }
 
 void rpc_batch_unlink(struct rpc_batch *batch) {
-    if (!batch->peer) {
-        return;
+    if (batch->peer) {
+        LIST_REMOVE(batch, link);
+        batch->peer = NULL;
     }
-    if (batch->prev) {
-        batch->prev->next = batch->next;
-    } else {
-        batch->peer->open_batches = batch->next;
-    }
-    if (batch->next) {
-        batch->next->prev = batch->prev;
-    }
-    batch->peer = NULL;
 }
 
 void rpc_batch_settle(struct rpc_batch *batch) {

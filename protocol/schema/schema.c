@@ -8,7 +8,8 @@
 
 /* --- keywords --- */
 
-typedef int compile_keyword(struct schema *s, const json_t *value, struct err *err);
+/* member: of the struct schema, as the keyword's row says. */
+typedef int compile_keyword(void *member, const json_t *value, struct err *err);
 
 static int schema_compile(const json_t *json, struct schema **ret, struct err *err);
 
@@ -27,69 +28,49 @@ static unsigned type_bit(const json_t *name) {
     return 0;
 }
 
-static int compile_type(struct schema *s, const json_t *value, struct err *err) {
-    size_t i;
-    json_t *name;
-    s->types = type_bit(value);
-    json_array_foreach(value, i, name) {
+static int compile_type(void *member, const json_t *value, struct err *err) {
+    unsigned types = type_bit(value);
+    json_each(value, i, name) {
         unsigned bit = type_bit(name);
         if (!bit) {
             return expected(err, "names of types");
         }
-        s->types |= bit;
+        types |= bit;
     }
-    return s->types ? 0 : expected(err, "the name of a type, or a list of them");
+    *(unsigned *)member = types;
+    return types ? 0 : expected(err, "the name of a type, or a list of them");
 }
 
-static int compile_bound(struct schema_bound *bound, const json_t *value, bool count,
-                         struct err *err) {
-    if (count ? !json_is_integer(value) || json_integer_value(value) < 0
-              : !json_is_number(value)) {
-        return expected(err, count ? "an integer of at least 0" : "a number");
+static int compile_number(void *member, const json_t *value, struct err *err) {
+    if (!json_is_number(value)) {
+        return expected(err, "a number");
     }
-    bound->set = true;
-    bound->value = json_is_integer(value) ? (long double)json_integer_value(value)
-                                          : (long double)json_real_value(value);
+    *(struct schema_bound *)member = (struct schema_bound){
+        .set = true,
+        .value = json_is_integer(value) ? (long double)json_integer_value(value)
+                                        : (long double)json_real_value(value)};
     return 0;
 }
 
-#define NUMBER_KEYWORD(name)                                                             \
-    static int compile_##name(struct schema *s, const json_t *value, struct err *err) {  \
-        return compile_bound(&s->name, value, false, err);                               \
+static int compile_count(void *member, const json_t *value, struct err *err) {
+    if (!json_is_integer(value) || json_integer_value(value) < 0) {
+        return expected(err, "an integer of at least 0");
     }
-#define COUNT_KEYWORD(name)                                                              \
-    static int compile_##name(struct schema *s, const json_t *value, struct err *err) {  \
-        return compile_bound(&s->name, value, true, err);                                \
-    }
-NUMBER_KEYWORD(minimum)
-NUMBER_KEYWORD(maximum)
-NUMBER_KEYWORD(above)
-NUMBER_KEYWORD(below)
-COUNT_KEYWORD(min_length)
-COUNT_KEYWORD(max_length)
-COUNT_KEYWORD(min_items)
-COUNT_KEYWORD(max_items)
-COUNT_KEYWORD(min_members)
-COUNT_KEYWORD(max_members)
+    return compile_number(member, value, err);
+}
 
-#define SCHEMA_KEYWORD(name)                                                             \
-    static int compile_##name(struct schema *s, const json_t *value, struct err *err) {  \
-        return schema_compile(value, &s->name, err);                                     \
-    }
-SCHEMA_KEYWORD(additional)
-SCHEMA_KEYWORD(items)
-SCHEMA_KEYWORD(names)
-SCHEMA_KEYWORD(negated)
+static int compile_schema(void *member, const json_t *value, struct err *err) {
+    return schema_compile(value, member, err);
+}
 
-static int compile_list(struct schema_list *list, const json_t *value, struct err *err) {
-    size_t i;
-    json_t *one;
+static int compile_list(void *member, const json_t *value, struct err *err) {
+    struct schema_list *list = member;
     if (!json_array_size(value)) {
         return expected(err, "a list of schemas");
     }
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): it is a list of pointers */
     list->items = xcalloc(json_array_size(value), sizeof *list->items);
-    json_array_foreach(value, i, one) {
+    json_each(value, i, one) {
         int rc = schema_compile(one, &list->items[i], err);
         if (rc < 0) {
             return err_wrap(err, "%zu", i);
@@ -99,72 +80,59 @@ static int compile_list(struct schema_list *list, const json_t *value, struct er
     return 0;
 }
 
-#define LIST_KEYWORD(name)                                                               \
-    static int compile_##name(struct schema *s, const json_t *value, struct err *err) {  \
-        return compile_list(&s->name, value, err);                                       \
-    }
-LIST_KEYWORD(prefix)
-LIST_KEYWORD(any)
-LIST_KEYWORD(one)
-LIST_KEYWORD(all)
-
-static int compile_properties(struct schema *s, const json_t *value, struct err *err) {
-    const char *name;
-    json_t *property;
+static int compile_properties(void *member, const json_t *value, struct err *err) {
+    struct schema_properties *properties = member;
     if (!json_is_object(value)) {
         return expected(err, "an object of schemas");
     }
-    s->properties = xcalloc(json_object_size(value), sizeof *s->properties);
-    json_object_foreach((json_t *)(uintptr_t)value, name, property) {
-        struct schema_property *p = &s->properties[s->property_count];
+    properties->items = xcalloc(json_object_size(value), sizeof *properties->items);
+    json_each_member(value, name, property) {
+        struct schema_property *p = &properties->items[properties->count];
         p->name = name;
         if (schema_compile(property, &p->schema, err) < 0) {
             return err_wrap(err, "%s", name);
         }
-        s->property_count++;
+        properties->count++;
     }
     return 0;
 }
 
-static int compile_required(struct schema *s, const json_t *value, struct err *err) {
-    size_t i;
-    json_t *name;
-    json_array_foreach(value, i, name) {
-        if (!json_is_string(name)) {
-            return expected(err, "a list of names");
-        }
+static int compile_required(void *member, const json_t *value, struct err *err) {
+    bool names = json_is_array(value);
+    json_each(value, i, name) {
+        names = names && json_is_string(name);
     }
-    s->required = value;
-    return json_is_array(value) ? 0 : expected(err, "a list of names");
+    *(const json_t **)member = value;
+    return names ? 0 : expected(err, "a list of names");
 }
 
-static int compile_enum(struct schema *s, const json_t *value, struct err *err) {
-    s->choices = value;
+static int compile_enum(void *member, const json_t *value, struct err *err) {
+    *(const json_t **)member = value;
     return json_array_size(value) ? 0 : expected(err, "a list of values");
 }
 
-static int compile_const(struct schema *s, const json_t *value, struct err *err) {
+static int compile_const(void *member, const json_t *value, struct err *err) {
     (void)err;
-    s->fixed = value;
+    *(const json_t **)member = value;
     return 0;
 }
 
-static int compile_unique(struct schema *s, const json_t *value, struct err *err) {
-    s->unique = json_is_true(value);
+static int compile_unique(void *member, const json_t *value, struct err *err) {
+    *(bool *)member = json_is_true(value);
     return json_is_boolean(value) ? 0 : expected(err, "true or false");
 }
 
-static int compile_pattern(struct schema *s, const json_t *value, struct err *err) {
+static int compile_pattern(void *member, const json_t *value, struct err *err) {
+    pcre2_code **pattern = member;
     int code = 0;
     PCRE2_SIZE at = 0;
     if (!json_is_string(value)) {
         return expected(err, "a string");
     }
-    s->pattern_text = json_string_value(value);
-    s->pattern = pcre2_compile((PCRE2_SPTR)s->pattern_text, json_string_length(value),
-                               PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C,
-                               &code, &at, NULL);
-    if (!s->pattern) {
+    *pattern = pcre2_compile(
+        (PCRE2_SPTR)json_string_value(value), json_string_length(value),
+        PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C, &code, &at, NULL);
+    if (!*pattern) {
         char why[128] = "";
         pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why);
         return err_set(err, -EINVAL, "at %zu: %s", (size_t)at, why);
@@ -172,42 +140,45 @@ static int compile_pattern(struct schema *s, const json_t *value, struct err *er
     return 0;
 }
 
+#define AT(member) offsetof(struct schema, member)
 static const struct keyword {
     const char *name;
     compile_keyword *compile; /* NULL: an annotation */
+    size_t member;
 } keywords[] = {
-    {"type", compile_type},
-    {"properties", compile_properties},
-    {"required", compile_required},
-    {"additionalProperties", compile_additional},
-    {"propertyNames", compile_names},
-    {"minProperties", compile_min_members},
-    {"maxProperties", compile_max_members},
-    {"items", compile_items},
-    {"prefixItems", compile_prefix},
-    {"minItems", compile_min_items},
-    {"maxItems", compile_max_items},
-    {"uniqueItems", compile_unique},
-    {"enum", compile_enum},
-    {"const", compile_const},
-    {"minimum", compile_minimum},
-    {"maximum", compile_maximum},
-    {"exclusiveMinimum", compile_above},
-    {"exclusiveMaximum", compile_below},
-    {"minLength", compile_min_length},
-    {"maxLength", compile_max_length},
-    {"pattern", compile_pattern},
-    {"anyOf", compile_any},
-    {"oneOf", compile_one},
-    {"allOf", compile_all},
-    {"not", compile_negated},
-    {"title", NULL},
-    {"description", NULL},
-    {"default", NULL},
-    {"examples", NULL},
-    {"deprecated", NULL},
-    {"format", NULL},
+    {"type", compile_type, AT(types)},
+    {"properties", compile_properties, AT(properties)},
+    {"required", compile_required, AT(required)},
+    {"additionalProperties", compile_schema, AT(additional)},
+    {"propertyNames", compile_schema, AT(names)},
+    {"minProperties", compile_count, AT(min_members)},
+    {"maxProperties", compile_count, AT(max_members)},
+    {"items", compile_schema, AT(items)},
+    {"prefixItems", compile_list, AT(prefix)},
+    {"minItems", compile_count, AT(min_items)},
+    {"maxItems", compile_count, AT(max_items)},
+    {"uniqueItems", compile_unique, AT(unique)},
+    {"enum", compile_enum, AT(choices)},
+    {"const", compile_const, AT(fixed)},
+    {"minimum", compile_number, AT(minimum)},
+    {"maximum", compile_number, AT(maximum)},
+    {"exclusiveMinimum", compile_number, AT(above)},
+    {"exclusiveMaximum", compile_number, AT(below)},
+    {"minLength", compile_count, AT(min_length)},
+    {"maxLength", compile_count, AT(max_length)},
+    {"pattern", compile_pattern, AT(pattern)},
+    {"anyOf", compile_list, AT(any)},
+    {"oneOf", compile_list, AT(one)},
+    {"allOf", compile_list, AT(all)},
+    {"not", compile_schema, AT(negated)},
+    {"title", NULL, 0},
+    {"description", NULL, 0},
+    {"default", NULL, 0},
+    {"examples", NULL, 0},
+    {"deprecated", NULL, 0},
+    {"format", NULL, 0},
 };
+#undef AT
 
 static const struct keyword *find_keyword(const char *name) {
     for (size_t i = 0; i < ARRAY_LEN(keywords); i++) {
@@ -219,14 +190,13 @@ static const struct keyword *find_keyword(const char *name) {
 }
 
 static int compile_members(struct schema *s, struct err *err) {
-    const char *name;
-    json_t *value;
-    json_object_foreach(s->json, name, value) {
+    json_each_member(s->json, name, value) {
         const struct keyword *keyword = find_keyword(name);
         if (!keyword) {
             return err_set(err, -EINVAL, "the keyword \"%s\" is not supported", name);
         }
-        if (keyword->compile && keyword->compile(s, value, err) < 0) {
+        void *member = (char *)s + keyword->member;
+        if (keyword->compile && keyword->compile(member, value, err) < 0) {
             return err_wrap(err, "%s", name);
         }
     }
@@ -274,10 +244,10 @@ void schema_free(struct schema *s) {
     if (!s) {
         return;
     }
-    for (size_t i = 0; i < s->property_count; i++) {
-        schema_free(s->properties[i].schema);
+    for (size_t i = 0; i < s->properties.count; i++) {
+        schema_free(s->properties.items[i].schema);
     }
-    free(s->properties);
+    free(s->properties.items);
     list_finish(&s->prefix);
     list_finish(&s->any);
     list_finish(&s->one);

@@ -84,9 +84,7 @@ static bool is_absent(const struct schema *s, const json_t *object, const char *
 }
 
 static bool is_required(const struct schema *s, const char *name) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(s->required, i, one) {
+    json_each(s->required, i, one) {
         if (strcmp(json_string_value(one), name) == 0) {
             return true;
         }
@@ -103,9 +101,8 @@ static json_t *change(json_t **copy, json_t *value) {
 }
 
 static json_t *adapt_object(const struct schema *s, json_t *object) {
-    json_t *copy = NULL, *member;
-    const char *name;
-    json_object_foreach(object, name, member) {
+    json_t *copy = NULL;
+    json_each_member(object, name, member) {
         const struct schema_property *property = schema_property(s, name);
         const struct schema *own = property ? property->schema : s->additional;
         if (property && !is_required(s, name) && is_absent(s, object, name, member)) {
@@ -122,9 +119,8 @@ static json_t *adapt_object(const struct schema *s, json_t *object) {
 }
 
 static json_t *adapt_array(const struct schema *s, json_t *array) {
-    json_t *copy = NULL, *item;
-    size_t i;
-    json_array_foreach(array, i, item) {
+    json_t *copy = NULL;
+    json_each(array, i, item) {
         const struct schema *own = i < s->prefix.count ? s->prefix.items[i] : s->items;
         json_t *read = own ? schema_adapt(own, item) : json_incref(item);
         if (read != item) {

@@ -40,14 +40,12 @@ unsigned schema_type_of(const json_t *value) {
 
 static bool check_choices(const struct schema *s, const json_t *value,
                           const struct schema_place *at, struct schema_complaint *c) {
-    size_t i;
-    json_t *choice;
     autobuf list = BUF_INIT(SCHEMA_COMPLAINT_MAX);
     if (s->fixed && !json_equal(s->fixed, value)) {
         json_write(&list, s->fixed);
         return schema_complain(c, at, "must be %s", list.data);
     }
-    json_array_foreach(s->choices, i, choice) {
+    json_each(s->choices, i, choice) {
         if (json_equal(choice, value)) {
             return true;
         }
@@ -71,21 +69,19 @@ static long double number_of(const json_t *value) {
 static bool check_number(const struct schema *s, const json_t *value,
                          const struct schema_place *at, struct schema_complaint *c) {
     long double n = number_of(value);
-    if (s->minimum.set && n < s->minimum.value) {
-        return schema_complain(c, at, "must be at least %.15Lg, got %.15Lg",
-                               s->minimum.value, n);
-    }
-    if (s->maximum.set && n > s->maximum.value) {
-        return schema_complain(c, at, "must be at most %.15Lg, got %.15Lg",
-                               s->maximum.value, n);
-    }
-    if (s->above.set && n <= s->above.value) {
-        return schema_complain(c, at, "must be more than %.15Lg, got %.15Lg",
-                               s->above.value, n);
-    }
-    if (s->below.set && n >= s->below.value) {
-        return schema_complain(c, at, "must be less than %.15Lg, got %.15Lg",
-                               s->below.value, n);
+    const struct {
+        const struct schema_bound *bound;
+        bool broken;
+        const char *words;
+    } bounds[] = {{&s->minimum, n < s->minimum.value, "at least"},
+                  {&s->maximum, n > s->maximum.value, "at most"},
+                  {&s->above, n <= s->above.value, "more than"},
+                  {&s->below, n >= s->below.value, "less than"}};
+    for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
+        if (bounds[i].bound->set && bounds[i].broken) {
+            return schema_complain(c, at, "must be %s %.15Lg, got %.15Lg",
+                                   bounds[i].words, bounds[i].bound->value, n);
+        }
     }
     return true;
 }
@@ -130,10 +126,11 @@ static bool check_string(const struct schema *s, const json_t *value,
     }
     int rc = s->pattern ? match(s, value) : 0;
     if (rc == PCRE2_ERROR_NOMATCH) {
-        return schema_complain(c, at, "does not match the pattern %s", s->pattern_text);
+        return schema_complain(c, at, "does not match the pattern %s",
+                               json_get_string(s->json, "pattern", ""));
     }
     return rc >= 0 || schema_complain(c, at, "is too long or involved for the pattern %s",
-                                      s->pattern_text);
+                                      json_get_string(s->json, "pattern", ""));
 }
 
 static int compare_texts(const void *a, const void *b) {
@@ -142,18 +139,17 @@ static int compare_texts(const void *a, const void *b) {
 
 /* Sorted as text: a long list must not cost its square. */
 static bool all_different(const json_t *array) {
-    size_t count = json_array_size(array), i;
-    json_t *item;
+    size_t count = json_array_size(array);
     bool different = true;
     autofree char **texts = xcalloc(count, sizeof *texts);
-    json_array_foreach(array, i, item) {
+    json_each(array, i, item) {
         texts[i] = json_dumps(item, JSON_ENCODE_ANY | JSON_SORT_KEYS | JSON_COMPACT);
     }
     qsort(texts, count, sizeof *texts, compare_texts);
-    for (i = 1; i < count; i++) {
+    for (size_t i = 1; i < count; i++) {
         different = different && strcmp(texts[i - 1], texts[i]) != 0;
     }
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         free(texts[i]);
     }
     return different;
@@ -161,15 +157,14 @@ static bool all_different(const json_t *array) {
 
 static bool check_array(const struct schema *s, const json_t *value,
                         const struct schema_place *at, struct schema_complaint *c) {
-    size_t i;
-    json_t *item;
     if (!check_count(&s->min_items, &s->max_items, json_array_size(value), "item", at,
                      c)) {
         return false;
     }
-    json_array_foreach(value, i, item) {
+    json_each(value, i, item) {
         const struct schema *own = i < s->prefix.count ? s->prefix.items[i] : s->items;
-        if (own && !check(own, item, &(struct schema_place){.up = at, .index = i}, c)) {
+        struct schema_place place = {.up = at, .index = i};
+        if (own && !check(own, item, &place, c)) {
             return false;
         }
     }
@@ -178,9 +173,9 @@ static bool check_array(const struct schema *s, const json_t *value,
 }
 
 const struct schema_property *schema_property(const struct schema *s, const char *name) {
-    for (size_t i = 0; i < s->property_count; i++) {
-        if (strcmp(s->properties[i].name, name) == 0) {
-            return &s->properties[i];
+    for (size_t i = 0; i < s->properties.count; i++) {
+        if (strcmp(s->properties.items[i].name, name) == 0) {
+            return &s->properties.items[i];
         }
     }
     return NULL;
@@ -207,16 +202,13 @@ static bool check_member(const struct schema *s, const char *name, const json_t 
 
 static bool check_object(const struct schema *s, const json_t *value,
                          const struct schema_place *at, struct schema_complaint *c) {
-    json_t *object = (json_t *)(uintptr_t)value, *member, *needed;
-    const char *name;
-    size_t i;
     /* First: an unknown name is often a needed one misspelt. */
-    json_object_foreach(object, name, member) {
+    json_each_member(value, name, member) {
         if (!check_member(s, name, member, at, c)) {
             return false;
         }
     }
-    json_array_foreach(s->required, i, needed) {
+    json_each(s->required, i, needed) {
         if (!json_object_get(value, json_string_value(needed))) {
             return schema_complain(c, at, "missing parameter \"%s\"",
                                    json_string_value(needed));
@@ -239,7 +231,7 @@ static bool complain_choice(const struct schema_list *forms, const json_t *value
     for (size_t i = 0; i < forms->count; i++) {
         const json_t *needed = forms->items[i]->required;
         const char *name = json_string_value(json_array_get(needed, 0));
-        if (json_array_size(needed) != 1 || forms->items[i]->property_count ||
+        if (json_array_size(needed) != 1 || forms->items[i]->properties.count ||
             json_object_get(value, name)) {
             return false;
         }
@@ -334,19 +326,16 @@ static bool check(const struct schema *s, const json_t *value,
 
 static bool check_nul(const json_t *value, const struct schema_place *at,
                       struct schema_complaint *c) {
-    size_t i;
-    const char *name;
-    json_t *member;
     if (json_is_string(value)) {
         return !memchr(json_string_value(value), '\0', json_string_length(value)) ||
                schema_complain(c, at, "holds the character U+0000");
     }
-    json_array_foreach(value, i, member) {
-        if (!check_nul(member, &(struct schema_place){.up = at, .index = i}, c)) {
+    json_each(value, i, item) {
+        if (!check_nul(item, &(struct schema_place){.up = at, .index = i}, c)) {
             return false;
         }
     }
-    json_object_foreach((json_t *)(uintptr_t)value, name, member) {
+    json_each_member(value, name, member) {
         if (!check_nul(member, &(struct schema_place){.up = at, .key = name}, c)) {
             return false;
         }

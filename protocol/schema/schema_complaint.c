@@ -138,8 +138,8 @@ static const char *meant_name(const struct schema *s, const char *said) {
     size_t third = strlen(said) / 3;
     struct nearest_name near = {.said = said,
                                 .limit = third < 2 ? (unsigned)third + 1 : 3};
-    for (size_t i = 0; i < s->property_count; i++) {
-        nearest_name_try(&near, s->properties[i].name);
+    for (size_t i = 0; i < s->properties.count; i++) {
+        nearest_name_try(&near, s->properties.items[i].name);
     }
     return near.best;
 }
@@ -151,10 +151,10 @@ bool schema_complain_unknown(const struct schema *s, const char *name,
     if (meant) {
         buf_addf(&hint, "; did you mean \"%s\"?", meant);
     }
-    for (size_t i = 0; !meant && i < s->property_count && i < MAX_NAMES; i++) {
-        buf_addf(&hint, "%s%s", i ? ", " : "; known: ", s->properties[i].name);
+    for (size_t i = 0; !meant && i < s->properties.count && i < MAX_NAMES; i++) {
+        buf_addf(&hint, "%s%s", i ? ", " : "; known: ", s->properties.items[i].name);
     }
-    buf_adds(&hint, !meant && s->property_count > MAX_NAMES ? ", …" : "");
+    buf_adds(&hint, !meant && s->properties.count > MAX_NAMES ? ", …" : "");
     autobuf shown = BUF_INIT(128);
     text_clean(&shown, name, text_cut(name, strlen(name), 80));
     schema_complain(c, up, "unknown parameter \"%s\"%s", shown.data, hint.data);

@@ -28,6 +28,11 @@ struct schema_property {
     struct schema *schema;
 };
 
+struct schema_properties {
+    struct schema_property *items;
+    size_t count;
+};
+
 /* A limit that may be absent. long double holds every 64-bit integer and every double. */
 struct schema_bound {
     bool set;
@@ -43,9 +48,7 @@ struct schema {
         max_members;
     bool unique;
     pcre2_code *pattern;
-    const char *pattern_text;
-    struct schema_property *properties;
-    size_t property_count;
+    struct schema_properties properties;
     const json_t *required;
     struct schema *additional, *items, *names, *negated;
     struct schema_list prefix, any, one, all;

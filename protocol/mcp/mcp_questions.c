@@ -1,5 +1,5 @@
-/* Extensions: methods that a domain serves beyond those of the protocol, and the
- * questions that are put to them. */
+/* Questions: requests that somebody else answers, or who must be ready before they are
+ * answered here; and extensions, whose methods are such. */
 #include "protocol/mcp/mcp_internal.h"
 
 #include <errno.h>
@@ -8,12 +8,11 @@
 #include <string.h>
 
 struct question {
-    struct question *next; /* the face's, while the answer is wanted */
-    struct mcp *mcp;
-    struct rpc_call *call; /* NULL: cancelled, or the face is gone */
-    enum mcp_era era;
-    bool resource; /* params.uri names one that is to be read */
-    json_t *params;
+    LIST_ENTRY(question) link; /* the face's, while the answer is wanted */
+    struct mcp_message msg;    /* msg.call NULL: cancelled, or the face is gone */
+    json_t *params;            /* a reference */
+    bool resource;             /* params.uri names one that is to be read */
+    mcp_method_start *then;    /* of one that waits for a provider */
 };
 
 /* --- the table --- */
@@ -50,19 +49,10 @@ bool mcp_extension_find(struct mcp_message *msg, const char *name,
 
 /* --- questions --- */
 
-static void question_unlink(struct question *q) {
-    struct question **at = &q->mcp->questions;
-    while (*at != q) {
-        at = &(*at)->next;
-    }
-    *at = q->next;
-}
-
 /* Whoever was asked still has it, and frees it by answering. */
 static void question_forget(struct question *q) {
-    struct rpc_call *call = take(q->call);
-    question_unlink(q);
-    rpc_drop(call);
+    LIST_REMOVE(q, link);
+    rpc_drop(take(q->msg.call));
 }
 
 static void on_cancelled(struct rpc_call *call, void *data) {
@@ -70,36 +60,38 @@ static void on_cancelled(struct rpc_call *call, void *data) {
     question_forget(data);
 }
 
-struct question *mcp_question_new(const struct mcp_message *msg, bool resource) {
+static struct question *question_new(const struct mcp_message *msg) {
     struct question *q = xcalloc(1, sizeof *q);
-    *q = (struct question){
-        .next = msg->mcp->questions,
-        .mcp = msg->mcp,
-        .call = msg->call,
-        .era = msg->era,
-        .resource = resource,
-        .params =
-            msg->params ? json_incref((json_t *)(uintptr_t)msg->params) : json_object(),
-    };
-    msg->mcp->questions = q;
+    json_t *params = rpc_call_params(msg->call);
+    *q = (struct question){.msg = *msg,
+                           .params = msg->params ? json_incref(params) : json_object()};
+    LIST_INSERT_HEAD(&msg->mcp->questions, q, link);
     rpc_call_on_cancel(msg->call, on_cancelled, q);
     return q;
 }
 
+struct question *mcp_question_new(const struct mcp_message *msg, bool resource) {
+    struct question *q = question_new(msg);
+    q->resource = resource;
+    return q;
+}
+
 static void ask(const struct mcp_message *msg) {
-    msg->extension_method->start(msg->extension->data, mcp_question_new(msg, false));
+    msg->extension_method->start(msg->extension->data, question_new(msg));
 }
 
 const json_t *question_params(const struct question *q) {
     return q->params;
 }
 
-/* Takes it out of the list; what is left is freed with question_free. */
-static void question_close(struct question *q) {
-    if (q->call) {
-        question_unlink(q);
-        rpc_call_on_cancel(q->call, NULL, NULL);
+/* Its request, which is the caller's to end; NULL: nobody wants the answer. What is left
+ * is freed with question_free. */
+static struct rpc_call *question_close(struct question *q) {
+    if (q->msg.call) {
+        LIST_REMOVE(q, link);
+        rpc_call_on_cancel(q->msg.call, NULL, NULL);
     }
+    return q->msg.call;
 }
 
 static void question_free(struct question *q) {
@@ -108,10 +100,8 @@ static void question_free(struct question *q) {
 }
 
 void question_answer(struct question *q, json_t *result) {
-    question_close(q);
-    if (q->call) {
-        mcp_decorate(q->mcp, q->era, result, MCP_VOLATILE);
-        rpc_reply(q->call, result);
+    if (question_close(q)) {
+        mcp_reply(&q->msg, result, MCP_VOLATILE);
     } else {
         json_decref(result);
     }
@@ -124,19 +114,36 @@ void question_refuse(struct question *q, int status, const char *fmt, ...) {
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    question_close(q);
-    if (q->call && q->resource && status == -ENOENT) {
-        mcp_refuse_uri(q->call, q->era, json_get_string(q->params, "uri", ""));
-    } else if (q->call) {
-        bool asker = status == -EINVAL || status == -ENOENT;
-        rpc_error(q->call, asker ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, NULL, "%s",
-                  text);
+    struct rpc_call *call = question_close(q);
+    if (call && q->resource && status == -ENOENT) {
+        mcp_refuse_uri(call, q->msg.era, json_get_string(q->params, "uri", ""));
+    } else if (call) {
+        mcp_refuse_status(&q->msg, status, text);
     }
     question_free(q);
 }
 
+static void on_ready(void *arg) {
+    struct question *q = arg;
+    if (question_close(q)) {
+        q->then(&q->msg);
+    }
+    question_free(q);
+}
+
+void mcp_when_ready(const struct mcp_message *msg, provider_when_ready *when_ready,
+                    void *data, mcp_method_start *then) {
+    if (when_ready) {
+        struct question *q = question_new(msg);
+        q->then = then;
+        when_ready(data, on_ready, q);
+    } else {
+        then(msg);
+    }
+}
+
 void mcp_questions_stop(struct mcp *m) {
-    while (m->questions) {
-        question_forget(m->questions);
+    while (!LIST_EMPTY(&m->questions)) {
+        question_forget(LIST_FIRST(&m->questions));
     }
 }
