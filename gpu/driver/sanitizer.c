@@ -212,12 +212,6 @@ int sanitizer_locate(struct sanitizer *ret, const char *const *folders, bool pat
 
 /* --- running under it --- */
 
-const char *sanitizer_tool_name(enum sanitizer_tool tool) {
-    static const char *const names[] = {"memcheck", "racecheck", "synccheck",
-                                        "initcheck"};
-    return names[tool];
-}
-
 static int log_read(const char *path, struct sanitizer_log *ret) {
     autobuf text = BUF_INIT(MAX_LOG);
     autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -272,9 +266,9 @@ int sanitizer_run(const struct sanitizer *s, const struct sanitizer_job *job,
     char *argv[OWN_ARGUMENTS + MAX_PROGRAM];
     snprintf(log_path, sizeof log_path, "%.4000s/sanitizer-%d.log", job->folder,
              (int)getpid());
-    snprintf(tool, sizeof tool, "%s", sanitizer_tool_name(job->tool));
+    snprintf(tool, sizeof tool, "%s", job->tool);
     size_t count = arguments(argv, s, tool, log_path);
-    if (job->tool == SANITIZER_MEMCHECK) {
+    if (!strcmp(job->tool, "memcheck")) {
         argv[count++] = WORD("--report-api-errors");
         argv[count++] = WORD("no");
         argv[count++] = WORD("--padding");

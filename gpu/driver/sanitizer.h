@@ -13,15 +13,6 @@
 
 struct err;
 
-enum sanitizer_tool {
-    SANITIZER_MEMCHECK,
-    SANITIZER_RACECHECK,
-    SANITIZER_SYNCCHECK,
-    SANITIZER_INITCHECK, /* has false alarms in library code: only when asked for */
-};
-
-const char *sanitizer_tool_name(enum sanitizer_tool tool); /* "memcheck" */
-
 struct sanitizer {
     char path[4096];
     char version[64]; /* "2025.3.0.0"; "" = it told none */
@@ -37,7 +28,7 @@ int sanitizer_locate(struct sanitizer *ret, const char *const *folders, bool pat
 int sanitizer_try(struct sanitizer *s, struct err *err);
 
 struct sanitizer_job {
-    enum sanitizer_tool tool;
+    const char *tool;     /* "memcheck", "racecheck", "synccheck" or "initcheck" */
     char *const *program; /* argv; program[0] a path */
     char *const *environment;
     const char *folder; /* writable: the log goes there and is removed; TMPDIR's value */

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "base/text.h"
 #include "protocol/rpc/rpc.h"
 
@@ -35,18 +36,6 @@ static char *local_worker_path(void) {
 }
 
 /* --- from the configuration --- */
-
-static char **argv_copy(char *const *argv) {
-    size_t count = 0;
-    while (argv[count]) {
-        count++;
-    }
-    char **copy = xcalloc(count + 1, sizeof *copy);
-    for (size_t i = 0; i < count; i++) {
-        copy[i] = xstrdup(argv[i]);
-    }
-    return copy;
-}
 
 static const char *program_name(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -93,7 +82,7 @@ static void slot_init(struct pool *pool, struct slot *slot,
                       const struct pool_worker_config *config, unsigned hello_ms) {
     slot->pool = pool;
     slot->local = config_is_local(config);
-    slot->argv = argv_copy(config->argv);
+    slot->argv = strings_copy((const char *const *)config->argv);
     slot->name = name_choose(pool, slot,
                              config->name  ? config->name
                              : slot->local ? "local"
@@ -169,10 +158,7 @@ void slot_rest(struct slot *slot) {
 static void slots_free(struct pool *pool) {
     for (size_t i = 0; i < pool->slot_count; i++) {
         struct slot *slot = &pool->slots[i];
-        for (char **arg = slot->argv; *arg; arg++) {
-            free(*arg);
-        }
-        free(slot->argv);
+        strings_free(slot->argv);
         free(slot->name);
         json_decref(slot->hello);
         json_decref(slot->devices);

@@ -1,5 +1,7 @@
 #include "gpu/reference/operator_call.h"
 
+#include "gpu/tensor/tensor_shape.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -17,15 +19,7 @@ int call_error(const struct operator_call *c, const char *field, const char *fmt
 }
 
 const char *shape_text(const struct operator_array *a, char *buf, size_t size) {
-    size_t len = (size_t)snprintf(buf, size, "[");
-    for (size_t i = 0; i < a->rank && len < size; i++) {
-        len += (size_t)snprintf(buf + len, size - len, "%s%lld", i ? ", " : "",
-                                (long long)a->shape[i]);
-    }
-    if (len < size) {
-        snprintf(buf + len, size - len, "]");
-    }
-    return buf;
+    return tensor_shape_text(a->shape, a->rank, buf, size);
 }
 
 int call_continue(const struct operator_call *c) {

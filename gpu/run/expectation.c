@@ -77,19 +77,6 @@ static int file_of(struct expected_output *ret, const struct spec_case *c, size_
 
 /* --- expressions --- */
 
-static void inputs_of(const struct spec_case *c, void *const *before,
-                      struct value_input *list, struct value_inputs *ret) {
-    ret->list = list;
-    ret->count = c->spec->buffer_count;
-    for (size_t i = 0; i < ret->count; i++) {
-        const struct spec_buffer *spec = &c->spec->buffers[i];
-        list[i] = (struct value_input){.name = spec->name,
-                                       .type = spec->type,
-                                       .data = before[i],
-                                       .count = c->buffers[i].count};
-    }
-}
-
 /* The buffer's elements as the text has them. Its end is the run's: it may take as long
  * as that. */
 static int evaluate(double **ret, bool *ret_inexact, const struct spec_case *c,
@@ -181,8 +168,7 @@ static int outputs_of(struct expectation *ret, const struct spec_case *c,
 int expectation_compute(struct expectation *ret, const struct spec_case *c,
                         void *const *before, struct err *err) {
     struct value_input list[SPEC_MAX_BUFFERS];
-    struct value_inputs inputs;
-    inputs_of(c, before, list, &inputs);
+    struct value_inputs inputs = case_value_inputs(c, before, list);
     expectation_start(ret, c);
     int r = masks_of(ret, c, &inputs, err);
     r = r < 0                                ? r
@@ -228,8 +214,7 @@ int expectation_take(struct expectation *ret, const struct trial *reference,
                      struct err *err) {
     const struct spec_case *c = reference->check;
     struct value_input list[SPEC_MAX_BUFFERS];
-    struct value_inputs inputs;
-    inputs_of(c, reference->before, list, &inputs);
+    struct value_inputs inputs = case_value_inputs(c, reference->before, list);
     expectation_start(ret, c);
     int r = masks_of(ret, c, &inputs, err);
     for (size_t i = 0; r == 0 && i < ret->count; i++) {

@@ -306,21 +306,15 @@ static void judge(struct course *run) {
 
 /* What was looked for, and what was asked for, or belongs to the default, and was not. */
 static void checks_to_result(struct course *run) {
-    static const struct {
-        unsigned bit;
-        const char *name;
-    } checks[] = {{SPEC_CHECK_MEMORY, "memory"},
-                  {SPEC_CHECK_INITIALIZED, "initialized"},
-                  {SPEC_CHECK_RACE, "race"},
-                  {SPEC_CHECK_BARRIER, "barrier"}};
+    static const char *const names[] = {"memory", "initialized", "race", "barrier"};
     unsigned wanted =
         run->spec.checks | (run->spec.default_checks ? SPEC_CHECK_RACE : 0u);
+    unsigned done = run->class->checks & run->spec.checks &
+                    ~(run->race_left ? (unsigned)SPEC_CHECK_RACE : 0u);
     json_t *made = json_array(), *left = json_array();
-    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
-        if (wanted & checks[i].bit) {
-            bool done = (run->class->checks & run->spec.checks & checks[i].bit) &&
-                        !(run->race_left && checks[i].bit == SPEC_CHECK_RACE);
-            json_array_append_new(done ? made : left, json_string(checks[i].name));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) { /* enum spec_check's bits */
+        if (wanted & 1u << i) {
+            json_array_append_new(done & 1u << i ? made : left, json_string(names[i]));
         }
     }
     json_object_set_new(run->result, "checks", made);

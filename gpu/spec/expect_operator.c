@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/spec/expect_plan.h"
+#include "gpu/tensor/tensor_shape.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -119,45 +120,19 @@ static int infer_step(const struct work *w, size_t k, struct err *err) {
     return r < 0 ? r : operator_call_infer(&w->calls[k], err);
 }
 
-static const char *text_of(const int64_t *shape, size_t rank, char *buf, size_t size) {
-    size_t len = (size_t)snprintf(buf, size, "[");
-    for (size_t i = 0; i < rank && len < size; i++) {
-        len += (size_t)snprintf(buf + len, size - len, "%s%lld", i ? ", " : "",
-                                (long long)shape[i]);
-    }
-    if (len < size) {
-        snprintf(buf + len, size - len, "]");
-    }
-    return buf;
-}
-
-/* Extents of 1 do not count: a sum to one number is written to an array of one. */
-static bool same_shape(const struct operator_array *a, const struct case_buffer *b) {
-    size_t i = 0, k = 0;
-    while (i < a->rank || k < b->rank) {
-        if (i < a->rank && a->shape[i] == 1) {
-            i++;
-        } else if (k < b->rank && b->shape[k] == 1) {
-            k++;
-        } else if (i == a->rank || k == b->rank || a->shape[i++] != b->shape[k++]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static int check_output(const struct work *w, size_t k, size_t i, struct err *err) {
     const struct expect_step *s = &w->plan->steps[k];
     const struct operator_array *a = &w->calls[k].out[i];
     const struct case_buffer *b = &w->c->buffers[s->buffers[i]];
     char x[160], y[160];
-    if (same_shape(a, b)) {
+    if (tensor_shape_fits(a->shape, a->rank, b->shape, b->rank)) {
         return 0;
     }
-    return err_set(
-        err, -EINVAL, "%s.outputs.%s: '%s' makes shape %s, '%s' has %s", s->at,
-        s->op->outputs[i].name, s->op->name, text_of(a->shape, a->rank, x, sizeof x),
-        w->c->spec->buffers[s->buffers[i]].name, text_of(b->shape, b->rank, y, sizeof y));
+    return err_set(err, -EINVAL, "%s.outputs.%s: '%s' makes shape %s, '%s' has %s", s->at,
+                   s->op->outputs[i].name, s->op->name,
+                   tensor_shape_text(a->shape, a->rank, x, sizeof x),
+                   w->c->spec->buffers[s->buffers[i]].name,
+                   tensor_shape_text(b->shape, b->rank, y, sizeof y));
 }
 
 static int check_outputs(const struct work *w, size_t k, struct err *err) {

@@ -81,6 +81,10 @@ static int64_t read_number(struct reader *r) {
 
 /* --- functions --- */
 
+bool expression_word_is(const char *name, size_t len, const char *word) {
+    return strlen(word) == len && !memcmp(name, word, len);
+}
+
 static int64_t ceil_div(struct reader *r, int64_t a, int64_t b) {
     if (!can_divide(r, a, b)) {
         return 0;
@@ -88,13 +92,10 @@ static int64_t ceil_div(struct reader *r, int64_t a, int64_t b) {
     return a / b + (a % b != 0 && (a < 0) == (b < 0));
 }
 
-static bool is_word(const char *name, size_t len, const char *word) {
-    return strlen(word) == len && !memcmp(name, word, len);
-}
-
 static int64_t read_call(struct reader *r, const char *name, size_t len) {
-    bool divides = is_word(name, len, "ceil_div"), least = is_word(name, len, "min");
-    if (!divides && !least && !is_word(name, len, "max")) {
+    bool divides = expression_word_is(name, len, "ceil_div"),
+         least = expression_word_is(name, len, "min");
+    if (!divides && !least && !expression_word_is(name, len, "max")) {
         char said[32];
         snprintf(said, sizeof said, "%.*s", (int)len, name);
         spec_words_size_function(said, r->hint, sizeof r->hint);
@@ -126,7 +127,7 @@ static int64_t read_name(struct reader *r) {
         return read_call(r, name, len);
     }
     for (size_t i = 0; r->sizes && i < r->sizes->count; i++) {
-        if (is_word(name, len, r->sizes->list[i].name)) {
+        if (expression_word_is(name, len, r->sizes->list[i].name)) {
             return r->sizes->list[i].value;
         }
     }

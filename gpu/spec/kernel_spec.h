@@ -98,7 +98,6 @@ struct spec_benchmark {
     bool warm;        /* L2 keeps what the sample before left */
 };
 #define SPEC_BENCHMARK_SAMPLES 50
-#define SPEC_MAX_SAMPLES 10000
 
 /* {"roofline": {"flops": "2 * m * n * k", "bytes": …, "type": "float16"}}: what the
  * launches of one case must do at the least, as integers or expressions over its sizes

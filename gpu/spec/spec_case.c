@@ -155,17 +155,24 @@ static int check_numbers(const struct spec_case *c, const char *name,
                          name, json_array_size(values), (unsigned long long)count);
 }
 
+struct value_inputs case_value_inputs(const struct spec_case *c, void *const *before,
+                                      struct value_input list[static SPEC_MAX_BUFFERS]) {
+    for (size_t i = 0; i < c->spec->buffer_count; i++) {
+        const struct spec_buffer *spec = &c->spec->buffers[i];
+        list[i] = (struct value_input){.name = spec->name,
+                                       .type = spec->type,
+                                       .data = before ? before[i] : NULL,
+                                       .count = c->buffers[i].count};
+    }
+    return (struct value_inputs){list, c->spec->buffer_count};
+}
+
 /* Its names and its grammar; what it computes is seen when it is. */
 static int check_expression(const struct spec_case *c, const char *text,
                             struct err *err) {
     struct value_input list[SPEC_MAX_BUFFERS];
-    struct value_inputs inputs = {list, c->spec->buffer_count};
+    struct value_inputs inputs = case_value_inputs(c, NULL, list);
     struct value_expression *e = NULL;
-    for (size_t i = 0; i < inputs.count; i++) {
-        list[i] = (struct value_input){.name = c->spec->buffers[i].name,
-                                       .type = c->spec->buffers[i].type,
-                                       .count = c->buffers[i].count};
-    }
     int n = value_expression_new(&e, text, &c->size_list, &inputs, err);
     value_expression_free(e);
     return n;

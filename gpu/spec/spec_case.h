@@ -4,6 +4,7 @@
  * Everything is a number now: extents, bytes, grids; the parameter block of a launch is
  * packed once the buffers have addresses. */
 #include "gpu/spec/kernel_spec.h"
+#include "gpu/spec/value_expression.h"
 #include "gpu/tensor/tensor_map.h"
 
 struct case_buffer {
@@ -32,6 +33,10 @@ void spec_case_finish(struct spec_case *c);
 /* An integer or an expression of the spec over the case's sizes. -EINVAL quotes it. */
 int case_size_value(const struct spec_case *c, const json_t *value, int64_t *ret,
                     struct err *err);
+/* The buffers as an expression reads them, in list; before: their first contents, or NULL
+ * where it is only read. */
+struct value_inputs case_value_inputs(const struct spec_case *c, void *const *before,
+                                      struct value_input list[static SPEC_MAX_BUFFERS]);
 /* {"grid": [x,y,z], "block", "shared_bytes", "cluster"?}: new reference. */
 json_t *case_launch_to_json(const struct case_launch *launch);
 

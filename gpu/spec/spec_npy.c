@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "gpu/spec/spec_case.h"
 #include "gpu/tensor/npy.h"
+#include "gpu/tensor/tensor_shape.h"
 
 #include <errno.h>
 #include <nettle/base64.h>
@@ -37,44 +38,16 @@ static int check_type(const struct kernel_spec *spec, const struct spec_array *a
     return 0;
 }
 
-static void add_extents(char *text, size_t size, const int64_t *shape, size_t rank) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t d = 0; d < rank && used < size; d++) {
-        used += (size_t)snprintf(text + used, size - used, "%s%lld", d ? ", " : "",
-                                 (long long)shape[d]);
-    }
-}
-
-/* Equal but for extents of 1. */
-static bool same_shape(const int64_t *a, size_t a_rank, const int64_t *b, size_t b_rank) {
-    for (size_t i = 0, k = 0;; i++, k++) {
-        while (i < a_rank && a[i] == 1) {
-            i++;
-        }
-        while (k < b_rank && b[k] == 1) {
-            k++;
-        }
-        if (i >= a_rank || k >= b_rank) {
-            return i >= a_rank && k >= b_rank;
-        }
-        if (a[i] != b[k]) {
-            return false;
-        }
-    }
-}
-
 static int check_shape(const struct spec_case *c, size_t at, const struct spec_array *a,
                        const struct npy *npy, struct err *err) {
     const struct case_buffer *b = &c->buffers[a->buffer];
     char have[160], want[160];
-    if (same_shape(npy->shape, npy->rank, b->shape, b->rank)) {
+    if (tensor_shape_fits(npy->shape, npy->rank, b->shape, b->rank)) {
         return 0;
     }
-    add_extents(have, sizeof have, npy->shape, npy->rank);
-    add_extents(want, sizeof want, b->shape, b->rank);
-    return err_set(err, -EINVAL, "the file's shape is [%s], case %zu wants [%s]", have,
-                   at, want);
+    return err_set(err, -EINVAL, "the file's shape is %s, case %zu wants %s",
+                   tensor_shape_text(npy->shape, npy->rank, have, sizeof have), at,
+                   tensor_shape_text(b->shape, b->rank, want, sizeof want));
 }
 
 static int check_cases(const struct kernel_spec *spec, const struct spec_array *a,
@@ -125,8 +98,7 @@ json_t *spec_array_encode(const void *bytes, size_t len) {
     return json_stringn_nocheck(text, size);
 }
 
-/* malloc'ed; NULL when it is no base64. */
-static unsigned char *decode(const json_t *text, size_t *ret_len) {
+unsigned char *spec_array_decode(const json_t *text, size_t *ret_len) {
     struct base64_decode_ctx context;
     size_t size = json_string_length(text);
     *ret_len = BASE64_DECODE_LENGTH(size);
@@ -146,7 +118,7 @@ static int take_array(struct kernel_spec *spec, size_t i, const json_t *text,
     struct spec_array *a = &spec->arrays[i];
     struct npy npy;
     size_t len;
-    autofree unsigned char *bytes = decode(text, &len);
+    autofree unsigned char *bytes = spec_array_decode(text, &len);
     if (!bytes) {
         return err_set(err, -EINVAL, "the request lacks the file '%.200s'", a->path);
     }

@@ -19,5 +19,7 @@ int spec_array_check(const struct kernel_spec *spec, size_t i, const void *bytes
 int spec_arrays_take(struct kernel_spec *spec, const json_t *files, struct err *err);
 /* The file's bytes as a JSON string. */
 json_t *spec_array_encode(const void *bytes, size_t len);
+/* Its bytes, malloc'ed; NULL when it is no base64. */
+unsigned char *spec_array_decode(const json_t *text, size_t *ret_len);
 /* "x.init.file 'x.npy'", for errors. */
 void spec_array_name(const struct kernel_spec *spec, size_t i, char *ret, size_t size);

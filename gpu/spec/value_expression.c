@@ -80,10 +80,6 @@ static void expect(struct reader *r, const char *word, const char *why) {
 
 /* --- names --- */
 
-static bool same_word(const char *name, size_t len, const char *word) {
-    return strlen(word) == len && !memcmp(name, word, len);
-}
-
 static unsigned arg_count(const struct value_node *n) {
     switch (n->kind) {
     case NODE_ELEMENT:
@@ -195,7 +191,7 @@ static uint16_t read_function(struct reader *r, const char *name, size_t len) {
 static uint16_t read_element(struct reader *r, const char *name, size_t len) {
     struct value_node node = {.kind = NODE_ELEMENT};
     for (size_t i = 0; i < r->inputs->count; i++) {
-        if (same_word(name, len, r->inputs->list[i].name)) {
+        if (expression_word_is(name, len, r->inputs->list[i].name)) {
             node.input = &r->inputs->list[i];
         }
     }
@@ -219,7 +215,7 @@ static uint16_t read_variable(struct reader *r, const char *name, size_t len) {
         }
     }
     for (size_t i = 0; r->sizes && i < r->sizes->count; i++) {
-        if (same_word(name, len, r->sizes->list[i].name)) {
+        if (expression_word_is(name, len, r->sizes->list[i].name)) {
             double value = (double)r->sizes->list[i].value;
             return add_node(r, (struct value_node){
                                    .kind = NODE_NUMBER, .number = value, .whole = true});
@@ -230,7 +226,7 @@ static uint16_t read_variable(struct reader *r, const char *name, size_t len) {
         return add_node(r, (struct value_node){.kind = NODE_NUMBER, .number = constant});
     }
     for (size_t i = 0; i < r->inputs->count && !r->why; i++) {
-        if (same_word(name, len, r->inputs->list[i].name)) {
+        if (expression_word_is(name, len, r->inputs->list[i].name)) {
             snprintf(r->hint, sizeof r->hint, ": an element of the buffer is %.40s[i]",
                      r->inputs->list[i].name);
             return fail_name(r, "one number is expected, not the buffer", name, len);

@@ -1,6 +1,7 @@
 #include "gpu/spec/value_functions.h"
 
 #include "base/mem.h"
+#include "gpu/spec/integer_expression.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -109,13 +110,9 @@ static const struct value_fold folds[] = {
     {"minimum", INFINITY, fmin},
 };
 
-static bool is_word(const char *name, size_t len, const char *word) {
-    return strlen(word) == len && !memcmp(name, word, len);
-}
-
 const struct value_function *value_function_find(const char *name, size_t len) {
     for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
-        if (is_word(name, len, functions[i].name)) {
+        if (expression_word_is(name, len, functions[i].name)) {
             return &functions[i];
         }
     }
@@ -124,7 +121,7 @@ const struct value_function *value_function_find(const char *name, size_t len) {
 
 const struct value_fold *value_fold_find(const char *name, size_t len) {
     for (size_t i = 0; i < ARRAY_LEN(folds); i++) {
-        if (is_word(name, len, folds[i].name)) {
+        if (expression_word_is(name, len, folds[i].name)) {
             return &folds[i];
         }
     }
@@ -137,7 +134,7 @@ bool value_constant_find(const char *name, size_t len, double *ret) {
         double value;
     } constants[] = {{"pi", M_PI}, {"inf", INFINITY}, {"nan", NAN}};
     for (size_t i = 0; i < ARRAY_LEN(constants); i++) {
-        if (is_word(name, len, constants[i].name)) {
+        if (expression_word_is(name, len, constants[i].name)) {
             *ret = constants[i].value;
             return true;
         }

@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "base/work.h"
 #include "gpu/run/run_save.h"
+#include "gpu/spec/spec_npy.h"
 
 #include <errno.h>
-#include <nettle/base64.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,14 +101,10 @@ static int file_add(struct array_save *s, const void *bytes, size_t len) {
 static int part_write(struct array_save *s, const json_t *part) {
     const char *name = json_get_string(part, "name", NULL);
     const json_t *data = json_object_get(part, "data");
-    size_t size = json_string_length(data), len = BASE64_DECODE_LENGTH(size);
-    autofree unsigned char *bytes = xmalloc(len + 1);
-    struct base64_decode_ctx context;
-    base64_decode_init(&context);
-    if (!name_is_good(name) || (*s->name && strcmp(name, s->name) != 0) ||
-        !json_is_string(data) || size > 2 * (size_t)NOTES_PART_BYTES ||
-        !base64_decode_update(&context, &len, bytes, size, json_string_value(data)) ||
-        !base64_decode_final(&context)) {
+    size_t len = 0;
+    bool fits = json_string_length(data) <= 2 * (size_t)NOTES_PART_BYTES;
+    autofree unsigned char *bytes = fits ? spec_array_decode(data, &len) : NULL;
+    if (!name_is_good(name) || (*s->name && strcmp(name, s->name) != 0) || !bytes) {
         return err_set(&s->err, -EBADMSG, "what the worker sent is not part of a file");
     }
     if (len > SAVE_MAX_BYTES - s->all_bytes ||

@@ -186,11 +186,7 @@ static void refuse(struct kernel_validate *v, enum call_fault fault, const char 
 static void conclude(struct kernel_validate *v, const char *stage, const char *code,
                      const char *message, const char *hint) {
     if (!v->result) {
-        v->result = json_object();
-        validate_set_error(v->result, "error", stage, code, message, hint);
-        json_object_set_new(v->result, "cases", json_array());
-        json_object_set_new(v->result, "findings", json_array());
-        json_object_set_new(v->result, "omitted", json_integer(0));
+        v->result = validate_not_run("error", stage, code, message, hint);
         json_object_set(v->result, "check", v->kernel.result);
     }
 }

@@ -1,5 +1,6 @@
 /* The seccomp list, through libseccomp. A call that the machine's architecture does not
  * have is left out by the library. */
+#include "base/mem.h"
 #include "gpu/worker/confine_internal.h"
 
 #include <errno.h>
@@ -7,63 +8,18 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What NVRTC, the C library and our own few lines were seen to need, and their close
- * relatives, so that another C library's choice does not break a compile. */
-static const char allowed_calls[] =
-    "read pread64 readv write pwrite64 writev lseek close fstat newfstatat statx "
-    "openat getcwd faccessat readlinkat getdents64 fcntl ftruncate unlinkat mkdirat "
-    "chdir dup dup3 mmap munmap mprotect mremap madvise brk exit exit_group futex "
-    "sched_yield sched_getaffinity nanosleep clock_nanosleep clock_gettime "
-    "clock_getres gettimeofday times getrusage sysinfo uname getrandom getpid getppid "
-    "gettid getuid geteuid getgid getegid rt_sigaction rt_sigprocmask rt_sigreturn "
-    "sigaltstack set_robust_list set_tid_address rseq open stat lstat access "
-    "readlink unlink mkdir getdents time arch_prctl dup2";
+#include "gpu/confine_calls_table.h"
 
-/* A parent also takes requests, forks, and applies a stricter list in its children. */
-static const char parent_calls[] =
-    "recvmsg recvfrom sendmsg sendto prctl seccomp setpgid ppoll close_range "
-    "landlock_create_ruleset landlock_add_rule landlock_restrict_self tgkill poll";
+#define ALLOW_ALL(filter, names) allow_all(filter, names, ARRAY_LEN(names))
 
-/* What the driver's library was seen or is documented to use besides, and what a stricter
- * list on top of this one takes. Memory of its own making, waiting, scheduling hints; no
- * processes, no network. */
-static const char driver_calls[] =
-    "ioctl ppoll pselect6 epoll_create1 epoll_ctl epoll_pwait eventfd2 pipe2 "
-    "memfd_create mlock mlock2 munlock mincore mbind get_mempolicy set_mempolicy "
-    "membarrier sched_setaffinity sched_getparam sched_getscheduler "
-    "sched_setscheduler sched_get_priority_max sched_get_priority_min getpriority "
-    "setpriority getcpu getresuid getresgid capget umask statfs fstatfs fadvise64 "
-    "fallocate msync flock restart_syscall rt_sigtimedwait rt_sigpending setitimer "
-    "prctl seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self "
-    "poll select pipe epoll_wait eventfd getrlimit";
-
-/* MPS speaks to its daemon through a Unix socket. */
-static const char mps_calls[] =
-    "socketpair connect sendmsg recvmsg sendto recvfrom shutdown getsockname "
-    "getpeername setsockopt getsockopt";
-
-/* What compute-sanitizer's launcher was seen to use (strace, 2025.3 and 2026.4), and the
- * close relatives of that. */
-static const char launch_calls[] =
-    "execve wait4 waitid kill tkill tgkill setpgid getpgid setsid getsid mknodat "
-    "renameat renameat2 symlinkat fchdir fchmod fchmodat fsync bind listen accept "
-    "accept4 timerfd_create timerfd_settime timerfd_gettime signalfd4 close_range "
-    "pidfd_open fork vfork mknod rmdir rename chmod getpgrp";
-
-/* names: system calls, a space between two. */
-static int allow_all(scmp_filter_ctx filter, const char *names) {
-    char name[32];
+static int allow_all(scmp_filter_ctx filter, const char *const *names, size_t count) {
     int r = 0;
-    for (size_t len; !r && (len = strcspn(names, " "));
-         names += len + (names[len] == ' ')) {
-        snprintf(name, sizeof name, "%.*s", (int)len, names);
-        r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name(name),
-                             0);
+    for (size_t i = 0; !r && i < count; i++) {
+        r = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+                             seccomp_syscall_resolve_name(names[i]), 0);
     }
     return r;
 }
@@ -93,14 +49,14 @@ static int allow_threads(scmp_filter_ctx filter) {
      CLONE_NEWPID | CLONE_NEWNET)
 
 static int allow_driver(scmp_filter_ctx filter, const struct confine_rules *rules) {
-    int r = allow_all(filter, driver_calls);
+    int r = ALLOW_ALL(filter, driver_calls);
     if (!r && (rules->may_reach_mps || rules->may_launch)) {
-        r = allow_all(filter, mps_calls);
+        r = ALLOW_ALL(filter, mps_calls);
         r = r ? r : allow_with(filter, SCMP_SYS(socket), EXACTLY, AF_UNIX);
     }
     if (!r &&
         rules->may_launch) { /* processes of any kind, in the namespaces there are */
-        r = allow_all(filter, launch_calls);
+        r = ALLOW_ALL(filter, launch_calls);
         r = r ? r : allow_with(filter, SCMP_SYS(clone), NEW_NAMESPACES, 0);
     }
     return r;
@@ -109,9 +65,9 @@ static int allow_driver(scmp_filter_ctx filter, const struct confine_rules *rule
 /* prlimit64 and tgkill on the process itself: NVRTC raises its own stack limit, abort()
  * signals itself. */
 static int allow_rules(scmp_filter_ctx filter, const struct confine_rules *rules) {
-    int r = allow_all(filter, allowed_calls);
+    int r = ALLOW_ALL(filter, allowed_calls);
     if (!r && rules->may_fork) {
-        r = allow_all(filter, parent_calls);
+        r = ALLOW_ALL(filter, parent_calls);
         r = r ? r : allow_with(filter, SCMP_SYS(clone), EXACTLY, CLONE_PARENT | SIGCHLD);
     } else if (!r) {
         r = allow_with(filter, SCMP_SYS(tgkill), EXACTLY, (uint32_t)getpid());

@@ -30,7 +30,6 @@
 #include <unistd.h>
 
 enum {
-    MAX_TOOLS = 4,
     LEAST_MS = 1000,  /* a tool is not begun with less */
     EARLIER_MS = 400, /* the target stops before its tool is ended */
     ANSWER_MS = 200,
@@ -245,8 +244,7 @@ static const char *outcome_of(int r, const json_t *ran, size_t found, struct err
     return found ? "findings" : "clean";
 }
 
-static json_t *run_tool(struct sanitizing *s, enum sanitizer_tool tool,
-                        unsigned wall_ms) {
+static json_t *run_tool(struct sanitizing *s, const char *name, unsigned wall_ms) {
     char ms[16];
     struct err err = {0};
     struct sanitizer_log log;
@@ -257,7 +255,7 @@ static json_t *run_tool(struct sanitizing *s, enum sanitizer_tool tool,
     snprintf(ms, sizeof ms, "%u", wall_ms > EARLIER_MS ? wall_ms - EARLIER_MS : 1);
     char *const argv[] = {s->program, (char[]){SANITIZED_RUN_ARGUMENT},
                           (char *)(uintptr_t)s->folder, ms, NULL};
-    const struct sanitizer_job job = {.tool = tool,
+    const struct sanitizer_job job = {.tool = name,
                                       .program = argv,
                                       .environment = s->environment,
                                       .folder = s->folder,
@@ -267,7 +265,6 @@ static json_t *run_tool(struct sanitizing *s, enum sanitizer_tool tool,
     json_array_foreach(log.findings, i, f) {
         show_files(f);
     }
-    const char *name = sanitizer_tool_name(tool);
     const char *outcome = outcome_of(r, ran, json_array_size(log.findings), &err);
     json_t *told =
         json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:O, s:I}", "tool", name, "check",
@@ -291,20 +288,17 @@ static void run_tools(struct sanitizing *s, const json_t *wanted) {
         const char *name = json_string_value(json_array_get(wanted, i));
         uint64_t now = clock_ms();
         uint64_t share = s->until_ms > now ? (s->until_ms - now) / left : 0;
-        for (int tool = 0; tool < MAX_TOOLS; tool++) {
-            if (!name ||
-                strcmp(sanitizer_tool_name((enum sanitizer_tool)tool), name) != 0) {
-                continue;
-            }
-            json_array_append_new(
-                tools,
-                share >= LEAST_MS
-                    ? run_tool(s, (enum sanitizer_tool)tool, (unsigned)share)
-                    : json_pack("{s:s, s:s, s:s, s:s, s:i, s:[]}", "tool", name, "check",
-                                sanitizer_check_of(name), "outcome", "timeout", "reason",
-                                "no time was left: give a larger \"timeout_s\"", "cases",
-                                0, "findings"));
+        const char *check = name ? sanitizer_check_of(name) : NULL;
+        if (!check) {
+            continue; /* it is no tool */
         }
+        json_array_append_new(
+            tools, share >= LEAST_MS
+                       ? run_tool(s, name, (unsigned)share)
+                       : json_pack("{s:s, s:s, s:s, s:s, s:i, s:[]}", "tool", name,
+                                   "check", check, "outcome", "timeout", "reason",
+                                   "no time was left: give a larger \"timeout_s\"",
+                                   "cases", 0, "findings"));
     }
 }
 

@@ -107,16 +107,13 @@ static void tell_choice(const struct choice *choice, json_t *answer) {
 }
 
 static json_t *no_gpu(const struct choice *choice) {
-    json_t *answer = json_object();
-    validate_set_error(answer, "error", "run", "no_gpu", choice->why.msg,
-                       choice->state == CUDA_CHILD_NO_DRIVER
-                           ? "install NVIDIA's driver, configure a worker on a machine "
-                             "that has a GPU, or leave \"backend\" out"
-                           : "look at nvidia-smi and CUDA_VISIBLE_DEVICES, or leave "
-                             "\"backend\" and \"device\" out");
-    json_object_set_new(answer, "cases", json_array());
-    json_object_set_new(answer, "findings", json_array());
-    json_object_set_new(answer, "omitted", json_integer(0));
+    json_t *answer =
+        validate_not_run("error", "run", "no_gpu", choice->why.msg,
+                         choice->state == CUDA_CHILD_NO_DRIVER
+                             ? "install NVIDIA's driver, configure a worker on a machine "
+                               "that has a GPU, or leave \"backend\" out"
+                             : "look at nvidia-smi and CUDA_VISIBLE_DEVICES, or leave "
+                               "\"backend\" and \"device\" out");
     json_object_set_new(answer, "confinement", confinement_to_json(choice->confinement));
     return answer;
 }

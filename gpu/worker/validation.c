@@ -79,27 +79,22 @@ static json_t *answer_of_death(const struct validation *v, int status) {
     if (v->wants_devices) {
         return devices_of_death(v);
     }
-    json_t *answer = json_object();
     char message[160];
     if (v->timed_out || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
         snprintf(message, sizeof message, "the run was ended after %.3g s",
                  v->limits.wall_ms / 1e3);
-        validate_set_error(answer, "timeout", "run", "wall_time", message,
-                           "give smaller sizes, or a larger \"timeout_s\"");
-    } else if (WIFSIGNALED(status)) {
+        return validate_not_run("timeout", "run", "wall_time", message,
+                                "give smaller sizes, or a larger \"timeout_s\"");
+    }
+    if (WIFSIGNALED(status)) {
         snprintf(message, sizeof message, "the process that ran the kernel died (SIG%s)",
                  sigabbrev_np(WTERMSIG(status)));
-        validate_set_error(answer, "error", "run", "runner_died", message,
-                           "it may have run out of memory: give smaller sizes");
-    } else {
-        validate_set_error(answer, "error", "run", "runner_failed",
-                           "the process that ran the kernel ended without an answer",
-                           NULL);
+        return validate_not_run("error", "run", "runner_died", message,
+                                "it may have run out of memory: give smaller sizes");
     }
-    json_object_set_new(answer, "cases", json_array());
-    json_object_set_new(answer, "findings", json_array());
-    json_object_set_new(answer, "omitted", json_integer(0));
-    return answer;
+    return validate_not_run("error", "run", "runner_failed",
+                            "the process that ran the kernel ended without an answer",
+                            NULL);
 }
 
 /* --- notes --- */

@@ -87,7 +87,7 @@ Test(sanitizer, one_that_does_not_run, .init = enter, .fini = leave) {
     cr_expect_eq(find(&s, &err), -ENOEXEC);
 }
 
-static int run(const char *script, const char *program, enum sanitizer_tool which,
+static int run(const char *script, const char *program, const char *which,
                struct sanitizer_log *ret, int *ret_status, struct err *err,
                unsigned timeout_ms) {
     struct sanitizer s;
@@ -115,7 +115,7 @@ Test(sanitizer, what_it_finds, .init = enter, .fini = leave) {
                 "echo '========= '\n"
                 "echo '========= ERROR SUMMARY: 1 error'; } > \"$log\"\n"
                 "exit $status\n",
-                "echo out; echo err >&2; exit 7", SANITIZER_SYNCCHECK, &log, &status,
+                "echo out; echo err >&2; exit 7", "synccheck", &log, &status,
                 &err, 300000);
     cr_assert_eq(r, 0, "%s", err.msg);
     cr_expect_eq(status, 7);
@@ -140,7 +140,7 @@ Test(sanitizer, without_a_summary_nothing_is_clean, .init = enter, .fini = leave
         struct sanitizer_log log;
         struct err err = {0};
         int status = 0;
-        cr_expect_eq(run(script, "true", SANITIZER_MEMCHECK, &log, &status, &err, 300000),
+        cr_expect_eq(run(script, "true", "memcheck", &log, &status, &err, 300000),
                      -ENOEXEC, "case %zu", i);
         cr_expect(strstr(err.msg, all[i].says), "%s", err.msg);
         sanitizer_log_finish(&log);
@@ -154,8 +154,8 @@ Test(sanitizer, time, .init = enter, .fini = leave) {
     int status = 0;
     autofree char *pids = xasprintf("%s/pid", folder);
     autofree char *program = xasprintf("trap '' TERM; echo $$ > %s; sleep 600", pids);
-    cr_expect_eq(run(SHEBANG ANSWER PARTS "\"$@\"\n", program, SANITIZER_MEMCHECK, &log,
-                     &status, &err, 1500),
+    cr_expect_eq(run(SHEBANG ANSWER PARTS "\"$@\"\n", program, "memcheck", &log, &status,
+                     &err, 1500),
                  -ETIMEDOUT);
     cr_expect_eq(status, 128 + SIGKILL);
     sanitizer_log_finish(&log);
