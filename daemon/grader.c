@@ -21,7 +21,7 @@ static bool is_nothing(const char *outcome) {
 }
 
 static void on_checked(struct kernel_check *check, json_t *result,
-                       const struct kernel_check_failure *failure, void *data) {
+                       const struct check_refusal *failure, void *data) {
     (void)check;
     autofree struct grading *g = data;
     json_t *findings = json_incref(json_object_get(result, "diagnostics"));
@@ -78,7 +78,7 @@ struct validation {
 };
 
 static void on_validated(struct kernel_validate *run, json_t *result,
-                         const struct kernel_check_failure *failure, void *data) {
+                         const struct check_refusal *failure, void *data) {
     (void)run;
     autofree struct validation *v = data;
     v->done(v->data, result, failure ? failure->message : "cancelled");

@@ -38,11 +38,8 @@ static void names_finish(struct names *names) {
 }
 #define autonames __attribute__((cleanup(names_finish))) struct names
 
-static int refuse(struct check_refusal *refusal, int code, enum call_fault fault,
-                  const char *reason, const char *hint, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
-static int refuse(struct check_refusal *refusal, int code, enum call_fault fault,
-                  const char *reason, const char *hint, const char *fmt, ...) {
+int check_refuse(struct check_refusal *refusal, int code, enum call_fault fault,
+                 const char *reason, const char *hint, const char *fmt, ...) {
     refusal->fault = fault;
     refusal->reason = reason;
     refusal->hint = hint;
@@ -58,22 +55,24 @@ static int refuse_errno(struct check_refusal *refusal, int code, const char *wor
     case -EXDEV:
     case -EACCES:
     case -ELOOP:
-        return refuse(refusal, code, CALL_REFUSED, "outside_roots", OUTSIDE_HINT, "%s",
-                      words);
+        return check_refuse(refusal, code, CALL_REFUSED, "outside_roots", OUTSIDE_HINT,
+                            "%s", words);
     case -ENOENT:
     case -ENOTDIR:
-        return refuse(refusal, code, CALL_NOT_FOUND, "no_file", NULL, "%s", words);
+        return check_refuse(refusal, code, CALL_NOT_FOUND, "no_file", NULL, "%s", words);
     case -EFBIG:
     case -E2BIG:
     case -EMSGSIZE:
-        return refuse(refusal, code, CALL_BAD_PARAMS, "too_large", NULL, "%s", words);
+        return check_refuse(refusal, code, CALL_BAD_PARAMS, "too_large", NULL, "%s",
+                            words);
     case -EINVAL:
     case -EISDIR:
     case -EEXIST:
     case -EBADMSG:
-        return refuse(refusal, code, CALL_BAD_PARAMS, "bad_source", NULL, "%s", words);
+        return check_refuse(refusal, code, CALL_BAD_PARAMS, "bad_source", NULL, "%s",
+                            words);
     default:
-        return refuse(refusal, code, CALL_INTERNAL, "io", NULL, "%s", words);
+        return check_refuse(refusal, code, CALL_INTERNAL, "io", NULL, "%s", words);
     }
 }
 
@@ -192,10 +191,11 @@ static int include_roots_read(const json_t *params, const struct names *roots,
         const char *name = json_string_value(json_array_get(list, i));
         autofree char *path = absolute_path(name, roots);
         if (!path || !is_beneath_any(path, roots)) {
-            return refuse(refusal, -EXDEV, CALL_REFUSED, "outside_roots", OUTSIDE_HINT,
-                          "include_roots: \"%s\" is outside the folders this daemon may "
-                          "read",
-                          name);
+            return check_refuse(
+                refusal, -EXDEV, CALL_REFUSED, "outside_roots", OUTSIDE_HINT,
+                "include_roots: \"%s\" is outside the folders this daemon may "
+                "read",
+                name);
         }
         names_add(dirs, take(path));
     }
@@ -230,8 +230,8 @@ static int closure_from_file(const json_t *params, const struct names *roots,
     const char *path = json_get_string(params, "path", "");
     autofree char *whole = absolute_path(path, roots);
     if (!whole || !is_beneath_any(whole, roots)) {
-        return refuse(refusal, -EXDEV, CALL_REFUSED, "outside_roots", OUTSIDE_HINT,
-                      "\"%s\" is outside the folders this daemon may read", path);
+        return check_refuse(refusal, -EXDEV, CALL_REFUSED, "outside_roots", OUTSIDE_HINT,
+                            "\"%s\" is outside the folders this daemon may read", path);
     }
     int r = include_closure_build(whole, path, NULL, 0, options, ret, &err);
     return r < 0 ? refuse_errno(refusal, r, err.msg) : 0;
@@ -400,7 +400,8 @@ int check_input_read(struct check_input *ret, const json_t *params,
     autojson *flags = take_flags(asked, roots, places, findings);
     int r = options_read(&ret->options, flags, asked, findings, &err);
     if (r < 0) {
-        return refuse(refusal, r, CALL_BAD_PARAMS, "bad_option", NULL, "%s", err.msg);
+        return check_refuse(refusal, r, CALL_BAD_PARAMS, "bad_option", NULL, "%s",
+                            err.msg);
     }
     r = closure_read(ret, asked, wants ? wants->script_unit : 0, roots, places, refusal);
     if (r < 0) {

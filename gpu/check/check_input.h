@@ -43,13 +43,6 @@ struct check_wants {
     size_t script_unit;             /* of a Python file, from 1 on; 0: all together */
 };
 
-/* A failure whose words are owned here. */
-struct check_refusal {
-    enum call_fault fault;
-    const char *reason, *hint; /* static; hint may be NULL */
-    char message[512];
-};
-
 /* 0, or a negative errno with `refusal` filled. wants may be NULL. roots: absolute
  * folders, NULL-terminated, may be NULL. */
 int check_input_read(struct check_input *ret, const json_t *params,

@@ -1,6 +1,9 @@
 #include "gpu/check/compilation.h"
 
+#include "base/json_release.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
+#include "base/work.h"
 #include "gpu/check/check_cache.h"
 #include "gpu/check/check_maker.h"
 #include "gpu/check/check_reader.h"
@@ -16,12 +19,9 @@
 
 struct compilation {
     struct gpu *gpu;
-    /* NULL: a thread writes the message or makes a result, and has input, attempts and
-     * omissions */
-    struct pool_job *job;
-    struct check_input input;
-    struct guess_attempts attempts;
-    struct omissions omissions;
+    struct pool_job *job;       /* NULL: a thread writes the message or makes a result */
+    struct check_making making; /* the thread's meanwhile */
+    struct shared_bytes *sources;
     struct compilation_waiter *waiting;
     struct compilation *next; /* of the gpu's */
 };
@@ -49,9 +49,9 @@ static void compilation_end(struct compilation *c, json_t *base,
         waiter->compilation = NULL;
         waiter->done(waiter, base, refusal);
     }
-    check_input_finish(&c->input);
-    guess_attempts_finish(&c->attempts);
-    omissions_finish(&c->omissions);
+    check_input_finish(&c->making.input);
+    guess_attempts_finish(&c->making.attempts);
+    omissions_finish(&c->making.omissions);
     free(c);
     check_reader_hold(gpu->reader, --gpu->compilation_count >= MAX_COMPILATIONS);
     gpu_unref(gpu);
@@ -61,8 +61,8 @@ static void compilation_end(struct compilation *c, json_t *base,
 
 static void refuse(struct compilation *c, enum call_fault fault, const char *reason,
                    const char *hint, const char *message) {
-    struct check_refusal refusal = {.fault = fault, .reason = reason, .hint = hint};
-    snprintf(refusal.message, sizeof refusal.message, "%s", message);
+    struct check_refusal refusal;
+    check_refuse(&refusal, 0, fault, reason, hint, "%s", message);
     compilation_end(c, NULL, &refusal);
 }
 
@@ -104,34 +104,51 @@ static const char too_large[] =
 static void on_answer(struct pool_job *job, int status, const json_t *answer,
                       const json_t *error, const char *why, void *data);
 
-static void on_written(struct shared_bytes *sources, void *data) {
+static void write_sources(void *data) {
+    struct compilation *c = data;
+    c->sources = check_sources(&c->making.input);
+}
+
+static void on_written(void *data) {
     struct compilation *c = data;
     struct gpu *gpu = c->gpu;
+    struct shared_bytes *sources = take(c->sources);
     if (gpu->closing || !c->waiting) {
         compilation_end(c, NULL, NULL);
     } else if (!sources) {
         fail_from_status(c, -EMSGSIZE, too_large);
     } else {
-        c->job = pool_submit(gpu->pool, "compile", check_params(&c->input, gpu->wall_ms),
-                             sources, &compile_needs, on_answer, c);
+        json_t *params = check_params(&c->making.input, gpu->wall_ms);
+        c->job = pool_submit(gpu->pool, "compile", params, sources, &compile_needs,
+                             on_answer, c);
     }
+    shared_bytes_unref(sources);
 }
 
-static void on_made(const struct check_made *made, void *data) {
+static void make_result(void *data) {
+    check_make(&((struct compilation *)data)->making);
+}
+
+static void on_made(void *data) {
     struct compilation *c = data;
     struct gpu *gpu = c->gpu;
-    if (made->again && c->waiting && !gpu->closing) {
-        check_writing_start(gpu->loop, &c->input, on_written, c);
+    uv_loop_t *loop = gpu->loop;
+    json_t *base = take(c->making.base);
+    json_release(loop, take(c->making.answer));
+    json_decref(take(c->making.worker));
+    if (c->making.again && c->waiting && !gpu->closing) {
+        work_start(loop, write_sources, on_written, c);
         return;
     }
-    if (made->base && made->keep) {
-        check_cache_put(gpu->cache, c->input.key, made->base);
+    if (base && c->making.keep) {
+        check_cache_put(gpu->cache, c->making.input.key, base);
     }
-    if (made->base || made->again) {
-        compilation_end(c, made->base, NULL);
+    if (base || c->making.again) {
+        compilation_end(c, base, NULL);
     } else {
         refuse(c, CALL_INTERNAL, "worker", NULL, "the worker's answer made no sense");
     }
+    json_release(loop, base);
 }
 
 static void on_answer(struct pool_job *job, int status, const json_t *answer,
@@ -139,14 +156,9 @@ static void on_answer(struct pool_job *job, int status, const json_t *answer,
     struct compilation *c = data;
     c->job = NULL;
     if (answer) {
-        const struct check_material material = {
-            .input = &c->input,
-            .attempts = &c->attempts,
-            .omissions = &c->omissions,
-            .answer = json_incref((json_t *)(uintptr_t)answer),
-            .worker = pool_job_worker(job),
-        };
-        check_making_start(c->gpu->loop, &material, on_made, c);
+        c->making.answer = json_incref((json_t *)(uintptr_t)answer);
+        c->making.worker = pool_job_worker(job);
+        work_start(c->gpu->loop, make_result, on_made, c);
     } else if (error) {
         fail_from_error(c, error);
     } else {
@@ -158,7 +170,7 @@ static void on_answer(struct pool_job *job, int status, const json_t *answer,
 
 static struct compilation *find(const struct gpu *gpu, const char *key) {
     struct compilation *c = gpu->compilations;
-    while (c && strcmp(c->input.key, key) != 0) {
+    while (c && strcmp(c->making.input.key, key) != 0) {
         c = c->next;
     }
     return c;
@@ -168,12 +180,12 @@ static struct compilation *find(const struct gpu *gpu, const char *key) {
 static struct compilation *start(struct gpu *gpu, const struct check_input *input) {
     struct compilation *c = xcalloc(1, sizeof *c);
     c->gpu = gpu;
-    c->input = *input;
+    c->making.input = *input;
     c->next = gpu->compilations;
     gpu->compilations = c;
     check_reader_hold(gpu->reader, ++gpu->compilation_count >= MAX_COMPILATIONS);
     gpu_ref(gpu);
-    check_writing_start(gpu->loop, &c->input, on_written, c);
+    work_start(gpu->loop, write_sources, on_written, c);
     return c;
 }
 

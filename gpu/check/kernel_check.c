@@ -2,9 +2,11 @@
 #include "gpu/check/kernel_check.h"
 
 #include "base/clock.h"
+#include "base/json_release.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strings.h"
+#include "base/work.h"
 #include "gpu/check/check_cache.h"
 #include "gpu/check/check_maker.h"
 #include "gpu/check/check_merge.h"
@@ -26,9 +28,11 @@ struct kernel_check {
     uint64_t start_us;
     size_t units; /* of that file; 0: any other */
     json_t *launch;
-    struct compilation_waiter waiter;    /* then */
-    struct check_completing *completing; /* at last, when that takes long */
-    uv_timer_t later;                    /* ends from the loop what ended inside a call */
+    struct compilation_waiter waiter; /* then */
+    struct work *completing;          /* at last, when that takes long: of base */
+    json_t *base;
+    bool cached, cancelled;
+    uv_timer_t later; /* ends from the loop what ended inside a call */
     json_t *result;
     struct check_refusal refusal;
     bool refused;
@@ -53,9 +57,7 @@ static void check_closed(uv_handle_t *handle) {
 
 /* Tells the outcome: result, or refusal, or neither (cancelled). */
 static void check_end(struct kernel_check *check) {
-    const struct check_refusal *r = &check->refusal;
-    struct kernel_check_failure failure = {r->fault, r->reason, r->hint, r->message};
-    check->done(check, take(check->result), check->refused ? &failure : NULL,
+    check->done(check, take(check->result), check->refused ? &check->refusal : NULL,
                 check->data);
     uv_close((uv_handle_t *)&check->later, check_closed);
 }
@@ -88,34 +90,38 @@ static void check_unit_end(struct kernel_check *check) {
     check_end(check);
 }
 
-static void check_completed(json_t *result, void *data) {
+static void complete(void *data) {
     struct kernel_check *check = data;
-    check->completing = NULL;
-    check->result = result;
-    check_unit_end(check);
+    check->result = check_result_complete(check->base, check->launch, check->cached);
 }
 
-static void check_complete(struct kernel_check *check, json_t *base, bool cached) {
-    if (check_is_long(base)) {
-        check->completing = check_completing_start(check->gpu->loop, base, check->launch,
-                                                   cached, check_completed, check);
+static void check_completed(void *data) {
+    struct kernel_check *check = data;
+    check->completing = NULL;
+    json_release(check->gpu->loop, take(check->base));
+    if (check->cancelled) {
+        json_release(check->gpu->loop, take(check->result));
+        check_end(check);
     } else {
-        check_completed(check_result_complete(base, check->launch, cached), check);
+        check_unit_end(check);
     }
 }
 
 static void check_compiled(struct compilation_waiter *waiter, json_t *base,
                            const struct check_refusal *refusal) {
     struct kernel_check *check = container_of(waiter, struct kernel_check, waiter);
-    if (base) {
-        check_complete(check, base, false);
-        return;
+    check->base = json_incref(base);
+    if (check_is_long(base)) {
+        check->completing =
+            work_start(check->gpu->loop, complete, check_completed, check);
+    } else if (base) {
+        complete(check);
+        check_completed(check);
+    } else {
+        check->refused = refusal != NULL;
+        check->refusal = refusal ? *refusal : check->refusal;
+        check_end(check);
     }
-    if (refusal) {
-        check->refused = true;
-        check->refusal = *refusal;
-    }
-    check_end(check);
 }
 
 /* --- its beginning --- */
@@ -129,9 +135,10 @@ static void check_look_up(struct kernel_check *check, struct check_input *input)
     check->units = input->closure.script_units;
     json_decref(check->launch); /* the unit's before */
     check->launch = json_incref(input->launch);
+    check->cached = base != NULL;
     if (base) {
         check_input_finish(input);
-        check_complete(check, base, true);
+        check_compiled(&check->waiter, base, NULL);
     } else {
         compilation_join(gpu, input, &check->waiter);
     }
@@ -190,8 +197,8 @@ static struct kernel_check *start(struct gpu *gpu, const json_t *params,
     gpu_ref(gpu);
     if (gpu->closing) {
         check->refused = true;
-        check->refusal = (struct check_refusal){CALL_UNAVAILABLE, "closing", NULL,
-                                                "the daemon is ending"};
+        check_refuse(&check->refusal, 0, CALL_UNAVAILABLE, "closing", NULL,
+                     "the daemon is ending");
         check_end_later(check);
     } else {
         check_begin(check, wants);
@@ -217,12 +224,13 @@ void kernel_check_cancel(struct kernel_check *check) {
     if (check->reading) {
         check_reading_cancel(take(check->reading));
     }
-    if (check->completing) {
-        check_completing_cancel(take(check->completing));
-    }
     compilation_leave(&check->waiter);
-    json_decref(check->result);
-    check->result = NULL;
     check->refused = false;
+    check->cancelled = true;
+    if (check->completing) {
+        work_cancel(check->completing); /* check_completed ends it */
+        return;
+    }
+    json_decref(take(check->result));
     check_end_later(check);
 }

@@ -11,18 +11,23 @@
 
 struct kernel_check;
 struct call;
-/* Exactly once, from the loop. On success result is kernel/check's (new reference passed
- * on); otherwise NULL and a failure described by the four strings' conventions of
- * call_fail (borrowed). */
-struct kernel_check_failure {
+/* A failure whose words are owned here: what call_fail takes. */
+struct check_refusal {
     enum call_fault fault;
-    const char *reason, *hint, *message;
+    const char *reason, *hint; /* static; hint may be NULL */
+    char message[512];
 };
+/* Fills it; returns code. */
+int check_refuse(struct check_refusal *ret, int code, enum call_fault fault,
+                 const char *reason, const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* Exactly once, from the loop. On success result is kernel/check's (new reference passed
+ * on); otherwise NULL and a failure, borrowed; neither: it was cancelled. */
 typedef void kernel_check_done(struct kernel_check *check, json_t *result,
-                               const struct kernel_check_failure *failure, void *data);
+                               const struct check_refusal *failure, void *data);
 /* Ends a call with what such a callback got; result is stolen, both NULL = stopped. */
-void gpu_call_end(struct call *call, json_t *result,
-                  const struct kernel_check_failure *failure);
+void gpu_call_end(struct call *call, json_t *result, const struct check_refusal *failure);
 /* params: as the operation's (checked against its schema). The values within it are read
  * on a thread after this returns: nobody may change them any more. */
 struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,

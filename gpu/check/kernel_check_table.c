@@ -10,7 +10,7 @@ struct gpu *gpu_of(const struct call_origin *origin) {
 }
 
 void gpu_call_end(struct call *call, json_t *result,
-                  const struct kernel_check_failure *failure) {
+                  const struct check_refusal *failure) {
     if (result) {
         call_reply(call, result);
     } else if (failure) {
@@ -22,7 +22,7 @@ void gpu_call_end(struct call *call, json_t *result,
 }
 
 static void operation_done(struct kernel_check *check, json_t *result,
-                           const struct kernel_check_failure *failure, void *data) {
+                           const struct check_refusal *failure, void *data) {
     (void)check;
     autoptr(call_unref) struct call *call = data;
     gpu_call_end(call, result, failure);

@@ -11,7 +11,6 @@
 #include "gpu/kernel_init.operation.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { KERNELS_MAX = 256, NAMES_SHOWN = 12 };
@@ -29,10 +28,7 @@ struct init {
 static bool refuse(struct init *s, enum call_fault fault, const char *reason,
                    const char *hint, const char *message) {
     s->refused = true;
-    s->refusal.fault = fault;
-    s->refusal.reason = reason;
-    s->refusal.hint = hint;
-    snprintf(s->refusal.message, sizeof s->refusal.message, "%s", message);
+    check_refuse(&s->refusal, 0, fault, reason, hint, "%s", message);
     return false;
 }
 
@@ -230,12 +226,9 @@ static void init_run(void *data) {
 
 static void init_done(void *data) {
     struct init *s = data;
-    const struct check_refusal *r = &s->refusal;
-    const struct kernel_check_failure failure = {r->fault, r->reason, r->hint,
-                                                 r->message};
     call_on_cancel(s->call, NULL, NULL);
     gpu_call_end(s->call, s->refused ? NULL : take(s->result),
-                 s->refused ? &failure : NULL);
+                 s->refused ? &s->refusal : NULL);
     json_decref(s->result);
     call_unref(s->call);
     strings_free(s->roots);

@@ -94,7 +94,7 @@ static json_t *told_findings(const struct document *d, json_t *findings) {
 
 /* A check that could not be made is told once, at the first line. */
 static json_t *failure_findings(const struct document *d,
-                                const struct kernel_check_failure *failure) {
+                                const struct check_refusal *failure) {
     autofree char *message = failure->hint
                                  ? xasprintf("%s: %s", failure->message, failure->hint)
                                  : xstrdup(failure->message);
@@ -105,7 +105,7 @@ static json_t *failure_findings(const struct document *d,
 }
 
 /* Without a compiler no document will be checked; NULL for other failures. */
-static char *failure_notice(const struct kernel_check_failure *failure) {
+static char *failure_notice(const struct check_refusal *failure) {
     return failure->reason && strcmp(failure->reason, "no_compiler") == 0
                ? xasprintf("upskilld checks no CUDA file: %s. To get one, %s.",
                            failure->message, failure->hint)
@@ -113,7 +113,7 @@ static char *failure_notice(const struct kernel_check_failure *failure) {
 }
 
 static void checked(struct kernel_check *kernel, json_t *result,
-                    const struct kernel_check_failure *failure, void *data) {
+                    const struct check_refusal *failure, void *data) {
     (void)kernel;
     struct document_check *check = data;
     check->kind_data = NULL;

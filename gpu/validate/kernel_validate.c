@@ -75,13 +75,11 @@ static void validate_closed(uv_handle_t *handle) {
 }
 
 static void validate_end(struct kernel_validate *v) {
-    const struct check_refusal *r = &v->refusal;
-    struct kernel_check_failure failure = {r->fault, r->reason, r->hint, r->message};
     bool told = v->refused && !v->cancelled;
     if (v->cancelled) {
         json_decref(take(v->result));
     }
-    v->done(v, take(v->result), told ? &failure : NULL, v->data);
+    v->done(v, take(v->result), told ? &v->refusal : NULL, v->data);
     uv_close((uv_handle_t *)&v->later, validate_closed);
 }
 
@@ -176,10 +174,7 @@ static void refuse(struct kernel_validate *v, enum call_fault fault, const char 
         return;
     }
     v->refused = true;
-    v->refusal.fault = fault;
-    v->refusal.reason = reason;
-    v->refusal.hint = hint;
-    snprintf(v->refusal.message, sizeof v->refusal.message, "%s", message);
+    check_refuse(&v->refusal, 0, fault, reason, hint, "%s", message);
 }
 
 /* A verdict without a run. */
@@ -353,7 +348,7 @@ static void on_loaded(json_t *files, const struct err *err, void *data) {
 /* --- compiling --- */
 
 static void on_checked(struct kernel_check *check, json_t *result,
-                       const struct kernel_check_failure *failure, void *data) {
+                       const struct check_refusal *failure, void *data) {
     struct module *m = data;
     struct kernel_validate *v = m->owner;
     (void)check;

@@ -10,7 +10,7 @@ struct kernel_validate;
 /* Exactly once, from the loop: kernel/validate's result (new reference passed on), or
  * NULL and a failure; both NULL when cancelled. */
 typedef void kernel_validate_done(struct kernel_validate *v, json_t *result,
-                                  const struct kernel_check_failure *failure, void *data);
+                                  const struct check_refusal *failure, void *data);
 /* What is going on, in a few words, for a progress bar: done of total steps, which are
  * the compilation and the trials. At least every second. May be NULL. */
 typedef void kernel_validate_stage(struct kernel_validate *v, double done, double total,

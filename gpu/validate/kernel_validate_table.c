@@ -5,7 +5,7 @@
 /* --- the operation --- */
 
 static void operation_done(struct kernel_validate *v, json_t *result,
-                           const struct kernel_check_failure *failure, void *data) {
+                           const struct check_refusal *failure, void *data) {
     (void)v;
     autoptr(call_unref) struct call *call = data;
     gpu_call_end(call, result, failure);

@@ -63,7 +63,7 @@ void check_room_write(struct check_room *room, const char *name, const char *tex
 }
 
 void check_answer_take(struct kernel_check *check, json_t *result,
-                       const struct kernel_check_failure *failure, void *data) {
+                       const struct check_refusal *failure, void *data) {
     (void)check;
     struct check_answer *answer = data;
     answer->calls++;

@@ -411,6 +411,33 @@ Test(kernel_check, cancels_what_is_being_made, .timeout = 60) {
     json_decref(a[0].result);
 }
 
+/* The occupancy of many kernels is told on a thread; who cancels meanwhile gets nothing,
+ * and the next one all of it. */
+Test(kernel_check, cancels_what_is_being_completed, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    struct check_answer answer = {0};
+    autobuf text = BUF_INIT(8192);
+    for (int i = 0; i < 80; i++) {
+        buf_addf(&text, "__global__ void k%d(int *p) { *p = %d; }\n", i, i);
+    }
+    check_room_open(&room, NULL);
+    autojson *params = json_pack("{s:s}", "source", text.data);
+    struct kernel_check *check =
+        kernel_check_start(room.gpu, params, &room.origin, check_answer_take, &answer);
+    while (!cached(room.gpu)) {
+        uv_run(&room.loop, UV_RUN_ONCE);
+    }
+    cr_assert_eq(answer.calls, 0);
+    kernel_check_cancel(check);
+    check_room_run(&room, &answer, 1);
+    cr_assert(json_is_null(answer.result));
+    autojson *again = check_room_check(&room, json_incref(params));
+    cr_assert_eq(json_array_size(json_object_get(again, "kernels")), 80);
+    cr_assert(json_is_true(json_object_get(again, "cached")));
+    check_room_close(&room);
+}
+
 /* Sources that are written on a thread are compiled like others; who cancels meanwhile
  * hears so, and so does who comes when it is too late. */
 Test(kernel_check, long_sources, .timeout = 60) {
