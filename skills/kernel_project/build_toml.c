@@ -10,8 +10,8 @@
 
 static void wrong_backend(struct build_toml_report *r, const struct build_toml_key *key,
                           const struct toml_node *node, unsigned backend) {
-    json_t *finding = build_toml_add_key(
-        r, "build_toml_key_of_other_backend", FINDING_ERROR, node,
+    json_t *finding = build_toml_add(
+        r, "build_toml_key_of_other_backend", FINDING_ERROR, toml_key_range(node),
         "%s belongs to %s kernels; this one is for %s", key->name,
         build_toml_backend_name(key->backends), build_toml_backend_name(backend));
     autofree char *title = xasprintf("Remove %s", key->name);
@@ -55,8 +55,8 @@ static void check_missing(struct build_toml_report *r, const char *section,
                     {"edition", "edition = 5"},
                     {"depends", "depends = [\"torch\"]"}};
     json_t *finding =
-        build_toml_add_key(r, "build_toml_missing_key", FINDING_ERROR, table,
-                           "[%s] lacks %s: %s", section, key->name, key->meaning);
+        build_toml_add(r, "build_toml_missing_key", FINDING_ERROR, toml_key_range(table),
+                       "[%s] lacks %s: %s", section, key->name, key->meaning);
     for (size_t i = 0; i < ARRAY_LEN(defaults); i++) {
         if (strcmp(defaults[i].name, key->name) == 0) {
             autofree char *title = xasprintf("Add %s", defaults[i].line);
@@ -82,8 +82,9 @@ static void check_kernels(struct build_toml_report *r, const struct toml_node *a
         if (build_toml_is_table(kernel)) {
             check_table(r, strchr(name, '.') ? "kernel.*" : section, kernel);
         } else {
-            build_toml_add_key(r, "build_toml_wrong_type", FINDING_ERROR, kernel,
-                               "kernel holds tables: write [kernel.%.60s]", name);
+            build_toml_add(r, "build_toml_wrong_type", FINDING_ERROR,
+                           toml_key_range(kernel),
+                           "kernel holds tables: write [kernel.%.60s]", name);
         }
     }
 }
@@ -105,16 +106,16 @@ static void unknown_key(struct build_toml_report *r, const char *section,
                         const struct toml_node *table, const struct toml_node *node,
                         const char *name) {
     if (build_toml_key_find(section, name, BUILD_TOML_5)) {
-        build_toml_add_key(r, "build_toml_needs_edition", FINDING_ERROR, node,
-                           "%s is edition 5's: add edition = 5 to [general]", name);
+        build_toml_add(r, "build_toml_needs_edition", FINDING_ERROR, toml_key_range(node),
+                       "%s is edition 5's: add edition = 5 to [general]", name);
         return;
     }
     const char *near = nearest_key(section, name, r->edition);
-    json_t *finding = build_toml_add_key(
-        r, "build_toml_unknown_key", FINDING_ERROR, node,
-        "\"%.60s\" is not a key of %s%s%s, and unknown keys are errors", name,
-        section[0] ? section : "the file", near ? "; did you mean " : "",
-        near ? near : "");
+    json_t *finding =
+        build_toml_add(r, "build_toml_unknown_key", FINDING_ERROR, toml_key_range(node),
+                       "\"%.60s\" is not a key of %s%s%s, and unknown keys are errors",
+                       name, section[0] ? section : "the file",
+                       near ? "; did you mean " : "", near ? near : "");
     if (near && !toml_member(r->doc, table, near)) {
         autofree char *title = xasprintf("Rename to %s", near);
         build_toml_fix_replace(r, finding, title, node->key_start, node->key_end, near);
@@ -173,11 +174,11 @@ static void check_frameworks(struct build_toml_report *r) {
         const struct toml_node *node = toml_member(r->doc, root, names[i]);
         if (node && first) {
             bool later = node->key_start > first->key_start;
-            build_toml_add_key(
-                r, "build_toml_framework", FINDING_ERROR, later ? node : first,
-                "[%s] and [%s]: exactly one of [torch], [torch-noarch] and "
-                "[tvm-ffi] may be there",
-                first_name, names[i]);
+            build_toml_add(r, "build_toml_framework", FINDING_ERROR,
+                           toml_key_range(later ? node : first),
+                           "[%s] and [%s]: exactly one of [torch], [torch-noarch] and "
+                           "[tvm-ffi] may be there",
+                           first_name, names[i]);
         }
         first = first ? first : node;
         first_name = first_name ? first_name : node ? names[i] : NULL;
@@ -185,18 +186,18 @@ static void check_frameworks(struct build_toml_report *r) {
     const struct toml_node *kernels = build_toml_table_at(r, "/kernel");
     size_t count = kernels ? toml_count(kernels) : 0;
     if (!first) {
-        json_t *finding =
-            build_toml_add(r, "build_toml_framework", FINDING_ERROR, 0, 0,
-                           "one of [torch], [torch-noarch] and [tvm-ffi] must be there");
+        json_t *finding = build_toml_add(
+            r, "build_toml_framework", FINDING_ERROR, (struct toml_range){0},
+            "one of [torch], [torch-noarch] and [tvm-ffi] must be there");
         if (!count) {
             bool ended = r->len == 0 || r->text[r->len - 1] == '\n';
             build_toml_fix_replace(r, finding, "Add [torch-noarch]", r->len, r->len,
                                    ended ? "\n[torch-noarch]\n" : "\n\n[torch-noarch]\n");
         }
     } else if (strcmp(first_name, "torch-noarch") == 0 && count) {
-        build_toml_add_key(r, "build_toml_framework", FINDING_WARNING, first,
-                           "[torch-noarch] compiles nothing, yet there are kernels: "
-                           "[torch] with the binding's src is meant");
+        build_toml_add(r, "build_toml_framework", FINDING_WARNING, toml_key_range(first),
+                       "[torch-noarch] compiles nothing, yet there are kernels: "
+                       "[torch] with the binding's src is meant");
     }
 }
 
@@ -232,20 +233,21 @@ static void check_backends(struct build_toml_report *r) {
             build_toml_is_table(kernel) ? build_toml_backend_of(r, kernel) : 0;
         built |= backend;
         if (backend && !(backend & listed)) {
-            json_t *finding = build_toml_add_key(r, "build_toml_backend_unlisted",
-                                                 FINDING_WARNING, kernel,
-                                                 "kernel %.60s is for %s, which backends "
-                                                 "in [general] does not name: it is "
-                                                 "never built",
-                                                 name, build_toml_backend_name(backend));
+            json_t *finding = build_toml_add(r, "build_toml_backend_unlisted",
+                                             FINDING_WARNING, toml_key_range(kernel),
+                                             "kernel %.60s is for %s, which backends "
+                                             "in [general] does not name: it is "
+                                             "never built",
+                                             name, build_toml_backend_name(backend));
             add_backend(r, finding, list, build_toml_backend_name(backend));
         }
     }
     for (unsigned bit = 1; built && bit <= BACKEND_XPU; bit <<= 1) {
         if (listed & ~built & bit) {
-            build_toml_add_key(r, "build_toml_backend_without_kernel", FINDING_INFO, list,
-                               "backends names %s, but no kernel is for it",
-                               build_toml_backend_name(bit));
+            build_toml_add(r, "build_toml_backend_without_kernel", FINDING_INFO,
+                           toml_key_range(list),
+                           "backends names %s, but no kernel is for it",
+                           build_toml_backend_name(bit));
         }
     }
 }
@@ -291,13 +293,13 @@ static void no_edition(struct build_toml_report *r, const struct toml_node *gene
     json_t *finding;
     if (edition == 4) {
         r->edition = BUILD_TOML_4;
-        finding =
-            build_toml_add_key(r, "build_toml_edition_missing", FINDING_WARNING, general,
-                               "no edition: read as edition 4 and upgraded at every "
-                               "build; write edition = 5");
+        finding = build_toml_add(r, "build_toml_edition_missing", FINDING_WARNING,
+                                 toml_key_range(general),
+                                 "no edition: read as edition 4 and upgraded at every "
+                                 "build; write edition = 5");
     } else {
-        finding = build_toml_add_key(
-            r, "build_toml_edition_old", FINDING_ERROR, general,
+        finding = build_toml_add(
+            r, "build_toml_edition_old", FINDING_ERROR, toml_key_range(general),
             "the format of edition %d, which kernel-builder no longer builds: %s; then "
             "write edition = 5 (kernel-builder update-build does this)",
             edition,
@@ -316,7 +318,7 @@ static bool check_edition(struct build_toml_report *r) {
     const struct toml_node *node = toml_find(r->doc, "/general/edition");
     r->edition = BUILD_TOML_5;
     if (!general) {
-        build_toml_add(r, "build_toml_missing_key", FINDING_ERROR, 0, 0,
+        build_toml_add(r, "build_toml_missing_key", FINDING_ERROR, (struct toml_range){0},
                        "[general] is missing: name, version, edition = 5, license, "
                        "backends");
         return true;
@@ -330,8 +332,8 @@ static bool check_edition(struct build_toml_report *r) {
         return true; /* a wrong type is found with the other keys */
     }
     if (edition > 5) {
-        build_toml_add_value(
-            r, "build_toml_edition_unknown", FINDING_WARNING, node,
+        build_toml_add(
+            r, "build_toml_edition_unknown", FINDING_WARNING, toml_value_range(node),
             "edition %lld is newer than 5, the newest one checked here: its keys were "
             "not "
             "checked%s",
@@ -342,8 +344,8 @@ static bool check_edition(struct build_toml_report *r) {
                          : "");
         return false;
     }
-    json_t *finding = build_toml_add_value(
-        r, "build_toml_edition_unknown", FINDING_ERROR, node,
+    json_t *finding = build_toml_add(
+        r, "build_toml_edition_unknown", FINDING_ERROR, toml_value_range(node),
         "unsupported edition %lld: older editions were written without this key; write 5",
         (long long)edition);
     build_toml_fix_replace(r, finding, "Write edition = 5", node->start, node->end, "5");
@@ -383,7 +385,7 @@ static void check_document(struct build_toml_report *r) {
     size_t from = json_array_size(r->findings);
     if (build_toml_is_foreign(r->doc)) {
         build_toml_add(
-            r, "build_toml_foreign", FINDING_ERROR, 0, 0,
+            r, "build_toml_foreign", FINDING_ERROR, (struct toml_range){0},
             "this does not seem to be a build.toml of kernel-builder: none of "
             "[general], [torch], [torch-noarch], [tvm-ffi] and [kernel.<name>] "
             "is here; nothing else was checked");

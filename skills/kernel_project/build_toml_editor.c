@@ -269,32 +269,30 @@ static void complete_words(json_t *items, const struct cursor *c, struct word wo
 }
 
 static void complete_values(json_t *items, const struct cursor *c, struct word word) {
-    static const char *const all[] = {"cann", "cpu", "cuda", "metal", "neuron",
-                                      "rocm", "tpu", "xpu",  NULL};
-    static const char *const kernel[] = {"cpu", "cuda", "metal", "rocm", "xpu", NULL};
-    static const char *const license[] = {"Apache-2.0", "MIT", "BSD-3-Clause", NULL};
+    static const struct {
+        enum build_toml_type type;
+        const char *const *words;
+        const char *detail;
+    } lists[] = {
+        {KEY_BACKENDS, build_toml_backends, "backend"},
+        {KEY_BACKEND, build_toml_kernel_backends, "backend of a kernel"},
+        {KEY_DEPENDS, build_toml_depends, "C++ dependency"},
+        {KEY_CAPABILITIES, build_toml_capabilities, "compute capability"},
+        {KEY_PYTHON_DEPENDS, build_toml_python_depends, "Python package"},
+    };
     const struct build_toml_key *key =
         build_toml_key_find(c->section, c->key, BUILD_TOML_5 | BUILD_TOML_4);
-    if (!key) {
-        return;
-    }
-    if (key->type == KEY_BACKENDS) {
-        complete_words(items, c, word, all, "backend");
-    } else if (key->type == KEY_BACKEND) {
-        complete_words(items, c, word, kernel, "backend of a kernel");
-    } else if (key->type == KEY_DEPENDS) {
-        complete_words(items, c, word, build_toml_depends, "C++ dependency");
-    } else if (key->type == KEY_CAPABILITIES) {
-        complete_words(items, c, word, build_toml_capabilities, "compute capability");
-    } else if (key->type == KEY_PYTHON_DEPENDS) {
-        complete_words(items, c, word, build_toml_python_depends, "Python package");
-        if (strcmp(key->section, "general.cuda") == 0) {
-            complete_words(items, c, word, build_toml_cuda_python_depends,
-                           "Python package");
+    for (size_t i = 0; key && i < ARRAY_LEN(lists); i++) {
+        if (lists[i].type == key->type) {
+            complete_words(items, c, word, lists[i].words, lists[i].detail);
         }
-    } else if (strcmp(key->name, "license") == 0) {
-        complete_words(items, c, word, license, "license");
-    } else if (key->type == KEY_EDITION) {
+    }
+    if (key && key->type == KEY_PYTHON_DEPENDS &&
+        strcmp(key->section, "general.cuda") == 0) {
+        complete_words(items, c, word, build_toml_cuda_python_depends, "Python package");
+    } else if (key && strcmp(key->name, "license") == 0) {
+        complete_words(items, c, word, build_toml_licenses, "license");
+    } else if (key && key->type == KEY_EDITION) {
         add_item(items, word, "5", "the current edition", "5");
     }
 }

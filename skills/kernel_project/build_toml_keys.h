@@ -57,6 +57,9 @@ extern const char *const build_toml_depends[]; /* NULL-terminated, and below */
 extern const char *const build_toml_capabilities[];
 extern const char *const build_toml_python_depends[]; /* of [general] and all backends */
 extern const char *const build_toml_cuda_python_depends[];
+extern const char *const build_toml_backends[];
+extern const char *const build_toml_kernel_backends[];
+extern const char *const build_toml_licenses[]; /* that are offered */
 
 /* NULL when the section has no such key in these editions. */
 const struct build_toml_key *build_toml_key_find(const char *section, const char *name,

@@ -18,50 +18,31 @@ static struct finding_span build_toml_span(const struct build_toml_report *r,
     return span;
 }
 
-__attribute__((format(printf, 6, 0))) static json_t *
-add(struct build_toml_report *r, const char *code, enum finding_severity severity,
-    size_t start, size_t end, const char *fmt, va_list args) {
+struct toml_range toml_value_range(const struct toml_node *node) {
+    return (struct toml_range){node->start, node->end};
+}
+
+struct toml_range toml_key_range(const struct toml_node *node) {
+    return node->key_end > node->key_start
+               ? (struct toml_range){node->key_start, node->key_end}
+               : toml_value_range(node);
+}
+
+json_t *build_toml_add(struct build_toml_report *r, const char *code,
+                       enum finding_severity severity, struct toml_range at,
+                       const char *fmt, ...) {
     char message[512];
+    va_list args;
+    va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
-    struct finding_span span = build_toml_span(r, start, end);
+    va_end(args);
+    struct finding_span span = build_toml_span(r, at.start, at.end);
     json_t *finding = finding_new("skill", code, severity, message, r->file, &span);
     json_array_append_new(r->findings, finding);
     if (++r->count > MAX_FINDINGS) { /* the newest one makes place */
         r->left_out++;
         json_array_remove(r->findings, json_array_size(r->findings) - 2);
     }
-    return finding;
-}
-
-json_t *build_toml_add(struct build_toml_report *r, const char *code,
-                       enum finding_severity severity, size_t start, size_t end,
-                       const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    json_t *finding = add(r, code, severity, start, end, fmt, args);
-    va_end(args);
-    return finding;
-}
-
-json_t *build_toml_add_key(struct build_toml_report *r, const char *code,
-                           enum finding_severity severity, const struct toml_node *node,
-                           const char *fmt, ...) {
-    bool keyed = node->key_end > node->key_start;
-    va_list args;
-    va_start(args, fmt);
-    json_t *finding = add(r, code, severity, keyed ? node->key_start : node->start,
-                          keyed ? node->key_end : node->end, fmt, args);
-    va_end(args);
-    return finding;
-}
-
-json_t *build_toml_add_value(struct build_toml_report *r, const char *code,
-                             enum finding_severity severity, const struct toml_node *node,
-                             const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    json_t *finding = add(r, code, severity, node->start, node->end, fmt, args);
-    va_end(args);
     return finding;
 }
 

@@ -16,18 +16,18 @@ struct build_toml_report {
     size_t count, left_out;
 };
 
-/* Append a finding about the bytes [start, end); borrowed, never NULL (a scratch object
- * once there are too many). */
+/* Bytes of the text: those of a node's key, or of its value when it has none; and those
+ * of its value. */
+struct toml_range {
+    size_t start, end;
+};
+struct toml_range toml_key_range(const struct toml_node *node);
+struct toml_range toml_value_range(const struct toml_node *node);
+/* Append a finding about them; borrowed, never NULL (a scratch object once there are too
+ * many). */
 json_t *build_toml_add(struct build_toml_report *r, const char *code,
-                       enum finding_severity severity, size_t start, size_t end,
-                       const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* The same about a node's key, or its value when it has none; and about its value. */
-json_t *build_toml_add_key(struct build_toml_report *r, const char *code,
-                           enum finding_severity severity, const struct toml_node *node,
-                           const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-json_t *build_toml_add_value(struct build_toml_report *r, const char *code,
-                             enum finding_severity severity, const struct toml_node *node,
-                             const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+                       enum finding_severity severity, struct toml_range at,
+                       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* Fixes: replace bytes; insert a line `key = value` below a [header] (nothing is added
  * for tables that have none). */

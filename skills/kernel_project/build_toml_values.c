@@ -1,12 +1,18 @@
 /* The values of kernel-builder's keys: types, names, versions, paths, lists of words. */
 #include "skills/kernel_project/build_toml_report.h"
 
+#include "base/buf.h"
 #include "base/strings.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+struct backend_name {
+    const char *said, *meant;
+};
+#include "skills/backend_names.h"
 
 static const char *const kind_names[] = {
     [TOML_STRING] = "a string",
@@ -59,9 +65,10 @@ static char *whole_number(const struct build_toml_report *r, const struct toml_n
 
 static void wrong_type(struct build_toml_report *r, const struct build_toml_key *key,
                        const struct toml_node *node) {
-    json_t *finding = build_toml_add_value(
-        r, "build_toml_wrong_type", FINDING_ERROR, node, "%s is %s, not %s", key->name,
-        build_toml_type_name(key->type), kind_names[node->kind]);
+    json_t *finding =
+        build_toml_add(r, "build_toml_wrong_type", FINDING_ERROR, toml_value_range(node),
+                       "%s is %s, not %s", key->name, build_toml_type_name(key->type),
+                       kind_names[node->kind]);
     autofree char *number = quoted(r, node);
     if (number && wants_text(key->type)) {
         build_toml_fix_replace(r, finding, "Write it as a string", node->start, node->end,
@@ -118,8 +125,8 @@ static void check_name(struct build_toml_report *r, const struct toml_node *node
         return;
     }
     autofree char *better = corrected_name(name);
-    json_t *finding = build_toml_add_value(
-        r, "build_toml_name", FINDING_ERROR, node,
+    json_t *finding = build_toml_add(
+        r, "build_toml_name", FINDING_ERROR, toml_value_range(node),
         "the name \"%.60s\" is refused: lowercase letters, digits and dashes, a letter "
         "first, no dash last, two characters at least%s%s",
         name, better ? "; write " : "", better ? better : "");
@@ -145,11 +152,11 @@ static void check_version(struct build_toml_report *r, const struct build_toml_k
         s += n ? 1 : 0;
     }
     if (*s || !parts) {
-        build_toml_add_value(r, "build_toml_version", FINDING_ERROR, node,
-                             "%s is numbers with dots, such as \"%s\"", key->name, such);
+        build_toml_add(r, "build_toml_version", FINDING_ERROR, toml_value_range(node),
+                       "%s is numbers with dots, such as \"%s\"", key->name, such);
     } else if (parts != wanted) {
-        build_toml_add_value(
-            r, "build_toml_version", FINDING_WARNING, node,
+        build_toml_add(
+            r, "build_toml_version", FINDING_WARNING, toml_value_range(node),
             "%s: newer kernel-builders take exactly %s numbers, such as \"%s\"",
             key->name, wanted == 3 ? "three" : "two", such);
     }
@@ -158,8 +165,8 @@ static void check_version(struct build_toml_report *r, const struct build_toml_k
 static void check_number(struct build_toml_report *r, const struct build_toml_key *key,
                          const struct toml_node *node) {
     if (json_integer_value(node->value) < 0) {
-        build_toml_add_value(r, "build_toml_wrong_type", FINDING_ERROR, node,
-                             "%s can't be negative", key->name);
+        build_toml_add(r, "build_toml_wrong_type", FINDING_ERROR, toml_value_range(node),
+                       "%s can't be negative", key->name);
     }
 }
 
@@ -191,11 +198,10 @@ static void check_path(struct build_toml_report *r, const struct toml_node *item
         why = "leads out of the project's folder";
     }
     if (why) {
-        build_toml_add_value(
-            r, "build_toml_path", FINDING_ERROR, item,
-            "the path \"%.100s\" %s: paths are relative to build.toml and "
-            "stay beneath its folder",
-            path, why);
+        build_toml_add(r, "build_toml_path", FINDING_ERROR, toml_value_range(item),
+                       "the path \"%.100s\" %s: paths are relative to build.toml and "
+                       "stay beneath its folder",
+                       path, why);
     }
 }
 
@@ -208,81 +214,69 @@ static void suggest(struct build_toml_report *r, json_t *finding,
     }
 }
 
-static const char *const all_backends[] = {"cann", "cpu", "cuda", "metal", "neuron",
-                                           "rocm", "tpu", "xpu",  NULL};
-static const char *const kernel_backends[] = {"cpu",  "cuda", "metal",
-                                              "rocm", "xpu",  NULL};
+/* A word that is none of the known ones: what it is not, and all that are. */
+static json_t *refuse_word(struct build_toml_report *r, const char *code,
+                           enum finding_severity severity, const struct toml_node *item,
+                           const char *what, const char *const *known) {
+    autobuf list = BUF_INIT(1024);
+    for (size_t i = 0; known[i]; i++) {
+        buf_addf(&list, "%s%s", i ? ", " : "", known[i]);
+    }
+    return build_toml_add(r, code, severity, toml_value_range(item),
+                          "\"%.60s\" is not %s: %s", json_string_value(item->value), what,
+                          list.data);
+}
 
 /* In other letters, by its maker or its toolkit, or with a slip of the pen. */
 static const char *meant_backend(const char *word, const char *const *known) {
-    static const struct {
-        const char *said, *meant;
-    } names[] = {{"nvidia", "cuda"}, {"gpu", "cuda"},  {"amd", "rocm"},
-                 {"hip", "rocm"},    {"intel", "xpu"}, {"sycl", "xpu"},
-                 {"apple", "metal"}, {"mps", "metal"}};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (strcasecmp(names[i].said, word) == 0) {
-            return names[i].meant;
-        }
-    }
-    for (size_t i = 0; known[i]; i++) {
-        if (strcasecmp(known[i], word) == 0) {
-            return known[i];
+    for (const struct backend_name *n = backend_names; n->said; n++) {
+        if (strcasecmp(n->said, word) == 0) {
+            return n->meant;
         }
     }
     return build_toml_nearest(word, known);
 }
 
 static void check_backend(struct build_toml_report *r, const struct toml_node *node,
-                          bool of_kernel) {
+                          const char *const *known, const char *what) {
     const char *word = json_string_value(node->value);
-    const char *const *known = of_kernel ? kernel_backends : all_backends;
-    if (strings_have(known, word) &&
-        !(strcmp(word, "tpu") == 0 && r->edition == BUILD_TOML_4)) {
-        return;
+    bool early = strcmp(word, "tpu") == 0 && r->edition == BUILD_TOML_4;
+    if (!strings_have(known, word) || early) {
+        json_t *finding = refuse_word(r, "build_toml_backend", FINDING_ERROR, node,
+                                      early ? "a backend before edition 5" : what, known);
+        suggest(r, finding, node, early ? NULL : meant_backend(word, known));
     }
-    json_t *finding = build_toml_add_value(
-        r, "build_toml_backend", FINDING_ERROR, node, "\"%.60s\" is not a backend%s: %s",
-        word, of_kernel ? " of a kernel" : "",
-        of_kernel ? "cpu, cuda, metal, rocm or xpu"
-                  : "cann, cpu, cuda, metal, neuron, rocm, tpu (edition 5) or xpu");
-    suggest(r, finding, node, meant_backend(word, known));
 }
 
 static void check_depend(struct build_toml_report *r, const struct toml_node *item) {
     const char *word = json_string_value(item->value);
-    if (strings_have(build_toml_depends, word)) {
-        return;
+    if (!strings_have(build_toml_depends, word)) {
+        json_t *finding =
+            refuse_word(r, "build_toml_depends", FINDING_ERROR, item,
+                        "a dependency of kernel-builder", build_toml_depends);
+        suggest(r, finding, item, build_toml_nearest(word, build_toml_depends));
     }
-    json_t *finding =
-        build_toml_add_value(r, "build_toml_depends", FINDING_ERROR, item,
-                             "\"%.60s\" is not a dependency of kernel-builder: torch, "
-                             "cutlass_2_10, cutlass_3_5, "
-                             "3_6, 3_8, 3_9, 4_0, 4_4, 4_5, sycl_tla, metal-cpp",
-                             word);
-    suggest(r, finding, item, build_toml_nearest(word, build_toml_depends));
 }
 
 static void check_python_depend(struct build_toml_report *r,
                                 const struct build_toml_key *key,
                                 const struct toml_node *item) {
     const char *word = json_string_value(item->value);
-    bool cuda = strcmp(key->section, "general.cuda") == 0;
+    bool of_cuda = strings_have(build_toml_cuda_python_depends, word);
     if (strings_have(build_toml_python_depends, word) ||
-        (cuda && strings_have(build_toml_cuda_python_depends, word))) {
+        (of_cuda && strcmp(key->section, "general.cuda") == 0) ||
+        (strcmp(word, "nki") == 0 && strcmp(key->section, "general.neuron") == 0)) {
         return;
     }
-    if (strcmp(word, "nki") == 0 && strcmp(key->section, "general.neuron") == 0) {
-        return;
-    }
-    bool belongs = strings_have(build_toml_cuda_python_depends, word);
-    json_t *finding = build_toml_add_value(
-        r, "build_toml_python_depends", FINDING_WARNING, item,
-        belongs
-            ? "\"%.60s\" belongs in python-depends of [general.cuda]"
-            : "\"%.60s\" is not a Python dependency that kernel-builder knows: einops, "
-              "helion, tvm-ffi (and nvidia-cutlass-dsl for CUDA)",
-        word);
+    json_t *finding =
+        of_cuda ? build_toml_add(r, "build_toml_python_depends", FINDING_WARNING,
+                                 toml_value_range(item),
+                                 "\"%.60s\" belongs in python-depends of [general.cuda]",
+                                 word)
+                : refuse_word(r, "build_toml_python_depends", FINDING_WARNING, item,
+                              "a Python dependency that kernel-builder knows (for CUDA "
+                              "nvidia-cutlass-dsl is one, too)",
+                              build_toml_python_depends);
     suggest(r, finding, item, build_toml_nearest(word, build_toml_python_depends));
 }
 
@@ -320,16 +314,13 @@ static void check_capability(struct build_toml_report *r, const struct toml_node
     if (strings_have(build_toml_capabilities, word)) {
         return;
     }
-    static const char known[] = "7.0 7.2 7.5 8.0 8.6 8.7 8.9 9.0 9.0a 10.0 10.0a 10.1 "
-                                "10.1a 11.0 11.0a 12.0 12.0a";
     bool shaped = is_capability(word);
     autofree char *better = shaped ? NULL : corrected_capability(word);
     /* One that is not supported is left out of the build; 99999.0 is a mistake. */
     enum finding_severity severity = shaped ? FINDING_WARNING : FINDING_ERROR;
-    json_t *finding = build_toml_add_value(
-        r, "build_toml_capability", severity, item,
-        "\"%.40s\" is not a compute capability that kernel-builder supports: %s", word,
-        known);
+    json_t *finding = refuse_word(r, "build_toml_capability", severity, item,
+                                  "a compute capability that kernel-builder supports",
+                                  build_toml_capabilities);
     suggest(r, finding, item, better);
 }
 
@@ -341,11 +332,11 @@ static void check_capabilities(struct build_toml_report *r,
         specific |= word && *word && strchr("af", word[strlen(word) - 1]);
     }
     if (!specific) {
-        build_toml_add_key(
-            r, "build_toml_capabilities_discouraged", FINDING_INFO, node,
-            "without this key kernel-builder builds for every capability it "
-            "supports: keep it only where the kernel needs them, as wgmma "
-            "and TMA need \"9.0a\"");
+        build_toml_add(r, "build_toml_capabilities_discouraged", FINDING_INFO,
+                       toml_key_range(node),
+                       "without this key kernel-builder builds for every capability it "
+                       "supports: keep it only where the kernel needs them, as wgmma "
+                       "and TMA need \"9.0a\"");
     }
 }
 
@@ -358,7 +349,7 @@ static void check_item(struct build_toml_report *r, const struct build_toml_key 
         check_path(r, item);
         break;
     case KEY_BACKENDS:
-        check_backend(r, item, false);
+        check_backend(r, item, build_toml_backends, "a backend");
         break;
     case KEY_DEPENDS:
         check_depend(r, item);
@@ -382,9 +373,9 @@ static void check_texts(struct build_toml_report *r, const struct build_toml_key
             check_item(r, key, item);
             continue;
         }
-        json_t *finding = build_toml_add_value(r, "build_toml_wrong_type", FINDING_ERROR,
-                                               item, "%s holds strings, not %s",
-                                               key->name, kind_names[item->kind]);
+        json_t *finding = build_toml_add(
+            r, "build_toml_wrong_type", FINDING_ERROR, toml_value_range(item),
+            "%s holds strings, not %s", key->name, kind_names[item->kind]);
         autofree char *text = quoted(r, item);
         if (text) {
             build_toml_fix_replace(r, finding, "Write it as a string", item->start,
@@ -395,18 +386,18 @@ static void check_texts(struct build_toml_report *r, const struct build_toml_key
         check_capabilities(r, node);
     }
     if (key->type == KEY_BACKENDS && toml_count(node) == 0) {
-        build_toml_add_value(r, "build_toml_backend", FINDING_ERROR, node,
-                             "backends names nothing to build for");
+        build_toml_add(r, "build_toml_backend", FINDING_ERROR, toml_value_range(node),
+                       "backends names nothing to build for");
     }
 }
 
 static void check_kernel_depend(struct build_toml_report *r,
                                 const struct toml_node *item) {
     if (item->kind != TOML_INLINE_TABLE && item->kind != TOML_TABLE) {
-        build_toml_add_value(
-            r, "build_toml_kernel_depends", FINDING_ERROR, item,
-            "a kernel is named by { repo-id = \"org/name\", version = 1 } "
-            "or { repo-id = …, revision = \"…\" }");
+        build_toml_add(r, "build_toml_kernel_depends", FINDING_ERROR,
+                       toml_value_range(item),
+                       "a kernel is named by { repo-id = \"org/name\", version = 1 } "
+                       "or { repo-id = …, revision = \"…\" }");
         return;
     }
     const struct toml_node *repo = toml_member(r->doc, item, "repo-id");
@@ -416,10 +407,10 @@ static void check_kernel_depend(struct build_toml_report *r,
     if (!repo || repo->kind != TOML_STRING || !version == !revision ||
         (version && version->kind != TOML_INTEGER) ||
         (revision && revision->kind != TOML_STRING) || known != toml_count(item)) {
-        build_toml_add_value(
-            r, "build_toml_kernel_depends", FINDING_ERROR, item,
-            "a kernel has repo-id (a string) and either version (a whole "
-            "number) or revision (a string), nothing else");
+        build_toml_add(r, "build_toml_kernel_depends", FINDING_ERROR,
+                       toml_value_range(item),
+                       "a kernel has repo-id (a string) and either version (a whole "
+                       "number) or revision (a string), nothing else");
     }
 }
 
@@ -437,10 +428,11 @@ static void check_stable_abi(struct build_toml_report *r,
         if (backend) {
             build_toml_check_value(r, backend, node);
         } else {
-            build_toml_add_key(r, "build_toml_unknown_key", FINDING_ERROR, node,
-                               "\"%.60s\" is not a backend with a stable ABI: cpu, cuda, "
-                               "metal, rocm, xpu",
-                               name);
+            build_toml_add(r, "build_toml_unknown_key", FINDING_ERROR,
+                           toml_key_range(node),
+                           "\"%.60s\" is not a backend with a stable ABI: cpu, cuda, "
+                           "metal, rocm, xpu",
+                           name);
         }
     }
 }
@@ -471,8 +463,8 @@ void build_toml_check_value(struct build_toml_report *r, const struct build_toml
     }
     if (node->kind == TOML_STRING &&
         strlen(json_string_value(node->value)) != json_string_length(node->value)) {
-        build_toml_add_value(r, "build_toml_wrong_type", FINDING_ERROR, node,
-                             "%s may not hold U+0000", key->name);
+        build_toml_add(r, "build_toml_wrong_type", FINDING_ERROR, toml_value_range(node),
+                       "%s may not hold U+0000", key->name);
         return;
     }
     if (wants_texts(key->type)) {
@@ -482,7 +474,7 @@ void build_toml_check_value(struct build_toml_report *r, const struct build_toml
     } else if (key->type == KEY_NUMBER) {
         check_number(r, key, node);
     } else if (key->type == KEY_BACKEND) {
-        check_backend(r, node, true);
+        check_backend(r, node, build_toml_kernel_backends, "a backend of a kernel");
     } else if (node->kind == TOML_STRING && key->type != KEY_TEXT) {
         check_version(r, key, node);
     } else if (key->type == KEY_STABLE_ABI) {

@@ -212,18 +212,19 @@ static void missing_source(struct kernel_project *p, const struct toml_node *ite
                            const char *path, const char *what) {
     const struct project_file *file = project_file(p, path);
     if (!file) {
-        json_t *finding = build_toml_add_value(
-            &p->report, "kernel_project_source_missing", FINDING_ERROR, item,
-            "%s %.200s is not there", what, path);
+        json_t *finding =
+            build_toml_add(&p->report, "kernel_project_source_missing", FINDING_ERROR,
+                           toml_value_range(item), "%s %.200s is not there", what, path);
         if (strcmp(what, "file") == 0) {
             fix_missing(p, finding, item, path);
         }
     } else if (file->kind == PROJECT_LINK) {
-        build_toml_add_value(&p->report, "kernel_project_source_link", FINDING_ERROR,
-                             item, "%.200s is a link; links are not followed", path);
+        build_toml_add(&p->report, "kernel_project_source_link", FINDING_ERROR,
+                       toml_value_range(item), "%.200s is a link; links are not followed",
+                       path);
     } else {
-        build_toml_add_value(&p->report, "kernel_project_source_missing", FINDING_ERROR,
-                             item, "%.200s is no %s", path, what);
+        build_toml_add(&p->report, "kernel_project_source_missing", FINDING_ERROR,
+                       toml_value_range(item), "%.200s is no %s", path, what);
     }
 }
 
@@ -413,10 +414,10 @@ static void check_package(struct kernel_project *p) {
         return;
     }
     const char *other = other_package(p, folder);
-    build_toml_add_value(&p->report, "kernel_project_package_missing", FINDING_ERROR,
-                         name, "the package %.200s is not there%s%.200s%s", init,
-                         other ? " (" : "", other ? other : "",
-                         other ? " is: name and package must agree)" : "");
+    build_toml_add(&p->report, "kernel_project_package_missing", FINDING_ERROR,
+                   toml_value_range(name), "the package %.200s is not there%s%.200s%s",
+                   init, other ? " (" : "", other ? other : "",
+                   other ? " is: name and package must agree)" : "");
 }
 
 static void check_surroundings(struct kernel_project *p) {

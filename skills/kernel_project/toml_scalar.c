@@ -1,9 +1,11 @@
 /* Strings, numbers, booleans, dates and times. */
+#include "base/mem.h"
 #include "base/text.h"
+#include "skills/format/pattern.h"
 #include "skills/kernel_project/toml_reader.h"
 
 #include <errno.h>
-#include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,184 +157,87 @@ bool toml_read_string(struct toml_reader *r, struct buf *out, bool many_lines) {
     return read_short(r, quote, out);
 }
 
-/* --- dates and times --- */
+/* --- numbers, booleans, dates and times --- */
 
-/* Exactly n digits at *s as a number no greater than max; moves *s. */
-static bool take_digits(const char **s, int n, int min, int max, int *ret) {
-    *ret = 0;
-    for (int i = 0; i < n; i++, (*s)++) {
-        if (**s < '0' || **s > '9') {
-            return false;
-        }
-        *ret = *ret * 10 + (**s - '0');
+#define DIGITS "[0-9](?:_?[0-9])*"
+#define WHOLE "[+-]?(?:0|[1-9](?:_?[0-9])*)"
+#define TIME "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?"
+#define ZONE "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+
+/* A word is of the first form that fits it; no base: no integer. */
+static const struct form {
+    const char *regex;
+    enum toml_kind kind;
+    int base;
+} forms[] = {
+    {"true|false", TOML_BOOLEAN, 0},
+    {TIME "|([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(?:[Tt ]" TIME ZONE "?)?",
+     TOML_DATE, 0},
+    {"0x[0-9A-Fa-f](?:_?[0-9A-Fa-f])*", TOML_INTEGER, 16},
+    {"0o[0-7](?:_?[0-7])*", TOML_INTEGER, 8},
+    {"0b[01](?:_?[01])*", TOML_INTEGER, 2},
+    {WHOLE, TOML_INTEGER, 10},
+    {WHOLE "(?:\\." DIGITS ")?(?:[eE][+-]?" DIGITS ")?|[+-]?(?:inf|nan)", TOML_FLOAT, 0},
+};
+static struct pattern *patterns[ARRAY_LEN(forms)], *looks_like_date, *begins_with_zero;
+static pthread_once_t patterns_once = PTHREAD_ONCE_INIT;
+
+static void make_patterns(void) {
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        autofree char *whole = xasprintf("\\A(?-i)(?:%s)\\z", forms[i].regex);
+        patterns[i] = pattern_new(whole);
     }
-    return *ret >= min && *ret <= max;
+    looks_like_date = pattern_new("\\A(?:[0-9]{4}-|[0-9]{2}:)");
+    begins_with_zero = pattern_new("\\A[+-]?0[0-9_]");
 }
 
-static bool take_char(const char **s, char c) {
-    bool there = **s == c;
-    *s += there;
-    return there;
-}
-
-static bool take_date(const char **s) {
+/* The 31st of April is of the form of a date. */
+static bool day_exists(const char *word, const struct pattern_match *m) {
     static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int year, month, day;
-    if (!take_digits(s, 4, 0, 9999, &year) || !take_char(s, '-') ||
-        !take_digits(s, 2, 1, 12, &month) || !take_char(s, '-') ||
-        !take_digits(s, 2, 1, days[month - 1], &day)) {
-        return false;
-    }
+    int year = atoi(word + m->start[1]), month = atoi(word + m->start[2]),
+        day = atoi(word + m->start[3]);
     bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return month != 2 || day <= 28 || leap;
-}
-
-static bool take_time(const char **s) {
-    int n;
-    if (!take_digits(s, 2, 0, 23, &n) || !take_char(s, ':') ||
-        !take_digits(s, 2, 0, 59, &n) || !take_char(s, ':') ||
-        !take_digits(s, 2, 0, 59, &n)) {
-        return false;
-    }
-    if (!take_char(s, '.')) {
-        return true;
-    }
-    size_t fraction = strspn(*s, "0123456789");
-    *s += fraction;
-    return fraction > 0;
-}
-
-static bool take_zone(const char **s) {
-    int n;
-    if (take_char(s, 'Z') || take_char(s, 'z')) {
-        return true;
-    }
-    return (take_char(s, '+') || take_char(s, '-')) && take_digits(s, 2, 0, 23, &n) &&
-           take_char(s, ':') && take_digits(s, 2, 0, 59, &n);
-}
-
-static bool is_moment(const char *s) {
-    if (s[2] == ':') {
-        return take_time(&s) && !*s;
-    }
-    if (!take_date(&s)) {
-        return false;
-    }
-    if (!*s) {
-        return true;
-    }
-    if (!take_char(&s, 'T') && !take_char(&s, 't') && !take_char(&s, ' ')) {
-        return false;
-    }
-    return take_time(&s) && (!*s || (take_zone(&s) && !*s));
-}
-
-/* --- numbers --- */
-
-/* Digits of one base with single underscores between them; copied without them. */
-static bool copy_digits(const char **s, const char *digits, struct buf *out) {
-    bool after_digit = false;
-    for (;; (*s)++) {
-        if (**s && strchr(digits, **s)) {
-            buf_addc(out, **s);
-            after_digit = true;
-        } else if (**s == '_' && after_digit && (*s)[1] && strchr(digits, (*s)[1])) {
-            after_digit = false;
-        } else {
-            return after_digit;
-        }
-    }
+    return m->end[1] == m->start[1] ||
+           (day <= days[month - 1] && (month != 2 || day <= 28 || leap));
 }
 
 static json_t *integer_of(const char *digits, int base, const char **why) {
     errno = 0;
-    long long value = strtoll(digits, NULL, base);
+    long long value = strtoll(digits + (base == 10 ? 0 : 2), NULL, base);
     *why = errno == ERANGE ? "does not fit 64 bits" : NULL;
     return errno == ERANGE ? NULL : json_integer(value);
 }
 
-static json_t *based_integer(const char *word, const char **why) {
-    static const char hex[] = "0123456789abcdefABCDEF";
-    const char *s = word + 2;
-    autobuf out = BUF_INIT(512);
-    char base = word[1];
-    const char *digits = base == 'x' ? hex : base == 'o' ? "01234567" : "01";
-    if (!copy_digits(&s, digits, &out) || *s || out.full) {
-        return NULL;
+static json_t *value_of(const struct form *form, const char *word, const char **why) {
+    autofree char *digits = xstrdup(word);
+    size_t n = 0;
+    for (const char *c = word; *c; c++) {
+        digits[n] = *c;
+        n += *c != '_';
     }
-    return integer_of(out.data, base == 'x' ? 16 : base == 'o' ? 8 : 2, why);
-}
-
-/* The part after the integer digits: ".digits", "e±digits", or both. */
-static bool copy_fraction(const char **s, struct buf *out) {
-    static const char decimal[] = "0123456789";
-    if (take_char(s, '.')) {
-        buf_addc(out, '.');
-        if (!copy_digits(s, decimal, out)) {
-            return false;
-        }
-    }
-    if (take_char(s, 'e') || take_char(s, 'E')) {
-        buf_addc(out, 'e');
-        if (**s == '+' || **s == '-') {
-            buf_addc(out, *(*s)++);
-        }
-        return copy_digits(s, decimal, out);
-    }
-    return true;
-}
-
-static json_t *decimal_number(const char *word, enum toml_kind *ret_kind,
-                              const char **why) {
-    autobuf out = BUF_INIT(512);
-    const char *s = word;
-    if (*s == '+' || *s == '-') {
-        buf_addc(&out, *s++);
-    }
-    if (s[0] == '0' && s[1] && strchr("0123456789_", s[1])) {
-        *why = "begins with a 0 that TOML does not allow";
-        return NULL;
-    }
-    if (!copy_digits(&s, "0123456789", &out)) {
-        return NULL;
-    }
-    bool integer = !*s;
-    if (!copy_fraction(&s, &out) || *s || out.full) {
-        return NULL;
-    }
-    *ret_kind = integer ? TOML_INTEGER : TOML_FLOAT;
-    return integer ? integer_of(out.data, 10, why) : json_double(strtod(out.data, NULL));
-}
-
-static json_t *special_float(const char *word) {
-    const char *s = word + (word[0] == '+' || word[0] == '-');
-    if (strcmp(s, "inf") == 0) {
-        return json_double(word[0] == '-' ? -INFINITY : INFINITY);
-    }
-    return strcmp(s, "nan") == 0 ? json_double(NAN) : NULL;
+    digits[n] = '\0';
+    return form->kind == TOML_BOOLEAN ? json_boolean(word[0] == 't')
+           : form->kind == TOML_DATE  ? json_string(word)
+           : form->base               ? integer_of(digits, form->base, why)
+                                      : json_double(strtod(digits, NULL));
 }
 
 static json_t *word_value(const char *word, enum toml_kind *ret_kind, const char **why) {
-    if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0) {
-        *ret_kind = TOML_BOOLEAN;
-        return json_boolean(word[0] == 't');
+    size_t len = strlen(word);
+    struct pattern_match m;
+    pthread_once(&patterns_once, make_patterns);
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (pattern_find(patterns[i], word, len, 0, &m) > 0 &&
+            (forms[i].kind != TOML_DATE || day_exists(word, &m))) {
+            *ret_kind = forms[i].kind;
+            return value_of(&forms[i], word, why);
+        }
     }
-    size_t digits = strspn(word, "0123456789");
-    if ((digits == 4 && word[4] == '-') || (digits == 2 && word[2] == ':')) {
-        *ret_kind = TOML_DATE;
-        *why = "is not a date or time that exists";
-        return is_moment(word) ? json_string(word) : NULL;
-    }
-    json_t *special = special_float(word);
-    if (special) {
-        *ret_kind = TOML_FLOAT;
-        return special;
-    }
-    if (word[0] == '0' && word[1] && strchr("xob", word[1])) {
-        *ret_kind = TOML_INTEGER;
-        return based_integer(word, why);
-    }
-    return decimal_number(word, ret_kind, why);
+    *why = pattern_is_in(looks_like_date, word, len) ? "is not a date or time that exists"
+           : pattern_is_in(begins_with_zero, word, len)
+               ? "begins with a 0 that TOML does not allow"
+               : NULL;
+    return NULL;
 }
 
 static bool is_word(int c) {
