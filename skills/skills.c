@@ -181,15 +181,10 @@ bool skills_may_suppress(const struct skills *s, const struct call_origin *origi
 }
 
 static json_t *agent_json(const struct agent *a) {
-    json_t *one = json_pack("{s:o,s:o}", "name", json_clean_z(a->name), "title",
-                            json_clean_z(a->title));
-    if (a->project) {
-        json_object_set_new(one, "project", json_clean_z(a->project));
-    }
-    if (a->user) {
-        json_object_set_new(one, "user", json_clean_z(a->user));
-    }
-    return one;
+    return json_pack("{s:o, s:o, s:o*, s:o*}", "name", json_clean_z(a->name), "title",
+                     json_clean_z(a->title), "project",
+                     a->project ? json_clean_z(a->project) : NULL, "user",
+                     a->user ? json_clean_z(a->user) : NULL);
 }
 
 static json_t *agents_look(const struct skills *s) {
@@ -209,15 +204,11 @@ json_t *skills_status(struct skills *s) {
         s->installed = agents_look(s);
         s->installed_ms = clock_ms();
     }
-    json_t *all = json_pack("{s:o,s:O}", "catalog", catalog_status(s->catalog), "agents",
-                            s->installed);
-    if (s->bundled) {
-        json_object_set_new(all, "bundled", json_clean_z(s->bundled));
-    }
-    if (s->agents_problem.code) {
-        json_object_set_new(all, "problem", json_clean_z(s->agents_problem.msg));
-    }
-    return all;
+    const struct err *problem = &s->agents_problem;
+    return json_pack("{s:o, s:O, s:o*, s:o*}", "catalog", catalog_status(s->catalog),
+                     "agents", s->installed, "bundled",
+                     s->bundled ? json_clean_z(s->bundled) : NULL, "problem",
+                     problem->code ? json_clean_z(problem->msg) : NULL);
 }
 
 /* --- what people name --- */

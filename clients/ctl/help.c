@@ -15,6 +15,9 @@
 struct own_command {
     const char *name, *usage, *summary, *example;
 };
+struct own_option {
+    const char *name, *summary;
+};
 #include "clients/ctl/own_commands.h"
 
 static void put_entry(const struct terminal *t, const char *name, const char *summary) {
@@ -39,16 +42,9 @@ void help_all(const struct terminal *t, const json_t *discover) {
         put_entry(t, own_commands[i].name, own_commands[i].summary);
     }
     puts("\noptions, anywhere:");
-    put_entry(t, "--json", "the raw result, on one line");
-    put_entry(t, "--output-format FORMAT", "text, json, sarif, github or junit");
-    put_entry(t, "--watch",
-              "kernel check: again whenever a file is changed, until Ctrl-C");
-    put_entry(t, "--fix", "make the fixes that findings propose, in their files");
-    put_entry(t, "--log LEVEL",
-              "the daemon's log on standard error: error, warning, "
-              "info or debug");
-    put_entry(t, "--help, --version",
-              "upskillctl help COMMAND tells a command's options");
+    for (const struct own_option *o = own_options; o->name; o++) {
+        put_entry(t, o->name, o->summary);
+    }
     putchar('\n');
     terminal_put_wrapped(
         t, STYLE_PLAIN,

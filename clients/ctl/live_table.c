@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "clients/ctl/render.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,42 +11,45 @@
 
 #define LABEL_COLUMNS 11
 
+enum figure {
+    DONE,
+    TOTAL,
+    PASSED,
+    FAILED,
+    REFUSED,
+    ERRORED,
+    TOKENS,
+    COST,
+    LEFT,
+    FIGURES
+};
+
 /* What a row of the table says, or the sum of several. */
 struct count {
     const char *name;
-    double done, total, passed, failed, refused, errored, tokens, cost, left_s;
+    double of[FIGURES];
 };
 
-static double number(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static struct count count_of(const json_t *row, const char *name) {
-    return (struct count){.name = name,
-                          .done = number(row, "done"),
-                          .total = number(row, "total"),
-                          .passed = number(row, "passed"),
-                          .failed = number(row, "failed"),
-                          .refused = number(row, "refused"),
-                          .errored = number(row, "errored"),
-                          .tokens = number(row, "tokens"),
-                          .cost = number(row, "cost"),
-                          .left_s = number(row, "eta_s")};
+static struct count row_count(const json_t *row, const char *name) {
+    static const char *const members[FIGURES] = {"done",   "total",   "passed",
+                                                 "failed", "refused", "errored",
+                                                 "tokens", "cost",    "eta_s"};
+    struct count c = {.name = name};
+    for (int i = 0; i < FIGURES; i++) {
+        c.of[i] = number_of(row, members[i]);
+    }
+    return c;
 }
 
 /* Costs that are not known count as nothing; the time left is that of the slowest. */
 static void count_add(struct count *sum, const struct count *c) {
-    sum->done += c->done;
-    sum->total += c->total;
-    sum->passed += c->passed;
-    sum->failed += c->failed;
-    sum->refused += c->refused;
-    sum->errored += c->errored;
-    sum->tokens += c->tokens;
-    sum->cost = isnan(sum->cost) ? c->cost : sum->cost + (isnan(c->cost) ? 0 : c->cost);
-    if (c->done < c->total) {
-        sum->left_s = isnan(c->left_s) ? INFINITY : fmax(sum->left_s, c->left_s);
+    double cost = isnan(c->of[COST]) ? 0 : c->of[COST], left = c->of[LEFT];
+    for (int i = 0; i < COST; i++) {
+        sum->of[i] += c->of[i];
+    }
+    sum->of[COST] = isnan(sum->of[COST]) ? c->of[COST] : sum->of[COST] + cost;
+    if (c->of[DONE] < c->of[TOTAL]) {
+        sum->of[LEFT] = isnan(left) ? INFINITY : fmax(sum->of[LEFT], left);
     }
 }
 
@@ -55,11 +59,11 @@ static const json_t *rows_of(const struct live_table *t) {
 
 static struct count count_all(const struct live_table *t, const char *student,
                               const char *arm) {
-    struct count sum = {.cost = NAN};
+    struct count sum = {.of[COST] = NAN};
     json_each(rows_of(t), i, row) {
         if ((!student || strcmp(json_get_string(row, "student", ""), student) == 0) &&
             (!arm || strcmp(json_get_string(row, "arm", ""), arm) == 0)) {
-            struct count c = count_of(row, "");
+            struct count c = row_count(row, "");
             count_add(&sum, &c);
         }
     }
@@ -88,9 +92,9 @@ static void add_amount(struct buf *out, double amount) {
 }
 
 static void add_left(struct buf *out, const struct count *sum) {
-    if (sum->done < sum->total && isfinite(sum->left_s)) {
+    if (sum->of[DONE] < sum->of[TOTAL] && isfinite(sum->of[LEFT])) {
         buf_adds(out, ", about ");
-        add_clock(out, sum->left_s);
+        add_clock(out, sum->of[LEFT]);
         buf_adds(out, " left");
     }
 }
@@ -179,9 +183,9 @@ static int share(double part, double total, int width) {
 
 /* Passed, failed, what counts as neither, and what is to come. */
 static void bar(struct line *l, const struct count *c, int width) {
-    int passed = share(c->passed, c->total, width);
-    int graded = share(c->passed + c->failed, c->total, width);
-    int done = share(c->done, c->total, width);
+    int passed = share(c->of[PASSED], c->of[TOTAL], width);
+    int graded = share(c->of[PASSED] + c->of[FAILED], c->of[TOTAL], width);
+    int done = share(c->of[DONE], c->of[TOTAL], width);
     cells(l, STYLE_GREEN, "█", passed);
     cells(l, STYLE_PLAIN, "▒", graded - passed);
     cells(l, STYLE_YELLOW, "!", done - graded);
@@ -198,22 +202,21 @@ static int digits(double value) {
 
 /* `sum` says which columns there are, and how wide. */
 static void figures(struct line *l, const struct count *c, const struct count *sum) {
-    int width = digits(sum->total);
-    piecef(l, STYLE_PLAIN, " %*.0f/%-*.0f", width, c->done, width, c->total);
-    piecef(l, STYLE_GREEN, " %*.0f passed", width, c->passed);
-    if (sum->errored > 0) {
-        piecef(l, c->errored > 0 ? STYLE_YELLOW : STYLE_DIM, "  %*.0f errored",
-               digits(sum->errored), c->errored);
-    }
-    if (sum->refused > 0) {
-        piecef(l, c->refused > 0 ? STYLE_YELLOW : STYLE_DIM, "  %*.0f refused",
-               digits(sum->refused), c->refused);
+    int width = digits(sum->of[TOTAL]);
+    piecef(l, STYLE_PLAIN, " %*.0f/%-*.0f", width, c->of[DONE], width, c->of[TOTAL]);
+    piecef(l, STYLE_GREEN, " %*.0f passed", width, c->of[PASSED]);
+    for (int i = 0; i < 2; i++) {
+        enum figure f = i ? REFUSED : ERRORED;
+        if (sum->of[f] > 0) {
+            piecef(l, c->of[f] > 0 ? STYLE_YELLOW : STYLE_DIM, "  %*.0f %s",
+                   digits(sum->of[f]), c->of[f], i ? "refused" : "errored");
+        }
     }
     autobuf tokens = BUF_INIT(64);
-    add_amount(&tokens, c->tokens);
+    add_amount(&tokens, c->of[TOKENS]);
     piecef(l, STYLE_DIM, "  %7s tokens", tokens.data);
-    if (sum->cost > 0) {
-        piecef(l, STYLE_DIM, "  cost %.4f", isnan(c->cost) ? 0 : c->cost);
+    if (sum->of[COST] > 0) {
+        piecef(l, STYLE_DIM, "  cost %.4f", isnan(c->of[COST]) ? 0 : c->of[COST]);
     }
 }
 
@@ -232,8 +235,9 @@ static void head_line(const struct live_table *t, struct buf *out,
                       const struct count *sum) {
     struct line l = line_start(t, out);
     autobuf text = BUF_INIT(256);
-    double done = fmax(number(t->figures, "done"), sum->done);
-    buf_addf(&text, "%.0f of %.0f answers", isnan(done) ? sum->done : done, sum->total);
+    double done = fmax(number_of(t->figures, "done"), sum->of[DONE]);
+    buf_addf(&text, "%.0f of %.0f answers", isnan(done) ? sum->of[DONE] : done,
+             sum->of[TOTAL]);
     piece(&l, STYLE_BOLD, text.data);
     buf_reset(&text);
     buf_adds(&text, ", ");
@@ -293,7 +297,7 @@ static void arm_lines(const struct live_table *t, struct buf *out,
             student = name;
             name_line(t, out, name);
         }
-        struct count c = count_of(row, json_get_string(row, "arm", ""));
+        struct count c = row_count(row, json_get_string(row, "arm", ""));
         count_line(t, out, &c, sum, LABEL_COLUMNS);
     }
 }
@@ -340,28 +344,28 @@ void live_table_frame(const struct live_table *t, struct buf *out) {
 void live_table_line(const struct live_table *t, struct buf *out) {
     struct count sum = count_all(t, NULL, NULL);
     const json_t *rows = rows_of(t);
-    buf_addf(out, "%.0f of %.0f answers", sum.done, sum.total);
+    buf_addf(out, "%.0f of %.0f answers", sum.of[DONE], sum.of[TOTAL]);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const char *arm = json_get_string(json_array_get(rows, i), "arm", "");
         if (is_first(rows, i, "arm")) {
             struct count c = count_all(t, NULL, arm);
             autobuf name = BUF_INIT(256);
             text_clean(&name, arm, text_cut(arm, strlen(arm), 60));
-            buf_addf(out, ", %s %.0f passed of %.0f", name.data, c.passed,
-                     c.passed + c.failed);
+            buf_addf(out, ", %s %.0f passed of %.0f", name.data, c.of[PASSED],
+                     c.of[PASSED] + c.of[FAILED]);
         }
     }
-    if (sum.errored > 0) {
-        buf_addf(out, ", %.0f errored", sum.errored);
+    if (sum.of[ERRORED] > 0) {
+        buf_addf(out, ", %.0f errored", sum.of[ERRORED]);
     }
-    if (sum.refused > 0) {
-        buf_addf(out, ", %.0f refused", sum.refused);
+    if (sum.of[REFUSED] > 0) {
+        buf_addf(out, ", %.0f refused", sum.of[REFUSED]);
     }
     buf_adds(out, ", ");
-    add_amount(out, sum.tokens);
+    add_amount(out, sum.of[TOKENS]);
     buf_adds(out, " tokens");
-    if (sum.cost > 0) {
-        buf_addf(out, ", cost %.4f", sum.cost);
+    if (sum.of[COST] > 0) {
+        buf_addf(out, ", cost %.4f", sum.of[COST]);
     }
     buf_adds(out, ", ");
     add_clock(out, t->elapsed_s);

@@ -342,8 +342,7 @@ static int ask_each(struct ctl *c, const char *method, json_t *params,
         json_object_set(one, "path", path);
         if (!c->json && !c->report) {
             fputs(i ? "\n" : "", stdout);
-            terminal_put(&c->terminal, STYLE_BOLD, name);
-            putchar('\n');
+            terminal_line(&c->terminal, STYLE_BOLD, name);
         }
         int status = empty ? tell_empty(c, method, name) : ask_and_show(c, method, one);
         if (status == EXIT_INTERRUPTED) {

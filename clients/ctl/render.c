@@ -144,8 +144,7 @@ static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
     }
     json_each(kernels, i, kernel) {
         printf("\noccupancy of ");
-        terminal_put(t, STYLE_BOLD, json_get_string(kernel, "name", "?"));
-        putchar('\n');
+        terminal_line(t, STYLE_BOLD, json_get_string(kernel, "name", "?"));
         const json_t *sizes = json_object_get(kernel, "occupancy");
         for (size_t first = 0, end; first < json_array_size(sizes); first = end) {
             end = alike_end(sizes, first);

@@ -323,8 +323,7 @@ static void student_lines(const struct terminal *t, const json_t *student, bool 
     putchar('\n');
     terminal_put(t, STYLE_BOLD, json_get_string(student, "model", ""));
     fputs(": ", stdout);
-    terminal_put(t, style_of(verdict), verdict);
-    putchar('\n');
+    terminal_line(t, style_of(verdict), verdict);
     if (!alone) {
         fputs("  ", stdout);
         terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(student, "sentence", ""), 2,

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "clients/ctl/render.h"
+#include "clients/ctl/texts.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -150,8 +151,7 @@ static void print_diff(const struct terminal *t, const char *diff) {
                                : *line == '@' ? STYLE_BLUE
                                               : STYLE_PLAIN;
             fputs("  ", stdout);
-            terminal_put(t, style, text);
-            putchar('\n');
+            terminal_line(t, style, text);
             shown++;
         }
         line += len + (line[len] == '\n');
@@ -206,14 +206,7 @@ static int render_nothing(const struct terminal *t, const json_t *result) {
     terminal_put(t, STYLE_YELLOW, "nothing to teach");
     fputs(": ", stdout);
     terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "reason", ""), 18, 0);
-    puts(
-        "\nnext      --trace SESSION.jsonl: from what an agent did, without a model\n"
-        "          --document FILE or LINK: from what is written\n"
-        "          --teacher anthropic.NAME, openai.NAME or generic.NAME: a model writes "
-        "it\n"
-        "          or ask your agent for it, through MCP: it writes, skill_generate "
-        "checks\n"
-        "          upskillctl help skill generate tells the rest");
+    fputs(generate_next, stdout);
     return 1;
 }
 

@@ -163,16 +163,14 @@ static int run_show(const struct terminal *t, const json_t *result) {
     const json_t *cells = json_object_get(result, "cells");
     if (path) {
         fputs("wrote ", stdout);
-        terminal_put(t, STYLE_PLAIN, path);
-        putchar('\n');
+        terminal_line(t, STYLE_PLAIN, path);
         return 0;
     }
     if (text) { /* CSV or HTML, to be kept as it is */
         fputs(text, stdout);
         return 0;
     }
-    terminal_put(t, STYLE_BOLD, json_get_string(result, "run", ""));
-    putchar('\n');
+    terminal_line(t, STYLE_BOLD, json_get_string(result, "run", ""));
     terminal_put_wrapped(
         t, STYLE_PLAIN,
         json_get_string(evaluation, "sentence", "no evaluation was finished"), 0, 0);

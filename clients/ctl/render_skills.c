@@ -139,14 +139,11 @@ static int render_get(const struct terminal *t, const json_t *result) {
            json_get_bool(result, "trusted", false) ? "" : ", not trusted");
     render_misnamed(t, result);
     render_hidden(t, result);
-    terminal_put(t, STYLE_PLAIN, json_get_string(front, "description", ""));
-    putchar('\n');
-    terminal_put(t, STYLE_DIM, json_get_string(result, "path", ""));
-    putchar('\n');
+    terminal_line(t, STYLE_PLAIN, json_get_string(front, "description", ""));
+    terminal_line(t, STYLE_DIM, json_get_string(result, "path", ""));
     json_each(json_object_get(result, "files"), i, file) {
         printf("  %8lld  ", json_get_integer(file, "size", 0));
-        terminal_put(t, STYLE_PLAIN, json_get_string(file, "path", ""));
-        putchar('\n');
+        terminal_line(t, STYLE_PLAIN, json_get_string(file, "path", ""));
     }
     putchar('\n');
     terminal_put(t, STYLE_PLAIN, json_get_string(result, "body", ""));
@@ -215,8 +212,7 @@ static void render_diffs(const struct terminal *t, const json_t *targets) {
         const char *diff = json_get_string(target, "diff", NULL);
         if (diff && !is_shown_before(targets, i, diff)) {
             putchar('\n');
-            terminal_put(t, STYLE_BOLD, json_get_string(target, "path", ""));
-            putchar('\n');
+            terminal_line(t, STYLE_BOLD, json_get_string(target, "path", ""));
             terminal_put(t, STYLE_PLAIN, diff);
         }
     }

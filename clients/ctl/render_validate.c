@@ -189,8 +189,7 @@ static void histogram(const struct terminal *t, const json_t *buckets) {
                          render_bar_cells(t, 28));
         bar.data[strcspn(bar.data, " ")] = '\0'; /* nothing stands behind it */
         fputs(*bar.data ? "  " : "", stdout);
-        terminal_put(t, power > -7 ? STYLE_RED : STYLE_GREEN, bar.data);
-        putchar('\n');
+        terminal_line(t, power > -7 ? STYLE_RED : STYLE_GREEN, bar.data);
     }
 }
 
@@ -200,8 +199,7 @@ static void put_case(const struct terminal *t, const json_t *item) {
     fputs(*text ? " in " : "", stdout);
     terminal_put(t, STYLE_PLAIN, text);
     printf(", trial %lld, seed ", count_of(item, "trial"));
-    terminal_put(t, STYLE_PLAIN, json_get_string(item, "seed", "?"));
-    putchar('\n');
+    terminal_line(t, STYLE_PLAIN, json_get_string(item, "seed", "?"));
 }
 
 static void first_wrong(const struct terminal *t, const json_t *cases) {
@@ -232,8 +230,7 @@ static void put_error(const struct terminal *t, const json_t *result) {
     if (error) {
         terminal_put(t, verdict_style(result), json_get_string(error, "stage", ""));
         fputs(": ", stdout);
-        terminal_put(t, STYLE_PLAIN, json_get_string(error, "message", ""));
-        putchar('\n');
+        terminal_line(t, STYLE_PLAIN, json_get_string(error, "message", ""));
     }
     json_each(json_object_get(result, "unsupported"), i, one) {
         fputs("  ", stdout);
@@ -244,8 +241,7 @@ static void put_error(const struct terminal *t, const json_t *result) {
     }
     if (hint) {
         terminal_put(t, STYLE_BLUE, "hint: ");
-        terminal_put(t, STYLE_PLAIN, hint);
-        putchar('\n');
+        terminal_line(t, STYLE_PLAIN, hint);
     }
 }
 

@@ -45,8 +45,7 @@ static void put_trouble(const struct terminal *t, const json_t *worker) {
         if (words) {
             terminal_put(t, STYLE_YELLOW, json_get_string(worker, "name", "?"));
             fputs(": ", stdout);
-            terminal_put(t, STYLE_PLAIN, words);
-            putchar('\n');
+            terminal_line(t, STYLE_PLAIN, words);
         }
     }
 }

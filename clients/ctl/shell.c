@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "clients/ctl/connection.h"
 #include "clients/ctl/terminal.h"
+#include "clients/ctl/texts.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -30,8 +31,7 @@ static void show(bool outgoing, const char *body, size_t len, void *data) {
     }
     terminal_put(s->terminal, outgoing ? STYLE_BLUE : STYLE_GREEN,
                  outgoing ? "→ " : "← ");
-    terminal_put(s->terminal, STYLE_PLAIN, text);
-    putchar('\n');
+    terminal_line(s->terminal, STYLE_PLAIN, text);
     bool response =
         !outgoing && (strstr(text, "\"result\"") || strstr(text, "\"error\""));
     if (response && s->waiting) {
@@ -68,11 +68,7 @@ static bool do_line(struct shell *s, const char *line) {
         return false;
     }
     if (strcmp(line, ".help") == 0) {
-        puts("METHOD [PARAMS]   a request, for example: kernel/check {\"path\": "
-             "\"k.cu\"}\n"
-             "{…}               a message as it is\n"
-             "rpc.discover      what there is to ask\n"
-             ".quit             leave (or end of input)");
+        fputs(shell_help, stdout);
     } else if (*line == '{' || *line == '[') {
         send_line(s, line, strlen(line));
     } else if (*line) {

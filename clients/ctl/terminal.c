@@ -77,6 +77,11 @@ void terminal_put(const struct terminal *t, enum style style, const char *text) 
     printf("%s%s%s", terminal_start(t, style), clean.data, terminal_end(t));
 }
 
+void terminal_line(const struct terminal *t, enum style style, const char *text) {
+    terminal_put(t, style, text);
+    putchar('\n');
+}
+
 void terminal_put_wrapped(const struct terminal *t, enum style style, const char *text,
                           int column, int indent) {
     autobuf clean = BUF_INIT(1u << 20);

@@ -34,6 +34,7 @@ void terminal_init(struct terminal *t);
 const char *terminal_start(const struct terminal *t, enum style style);
 const char *terminal_end(const struct terminal *t);
 void terminal_put(const struct terminal *t, enum style style, const char *text);
+void terminal_line(const struct terminal *t, enum style style, const char *text);
 void terminal_putf(const struct terminal *t, enum style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -475,10 +475,7 @@ json_t *catalog_status(const struct catalog *c) {
     for (size_t i = 0; c->snapshot && i < c->snapshot->document_count; i++) {
         count += c->snapshot->shown[i] != UINT32_MAX;
     }
-    json_t *status = json_pack("{s:I, s:I}", "skills", (json_int_t)count, "indexed_ms",
-                               (json_int_t)c->indexed_ms);
-    if (c->problem[0]) {
-        json_object_set_new(status, "problem", json_clean_z(c->problem));
-    }
-    return status;
+    return json_pack("{s:I, s:I, s:o*}", "skills", (json_int_t)count, "indexed_ms",
+                     (json_int_t)c->indexed_ms, "problem",
+                     c->problem[0] ? json_clean_z(c->problem) : NULL);
 }

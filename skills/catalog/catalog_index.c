@@ -190,20 +190,11 @@ static int put_place(struct db *db, int64_t root, const struct found_skill *f,
                      struct fresh *fresh, struct err *err) {
     int64_t document = 0;
     int rc = fresh->readable ? add_document(db, &fresh->document, &document, err) : 0;
-    return rc < 0
-               ? rc
-               : db_run(db, err,
-                        "INSERT INTO place (root, path, mtime, size, inode, meta, lift,"
-                        " document, lifts, beside, danger) VALUES"
-                        " (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULLIF(?8, 0), ?9, ?10, ?11)"
-                        " ON CONFLICT (root, path) DO UPDATE SET mtime = excluded.mtime,"
-                        " size = excluded.size, inode = excluded.inode,"
-                        " meta = excluded.meta, lift = excluded.lift,"
-                        " document = excluded.document, lifts = excluded.lifts,"
-                        " beside = excluded.beside, danger = excluded.danger",
-                        "isiiiidisis", root, f->path, fresh->mtime, f->stamp.size,
-                        f->stamp.inode, f->meta_ns, fresh->lift, document, fresh->lifts,
-                        f->beside, fresh->document.danger);
+    return rc < 0 ? rc
+                  : db_run(db, err, put_place_sql, "isiiiidisis", root, f->path,
+                           fresh->mtime, f->stamp.size, f->stamp.inode, f->meta_ns,
+                           fresh->lift, document, fresh->lifts, f->beside,
+                           fresh->document.danger);
 }
 
 /* A transaction's texts are written after all else of it: FTS5 collects them in memory,
@@ -265,24 +256,13 @@ static int put_batch(struct db *db, struct stemmer *stemmer, int64_t root,
     return rc;
 }
 
-/* Documents that stand in no place any more. */
-static int drop_orphans(struct db *db, struct err *err) {
-    int rc = db_run(db, err,
-                    "UPDATE counter SET value = value + (SELECT count(*) FROM document"
-                    " WHERE id NOT IN (SELECT document FROM place"
-                    " WHERE document IS NOT NULL)) WHERE name = 'changes'",
-                    "");
-    rc = rc < 0 ? rc
-                : db_run(db, err,
-                         "DELETE FROM text WHERE rowid IN (SELECT id FROM document"
-                         " WHERE id NOT IN (SELECT document FROM place"
-                         " WHERE document IS NOT NULL))",
-                         "");
-    return rc < 0 ? rc
-                  : db_run(db, err,
-                           "DELETE FROM document WHERE id NOT IN (SELECT document"
-                           " FROM place WHERE document IS NOT NULL)",
-                           "");
+/* Statements without parameters, one after the other. */
+static int run_all(struct db *db, const char *const *statements, struct err *err) {
+    int rc = 0;
+    for (; rc == 0 && *statements; statements++) {
+        rc = db_run(db, err, *statements, "");
+    }
+    return rc;
 }
 
 static int drop_gone(struct db *db, const struct plan *plan, struct err *err) {
@@ -290,7 +270,7 @@ static int drop_gone(struct db *db, const struct plan *plan, struct err *err) {
     for (size_t i = 0; rc == 0 && i < plan->gone_count; i++) {
         rc = db_run(db, err, "DELETE FROM place WHERE id = ?1", "i", plan->gone[i]);
     }
-    rc = rc < 0 ? rc : drop_orphans(db, err);
+    rc = rc < 0 ? rc : run_all(db, drop_orphans, err);
     rc = rc < 0 ? rc : bump(db, err);
     return end(db, rc, err);
 }
@@ -372,7 +352,7 @@ static int forget_folders(struct db *db, struct err *err) {
     }
     rc = begin(db, err);
     rc = rc < 0 ? rc : db_run(db, err, "DELETE FROM root WHERE used < ?1", "i", before);
-    rc = rc < 0 ? rc : drop_orphans(db, err);
+    rc = rc < 0 ? rc : run_all(db, drop_orphans, err);
     rc = rc < 0 ? rc : bump(db, err);
     return end(db, rc, err);
 }
@@ -386,20 +366,7 @@ static int merge_segments(struct db *db, struct err *err) {
 static int recount(struct db *db, int64_t changes, bool many, struct err *err) {
     int rc = begin(db, err);
     rc = rc < 0 || !many ? rc : merge_segments(db, err);
-    rc = rc < 0 ? rc : db_run(db, err, "DELETE FROM term", "");
-    rc = rc < 0 ? rc
-                : db_run(db, err,
-                         "INSERT INTO term (stem, documents)"
-                         " SELECT term, doc FROM vocabulary",
-                         "");
-    rc = rc < 0 ? rc
-                : db_run(db, err,
-                         "INSERT INTO term (stem, documents, described)"
-                         " SELECT term, doc, doc FROM field_vocabulary"
-                         " WHERE col = 'description'"
-                         " ON CONFLICT (stem) DO UPDATE SET"
-                         " described = excluded.described",
-                         "");
+    rc = rc < 0 ? rc : run_all(db, count_terms, err);
     rc = rc < 0 ? rc
                 : db_run(db, err, "UPDATE counter SET value = ?1 WHERE name = 'counted'",
                          "i", changes);

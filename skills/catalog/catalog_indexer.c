@@ -151,22 +151,12 @@ static int reopen(struct indexer *i, bool rebuild, struct err *err) {
     return rc;
 }
 
-/* Looked at before in this order: the same path for several agents. */
-static bool is_repeated(const struct order *o, size_t i) {
-    for (size_t k = 0; k < i; k++) {
-        if (o->look[k] && strcmp(o->folders.list[k].path, o->folders.list[i].path) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int look_through(struct indexer *i, const struct order *o, struct outcome *out,
                         struct err *err) {
     bool changed = false;
     int rc = 0;
     for (size_t k = 0; rc == 0 && k < o->folders.count; k++) {
-        if (!o->look[k] || is_repeated(o, k)) {
+        if (!o->look[k] || folder_is_repeated(&o->folders, k)) {
             continue;
         }
         struct found *found = &out->found[k];

@@ -42,6 +42,9 @@ struct found {
     bool truncated; /* a limit was met */
     bool remote;    /* a file system that reports no changes of others */
 };
+/* FNV-1a of further bytes; the first are added to FNV_SEED. */
+#define FNV_SEED 0xcbf29ce484222325u
+uint64_t fnv_add(uint64_t h, const void *bytes, size_t len);
 void folder_walk(const struct catalog_folder *folder, struct found *ret);
 void found_finish(struct found *f);
 
@@ -168,6 +171,8 @@ void outcome_free(struct outcome *o);
 void folders_copy(struct catalog_folders *ret, const struct catalog_folder *list,
                   size_t count);
 void folders_finish(struct catalog_folders *f);
+/* The same path stands before it: for several agents. */
+bool folder_is_repeated(const struct catalog_folders *f, size_t i);
 
 struct indexer;
 /* `wake` is sent when an outcome is there or the thread has ended. */

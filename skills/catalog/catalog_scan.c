@@ -69,7 +69,7 @@ struct beside {
     size_t entries, files;
 };
 
-static uint64_t mix(uint64_t h, const void *bytes, size_t len) {
+uint64_t fnv_add(uint64_t h, const void *bytes, size_t len) {
     for (const unsigned char *c = bytes; len > 0; len--) {
         h = (h ^ *c++) * 0x100000001b3;
     }
@@ -81,7 +81,7 @@ static uint64_t entry_stamp(uint64_t above, const char *name, const struct stat 
     const int64_t state[] = {nanoseconds(&st->st_mtim), nanoseconds(&st->st_ctim),
                              (int64_t)st->st_size, (int64_t)st->st_ino,
                              (int64_t)st->st_mode};
-    return mix(mix(above, name, strlen(name) + 1), state, sizeof state);
+    return fnv_add(fnv_add(above, name, strlen(name) + 1), state, sizeof state);
 }
 
 static void look_beside(struct beside *b, int folder, const char *path, uint64_t above,
@@ -104,7 +104,7 @@ static void add_beside(struct beside *b, int folder, const char *path, uint64_t 
     autofree char *below = path_join(path, name);
     if (child >= 0 && depth < BESIDE_DEPTH) {
         add_directory(b->found, below, st.st_ino, DIRECTORY_SKILL);
-        look_beside(b, child, below, mix(above, name, strlen(name) + 1), depth + 1);
+        look_beside(b, child, below, fnv_add(above, name, strlen(name) + 1), depth + 1);
     }
 }
 
@@ -196,7 +196,7 @@ static void walk_folder(struct walk *w, int folder, const char *path, unsigned d
     if (find_skill(folder, &skill)) { /* skills inside a skill are its own business */
         struct beside beside = {.found = w->found};
         add_directory(w->found, path, st.st_ino, DIRECTORY_SKILL);
-        look_beside(&beside, folder, path, 0xcbf29ce484222325, 0);
+        look_beside(&beside, folder, path, FNV_SEED, 0);
         skill.beside = beside.files ? (int64_t)(beside.sum & INT64_MAX) | 1 : 0;
         add_skill(w, path, &skill);
         return;

@@ -126,7 +126,7 @@ static int keep_totals(sqlite3_stmt *stmt, void *data) {
     return 0;
 }
 
-static bool is_repeated(const struct catalog_folders *f, size_t i) {
+bool folder_is_repeated(const struct catalog_folders *f, size_t i) {
     for (size_t k = 0; k < i; k++) {
         if (strcmp(f->list[k].path, f->list[i].path) == 0) {
             return true;
@@ -150,7 +150,7 @@ static int load_rows(struct db *db, const struct catalog_folders *folders,
                            " FROM document WHERE listed ORDER BY id",
                            "");
     for (size_t i = 0; rc == 0 && i < folders->count; i++) {
-        if (is_repeated(folders, i)) {
+        if (folder_is_repeated(folders, i)) {
             continue;
         }
         l.folder = (uint32_t)i;
@@ -198,19 +198,14 @@ static void find_winners(struct snapshot *s, uint32_t *last) {
     }
 }
 
-static uint64_t mix(uint64_t h, const char *text) {
-    for (const char *c = text; *c; c++) {
-        h = (h ^ (unsigned char)*c) * 0x100000001b3;
-    }
-    return (h ^ 0xff) * 0x100000001b3;
-}
-
 static uint64_t sign(const struct snapshot *s) {
-    uint64_t h = 0xcbf29ce484222325;
+    uint64_t h = FNV_SEED;
     for (size_t i = 0; i < s->place_count; i++) {
-        h = mix(h, s->places[i].path);
-        h = mix(h, s->documents[s->places[i].document].digest);
-        h = mix(h, s->places[i].danger ? s->places[i].danger : "");
+        h = fnv_add(h, s->places[i].path, strlen(s->places[i].path) + 1);
+        h = fnv_add(h, s->documents[s->places[i].document].digest,
+                    sizeof s->documents->digest);
+        const char *danger = s->places[i].danger ? s->places[i].danger : "";
+        h = fnv_add(h, danger, strlen(danger) + 1);
     }
     return h;
 }
@@ -245,18 +240,16 @@ int snapshot_load(struct db *db, const struct catalog_folders *folders,
     return 0;
 }
 
+static int by_id(const void *key, const void *document) {
+    int64_t id = *(const int64_t *)key,
+            other = ((const struct snapshot_document *)document)->id;
+    return (id > other) - (id < other);
+}
+
 const struct snapshot_document *snapshot_document(const struct snapshot *s, int64_t id) {
-    size_t low = 0, high = s->document_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->documents[middle].id < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < s->document_count && s->documents[low].id == id ? &s->documents[low]
-                                                                 : NULL;
+    return s->document_count ? bsearch(&id, s->documents, s->document_count,
+                                       sizeof *s->documents, by_id)
+                             : NULL;
 }
 
 size_t snapshot_find_name(const struct snapshot *s, const char *name) {

@@ -74,18 +74,14 @@ void skill_finish(struct skill *s) {
     *s = (struct skill){0};
 }
 
+static int by_path(const void *path, const void *file) {
+    return strcmp(path, ((const struct skill_file *)file)->path);
+}
+
 const struct skill_file *skill_find_file(const struct skill *s, const char *path) {
-    size_t low = 0, high = s->file_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(s->files[middle].path, path);
-        if (order == 0) {
-            return &s->files[middle];
-        }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
-    }
-    return NULL;
+    return s->file_count
+               ? bsearch(path, s->files, s->file_count, sizeof *s->files, by_path)
+               : NULL;
 }
 
 void skill_digest(const struct skill *s, char ret[static 72]) {

@@ -36,15 +36,11 @@ struct present {
 
 /* --- outcomes --- */
 
+/* NULL and "" for what is not to be told. */
 static json_t *outcome_new(const char *outcome, const char *reason, const char *digest) {
-    json_t *result = json_pack("{s:s}", "outcome", outcome);
-    if (reason && reason[0]) {
-        json_object_set_new(result, "reason", json_clean_z(reason));
-    }
-    if (digest && digest[0]) {
-        json_object_set_new(result, "digest", json_string(digest));
-    }
-    return result;
+    bool told = reason && *reason, named = digest && *digest;
+    return json_pack("{s:s, s:o*, s:s*}", "outcome", outcome, "reason",
+                     told ? json_clean_z(reason) : NULL, "digest", named ? digest : NULL);
 }
 
 static json_t *refused(const struct err *err) {

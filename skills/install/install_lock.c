@@ -228,13 +228,9 @@ json_t *install_entry_new(const struct install_tree *tree, const char *source,
     }
     install_tree_digest(tree, digest);
     clock_iso8601(now);
-    json_t *entry =
-        json_pack("{s:s, s:o, s:o, s:s, s:O}", "digest", digest, "files", files, "source",
-                  json_clean_z(source), "installed_at", now, "agents", agents);
-    if (before) {
-        json_object_set_new(entry, "previous", json_string(before));
-    }
-    return entry;
+    return json_pack("{s:s, s:o, s:o, s:s, s:O, s:s*}", "digest", digest, "files", files,
+                     "source", json_clean_z(source), "installed_at", now, "agents",
+                     agents, "previous", before);
 }
 
 char *install_source(const char *folder) {
