@@ -30,40 +30,33 @@ struct db {
 /* --- errors --- */
 
 static int code_of(int rc) {
-    switch (rc & 0xff) {
-    case SQLITE_OK:
-    case SQLITE_ROW:
-    case SQLITE_DONE:
-        return 0;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return -EBUSY;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return -EBADMSG;
-    case SQLITE_CONSTRAINT:
-        return -EEXIST;
-    case SQLITE_FULL:
-        return -ENOSPC;
-    case SQLITE_READONLY:
-        return -EROFS;
-    case SQLITE_CANTOPEN:
-    case SQLITE_PERM:
-        return -EACCES;
-    case SQLITE_TOOBIG:
-        return -EFBIG;
-    case SQLITE_INTERRUPT:
-        return -EINTR;
-    case SQLITE_NOMEM:
-        return -ENOMEM;
-    case SQLITE_ERROR:
-    case SQLITE_MISUSE:
-    case SQLITE_RANGE:
-    case SQLITE_MISMATCH:
-        return -EINVAL;
-    default:
-        return -EIO;
+    static const int codes[][2] = {
+        {SQLITE_OK, 0},
+        {SQLITE_ROW, 0},
+        {SQLITE_DONE, 0},
+        {SQLITE_BUSY, -EBUSY},
+        {SQLITE_LOCKED, -EBUSY},
+        {SQLITE_CORRUPT, -EBADMSG},
+        {SQLITE_NOTADB, -EBADMSG},
+        {SQLITE_CONSTRAINT, -EEXIST},
+        {SQLITE_FULL, -ENOSPC},
+        {SQLITE_READONLY, -EROFS},
+        {SQLITE_CANTOPEN, -EACCES},
+        {SQLITE_PERM, -EACCES},
+        {SQLITE_TOOBIG, -EFBIG},
+        {SQLITE_INTERRUPT, -EINTR},
+        {SQLITE_NOMEM, -ENOMEM},
+        {SQLITE_ERROR, -EINVAL},
+        {SQLITE_MISUSE, -EINVAL},
+        {SQLITE_RANGE, -EINVAL},
+        {SQLITE_MISMATCH, -EINVAL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+        if (codes[i][0] == (rc & 0xff)) {
+            return codes[i][1];
+        }
     }
+    return -EIO;
 }
 
 static int failed(sqlite3 *handle, int rc, struct err *err) {

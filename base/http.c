@@ -48,37 +48,36 @@ static int connect_failure(const struct http_request *request) {
 }
 
 static int failure_of(const struct http_request *request, CURLcode code) {
+    static const int codes[][2] = {
+        {CURLE_OK, 0},
+        {CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT},
+        {CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH},
+        {CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH},
+        {CURLE_URL_MALFORMAT, -EINVAL},
+        {CURLE_UNSUPPORTED_PROTOCOL, -EINVAL},
+        {CURLE_GOT_NOTHING, -ECONNRESET},
+        {CURLE_RECV_ERROR, -ECONNRESET},
+        {CURLE_SEND_ERROR, -ECONNRESET},
+        {CURLE_PARTIAL_FILE, -ECONNRESET},
+        {CURLE_PEER_FAILED_VERIFICATION, -EPROTO},
+        {CURLE_SSL_CONNECT_ERROR, -EPROTO},
+        {CURLE_OUT_OF_MEMORY, -ENOMEM},
+    };
     if (request->cancelled) {
         return -ECANCELED;
     }
-    switch (code) {
-    case CURLE_OK:
-        return 0;
-    case CURLE_WRITE_ERROR:
+    if (code == CURLE_WRITE_ERROR) {
         return request->too_large ? -EMSGSIZE : -ECANCELED;
-    case CURLE_OPERATION_TIMEDOUT:
-        return -ETIMEDOUT;
-    case CURLE_COULDNT_CONNECT:
-        return request->refused ? -EACCES : connect_failure(request);
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-        return -EHOSTUNREACH;
-    case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-        return -EINVAL;
-    case CURLE_GOT_NOTHING:
-    case CURLE_RECV_ERROR:
-    case CURLE_SEND_ERROR:
-    case CURLE_PARTIAL_FILE:
-        return -ECONNRESET;
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CONNECT_ERROR:
-        return -EPROTO;
-    case CURLE_OUT_OF_MEMORY:
-        return -ENOMEM;
-    default:
-        return -EIO;
     }
+    if (code == CURLE_COULDNT_CONNECT) {
+        return request->refused ? -EACCES : connect_failure(request);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+        if (codes[i][0] == (int)code) {
+            return codes[i][1];
+        }
+    }
+    return -EIO;
 }
 
 static void free_request(struct http_request *request) {

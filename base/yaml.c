@@ -1,6 +1,7 @@
 #include "base/yaml.h"
 
 #include "base/err.h"
+#include "base/strings.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -14,15 +15,6 @@
 #define YAML_MAX_NODES 4096
 
 /* --- words --- */
-
-static bool is_word(const char *s, const char *const words[]) {
-    for (; *words; words++) {
-        if (strcmp(s, *words) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static json_t *typed_number(const char *s, size_t len) {
     if (len > 40 || strspn(s, "+-.0123456789eE") != len || !strpbrk(s, "0123456789")) {
@@ -46,44 +38,27 @@ static json_t *plain_scalar(const char *s, size_t len) {
     if (strlen(s) != len) {
         return NULL;
     }
-    if (is_word(s, nulls)) {
+    if (strings_hold(nulls, s)) {
         return json_null();
     }
-    if (is_word(s, yes) || is_word(s, no)) {
-        return json_boolean(is_word(s, yes));
+    if (strings_hold(yes, s) || strings_hold(no, s)) {
+        return json_boolean(strings_hold(yes, s));
     }
     return typed_number(s, len);
 }
 
-/* What a person can do about a complaint of libyaml's, " (…)"; "" when that is not known.
- */
+struct yaml_cure {
+    const char *problem, *cure;
+};
+#include "base/yaml_cures_table.h"
+
+/* What a person can do about a complaint of libyaml's; NULL when that is not known. */
 static const char *problem_cure(const char *problem) {
-    static const struct {
-        const char *problem, *cure;
-    } cures[] = {
-        {"mapping values are not allowed", " (a value with \": \" in it must be quoted)"},
-        {"could not find expected ':'", " (a line here is no \"key: value\")"},
-        {"cannot start any token",
-         " (indent with spaces; a value that begins with @, ` or % must be quoted)"},
-        {"unexpected end of stream", " (a quote is not closed)"},
-        {"unexpected document indicator", " (a quote is not closed)"},
-        {"did not find expected key",
-         " (indented otherwise than the lines above, or text after a closed quote or "
-         "bracket)"},
-        {"did not find expected ',' or", " (a bracket is not closed)"},
-        {"did not find expected <document start>",
-         " (indented otherwise than the lines above)"},
-        {"did not find expected '-' indicator",
-         " (indented otherwise than the lines above)"},
-        {"unknown escape character",
-         " (a backslash within double quotes is written \\\\)"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cures); i++) {
-        if (strstr(problem, cures[i].problem)) {
-            return cures[i].cure;
-        }
+    const struct yaml_cure *c = yaml_cures;
+    while (c->problem && !strstr(problem, c->problem)) {
+        c++;
     }
-    return "";
+    return c->cure;
 }
 
 /* --- reading --- */
@@ -172,7 +147,8 @@ static int next_event(struct reader *r, yaml_event_t *event) {
     }
     const char *problem = r->parser.problem ? r->parser.problem : "not YAML";
     char what[256];
-    snprintf(what, sizeof what, "%s%s", problem, problem_cure(problem));
+    const char *cure = problem_cure(problem);
+    snprintf(what, sizeof what, cure ? "%s (%s)" : "%s", problem, cure);
     return complain(r, problem_place(r),
                     r->parser.error == YAML_READER_ERROR ? YAML_BAD_BYTES : YAML_SYNTAX,
                     what);

@@ -71,29 +71,24 @@ struct daemon {
 
 /* --- roots and the client --- */
 
-static char **copy_roots(char *const *from, const json_t *more) {
-    size_t own = 0, n = json_array_size(more);
-    while (from[own]) {
-        own++;
-    }
-    char **roots = xcalloc(own + n + 1, sizeof *roots);
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        const char *path = json_string_value(json_array_get(more, i));
-        if (strlen(path) < PATH_MAX) { /* every call copies them; no file has a longer */
-            roots[count++] = xstrdup(path);
+/* The client's own before the configuration's. */
+static char **join_roots(const json_t *own, char *const *configured) {
+    autojson *all = json_array();
+    json_each(own, i, path) {
+        if (json_string_length(path) < PATH_MAX) { /* every call copies them */
+            json_array_append(all, path);
         }
     }
-    for (size_t i = 0; i < own; i++) {
-        roots[count++] = xstrdup(from[i]);
+    for (; *configured; configured++) {
+        json_array_append_new(all, json_string_nocheck(*configured));
     }
-    return roots;
+    return strings_from(all);
 }
 
 static void set_roots(void *data, const json_t *paths) {
     struct daemon *d = data;
     strings_free(d->roots);
-    d->roots = copy_roots(d->config->roots, paths);
+    d->roots = join_roots(paths, d->config->roots);
     d->origin.roots = (const char *const *)d->roots;
     if (d->skills) {
         skills_set_roots(d->skills, d->origin.roots);

@@ -97,36 +97,16 @@ static int read_served(const char *folder, const char *path, struct buf *bytes,
     return rc;
 }
 
+struct mime_type {
+    const char *ending, *name;
+};
+#include "daemon/mime_types_table.h"
+
 static const char *mime_type(const char *path) {
-    static const char *const types[][2] = {
-        {".md", "text/markdown"},
-        {".txt", "text/plain"},
-        {".json", "application/json"},
-        {".yaml", "application/yaml"},
-        {".yml", "application/yaml"},
-        {".toml", "application/toml"},
-        {".py", "text/x-python"},
-        {".sh", "application/x-sh"},
-        {".js", "text/javascript"},
-        {".html", "text/html"},
-        {".css", "text/css"},
-        {".csv", "text/csv"},
-        {".c", "text/x-c"},
-        {".h", "text/x-c"},
-        {".cu", "text/x-cuda"},
-        {".cuh", "text/x-cuda"},
-        {".cpp", "text/x-c++"},
-        {".svg", "image/svg+xml"},
-        {".png", "image/png"},
-        {".jpg", "image/jpeg"},
-        {".gif", "image/gif"},
-        {".pdf", "application/pdf"},
-        {".zip", "application/zip"},
-    };
     const char *dot = strrchr(path_basename(path), '.');
-    for (size_t i = 0; dot && i < ARRAY_LEN(types); i++) {
-        if (strcasecmp(dot, types[i][0]) == 0) {
-            return types[i][1];
+    for (const struct mime_type *t = mime_types; dot && t->ending; t++) {
+        if (strcasecmp(dot, t->ending) == 0) {
+            return t->name;
         }
     }
     return "application/octet-stream";

@@ -254,33 +254,36 @@ __attribute__((format(printf, 1, 0))) static char *format_clean(const char *fmt,
     return clean_dup(text);
 }
 
-void call_fail(struct call *call, enum call_fault fault, const char *reason,
-               const char *hint, const char *fmt, ...) {
+/* failure is taken. */
+static void fail(struct call *call, struct call_failure failure) {
     if (answering(call)) {
-        va_list args;
-        va_start(args, fmt);
-        call->failure = (struct call_failure){.fault = fault,
-                                              .message = format_clean(fmt, args),
-                                              .reason = xstrdup(reason ? reason : ""),
-                                              .hint = hint ? clean_dup(hint) : NULL};
-        va_end(args);
+        call->failure = failure;
         finish(call, CALL_FAILED);
+    } else {
+        failure_finish(&failure);
     }
     answered(call);
 }
 
+void call_fail(struct call *call, enum call_fault fault, const char *reason,
+               const char *hint, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    fail(call, (struct call_failure){.fault = fault,
+                                     .message = format_clean(fmt, args),
+                                     .reason = xstrdup(reason ? reason : ""),
+                                     .hint = hint ? clean_dup(hint) : NULL});
+    va_end(args);
+}
+
 void call_fail_param(struct call *call, const char *path, const char *fmt, ...) {
-    if (answering(call)) {
-        va_list args;
-        va_start(args, fmt);
-        call->failure = (struct call_failure){.fault = CALL_BAD_PARAMS,
-                                              .message = format_clean(fmt, args),
-                                              .reason = xstrdup("bad_params"),
-                                              .path = path ? clean_dup(path) : NULL};
-        va_end(args);
-        finish(call, CALL_FAILED);
-    }
-    answered(call);
+    va_list args;
+    va_start(args, fmt);
+    fail(call, (struct call_failure){.fault = CALL_BAD_PARAMS,
+                                     .message = format_clean(fmt, args),
+                                     .reason = xstrdup("bad_params"),
+                                     .path = path ? clean_dup(path) : NULL});
+    va_end(args);
 }
 
 /* --- on the way --- */

@@ -12,14 +12,12 @@ struct starter {
 };
 
 static unsigned running, waiting, asking;
-static struct call_turn *first, *last; /* of those that wait */
-static uv_loop_t *process_loop;        /* theirs */
-static struct starter *starter;        /* NULL: nothing can be started */
+static TAILQ_HEAD(, call_turn) queue = TAILQ_HEAD_INITIALIZER(queue);
+static uv_loop_t *process_loop; /* theirs */
+static struct starter *starter; /* NULL: nothing can be started */
 
 static void unlist(struct call_turn *turn) {
-    *(turn->prev ? &turn->prev->next : &first) = turn->next;
-    *(turn->next ? &turn->next->prev : &last) = turn->prev;
-    turn->next = turn->prev = NULL;
+    TAILQ_REMOVE(&queue, turn, link);
     waiting--;
 }
 
@@ -28,13 +26,13 @@ static void on_closed(uv_handle_t *handle) {
 }
 
 static bool may_start(void) {
-    return first && running < CALL_MAX_RUNNING;
+    return !TAILQ_EMPTY(&queue) && running < CALL_MAX_RUNNING;
 }
 
 static void on_idle(uv_idle_t *idle) {
     uint64_t end = uv_hrtime() + TURN_NS;
     while (may_start() && uv_hrtime() < end) {
-        struct call_turn *turn = first;
+        struct call_turn *turn = TAILQ_FIRST(&queue);
         unlist(turn);
         turn->state = CALL_TURN_RUNS;
         running++;
@@ -59,14 +57,12 @@ enum call_turn_state call_queue_enter(struct call_turn *turn, uv_loop_t *loop) {
     if (waiting >= CALL_MAX_WAITING || asking >= CALL_MAX_WAITING) {
         return CALL_TURN_NONE;
     }
-    if (!first && running < CALL_MAX_RUNNING) {
+    if (TAILQ_EMPTY(&queue) && running < CALL_MAX_RUNNING) {
         running++;
         return turn->state = CALL_TURN_RUNS;
     }
     process_loop = loop;
-    turn->prev = last;
-    *(last ? &last->next : &first) = turn;
-    last = turn;
+    TAILQ_INSERT_TAIL(&queue, turn, link);
     waiting++;
     return turn->state = CALL_TURN_WAITS;
 }

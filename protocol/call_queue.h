@@ -5,6 +5,7 @@
  * A call that waits for its caller's input takes no turn: the input may itself come with
  * a call that waits. */
 #include <stdbool.h>
+#include <sys/queue.h>
 #include <uv.h>
 
 struct call_turn { /* embedded in a call */
@@ -15,7 +16,7 @@ struct call_turn { /* embedded in a call */
         CALL_TURN_ASKS, /* for input */
     } state;
     void (*start)(struct call_turn *turn); /* from the loop, when it waited */
-    struct call_turn *next, *prev;
+    TAILQ_ENTRY(call_turn) link;           /* of those that wait */
 };
 
 /* CALL_TURN_RUNS: begin at once. CALL_TURN_WAITS: start comes, unless it leaves before.

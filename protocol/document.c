@@ -1,6 +1,7 @@
 #include "protocol/document.h"
 
 #include "base/mem.h"
+#include "base/strings.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -39,15 +40,6 @@ static bool matches_path(const struct document_kind *kind, const char *path) {
     return false;
 }
 
-static bool matches_language(const struct document_kind *kind, const char *language) {
-    for (size_t i = 0; language && kind->languages && kind->languages[i]; i++) {
-        if (strcmp(kind->languages[i], language) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The name decides first: editors give "cpp" and "plaintext" for much. */
 const struct document_kind *document_kind_find(const struct document_kinds *kinds,
                                                const char *path, const char *language) {
@@ -57,7 +49,8 @@ const struct document_kind *document_kind_find(const struct document_kinds *kind
         }
     }
     for (size_t i = 0; kinds->list[i]; i++) {
-        if (matches_language(kinds->list[i], language)) {
+        const char *const *languages = kinds->list[i]->languages;
+        if (language && languages && strings_hold(languages, language)) {
             return kinds->list[i];
         }
     }

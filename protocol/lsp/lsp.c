@@ -4,8 +4,87 @@
 #include "base/mem.h"
 #include "protocol/uri.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ASK_EVERY_MS 2000
+
+/* --- the editor's process, by initialize's processId ---
+ *
+ * A pidfd becomes readable at its end; where the kernel has none (before 5.3), or the
+ * process is gone already, it is asked for every two seconds. */
+
+static void handle_closed(uv_handle_t *handle) {
+    struct lsp *l = handle->data;
+    if (--l->open_handles == 0) {
+        free(l);
+    }
+}
+
+static void handle_close(struct lsp *l, uv_handle_t *handle) {
+    handle->data = l;
+    uv_close(handle, handle_closed);
+}
+
+int lsp_exit_code(const struct lsp *l) {
+    return l->state == LSP_SHUT_DOWN ? 0 : 1;
+}
+
+static void parent_gone(struct lsp *l) {
+    uv_timer_stop(&l->parent_timer);
+    if (l->parent_fd >= 0) {
+        uv_poll_stop(&l->parent_poll);
+    }
+    l->host->quit(l->host->data, lsp_exit_code(l));
+}
+
+static void poll_fired(uv_poll_t *poll, int status, int events) {
+    (void)status;
+    (void)events;
+    parent_gone(container_of(poll, struct lsp, parent_poll));
+}
+
+static void parent_timer_fired(uv_timer_t *timer) {
+    struct lsp *l = container_of(timer, struct lsp, parent_timer);
+    if (kill(l->parent_pid, 0) < 0 && errno == ESRCH) {
+        parent_gone(l);
+    }
+}
+
+static bool poll_start(struct lsp *l) {
+    int fd = (int)syscall(SYS_pidfd_open, l->parent_pid, 0);
+    if (fd < 0) {
+        return false;
+    }
+    if (uv_poll_init(l->host->origin->loop, &l->parent_poll, fd) < 0) {
+        close(fd);
+        return false;
+    }
+    l->parent_fd = fd;
+    l->open_handles++;
+    uv_unref((uv_handle_t *)&l->parent_poll);
+    return uv_poll_start(&l->parent_poll, UV_READABLE, poll_fired) == 0;
+}
+
+static void parent_watch(struct lsp *l, int pid) {
+    l->parent_pid = pid;
+    if (!poll_start(l)) {
+        uv_timer_start(&l->parent_timer, parent_timer_fired, ASK_EVERY_MS, ASK_EVERY_MS);
+    }
+}
+
+static void parent_close(struct lsp *l) {
+    handle_close(l, (uv_handle_t *)&l->parent_timer);
+    if (l->parent_fd >= 0) {
+        handle_close(l, (uv_handle_t *)&l->parent_poll);
+        close(l->parent_fd);
+        l->parent_fd = -1;
+    }
+}
 
 /* --- what is due --- */
 
@@ -73,7 +152,7 @@ static void initialize(struct lsp *l, struct rpc_call *call) {
     tell_client(l, params);
     lsp_workspace_read(l, params);
     if (pid > 0 && pid <= INT_MAX) {
-        lsp_parent_watch(l, (int)pid);
+        parent_watch(l, (int)pid);
     }
     rpc_reply(call, json_pack("{s:o, s:{s:s, s:s}}", "capabilities", capabilities(l),
                               "serverInfo", "name", l->host->name, "version",
@@ -206,6 +285,6 @@ void lsp_free(struct lsp *l) {
     lsp_progress_free(l);
     json_decref(take(l->folders));
     json_decref(take(l->settings));
-    lsp_parent_close(l);
-    lsp_handle_close(l, (uv_handle_t *)&l->timer);
+    parent_close(l);
+    handle_close(l, (uv_handle_t *)&l->timer);
 }

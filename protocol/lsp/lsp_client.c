@@ -4,8 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-
-#include <stdarg.h>
 #include <string.h>
 
 /* The value at a path of keys, NULL-terminated. */
@@ -121,17 +119,9 @@ void lsp_notice(struct lsp *l, const char *sentence) {
 
 static void ignore_response(struct rpc_request *request, int status, const json_t *result,
                             const json_t *error, void *data) {
-    (void)request;
-    (void)status;
-    (void)result;
-    (void)error;
-    (void)data;
+    (void)request, (void)status, (void)result, (void)error, (void)data;
 }
 
 void lsp_tell(struct lsp *l, const char *method, json_t *params) {
     rpc_request_start(l->peer, method, params, ignore_response, NULL);
-}
-
-void lsp_nudge(struct lsp *l, const char *method) {
-    lsp_tell(l, method, NULL);
 }

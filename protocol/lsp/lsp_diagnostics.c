@@ -128,10 +128,10 @@ static void set_result(struct lsp_document *d, json_t *result) {
         return;
     }
     if (d->kind->lenses && d->lsp->client.refresh_lenses) {
-        lsp_nudge(d->lsp, "workspace/codeLens/refresh");
+        lsp_tell(d->lsp, "workspace/codeLens/refresh", NULL);
     }
     if (d->kind->hints && d->lsp->client.refresh_hints) {
-        lsp_nudge(d->lsp, "workspace/inlayHint/refresh");
+        lsp_tell(d->lsp, "workspace/inlayHint/refresh", NULL);
     }
 }
 
@@ -153,10 +153,10 @@ void lsp_document_answered(struct lsp_document *d, json_t *findings, json_t *out
     lsp_document_set_outcome(d, outcome);
     if (!same && d->checked && lsp_document_judged(d) && join_findings(d) &&
         d->lsp->client.pull && d->lsp->client.refresh_diagnostics) {
-        lsp_nudge(d->lsp, "workspace/diagnostic/refresh");
+        lsp_tell(d->lsp, "workspace/diagnostic/refresh", NULL);
     }
     if (!same_lens && d->lsp->client.refresh_lenses) {
-        lsp_nudge(d->lsp, "workspace/codeLens/refresh");
+        lsp_tell(d->lsp, "workspace/codeLens/refresh", NULL);
     }
 }
 
@@ -174,7 +174,7 @@ static void take_answer(struct lsp_document *d, json_t *findings, json_t *result
     bool pulled = waiters_answer(d);
     if (full && differs && !pulled && d->lsp->client.pull &&
         d->lsp->client.refresh_diagnostics) {
-        lsp_nudge(d->lsp, "workspace/diagnostic/refresh");
+        lsp_tell(d->lsp, "workspace/diagnostic/refresh", NULL);
     }
 }
 

@@ -214,7 +214,7 @@ void lsp_did_save(struct lsp *l, const json_t *params) {
         lsp_check_start(d, DOCUMENT_FULL);
         lsp_check_dependents(d);
         if (l->client.refresh_lenses) {
-            lsp_nudge(l, "workspace/codeLens/refresh"); /* a file may be new */
+            lsp_tell(l, "workspace/codeLens/refresh", NULL); /* a file may be new */
         }
     }
 }

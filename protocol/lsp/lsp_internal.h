@@ -1,9 +1,8 @@
 #pragma once
 /* lsp_internal: what the files of the LSP face share; nobody else includes it.
  *
- * lsp.c              lifecycle and dispatch
+ * lsp.c              lifecycle, dispatch, watching the editor's process
  * lsp_client.c       what the client can do, and telling it something
- * lsp_parent.c       watching the editor's process
  * lsp_position.c     bytes <-> positions
  * lsp_text.c         a text that is edited
  * lsp_document.c     one open document: its text, its path, what fits it
@@ -122,21 +121,14 @@ struct lsp {
     unsigned open_handles; /* the struct is freed with the last */
 };
 
-/* Close a handle of struct lsp. */
-void lsp_handle_close(struct lsp *l, uv_handle_t *handle);
 /* type: 1 error, 2 warning, 3 info. */
 void lsp_log(struct lsp *l, int type, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* What keeps documents from being checked: shown once, a sentence of a kind's. */
 void lsp_notice(struct lsp *l, const char *sentence);
-/* A request whose answer is of no interest (`workspace/codeLens/refresh`). */
-void lsp_nudge(struct lsp *l, const char *method);
-/* The same with params (stolen). */
+/* A request whose answer is of no interest (`workspace/codeLens/refresh`). params are
+ * stolen; NULL: none. */
 void lsp_tell(struct lsp *l, const char *method, json_t *params);
-
-/* Watch the process that started us; host->quit when it is gone. */
-void lsp_parent_watch(struct lsp *l, int pid);
-void lsp_parent_close(struct lsp *l);
 
 /* --- the workspace --- */
 

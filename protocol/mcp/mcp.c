@@ -1,7 +1,11 @@
 /* The MCP face: one message in, the method that its era has for it. */
 #include "protocol/mcp/mcp_internal.h"
 
+#include "protocol/uri.h"
+
 #include <string.h>
+
+#define MAX_ROOTS 256
 
 struct mcp *mcp_new(const struct face_host *host, struct rpc_peer *peer) {
     struct mcp *m = xcalloc(1, sizeof *m);
@@ -35,6 +39,44 @@ void mcp_free(struct mcp *m) {
 
 void mcp_closing(struct mcp *m) {
     mcp_listens_stop(m, true);
+}
+
+/* --- roots: the folders a legacy client works in. A modern one cannot be asked --- */
+
+static json_t *paths_of(const json_t *roots) {
+    json_t *paths = json_array();
+    json_each(roots, i, root) {
+        const char *uri = json_string_value(json_object_get(root, "uri"));
+        autofree char *path = uri && i < MAX_ROOTS ? uri_to_path(uri) : NULL;
+        if (path) {
+            json_array_append_new(paths, json_string(path));
+        }
+    }
+    return paths;
+}
+
+static void on_roots(struct rpc_request *request, int status, const json_t *result,
+                     const json_t *error, void *data) {
+    struct mcp *m = data;
+    (void)request, (void)status, (void)error;
+    m->roots_request = NULL;
+    const json_t *roots = json_object_get(result, "roots");
+    if (json_is_array(roots) && m->host->set_roots) {
+        autojson *paths = paths_of(roots);
+        m->host->set_roots(m->host->data, paths);
+    }
+}
+
+/* When it said that it has some. */
+static void ask_roots(struct mcp *m) {
+    if (!m->initialized || !m->client_has_roots) {
+        return;
+    }
+    /* An answer on its way may be older than this change: ask again and forget it. */
+    if (m->roots_request) {
+        rpc_request_abandon(take(m->roots_request));
+    }
+    m->roots_request = rpc_request_start(m->peer, "roots/list", NULL, on_roots, m);
 }
 
 /* --- messages --- */
@@ -85,7 +127,7 @@ bool mcp_notification(struct mcp *m, const char *method, json_t *params) {
         }
     } else if (strcmp(method, "notifications/initialized") == 0 ||
                strcmp(method, "notifications/roots/list_changed") == 0) {
-        mcp_roots_ask(m);
+        ask_roots(m);
     }
     return true;
 }

@@ -78,13 +78,14 @@ void mcp_reply_kept(const struct mcp_message *msg, enum mcp_kept which, mcp_make
     rpc_reply_text(msg->call, *text);
 }
 
-void mcp_refuse(const struct mcp_message *msg, const char *fmt, ...) {
+bool mcp_refuse(const struct mcp_message *msg, const char *fmt, ...) {
     char text[512];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     rpc_error(msg->call, RPC_INVALID_PARAMS, NULL, "%s", text);
+    return false;
 }
 
 void mcp_refuse_status(const struct mcp_message *msg, int status, const char *why) {

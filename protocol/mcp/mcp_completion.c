@@ -33,55 +33,41 @@ static json_t *completion_of(json_t *values) {
                      (json_int_t)total, "hasMore", total > MAX_VALUES);
 }
 
-/* A prompt's suggestions, or false after refusing. */
-static bool complete_prompt(const struct mcp_message *msg, const char *ref,
-                            const char *argument, const char *value, json_t **ret) {
-    const struct prompt *p = ref ? mcp_prompt_find(msg->mcp, ref) : NULL;
-    if (!p) {
-        mcp_refuse(msg, "Unknown prompt: %.128s", ref ? ref : "ref.name is not a string");
-        return false;
-    }
-    *ret = p->complete ? p->complete(p->data, argument, value) : NULL;
-    return true;
-}
-
-static bool complete_resource(const struct mcp_message *msg, const char *ref,
-                              const char *argument, const char *value, json_t **ret) {
-    const struct resource_provider *p = ref ? mcp_provider_find(msg->mcp, ref) : NULL;
-    if (!p) {
-        mcp_refuse(msg, "Unknown resource template: %.256s",
-                   ref ? ref : "ref.uri is not a string");
-        return false;
-    }
-    *ret = p->complete ? p->complete(p->data, ref, argument, value) : NULL;
-    return true;
-}
-
 static void complete_ready(const struct mcp_message *msg) {
     const json_t *ref = json_object_get(msg->params, "ref");
     const json_t *argument = json_object_get(msg->params, "argument");
     const char *type = json_get_string(ref, "type", "");
     const char *name = json_get_string(argument, "name", NULL);
     const char *value = json_get_string(argument, "value", NULL);
+    bool of_prompt = strcmp(type, "ref/prompt") == 0;
+    const char *of = json_get_string(ref, of_prompt ? "name" : "uri", NULL);
+    const struct prompt *p = of_prompt && of ? mcp_prompt_find(msg->mcp, of) : NULL;
+    const struct resource_provider *r =
+        !of_prompt && of ? mcp_provider_find(msg->mcp, of) : NULL;
     json_t *values = NULL;
-    bool known;
     if (!name || !value) {
         mcp_refuse(msg, "argument must be {\"name\": string, \"value\": string}");
         return;
     }
-    if (strcmp(type, "ref/prompt") == 0) {
-        known = complete_prompt(msg, json_get_string(ref, "name", NULL), name, value,
-                                &values);
-    } else if (strcmp(type, "ref/resource") == 0) {
-        known = complete_resource(msg, json_get_string(ref, "uri", NULL), name, value,
-                                  &values);
-    } else {
+    if (!of_prompt && strcmp(type, "ref/resource") != 0) {
         mcp_refuse(msg, "ref.type must be \"ref/prompt\" or \"ref/resource\"");
         return;
     }
-    if (known) {
-        mcp_reply(msg, completion_of(values), MCP_UNCACHEABLE);
+    if (!p && !r) {
+        mcp_refuse(msg,
+                   of_prompt ? "Unknown prompt: %.128s"
+                             : "Unknown resource template: %.256s",
+                   of          ? of
+                   : of_prompt ? "ref.name is not a string"
+                               : "ref.uri is not a string");
+        return;
     }
+    if (p && p->complete) {
+        values = p->complete(p->data, name, value);
+    } else if (r && r->complete) {
+        values = r->complete(r->data, of, name, value);
+    }
+    mcp_reply(msg, completion_of(values), MCP_UNCACHEABLE);
 }
 
 /* Whose suggestions are wanted; nobody's when the reference is unknown. */

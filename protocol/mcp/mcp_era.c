@@ -6,6 +6,7 @@
  * initialize. */
 #include "protocol/mcp/mcp_internal.h"
 
+#include "base/strings.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -85,8 +86,7 @@ static bool check_modern(struct mcp_message *msg, const struct mcp_method *metho
     msg->era = MCP_MODERN;
     msg->version = MCP_2026_07_28;
     if (!json_is_string(version)) {
-        mcp_refuse(msg, "_meta: %sprotocolVersion must be a string", MCP_META);
-        return false;
+        return mcp_refuse(msg, "_meta: %sprotocolVersion must be a string", MCP_META);
     }
     if (strcmp(json_string_value(version), mcp_version_name(MCP_2026_07_28)) != 0) {
         refuse_version(msg, json_string_value(version));
@@ -99,12 +99,10 @@ static bool check_modern(struct mcp_message *msg, const struct mcp_method *metho
         return false;
     }
     if (!json_is_object(capabilities)) {
-        mcp_refuse(msg, "_meta: %sclientCapabilities must be an object", MCP_META);
-        return false;
+        return mcp_refuse(msg, "_meta: %sclientCapabilities must be an object", MCP_META);
     }
     if (info && !json_is_object(info)) {
-        mcp_refuse(msg, "_meta: %sclientInfo must be an object", MCP_META);
-        return false;
+        return mcp_refuse(msg, "_meta: %sclientInfo must be an object", MCP_META);
     }
     msg->capabilities = capabilities;
     tell_client(msg->mcp, info);
@@ -115,17 +113,16 @@ static bool check_legacy(struct mcp_message *msg, const struct mcp_method *metho
     msg->era = MCP_LEGACY;
     msg->version = msg->mcp->version;
     if (!(method->eras & MCP_LEGACY)) {
-        mcp_refuse(msg, "%s needs _meta with %sprotocolVersion", method->name, MCP_META);
-        return false;
+        return mcp_refuse(msg, "%s needs _meta with %sprotocolVersion", method->name,
+                          MCP_META);
     }
     if (!msg->mcp->initialized && method->start != mcp_initialize &&
         method->start != mcp_ping) {
-        mcp_refuse(
+        return mcp_refuse(
             msg,
             "%s came before initialize and without _meta: send initialize first, or "
             "say %sprotocolVersion in params._meta",
             method->name, MCP_META);
-        return false;
     }
     return true;
 }
@@ -133,8 +130,7 @@ static bool check_legacy(struct mcp_message *msg, const struct mcp_method *metho
 bool mcp_era_decide(struct mcp_message *msg, const struct mcp_method *method) {
     const json_t *meta = json_object_get(msg->params, "_meta");
     if (meta && !json_is_object(meta)) {
-        mcp_refuse(msg, "params._meta must be an object");
-        return false;
+        return mcp_refuse(msg, "params._meta must be an object");
     }
     msg->meta = meta;
     bool modern = meta_is_modern(meta);
@@ -146,40 +142,29 @@ bool mcp_era_decide(struct mcp_message *msg, const struct mcp_method *method) {
 
 /* Exactly what is served: a client asks for nothing that is not named here. */
 static json_t *capabilities_of(const struct mcp *m, enum mcp_version version) {
-    json_t *all = json_pack("{s:{s:b}}", "tools", "listChanged", 0);
-    if (mcp_has_resources(m)) {
-        json_object_set_new(all, "resources",
-                            json_pack("{s:b,s:b}", "subscribe", 1, "listChanged",
-                                      mcp_changing_provider(m) != NULL));
-    }
-    if (mcp_has_prompts(m)) {
-        json_object_set_new(all, "prompts", json_pack("{s:b}", "listChanged", 0));
-    }
-    if (mcp_has_completions(m) && version >= MCP_2025_03_26) {
-        json_object_set_new(all, "completions", json_object());
-    }
-    if (version == MCP_2025_11_25) {
-        json_object_set_new(
-            all, "tasks",
-            json_pack("{s:{},s:{s:{s:{}}}}", "cancel", "requests", "tools", "call"));
-    }
-    json_t *extensions = mcp_extensions_json(m);
+    bool completions = mcp_has_completions(m) && version >= MCP_2025_03_26;
+    autojson *extensions = mcp_extensions_json(m);
     if (version == MCP_2026_07_28) {
         json_object_set_new(extensions, MCP_TASKS_EXTENSION, json_object());
     }
-    if (version >= MCP_2025_11_25 && json_object_size(extensions)) {
-        json_object_set(all, "extensions", extensions);
-    }
-    json_decref(extensions);
-    return all;
+    bool extended = version >= MCP_2025_11_25 && json_object_size(extensions);
+    return json_pack(
+        "{s:{s:b},s:o*,s:o*,s:o*,s:o*,s:O*}", "tools", "listChanged", 0, "resources",
+        mcp_has_resources(m) ? json_pack("{s:b,s:b}", "subscribe", 1, "listChanged",
+                                         mcp_changing_provider(m) != NULL)
+                             : NULL,
+        "prompts", mcp_has_prompts(m) ? json_pack("{s:b}", "listChanged", 0) : NULL,
+        "completions", completions ? json_object() : NULL, "tasks",
+        version == MCP_2025_11_25
+            ? json_pack("{s:{},s:{s:{s:{}}}}", "cancel", "requests", "tools", "call")
+            : NULL,
+        "extensions", extended ? extensions : NULL);
 }
 
-static void add_instructions(const struct mcp *m, json_t *result) {
+static json_t *instructions_of(const struct mcp *m) {
     const char *text = m->host->instructions;
-    if (text && *text) {
-        size_t len = text_cut(text, strlen(text), MAX_INSTRUCTIONS);
-        json_object_set_new(result, "instructions", json_text(text, len));
-    }
+    return text && *text ? json_text(text, text_cut(text, strlen(text), MAX_INSTRUCTIONS))
+                         : NULL;
 }
 
 /* The client's own version when it is a legacy one, else our newest: the client leaves
@@ -215,19 +200,21 @@ void mcp_initialize(const struct mcp_message *msg) {
     /* Only this revision has batches, and there a server must take them. */
     rpc_peer_allow_batches(m->peer, m->version == MCP_2025_03_26);
     tell_client(m, info);
-    json_t *result = json_pack(
-        "{s:s,s:o,s:o}", "protocolVersion", mcp_version_name(m->version), "capabilities",
-        capabilities_of(m, m->version), "serverInfo", mcp_server_info(m, m->version));
-    add_instructions(m, result);
-    mcp_reply(msg, result, MCP_UNCACHEABLE);
+    mcp_reply(
+        msg,
+        json_pack("{s:s,s:o,s:o,s:o*}", "protocolVersion", mcp_version_name(m->version),
+                  "capabilities", capabilities_of(m, m->version), "serverInfo",
+                  mcp_server_info(m, m->version), "instructions", instructions_of(m)),
+        MCP_UNCACHEABLE);
 }
 
 void mcp_discover(const struct mcp_message *msg) {
-    json_t *result =
-        json_pack("{s:[s],s:o}", "supportedVersions", mcp_version_name(MCP_2026_07_28),
-                  "capabilities", capabilities_of(msg->mcp, MCP_2026_07_28));
-    add_instructions(msg->mcp, result);
-    mcp_reply(msg, result, MCP_STATIC);
+    mcp_reply(msg,
+              json_pack("{s:[s],s:o,s:o*}", "supportedVersions",
+                        mcp_version_name(MCP_2026_07_28), "capabilities",
+                        capabilities_of(msg->mcp, MCP_2026_07_28), "instructions",
+                        instructions_of(msg->mcp)),
+              MCP_STATIC);
 }
 
 void mcp_ping(const struct mcp_message *msg) {
@@ -236,18 +223,14 @@ void mcp_ping(const struct mcp_message *msg) {
 
 /* Accepted because some clients send it unasked; nothing is logged over the protocol. */
 void mcp_set_log_level(const struct mcp_message *msg) {
-    static const char *const levels[] = {"debug", "info",     "notice", "warning",
-                                         "error", "critical", "alert",  "emergency"};
+    static const char *const levels[] = {"debug",   "info",      "notice",
+                                         "warning", "error",     "critical",
+                                         "alert",   "emergency", NULL};
     const char *level = mcp_string_param(msg, "level");
-    if (!level) {
-        return;
+    if (level && strings_hold(levels, level)) {
+        mcp_reply(msg, json_object(), MCP_UNCACHEABLE);
+    } else if (level) {
+        mcp_refuse(msg, "level must be one of debug, info, notice, warning, error, "
+                        "critical, alert, emergency");
     }
-    for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
-        if (strcmp(level, levels[i]) == 0) {
-            mcp_reply(msg, json_object(), MCP_UNCACHEABLE);
-            return;
-        }
-    }
-    mcp_refuse(msg, "level must be one of debug, info, notice, warning, error, critical, "
-                    "alert, emergency");
 }

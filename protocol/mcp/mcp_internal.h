@@ -90,8 +90,9 @@ void mcp_reply_kept(const struct mcp_message *msg, enum mcp_kept which, mcp_make
 /* Adds the era's fields to an object that is about to be sent. */
 void mcp_decorate(const struct mcp *m, enum mcp_era era, json_t *result,
                   enum mcp_cache cache);
-/* Ends the request with RPC_INVALID_PARAMS. */
-void mcp_refuse(const struct mcp_message *msg, const char *fmt, ...)
+/* Ends the request with RPC_INVALID_PARAMS. False, so that `return mcp_refuse(…)` is one
+ * line. */
+bool mcp_refuse(const struct mcp_message *msg, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The same for the asker's mistake (-EINVAL, -ENOENT); another status is ours. */
 void mcp_refuse_status(const struct mcp_message *msg, int status, const char *why);
@@ -121,11 +122,6 @@ const struct mcp_method *mcp_method_find(const char *name);
 /* Decide the message's era and check what that era demands. False: it was refused. */
 bool mcp_era_decide(struct mcp_message *msg, const struct mcp_method *method);
 mcp_method_start mcp_initialize, mcp_discover, mcp_ping, mcp_set_log_level;
-
-/* --- mcp_roots.c --- */
-
-/* Ask a legacy client for its folders, when it said that it has some. */
-void mcp_roots_ask(struct mcp *m);
 
 /* --- mcp_result.c: what a call looks like as a tool result (new references) --- */
 

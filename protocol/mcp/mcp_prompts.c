@@ -54,21 +54,19 @@ void mcp_prompts_list(const struct mcp_message *msg) {
 static bool check_arguments(const struct mcp_message *msg, const struct prompt *p,
                             const json_t *given) {
     if (given && !json_is_object(given)) {
-        mcp_refuse(msg, "arguments must be an object");
-        return false;
+        return mcp_refuse(msg, "arguments must be an object");
     }
     json_each_member(given, name, value) {
         if (!json_is_string(value)) {
-            mcp_refuse(msg, "arguments.%.100s must be a string", name);
-            return false;
+            return mcp_refuse(msg, "arguments.%.100s must be a string", name);
         }
     }
     autojson *declared = arguments_of(p);
     json_each(declared, i, argument) {
         const char *name = json_get_string(argument, "name", "");
         if (json_get_bool(argument, "required", 0) && !json_object_get(given, name)) {
-            mcp_refuse(msg, "the prompt %s needs the argument \"%s\"", p->name, name);
-            return false;
+            return mcp_refuse(msg, "the prompt %s needs the argument \"%s\"", p->name,
+                              name);
         }
     }
     return true;

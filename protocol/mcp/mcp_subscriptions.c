@@ -236,14 +236,13 @@ static bool has_room(const struct mcp_message *msg) {
 static bool check_filter(const struct mcp_message *msg, const json_t *filter) {
     static const char *const lists[] = {"resourceSubscriptions", "taskIds"};
     if (!json_is_object(filter)) {
-        mcp_refuse(msg, "notifications must be an object");
-        return false;
+        return mcp_refuse(msg, "notifications must be an object");
     }
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         const json_t *list = json_object_get(filter, lists[i]);
         if (list && !json_is_array(list)) {
-            mcp_refuse(msg, "notifications.%s must be an array of strings", lists[i]);
-            return false;
+            return mcp_refuse(msg, "notifications.%s must be an array of strings",
+                              lists[i]);
         }
     }
     if (json_object_get(filter, "taskIds") &&

@@ -16,6 +16,14 @@ struct source {
     size_t bytes;
 };
 
+static struct buf take_attached(struct source from) {
+    struct buf attached = from.attached ? *from.attached : BUF_INIT(0);
+    if (from.attached) {
+        *from.attached = BUF_INIT(0);
+    }
+    return attached;
+}
+
 static void refuse(struct rpc_peer *peer, struct source from, const char *id, int code,
                    const char *why) {
     struct buf out = rpc_write_refusal(peer, id, code, why);
@@ -70,12 +78,8 @@ static void take_request(struct rpc_peer *peer, struct source from, json_t *mess
                               .message = json_incref(message),
                               .method = read->method,
                               .params = read->params,
-                              .attached = BUF_INIT(0),
+                              .attached = take_attached(from),
                               .bytes = from.bytes};
-    if (from.attached) {
-        call->attached = *from.attached;
-        *from.attached = BUF_INIT(0);
-    }
     if (from.batch) {
         from.batch->open++;
     }
@@ -164,11 +168,7 @@ static void start_parse(struct rpc_peer *peer, struct source from, const char *t
     struct rpc_parse *parse = xcalloc(1, sizeof *parse);
     parse->peer = peer;
     parse->mode = from.mode;
-    parse->attached = BUF_INIT(0);
-    if (from.attached) {
-        parse->attached = *from.attached;
-        *from.attached = BUF_INIT(0);
-    }
+    parse->attached = take_attached(from);
     parse->text = xmalloc(len + 1);
     memcpy(parse->text, text, len + 1);
     parse->len = len;

@@ -18,24 +18,12 @@ static bool check(const struct schema *s, const json_t *value,
 /* --- checking --- */
 
 unsigned schema_type_of(const json_t *value) {
-    switch (json_typeof(value)) {
-    case JSON_NULL:
-        return SCHEMA_NULL;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return SCHEMA_BOOLEAN;
-    case JSON_INTEGER:
-        return SCHEMA_INTEGER | SCHEMA_NUMBER;
-    case JSON_REAL:
-        return SCHEMA_NUMBER;
-    case JSON_STRING:
-        return SCHEMA_STRING;
-    case JSON_ARRAY:
-        return SCHEMA_ARRAY;
-    case JSON_OBJECT:
-        return SCHEMA_OBJECT;
-    }
-    return 0;
+    static const unsigned types[] = {
+        [JSON_NULL] = SCHEMA_NULL,     [JSON_TRUE] = SCHEMA_BOOLEAN,
+        [JSON_FALSE] = SCHEMA_BOOLEAN, [JSON_INTEGER] = SCHEMA_INTEGER | SCHEMA_NUMBER,
+        [JSON_REAL] = SCHEMA_NUMBER,   [JSON_STRING] = SCHEMA_STRING,
+        [JSON_ARRAY] = SCHEMA_ARRAY,   [JSON_OBJECT] = SCHEMA_OBJECT};
+    return types[json_typeof(value)];
 }
 
 static bool check_choices(const struct schema *s, const json_t *value,

@@ -68,33 +68,16 @@ bool schema_complain(struct schema_complaint *c, const struct schema_place *at,
     return false;
 }
 
-static const char *type_words(unsigned type) {
-    switch (type) {
-    case SCHEMA_NULL:
-        return "null";
-    case SCHEMA_BOOLEAN:
-        return "true or false";
-    case SCHEMA_INTEGER:
-        return "an integer";
-    case SCHEMA_NUMBER:
-        return "a number";
-    case SCHEMA_STRING:
-        return "a string";
-    case SCHEMA_ARRAY:
-        return "an array";
-    default:
-        return "an object";
-    }
-}
-
 static void add_types(struct buf *out, unsigned types) {
+    static const char *const words[] = {"null",     "true or false", "an integer",
+                                        "a number", "a string",      "an array",
+                                        "an object"};
     const char *separator = "";
     types &= types & SCHEMA_NUMBER ? ~(unsigned)SCHEMA_INTEGER : ~0u;
-    for (unsigned bit = 1; bit < SCHEMA_ANY; bit <<= 1) {
-        if (types & bit) {
-            types &= ~bit;
-            buf_adds(out, separator);
-            buf_adds(out, type_words(bit));
+    for (unsigned i = 0; i < ARRAY_LEN(words); i++) {
+        if (types & 1u << i) {
+            types &= ~(1u << i);
+            buf_addf(out, "%s%s", separator, words[i]);
             separator = types & (types - 1) ? ", " : " or ";
         }
     }
