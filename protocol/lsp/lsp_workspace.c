@@ -78,11 +78,12 @@ static void check_all(struct lsp *l) {
     }
 }
 
-/* Editors send all settings under the server's name, or the server's alone. */
+/* Editors send all settings under the server's name, or the server's alone. Nothing at
+ * all, as Emacs' eglot sends when nothing was set, takes back nothing. */
 static bool settings_take(struct lsp *l, json_t *settings) {
     json_t *own = json_object_get(settings, l->host->name);
     own = json_is_object(own) ? own : settings;
-    if (!json_is_object(own)) {
+    if (!json_is_object(own) || (own == settings && !json_object_size(own))) {
         return false;
     }
     json_decref(l->settings);
