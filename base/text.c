@@ -384,3 +384,16 @@ const char *text_size(char ret[static TEXT_SIZE_MAX], uint64_t bytes) {
              unit == 0 && bytes != 1 ? "s" : "");
     return ret;
 }
+
+const char *text_next_line(const char *s) {
+    s += strcspn(s, "\n");
+    return s + (*s == '\n');
+}
+
+size_t text_count(const char *s, size_t len, char c) {
+    size_t count = 0;
+    for (const char *end = s + len; (s = memchr(s, c, (size_t)(end - s))); s++) {
+        count++;
+    }
+    return count;
+}

@@ -36,6 +36,11 @@ int text_hex_digit(char c);
 /* The longest prefix of s of at most max bytes that ends on a code point boundary. */
 size_t text_cut(const char *s, size_t len, size_t max);
 
+/* Behind the end of the line that s is in: the next one, or the text's end. */
+const char *text_next_line(const char *s);
+/* How often c stands in the text. */
+size_t text_count(const char *s, size_t len, char c);
+
 /* Code points in the UTF-8 text s. */
 size_t text_code_points(const char *s, size_t len);
 

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "skills/check/skill_check.h"
 #include "skills/format/tokens.h"
 #include "skills/generation/markdown_write.h"
@@ -86,7 +87,7 @@ static char *tidy(const char *text) {
     struct buf out = BUF_INIT(MAX_BODY);
     bool blank = false;
     size_t fence = 0; /* backticks of the one that is open */
-    for (const char *line = text; *line;) {
+    for (const char *line = text; *line; line = text_next_line(line)) {
         size_t len = strcspn(line, "\n"), ticks = strspn(line, "`");
         if (ticks >= 3 && (!fence || (ticks >= fence && ticks == len))) {
             fence = fence ? 0 : ticks;
@@ -96,7 +97,6 @@ static char *tidy(const char *text) {
             buf_adds(&out, "\n");
         }
         blank = len == 0;
-        line += len + (line[len] == '\n');
     }
     while (out.len > 1 && out.data[out.len - 2] == '\n') {
         out.data[--out.len] = '\0';
@@ -180,11 +180,7 @@ static void render(struct writing *w) {
 /* --- places --- */
 
 static int line_of(const char *text, const char *at) {
-    int line = 1;
-    for (; text < at; text++) {
-        line += *text == '\n';
-    }
-    return line;
+    return 1 + (int)text_count(text, (size_t)(at - text), '\n');
 }
 
 /* Where every unit stands now. tidy() drops blank lines alone, so the first line of a
@@ -210,11 +206,7 @@ static void find_places(struct writing *w) {
             }
             u->line = line_of(w->text, found);
             w->first_line = u->line < w->first_line ? u->line : w->first_line;
-            size_t len = strlen(u->text);
-            u->end_line = u->line;
-            for (size_t k = 0; k < len; k++) {
-                u->end_line += u->text[k] == '\n';
-            }
+            u->end_line = u->line + (int)text_count(u->text, strlen(u->text), '\n');
             at = found + strlen(first);
         }
     }
@@ -328,9 +320,8 @@ static void drop_unsafe_asides(struct writing *w) {
 
 static void cite(json_t *evidence, const struct unit *u) {
     int line = u->line;
-    for (const char *s = u->text; *s; line++) {
-        size_t len = strcspn(s, "\n");
-        for (size_t i = 0; len && i < u->evidence->count && i < MAX_CITED; i++) {
+    for (const char *s = u->text; *s; s = text_next_line(s), line++) {
+        for (size_t i = 0; *s != '\n' && i < u->evidence->count && i < MAX_CITED; i++) {
             char name[EVIDENCE_NAME_SIZE];
             enum evidence_role role = u->evidence->list[i].role;
             evidence_name(name, u->evidence->list[i]);
@@ -338,7 +329,6 @@ static void cite(json_t *evidence, const struct unit *u) {
                                   json_pack("{s:i,s:s,s:s}", "line", line, "event", name,
                                             "shows", evidence_role_name(role)));
         }
-        s += len + (s[len] == '\n');
     }
 }
 

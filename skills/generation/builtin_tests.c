@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "skills/generation/builtin_skill.h"
 #include "skills/generation/builtin_wanted.h"
 #include "skills/generation/builtin_words.h"
@@ -110,19 +111,11 @@ static void ask_run(struct making *m, const struct lesson_fix *f,
     want(c, "contains", stem);
 }
 
-static size_t count_lines(const char *text) {
-    size_t lines = 0;
-    for (; *text; text++) {
-        lines += *text == '\n';
-    }
-    return lines;
-}
-
 static void ask_edit(struct making *m, const struct lesson_fix *f,
                      const struct lesson_change *change, size_t lesson) {
     autofree char *old = wanted_lines(change->to, '-');
     autofree char *now = wanted_lines(change->to, '+');
-    size_t lines = count_lines(now) + 4;
+    size_t lines = text_count(now, strlen(now), '\n') + 4;
     if (!*now || change->created || lines > MAX_LINES) {
         return;
     }

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "skills/generation/builtin_words.h"
 #include "skills/generation/markdown_write.h"
 
@@ -37,21 +38,16 @@ static bool same_line(const char *a, const char *b) {
     return len && len == strcspn(b, "\n") && memcmp(a + 1, b + 1, len - 1) == 0;
 }
 
-static const char *next_line(const char *s) {
-    s += strcspn(s, "\n");
-    return s + (*s == '\n');
-}
-
 /* Lines that go and come again, in a change of "-" lines and then "+" lines, are what
  * stands around it: " ". */
 static void add_diff(struct buf *out, const char *diff) {
     const char *old[DIFF_LINES], *now[DIFF_LINES];
     size_t olds = 0, nows = 0, head = 0, tail = 0;
     const char *s = diff;
-    for (; *s == '-' && olds < DIFF_LINES; s = next_line(s)) {
+    for (; *s == '-' && olds < DIFF_LINES; s = text_next_line(s)) {
         old[olds++] = s;
     }
-    for (; *s == '+' && nows < DIFF_LINES; s = next_line(s)) {
+    for (; *s == '+' && nows < DIFF_LINES; s = text_next_line(s)) {
         now[nows++] = s;
     }
     if (*s) { /* of another form, or longer */
@@ -178,14 +174,6 @@ static void add_limit(struct units *u, const struct lesson_limit *limit) {
 
 /* --- files --- */
 
-static size_t count_lines(const char *text) {
-    size_t lines = 0;
-    for (; *text; text++) {
-        lines += *text == '\n';
-    }
-    return lines;
-}
-
 /* Part of what ended an error: of another nothing shows that it is right. */
 static bool is_proven(const struct lessons *l, const struct lesson_file *f) {
     for (size_t i = 0; i < l->fix_count; i++) {
@@ -236,7 +224,7 @@ static char *reference_path(const json_t *files, const char *path, const char *e
 static void add_file(struct units *u, const struct builtin_request *q,
                      const struct lesson_file *f, size_t *inlined) {
     struct buf b = BUF_INIT(MAX_UNIT);
-    size_t lines = count_lines(f->text);
+    size_t lines = text_count(f->text, f->len, '\n');
     bool aside = json_object_get(q->aside, f->path) || lines > MAX_INLINE_LINES ||
                  *inlined + lines > MAX_INLINE_TOTAL || strstr(f->path, ".md");
     if (aside) {
@@ -267,7 +255,8 @@ static void add_files(struct units *u, const struct builtin_request *q) {
     for (int aside = 0; aside < 2; aside++) { /* the short ones first */
         for (size_t i = 0; i < q->lessons->file_count && added < MAX_FILES; i++) {
             const struct lesson_file *f = &q->lessons->files[i];
-            bool is_long = count_lines(f->text ? f->text : "") > MAX_INLINE_LINES;
+            bool is_long =
+                text_count(f->text ? f->text : "", f->len, '\n') > MAX_INLINE_LINES;
             if (is_long != (aside == 1) || !is_proven(q->lessons, f) ||
                 !is_worth_keeping(f)) {
                 continue;

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -111,12 +112,10 @@ char *wanted_stem(const char *text, const char *told) {
 
 char *wanted_lines(const char *diff, char mark) {
     struct buf out = BUF_INIT(64u << 10);
-    for (const char *s = diff; *s;) {
-        size_t len = strcspn(s, "\n");
+    for (const char *s = diff; *s; s = text_next_line(s)) {
         if (*s == mark) {
-            buf_addf(&out, "%.*s\n", (int)(len - 1), s + 1);
+            buf_addf(&out, "%.*s\n", (int)strcspn(s + 1, "\n"), s + 1);
         }
-        s += len + (s[len] == '\n');
     }
     return buf_detach(&out);
 }

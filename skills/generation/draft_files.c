@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -63,23 +64,19 @@ static char *path_at(const char *line) {
 
 /* The next line that begins a file, or the end. */
 static const char *next_file(const char *text) {
-    for (const char *line = text; *line;) {
+    for (const char *line = text; *line; line = text_next_line(line)) {
         autofree char *path = path_at(line);
         if (path) {
             return line;
         }
-        line += strcspn(line, "\n");
-        line += *line == '\n';
     }
     return text + strlen(text);
 }
 
 size_t draft_fence_lines(const char *text, size_t ticks) {
     size_t count = 0;
-    for (const char *line = text; *line;) {
+    for (const char *line = text; *line; line = text_next_line(line)) {
         count += strspn(line, "`") >= ticks;
-        line += strcspn(line, "\n");
-        line += *line == '\n';
     }
     return count;
 }
@@ -107,8 +104,7 @@ static char *file_text(const char *text, size_t len) {
     size_t ticks = strspn(from, "`");
     bool fenced = ticks >= 3;
     if (fenced) {
-        from += strcspn(from, "\n");
-        from += *from == '\n';
+        from = text_next_line(from);
     }
     len = strlen(from);
     bool odd = draft_fence_lines(from, 3) % 2 == 1;

@@ -3,8 +3,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "skills/generation/draft_files.h"
 #include "skills/format/skill_name.h"
+#include "skills/generation/draft_files.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -50,9 +50,8 @@ static size_t fence_at(const char *line) {
 /* The line that opens the frontmatter, or NULL. */
 static const char *find_opening(const char *text, size_t *fence) {
     *fence = 0;
-    for (const char *line = text; *line;) {
-        size_t len = strcspn(line, "\n");
-        size_t bare = len;
+    for (const char *line = text; *line; line = text_next_line(line)) {
+        size_t bare = strcspn(line, "\n");
         while (bare && isspace((unsigned char)line[bare - 1])) {
             bare--;
         }
@@ -60,7 +59,6 @@ static const char *find_opening(const char *text, size_t *fence) {
             return line;
         }
         *fence = fence_at(line) ? fence_at(line) : (bare ? 0 : *fence);
-        line += len + (line[len] == '\n');
     }
     return NULL;
 }
@@ -68,13 +66,11 @@ static const char *find_opening(const char *text, size_t *fence) {
 /* Where the fence that surrounds the whole is closed: the last line of so many ticks. */
 static size_t without_fence(const char *text, size_t ticks) {
     size_t end = strlen(text);
-    for (const char *line = text; *line;) {
-        size_t len = strcspn(line, "\n");
+    for (const char *line = text; *line; line = text_next_line(line)) {
         size_t n = strspn(line, "`");
-        if (n >= ticks && n == len) {
+        if (n >= ticks && n == strcspn(line, "\n")) {
             end = (size_t)(line - text);
         }
-        line += len + (line[len] == '\n');
     }
     return end;
 }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "skills/grading/suite.h"
 #include "skills/install/install_internal.h"
 #include "skills/traces/redaction.h"
@@ -109,10 +110,7 @@ static bool on_secret(size_t start, size_t end, void *data) {
     if (x->known && memmem(x->known->data, x->known->len, x->text + start, end - start)) {
         return true;
     }
-    x->line = 1;
-    for (size_t i = 0; i < start; i++) {
-        x->line += x->text[i] == '\n';
-    }
+    x->line = 1 + text_count(x->text, start, '\n');
     return false;
 }
 

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,8 +57,16 @@ static char *list_of(const struct lessons *l, enum lesson_kind kind) {
     return list;
 }
 
-static size_t *count_of(struct lessons *l, enum lesson_kind kind) {
-    return (size_t *)((char *)l + shapes[kind].count);
+static size_t *count_of(const struct lessons *l, enum lesson_kind kind) {
+    return (size_t *)((char *)(uintptr_t)l + shapes[kind].count);
+}
+
+void *lessons_find(const struct lessons *l, enum lesson_kind kind, const char *text) {
+    char *list = list_of(l, kind), *end = list + *count_of(l, kind) * shapes[kind].size;
+    while (list < end && strcmp(*(char **)list, text) != 0) {
+        list += shapes[kind].size;
+    }
+    return list < end ? list : NULL;
 }
 
 void *lessons_add(struct lessons *l, enum lesson_kind kind) {

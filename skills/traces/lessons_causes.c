@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -228,13 +229,11 @@ static const char *text_before(const struct steps *s, size_t step) {
 /* The lines that go and come, without context. */
 static char *changed_lines(const char *diff) {
     struct buf out = BUF_INIT(4 * LESSON_MAX_CHANGE);
-    while (*diff) {
-        size_t len = strcspn(diff, "\n");
+    for (; *diff; diff = text_next_line(diff)) {
         bool header = strncmp(diff, "--- ", 4) == 0 || strncmp(diff, "+++ ", 4) == 0;
         if ((*diff == '-' || *diff == '+') && !header) {
-            buf_addf(&out, "%.*s\n", (int)len, diff);
+            buf_addf(&out, "%.*s\n", (int)strcspn(diff, "\n"), diff);
         }
-        diff += len + (diff[len] == '\n');
     }
     return buf_detach(&out);
 }
@@ -272,14 +271,6 @@ static bool is_named(const struct failure *f, const struct lesson_step *edit,
                      names_any(told, diff, failed->text));
 }
 
-static size_t count_lines(const char *text) {
-    size_t lines = 0;
-    for (; *text; text++) {
-        lines += *text == '\n';
-    }
-    return lines;
-}
-
 /* Edits that the failure names (or, named false, all of them). False when they are too
  * much to explain anything. */
 static bool add_edits(struct lesson_fix *fix, const struct failure *f, const char *told,
@@ -300,7 +291,7 @@ static bool add_edits(struct lesson_fix *fix, const struct failure *f, const cha
         if (named ? !is_named(f, s, diff, told) : creates(f->s, s)) {
             continue;
         }
-        lines += count_lines(diff);
+        lines += text_count(diff, strlen(diff), '\n');
         if (lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE ||
             fix->change_count == LESSON_MAX_CHANGES) {
             return false;

@@ -2,6 +2,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/work_stop.h"
 #include "skills/format/pattern.h"
 #include "skills/lessons_tables.h"
@@ -56,20 +57,16 @@ static char *words_around(const char *text, const char *at, size_t len) {
 
 static void add_link(struct lessons *l, const struct steps *s,
                      const struct lesson_step *e, const char *at, size_t len) {
-    for (size_t i = 0; i < l->link_count; i++) {
-        if (strlen(l->links[i].url) == len && strncmp(l->links[i].url, at, len) == 0) {
-            lessons_add_evidence(&l->links[i].evidence, s->trace, e->event,
-                                 EVIDENCE_SAID);
-            return;
-        }
+    autofree char *url = xstrndup(at, len);
+    struct lesson_link *link = lessons_find(l, LESSON_LINK, url);
+    if (!link && l->link_count < MAX_LINKS) {
+        link = lessons_add(l, LESSON_LINK);
+        link->url = take(url);
+        link->why = e->kind == STEP_USER ? words_around(e->text, at, len) : NULL;
     }
-    if (l->link_count >= MAX_LINKS) {
-        return;
+    if (link) {
+        lessons_add_evidence(&link->evidence, s->trace, e->event, EVIDENCE_SAID);
     }
-    struct lesson_link *link = lessons_add(l, LESSON_LINK);
-    link->url = xstrndup(at, len);
-    link->why = e->kind == STEP_USER ? words_around(e->text, at, len) : NULL;
-    lessons_add_evidence(&link->evidence, s->trace, e->event, EVIDENCE_SAID);
 }
 
 static void find_links(struct lessons *l, const struct steps *s,
@@ -89,16 +86,12 @@ static void find_links(struct lessons *l, const struct steps *s,
 static void add_limit(struct lessons *l, const struct steps *s,
                       const struct lesson_step *e, const char *line, size_t len) {
     autofree char *text = lesson_cut(line, len, 200);
-    for (size_t i = 0; i < l->limit_count; i++) {
-        if (strcmp(l->limits[i].text, text) == 0) {
-            lessons_add_evidence(&l->limits[i].evidence, s->trace, e->result_event,
-                                 EVIDENCE_SAID);
-            return;
-        }
-    }
-    if (l->limit_count < MAX_LIMITS) {
-        struct lesson_limit *limit = lessons_add(l, LESSON_LIMIT);
+    struct lesson_limit *limit = lessons_find(l, LESSON_LIMIT, text);
+    if (!limit && l->limit_count < MAX_LIMITS) {
+        limit = lessons_add(l, LESSON_LIMIT);
         limit->text = take(text);
+    }
+    if (limit) {
         lessons_add_evidence(&limit->evidence, s->trace, e->result_event, EVIDENCE_SAID);
     }
 }
@@ -108,13 +101,13 @@ static void find_versions(struct lessons *l, const struct steps *s,
     size_t lines = 0, found = 0;
     bool asks =
         strstr(e->text, "version") || strstr(e->text, " -V") || strstr(e->text, " -v");
-    for (const char *line = asks ? e->output : ""; *line && lines < MAX_LINES; lines++) {
+    for (const char *line = asks ? e->output : ""; *line && lines < MAX_LINES;
+         line = text_next_line(line), lines++) {
         size_t len = strcspn(line, "\n");
         if (len <= MAX_LINE && found < 3 && pattern_is_in(version, line, len)) {
             add_limit(l, s, e, line, len);
             found++;
         }
-        line += len + (line[len] == '\n');
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/work_stop.h"
 
 #include <string.h>
@@ -12,16 +13,13 @@
 
 /* --- differences --- */
 
-static size_t line_end(const char *s) {
-    size_t len = strcspn(s, "\n");
-    return len + (s[len] == '\n');
+static size_t line_len(const char *s) {
+    return (size_t)(text_next_line(s) - s);
 }
 
 static void add_lines(struct buf *out, char mark, const char *from, const char *to) {
-    while (from < to) {
-        size_t len = strcspn(from, "\n");
-        buf_addf(out, "%c%.*s\n", mark, (int)len, from);
-        from += len + (from[len] == '\n');
+    for (; from < to; from = text_next_line(from)) {
+        buf_addf(out, "%c%.*s\n", mark, (int)strcspn(from, "\n"), from);
     }
 }
 
@@ -29,9 +27,9 @@ static void add_lines(struct buf *out, char mark, const char *from, const char *
 char *lesson_diff(const char *old, const char *now, size_t max) {
     struct buf out = BUF_INIT(max);
     const char *a = old ? old : "", *b = now;
-    while (*a && *b && line_end(a) == line_end(b) && strncmp(a, b, line_end(a)) == 0) {
-        a += line_end(a);
-        b += line_end(b);
+    while (*a && *b && line_len(a) == line_len(b) && strncmp(a, b, line_len(a)) == 0) {
+        a += line_len(a);
+        b += line_len(b);
     }
     const char *a_end = a + strlen(a), *b_end = b + strlen(b);
     while (a_end > a && b_end > b) {
@@ -59,8 +57,7 @@ char *lesson_diff(const char *old, const char *now, size_t max) {
  * where it ends. */
 static const char *read_hunk(const char *diff, struct buf *old, struct buf *now) {
     bool any = false;
-    while (*diff) {
-        size_t len = strcspn(diff, "\n");
+    for (; *diff; diff = text_next_line(diff)) {
         bool header = strncmp(diff, "@@", 2) == 0 || strncmp(diff, "--- ", 4) == 0 ||
                       strncmp(diff, "+++ ", 4) == 0 || *diff == '\\' ||
                       strncmp(diff, "*** ", 4) == 0;
@@ -68,17 +65,16 @@ static const char *read_hunk(const char *diff, struct buf *old, struct buf *now)
             break;
         }
         if (!header) {
-            const char *text = len ? diff + 1 : diff;
-            size_t text_len = len ? len - 1 : 0;
+            const char *text = diff + (*diff != '\n');
+            int len = (int)strcspn(text, "\n");
             any = true;
             if (*diff != '+') {
-                buf_addf(old, "%.*s\n", (int)text_len, text);
+                buf_addf(old, "%.*s\n", len, text);
             }
             if (*diff != '-') {
-                buf_addf(now, "%.*s\n", (int)text_len, text);
+                buf_addf(now, "%.*s\n", len, text);
             }
         }
-        diff += len + (diff[len] == '\n');
     }
     return diff;
 }
@@ -127,15 +123,6 @@ static bool is_temporary(const char *path) {
            strstr(path, ".claude/") != NULL || strstr(path, "..") != NULL;
 }
 
-static struct lesson_file *find_file(struct lessons *l, const char *path) {
-    for (size_t i = 0; i < l->file_count; i++) {
-        if (strcmp(l->files[i].path, path) == 0) {
-            return &l->files[i];
-        }
-    }
-    return NULL;
-}
-
 static void set_text(struct lesson_file *f, char *text, bool partial) {
     free(f->text);
     f->text = text;
@@ -170,7 +157,7 @@ void lessons_find_files(struct lessons *l, const struct steps *s) {
         if (e->kind != STEP_EDIT || e->failed || is_temporary(e->path)) {
             continue;
         }
-        struct lesson_file *f = find_file(l, e->path);
+        struct lesson_file *f = lessons_find(l, LESSON_FILE, e->path);
         if (f && !e->text) {
             delete_file(l, f);
         }

@@ -56,14 +56,11 @@ static void follow(struct failure *f) {
 /* A check is a command that showed an error and passed once it was mended. */
 static void add_check(struct lessons *l, const char *command, uint16_t trace,
                       uint32_t event) {
-    for (size_t i = 0; i < l->command_count; i++) {
-        if (strcmp(l->commands[i].command, command) == 0) {
-            return;
-        }
+    if (!lessons_find(l, LESSON_COMMAND, command)) {
+        struct lesson_command *c = lessons_add(l, LESSON_COMMAND);
+        c->command = xstrdup(command);
+        lessons_add_evidence(&c->evidence, trace, event, EVIDENCE_PROOF);
     }
-    struct lesson_command *c = lessons_add(l, LESSON_COMMAND);
-    c->command = xstrdup(command);
-    lessons_add_evidence(&c->evidence, trace, event, EVIDENCE_PROOF);
 }
 
 static char *part_text(const struct lesson_step *failed, const struct lesson_step *s) {

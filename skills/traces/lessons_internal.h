@@ -106,6 +106,8 @@ enum lesson_kind {
 };
 /* A new zeroed one at the end. */
 void *lessons_add(struct lessons *l, enum lesson_kind kind);
+/* The one whose first text this is, or NULL. */
+void *lessons_find(const struct lessons *l, enum lesson_kind kind, const char *text);
 /* Takes out those that must go; the array then holds those before it that stay. */
 void lessons_drop(struct lessons *l, enum lesson_kind kind,
                   bool (*goes)(struct lessons *l, void *lesson));

@@ -56,30 +56,19 @@ static void order_fixes(struct lessons *l) {
     }
 }
 
-static bool is_fixed(const struct lessons *l, const char *error) {
-    for (size_t i = 0; i < l->fix_count; i++) {
-        if (same(l->fixes[i].error, error)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What one trace could not do and another could is no dead end. */
 static bool is_solved(struct lessons *l, void *dead_end) {
-    return is_fixed(l, ((struct lesson_dead_end *)dead_end)->error);
+    return lessons_find(l, LESSON_FIX, ((struct lesson_dead_end *)dead_end)->error);
 }
 
 /* Joined with the same one before it. */
 static bool is_repeated(struct lessons *l, void *correction) {
     const struct lesson_correction *c = correction;
-    for (size_t i = 0; i < l->correction_count; i++) {
-        if (same(l->corrections[i].text, c->text)) {
-            join(&l->corrections[i].evidence, &c->evidence);
-            return true;
-        }
+    struct lesson_correction *first = lessons_find(l, LESSON_CORRECTION, c->text);
+    if (first) {
+        join(&first->evidence, &c->evidence);
     }
-    return false;
+    return first;
 }
 
 /* An error that is told as such is no further limit. */

@@ -250,13 +250,10 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
                      struct lesson_error ret[STEP_MAX_ERRORS]) {
     struct error_scan s = {.r = r, .list = ret, .failed = failed};
     size_t lines = 0;
-    for (const char *line = output; line && *line && lines < MAX_LINES; lines++) {
-        size_t len = strcspn(line, "\n");
-        scan_line(&s, line, len);
-        line += len + (line[len] == '\n');
-        if (s.count == STEP_MAX_ERRORS) {
-            break;
-        }
+    for (const char *line = output;
+         line && *line && lines < MAX_LINES && s.count < STEP_MAX_ERRORS; lines++) {
+        scan_line(&s, line, strcspn(line, "\n"));
+        line = text_next_line(line);
     }
     if (!s.count && failed && s.weak) {
         keep_error(&s, s.weak, s.weak_len);

@@ -2,6 +2,7 @@
  * the lines of each wrapped at the width of the terminal. */
 #include "base/buf.h"
 #include "base/strings.h"
+#include "base/text.h"
 #include "skills/traces/trace_envelope.h"
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
@@ -128,7 +129,7 @@ static void add_edit(struct trace_build *b, struct claude_text *t, const char *s
         return;
     }
     buf_adds(&diff, "@@\n");
-    while (*shown) {
+    for (; *shown; shown = text_next_line(shown)) {
         size_t len = strcspn(shown, "\n");
         if (begins(shown, "… +")) {
             buf_adds(&diff, "@@\n");
@@ -138,7 +139,6 @@ static void add_edit(struct trace_build *b, struct claude_text *t, const char *s
         } else {
             add_numbered(&diff, shown, len);
         }
-        shown += len + (shown[len] == '\n');
     }
     build_edit(b, call_id(t, id), t->tool, t->path, diff.data, diff.len, true);
 }

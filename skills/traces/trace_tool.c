@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/strings.h"
+#include "base/text.h"
 #include "skills/trace_words_table.h"
 #include "skills/traces/trace_shell.h"
 
@@ -26,12 +27,10 @@ static const char *path_of(const json_t *input) {
 /* --- diffs --- */
 
 static void add_lines(struct buf *out, char sign, const char *s) {
-    while (*s) {
-        size_t len = strcspn(s, "\n");
+    for (; *s; s = text_next_line(s)) {
         buf_addc(out, sign);
-        buf_add(out, s, len);
+        buf_add(out, s, strcspn(s, "\n"));
         buf_addc(out, '\n');
-        s += len + (s[len] == '\n');
     }
 }
 
@@ -108,13 +107,8 @@ static bool build_patch(struct trace_build *b, const char *tool, const char *cal
     const char *s = strstr(text, "*** Begin Patch");
     struct patch p = {
         .b = b, .tool = tool, .call = call, .text = BUF_INIT(TRACE_MAX_RECORD)};
-    while (s && *s) {
-        size_t len = strcspn(s, "\n");
-        if (begins(s, len, "*** End Patch")) {
-            break;
-        }
-        patch_line(&p, s, len);
-        s += len + (s[len] == '\n');
+    for (; s && *s && strncmp(s, "*** End Patch", 13) != 0; s = text_next_line(s)) {
+        patch_line(&p, s, strcspn(s, "\n"));
     }
     end_file(&p);
     buf_finish(&p.text);
