@@ -246,6 +246,10 @@ int material_read(struct material *ret, const struct generate_request *r,
     return rc;
 }
 
+const char *material_task(const struct material *m) {
+    return m->task ? m->task : m->lessons.task;
+}
+
 void material_finish(struct material *m) {
     lessons_finish(&m->lessons);
     redaction_free(m->redaction);

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/format/skill_name.h"
-#include "skills/generation/generate_teacher.h"
 #include "skills/generation/link.h"
 #include "skills/skill_operations.h"
 

@@ -54,6 +54,18 @@ void generate_request_finish(struct generate_request *r);
 /* Its part about students, editor, prices and agents (generate_measure.c); where refining
  * is asked for without students, the configured ones become the request's. */
 int generate_measure_check(struct generate_request *r, struct call *call);
+/* Its part about who writes the skill (generate_teacher.c): `teacher` is "builtin",
+ * "host", "model" (the configured one), or a model by name, alias or object (model.h).
+ * Without it: `teacher` of the configuration; else the first of its `models`; else host
+ * where the caller is a model that reads work orders; else builtin. A key in the
+ * environment alone chooses nobody: which model is paid is the user's to say. */
+int generate_teacher_read(struct generate_request *ret, struct call *call,
+                          const json_t *params);
+void generate_teacher_finish(struct generate_request *r);
+/* The values of all variables that hold keys of models: NULL-terminated, the list to be
+ * freed, the texts the environment's. */
+struct evaluation_room;
+const char **generate_teacher_keys(const struct evaluation_room *room);
 unsigned generate_refine_rounds(const struct generate_request *r); /* 0: none */
 
 /* What the request names, read and distilled (on a thread). */
@@ -76,4 +88,5 @@ struct material {
 /* -ECANCELED, or what reading a file said. */
 int material_read(struct material *ret, const struct generate_request *r,
                   struct err *err);
+const char *material_task(const struct material *m); /* as told, or as learnt; or NULL */
 void material_finish(struct material *m);

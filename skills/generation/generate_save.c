@@ -135,8 +135,9 @@ static void install(struct generating *g) {
 
 /* --- skill_meta.json --- */
 
-static const char *task_of(const struct generating *g) {
-    return g->material.task ? g->material.task : g->material.lessons.task;
+static const char *teacher_of(const struct generating *g) {
+    return g->request.teacher == TEACHER_MODEL ? g->request.model.name
+                                               : teacher_kind(g->request.teacher);
 }
 
 static void set_metadata(json_t *meta, const struct generating *g, const char *now) {
@@ -147,11 +148,9 @@ static void set_metadata(json_t *meta, const struct generating *g, const char *n
                              "test_pass_rate", "license", "compatibility");
         json_object_set_new(meta, "metadata", metadata);
     }
-    const char *task = task_of(g);
+    const char *task = material_task(&g->material);
     task = task && builtin_is_safe(task) ? task : NULL;
-    autofree char *by = xasprintf("upskilld %s", g->request.teacher == TEACHER_MODEL
-                                                     ? g->request.model.name
-                                                     : teacher_kind(g->request.teacher));
+    autofree char *by = xasprintf("upskilld %s", teacher_of(g));
     json_object_set_new(metadata, "generated_by", json_clean_z(by));
     json_object_set_new(metadata, "generated_at", json_string(now));
     json_object_set_new(metadata, "source_task", task ? json_clean_z(task) : json_null());
@@ -185,11 +184,9 @@ static void add_to_provenance(json_t *meta, const struct generating *g, const ch
     const json_t *old = json_object_get(meta, "provenance");
     json_t *provenance =
         json_is_object(old) ? json_copy((json_t *)(uintptr_t)old) : json_object();
-    const char *by = g->request.teacher == TEACHER_MODEL
-                         ? g->request.model.name
-                         : teacher_kind(g->request.teacher);
-    json_object_set_new(provenance, "tests_added",
-                        json_pack("{s:o,s:s}", "by", json_clean_z(by), "at", now));
+    json_object_set_new(
+        provenance, "tests_added",
+        json_pack("{s:o,s:s}", "by", json_clean_z(teacher_of(g)), "at", now));
     if (g->refinement) {
         json_object_set(provenance, "refinement", g->refinement);
     }

@@ -1,4 +1,5 @@
-#include "skills/generation/generate_teacher.h"
+/* Who writes the skill. */
+#include "skills/generation/generate_request.h"
 
 #include "base/err.h"
 #include "base/mem.h"

@@ -319,17 +319,13 @@ static bool ask_model(struct generating *g) {
 
 /* --- sources: the traces --- */
 
-static const char *task_of(const struct generating *g) {
-    return g->material.task ? g->material.task : g->material.lessons.task;
-}
-
 static void make_from_traces(struct generating *g) {
     struct testing *t = g->testing;
     const struct err fine = {0};
     size_t i;
     const json_t *test;
-    autojson *list =
-        builtin_tests(&g->material.lessons, task_of(g), 2 * missing(t) + TEACHER_BATCH);
+    autojson *list = builtin_tests(&g->material.lessons, material_task(&g->material),
+                                   2 * missing(t) + TEACHER_BATCH);
     new_batch(t);
     json_array_foreach(list, i, test) {
         add_candidate(t, test, true, &fine);

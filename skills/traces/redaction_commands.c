@@ -1,8 +1,8 @@
 #include "skills/traces/redaction_commands.h"
 
 #include "base/mem.h"
-#include "skills/traces/redaction_words.h"
 #include "skills/redaction_commands_table.h"
+#include "skills/traces/redaction_words.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -38,6 +38,10 @@ static void add(struct finding *f, size_t start, size_t end) {
         return;
     }
     f->list[f->count++] = (struct secret){v.start, v.end, "<secret>", false};
+}
+
+static struct word bare(const struct command_words *w, size_t i) {
+    return command_word_bare(w, w->list[i].start, w->list[i].end);
 }
 
 /* One of what a command takes, taken apart. */
@@ -84,6 +88,12 @@ static void add_value(struct finding *f, const struct take *t, size_t start, siz
     }
 }
 
+static void add_word(struct finding *f, const struct take *t, size_t i) {
+    if (i < f->w->count) {
+        add_value(f, t, f->w->list[i].start, f->w->list[i].end);
+    }
+}
+
 /* -sSLu X, -sSLuann:X: the option among others that are one letter too. */
 static size_t take_clustered(struct finding *f, const struct take *t, size_t i) {
     const char *s = f->w->s + f->w->list[i].start;
@@ -101,9 +111,7 @@ static size_t take_clustered(struct finding *f, const struct take *t, size_t i) 
         }
         return 1;
     }
-    if (i + 1 < f->w->count) {
-        add_value(f, t, f->w->list[i + 1].start, f->w->list[i + 1].end);
-    }
+    add_word(f, t, i + 1);
     return 2;
 }
 
@@ -111,7 +119,7 @@ static size_t take_clustered(struct finding *f, const struct take *t, size_t i) 
  * and its value are. */
 static size_t take_option(struct finding *f, const struct take *t, size_t i) {
     const struct command_words *w = f->w;
-    struct word word = command_word_bare(w, w->list[i].start, w->list[i].end);
+    struct word word = bare(w, i);
     const char *s = w->s + word.start;
     size_t n = word.end - word.start, next = i + 1;
     bool is_short = t->len == 2 && t->text[0] == '-' && t->text[1] != '-';
@@ -125,7 +133,7 @@ static size_t take_option(struct finding *f, const struct take *t, size_t i) {
             return 1;
         }
         if (t->sign != '!') {
-            add_value(f, t, w->list[next].start, w->list[next].end);
+            add_word(f, t, next);
         }
         return 2;
     }
@@ -149,15 +157,14 @@ static void take_here(struct finding *f, const struct take *t, size_t i) {
     if (secret_starts(s, end, start, "<<<")) {
         if (end - start > 3) {
             add_value(f, t, start + 3, end);
-        } else if (i + 1 < w->count) {
-            add_value(f, t, w->list[i + 1].start, w->list[i + 1].end);
+        } else {
+            add_word(f, t, i + 1);
         }
         return;
     }
     size_t mark = start + 2 + (end - start > 2 && s[start + 2] == '-');
     struct word name = mark < end         ? command_word_bare(w, mark, end)
-                       : i + 1 < w->count ? command_word_bare(w, w->list[i + 1].start,
-                                                              w->list[i + 1].end)
+                       : i + 1 < w->count ? bare(w, i + 1)
                                           : (struct word){0};
     size_t n = name.end - name.start, at = w->end;
     size_t stop = w->len - at < COMMAND_BYTES ? w->len : at + COMMAND_BYTES;
@@ -290,9 +297,7 @@ static void take_argument(struct finding *f, const struct take *t, size_t i,
             add(f, start, end);
         }
     } else if (t->text[0] == '?') {
-        struct word before =
-            i ? command_word_bare(w, w->list[i - 1].start, w->list[i - 1].end)
-              : (struct word){0};
+        struct word before = i ? bare(w, i - 1) : (struct word){0};
         size_t n = before.end - before.start;
         enum naming kind = n ? secret_naming(w->s + before.start, n) : NAMES_NOTHING;
         struct word v = command_word_bare(w, start, end);
@@ -428,11 +433,9 @@ static size_t pipe_behind(const struct command_words *w) {
 
 static void take_printed(struct finding *f, bool here_alone) {
     const struct command_words *w = f->w;
-    struct take t;
-    struct take plain = {0};
+    struct take t = {0};
     size_t end = pipe_behind(w);
     bool reads = !here_alone && writes_secrets(w);
-    t = plain;
     for (size_t i = 0; i < MAX_STAGES && !reads && end < w->len && w->s[end] == '|';
          i++) {
         reads = stage_reads(w, end + 1, &t, &end);
@@ -442,10 +445,10 @@ static void take_printed(struct finding *f, bool here_alone) {
     }
     for (size_t i = 0;
          reads && !here_alone && i < w->count && w->s[w->list[i].start] != '>'; i++) {
-        struct word v = command_word_bare(w, w->list[i].start, w->list[i].end);
+        struct word v = bare(w, i);
         bool format = memchr(w->s + v.start, '%', v.end - v.start) != NULL;
         if (w->s[v.start] != '-' && !(format && i + 1 < w->count)) {
-            add_value(f, &t, w->list[i].start, w->list[i].end);
+            add_word(f, &t, i);
         }
     }
 }

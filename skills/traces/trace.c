@@ -48,31 +48,14 @@ static bool take_value(struct reading *r, const char *key, const json_t *value) 
            trace_rules_take(&r->build, rules, &node);
 }
 
-static void take_json(struct reading *r, const char *key, char *text, size_t len,
-                      bool last) {
-    autojson *value = json_parse(text, len, NULL);
-    if (!value) {
-        r->trace->truncated = r->trace->truncated || last;
-        r->trace->broken += !last;
+static void take_json(struct reading *r, struct trace_piece *piece) {
+    autojson *value = piece->too_long ? NULL : json_parse(piece->text, piece->len, NULL);
+    bool growing = piece->last && !piece->too_long;
+    if (value) {
+        r->trace->unknown += !take_value(r, piece->key, value);
     } else {
-        r->trace->unknown += !take_value(r, key, value);
-    }
-}
-
-static void take_line(void *data, struct trace_line *line) {
-    struct reading *r = data;
-    build_room(&r->build);
-    r->build.line = line->number;
-    r->build.left_out = line->left_out;
-    if (!r->reader->rules) {
-        autobuf clean = BUF_INIT(4 * TRACE_MAX_LINE);
-        clean_text(&clean, line->text, line->len, TRACE_MAX_LINE, CLEAN_TERMINAL,
-                   line->len + line->left_out);
-        r->reader->hooks->line(&r->build, clean.data, clean.len);
-    } else if (line->too_long) {
-        r->trace->broken++;
-    } else {
-        take_json(r, NULL, line->text, line->len, line->last);
+        r->trace->truncated = r->trace->truncated || growing;
+        r->trace->broken += !growing;
     }
 }
 
@@ -81,11 +64,14 @@ static void take_piece(void *data, struct trace_piece *piece) {
     build_room(&r->build);
     r->build.line = piece->line;
     r->build.left_out = piece->left_out;
-    if (piece->too_long) {
-        r->trace->broken++;
-    } else {
-        take_json(r, piece->key, piece->text, piece->len, false);
+    if (r->reader->rules) {
+        take_json(r, piece);
+        return;
     }
+    autobuf clean = BUF_INIT(4 * TRACE_MAX_LINE);
+    clean_text(&clean, piece->text, piece->len, TRACE_MAX_LINE, CLEAN_TERMINAL,
+               piece->len + piece->left_out);
+    r->reader->hooks->line(&r->build, clean.data, clean.len);
 }
 
 /* --- bytes --- */
@@ -112,7 +98,7 @@ static int begin(struct reading *r, struct err *err) {
         trace_elements_init(&r->elements, r->reader->keys, r->reader->depth, take_piece,
                             r);
     } else {
-        trace_lines_init(&r->lines, r->reader->rules, take_line, r);
+        trace_lines_init(&r->lines, r->reader->rules, take_piece, r);
     }
     feed(r, r->first.data, r->first.len);
     buf_finish(&r->first);

@@ -49,9 +49,9 @@ struct trace_event {
 };
 
 struct trace {
-    const char *format;          /* "claude-code", "codex-rollout" … */
-    char *name;                  /* the file's base name */
-    char *model, *cwd; /* where known, or NULL */
+    const char *format; /* "claude-code", "codex-rollout" … */
+    char *name;         /* the file's base name */
+    char *model, *cwd;  /* where known, or NULL */
     struct trace_event *events;
     size_t count;
     uint64_t bytes, lines;

@@ -7,7 +7,7 @@
 #define MAX_REST (2u << 20)
 
 void trace_elements_init(struct trace_elements *e, const char *const *keys,
-                         unsigned max_depth, trace_elements_hand *hand, void *data) {
+                         unsigned max_depth, trace_hand *hand, void *data) {
     *e = (struct trace_elements){
         .keys = keys, .max_depth = max_depth, .line = 1, .hand = hand, .data = data};
     squeeze_init(&e->rest, MAX_REST);
@@ -27,7 +27,6 @@ static void hand_out(struct trace_elements *e, struct squeeze *q, const char *ke
                      uint64_t line) {
     struct trace_piece piece = {
         .key = key,
-        .depth = e->depth ? e->depth - 1 : 0,
         .text = q->text.data,
         .len = q->text.len,
         .left_out = q->left_out,

@@ -7,21 +7,9 @@
  * piece is parsed. */
 #include "skills/traces/trace_squeeze.h"
 
-#include <stdint.h>
-
 #define ELEMENTS_DEPTH                                                                   \
     64 /* of the document around the arrays; deeper ones are skipped                     \
         */
-
-struct trace_piece {
-    const char *key; /* of the array; "" of one that is the document; NULL: the rest */
-    unsigned depth;  /* of objects and arrays around the array */
-    char *text;      /* NUL-terminated, may be changed */
-    size_t len, left_out;
-    bool too_long;
-    uint64_t line; /* 1-based, where it begins */
-};
-typedef void trace_elements_hand(void *data, struct trace_piece *piece);
 
 struct trace_elements {
     const char *const *keys; /* of arrays to take apart, NULL at the end */
@@ -36,12 +24,12 @@ struct trace_elements {
     size_t skipped; /* brackets open beyond ELEMENTS_DEPTH */
     bool in_string, escaped, in_element, key_next;
     uint64_t line, element_line;
-    trace_elements_hand *hand;
+    trace_hand *hand;
     void *data;
 };
 
 void trace_elements_init(struct trace_elements *e, const char *const *keys,
-                         unsigned max_depth, trace_elements_hand *hand, void *data);
+                         unsigned max_depth, trace_hand *hand, void *data);
 void trace_elements_finish(struct trace_elements *e);
 void trace_elements_add(struct trace_elements *e, const char *bytes, size_t len);
 /* True when the document had ended. */

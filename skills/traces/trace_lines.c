@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-void trace_lines_init(struct trace_lines *l, bool is_json, trace_lines_hand *hand,
-                      void *data) {
+void trace_lines_init(struct trace_lines *l, bool is_json, trace_hand *hand, void *data) {
     *l = (struct trace_lines){
         .is_json = is_json, .blanks = !is_json, .hand = hand, .data = data};
     squeeze_init(&l->record, is_json ? TRACE_MAX_RECORD : TRACE_MAX_LINE);
@@ -41,8 +40,8 @@ static void end_line(struct trace_lines *l, bool last) {
     while (lead < len && text[lead] == '\0') {
         lead++;
     }
-    struct trace_line line = {text + lead, len - lead,   l->count,
-                              q->left_out, q->text.full, last};
+    struct trace_piece line = {NULL,     text + lead,  len - lead, q->left_out,
+                               l->count, q->text.full, last};
     if (len > lead || l->blanks) {
         if (q->text.cap) {
             text[len] = '\0';

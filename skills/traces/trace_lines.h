@@ -5,29 +5,16 @@
  * lines lose the middle of their long strings (trace_squeeze.h); others are cut. */
 #include "skills/traces/trace_squeeze.h"
 
-#include <stdint.h>
-
-struct trace_line {
-    char *text; /* NUL-terminated, may be changed */
-    size_t len;
-    uint64_t number; /* 1-based */
-    size_t left_out; /* bytes within its strings, or at its end */
-    bool too_long;   /* over the limit all the same: text is its beginning */
-    bool last;       /* had no newline: the file may still be growing */
-};
-typedef void trace_lines_hand(void *data, struct trace_line *line);
-
 struct trace_lines {
     struct squeeze record; /* of JSON lines */
     bool is_json;
     bool blanks; /* empty lines are handed out too */
     uint64_t count;
-    trace_lines_hand *hand;
+    trace_hand *hand;
     void *data;
 };
 
-void trace_lines_init(struct trace_lines *l, bool is_json, trace_lines_hand *hand,
-                      void *data);
+void trace_lines_init(struct trace_lines *l, bool is_json, trace_hand *hand, void *data);
 void trace_lines_finish(struct trace_lines *l);
 void trace_lines_add(struct trace_lines *l, const char *bytes, size_t len);
 void trace_lines_end(struct trace_lines *l); /* of the file */

@@ -6,12 +6,25 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define SQUEEZE_HEAD (512u << 10) /* kept of a string's beginning, bytes of JSON */
 #define SQUEEZE_TAIL (128u << 10) /* at least, of its end */
 #define SQUEEZE_VALUES                                                                   \
     600000u /* more values in one record are not worth their memory                      \
              */
+
+/* A line of a file, or a part of its document, handed to its reader. */
+struct trace_piece {
+    const char
+        *key;   /* of the array it is of; "" of one that is the document; NULL: none */
+    char *text; /* NUL-terminated, may be changed */
+    size_t len, left_out; /* left out: bytes within its strings, or at its end */
+    uint64_t line;        /* 1-based, where it begins */
+    bool too_long;        /* over the limit all the same: text is its beginning */
+    bool last;            /* a line without newline: the file may still be growing */
+};
+typedef void trace_hand(void *data, struct trace_piece *piece);
 
 struct squeeze {
     struct buf text;
