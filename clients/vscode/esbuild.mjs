@@ -11,6 +11,7 @@ const result = await build({
   target: "node20",
   external: ["vscode"],
   minify: true,
+  mainFields: ["module", "main"],
   metafile: true,
 });
 

@@ -3,6 +3,9 @@ import { showMenu } from "./menu";
 import { provideMcpServer } from "./mcp";
 import { chooseProgram, openWalkthrough, tellWhatIsMissing } from "./missing";
 import { Server } from "./server";
+import { addSkills } from "./skills/view";
+import { newCheckSpec } from "./spec/create";
+import { FORM, SpecEditor } from "./spec/editor";
 import { StatusItem } from "./status";
 import { ValidationPanel } from "./validation/panel";
 import { isValidation, validate } from "./validation/validate";
@@ -26,16 +29,25 @@ function addValidation(context: vscode.ExtensionContext, server: Server): (docum
   };
 }
 
+function addSpecs(context: vscode.ExtensionContext, server: Server): (kernel?: vscode.Uri) => Promise<void> {
+  const editor = new SpecEditor(server, context.extensionUri);
+  context.subscriptions.push(editor, vscode.window.registerCustomEditorProvider(FORM, editor,
+    { webviewOptions: { retainContextWhenHidden: true, enableFindWidget: true } }));
+  return (kernel = vscode.window.activeTextEditor?.document.uri) => newCheckSpec(server, editor.notes, kernel);
+}
+
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const server = new Server();
   const version = String(context.extension.packageJSON.version);
   context.subscriptions.push(server, new StatusItem(server), tellWhatIsMissing(server),
                              provideMcpServer(server, version));
   addCommands(context, {
+    newCheckSpec: addSpecs(context, server),
     validateKernel: addValidation(context, server),
     restart: () => server.restart(),
     showOutput: () => server.output.show(),
     showMenu: () => showMenu(server),
+    ...addSkills(context, server),
     chooseProgram,
     openWalkthrough,
   });

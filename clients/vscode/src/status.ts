@@ -38,6 +38,7 @@ export class StatusItem implements vscode.Disposable {
   }
 
   private async show(state: ServerState): Promise<void> {
+    void vscode.commands.executeCommand("setContext", "upskilld.running", state === "running");
     if (typeof state === "object") this.set("warning", state.problem, true);
     else if (state === "running") await this.showRunning();
     else this.set(state === "starting" ? "sync~spin" : "circle-slash", state);

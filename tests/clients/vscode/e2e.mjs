@@ -1,145 +1,27 @@
 // The packaged extension in an editor: e2e.mjs DAEMON VSIX RIG [FOLDER FOR SCREENSHOTS]
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { Editor, until } from "./editor.mjs";
+import * as checking from "./checks.mjs";
+import { Editor } from "./editor.mjs";
+import * as kernels from "./kernels.mjs";
+import * as mcp from "./mcp.mjs";
+import * as missing from "./missing.mjs";
+import * as skills from "./skills.mjs";
+import * as specs from "./specs.mjs";
 
-const [daemon, vsix, rig, shots] = process.argv.slice(2);
-const kernels = new URL("../../kernels/", import.meta.url).pathname;
-let failed = 0;
+const { daemon, rig, vsix } = checking;
 
-async function shot(editor, name) {
-  if (!shots) return;
-  mkdirSync(shots, { recursive: true });
-  await editor.shot(join(shots, `${name}.png`));
-}
-
-async function check(editor, name, run) {
+async function session(program, parts, checks) {
+  const editor = new Editor({ rig, vsix, settings: { "upskilld.path": program } });
   try {
-    await run(editor);
-    console.log(`ok vscode: ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`not ok vscode: ${name}: ${String(error.message).split("\n").slice(0, 6).join("\n    ")}`);
-    await shot(editor, `failed-${name.replaceAll(/\W+/g, "-")}`);
-  }
-}
-
-async function diagnostics(editor) {
-  await editor.openFile("broken.cu");
-  await editor.page.locator(".squiggly-error").first().waitFor();
-  const problems = editor.page.locator('[id="status.problems"]');
-  await until(async () => /[1-9]/.test(await problems.innerText()), "the count of problems");
-  await shot(editor, "diagnostics");
-}
-
-async function lenses(editor) {
-  await editor.openFile("good.cu");
-  const lens = editor.page.locator(".codelens-decoration").first();
-  await until(async () => /\d+ regs/.test(await lens.innerText()), "a lens with registers");
-  await shot(editor, "lenses");
-}
-
-// What the test of the panel looks at is wrong on purpose: a race, wrong elements.
-const racy = `__global__ void row_sum(float *y, const float *x, int n) {
-    __shared__ float partial[64];
-    int t = threadIdx.x;
-    float sum = 0;
-    for (int i = t; i < n; i += blockDim.x)
-        sum += x[blockIdx.x * n + i];
-    partial[t] = sum;
-    for (int step = blockDim.x / 2; step > 0; step /= 2) {
-        if (t < step) partial[t] += partial[t + step];
-        __syncthreads();
-    }
-    if (t == 0) y[blockIdx.x] = partial[0] * (blockIdx.x == 3 ? 1.5f : 1.0f);
-}
-`;
-const spec = {
-  sizes: [{ rows: 8, n: 200 }, { rows: 1, n: 7 }], launch: { grid: ["rows"], block: [64] },
-  args: [{ name: "y", type: "float32", shape: ["rows"], output: true },
-         { name: "x", type: "float32", shape: ["rows", "n"], init: { normal: [0, 1] } },
-         { name: "n", type: "int32", value: "n" }],
-  expect: { op: "sum", dim: 1 },
-};
-
-async function atLine(editor, line) {
-  const position = editor.page.locator('[id="status.editor.selection"]');
-  await until(async () => (await position.innerText()).includes(`Ln ${line},`), `line ${line}`);
-}
-
-async function validation(editor) {
-  await editor.openFile("racy.cu");
-  const lens = editor.page.locator(".codelens-decoration a", { hasText: "Validate" });
-  await lens.click();
-  const view = await editor.webview("validation");
-  const title = await view.locator("h1").innerText();
-  assert.match(title, /^fail: \d+ wrong elements?, /);
-  const words = editor.page.locator(".codelens-decoration a", { hasText: "fail:" });
-  await words.waitFor();
-  assert.equal(await words.innerText(), title, "the panel has the lens' words");
-  await shot(editor, "validation-dark");
-  const race = view.locator(".findings > li", { hasText: /race/i }).first();
-  const place = await race.locator("button.link").first();
-  const line = await place.getAttribute("data-line");
-  await place.click();
-  await atLine(editor, line);
-}
-
-async function heat(editor) {
-  const view = await editor.webview("validation");
-  const icons = editor.page.locator(".glyph-margin-widgets .cgmr");
-  const before = await until(() => icons.count(), "heat in the gutter");
-  const choice = view.locator("button.choice", { hasText: "idle lanes" });
-  await choice.focus();
-  await editor.page.keyboard.press("Enter");
-  await view.locator('button.choice[aria-pressed="true"]', { hasText: "idle lanes" }).waitFor();
-  assert.equal(await view.evaluate(() => document.activeElement.dataset.metric), "idle", "the focus stays");
-  await until(async () => await icons.count() !== before, "the heat of another counter");
-  await view.locator("section").last().scrollIntoViewIfNeeded();
-  await shot(editor, "counters-dark");
-  await view.locator("button.choice", { hasText: "no heat" }).click();
-  await until(async () => await icons.count() === 0, "an end of the heat");
-}
-
-async function edited(editor) {
-  const view = await editor.webview("validation");
-  await editor.page.locator(".view-line").first().click();
-  await editor.page.keyboard.type(" ");
-  await view.locator(".old").waitFor();
-  await editor.page.keyboard.press("Control+z");
-}
-
-async function looks(editor) {
-  const view = await editor.webview("validation");
-  await view.locator('[data-action="again"]').click();
-  await until(async () => await view.locator(".old").count() === 0, "a new result");
-  for (const [theme, name] of [["Light Modern", "light"], ["Dark High Contrast", "contrast"], ["Dark Modern", "dark"]]) {
-    await editor.setTheme(theme);
-    await until(async () => await view.evaluate(() => getComputedStyle(document.body).color), "colours");
-    await shot(editor, `validation-${name}`);
-  }
-}
-
-async function run() {
-  const editor = new Editor({ rig, vsix, settings: { "upskilld.path": daemon } });
-  try {
-    editor.copy(join(kernels, "demo/rms_norm_broken.cu"), "broken.cu");
-    editor.copy(join(kernels, "demo/rms_norm.cu"), "good.cu");
-    editor.write("project/racy.cu", racy);
-    editor.writeJson("project/racy.check.json", spec);
+    for (const part of parts) part.prepare?.(editor);
     await editor.start();
-    await check(editor, "errors stand in a file that is opened", diagnostics);
-    await check(editor, "a good kernel has its lens", lenses);
-    await check(editor, "the lens runs a kernel, the panel has its words, a finding leads to its line", validation);
-    await check(editor, "counters are heat beside the lines, and the keyboard chooses", heat);
-    await check(editor, "an edit makes the panel old", edited);
-    await check(editor, "the panel follows the theme", looks);
+    for (const [name, run] of checks.flatMap((part) => part.checks)) await checking.check(editor, name, run);
   } finally {
     await editor.stop();
   }
 }
 
 assert.ok(rig, "usage: e2e.mjs DAEMON VSIX RIG [FOLDER]");
-await run();
-process.exit(failed ? 1 : 0);
+await session(daemon, [kernels, specs, skills], [kernels, specs, skills, mcp]);
+await session("/nonexistent/upskilld", [specs], [missing]);
+process.exit(checking.failed ? 1 : 0);

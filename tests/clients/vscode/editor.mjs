@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRequire } from "node:module";
 
@@ -48,9 +48,11 @@ export class Editor {
     this.home = mkdtempSync(join(tmpdir(), "upskilld-vscode-"));
     this.folder = join(this.home, "project");
     this.data = join(this.home, "data");
-    this.environment = { ...process.env, XDG_STATE_HOME: join(this.home, "state"),
-                         XDG_CONFIG_HOME: join(this.home, "config"), ...environment };
+    // A home of its own, where Claude Code is the one agent; the compiler stays where it is found.
+    this.environment = { XDG_DATA_HOME: join(homedir(), ".local/share"), ...process.env, HOME: this.home,
+                         XDG_STATE_HOME: join(this.home, "state"), XDG_CONFIG_HOME: join(this.home, "config"), ...environment };
     mkdirSync(this.folder, { recursive: true });
+    mkdirSync(join(this.home, ".claude"));
     this.userSettings({});
     this.writeJson("data/Machine/settings.json", settings);
   }
@@ -113,7 +115,7 @@ export class Editor {
     this.writeJson("data/User/settings.json", {
       "security.workspace.trust.enabled": false, "workbench.startupEditor": "none",
       "telemetry.telemetryLevel": "off", "extensions.autoCheckUpdates": false, "editor.minimap.enabled": false,
-      "workbench.secondarySideBar.defaultVisibility": "hidden", "workbench.tips.enabled": false,
+      "workbench.secondarySideBar.defaultVisibility": "hidden", "workbench.tips.enabled": false, "git.enabled": false,
       "window.autoDetectColorScheme": false, ...this.user,
     });
   }
@@ -134,6 +136,28 @@ export class Editor {
     const input = this.page.locator(".quick-input-widget input.input");
     await input.waitFor();
     await input.fill(text);
+  }
+
+  // An answer to a box that asks for a text.
+  async enter(text) {
+    const input = this.page.locator(".quick-input-widget:not([style*='display: none']) input.input");
+    await until(async () => await this.page.locator(".quick-input-widget .quick-input-message").isVisible(), "a question");
+    await input.fill(text);
+    await this.page.keyboard.press("Enter");
+    await until(async () => await input.inputValue().catch(() => "") !== text, "the next question");
+  }
+
+  // A row of a list that is offered.
+  async choose(text) {
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first();
+    await row.waitFor();
+    await row.click();
+  }
+
+  // The same in a list of which several may be taken.
+  async tick(text) {
+    await this.choose(text);
+    await this.page.locator(".quick-input-widget .quick-input-action .monaco-button", { hasText: "OK" }).click();
   }
 
   async openFile(name) {
@@ -164,6 +188,6 @@ export class Editor {
       this.server.kill();
       await ended;
     }
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10 }); // its children write to the last
   }
 }

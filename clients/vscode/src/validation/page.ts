@@ -1,8 +1,9 @@
 // kernel/validate's answer as HTML. Nothing here knows the editor.
+import { findingsSection, placeLink, section } from "../findings";
 import { html, type Html } from "../html";
 import { heat, present, type HotLine, type Metric } from "./heat";
 import { count, duration, real, short, sizes } from "./numbers";
-import type { Case, Counters, Finding, Output, Place, Roofline, Sample, Timing, Validation } from "./result";
+import type { Case, Counters, Output, Roofline, Sample, Timing, Validation } from "./result";
 
 const MAX_ROWS = 24, MAX_SAMPLES = 8, MAX_LINES = 200;
 
@@ -13,18 +14,6 @@ export interface Shown {
   result: Validation;
   metric: Metric | undefined; // of the heat in the editor; undefined: none is shown
   current: boolean; // false: the text was edited since
-}
-
-// The server names files beside the kernel by their absolute paths.
-function place(at: Place, folder = ""): Html {
-  if (!at.file) return html``;
-  const name = folder && at.file.startsWith(`${folder}/`) ? at.file.slice(folder.length + 1) : at.file;
-  const text = `${name}${at.line ? `:${at.line}` : ""}${at.line && at.column ? `:${at.column}` : ""}`;
-  return html`<button class="link" data-file="${at.file}" data-line="${at.line ?? 1}" data-column="${at.column ?? 1}">${text}</button>`;
-}
-
-function section(title: string, ...body: Html[]): Html {
-  return html`<section><h2>${title}</h2>${body}</section>`;
 }
 
 /* --- the verdict --- */
@@ -64,29 +53,7 @@ function errorOf({ result: { error, unsupported }, folder }: Shown): Html {
     html`${error && html`<p><strong>${error.stage}</strong> ${error.message}</p>`}`,
     html`${error?.hint !== undefined && html`<p class="hint">${error.hint}</p>`}`,
     html`${unsupported?.length ? html`<p>The CPU backend does not run:</p><ul>${unsupported.map((one) =>
-      html`<li><code>${one.opcode}</code> ${place(one, folder)}</li>`)}</ul>` : html``}`);
-}
-
-/* --- findings --- */
-
-function threads({ block, thread, count: times, kernel }: Finding): string {
-  return [
-    kernel && `in ${kernel}`, block && `block ${block.join(",")}`, thread && `thread ${thread.join(",")}`,
-    times !== undefined && times > 1 && `${times} times`,
-  ].filter(Boolean).join(" ");
-}
-
-function finding(one: Finding, folder: string): Html {
-  return html`<li class="${one.severity}"><span class="severity">${one.severity}</span> ${place(one, folder)}
-<span class="message">${one.message}</span> <code class="code">${one.code}</code>
-<p class="threads">${threads(one)}</p>
-${one.related?.length ? html`<ul>${one.related.map((other) => html`<li>${place(other, folder)} ${other.message}</li>`)}</ul>` : html``}</li>`;
-}
-
-function findings(title: string, list: readonly Finding[] | undefined, folder: string, omitted = 0): Html {
-  if (!list?.length) return html``;
-  return section(title, html`<ul class="findings">${list.map((one) => finding(one, folder))}</ul>`,
-                 html`${omitted > 0 && html`<p>and ${omitted} more</p>`}`);
+      html`<li><code>${one.opcode}</code> ${placeLink(one, folder)}</li>`)}</ul>` : html``}`);
 }
 
 /* --- cases --- */
@@ -196,7 +163,7 @@ function counterRows(c: Counters): Html[] {
 function lineRow(hot: HotLine, folder: string): Html {
   const { counters } = hot;
   const lanes = counters.active_lanes_percent;
-  return html`<tr><td>${place({ file: counters.file, line: counters.line }, folder)}</td>
+  return html`<tr><td>${placeLink({ file: counters.file, line: counters.line }, folder)}</td>
 <td class="bars">${bar(hot.share, `heat${hot.level}`)}</td><td>${short(hot.value)}</td><td>${short(100 * hot.share)} %</td>
 <td>${lanes === undefined ? "" : `${short(lanes)} %`}</td></tr>`;
 }
@@ -268,8 +235,8 @@ function printed(text: string | undefined): Html {
 export function validationBody(shown: Shown): Html {
   const { result, folder } = shown;
   return html`${header(shown)}<main>${errorOf(shown)}
-${findings("Compiler", result.check?.diagnostics, folder)}
-${findings("Compiler, of the reference", result.reference_diagnostics, folder)}
-${findings("Findings", result.findings, folder, result.omitted)}
+${findingsSection("Compiler", result.check?.diagnostics, folder)}
+${findingsSection("Compiler, of the reference", result.reference_diagnostics, folder)}
+${findingsSection("Findings", result.findings, folder, result.omitted)}
 ${wrong(result)}${cases(result)}${speed(result)}${counters(shown)}${printed(result.printf)}${lookedAt(result)}</main>`;
 }

@@ -66,7 +66,7 @@ export class ValidationPanel implements vscode.Disposable {
 
   private create(): vscode.WebviewPanel {
     const panel = vscode.window.createWebviewPanel("upskilld.validation", "Kernel Validation",
-      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      { viewColumn: this.column(), preserveFocus: true },
       { ...webviewOptions(this.extension), retainContextWhenHidden: true, enableFindWidget: true });
     panel.iconPath = vscode.Uri.joinPath(this.extension, "media/upskilld.svg");
     panel.webview.onDidReceiveMessage((message: Message) => this.received(message));
@@ -75,6 +75,13 @@ export class ValidationPanel implements vscode.Disposable {
       this.heat.clear();
     });
     return panel;
+  }
+
+  // Not over the kernel.
+  private column(): vscode.ViewColumn {
+    const kernel = vscode.window.visibleTextEditors.find(({ document }) =>
+      document.uri.toString() === this.judged?.source.toString());
+    return kernel?.viewColumn === vscode.ViewColumn.Two ? vscode.ViewColumn.One : vscode.ViewColumn.Two;
   }
 
   private received(message: Message): void {

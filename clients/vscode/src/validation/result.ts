@@ -1,19 +1,8 @@
 // What kernel/validate answers, as far as it is shown. Floats that JSON lacks come as texts.
 
+import type { Finding, Place } from "../findings";
+
 export type Real = number | string;
-
-export interface Place { file?: string; line?: number; column?: number }
-
-export interface Finding extends Place {
-  severity: "error" | "warning" | "info";
-  code: string;
-  message: string;
-  kernel?: string;
-  block?: number[];
-  thread?: number[];
-  count?: number;
-  related?: (Place & { message: string })[];
-}
 
 export interface Sample { index: number[]; expected: Real; actual: Real; actual_bits?: string; expected_bits?: string }
 
