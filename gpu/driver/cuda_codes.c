@@ -5,6 +5,7 @@
 struct named_code {
     const char *name, *hint; /* hint: "" where there is none */
     int code;
+    enum { LOST = 1, FOREIGN = 2 } marks;
 };
 #include "gpu/cuda_codes_table.h"
 
@@ -32,38 +33,15 @@ const char *cuda_code_hint(int code) {
     return found ? found->hint : "";
 }
 
+static bool has_mark(int code, unsigned mark) {
+    const struct named_code *found = code_find(code);
+    return found && (found->marks & mark);
+}
+
 bool cuda_code_is_foreign(int code) {
-    switch (code) {
-    case CUDA_ECC_UNCORRECTABLE:
-    case CUDA_NVLINK_UNCORRECTABLE:
-    case CUDA_CONTAINED:
-    case CUDA_MPS_CLIENT_TERMINATED:
-    case CUDA_EXTERNAL_DEVICE:
-        return true;
-    default:
-        return false;
-    }
+    return has_mark(code, FOREIGN);
 }
 
 bool cuda_code_is_sticky(int code) {
-    switch (code) {
-    case CUDA_ECC_UNCORRECTABLE:
-    case CUDA_NVLINK_UNCORRECTABLE:
-    case CUDA_ILLEGAL_ADDRESS:
-    case CUDA_LAUNCH_TIMEOUT:
-    case CUDA_ASSERT:
-    case CUDA_HARDWARE_STACK_ERROR:
-    case CUDA_ILLEGAL_INSTRUCTION:
-    case CUDA_MISALIGNED_ADDRESS:
-    case CUDA_INVALID_ADDRESS_SPACE:
-    case CUDA_INVALID_PC:
-    case CUDA_LAUNCH_FAILED:
-    case CUDA_CONTAINED:
-    case CUDA_TENSOR_MEMORY_LEAK:
-    case CUDA_MPS_CLIENT_TERMINATED:
-    case CUDA_EXTERNAL_DEVICE:
-        return true;
-    default:
-        return false;
-    }
+    return has_mark(code, LOST);
 }

@@ -166,8 +166,8 @@ static int copy(struct cuda_context *c, const struct own *own, bool back,
 int cuda_views_fill(struct cuda_views *images, struct err *err) {
     int r = 0;
     for (size_t i = 0; i < images->count && r == 0; i++) {
-        r = images->list[i].array ? copy(images->context, &images->list[i], false, err)
-                                  : 0;
+        const struct own *own = &images->list[i];
+        r = own->array ? copy(images->context, own, false, err) : 0;
     }
     return r;
 }
@@ -175,9 +175,8 @@ int cuda_views_fill(struct cuda_views *images, struct err *err) {
 int cuda_views_fetch(struct cuda_views *images, struct err *err) {
     int r = 0;
     for (size_t i = 0; i < images->count && r == 0; i++) {
-        r = images->list[i].image.surface
-                ? copy(images->context, &images->list[i], true, err)
-                : 0;
+        const struct own *own = &images->list[i];
+        r = own->image.surface ? copy(images->context, own, true, err) : 0;
     }
     return r;
 }

@@ -6,19 +6,6 @@ enum reduction { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE, REDUCE_BATCHMEAN };
 
 /* --- element by element --- */
 
-enum element_loss {
-    LOSS_MSE,
-    LOSS_L1,
-    LOSS_SMOOTH_L1,
-    LOSS_HUBER,
-    LOSS_BCE,
-    LOSS_BCE_LOGITS,
-    LOSS_KL_DIV,
-    LOSS_HINGE,
-    LOSS_HINGE_EMBEDDING,
-    LOSS_SOFT_MARGIN,
-};
-
 static double smooth(double d, double width, double scale) {
     d = fabs(d);
     return d < width ? 0.5 * d * d * scale : width * scale * (d - 0.5 * width);
@@ -45,33 +32,29 @@ static double kl_of(double x, double y, bool log_target) {
     return y > 0 ? y * (log(y) - x) : y == 0 ? 0 : NAN;
 }
 
-/* weight: a factor of the whole; of bce_with_logits pos_weight too, of its first term. */
-static double element_loss(const struct operator_call *c, double x, double y,
-                           double pos_weight) {
-    switch ((enum element_loss)c->op->u.number) {
-    case LOSS_MSE:
-        return (x - y) * (x - y);
-    case LOSS_L1:
-        return fabs(x - y);
-    case LOSS_SMOOTH_L1: {
-        double beta = call_number(c, "beta");
-        return beta > 0 ? smooth(x - y, beta, 1 / beta) : fabs(x - y);
+/* Of a prediction x and a target y. pos_weight: of bce_with_logits alone, a factor of its
+ * first term. */
+#define LOSS(name_, value_)                                                              \
+    static double name_##_loss(const struct operator_call *c, double x, double y,        \
+                               double pos_weight) {                                      \
+        (void)c, (void)pos_weight;                                                       \
+        return (value_);                                                                 \
     }
-    case LOSS_HUBER:
-        return smooth(x - y, call_number(c, "delta"), 1);
-    case LOSS_BCE:
-        return -(y * bounded_log(x) + (1 - y) * bounded_log(1 - x));
-    case LOSS_BCE_LOGITS:
-        return pos_weight * y * log1p_exp(-x) + (1 - y) * log1p_exp(x);
-    case LOSS_KL_DIV:
-        return kl_of(x, y, call_bool(c, "log_target"));
-    case LOSS_HINGE:
-        return positive(1 - x * y);
-    case LOSS_HINGE_EMBEDDING:
-        return y == 1 ? x : y == -1 ? positive(call_number(c, "margin") - x) : 0;
-    default:
-        return log1p_exp(-x * y);
-    }
+LOSS(mse, (x - y) * (x - y))
+LOSS(l1, fabs(x - y))
+LOSS(huber, smooth(x - y, call_number(c, "delta"), 1))
+LOSS(bce, -(y *bounded_log(x) + (1 - y) * bounded_log(1 - x)))
+LOSS(bce_logits, pos_weight *y *log1p_exp(-x) + (1 - y) * log1p_exp(x))
+LOSS(kl_div, kl_of(x, y, call_bool(c, "log_target")))
+LOSS(hinge, positive(1 - x * y))
+LOSS(hinge_embedding, y == 1 ? x : y == -1 ? positive(call_number(c, "margin") - x) : 0)
+LOSS(soft_margin, log1p_exp(-x *y))
+
+static double smooth_l1_loss(const struct operator_call *c, double x, double y,
+                             double pos_weight) {
+    double beta = call_number(c, "beta");
+    (void)pos_weight;
+    return beta > 0 ? smooth(x - y, beta, 1 / beta) : fabs(x - y);
 }
 
 /* The output: the shape itself, or one number. */
@@ -138,7 +121,7 @@ static int compute_element(struct operator_call *c) {
     int r = 0;
     for (int64_t i = 0; r == 0 && i < count; i++) {
         double loss =
-            element_loss(c, *walk.at[0], *walk.at[1], weight_at(c, &w, 1, &walk)) *
+            c->op->u.broadcast(c, *walk.at[0], *walk.at[1], weight_at(c, &w, 1, &walk)) *
             weight_at(c, &w, 0, &walk);
         sum_add(&sum, loss);
         if (kind == REDUCE_NONE) {

@@ -67,6 +67,7 @@ struct operator{
         double (*unary)(double x);
         double (*parametric)(const struct operator_call *c, double x); /* by attributes */
         double (*broadcast)(const struct operator_call *c, double x, double y, double z);
+        double (*fold)(const struct operator_call *c, const double *line, int64_t n);
         int number;
     } u;
 };

@@ -15,7 +15,7 @@ from tables import PART, literal, whole_lines  # noqa: E402: it lies in base/
 ROW = re.compile(r"(?P<name>\w+)\((?P<inputs>[^;]*)(; (?P<attributes>.*))?\)( -> (?P<outputs>.*))?")
 ROLE = re.compile(r"(?P<name>\w+)(?P<repeat>…)?(?P<optional>\?)?(?P<whole> whole)?")
 ATTRIBUTE = re.compile(r"(?P<name>\w+): (?P<kind>[\w|-]+)( (?P<low>\S+)\.\.(?P<high>\S+))?(?P<nullable> or null)?( = (?P<fallback>\S+))?")
-FUNCTIONS = re.compile(r"(?P<infer>\w+) (?P<compute>\w+)( (?P<member>unary|parametric|broadcast|number)=(?P<what>\w+))?")
+FUNCTIONS = re.compile(r"(?P<infer>\w+) (?P<compute>\w+)( (?P<member>unary|parametric|broadcast|fold|number)=(?P<what>\w+))?")
 
 
 def read(pattern, text):

@@ -1,27 +1,6 @@
 /* reductions: many elements to one, along dimensions or over the whole tensor. */
 #include "gpu/reference/gather.h"
 
-enum fold {
-    FOLD_SUM,
-    FOLD_MEAN,
-    FOLD_PROD,
-    FOLD_MAX,
-    FOLD_MIN,
-    FOLD_ARGMAX,
-    FOLD_ARGMIN,
-    FOLD_ANY,
-    FOLD_ALL,
-    FOLD_COUNT,
-    FOLD_VAR,
-    FOLD_STD,
-    FOLD_NORM,
-    FOLD_LOGSUMEXP,
-};
-
-static enum fold fold_of(const struct operator_call *c) {
-    return (enum fold)c->op->u.number;
-}
-
 /* --- folds of one line --- */
 
 static int64_t extreme_of(const double *line, int64_t n, double sign) {
@@ -67,46 +46,41 @@ static double log_sum_exp_of(const double *line, int64_t n) {
     return largest + log(sum_value(sum));
 }
 
-static double fold_line(const struct operator_call *c, const double *line, int64_t n) {
-    double p;
-    switch (fold_of(c)) {
-    case FOLD_SUM:
-        return sum_of(line, n, 1);
-    case FOLD_MEAN:
-        return sum_of(line, n, 1) / (double)n;
-    case FOLD_PROD:
-        return product_of_line(line, n);
-    case FOLD_MAX:
-        return line[extreme_of(line, n, 1)];
-    case FOLD_MIN:
-        return line[extreme_of(line, n, -1)];
-    case FOLD_ARGMAX:
-        return (double)extreme_of(line, n, 1);
-    case FOLD_ARGMIN:
-        return (double)extreme_of(line, n, -1);
-    case FOLD_ANY:
-        return nonzeros_of(line, n) > 0;
-    case FOLD_ALL:
-        return nonzeros_of(line, n) == n;
-    case FOLD_COUNT:
-        return (double)nonzeros_of(line, n);
-    case FOLD_VAR:
-        return variance_of(c, line, n);
-    case FOLD_STD:
-        return sqrt(variance_of(c, line, n));
-    case FOLD_NORM:
-        p = call_number(c, "p");
-        return p == 0 ? (double)nonzeros_of(line, n) : norm_of(line, n, p);
-    default:
-        return log_sum_exp_of(line, n);
+#define FOLD(name_, value_)                                                              \
+    static double fold_##name_(const struct operator_call *c, const double *line,        \
+                               int64_t n) {                                              \
+        (void)c;                                                                         \
+        return (value_);                                                                 \
     }
+FOLD(sum, sum_of(line, n, 1))
+FOLD(mean, sum_of(line, n, 1) / (double)n)
+FOLD(prod, product_of_line(line, n))
+FOLD(max, line[extreme_of(line, n, 1)])
+FOLD(min, line[extreme_of(line, n, -1)])
+FOLD(argmax, (double)extreme_of(line, n, 1))
+FOLD(argmin, (double)extreme_of(line, n, -1))
+FOLD(any, nonzeros_of(line, n) > 0)
+FOLD(all, nonzeros_of(line, n) == n)
+FOLD(count, (double)nonzeros_of(line, n))
+FOLD(var, variance_of(c, line, n))
+FOLD(std, sqrt(variance_of(c, line, n)))
+FOLD(logsumexp, log_sum_exp_of(line, n))
+
+static double fold_norm(const struct operator_call *c, const double *line, int64_t n) {
+    double p = call_number(c, "p");
+    return p == 0 ? (double)nonzeros_of(line, n) : norm_of(line, n, p);
 }
 
 /* --- the operator --- */
 
-static bool wants_elements(enum fold fold) {
-    return fold == FOLD_MAX || fold == FOLD_MIN || fold == FOLD_ARGMAX ||
-           fold == FOLD_ARGMIN;
+static bool wants_elements(const struct operator* op) {
+    return op->u.fold == fold_max || op->u.fold == fold_min ||
+           op->u.fold == fold_argmax || op->u.fold == fold_argmin;
+}
+
+static bool is_costly(const struct operator* op) {
+    return op->u.fold == fold_var || op->u.fold == fold_std || op->u.fold == fold_norm ||
+           op->u.fold == fold_logsumexp;
 }
 
 static int infer_fold(struct operator_call *c) {
@@ -114,14 +88,14 @@ static int infer_fold(struct operator_call *c) {
     const struct operator_array *a = &c->in[0];
     int r = call_dims(c, "dim", a, dims);
     r = r < 0 ? r : gather_output(c, 0, a, dims, keep);
-    if (r == 0 && wants_elements(fold_of(c)) && c->out[0].count && !a->count) {
+    if (r == 0 && wants_elements(c->op) && c->out[0].count && !a->count) {
         r = call_error(c, "dim", "no elements of '%s' to choose from", a->name);
     }
     if (r == 0 && c->op->outputs[1].name) {
         r = gather_output(c, 1, a, dims, keep);
     }
     double cost = (double)a->count;
-    call_cost(c, fold_of(c) >= FOLD_VAR ? 3 * cost : cost, 4 * cost);
+    call_cost(c, is_costly(c->op) ? 3 * cost : cost, 4 * cost);
     return r;
 }
 
@@ -134,9 +108,9 @@ static int compute_fold(struct operator_call *c) {
     int r = 0;
     for (int64_t l = 0; r == 0 && l < g.lines; l++) {
         gather_line(&g, c->in[0].v, line);
-        c->out[0].v[l] = fold_line(c, line, g.n);
+        c->out[0].v[l] = c->op->u.fold(c, line, g.n);
         if (c->op->outputs[1].name) {
-            double sign = fold_of(c) == FOLD_MAX ? 1 : -1;
+            double sign = c->op->u.fold == fold_max ? 1 : -1;
             c->out[1].v[l] = (double)extreme_of(line, g.n, sign);
         }
         gather_next(&g);

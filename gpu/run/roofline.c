@@ -9,46 +9,22 @@
 
 /* --- devices --- */
 
-/* Dense rates in TFLOPS (half of what is printed with sparsity), bandwidth in GB/s. */
 struct peaks {
-    const char *called; /* part of the device's name; the first row that fits counts */
-    const char *name, *source;
+    const char *called, *name, *source;
     double memory_gb, fp64, tf32, fp16, fp8, int8;
     double sms, boost_ghz, l2_mib;
 };
 
-#define HOPPER "NVIDIA's H100 data sheet and white paper"
-#define H200 "NVIDIA's H200 data sheet"
-#define AMPERE "NVIDIA's A100 data sheet and white paper"
-static const struct peaks known[] = {
-    {"NVIDIA H100 NVL", "H100 NVL", HOPPER, 3900, 60, 417.5, 835.5, 1670.5, 1670.5, 132,
-     1.785, 50},
-    {"NVIDIA H100 PCIe", "H100 PCIe", HOPPER, 2000, 51, 378, 756, 1513, 1513, 114, 1.755,
-     50},
-    {"NVIDIA H100 80GB HBM3", "H100 SXM", HOPPER, 3350, 66.9, 494.7, 989.4, 1978.9,
-     1978.9, 132, 1.98, 50},
-    {"NVIDIA H200 NVL", "H200 NVL", H200, 4800, 60, 417.5, 835.5, 1670.5, 1670.5, 132,
-     1.785, 50},
-    {"NVIDIA H200", "H200 SXM", H200, 4800, 66.9, 494.7, 989.4, 1978.9, 1978.9, 132, 1.98,
-     50},
-    {"A100-SXM4-80GB", "A100 SXM 80 GB", AMPERE, 2039, 19.5, 156, 312, 0, 624, 108, 1.41,
-     40},
-    {"A100 80GB PCIe", "A100 PCIe 80 GB", AMPERE, 1935, 19.5, 156, 312, 0, 624, 108, 1.41,
-     40},
-    {"A100-SXM4-40GB", "A100 SXM 40 GB", AMPERE, 1555, 19.5, 156, 312, 0, 624, 108, 1.41,
-     40},
-    {"A100-PCIE-40GB", "A100 PCIe 40 GB", AMPERE, 1555, 19.5, 156, 312, 0, 624, 108, 1.41,
-     40},
-};
+#include "gpu/gpu_peaks_table.h"
+
 enum { THE_H100 = 2, STORE_BYTES_PER_CLOCK = 64 };
 
 static const struct peaks *find_peaks(const char *name) {
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (strstr(name, known[i].called)) {
-            return &known[i];
-        }
+    const struct peaks *p = known;
+    while (p->called && !strstr(name, p->called)) {
+        p++;
     }
-    return NULL;
+    return p->called ? p : NULL;
 }
 
 static void take_peaks(struct roofline_device *ret, const struct peaks *p) {

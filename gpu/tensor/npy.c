@@ -169,21 +169,21 @@ static int read_literal(struct reader *r) {
 /* --- what it means --- */
 
 static const struct {
-    const char *kind; /* letter and bytes */
+    const char *descr; /* of little-endian elements; of bytes the first sign is none */
     enum tensor_type type;
     unsigned char bytes;
 } types[] = {
-    {"f4", TENSOR_FLOAT32, 4}, {"f2", TENSOR_FLOAT16, 2}, {"f8", TENSOR_FLOAT64, 8},
-    {"i1", TENSOR_INT8, 1},    {"i2", TENSOR_INT16, 2},   {"i4", TENSOR_INT32, 4},
-    {"i8", TENSOR_INT64, 8},   {"u1", TENSOR_UINT8, 1},   {"u2", TENSOR_UINT16, 2},
-    {"u4", TENSOR_UINT32, 4},  {"u8", TENSOR_UINT64, 8},  {"b1", TENSOR_BOOL, 1},
-    {"V1", TENSOR_TYPES, 1},   {"V2", TENSOR_TYPES, 2},   {"f1", TENSOR_TYPES, 1},
+    {"<f4", TENSOR_FLOAT32, 4}, {"<f2", TENSOR_FLOAT16, 2}, {"<f8", TENSOR_FLOAT64, 8},
+    {"|i1", TENSOR_INT8, 1},    {"<i2", TENSOR_INT16, 2},   {"<i4", TENSOR_INT32, 4},
+    {"<i8", TENSOR_INT64, 8},   {"|u1", TENSOR_UINT8, 1},   {"<u2", TENSOR_UINT16, 2},
+    {"<u4", TENSOR_UINT32, 4},  {"<u8", TENSOR_UINT64, 8},  {"|b1", TENSOR_BOOL, 1},
+    {"|V1", TENSOR_TYPES, 1},   {"|V2", TENSOR_TYPES, 2},   {"|f1", TENSOR_TYPES, 1},
 };
 
 static int find_type(struct npy *npy, struct err *err) {
     const char *descr = npy->descr;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (*descr && strchr("<>|=", *descr) && !strcmp(descr + 1, types[i].kind)) {
+        if (*descr && strchr("<>|=", *descr) && !strcmp(descr + 1, types[i].descr + 1)) {
             npy->type = types[i].type;
             npy->item_bytes = types[i].bytes;
             npy->big_endian = *descr == '>' && types[i].bytes > 1;
@@ -253,15 +253,18 @@ int npy_read(struct npy *ret, const void *bytes, size_t len, struct err *err) {
     return n < 0 ? n : check_bytes(ret, len, err);
 }
 
+static bool is_unknown_to_numpy(enum tensor_type type) {
+    return type == TENSOR_BFLOAT16 || type == TENSOR_FLOAT8_E4M3 ||
+           type == TENSOR_FLOAT8_E5M2;
+}
+
 bool npy_stands_for(const struct npy *npy, enum tensor_type type) {
     if (npy->type == type) {
         return true;
     }
     bool raw = npy->type == TENSOR_TYPES || npy->type == TENSOR_UINT16 ||
                npy->type == TENSOR_UINT8;
-    bool unknown_to_numpy = type == TENSOR_BFLOAT16 || type == TENSOR_FLOAT8_E4M3 ||
-                            type == TENSOR_FLOAT8_E5M2;
-    return raw && unknown_to_numpy && npy->item_bytes == tensor_type_bytes(type);
+    return raw && is_unknown_to_numpy(type) && npy->item_bytes == tensor_type_bytes(type);
 }
 
 /* --- elements --- */
@@ -316,17 +319,14 @@ void npy_copy(const struct npy *npy, const void *file, void *ret) {
 /* --- writing --- */
 
 const char *npy_descr(enum tensor_type type) {
-    static const char *const names[TENSOR_TYPES] = {
-        [TENSOR_FLOAT32] = "<f4",     [TENSOR_FLOAT16] = "<f2",
-        [TENSOR_BFLOAT16] = "<u2",    [TENSOR_FLOAT8_E4M3] = "|u1",
-        [TENSOR_FLOAT8_E5M2] = "|u1", [TENSOR_FLOAT64] = "<f8",
-        [TENSOR_INT8] = "|i1",        [TENSOR_INT16] = "<i2",
-        [TENSOR_INT32] = "<i4",       [TENSOR_INT64] = "<i8",
-        [TENSOR_UINT8] = "|u1",       [TENSOR_UINT16] = "<u2",
-        [TENSOR_UINT32] = "<u4",      [TENSOR_UINT64] = "<u8",
-        [TENSOR_BOOL] = "|b1",
-    };
-    return names[type];
+    size_t i = 0;
+    if (is_unknown_to_numpy(type)) { /* as its bits */
+        type = tensor_type_bytes(type) == 1 ? TENSOR_UINT8 : TENSOR_UINT16;
+    }
+    while (types[i].type != type) {
+        i++;
+    }
+    return types[i].descr;
 }
 
 int npy_write_header(struct buf *out, enum tensor_type type, const int64_t *shape,
