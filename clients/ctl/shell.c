@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "clients/ctl/connection.h"
+#include "clients/ctl/line_editor.h"
 #include "clients/ctl/terminal.h"
 #include "clients/ctl/texts.h"
 
@@ -20,14 +21,33 @@ struct shell {
     struct connection *connection;
     struct buf input;
     unsigned next_id, waiting;
-    bool prompt;
+    bool prompt, left;
+    struct line_editor *editor; /* NULL: no terminal, or no libedit */
 };
+
+/* Around a message that comes while a line is typed. */
+static void hide_prompt(const struct shell *s) {
+    if (s->editor) {
+        line_editor_hide(s->editor);
+    } else if (s->prompt) {
+        fputs("\r\033[K", stdout);
+    }
+}
+
+static void show_prompt(const struct shell *s) {
+    if (s->editor) {
+        line_editor_show(s->editor);
+    } else if (s->prompt) {
+        fputs("> ", stdout);
+    }
+    fflush(stdout);
+}
 
 static void show(bool outgoing, const char *body, size_t len, void *data) {
     struct shell *s = data;
     autofree char *text = xstrndup(body, len);
-    if (s->prompt && !outgoing) {
-        fputs("\r\033[K", stdout);
+    if (!outgoing) {
+        hide_prompt(s);
     }
     terminal_put(s->terminal, outgoing ? STYLE_BLUE : STYLE_GREEN,
                  outgoing ? "→ " : "← ");
@@ -37,10 +57,9 @@ static void show(bool outgoing, const char *body, size_t len, void *data) {
     if (response && s->waiting) {
         s->waiting--;
     }
-    if (s->prompt && !outgoing) {
-        fputs("> ", stdout);
+    if (!outgoing) {
+        show_prompt(s);
     }
-    fflush(stdout);
 }
 
 static void send_line(struct shell *s, const char *line, size_t len) {
@@ -61,53 +80,68 @@ static void send_method(struct shell *s, const char *line) {
     send_line(s, request, strlen(request));
 }
 
-/* False: leave. */
-static bool do_line(struct shell *s, const char *line) {
+/* With or without the dot: no method is called so. */
+static bool is_command(const char *line, const char *name) {
+    return strcmp(line, name) == 0 || strcmp(line, name + 1) == 0;
+}
+
+static void do_line(struct shell *s, const char *line) {
     line += strspn(line, " \t");
-    if (strcmp(line, ".quit") == 0) {
-        return false;
-    }
-    if (strcmp(line, ".help") == 0) {
+    if (is_command(line, ".quit") || is_command(line, ".exit")) {
+        s->left = true;
+    } else if (is_command(line, ".help")) {
         fputs(shell_help, stdout);
     } else if (*line == '{' || *line == '[') {
         send_line(s, line, strlen(line));
     } else if (*line) {
         send_method(s, line);
     }
-    return true;
 }
 
-/* Reads what is there; false at the end of input or on .quit. */
-static bool take_input(struct shell *s) {
+static void on_line(const char *line, void *data) {
+    struct shell *s = data;
+    s->left = !line;
+    if (line) {
+        do_line(s, line);
+    }
+}
+
+/* Reads what is there. */
+static void take_input(struct shell *s) {
     char bytes[4096];
     ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
     bool more = n > 0;
     buf_add(&s->input, more ? bytes : "\n", more ? (size_t)n : 1);
-    for (char *end; (end = memchr(s->input.data, '\n', s->input.len));) {
+    for (char *end; !s->left && (end = memchr(s->input.data, '\n', s->input.len));) {
         size_t len = (size_t)(end - s->input.data);
         autofree char *line = xstrndup(s->input.data, len);
         buf_consume(&s->input, len + 1);
-        if (!do_line(s, line)) {
-            return false;
-        }
+        do_line(s, line);
     }
-    return more;
+    s->left |= !more;
+    if (!s->left) {
+        show_prompt(s);
+    }
 }
 
 static void run(struct shell *s) {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    for (bool more = true; more;) {
-        if (s->prompt) {
-            fputs("> ", stdout);
-            fflush(stdout);
-        }
+    if (!s->editor) {
+        show_prompt(s);
+    }
+    while (!s->left) {
         while (poll(&in, 1, 0) == 0) {
             if (!connection_wait(s->connection, 20)) {
+                hide_prompt(s);
                 puts("the daemon ended");
                 return;
             }
         }
-        more = take_input(s);
+        if (s->editor) {
+            line_editor_read(s->editor);
+        } else {
+            take_input(s);
+        }
     }
     uint64_t end = clock_ms() + ANSWER_WAIT_MS;
     while (!s->prompt && s->waiting && clock_ms() < end &&
@@ -129,8 +163,10 @@ int shell_run(const struct terminal *t, const char *const *daemon_args) {
     }
     if (s.prompt) {
         puts("a live upskilld; .help for help");
+        s.editor = line_editor_new("> ", on_line, &s);
     }
     run(&s);
+    line_editor_free(s.editor);
     connection_close(s.connection);
     buf_finish(&s.input);
     return 0;

@@ -380,16 +380,6 @@ def call_asks_anything(room):
     same((code, json.loads(out)["code"]), (2, -32601))
 
 
-def the_shell_takes_a_pipe(room):
-    code, out, _ = room.run("shell", stdin="job/list\n{\"id\":9,\"method\":\"no/such\"}\njob/list {bad\n\n")
-    same(code, 0)
-    plain(out)
-    holds(out, r"→ .*job/list", r"← .*\"jobs\":\[\]", r"← .*\"id\":9,\"error\"", r"← .*-32700")
-    code, out, _ = room.run("shell", stdin=".help\n.quit\njob/list\n")
-    same(code, 0)
-    assert "jobs" not in out, out
-
-
 def a_daemon_that_is_none_is_said(room):
     for program in (room.dir + "/no-such-program", "/bin/false", "/bin/true"):
         code, out, err = room.run("status", env={"UPSKILLD": program})
@@ -627,7 +617,7 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          closed_descriptors_are_no_crash, help_of_every_command,
          help_says_what_schemas_know, a_group_lists_its_commands,
          help_needs_no_compiler, the_completion_is_bash, the_completions_of_other_shells,
-         every_help_has_an_example_that_is_understood, call_asks_anything, the_shell_takes_a_pipe,
+         every_help_has_an_example_that_is_understood, call_asks_anything,
          a_daemon_that_is_none_is_said, a_named_worker_is_the_one, a_check_file_that_is_missing_is_named,
          a_last_line_needs_no_newline, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,

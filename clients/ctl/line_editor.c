@@ -1,0 +1,93 @@
+#include "clients/ctl/line_editor.h"
+
+#include "base/mem.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct line_editor {
+    void *library;
+    const char *prompt;
+    line_editor_line *on_line;
+    void *data;
+    /* libedit's, by the names of readline that it has */
+    void (*install)(const char *prompt, void (*line)(char *));
+    void (*remove)(void);
+    void (*read)(void);
+    void (*update)(void);
+    int (*add_history)(const char *line);
+};
+
+static struct line_editor *current; /* libedit hands no pointer back */
+
+static void on_line(char *line) {
+    struct line_editor *e = current;
+    if (line && *line) {
+        e->add_history(line);
+    }
+    e->on_line(line, e->data);
+    free(line);
+    e->install(e->prompt, on_line); /* a line ends libedit's hold of the terminal */
+}
+
+static bool load(struct line_editor *e) {
+    struct {
+        const char *name;
+        void *function;
+    } functions[] = {
+        {"rl_callback_handler_install", &e->install},
+        {"rl_callback_handler_remove", &e->remove},
+        {"rl_callback_read_char", &e->read},
+        {"rl_forced_update_display", &e->update},
+        {"add_history", &e->add_history},
+    };
+    e->library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
+    bool whole = e->library != NULL;
+    for (size_t i = 0; whole && i < ARRAY_LEN(functions); i++) {
+        *(void **)functions[i].function = dlsym(e->library, functions[i].name);
+        whole = *(void **)functions[i].function != NULL;
+    }
+    return whole;
+}
+
+struct line_editor *line_editor_new(const char *prompt, line_editor_line *line,
+                                    void *data) {
+    struct line_editor *e = xcalloc(1, sizeof *e);
+    e->prompt = prompt;
+    e->on_line = line;
+    e->data = data;
+    if (!load(e)) {
+        if (e->library) {
+            dlclose(e->library);
+        }
+        free(e);
+        return NULL;
+    }
+    current = e;
+    e->install(prompt, on_line); /* which shows the prompt */
+    return e;
+}
+
+void line_editor_free(struct line_editor *e) {
+    if (e) {
+        e->remove();
+        dlclose(e->library);
+        current = NULL;
+        free(e);
+    }
+}
+
+void line_editor_read(struct line_editor *e) {
+    e->read();
+}
+
+void line_editor_hide(struct line_editor *e) {
+    (void)e;
+    fputs("\r\033[K", stdout);
+}
+
+void line_editor_show(struct line_editor *e) {
+    fflush(stdout);
+    e->update();
+}
