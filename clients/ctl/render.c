@@ -4,19 +4,9 @@
 #include "base/mem.h"
 #include "clients/ctl/method.h"
 
-#include <math.h>
 #include <string.h>
 
 #define OCCUPANCY_WORDS 70 /* columns beside its bars */
-
-json_int_t count_of(const json_t *object, const char *key) {
-    return json_get_integer(object, key, 0);
-}
-
-double number_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 /* --- kernel/check --- */
 

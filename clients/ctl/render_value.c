@@ -1,6 +1,16 @@
 #include "clients/ctl/render.h"
 
+#include <math.h>
 #include <stdint.h>
+
+json_int_t count_of(const json_t *object, const char *key) {
+    return json_get_integer(object, key, 0);
+}
+
+double number_of(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
 
 static void put_scalar(const struct terminal *t, const json_t *value) {
     if (json_is_string(value)) {

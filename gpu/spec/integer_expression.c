@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "gpu/spec/spec_words.h"
+#include "gpu/spec/value_functions.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -80,10 +81,6 @@ static int64_t read_number(struct reader *r) {
 }
 
 /* --- functions --- */
-
-bool expression_word_is(const char *name, size_t len, const char *word) {
-    return strlen(word) == len && !memcmp(name, word, len);
-}
 
 static int64_t ceil_div(struct reader *r, int64_t a, int64_t b) {
     if (!can_divide(r, a, b)) {

@@ -28,5 +28,3 @@ int integer_expression(const char *text, const struct size_values *sizes, int64_
                        struct err *err);
 /* Whether it can be evaluated and one of its '/' leaves a remainder. */
 bool integer_expression_rounds(const char *text, const struct size_values *sizes);
-/* Of a text that is read: are these bytes the word? */
-bool expression_word_is(const char *name, size_t len, const char *word);

@@ -1,7 +1,6 @@
 #include "gpu/spec/value_functions.h"
 
 #include "base/mem.h"
-#include "gpu/spec/integer_expression.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -109,6 +108,10 @@ static const struct value_fold folds[] = {
     {"maximum", -INFINITY, fmax},
     {"minimum", INFINITY, fmin},
 };
+
+bool expression_word_is(const char *name, size_t len, const char *word) {
+    return strlen(word) == len && !memcmp(name, word, len);
+}
 
 const struct value_function *value_function_find(const char *name, size_t len) {
     for (size_t i = 0; i < ARRAY_LEN(functions); i++) {

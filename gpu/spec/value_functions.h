@@ -21,3 +21,5 @@ const struct value_function *value_function_find(const char *name, size_t len);
 const struct value_fold *value_fold_find(const char *name, size_t len);
 /* pi, inf, nan. */
 bool value_constant_find(const char *name, size_t len, double *ret);
+/* Of a text that is read: are these bytes the word? */
+bool expression_word_is(const char *name, size_t len, const char *word);
