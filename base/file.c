@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -355,6 +354,32 @@ int dir_make(const char *path, mode_t mode, struct err *err) {
     return 0;
 }
 
+DIR *dir_entries(int folder) {
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (copy < 0 && errno == EACCES) { /* it may be listed, and not entered */
+        copy = fcntl(folder, F_DUPFD_CLOEXEC, 3);
+    }
+    DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+    if (!entries) {
+        fd_close_p(&copy);
+    }
+    return entries;
+}
+
+const struct dirent *dir_next(DIR *entries) {
+    const struct dirent *entry = entries ? readdir(entries) : NULL;
+    while (entry && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))) {
+        entry = readdir(entries);
+    }
+    return entry;
+}
+
+void dir_close_p(DIR **entries) {
+    if (*entries) {
+        closedir(*entries);
+    }
+}
+
 static int open_folder(int dir, const char *name) {
     int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int fd = openat(dir, name, flags);
@@ -378,19 +403,11 @@ struct removal {
 typedef void visit_entry(struct removal *r, int folder, const char *name);
 
 static void each_entry(struct removal *r, int folder, visit_entry *visit) {
-    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
-    if (!stream) {
-        r->failure = -errno;
-        fd_close_p(&copy);
-        return;
+    autodir *entries = dir_entries(folder);
+    r->failure = entries ? r->failure : -errno;
+    for (const struct dirent *entry; (entry = dir_next(entries));) {
+        visit(r, folder, entry->d_name);
     }
-    for (const struct dirent *entry; (entry = readdir(stream));) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            visit(r, folder, entry->d_name);
-        }
-    }
-    closedir(stream);
 }
 
 /* Remove the entry, or move it to the top. */

@@ -5,6 +5,7 @@
  * stop at a limit. Paths given by others are opened beneath a directory descriptor with
  * openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS), so neither ".." nor a link leads out.
  */
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -15,8 +16,8 @@ struct err;
 /* Read a regular file whole into out (appended). -EFBIG over out's limit, -EINVAL when it
  * is not a regular file, else -errno. */
 int file_read(const char *path, struct buf *out, struct err *err);
-/* After it failed with rc: there is no such file for this user, who may run with another's
- * home (HOME=/root in a container) or with none. */
+/* After it failed with rc: there is no such file for this user, who may run with
+ * another's home (HOME=/root in a container) or with none. */
 bool file_is_missing(int rc);
 
 /* A directory that paths are resolved beneath. */
@@ -64,6 +65,13 @@ int dir_make(const char *path, mode_t mode, struct err *err);
 /* A new folder of our own (0700) in $TMPDIR, else in /tmp: "/tmp/upskilld-NAME-…". Its
  * path, freed by the caller, who removes the folder; NULL with err. */
 char *dir_make_temporary(const char *name, struct err *err);
+/* The entries of an open folder, from the first on; the descriptor stays the caller's.
+ * NULL with errno, as for a negative descriptor. */
+DIR *dir_entries(int folder);
+/* The next one but "." and ".."; NULL at the end, and of NULL. */
+const struct dirent *dir_next(DIR *entries);
+void dir_close_p(DIR **entries);
+#define autodir __attribute__((cleanup(dir_close_p))) DIR
 /* Remove a folder and all that is in it, never following links. */
 int dir_remove(const char *path, struct err *err);
 

@@ -39,9 +39,13 @@ void strings_free(char **list) {
     free(list);
 }
 
-bool strings_hold(const char *const *list, const char *s) {
-    while (*list && strcmp(*list, s) != 0) {
-        list++;
-    }
-    return *list;
+void strings_add(struct strings *strings, char *owned) {
+    strings->list = xreallocarray(strings->list, strings->count + 2, sizeof(char *));
+    strings->list[strings->count++] = owned;
+    strings->list[strings->count] = NULL;
+}
+
+void strings_finish(struct strings *strings) {
+    strings_free(strings->list);
+    *strings = (struct strings){0};
 }

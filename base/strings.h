@@ -12,4 +12,12 @@ bool strings_have(const char *const *list, const char *word);
 /* The list and its strings; NULL is a no-op. */
 void strings_free(char **list);
 
-bool strings_hold(const char *const *list, const char *s);
+/* One that grows. Begin with one that is zero: its list is NULL until there is a string.
+ */
+struct strings {
+    char **list;
+    size_t count;
+};
+void strings_add(struct strings *strings, char *owned); /* malloc'ed; taken over */
+void strings_finish(struct strings *strings);
+#define autostrings __attribute__((cleanup(strings_finish))) struct strings

@@ -38,11 +38,11 @@ static json_t *plain_scalar(const char *s, size_t len) {
     if (strlen(s) != len) {
         return NULL;
     }
-    if (strings_hold(nulls, s)) {
+    if (strings_have(nulls, s)) {
         return json_null();
     }
-    if (strings_hold(yes, s) || strings_hold(no, s)) {
-        return json_boolean(strings_hold(yes, s));
+    if (strings_have(yes, s) || strings_have(no, s)) {
+        return json_boolean(strings_have(yes, s));
     }
     return typed_number(s, len);
 }

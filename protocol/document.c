@@ -50,7 +50,7 @@ const struct document_kind *document_kind_find(const struct document_kinds *kind
     }
     for (size_t i = 0; kinds->list[i]; i++) {
         const char *const *languages = kinds->list[i]->languages;
-        if (language && languages && strings_hold(languages, language)) {
+        if (language && languages && strings_have(languages, language)) {
             return kinds->list[i];
         }
     }

@@ -9,7 +9,6 @@
 #include "clients/ctl/elf_needs.h"
 #include "clients/ctl/texts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -63,17 +62,14 @@ static bool is_builtins(const char *name) {
 }
 
 static int link_builtins(const struct pack *p, const char *dir, struct err *err) {
-    DIR *d = opendir(dir);
-    int rc = d ? -ENOENT : -errno;
-    for (struct dirent *e; d && (e = readdir(d));) {
+    autodir *entries = opendir(dir);
+    int rc = entries ? -ENOENT : -errno;
+    for (const struct dirent *e; (e = dir_next(entries));) {
         if (is_builtins(e->d_name)) {
             autofree char *from = path_join(dir, e->d_name);
             autofree char *to = path_join("cuda/lib64", e->d_name);
             rc = link_file(p, from, to, err);
         }
-    }
-    if (d) {
-        closedir(d);
     }
     return rc == -ENOENT ? err_set(err, rc, "%s: no libnvrtc-builtins there", dir) : rc;
 }

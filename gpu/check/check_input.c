@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/source/std_names.h"
 
 #include <errno.h>
@@ -17,26 +18,6 @@
     "send the text itself as \"source\", open the file's folder as a workspace root, "   \
     "or "                                                                                \
     "name the folder in include_dirs of the configuration"
-
-/* Growing list of strings, NULL-terminated. */
-struct names {
-    char **list;
-    size_t count;
-};
-
-static void names_add(struct names *names, char *name) {
-    names->list = xreallocarray(names->list, names->count + 2, sizeof *names->list);
-    names->list[names->count++] = name;
-    names->list[names->count] = NULL;
-}
-
-static void names_finish(struct names *names) {
-    for (size_t i = 0; i < names->count; i++) {
-        free(names->list[i]);
-    }
-    free(names->list);
-}
-#define autonames __attribute__((cleanup(names_finish))) struct names
 
 int check_refuse(struct check_refusal *refusal, int code, enum call_fault fault,
                  const char *reason, const char *hint, const char *fmt, ...) {
@@ -110,13 +91,13 @@ static json_t *launch_read(const json_t *params) {
 
 /* --- where files come from --- */
 
-static void names_add_all(struct names *names, const char *const *list) {
+static void add_normalized(struct strings *folders, const char *const *list) {
     for (; list && *list; list++) {
-        names_add(names, path_normalize(*list));
+        strings_add(folders, path_normalize(*list));
     }
 }
 
-static bool is_beneath_any(const char *path, const struct names *roots) {
+static bool is_beneath_any(const char *path, const struct strings *roots) {
     for (size_t i = 0; i < roots->count; i++) {
         if (path_is_beneath(path, roots->list[i])) {
             return true;
@@ -126,7 +107,7 @@ static bool is_beneath_any(const char *path, const struct names *roots) {
 }
 
 /* Absolute and normalised; relative ones are meant from the first root. NULL: no root. */
-static char *absolute_path(const char *path, const struct names *roots) {
+static char *absolute_path(const char *path, const struct strings *roots) {
     if (path[0] != '/' && !roots->count) {
         return NULL;
     }
@@ -184,8 +165,8 @@ static void include_options_move(json_t *asked) {
 }
 
 /* The request's own include folders, each beneath a root. */
-static int include_roots_read(const json_t *params, const struct names *roots,
-                              struct names *dirs, struct check_refusal *refusal) {
+static int include_roots_read(const json_t *params, const struct strings *roots,
+                              struct strings *dirs, struct check_refusal *refusal) {
     const json_t *list = json_object_get(params, "include_roots");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *name = json_string_value(json_array_get(list, i));
@@ -197,7 +178,7 @@ static int include_roots_read(const json_t *params, const struct names *roots,
                 "read",
                 name);
         }
-        names_add(dirs, take(path));
+        strings_add(dirs, take(path));
     }
     return 0;
 }
@@ -209,7 +190,7 @@ static char *folder_of(const char *path) {
     return slash ? xstrndup(path, slash > path ? (size_t)(slash - path) : 1) : NULL;
 }
 
-static int closure_from_text(const json_t *params, const struct names *roots,
+static int closure_from_text(const json_t *params, const struct strings *roots,
                              const struct include_options *options,
                              struct include_closure *ret, struct err *err) {
     const json_t *source = json_object_get(params, "source");
@@ -223,7 +204,7 @@ static int closure_from_text(const json_t *params, const struct names *roots,
                                  json_string_length(source), options, ret, err);
 }
 
-static int closure_from_file(const json_t *params, const struct names *roots,
+static int closure_from_file(const json_t *params, const struct strings *roots,
                              const struct include_options *options,
                              struct include_closure *ret, struct check_refusal *refusal) {
     struct err err = {0};
@@ -241,15 +222,15 @@ static int closure_read(struct check_input *ret, const json_t *params, size_t sc
                         const char *const *origin_roots,
                         const struct check_places *places,
                         struct check_refusal *refusal) {
-    autonames roots = {0};
-    autonames dirs = {0};
-    names_add_all(&roots, origin_roots);
-    names_add_all(&roots, places->include_dirs);
+    autostrings roots = {0};
+    autostrings dirs = {0};
+    add_normalized(&roots, origin_roots);
+    add_normalized(&roots, places->include_dirs);
     int r = include_roots_read(params, &roots, &dirs, refusal);
     if (r < 0) {
         return r;
     }
-    names_add_all(&dirs, places->include_dirs);
+    add_normalized(&dirs, places->include_dirs);
     static const char *const none[] = {NULL};
     struct include_options options = {
         .roots = roots.count ? (const char *const *)roots.list : none,
@@ -364,9 +345,9 @@ static int options_read(struct compile_options *ret, const json_t *flags,
 
 static json_t *take_flags(json_t *asked, const char *const *origin_roots,
                           const struct check_places *places, json_t *findings) {
-    autonames roots = {0};
-    names_add_all(&roots, origin_roots);
-    names_add_all(&roots, places->include_dirs);
+    autostrings roots = {0};
+    add_normalized(&roots, origin_roots);
+    add_normalized(&roots, places->include_dirs);
     const char *path = json_get_string(asked, "path", NULL);
     autofree char *whole = path ? absolute_path(path, &roots) : NULL;
     const struct project_places project = {.roots = (const char *const *)roots.list,

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/worker/confine.h"
 
 #include <glob.h>
@@ -67,17 +68,6 @@ bool cuda_room_has_driver(void) {
 
 /* --- environment --- */
 
-struct names {
-    char **list;
-    size_t count;
-};
-
-static void names_add(struct names *names, char *owned) {
-    names->list = xreallocarray(names->list, names->count + 2, sizeof *names->list);
-    names->list[names->count++] = owned;
-    names->list[names->count] = NULL;
-}
-
 static bool is_passed(const char *variable) {
     static const char *const prefixes[] = {
         "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "CUDA_MPS_",
@@ -105,7 +95,7 @@ static size_t driver_dirs(char **ret) {
     return count;
 }
 
-static void add_library_path(struct names *names) {
+static void add_library_path(struct strings *names) {
     char *dirs[MAX_DIRS];
     size_t count = driver_dirs(dirs);
     autofree char *joined = xstrdup("");
@@ -116,7 +106,7 @@ static void add_library_path(struct names *names) {
         free(dirs[i]);
     }
     if (*joined) {
-        names_add(names, xasprintf("LD_LIBRARY_PATH=%s", joined));
+        strings_add(names, xasprintf("LD_LIBRARY_PATH=%s", joined));
     }
 }
 
@@ -135,25 +125,18 @@ void cuda_room_set_confinement(enum cuda_confinement confinement) {
 }
 
 char **cuda_room_environment(enum cuda_confinement confinement) {
-    struct names names = {0};
-    names_add(&names,
-              xasprintf(CONFINEMENT_VARIABLE "=%s", confinement_names[confinement]));
-    names_add(&names, xstrdup("CUDA_MODULE_LOADING=EAGER"));
-    names_add(&names, xstrdup("CUDA_CACHE_DISABLE=1"));
+    struct strings names = {0};
+    strings_add(&names,
+                xasprintf(CONFINEMENT_VARIABLE "=%s", confinement_names[confinement]));
+    strings_add(&names, xstrdup("CUDA_MODULE_LOADING=EAGER"));
+    strings_add(&names, xstrdup("CUDA_CACHE_DISABLE=1"));
     for (char **variable = environ; variable && *variable; variable++) {
         if (is_passed(*variable)) {
-            names_add(&names, xstrdup(*variable));
+            strings_add(&names, xstrdup(*variable));
         }
     }
     add_library_path(&names);
     return names.list;
-}
-
-void cuda_room_free(char **environment) {
-    for (char **variable = environment; variable && *variable; variable++) {
-        free(*variable);
-    }
-    free(environment);
 }
 
 /* --- entering --- */
@@ -181,7 +164,7 @@ static char *real_folder(const char *library) {
     return slash && slash > real ? xstrndup(real, (size_t)(slash - real)) : NULL;
 }
 
-static void add_readable(struct names *names, const char *library) {
+static void add_readable(struct strings *names, const char *library) {
     static const char *const always[] = {"/proc",
                                          "/sys",
                                          "/lib",
@@ -195,43 +178,43 @@ static void add_readable(struct names *names, const char *library) {
     char *folder = real_folder(library), *dirs[MAX_DIRS];
     size_t count = path_dirs(dirs, MAX_DIRS);
     for (size_t i = 0; i < ARRAY_LEN(always); i++) {
-        names_add(names, xstrdup(always[i]));
+        strings_add(names, xstrdup(always[i]));
     }
     for (size_t i = 0; i < ARRAY_LEN(library_dirs); i++) {
-        names_add(names, xstrdup(library_dirs[i]));
+        strings_add(names, xstrdup(library_dirs[i]));
     }
     for (size_t i = 0; i < count; i++) {
-        names_add(names, dirs[i]);
+        strings_add(names, dirs[i]);
     }
     if (folder) {
-        names_add(names, folder);
+        strings_add(names, folder);
     }
 }
 
-static void add_devices(struct names *names) {
+static void add_devices(struct strings *names) {
     static const char *const patterns[] = {"/dev/nvidia*", "/dev/dxg"};
     glob_t found = {0};
     for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
         (void)glob(patterns[i], i ? GLOB_APPEND : 0, NULL, &found);
     }
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        names_add(names, xstrdup(found.gl_pathv[i]));
+        strings_add(names, xstrdup(found.gl_pathv[i]));
     }
     globfree(&found);
-    names_add(names, xstrdup("/dev/null"));
-    names_add(names, xstrdup("/dev/zero"));
+    strings_add(names, xstrdup("/dev/null"));
+    strings_add(names, xstrdup("/dev/zero"));
 }
 
 /* Threads get names in the one, devices locks in the other, which has to be there before
  * and to be ours: without it nothing is locked, and the timing says so. */
-static void add_writable(struct names *names) {
+static void add_writable(struct strings *names) {
     autofree char *locks = xasprintf("/tmp/upskilld-%u", (unsigned)getuid());
     struct stat st;
     (void)mkdir(locks, 0700);
     if (!lstat(locks, &st) && S_ISDIR(st.st_mode) && st.st_uid == getuid()) {
-        names_add(names, take(locks));
+        strings_add(names, take(locks));
     }
-    names_add(names, xstrdup("/proc/self/task"));
+    strings_add(names, xstrdup("/proc/self/task"));
 }
 
 static bool has_mps(void) {
@@ -240,18 +223,18 @@ static bool has_mps(void) {
 
 static unsigned enter(unsigned cpu_s, const char *library,
                       const struct cuda_room_tool *tool) {
-    struct names readable = {0}, writable = {0}, devices = {0};
+    autostrings readable = {0}, writable = {0}, devices = {0};
     add_readable(&readable, library);
     add_writable(&writable);
     add_devices(&devices);
     if (has_mps()) {
         const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
-        names_add(&writable, xstrdup(folder ? folder : "/tmp/nvidia-mps"));
+        strings_add(&writable, xstrdup(folder ? folder : "/tmp/nvidia-mps"));
     }
     if (tool) {
-        names_add(&writable, xstrdup(tool->folder));
+        strings_add(&writable, xstrdup(tool->folder));
     }
-    unsigned bits = confine_self(&(struct confine_rules){
+    return confine_self(&(struct confine_rules){
         .read_paths = (const char *const *)readable.list,
         .write_paths = (const char *const *)writable.list,
         .device_paths = (const char *const *)devices.list,
@@ -264,10 +247,6 @@ static unsigned enter(unsigned cpu_s, const char *library,
         .cpu_s = cpu_s,
         .file_bytes = tool ? tool->file_bytes : 0,
     });
-    cuda_room_free(readable.list);
-    cuda_room_free(writable.list);
-    cuda_room_free(devices.list);
-    return bits;
 }
 
 unsigned cuda_room_enter(unsigned cpu_s, const char *library) {

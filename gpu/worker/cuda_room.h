@@ -27,9 +27,8 @@ void cuda_room_set_confinement(enum cuda_confinement confinement);
 /* For execve: CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER, CUDA_MPS_*, those folders of
  * LD_LIBRARY_PATH that hold a driver, $UPSKILLD_LIBCUDA, the confinement, and that
  * modules are loaded at once and nothing is kept on disk. NULL-terminated; each freed
- * with cuda_room_free. */
+ * with strings_free. */
 char **cuda_room_environment(enum cuda_confinement confinement);
-void cuda_room_free(char **environment);
 
 /* Without the device files cuInit runs the driver's setuid helper, which a confined
  * process cannot: where they are missing, let a process of its own do it. init: cuInit.

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/driver/cuda_output.h"
 #include "gpu/driver/sanitizer.h"
@@ -121,22 +122,16 @@ static bool is_system_folder(const char *folder) {
     return false;
 }
 
-struct paths {
-    char *list[16];
-    size_t count;
-};
-
-static void paths_add(struct paths *p, char *owned) {
-    if (owned && p->count + 1 < ARRAY_LEN(p->list)) {
-        p->list[p->count++] = owned;
-    } else {
-        free(owned);
+/* owned NULL: there is none. */
+static void paths_add(struct strings *paths, char *owned) {
+    if (owned) {
+        strings_add(paths, owned);
     }
 }
 
 /* The tool with its libraries, which are beside it or beside its folder; the shell that a
  * script in its place is run by; this program; the loader of both. */
-static void add_programs(struct paths *p, const char *tool) {
+static void add_programs(struct strings *p, const char *tool) {
     static const char *const siblings[] = {"compute-sanitizer", "bin", "lib", "lib64"};
     static const char *const shared[] = {"/proc/self/exe", "/lib64/ld-linux-x86-64.so.2",
                                          "/lib/ld-linux-aarch64.so.1"};
@@ -166,7 +161,7 @@ static void add_programs(struct paths *p, const char *tool) {
 }
 
 static unsigned enter_room(const json_t *job, const char *tool) {
-    struct paths programs = {0};
+    autostrings programs = {0};
     add_programs(&programs, tool);
     const struct cuda_room_tool room = {
         .cpu_s = (unsigned)json_get_integer(job, "cpu_s", 0),
@@ -175,11 +170,7 @@ static unsigned enter_room(const json_t *job, const char *tool) {
         .exec_paths = (const char *const *)programs.list,
         .file_bytes = MAX_FILE,
     };
-    unsigned bits = cuda_room_enter_tool(&room);
-    for (size_t i = 0; i < programs.count; i++) {
-        free(programs.list[i]);
-    }
-    return bits;
+    return cuda_room_enter_tool(&room);
 }
 
 /* --- one tool --- */
@@ -357,7 +348,7 @@ static json_t *sanitize(const struct child_job *whole) {
         json_object_set_new(s.report, "version", json_clean_z(s.tool.version));
         run_tools(&s, json_object_get(job, "tools"));
     }
-    cuda_room_free(s.environment);
+    strings_free(s.environment);
     free(s.program);
     return s.report;
 }

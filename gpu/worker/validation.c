@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/run/validate_result.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/sanitize_child.h"
@@ -361,7 +362,7 @@ static void validation_run(struct worker *w, struct validation *v) {
     if (pid == 0) {
         child_exec(end, w->pid, v->answer ? environ : environment, v->answer != NULL);
     }
-    cuda_room_free(environment);
+    strings_free(environment);
     close(end);
     worker_child_own(child, &child_events, v);
     /* What runs under the tool is in a group of its own, which only its keeper knows. */

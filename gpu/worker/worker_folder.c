@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -37,8 +36,8 @@ static bool is_left_over(const char *path) {
 }
 
 static void sweep(const char *base) {
-    DIR *dir = opendir(base);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    autodir *entries = opendir(base);
+    for (const struct dirent *entry; (entry = dir_next(entries));) {
         if (strncmp(entry->d_name, FOLDER_NAME, strlen(FOLDER_NAME)) != 0) {
             continue;
         }
@@ -46,9 +45,6 @@ static void sweep(const char *base) {
         if (is_left_over(path)) {
             (void)dir_remove(path, NULL);
         }
-    }
-    if (dir) {
-        closedir(dir);
     }
 }
 

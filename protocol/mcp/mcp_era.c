@@ -227,7 +227,7 @@ void mcp_set_log_level(const struct mcp_message *msg) {
                                          "warning", "error",     "critical",
                                          "alert",   "emergency", NULL};
     const char *level = mcp_string_param(msg, "level");
-    if (level && strings_hold(levels, level)) {
+    if (level && strings_have(levels, level)) {
         mcp_reply(msg, json_object(), MCP_UNCACHEABLE);
     } else if (level) {
         mcp_refuse(msg, "level must be one of debug, info, notice, warning, error, "

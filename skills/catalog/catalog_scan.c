@@ -6,7 +6,6 @@
 #include "skills/catalog/catalog_internal.h"
 #include "skills/format/skill.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -110,21 +109,14 @@ static void add_beside(struct beside *b, int folder, const char *path, uint64_t 
 
 static void look_beside(struct beside *b, int folder, const char *path, uint64_t above,
                         unsigned depth) {
-    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
-    if (!stream) {
-        fd_close_p(&copy);
-        return;
-    }
-    for (const struct dirent *e; b->entries < BESIDE_ENTRIES && (e = readdir(stream));
+    autodir *entries = dir_entries(folder);
+    for (const struct dirent *e; b->entries < BESIDE_ENTRIES && (e = dir_next(entries));
          b->entries++) {
         bool itself = depth == 0 && strcmp(e->d_name, "SKILL.md") == 0;
-        if (!itself && strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-            !skill_skips(e->d_name)) {
-            add_beside(b, dirfd(stream), path, above, e->d_name, depth);
+        if (!itself && !skill_skips(e->d_name)) {
+            add_beside(b, folder, path, above, e->d_name, depth);
         }
     }
-    closedir(stream);
 }
 
 /* Fills *ret when the folder holds SKILL.md as a regular file, or by a link that stays in
@@ -169,20 +161,14 @@ static bool is_skipped(const char *name) {
 static void walk_folder(struct walk *w, int folder, const char *path, unsigned depth);
 
 static void walk_entries(struct walk *w, int folder, const char *path, unsigned depth) {
-    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
-    if (!stream) {
-        fd_close_p(&copy);
-        return;
-    }
-    for (const struct dirent *e; !work_is_stopped() && (e = readdir(stream));) {
+    autodir *entries = dir_entries(folder);
+    for (const struct dirent *e; !work_is_stopped() && (e = dir_next(entries));) {
         if ((e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) && !is_skipped(e->d_name)) {
             autofree char *child = path_join(path, e->d_name);
             autofd int inner = openat(folder, e->d_name, FOLDER_FLAGS | O_NOFOLLOW);
             walk_folder(w, inner, child, depth + 1);
         }
     }
-    closedir(stream);
 }
 
 /* folder: opened, or negative. */

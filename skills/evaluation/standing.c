@@ -39,12 +39,12 @@ bool standing_note_failure(struct standing *s, const char *reason, const char *m
     s->unanswered++;
     bool gone = !s->answered && (s->unreachable >= UNREACHABLE_IS_GONE ||
                                  s->unanswered >= SILENT_IS_GONE ||
-                                 strings_hold(may_end_student, reason));
-    if (!s->problem && (gone || strings_hold(ends_student, reason))) {
+                                 strings_have(may_end_student, reason));
+    if (!s->problem && (gone || strings_have(ends_student, reason))) {
         s->problem = cut(message ? message : reason);
     }
-    return !strings_hold(is_final, reason) && !strings_hold(ends_student, reason) &&
-           !strings_hold(may_end_student, reason);
+    return !strings_have(is_final, reason) && !strings_have(ends_student, reason) &&
+           !strings_have(may_end_student, reason);
 }
 
 void standing_note_served(json_t *served, const char *student, const char *model) {

@@ -1,11 +1,12 @@
 #include "skills/format/skill_files.h"
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/hash.h"
+#include "base/strings.h"
 #include "base/text.h"
 #include "protocol/finding.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -222,26 +223,15 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static size_t read_names(struct walk *w, DIR *dir, char ***ret) {
-    char **names = NULL;
-    size_t count = 0, capacity = 0;
-    struct dirent *e;
-    while (w->entries < MAX_ENTRIES && (e = readdir(dir))) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) {
-            continue;
-        }
+static void read_names(struct walk *w, int folder, struct strings *ret) {
+    autodir *entries = dir_entries(folder);
+    for (const struct dirent *e; w->entries < MAX_ENTRIES && (e = dir_next(entries));) {
         w->entries++;
-        if (count == capacity) {
-            capacity = capacity ? capacity * 2 : 16;
-            names = xreallocarray(names, capacity, sizeof *names);
-        }
-        names[count++] = xstrdup(e->d_name);
+        strings_add(ret, xstrdup(e->d_name));
     }
-    if (count) {
-        qsort(names, count, sizeof *names, compare_names);
+    if (ret->count) {
+        qsort(ret->list, ret->count, sizeof *ret->list, compare_names);
     }
-    *ret = names;
-    return count;
 }
 
 static void walk_folder(struct walk *w, int fd, const char *prefix, unsigned depth);
@@ -286,23 +276,17 @@ static void visit(struct walk *w, int parent, const char *name, const char *path
 
 /* Takes fd over. */
 static void walk_folder(struct walk *w, int fd, const char *prefix, unsigned depth) {
-    DIR *dir = fdopendir(fd);
-    if (!dir) {
-        close(fd);
-        return;
-    }
-    char **names;
-    size_t count = read_names(w, dir, &names);
-    for (size_t i = 0; i < count; i++) {
-        if (!w->stopped && !skill_skips(names[i])) {
+    autofd int folder = fd;
+    autostrings names = {0};
+    read_names(w, folder, &names);
+    for (size_t i = 0; i < names.count && !w->stopped; i++) {
+        const char *name = names.list[i];
+        if (!skill_skips(name)) {
             autofree char *path =
-                *prefix ? xasprintf("%s/%s", prefix, names[i]) : xstrdup(names[i]);
-            visit(w, dirfd(dir), names[i], path, depth);
+                *prefix ? xasprintf("%s/%s", prefix, name) : xstrdup(name);
+            visit(w, folder, name, path, depth);
         }
-        free(names[i]);
     }
-    free(names);
-    closedir(dir);
 }
 
 static int compare_files(const void *a, const void *b) {

@@ -80,7 +80,7 @@ static bool fits_name(const char *word) {
 }
 
 static double rank_of(const struct key_term *t) {
-    if (!fits_name(t->word) || strings_hold(bland_words, t->word) ||
+    if (!fits_name(t->word) || strings_have(bland_words, t->word) ||
         t->kind == WORD_WHOLE || t->optional) {
         return 0;
     }

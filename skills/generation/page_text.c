@@ -206,7 +206,7 @@ static void skip_element(struct page *p, const char *name) {
             p->at = comment_end(open, p->end);
         } else if (!read_tag(p, &tag)) {
             p->at++;
-        } else if (!tag.closes && strings_hold(raw_elements, tag.name)) {
+        } else if (!tag.closes && strings_have(raw_elements, tag.name)) {
             skip_raw(p, tag.name);
         } else if (strcmp(tag.name, name) == 0) {
             depth += tag.closes ? -1u : (tag.empty ? 0u : 1u);
@@ -215,9 +215,9 @@ static void skip_element(struct page *p, const char *name) {
 }
 
 static void do_block(struct page *p, const struct tag *tag) {
-    if (strings_hold(paragraphs, tag->name)) {
+    if (strings_have(paragraphs, tag->name)) {
         want_break(p, 2);
-    } else if (strings_hold(rows, tag->name)) {
+    } else if (strings_have(rows, tag->name)) {
         want_break(p, 1);
     } else if ((strcmp(tag->name, "td") == 0 || strcmp(tag->name, "th") == 0) &&
                !tag->closes) {
@@ -262,10 +262,10 @@ static void read_markup(struct page *p) {
     } else if (!read_tag(p, &tag)) {
         add(p, "<", 1);
         p->at++;
-    } else if (!tag.closes && !tag.empty && strings_hold(raw_elements, tag.name)) {
+    } else if (!tag.closes && !tag.empty && strings_have(raw_elements, tag.name)) {
         skip_raw(p, tag.name);
-    } else if (!tag.closes && !tag.empty && !strings_hold(void_elements, tag.name) &&
-               (tag.hidden || strings_hold(unseen, tag.name))) {
+    } else if (!tag.closes && !tag.empty && !strings_have(void_elements, tag.name) &&
+               (tag.hidden || strings_have(unseen, tag.name))) {
         skip_element(p, tag.name);
     } else {
         do_tag(p, &tag);

@@ -192,7 +192,7 @@ static enum grade_outcome outcome_of(const json_t *result) {
         return GRADE_PASSED;
     }
     bool failed = strcmp(verdict, "fail") == 0 || strcmp(verdict, "timeout") == 0 ||
-                  (strcmp(verdict, "error") == 0 && strings_hold(students, stage));
+                  (strcmp(verdict, "error") == 0 && strings_have(students, stage));
     return failed ? GRADE_FAILED : GRADE_ERRORED;
 }
 

@@ -2,8 +2,8 @@
 #include "skills/install/install_internal.h"
 
 #include "base/err.h"
+#include "base/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -178,21 +178,15 @@ static void sweep_entry(int folder, const char *name) {
 
 /* The first leftover's name in ret, or false. */
 static bool next_leftover(int folder, long skip, char ret[static INSTALL_NAME_SIZE]) {
-    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    autodir *entries = dir_entries(folder);
     bool found = false;
-    if (!stream) {
-        fd_close_p(&copy);
-        return false;
-    }
-    for (const struct dirent *entry; !found && (entry = readdir(stream));) {
+    for (const struct dirent *entry; !found && (entry = dir_next(entries));) {
         found = strlen(entry->d_name) < INSTALL_NAME_SIZE &&
                 is_leftover(folder, entry->d_name) && skip-- == 0;
         if (found) {
             snprintf(ret, INSTALL_NAME_SIZE, "%s", entry->d_name);
         }
     }
-    closedir(stream);
     return found;
 }
 

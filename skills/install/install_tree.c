@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/strings.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -219,21 +218,15 @@ static int read_entry(struct reading *r, int dir, const char *name, const char *
 
 /* What using a skill leaves behind by itself is no change of it. */
 static bool is_passed_over(const char *name) {
-    static const char *const names[] = {".",         "..",        "__pycache__",
-                                        ".DS_Store", "Thumbs.db", NULL};
+    static const char *const names[] = {"__pycache__", ".DS_Store", "Thumbs.db", NULL};
     return strings_have(names, name);
 }
 
 static int read_folder(struct reading *r, int dir, const char *prefix, unsigned depth) {
-    int copy = openat(dir, ".", OPEN_FOLDER);
-    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
-    int rc = stream ? 0 : install_failed(r->err, -errno, prefix[0] ? prefix : ".");
-    if (!stream) {
-        fd_close_p(&copy);
-        return rc;
-    }
+    autodir *entries = dir_entries(dir);
+    int rc = entries ? 0 : install_failed(r->err, -errno, prefix[0] ? prefix : ".");
     for (const struct dirent *entry;
-         rc == 0 && !r->tree->odd && (entry = readdir(stream));) {
+         rc == 0 && !r->tree->odd && (entry = dir_next(entries));) {
         if (is_passed_over(entry->d_name)) {
             continue;
         }
@@ -248,7 +241,6 @@ static int read_folder(struct reading *r, int dir, const char *prefix, unsigned 
     if (rc == 0 && r->sync && fsync(dir) < 0 && errno != EINVAL && errno != ENOTSUP) {
         rc = install_failed(r->err, -errno, prefix[0] ? prefix : ".");
     }
-    closedir(stream);
     return rc;
 }
 

@@ -9,7 +9,6 @@
 #include "skills/kernel_project/build_toml_report.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,22 +81,16 @@ static void walk_entry(struct kernel_project *p, int dir, const char *above,
 
 /* Takes fd over. */
 static void walk_folder(struct kernel_project *p, int fd, const char *path, int depth) {
-    DIR *dir = fd < 0 || depth > MAX_DEPTH ? NULL : fdopendir(fd);
-    if (!dir) {
-        p->cut |= fd >= 0;
-        if (fd >= 0) {
-            close(fd);
-        }
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(dir));) {
+    autofd int folder = fd;
+    autodir *entries = depth > MAX_DEPTH ? NULL : dir_entries(folder);
+    p->cut |= !entries && folder >= 0;
+    for (const struct dirent *entry; (entry = dir_next(entries));) {
         if (p->count >= MAX_FILES) {
             p->cut = true;
             break;
         }
-        walk_entry(p, dirfd(dir), path, entry->d_name, depth);
+        walk_entry(p, folder, path, entry->d_name, depth);
     }
-    closedir(dir);
 }
 
 static int by_path(const void *a, const void *b) {

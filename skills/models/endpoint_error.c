@@ -96,8 +96,8 @@ bool endpoint_error_speaks(const struct endpoint_error *e, const char *const *ph
 }
 
 static bool has_word(const struct endpoint_error *e, const char *const *list) {
-    return strings_hold(list, e->type) || strings_hold(list, e->code) ||
-           strings_hold(list, e->detail);
+    return strings_have(list, e->type) || strings_have(list, e->code) ||
+           strings_have(list, e->detail);
 }
 
 static bool is_money(const struct endpoint_error *e) {

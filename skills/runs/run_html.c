@@ -32,7 +32,7 @@ static void add_badge(struct buf *out, const char *verdict) {
     static const char *const verdicts[] = {"helps", "hurts", "no_evidence",
                                            "not_measurable", NULL};
     autofree char *word =
-        xstrdup(strings_hold(verdicts, verdict) ? verdict : "not judged");
+        xstrdup(strings_have(verdicts, verdict) ? verdict : "not judged");
     for (char *c = word; (c = strchr(c, '_'));) {
         *c = ' ';
     }

@@ -5,7 +5,6 @@
 #include "base/strings.h"
 #include "skills/runs/run_read.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,37 +23,24 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)b, *(char *const *)a);
 }
 
-static size_t read_names(DIR *folder, char **names) {
-    size_t count = 0;
-    for (const struct dirent *e; count < NAMES_MAX && (e = readdir(folder));) {
-        bool maybe_folder = e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
-        if (maybe_folder && run_name_is_valid(e->d_name)) {
-            names[count++] = xstrdup(e->d_name);
-        }
-    }
-    return count;
-}
-
 json_t *run_names(const struct root *dir, size_t *ret_omitted) {
     json_t *list = json_array();
-    int fd = root_open_folder(dir, ".", NULL);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    *ret_omitted = 0;
-    if (!folder) {
-        fd_close_p(&fd);
-        return list;
-    }
-    autofree char **names = xreallocarray(NULL, NAMES_MAX, sizeof *names);
-    size_t count = read_names(folder, names);
-    closedir(folder);
-    qsort(names, count, sizeof *names, compare_names);
-    for (size_t i = 0; i < count; i++) {
-        if (i < RUN_SCAN_MAX) {
-            json_array_append_new(list, json_string(names[i]));
+    autofd int fd = root_open_folder(dir, ".", NULL);
+    autodir *entries = dir_entries(fd);
+    autostrings names = {0};
+    for (const struct dirent *e; names.count < NAMES_MAX && (e = dir_next(entries));) {
+        bool maybe_folder = e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
+        if (maybe_folder && run_name_is_valid(e->d_name)) {
+            strings_add(&names, xstrdup(e->d_name));
         }
-        free(names[i]);
     }
-    *ret_omitted = count > RUN_SCAN_MAX ? count - RUN_SCAN_MAX : 0;
+    if (names.count) {
+        qsort(names.list, names.count, sizeof *names.list, compare_names);
+    }
+    for (size_t i = 0; i < names.count && i < RUN_SCAN_MAX; i++) {
+        json_array_append_new(list, json_string(names.list[i]));
+    }
+    *ret_omitted = names.count > RUN_SCAN_MAX ? names.count - RUN_SCAN_MAX : 0;
     return list;
 }
 
@@ -124,7 +110,7 @@ static json_t *student_row(const json_t *batch, const json_t *student) {
                           json_get_string(student, "model", ""));
     autojson *more = json_pack(
         "{s:s?,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict",
-        strings_hold(verdicts, verdict) ? verdict : NULL, "lift", lift_json(lift),
+        strings_have(verdicts, verdict) ? verdict : NULL, "lift", lift_json(lift),
         "baseline_rate", number_or_null(named(arms, "baseline"), "pass_rate"),
         "skill_rate", number_or_null(named(arms, "skill"), "pass_rate"), "tests",
         number_or_null(lift, "n_tests"), "tokens",

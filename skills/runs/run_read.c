@@ -8,7 +8,6 @@
 #include "skills/runs/run_record.h"
 #include "skills/runs/run_result.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -172,20 +171,15 @@ static int compare_numbers(const void *a, const void *b) {
 }
 
 static size_t find_runs(const struct reading *r, long *ret) {
-    int fd = root_open_folder(r->dir, r->batch, NULL);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    autofd int fd = root_open_folder(r->dir, r->batch, NULL);
+    autodir *entries = dir_entries(fd);
     size_t count = 0;
-    if (!folder) {
-        fd_close_p(&fd);
-        return 0;
-    }
-    for (const struct dirent *e; count < RUNS_MAX && (e = readdir(folder));) {
+    for (const struct dirent *e; count < RUNS_MAX && (e = dir_next(entries));) {
         long n = run_number(e->d_name);
         if (n) {
             ret[count++] = n;
         }
     }
-    closedir(folder);
     qsort(ret, count, sizeof *ret, compare_numbers);
     return count;
 }

@@ -79,7 +79,7 @@ const char *run_cell_problem(const json_t *cell) {
     if (run < 1 || run > RUN_MAX) {
         return "a cell's run counts from 1";
     }
-    return strings_hold(outcomes, json_get_string(cell, "outcome", ""))
+    return strings_have(outcomes, json_get_string(cell, "outcome", ""))
                ? NULL
                : "a cell's outcome is passed, failed, errored or refused";
 }

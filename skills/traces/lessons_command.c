@@ -133,7 +133,7 @@ static size_t program_at(const struct words *w) {
                        strcspn(w->list[i], "/-.") > (size_t)(eq - w->list[i]);
         if (strcmp(w->list[i], "timeout") == 0) {
             i += i + 1 < w->count ? 2 : 1;
-        } else if (!assigns && !strings_hold(wrappers, w->list[i])) {
+        } else if (!assigns && !strings_have(wrappers, w->list[i])) {
             break;
         }
         i++;
@@ -158,7 +158,7 @@ static char *key_of(const struct words *w, size_t at) {
     const char *program = base_of(w->list[at]);
     const char *sub = plain_word(w, at + 1);
     if (sub && (strcmp(sub, "run") == 0 || strcmp(sub, "exec") == 0) &&
-        strings_hold(grouped, program)) {
+        strings_have(grouped, program)) {
         for (size_t i = at + 1; i + 1 < w->count; i++) {
             if (w->list[i] == sub) {
                 return xasprintf("%s %s %.80s", program, sub, w->list[i + 1]);
@@ -166,7 +166,7 @@ static char *key_of(const struct words *w, size_t at) {
         }
     }
     if (sub && strlen(sub) < 80 &&
-        (strings_hold(grouped, program) || is_interpreter(program))) {
+        (strings_have(grouped, program) || is_interpreter(program))) {
         return xasprintf("%s %s", program, is_interpreter(program) ? base_of(sub) : sub);
     }
     return xstrndup(program, 80);
@@ -174,17 +174,17 @@ static char *key_of(const struct words *w, size_t at) {
 
 bool command_only_looks(const char *program, size_t len) {
     autofree char *name = xstrndup(program, len);
-    return strings_hold(probes, name);
+    return strings_have(probes, name);
 }
 
 static bool is_probe(const struct words *w, size_t at) {
     const char *program = base_of(w->list[at]);
-    bool asks = strings_hold(grouped, program) && at + 1 < w->count &&
-                strings_hold(asking, w->list[at + 1]);
+    bool asks = strings_have(grouped, program) && at + 1 < w->count &&
+                strings_have(asking, w->list[at + 1]);
     for (size_t i = at + 1; i < w->count && !asks; i++) {
         asks = strcmp(w->list[i], "--version") == 0 || strcmp(w->list[i], "--help") == 0;
     }
-    return strings_hold(probes, program) || asks;
+    return strings_have(probes, program) || asks;
 }
 
 /* The words that make a part what it is: without "time", "timeout 60" and the like. */
@@ -202,13 +202,13 @@ static char *part_of(const struct words *w, size_t at) {
 static void read_part(struct command *c, struct words *w, unsigned *all_probe,
                       bool piped) {
     size_t program = program_at(w);
-    if (program >= w->count || strings_hold(silent, w->list[program])) {
+    if (program >= w->count || strings_have(silent, w->list[program])) {
         return;
     }
     size_t at = resolve_module(w, program);
     const char *name = base_of(w->list[at]);
-    c->classes |= strings_hold(readers, name) && !piped ? COMMAND_READS : 0;
-    c->classes |= strings_hold(searches, name) ? COMMAND_SEARCH : 0;
+    c->classes |= strings_have(readers, name) && !piped ? COMMAND_READS : 0;
+    c->classes |= strings_have(searches, name) ? COMMAND_SEARCH : 0;
     if (is_probe(w, at)) {
         return;
     }

@@ -70,7 +70,7 @@ static void end_call(struct trace_build *b, struct claude_text *t) {
     t->is_open = true;
     snprintf(t->tool, sizeof t->tool, "%.*s", (int)name, t->part.data);
     free(take(t->path));
-    if (strings_hold(shells, t->tool)) {
+    if (strings_have(shells, t->tool)) {
         build_command(b, t->tool, call_id(t, id), input);
         return;
     }
@@ -80,7 +80,7 @@ static void end_call(struct trace_build *b, struct claude_text *t) {
     }
     build_set_call(b, e, call_id(t, id));
     build_set(b, &e->tool, t->tool);
-    bool alters = strings_hold(writers, t->tool) || strings_hold(editors, t->tool);
+    bool alters = strings_have(writers, t->tool) || strings_have(editors, t->tool);
     if (alters || strcmp(t->tool, "Read") == 0) {
         build_set(b, &e->path, input);
         t->path = alters ? xstrdup(input) : NULL;
@@ -122,8 +122,8 @@ static void add_numbered(struct buf *out, const char *s, size_t len) {
 static void add_edit(struct trace_build *b, struct claude_text *t, const char *shown) {
     char id[24];
     autobuf diff = BUF_INIT(2 * MAX_PART);
-    bool numbered = strings_hold(editors, t->tool) || begins(t->part.data, "Updated ");
-    bool whole = strings_hold(writers, t->tool) && !numbered && !strstr(shown, "\n… +");
+    bool numbered = strings_have(editors, t->tool) || begins(t->part.data, "Updated ");
+    bool whole = strings_have(writers, t->tool) && !numbered && !strstr(shown, "\n… +");
     if (whole) {
         build_edit(b, call_id(t, id), t->tool, t->path, shown, strlen(shown), false);
         return;

@@ -244,7 +244,7 @@ static void name_file(struct trace_build *b, size_t index) {
 static struct trace_event *call_of_object(struct trace_build *b, const char *tool,
                                           const char *call, const json_t *input) {
     autofree char *command = command_of(input);
-    if (command && !(strings_hold(editor_commands, command) && path_of(input))) {
+    if (command && !(strings_have(editor_commands, command) && path_of(input))) {
         return build_command(b, tool, call, command);
     }
     const char *path = path_of(input);

@@ -2,6 +2,7 @@
  * asserts, output that nobody reads. */
 #include "base/err.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "gpu/compile/cubin_text.h"
 #include "gpu/driver/cuda_device.h"
 #include "gpu/driver/cuda_module.h"
@@ -278,7 +279,7 @@ Test(cuda_room, passes_only_what_a_driver_needs) {
     cr_expect_null(value_of(environment, "OPENAI_API_KEY"));
     cr_expect_null(value_of(environment, "HOME"));
     cr_expect(cuda_room_has_driver());
-    cuda_room_free(environment);
+    strings_free(environment);
     unlink(library);
     rmdir(folder);
 }
