@@ -29,9 +29,7 @@ json_t *builtin_findings(const char *text) {
 bool builtin_is_safe(const char *text) {
     autofree char *whole = xasprintf("---\nname: a\ndescription: A.\n---\n\n%s\n", text);
     autojson *findings = builtin_findings(whole);
-    const json_t *finding;
-    size_t i;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         if (builtin_must_go(finding)) {
             return false;
         }

@@ -290,11 +290,9 @@ static bool drop_head(struct writing *w) {
 /* False when nothing had to go. */
 static bool drop_forbidden(struct writing *w) {
     autojson *findings = builtin_findings(w->text);
-    const json_t *finding;
-    size_t i;
     bool any = false, head = false;
     hardware_facts_check("SKILL.md", w->text, strlen(w->text), 1, findings);
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         int line = (int)json_get_integer(finding, "line", 0);
         if (builtin_must_go(finding) && drop_at(w, line)) {
             any = true;

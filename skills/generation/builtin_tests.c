@@ -52,9 +52,8 @@ static void want(struct candidate *c, const char *check, const char *text) {
 /* Each name as a word. False when there is none, or are too many: then they are not what
  * makes the change. */
 static bool want_names(struct candidate *c, const char *check, const json_t *names) {
-    size_t i, count = json_array_size(names);
-    const json_t *name;
-    json_array_foreach(names, i, name) {
+    size_t count = json_array_size(names);
+    json_each(names, i, name) {
         autofree char *regex = word_regex(json_string_value(name));
         if (count <= WANTED_MAX) {
             want(c, check, regex);
@@ -214,9 +213,7 @@ static bool is_good(const struct making *m, const struct candidate *c) {
 /* --- the suite --- */
 
 static bool is_asked(const json_t *tests, const char *input) {
-    size_t i;
-    const json_t *test;
-    json_array_foreach(tests, i, test) {
+    json_each(tests, i, test) {
         if (strcmp(json_get_string(test, "input", ""), input) == 0) {
             return true;
         }

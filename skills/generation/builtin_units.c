@@ -272,9 +272,7 @@ static void add_files(struct units *u, const struct builtin_request *q) {
 }
 
 static void add_documents(struct units *u, const json_t *documents) {
-    const char *name;
-    const json_t *text;
-    json_object_foreach((json_t *)(uintptr_t)documents, name, text) {
+    json_each_member(documents, name, text) {
         struct buf b = BUF_INIT(MAX_UNIT);
         const char *dot = strrchr(name, '.');
         autofree char *path = reference_path(u->files, name, dot ? "" : ".md");
@@ -287,9 +285,7 @@ static void add_documents(struct units *u, const json_t *documents) {
 }
 
 static void add_examples(struct units *u, const json_t *examples) {
-    size_t i;
-    const json_t *example;
-    json_array_foreach(examples, i, example) {
+    json_each(examples, i, example) {
         struct buf b = BUF_INIT(MAX_UNIT);
         const char *text = json_string_value(example);
         if (strchr(text, '\n')) {

@@ -1,6 +1,7 @@
 #include "skills/generation/builtin_wanted.h"
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -39,9 +40,7 @@ static bool holds(const char *text, const char *name, size_t len) {
 }
 
 static bool is_listed(const json_t *names, const char *name) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(names, i, one) {
+    json_each(names, i, one) {
         if (strcmp(json_string_value(one), name) == 0) {
             return true;
         }

@@ -130,9 +130,7 @@ char *draft_files_split(const char *text, json_t *files, struct err *err) {
 }
 
 int draft_files_take(const json_t *object, json_t *files, struct err *err) {
-    const char *path;
-    json_t *text;
-    json_object_foreach((json_t *)(uintptr_t)object, path, text) {
+    json_each_member(object, path, text) {
         if (json_is_string(text) && strchr(path, '/') &&
             add_file(files, path, json_string_value(text), err) < 0) {
             return -EINVAL;

@@ -185,9 +185,7 @@ static int check_frontmatter(const struct skill_text *t, struct err *err) {
 static char *with_fields_of(const struct skill_text *t, const char *name,
                             const struct skill_text *base) {
     autojson *changes = json_object();
-    const char *key;
-    json_t *value;
-    json_object_foreach(base ? base->frontmatter : NULL, key, value) {
+    json_each_member(base ? base->frontmatter : NULL, key, value) {
         if (!json_object_get(t->frontmatter, key)) {
             json_object_set(changes, key, value);
         }

@@ -43,9 +43,7 @@ static void free_generating(struct generating *g) {
 
 static void fail_check(struct generating *g) {
     autobuf text = BUF_INIT(4096);
-    size_t i;
-    const json_t *finding;
-    json_array_foreach(g->refused, i, finding) {
+    json_each(g->refused, i, finding) {
         if (i < 3) {
             buf_addf(&text, "%s%s (%s, line %d)", i ? "; " : "",
                      json_get_string(finding, "message", ""),
@@ -59,23 +57,30 @@ static void fail_check(struct generating *g) {
               g->round > 1 ? ", also after it was mended" : "", text.data);
 }
 
+static const struct {
+    int code; /* 0: any other */
+    enum call_fault fault;
+    const char *reason, *hint;
+} failures[] = {
+    {-EEXIST, CALL_REFUSED, "exists", "nothing was changed"},
+    {-EKEYREJECTED, CALL_REFUSED, "secret",
+     "nothing was saved; take the secret out of what the skill is made from"},
+    {-EINVAL, CALL_BAD_PARAMS, "unusable", "nothing was saved"},
+    {-EFBIG, CALL_BAD_PARAMS, "unusable", "nothing was saved"},
+    {0, CALL_UNAVAILABLE, "not_saved", "nothing was saved"},
+};
+
 static void fail(struct generating *g) {
     if (json_array_size(g->refused)) {
         fail_check(g);
     } else if (g->reason) {
         call_fail(g->call, g->fault, g->reason, g->hint, "%s", g->err.msg);
-    } else if (g->err.code == -EEXIST) {
-        call_fail(g->call, CALL_REFUSED, "exists", "nothing was changed", "%s",
-                  g->err.msg);
-    } else if (g->err.code == -EKEYREJECTED) {
-        call_fail(g->call, CALL_REFUSED, "secret",
-                  "nothing was saved; take the secret out of what the skill is made from",
-                  "%s", g->err.msg);
-    } else if (g->err.code == -EINVAL || g->err.code == -EFBIG) {
-        call_fail(g->call, CALL_BAD_PARAMS, "unusable", "nothing was saved", "%s",
-                  g->err.msg);
     } else {
-        call_fail(g->call, CALL_UNAVAILABLE, "not_saved", "nothing was saved", "%s",
+        size_t i = 0;
+        while (failures[i].code && failures[i].code != g->err.code) {
+            i++;
+        }
+        call_fail(g->call, failures[i].fault, failures[i].reason, failures[i].hint, "%s",
                   g->err.msg);
     }
 }
@@ -180,12 +185,10 @@ static char *redacted(const struct generating *g, const char *text) {
 
 /* Its pieces are without secrets; side by side they may say more than each alone. */
 static void redact_draft(struct generating *g) {
-    const char *path;
-    json_t *text;
     char *clean = redacted(g, g->draft.text);
     free(g->draft.text);
     g->draft.text = clean;
-    json_object_foreach(g->draft.files, path, text) {
+    json_each_member(g->draft.files, path, text) {
         autofree char *file = redacted(g, json_string_value(text));
         json_string_set(text, file);
     }
@@ -239,9 +242,7 @@ static void write_and_stage(struct generating *g) {
 }
 
 bool generate_has_finding(const json_t *check, const json_t *finding) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(check, "findings"), i, one) {
+    json_each(json_object_get(check, "findings"), i, one) {
         if (json_equal(json_object_get(one, "code"), json_object_get(finding, "code")) &&
             json_equal(json_object_get(one, "message"),
                        json_object_get(finding, "message"))) {
@@ -253,9 +254,8 @@ bool generate_has_finding(const json_t *check, const json_t *finding) {
 
 /* Those that the improved skill had before are not the draft's. */
 static json_t *errors_of(const json_t *check, const json_t *before) {
-    json_t *errors = json_array(), *finding;
-    size_t i;
-    json_array_foreach(json_object_get(check, "findings"), i, finding) {
+    json_t *errors = json_array();
+    json_each(json_object_get(check, "findings"), i, finding) {
         if (strcmp(json_get_string(finding, "severity", ""), "error") == 0 &&
             !generate_has_finding(before, finding)) {
             json_array_append(errors, finding);
@@ -290,9 +290,7 @@ void generate_mend(struct generating *g, const char *problem) {
 /* The findings in words, for whoever mends its draft. */
 static void mend_findings(struct generating *g, const json_t *errors) {
     autobuf text = BUF_INIT(8192);
-    size_t i;
-    const json_t *finding;
-    json_array_foreach(errors, i, finding) {
+    json_each(errors, i, finding) {
         if (i < 12) {
             const char *file = json_get_string(finding, "file", "SKILL.md");
             buf_addf(&text, "%s%.80s line %d: %.400s (%s)", i ? "; " : "", file,

@@ -118,11 +118,10 @@ static char *note_document(struct material *m, const struct given *g,
     autofree char *digest = xasprintf("sha256:%s", hex);
     autofree char *clean = redacted(redaction, g->name, strlen(g->name), MAX_TASK);
     char *name = g->url ? link_name(clean) : xstrdup(clean);
-    json_t *note = json_pack("{s:o,s:s}", "name", json_clean_z(name), "digest", digest);
-    if (g->url) {
-        json_object_set_new(note, "url", json_clean_z(clean));
-    }
-    json_array_append_new(json_object_get(m->provenance, "documents"), note);
+    json_array_append_new(json_object_get(m->provenance, "documents"),
+                          json_pack("{s:o,s:s,s:o*}", "name", json_clean_z(name),
+                                    "digest", digest, "url",
+                                    g->url ? json_clean_z(clean) : NULL));
     return name;
 }
 
@@ -153,12 +152,10 @@ static int read_document(struct material *m, const struct given *g,
 }
 
 static void learn_words(struct redaction *redaction, const struct generate_request *r) {
-    size_t i;
-    const json_t *one;
     if (r->task) {
         learn(redaction, r->task, strlen(r->task));
     }
-    json_array_foreach(r->examples, i, one) {
+    json_each(r->examples, i, one) {
         learn(redaction, json_string_value(one), json_string_length(one));
     }
 }
@@ -177,13 +174,11 @@ static void redact_documents(struct material *m) {
 
 static void read_words(struct material *m, const struct generate_request *r,
                        const struct redaction *redaction) {
-    size_t i;
-    const json_t *one;
     m->task = r->task ? redacted(redaction, r->task, strlen(r->task), MAX_TASK) : NULL;
     const char *name = r->folder_name ? r->folder_name : r->name;
     m->name = name ? redacted(redaction, name, strlen(name), MAX_TASK) : NULL;
     m->examples = json_array();
-    json_array_foreach(r->examples, i, one) {
+    json_each(r->examples, i, one) {
         const char *text = json_string_value(one);
         autofree char *clean = redacted(redaction, text, strlen(text), MAX_TASK);
         json_array_append_new(m->examples, json_clean_z(clean));
@@ -194,9 +189,7 @@ static void read_words(struct material *m, const struct generate_request *r,
 
 static json_t *redacted_tests(const struct redaction *r, const json_t *value) {
     autojson *copy = json_deep_copy(value);
-    size_t i;
-    json_t *test;
-    json_array_foreach(copy, i, test) {
+    json_each(copy, i, test) {
         const char *input = json_get_string(test, "input", "");
         autofree char *clean = redacted(r, input, strlen(input), MAX_TASK);
         json_array_set_new(copy, i, json_pack("{s:o}", "input", json_clean_z(clean)));

@@ -47,9 +47,7 @@ static int check_model(const struct generate_request *r, struct call *call,
 }
 
 static int check_students(const struct generate_request *r, struct call *call) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(r->students, i, one) {
+    json_each(r->students, i, one) {
         char path[32];
         snprintf(path, sizeof path, "/students/%zu", i);
         if (check_model(r, call, one, path) < 0) {
@@ -90,8 +88,6 @@ static int check_refine(struct generate_request *r, struct call *call) {
 static int check_agents(const struct generate_request *r, struct call *call) {
     struct agents agents;
     struct err err = {0};
-    size_t i;
-    const json_t *one;
     if (!json_array_size(r->install)) {
         return 0;
     }
@@ -100,7 +96,7 @@ static int check_agents(const struct generate_request *r, struct call *call) {
         call_fail_param(call, "/install", "%s", err.msg);
         return -1;
     }
-    json_array_foreach(r->install, i, one) {
+    json_each(r->install, i, one) {
         const char *name = json_string_value(one);
         if (rc == 0 && !agents_find(&agents, name)) {
             rc = agents_unknown(&agents, name, &err);

@@ -114,9 +114,7 @@ struct teacher_material generate_teacher_material(const struct generating *g) {
 /* An address that nobody gave is made up, or was talked into the teacher. */
 static char *find_foreign_address(const struct generating *g) {
     autofree char *host = draft_foreign_host(g->draft.text, g->question);
-    const char *path;
-    json_t *text;
-    json_object_foreach(g->draft.files, path, text) {
+    json_each_member(g->draft.files, path, text) {
         host = host ? host : draft_foreign_host(json_string_value(text), g->question);
     }
     return host ? xasprintf("it names the address %.100s, which stands nowhere in the "

@@ -46,9 +46,7 @@ static void generate_start(struct call *call, const json_t *params) {
 /* --- the table --- */
 
 static void describe_install(const json_t *install, struct buf *out) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(install, i, one) {
+    json_each(install, i, one) {
         buf_addf(out, "%s: %s %s%s%s\n", json_get_string(one, "agent", ""),
                  json_get_string(one, "outcome", ""), json_get_string(one, "path", ""),
                  json_get_string(one, "reason", NULL) ? ": " : "",

@@ -58,11 +58,10 @@ static void free_refining(struct refining *x) {
 
 /* Edits moved the lines that events speak for. */
 static void move_evidence(struct generating *g, const char *after) {
-    size_t count, i;
+    size_t count;
     autofree size_t *map = line_map(g->draft.text, after, &count);
     json_t *moved = json_array();
-    const json_t *one;
-    json_array_foreach(g->draft.evidence, i, one) {
+    json_each(g->draft.evidence, i, one) {
         json_int_t line = json_get_integer(one, "line", 0);
         size_t to = line > 0 && (size_t)line <= count ? map[line - 1] : 0;
         if (to) {
@@ -189,9 +188,8 @@ static void teach(void *host, struct refinement *r, const char *system,
 /* The errors in words, or NULL; those that `before` has, too, are no edit's fault. */
 static char *errors_of(const json_t *check, const json_t *before) {
     autobuf words = BUF_INIT(8192);
-    size_t i, count = 0;
-    const json_t *finding;
-    json_array_foreach(json_object_get(check, "findings"), i, finding) {
+    size_t count = 0;
+    json_each(json_object_get(check, "findings"), i, finding) {
         if (strcmp(json_get_string(finding, "severity", ""), "error") == 0 &&
             !generate_has_finding(before, finding) && count++ < MAX_PROBLEMS) {
             buf_addf(&words, "%sline %d: %s (%s)", count > 1 ? "; " : "",
@@ -260,9 +258,7 @@ static unsigned number_of(const json_t *refine, const char *key, unsigned fallba
 }
 
 static int find_students(struct refining *x, const json_t *aliases) {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(x->g->request.students, i, one) {
+    json_each(x->g->request.students, i, one) {
         if (i == EVALUATION_MAX_STUDENTS) {
             break;
         }

@@ -55,9 +55,7 @@ static char *find_given(struct call *call, const char *path, bool trace,
 
 static int read_given(struct call *call, const json_t *params, const char *key,
                       struct given *list, size_t *count, size_t *links) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(params, key), i, one) {
+    json_each(json_object_get(params, key), i, one) {
         struct given *g = &list[(*count)++];
         const char *path = json_string_value(one);
         struct err err = {0};

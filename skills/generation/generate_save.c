@@ -76,17 +76,13 @@ static bool budget_left(const struct generating *g, json_t *ret) {
         (g->deadline_ms && now + 600 > g->deadline_ms)) {
         return false;
     }
-    if (b->max_tokens) {
-        json_object_set_new(ret, "tokens",
-                            json_integer((json_int_t)(b->max_tokens - b->tokens)));
-    }
-    if (b->max_cost > 0) {
-        json_object_set_new(ret, "cost", json_real(b->max_cost - b->cost));
-    }
-    if (g->deadline_ms) {
-        json_object_set_new(ret, "minutes",
-                            json_real((double)(g->deadline_ms - now) / 60000));
-    }
+    json_object_update_new(
+        ret,
+        json_pack(
+            "{s:o*,s:o*,s:o*}", "tokens",
+            b->max_tokens ? json_integer((json_int_t)(b->max_tokens - b->tokens)) : NULL,
+            "cost", b->max_cost > 0 ? json_real(b->max_cost - b->cost) : NULL, "minutes",
+            g->deadline_ms ? json_real((double)(g->deadline_ms - now) / 60000) : NULL));
     return true;
 }
 
@@ -104,12 +100,11 @@ static void evaluate(struct generating *g) {
         return;
     }
     const json_t *skill = json_object_get(g->result, "skill");
-    json_t *params = json_pack("{s:O,s:O,s:b}", "path", json_object_get(skill, "path"),
-                               "students", g->request.students, "record", 1);
-    if (json_object_size(budget)) {
-        json_object_set(params, "budget", budget);
-    }
-    start_nested(g, "skill/evaluate", params, after_evaluating);
+    start_nested(g, "skill/evaluate",
+                 json_pack("{s:O,s:O,s:b,s:O*}", "path", json_object_get(skill, "path"),
+                           "students", g->request.students, "record", 1, "budget",
+                           json_object_size(budget) ? budget : NULL),
+                 after_evaluating);
 }
 
 static void after_installing(struct generating *g) {
@@ -151,9 +146,15 @@ static void set_metadata(json_t *meta, const struct generating *g, const char *n
     const char *task = material_task(&g->material);
     task = task && builtin_is_safe(task) ? task : NULL;
     autofree char *by = xasprintf("upskilld %s", teacher_of(g));
-    json_object_set_new(metadata, "generated_by", json_clean_z(by));
-    json_object_set_new(metadata, "generated_at", json_string(now));
-    json_object_set_new(metadata, "source_task", task ? json_clean_z(task) : json_null());
+    json_object_update_new(metadata,
+                           json_pack("{s:o,s:s,s:o}", "generated_by", json_clean_z(by),
+                                     "generated_at", now, "source_task",
+                                     task ? json_clean_z(task) : json_null()));
+}
+
+/* New reference, or NULL. */
+static json_t *model_of(const struct generating *g) {
+    return g->request.teacher == TEACHER_MODEL ? model_to_json(&g->request.model) : NULL;
 }
 
 static void set_provenance(json_t *meta, const struct generating *g, const char *now) {
@@ -161,20 +162,14 @@ static void set_provenance(json_t *meta, const struct generating *g, const char 
     char hex[HASH_HEX_SIZE];
     hash_bytes_hex(g->draft.text, strlen(g->draft.text), hex);
     autofree char *digest = xasprintf("sha256:%s", hex);
-    json_object_set_new(provenance, "teacher",
-                        json_string(teacher_kind(g->request.teacher)));
-    if (g->request.teacher == TEACHER_MODEL) {
-        json_object_set_new(provenance, "model", model_to_json(&g->request.model));
-    }
-    json_object_set_new(provenance, "generated", json_string(now));
-    json_object_set_new(provenance, "skill_md", json_string(digest));
     char tests[72];
     skill_tests_digest(g->tests, tests);
-    json_object_set_new(provenance, "tests", json_string(tests));
-    json_object_set(provenance, "evidence", g->draft.evidence);
-    if (g->refinement) {
-        json_object_set(provenance, "refinement", g->refinement);
-    }
+    json_object_update_new(provenance,
+                           json_pack("{s:s,s:o*,s:s,s:s,s:s,s:O,s:O*}", "teacher",
+                                     teacher_kind(g->request.teacher), "model",
+                                     model_of(g), "generated", now, "skill_md", digest,
+                                     "tests", tests, "evidence", g->draft.evidence,
+                                     "refinement", g->refinement));
     json_object_set_new(meta, "provenance", provenance);
 }
 
@@ -184,12 +179,9 @@ static void add_to_provenance(json_t *meta, const struct generating *g, const ch
     const json_t *old = json_object_get(meta, "provenance");
     json_t *provenance =
         json_is_object(old) ? json_copy((json_t *)(uintptr_t)old) : json_object();
-    json_object_set_new(
-        provenance, "tests_added",
-        json_pack("{s:o,s:s}", "by", json_clean_z(teacher_of(g)), "at", now));
-    if (g->refinement) {
-        json_object_set(provenance, "refinement", g->refinement);
-    }
+    json_object_update_new(provenance, json_pack("{s:{s:o,s:s},s:O*}", "tests_added",
+                                                 "by", json_clean_z(teacher_of(g)), "at",
+                                                 now, "refinement", g->refinement));
     json_object_set_new(meta, "provenance", provenance);
 }
 
@@ -214,11 +206,11 @@ static json_t *make_meta(struct generating *g) {
 static json_t *tests_result(const struct generating *g, const char *folder) {
     autofree char *path = xasprintf("%s/skill_meta.json", folder);
     json_t *tests = json_copy(g->tests_report);
-    json_object_set_new(tests, "count",
-                        json_integer((json_int_t)json_array_size(g->tests)));
-    json_object_set_new(tests, "path", json_clean_z(path));
-    json_object_set_new(tests, "kinds", teacher_tests_kinds(g->tests));
-    json_object_set_new(tests, "splits", teacher_tests_splits(g->tests));
+    json_object_update_new(tests, json_pack("{s:I,s:o,s:o,s:o}", "count",
+                                            (json_int_t)json_array_size(g->tests), "path",
+                                            json_clean_z(path), "kinds",
+                                            teacher_tests_kinds(g->tests), "splits",
+                                            teacher_tests_splits(g->tests)));
     return tests;
 }
 
@@ -227,15 +219,13 @@ static json_t *teacher_result(const struct generating *g) {
     json_t *teacher =
         json_pack("{s:s,s:i}", "kind", teacher_kind(g->request.teacher), "drafts",
                   g->request.teacher == TEACHER_BUILTIN ? 1 : (int)g->round);
+    bool priced = g->request.model.price.input >= 0;
     if (g->request.teacher == TEACHER_MODEL) {
-        json_object_set_new(teacher, "model", model_to_json(&g->request.model));
-        json_object_set_new(teacher, "requests", json_integer(g->requests));
-        json_object_set_new(teacher, "cached", json_integer(g->cached));
-        json_object_set_new(teacher, "tokens",
-                            json_integer((json_int_t)g->budget.tokens));
-        json_object_set_new(teacher, "cost",
-                            g->request.model.price.input < 0 ? json_null()
-                                                             : json_real(g->budget.cost));
+        json_object_update_new(
+            teacher, json_pack("{s:o,s:i,s:i,s:I,s:o}", "model", model_of(g), "requests",
+                               (int)g->requests, "cached", (int)g->cached, "tokens",
+                               (json_int_t)g->budget.tokens, "cost",
+                               priced ? json_real(g->budget.cost) : json_null()));
     }
     return teacher;
 }
@@ -243,14 +233,11 @@ static json_t *teacher_result(const struct generating *g) {
 static void make_result(struct generating *g) {
     autofree char *folder = xasprintf("%s/%s", g->stage.parent, g->stage.name);
     g->result =
-        json_pack("{s:s,s:{s:s,s:o},s:O,s:o,s:O,s:O,s:O}", "outcome", "saved", "skill",
-                  "name", g->stage.name, "path", json_clean_z(folder), "check", g->check,
-                  "tests", tests_result(g, folder), "lessons", g->draft.counts,
-                  "provenance", g->material.provenance, "evidence", g->draft.evidence);
-    json_object_set_new(g->result, "teacher", teacher_result(g));
-    if (g->refinement) {
-        json_object_set(g->result, "refinement", g->refinement);
-    }
+        json_pack("{s:s,s:{s:s,s:o},s:O,s:o,s:O,s:O,s:O,s:o,s:O*}", "outcome", "saved",
+                  "skill", "name", g->stage.name, "path", json_clean_z(folder), "check",
+                  g->check, "tests", tests_result(g, folder), "lessons", g->draft.counts,
+                  "provenance", g->material.provenance, "evidence", g->draft.evidence,
+                  "teacher", teacher_result(g), "refinement", g->refinement);
     autofree char *diff =
         g->material.has_base
             ? install_text_diff("SKILL.md", g->material.base.text.text, g->draft.text)

@@ -71,19 +71,13 @@ static void next_source(struct generating *g);
 /* --- the end --- */
 
 static json_t *report(const struct testing *t) {
-    json_t *result =
-        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "wanted", (json_int_t)t->wanted,
-                  "kept", (json_int_t)t->earlier, "taken",
-                  (json_int_t)(json_array_size(t->kept) - t->earlier), "seen",
-                  (json_int_t)t->seen, "marked", (json_int_t)t->marked, "repeated",
-                  (json_int_t)t->repeated, "broken", (json_int_t)t->broken);
-    if (missing(t)) {
-        json_object_set_new(result, "reason",
-                            json_clean_z(t->reason ? t->reason
-                                                   : "the material is not enough "
-                                                     "for tests"));
-    }
-    return result;
+    const char *reason = t->reason ? t->reason : "the material is not enough for tests";
+    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o*}", "wanted",
+                     (json_int_t)t->wanted, "kept", (json_int_t)t->earlier, "taken",
+                     (json_int_t)(json_array_size(t->kept) - t->earlier), "seen",
+                     (json_int_t)t->seen, "marked", (json_int_t)t->marked, "repeated",
+                     (json_int_t)t->repeated, "broken", (json_int_t)t->broken, "reason",
+                     missing(t) ? json_clean_z(reason) : NULL);
 }
 
 /* Tests of others that cannot be read stay as they are, without a split. */
@@ -120,9 +114,7 @@ static void refuse(struct testing *t, const json_t *test, const char *why) {
 }
 
 static const json_t *mark_of(const json_t *marks, const char *id) {
-    size_t i;
-    const json_t *mark;
-    json_array_foreach(marks, i, mark) {
+    json_each(marks, i, mark) {
         if (strcmp(json_get_string(mark, "id", ""), id) == 0) {
             return mark;
         }
@@ -218,10 +210,8 @@ static void try_given(struct generating *g) {
     struct testing *t = g->testing;
     autojson *given = take(g->given_tests);
     const struct err fine = {0};
-    size_t i;
-    const json_t *test;
     new_batch(t);
-    json_array_foreach(given, i, test) {
+    json_each(given, i, test) {
         add_candidate(t, test, false, &fine);
     }
     try_batch(g);
@@ -234,9 +224,7 @@ static bool ask_host_again(struct generating *g) {
         return false;
     }
     autobuf text = BUF_INIT(32u << 10);
-    size_t i;
-    const json_t *one;
-    json_array_foreach(t->refused, i, one) {
+    json_each(t->refused, i, one) {
         buf_addf(&text, "%s\"%.120s\": %.300s", i ? "; " : "",
                  json_get_string(one, "input", ""), json_get_string(one, "why", ""));
     }
@@ -253,8 +241,6 @@ void generate_test_given(struct generating *g) {
 
 static void on_tests(struct generating *g, const struct model_answer *a) {
     struct testing *t = g->testing;
-    size_t i;
-    const json_t *asked;
     if (a->outcome != MODEL_ANSWERED && a->outcome != MODEL_INVALID &&
         a->outcome != MODEL_TRUNCATED) {
         free(t->reason);
@@ -264,7 +250,7 @@ static void on_tests(struct generating *g, const struct model_answer *a) {
         return;
     }
     new_batch(t);
-    json_array_foreach(json_object_get(a->json, "tests"), i, asked) {
+    json_each(json_object_get(a->json, "tests"), i, asked) {
         struct err err = {0};
         autojson *test = i < 2u * TEACHER_BATCH ? teacher_test_read(asked, &err) : NULL;
         if (test || err.code) {
@@ -322,12 +308,10 @@ static bool ask_model(struct generating *g) {
 static void make_from_traces(struct generating *g) {
     struct testing *t = g->testing;
     const struct err fine = {0};
-    size_t i;
-    const json_t *test;
     autojson *list = builtin_tests(&g->material.lessons, material_task(&g->material),
                                    2 * missing(t) + TEACHER_BATCH);
     new_batch(t);
-    json_array_foreach(list, i, test) {
+    json_each(list, i, test) {
         add_candidate(t, test, true, &fine);
     }
 }

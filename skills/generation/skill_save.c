@@ -153,10 +153,8 @@ int skill_stage_write_file(const struct skill_stage *s, const char *path,
 
 int skill_stage_write(const struct skill_stage *s, const struct skill_draft *d,
                       struct err *err) {
-    const char *path;
-    const json_t *text;
     int rc = skill_stage_write_file(s, "SKILL.md", d->text, err);
-    json_object_foreach(d->files, path, text) {
+    json_each_member(d->files, path, text) {
         rc = rc < 0 ? rc
                     : write_in(s, path, json_string_value(text), json_string_length(text),
                                err);

@@ -57,9 +57,7 @@ static void add_cut(struct buf *out, const char *kind, const char *name, const c
 static void add_documents(struct buf *out, const struct teacher_material *m) {
     size_t budget = m->document_tokens ? m->document_tokens : TEACHER_DOCUMENT_TOKENS;
     size_t left = json_object_size(m->documents);
-    const char *name;
-    json_t *text;
-    json_object_foreach((json_t *)(uintptr_t)m->documents, name, text) {
+    json_each_member(m->documents, name, text) {
         size_t share = budget / left--;
         size_t wants = tokens_estimate(json_string_value(text), json_string_length(text));
         buf_adds(out, "\nA document:\n");
@@ -72,14 +70,13 @@ static void add_base(struct buf *out, const struct teacher_material *m) {
     if (!m->base) {
         return;
     }
-    size_t len = strlen(m->base), i;
-    const json_t *file;
+    size_t len = strlen(m->base);
     buf_adds(out, "\nImprove this skill: keep what is right, mend and add what the "
                   "material shows. Its other fields are kept without you.\n");
     teacher_data(out, "SKILL", NULL, m->base, text_cut(m->base, len, MAX_BASE));
     if (json_array_size(m->base_files)) {
         buf_adds(out, "Beside it lie, and stay:");
-        json_array_foreach(m->base_files, i, file) {
+        json_each(m->base_files, i, file) {
             autobuf clean = BUF_INIT(8 * MAX_NAME);
             const char *path = json_string_value(file);
             text_clean(&clean, path, text_cut(path, strlen(path), MAX_NAME));
@@ -90,15 +87,13 @@ static void add_base(struct buf *out, const struct teacher_material *m) {
 }
 
 void teacher_tell_material(struct buf *out, const struct teacher_material *m) {
-    size_t i;
-    const json_t *text;
     if (m->name) {
         buf_addf(out, "\nIts name is %s.\n", m->name);
     }
     if (m->task) {
         buf_addf(out, "\nThe skill is for this task:\n%s\n", m->task);
     }
-    json_array_foreach(m->examples, i, text) {
+    json_each(m->examples, i, text) {
         buf_adds(out, "\nAn example of what is wanted:\n");
         teacher_data(out, "EXAMPLE", NULL, json_string_value(text),
                      json_string_length(text));
@@ -130,9 +125,8 @@ void teacher_ask_repair(struct buf *out, const char *problem) {
 
 static void add_there(struct buf *out, const json_t *there) {
     autobuf list = BUF_INIT(256u << 10);
-    size_t i, count = json_array_size(there);
-    const json_t *test;
-    json_array_foreach(there, i, test) {
+    size_t count = json_array_size(there);
+    json_each(there, i, test) {
         const char *input = json_get_string(test, "input", "");
         if (i + MAX_THERE >= count) {
             buf_addf(&list, "- %.*s\n", (int)text_cut(input, strlen(input), MAX_INPUT),
@@ -147,9 +141,7 @@ static void add_there(struct buf *out, const json_t *there) {
 
 static void add_refused(struct buf *out, const json_t *refused) {
     autobuf list = BUF_INIT(64u << 10);
-    size_t i;
-    const json_t *one;
-    json_array_foreach(refused, i, one) {
+    json_each(refused, i, one) {
         const char *input = json_get_string(one, "input", "");
         buf_addf(&list, "- %.*s: %s\n", (int)text_cut(input, strlen(input), MAX_INPUT),
                  input, json_get_string(one, "why", ""));

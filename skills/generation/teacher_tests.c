@@ -58,9 +58,7 @@ static int add_check(json_t *expected, const char *kind, const char *value,
 
 json_t *teacher_test_read(const json_t *asked, struct err *err) {
     autojson *expected = json_object();
-    size_t i;
-    const json_t *check;
-    json_array_foreach(json_object_get(asked, "checks"), i, check) {
+    json_each(json_object_get(asked, "checks"), i, check) {
         const char *kind = json_get_string(check, "kind", "");
         if (add_check(expected, kind, json_get_string(check, "value", ""), err) < 0) {
             return NULL;
@@ -119,9 +117,7 @@ static char *bare(const char *input) {
 
 bool teacher_test_is_there(const json_t *list, const json_t *test) {
     autofree char *asked = bare(json_get_string(test, "input", ""));
-    size_t i;
-    const json_t *other;
-    json_array_foreach(list, i, other) {
+    json_each(list, i, other) {
         autofree char *there = bare(json_get_string(other, "input", ""));
         if (strcmp(asked, there) == 0 &&
             json_equal(json_object_get(test, "files"), json_object_get(other, "files")) ==
@@ -140,12 +136,8 @@ static void count_one(json_t *counts, const char *key) {
 
 json_t *teacher_tests_kinds(const json_t *tests) {
     json_t *counts = json_object();
-    size_t i;
-    const json_t *test;
-    json_array_foreach(tests, i, test) {
-        const char *check;
-        json_t *value;
-        json_object_foreach(json_object_get(test, "expected"), check, value) {
+    json_each(tests, i, test) {
+        json_each_member(json_object_get(test, "expected"), check, value) {
             count_one(counts, check);
         }
     }
@@ -154,9 +146,7 @@ json_t *teacher_tests_kinds(const json_t *tests) {
 
 json_t *teacher_tests_splits(const json_t *tests) {
     json_t *counts = json_object();
-    size_t i;
-    const json_t *test;
-    json_array_foreach(tests, i, test) {
+    json_each(tests, i, test) {
         count_one(counts, json_get_string(test, "split", "none"));
     }
     return counts;

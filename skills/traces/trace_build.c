@@ -406,9 +406,7 @@ void content_text(struct buf *out, const json_t *content) {
         block_text(out, content);
         return;
     }
-    size_t i;
-    const json_t *block;
-    json_array_foreach(content, i, block) {
+    json_each(content, i, block) {
         if (out->len && out->data[out->len - 1] != '\n') {
             buf_addc(out, '\n');
         }

@@ -81,15 +81,13 @@ static void output_text(struct buf *out, const json_t *result) {
 
 /* [{oldStart, oldLines, newStart, newLines, lines[]} …] as a unified diff. */
 static void patch_text(struct buf *out, const json_t *hunks) {
-    size_t i, j;
-    const json_t *hunk, *line;
-    json_array_foreach(hunks, i, hunk) {
+    json_each(hunks, i, hunk) {
         buf_addf(out, "@@ -%llu,%llu +%llu,%llu @@\n",
                  (unsigned long long)build_count(json_object_get(hunk, "oldStart")),
                  (unsigned long long)build_count(json_object_get(hunk, "oldLines")),
                  (unsigned long long)build_count(json_object_get(hunk, "newStart")),
                  (unsigned long long)build_count(json_object_get(hunk, "newLines")));
-        json_array_foreach(json_object_get(hunk, "lines"), j, line) {
+        json_each(json_object_get(hunk, "lines"), j, line) {
             buf_adds(out, json_is_string(line) ? json_string_value(line) : "");
             buf_addc(out, '\n');
         }

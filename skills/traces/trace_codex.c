@@ -109,9 +109,7 @@ static void take_patch_end(struct trace_build *b, const struct trace_node *event
 static void take_changes(struct trace_build *b, const struct trace_node *item) {
     const char *call = trace_rules_text(item, "id");
     bool failed = trace_rules_hold(item, "status=failed");
-    size_t i;
-    const json_t *change;
-    json_array_foreach(json_object_get(item->value, "changes"), i, change) {
+    json_each(json_object_get(item->value, "changes"), i, change) {
         const char *diff = json_get_string(change, "diff", NULL);
         bool gone = is(json_get_string(change, "kind", ""), "delete");
         diff = gone ? NULL : diff ? diff : ""; /* what changed is not told */

@@ -14,21 +14,19 @@
 static json_t *plain_value(const json_t *any, unsigned depth) {
     const json_t *list = json_object_get(json_object_get(any, "arrayValue"), "values");
     const json_t *map = json_object_get(json_object_get(any, "kvlistValue"), "values");
-    const json_t *one;
-    size_t i;
     if (depth > 32) {
         return json_null();
     }
     if (json_is_array(list)) {
         json_t *array = json_array();
-        json_array_foreach(list, i, one) {
+        json_each(list, i, one) {
             json_array_append_new(array, plain_value(one, depth + 1));
         }
         return array;
     }
     if (json_is_array(map)) {
         json_t *object = json_object();
-        json_array_foreach(map, i, one) {
+        json_each(map, i, one) {
             json_object_set_new(object, json_get_string(one, "key", ""),
                                 plain_value(json_object_get(one, "value"), depth + 1));
         }
@@ -60,9 +58,7 @@ static json_t *attribute_value(const char *name, const json_t *any) {
 /* {name: value}; of one that stands twice the first counts. */
 static json_t *attributes_of(const json_t *span) {
     json_t *attributes = json_object();
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(span, "attributes"), i, one) {
+    json_each(json_object_get(span, "attributes"), i, one) {
         const char *name = json_get_string(one, "key", "");
         const json_t *value = json_object_get(one, "value");
         if (value && !json_object_get(attributes, name)) {
@@ -91,9 +87,7 @@ static void take_answer(struct trace_build *b, const struct trace_node *part) {
 
 static void take_messages(struct trace_build *b, const json_t *messages) {
     static const struct trace_node none;
-    size_t i, j;
-    const json_t *message, *part;
-    json_array_foreach(messages, i, message) {
+    json_each(messages, i, message) {
         const json_t *role = json_object_get(message, "role");
         const json_t *parts = json_object_get(message, "parts");
         autojson *said = json_pack("{s:O*, s:O*}", "role", role, "parts", parts);
@@ -102,7 +96,7 @@ static void take_messages(struct trace_build *b, const json_t *messages) {
             continue;
         }
         const struct trace_node up = {message, &none, i};
-        json_array_foreach(parts, j, part) {
+        json_each(parts, j, part) {
             const struct trace_node node = {part, &up, j};
             trace_rules_take(b, "otlp-part", &node);
         }

@@ -231,9 +231,7 @@ static bool take_name(struct taking *t) {
 }
 
 static bool take_each(struct taking *t) {
-    size_t i;
-    const json_t *value;
-    json_array_foreach(json_of(t, 1), i, value) {
+    json_each(json_of(t, 1), i, value) {
         const struct trace_node part = {value, t->node, i};
         t->b->trace->unknown += !trace_rules_take(t->b, t->words[2], &part);
     }

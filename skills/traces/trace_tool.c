@@ -157,14 +157,14 @@ static char *command_of(const json_t *input) {
     if (s) {
         return *s ? xstrdup(s) : NULL;
     }
-    const json_t *list = json_object_get(input, "command"), *word;
+    const json_t *list = json_object_get(input, "command");
     list = list ? list : json_object_get(input, "cmd");
-    size_t count = json_array_size(list), i;
+    size_t count = json_array_size(list);
     if (!count || count > 4096) {
         return NULL;
     }
     autofree const char **words = xcalloc(count, sizeof *words);
-    json_array_foreach(list, i, word) {
+    json_each(list, i, word) {
         words[i] = json_is_string(word) ? json_string_value(word) : "";
     }
     return shell_join(words, count);
@@ -185,12 +185,11 @@ static bool strings_of(const json_t *input, struct edit_strings *ret) {
 /* {"edits": [{old_string, new_string} …]} or one of them; false: neither. */
 static bool edits_diff(struct buf *out, const json_t *input) {
     struct edit_strings strings;
-    const json_t *edits = json_object_get(input, "edits"), *edit;
-    size_t i;
+    const json_t *edits = json_object_get(input, "edits");
     if (strings_of(input, &strings)) {
         diff_of_strings(out, strings.before, strings.after);
     }
-    json_array_foreach(edits, i, edit) {
+    json_each(edits, i, edit) {
         if (strings_of(edit, &strings)) {
             diff_of_strings(out, strings.before, strings.after);
         }
