@@ -1,20 +1,16 @@
 #include "skills/generation/builtin_skill.h"
 
 #include "base/mem.h"
+#include "base/strings.h"
 #include "skills/check/skill_check.h"
 
 #include <string.h>
 
 bool builtin_must_go(const json_t *finding) {
-    static const char *const tolerated[] = {"elevated_rights", "unpinned_package"};
-    const char *code = json_get_string(finding, "code", "");
+    static const char *const tolerated[] = {"elevated_rights", "unpinned_package", NULL};
     const char *severity = json_get_string(finding, "severity", "");
-    for (size_t i = 0; i < ARRAY_LEN(tolerated); i++) {
-        if (strcmp(code, tolerated[i]) == 0 && strcmp(severity, "error") != 0) {
-            return false;
-        }
-    }
-    return strcmp(severity, "info") != 0;
+    bool known = strings_hold(tolerated, json_get_string(finding, "code", ""));
+    return strcmp(severity, "error") == 0 || (strcmp(severity, "info") != 0 && !known);
 }
 
 json_t *builtin_findings(const char *text) {

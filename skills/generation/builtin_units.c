@@ -156,20 +156,16 @@ static void add_checks(struct units *u, const struct lessons *l) {
 
 /* --- words --- */
 
-static void add_correction(struct units *u, const struct lesson_correction *c) {
+/* "- " and the words, as prose or in a span. */
+static void add_words(struct units *u, enum section section,
+                      const struct evidence_list *evidence, const char *kind,
+                      void (*write)(struct buf *out, const char *text, size_t max),
+                      const char *words, size_t max) {
     struct buf b = BUF_INIT(MAX_UNIT);
     buf_adds(&b, "- ");
-    markdown_prose(&b, c->text, 500);
+    write(&b, words, max);
     buf_adds(&b, "\n");
-    add_unit(u, SECTION_RULES, &b, &c->evidence, "corrections");
-}
-
-static void add_limit(struct units *u, const struct lesson_limit *limit) {
-    struct buf b = BUF_INIT(MAX_UNIT);
-    buf_adds(&b, "- ");
-    markdown_span(&b, limit->text, 200);
-    buf_adds(&b, "\n");
-    add_unit(u, SECTION_LIMITS, &b, &limit->evidence, "limits");
+    add_unit(u, section, &b, evidence, kind);
 }
 
 /* --- files --- */
@@ -286,15 +282,13 @@ static void add_documents(struct units *u, const json_t *documents) {
 
 static void add_examples(struct units *u, const json_t *examples) {
     json_each(examples, i, example) {
-        struct buf b = BUF_INIT(MAX_UNIT);
         const char *text = json_string_value(example);
-        if (strchr(text, '\n')) {
-            markdown_fence(&b, "text", text);
-        } else {
-            buf_adds(&b, "- ");
-            markdown_prose(&b, text, 1000);
-            buf_adds(&b, "\n");
+        if (!strchr(text, '\n')) {
+            add_words(u, SECTION_EXAMPLES, NULL, NULL, markdown_prose, text, 1000);
+            continue;
         }
+        struct buf b = BUF_INIT(MAX_UNIT);
+        markdown_fence(&b, "text", text);
         add_unit(u, SECTION_EXAMPLES, &b, NULL, NULL);
     }
 }
@@ -307,10 +301,13 @@ void builtin_units(struct units *ret, const struct builtin_request *q) {
         add_fix(ret, &l->fixes[i]);
     }
     for (size_t i = 0; i < l->correction_count; i++) {
-        add_correction(ret, &l->corrections[i]);
+        const struct lesson_correction *c = &l->corrections[i];
+        add_words(ret, SECTION_RULES, &c->evidence, "corrections", markdown_prose,
+                  c->text, 500);
     }
     for (size_t i = 0; i < l->limit_count && i < 8; i++) {
-        add_limit(ret, &l->limits[i]);
+        add_words(ret, SECTION_LIMITS, &l->limits[i].evidence, "limits", markdown_span,
+                  l->limits[i].text, 200);
     }
     for (size_t i = 0; i < l->dead_end_count && i < 8; i++) {
         add_dead_end(ret, &l->dead_ends[i]);

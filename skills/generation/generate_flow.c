@@ -488,7 +488,8 @@ void generate_read(struct generating *g) {
 
 /* --- stopping --- */
 
-void generate_stop(struct generating *g) {
+/* Stops whatever runs; its callback then ends the call. */
+static void stop(struct generating *g) {
     bool waits = call_state(g->call) == CALL_INPUT_REQUIRED;
     if (g->cancelled) {
         return;
@@ -515,11 +516,11 @@ void generate_stop(struct generating *g) {
 
 static void on_cancel(struct call *call, void *data) {
     (void)call;
-    generate_stop(data);
+    stop(data);
 }
 
 static void on_room_closing(struct evaluation_guest *guest) {
-    generate_stop(container_of(guest, struct generating, guest));
+    stop(container_of(guest, struct generating, guest));
 }
 
 static void read_budget(struct generating *g) {

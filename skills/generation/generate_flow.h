@@ -51,7 +51,6 @@ struct generating {
     struct testing *testing; /* generate_tests.c's own; not NULL while it works */
     json_t *tests_report;    /* of the result: see generate_test */
     json_t *given_tests;     /* the host's, still to be looked at; or NULL */
-    size_t wanted;
     json_t
         *refinement; /* {"rounds", "kept", …} of the result and of provenance, or NULL */
     void *refining;  /* generate_refine.c's own; not NULL while it works */
@@ -85,7 +84,7 @@ struct generating {
     struct generating *next_waiting;
 };
 
-/* job on a thread of the pool, then next on the loop. A generate_stop may leave job out:
+/* job on a thread of the pool, then next on the loop. A cancel may leave job out:
  * next asks generate_is_over. */
 void generate_on_thread(struct generating *g, generate_step *job, generate_step *next);
 void generate_end(struct generating *g); /* answers and frees */
@@ -101,8 +100,6 @@ bool generate_has_finding(const json_t *check, const json_t *finding);
 void generate_forgive(struct generating *g); /* it goes on without what failed */
 void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
                      ...) __attribute__((format(printf, 3, 4)));
-/* Stops whatever runs; its callback then ends the call. */
-void generate_stop(struct generating *g);
 
 /* --- the steps --- */
 void generate_begin(struct generating *g); /* g->request is there */
@@ -155,7 +152,5 @@ typedef void teacher_answered(struct generating *g, const struct model_answer *a
 /* Budget, deadline and cancelling are g's. -1: generate_fail was called. */
 int generate_ask_teacher(struct generating *g, const struct teacher_question *q,
                          teacher_answered *answered);
-/* generate_fail for an answer that is none. */
-int generate_answer_failed(struct generating *g, const struct model_answer *a);
 void generate_ask_model(struct generating *g, const char *problem);
 struct teacher_material generate_teacher_material(const struct generating *g);

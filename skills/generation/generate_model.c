@@ -88,14 +88,6 @@ int generate_ask_teacher(struct generating *g, const struct teacher_question *q,
     return 0;
 }
 
-int generate_answer_failed(struct generating *g, const struct model_answer *a) {
-    enum call_fault fault = a->outcome == MODEL_BUDGET || a->outcome == MODEL_REFUSED
-                                ? CALL_REFUSED
-                                : CALL_UNAVAILABLE;
-    return generate_fail(g, fault, a->reason, a->hint, "the teacher %s: %s",
-                         g->request.model.name, a->message);
-}
-
 /* --- the draft --- */
 
 struct teacher_material generate_teacher_material(const struct generating *g) {
@@ -150,7 +142,9 @@ static void on_draft(struct generating *g, const struct model_answer *a) {
         generate_ask_model(g, "the answer was cut off at its limit; write a shorter "
                               "document, with detail under references/ left out");
     } else if (a->outcome != MODEL_ANSWERED) {
-        generate_answer_failed(g, a);
+        bool refused = a->outcome == MODEL_BUDGET || a->outcome == MODEL_REFUSED;
+        generate_fail(g, refused ? CALL_REFUSED : CALL_UNAVAILABLE, a->reason, a->hint,
+                      "the teacher %s: %s", g->request.model.name, a->message);
         generate_end(g);
     } else {
         read_draft(g, a->text);

@@ -91,7 +91,6 @@ static void finish(struct generating *g) {
     } else {
         g->tests = json_incref(t->kept);
     }
-    g->wanted = t->wanted;
     g->tests_report = report(t);
     generate_report(g, GENERATE_TESTING, "%zu tests, %zu wanted",
                     json_array_size(g->tests), t->wanted);

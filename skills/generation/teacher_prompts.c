@@ -18,7 +18,9 @@
 
 const char *const teacher_format = format_text, *const teacher_system = system_text,
                   *const teacher_tests_system = tests_system_text,
-                  *const teacher_tests_format = tests_format_text;
+                  *const teacher_tests_format = tests_format_text,
+                  *const teacher_host_data = host_data_text,
+                  *const teacher_host_order = host_order_text;
 
 /* --- data --- */
 

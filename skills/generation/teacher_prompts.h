@@ -39,6 +39,8 @@ void teacher_data(struct buf *out, const char *kind, const char *name, const cha
 extern const char *const teacher_system;
 /* The form alone, as a work order tells it. */
 extern const char *const teacher_format;
+/* How a work order begins: what is to be done, and what is data. */
+extern const char *const teacher_host_order, *const teacher_host_data;
 void teacher_ask_draft(struct buf *out, const struct teacher_material *m);
 /* The material alone. */
 void teacher_tell_material(struct buf *out, const struct teacher_material *m);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/strings.h"
 #include "skills/generation/builtin_skill.h"
 #include "skills/grading/suite.h"
 
@@ -12,16 +13,6 @@
 #define MAX_INPUT (16u << 10)
 
 /* --- a model's form --- */
-
-static bool is_text_kind(const char *kind) {
-    static const char *const kinds[] = {"contains", "not_contains", "regex", "not_regex"};
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        if (strcmp(kind, kinds[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* A number where the text is one, else the text: equals takes both. */
 static json_t *equals_of(const char *value) {
@@ -36,7 +27,9 @@ static json_t *equals_of(const char *value) {
 
 static int add_check(json_t *expected, const char *kind, const char *value,
                      struct err *err) {
-    if (is_text_kind(kind) || strcmp(kind, "judge") == 0) {
+    static const char *const lists[] = {"contains",  "not_contains", "regex",
+                                        "not_regex", "judge",        NULL};
+    if (strings_hold(lists, kind)) {
         json_t *list = json_object_get(expected, kind);
         if (!list) {
             list = json_array();

@@ -251,22 +251,25 @@ void command_finish(struct command *c) {
     *c = (struct command){0};
 }
 
-const char *command_same(const struct command *failed, const struct command *later) {
-    for (size_t i = 0; i < later->count && failed->count; i++) {
-        if (strcmp(failed->parts[failed->count - 1], later->parts[i]) == 0) {
+/* The part of later whose name, of its parts or keys, is this one. */
+static const char *find_part(const struct command *later, char *const *names,
+                             const char *name) {
+    for (size_t i = 0; name && i < later->count; i++) {
+        if (strcmp(name, names[i]) == 0) {
             return later->parts[i];
         }
     }
     return NULL;
 }
 
+const char *command_same(const struct command *failed, const struct command *later) {
+    return find_part(later, later->parts,
+                     failed->count ? failed->parts[failed->count - 1] : NULL);
+}
+
 const char *command_like(const struct command *failed, const struct command *later) {
-    for (size_t i = 0; i < later->count && failed->count; i++) {
-        if (strcmp(failed->keys[failed->count - 1], later->keys[i]) == 0) {
-            return later->parts[i];
-        }
-    }
-    return NULL;
+    return find_part(later, later->keys,
+                     failed->count ? failed->keys[failed->count - 1] : NULL);
 }
 
 /* The length of "NAME=" or "--name=", which stands before quotes: a shell takes no quoted

@@ -20,8 +20,6 @@ void lesson_reader_finish(struct lesson_reader *r);
 char *lesson_clean(const struct lesson_reader *r, const char *text, size_t len);
 /* The text cut to max bytes at a character, blanks trimmed. */
 char *lesson_cut(const char *text, size_t len, size_t max);
-/* Without folders, addresses, line numbers and other numbers that stand alone. */
-char *lesson_normalize(const char *line);
 
 #define STEP_MAX_ERRORS 3
 struct lesson_error {

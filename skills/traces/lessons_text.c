@@ -135,7 +135,8 @@ static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-char *lesson_normalize(const char *line) {
+/* Without folders, addresses, line numbers and other numbers that stand alone. */
+static char *lesson_normalize(const char *line) {
     struct buf out = BUF_INIT(LESSON_MAX_LINE);
     const char *s = line + strspn(line, " \t");
     char before = ' ';
@@ -178,7 +179,6 @@ struct error_scan {
     size_t count;
     const char *weak; /* the first doubtful line */
     size_t weak_len;
-    bool python; /* a traceback runs: its last line counts */
     bool failed; /* the command is known to have failed */
 };
 

@@ -213,13 +213,6 @@ bool build_is_said(const struct trace_build *b, enum trace_event_kind kind,
     return false;
 }
 
-struct trace_event *build_words_json(struct trace_build *b, enum trace_event_kind kind,
-                                     const json_t *content) {
-    autobuf text = BUF_INIT(2 * TRACE_MAX_RECORD);
-    content_text(&text, content);
-    return build_words(b, kind, text.data, text.len);
-}
-
 void build_set_call(struct trace_build *b, struct trace_event *e, const char *call) {
     if (e && call && *call) {
         build_set(b, &e->call, call);

@@ -53,8 +53,6 @@ void build_set_command(struct trace_build *b, struct trace_event *e, const char 
 /* USER, SAY or THINK: nothing when it is blank. */
 struct trace_event *build_words(struct trace_build *b, enum trace_event_kind kind,
                                 const char *s, size_t len);
-struct trace_event *build_words_json(struct trace_build *b, enum trace_event_kind kind,
-                                     const json_t *content);
 /* An event of mark.group says it already: one message may come in several records. */
 bool build_is_said(const struct trace_build *b, enum trace_event_kind kind,
                    const char *s);
