@@ -330,14 +330,11 @@ static int write_value(struct buf *out, const json_t *value, unsigned depth) {
         write_real(out, json_real_value(value));
         break;
     case JSON_TRUE:
-        buf_adds(out, "true");
-        break;
     case JSON_FALSE:
-        buf_adds(out, "false");
+        buf_adds(out, json_is_true(value) ? "true" : "false");
         break;
     case JSON_NULL:
         buf_adds(out, "null");
-        break;
     }
     return out->full ? -EMSGSIZE : 0;
 }

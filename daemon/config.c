@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "daemon/config.schema.h"
-#include "daemon/config_workers.h"
 #include "protocol/schema/schema.h"
 
 #include <errno.h>
@@ -51,6 +50,80 @@ static char *absolute(const char *base, const char *path) {
                                 : path_join(base, path);
     return path_normalize(joined);
 }
+
+/* --- workers --- */
+
+static const json_t *entry_argv(const json_t *entry) {
+    const json_t *argv = json_object_get(entry, "argv");
+    return argv ? argv : json_object_get(entry, "command");
+}
+
+static bool name_occurs(const json_t *workers, size_t before, const char *name) {
+    for (size_t i = 0; i < before; i++) {
+        if (!strcmp(json_get_string(json_array_get(workers, i), "name", ""), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the schema cannot say of a file that fits it: one argv each, names that differ.
+ * -EINVAL with a sentence. */
+static int workers_check(const json_t *file, struct err *err) {
+    const json_t *workers = json_object_get(file, "workers");
+    json_each(workers, i, entry) {
+        const char *name = json_get_string(entry, "name", NULL);
+        if (!json_object_get(entry, "argv") == !json_object_get(entry, "command")) {
+            return err_set(err, -EINVAL,
+                           "workers[%zu]: its command line is needed, as \"argv\" or "
+                           "\"command\"",
+                           i);
+        }
+        if (name && name_occurs(workers, i, name)) {
+            return err_set(err, -EINVAL, "workers[%zu]: there are two called \"%s\"", i,
+                           name);
+        }
+    }
+    return 0;
+}
+
+static enum pool_told told(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return !value ? POOL_UNTOLD : json_is_true(value) ? POOL_YES : POOL_NO;
+}
+
+static void worker_read(struct pool_worker_config *ret, const json_t *entry) {
+    const json_t *offers = json_object_get(entry, "offers");
+    *ret = (struct pool_worker_config){
+        .argv = strings_from(entry_argv(entry)),
+        .name = json_get_string(entry, "name", NULL),
+        .parallel = (unsigned)json_get_integer(entry, "parallel", 0),
+        .hello_ms = 1000 * (unsigned)json_get_integer(entry, "start_timeout_s", 0),
+        .local = told(entry, "local"),
+        .gpu = told(offers, "gpu"),
+        .compile = told(offers, "compile"),
+    };
+}
+
+/* Fills workers, count and add_local; names are the settings' own. */
+static void workers_read(struct pool_config *pool, const json_t *settings) {
+    const json_t *workers = json_object_get(settings, "workers");
+    pool->add_local = json_get_bool(settings, "local_worker", 1);
+    pool->count = json_array_size(workers);
+    pool->workers = xcalloc(pool->count, sizeof *pool->workers);
+    for (size_t i = 0; i < pool->count; i++) {
+        worker_read(&pool->workers[i], json_array_get(workers, i));
+    }
+}
+
+static void workers_free(struct pool_config *pool) {
+    for (size_t i = 0; i < pool->count; i++) {
+        strings_free(pool->workers[i].argv);
+    }
+    free(pool->workers);
+}
+
+/* --- values --- */
 
 /* A folder, or each of a list, absolute. New reference; a path need not be UTF-8. */
 static json_t *absolute_json(const json_t *value, const char *base) {
@@ -104,7 +177,7 @@ static void fill(struct config *c) {
     c->arch = json_get_string(s, "arch", NULL);
     c->pool.idle_ms = 1000 * number(c, "worker_idle_s");
     c->pool.hello_ms = 30000;
-    config_workers_read(&c->pool, s);
+    workers_read(&c->pool, s);
     c->compile_timeout_s = number(c, "compile_timeout_s");
     c->cache_bytes = (size_t)number(c, "cache_mb") << 20;
     c->tool_wait_s = number(c, "tool_wait_s");
@@ -124,7 +197,7 @@ static void fill(struct config *c) {
 void config_finish(struct config *c) {
     strings_free(c->roots);
     strings_free(c->include_dirs);
-    config_workers_free(&c->pool);
+    workers_free(&c->pool);
     json_decref(c->settings);
     json_decref(c->files);
     json_decref(c->warnings);
@@ -179,7 +252,7 @@ static void distrust(struct config *c, json_t *file, const char *base) {
 
 static int check_values(const struct config *c, const json_t *file, struct err *err) {
     int rc = schema_check(c->schema, file, NULL, err);
-    return rc < 0 ? rc : config_workers_check(file, err);
+    return rc < 0 ? rc : workers_check(file, err);
 }
 
 /* Each key by itself: one that is wrong takes none of the others along. */

@@ -5,7 +5,18 @@
  * flags; the later wins, lists are replaced. ./upskilld.yaml arrives with a cloned
  * repository, so it may not name programs to run or folders outside the project, and it
  * cannot keep the daemon from starting: what is wrong in it is left out, with a warning.
- * Secrets never come from a file.
+ * Secrets never come from a file. Of workers:
+ *
+ *   local_worker: true
+ *   workers:
+ *     - argv: [srun, --gres=gpu:h100:1, upskilld-worker]
+ *       name: h100               # else the program's name
+ *       parallel: 4              # jobs at once
+ *       offers: {gpu: true, compile: false}   # else its greeting tells
+ *       start_timeout_s: 600     # a queue may be long; else 30
+ *       local: false             # else: is the program upskilld-worker itself?
+ *
+ * argv is also understood as `command`.
  *
  * docs/guide/configuration.md lists the keys; config.json is their source.
  */

@@ -1,5 +1,5 @@
 #pragma once
-/* operations: those about jobs, and the three tables put together. */
+/* operations: those about jobs, the schemas as resources, and the tables put together. */
 #include "protocol/face.h"
 
 struct err;

@@ -44,8 +44,9 @@ struct session {
     bool input_ended;
     size_t ahead; /* bytes that were read while the peer took none */
     /* session_close: freed once all handles are closed and no thread parses for us. */
-    bool closing, link_closed, parsing;
-    unsigned handles; /* not closed yet */
+    bool closing, link_closed;
+    struct rpc_parse *parsing; /* on a thread, or NULL */
+    unsigned handles;          /* not closed yet */
     int link_status;
     void (*closed)(int status, void *data);
     void *closed_data;
@@ -129,13 +130,9 @@ static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppab
 
 /* --- large bodies are parsed on another thread --- */
 
-struct offload {
-    struct rpc_parse *parse;
-    struct session *session;
-};
-
 static void run_parse(void *data) {
-    rpc_parse_run(((struct offload *)data)->parse);
+    const struct session *s = data;
+    rpc_parse_run(s->parsing);
 }
 
 static void go_on(uv_idle_t *idle);
@@ -222,11 +219,8 @@ static bool on_enough(struct rpc_peer *peer, void *data) {
 }
 
 static void parse_ran(void *data) {
-    struct offload *o = data;
-    struct session *s = o->session;
-    s->parsing = false;
-    rpc_parse_done(o->parse); /* may start the next one */
-    free(o);
+    struct session *s = data;
+    rpc_parse_done(take(s->parsing)); /* may start the next one */
     if (s->closing) {
         free_when_done(s);
     } else {
@@ -236,11 +230,9 @@ static void parse_ran(void *data) {
 
 static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data) {
     (void)peer;
-    struct offload *o = xcalloc(1, sizeof *o);
-    o->parse = parse;
-    o->session = data;
-    o->session->parsing = true;
-    work_start(o->session->loop, run_parse, parse_ran, o);
+    struct session *s = data;
+    s->parsing = parse;
+    work_start(s->loop, run_parse, parse_ran, s);
 }
 
 static void on_release(json_t *message, void *data) {

@@ -48,17 +48,12 @@ void skill_serving_changed(struct skill_serving *s) {
 }
 
 size_t skill_listing_after(const json_t *listing, const char *cursor) {
-    size_t low = 0, high = json_array_size(listing);
-    while (cursor && low < high) {
-        size_t middle = low + (high - low) / 2;
-        const json_t *entry = json_array_get(listing, middle);
-        if (strcmp(json_get_string(entry, "uri", ""), cursor) <= 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
+    json_each(listing, i, entry) {
+        if (!cursor || strcmp(json_get_string(entry, "uri", ""), cursor) > 0) {
+            return i;
         }
     }
-    return cursor ? low : 0;
+    return json_array_size(listing);
 }
 
 bool skill_is_cursor(const char *cursor) {

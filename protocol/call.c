@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "protocol/call_queue.h"
 #include "protocol/operation.h"
 #include "protocol/schema/schema.h"
 
@@ -18,9 +17,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #define ID_BYTES 16u         /* 128 random bits */
 #define MAX_TEXT (16u << 10) /* of a message or hint */
+#define TURN_NS 3000000u /* what is started in one turn of the loop may take so long */
 
 /* A walk over the views, so that a callback may detach any of them. */
 struct walk {
@@ -28,10 +29,13 @@ struct walk {
     struct walk *outer;
 };
 
-/* The end, told from the loop to views that were attached after it. */
-struct late_end {
-    uv_idle_t idle;
-    struct call *call; /* a reference */
+/* Of the process' operations under way. One that waits for its caller's input takes none:
+ * the input may itself come with a call that waits. */
+enum turn {
+    TURN_NONE,
+    TURN_WAITS,
+    TURN_RUNS,
+    TURN_ASKS, /* for input */
 };
 
 struct call {
@@ -40,9 +44,10 @@ struct call {
     json_t *params;
     struct call_origin origin; /* its client and roots are our own copies */
     enum call_state state;
-    struct call_turn turn;
-    bool owed;       /* the operation has not answered; it holds a reference */
-    bool cancelling; /* its on_cancel has been called */
+    enum turn turn;
+    TAILQ_ENTRY(call) waits; /* for its turn */
+    bool owed;               /* the operation has not answered; it holds a reference */
+    bool cancelling;         /* its on_cancel has been called */
     bool kept;
     char id[2 * ID_BYTES + 1]; /* "" until it is needed */
     uint64_t started_ms;
@@ -55,7 +60,8 @@ struct call {
     void *resume_data;
     struct call_view *views;
     struct walk *walk;
-    struct late_end *late;
+    uv_idle_t *late; /* tells the end to views that were attached after it; its data is a
+                        reference */
 };
 
 static const struct call_observer *process_observer;
@@ -75,6 +81,98 @@ static struct call_origin copy_origin(const struct call_origin *from) {
     copy.client = xstrdup(from->client ? from->client : "");
     copy.roots = (const char *const *)strings_copy(from->roots);
     return copy;
+}
+
+/* --- turns --- */
+
+static unsigned running, waiting, asking;
+static TAILQ_HEAD(, call) queue = TAILQ_HEAD_INITIALIZER(queue);
+static uv_idle_t *starter; /* starts them, while there is room; or NULL */
+
+static void unlist(struct call *call) {
+    TAILQ_REMOVE(&queue, call, waits);
+    waiting--;
+}
+
+static void on_idle_closed(uv_handle_t *handle) {
+    free(handle);
+}
+
+static void idle_free(uv_idle_t *idle) {
+    uv_idle_stop(idle);
+    uv_close((uv_handle_t *)idle, on_idle_closed);
+}
+
+static bool may_start(void) {
+    return !TAILQ_EMPTY(&queue) && running < CALL_MAX_RUNNING;
+}
+
+static void on_idle(uv_idle_t *idle) {
+    uint64_t end = uv_hrtime() + TURN_NS;
+    while (may_start() && uv_hrtime() < end) {
+        struct call *call = TAILQ_FIRST(&queue);
+        unlist(call);
+        call->turn = TURN_RUNS;
+        running++;
+        call->op->start(call, call->params);
+    }
+    if (!may_start()) {
+        starter = NULL;
+        idle_free(idle);
+    }
+}
+
+static void start_waiting(void) {
+    if (may_start() && !starter) {
+        starter = xcalloc(1, sizeof *starter);
+        uv_idle_init(TAILQ_FIRST(&queue)->origin.loop, starter);
+        uv_idle_start(starter, on_idle);
+    }
+}
+
+/* TURN_RUNS: begin at once. TURN_WAITS: it is started from the loop, unless it leaves
+ * before. TURN_NONE: too many wait. */
+static enum turn turn_enter(struct call *call) {
+    if (waiting >= CALL_MAX_WAITING || asking >= CALL_MAX_WAITING) {
+        return TURN_NONE;
+    }
+    if (TAILQ_EMPTY(&queue) && running < CALL_MAX_RUNNING) {
+        running++;
+        return call->turn = TURN_RUNS;
+    }
+    TAILQ_INSERT_TAIL(&queue, call, waits);
+    waiting++;
+    return call->turn = TURN_WAITS;
+}
+
+static void turn_ask(struct call *call) {
+    if (call->turn == TURN_RUNS) {
+        call->turn = TURN_ASKS;
+        running--;
+        asking++;
+        start_waiting();
+    }
+}
+
+static void turn_go_on(struct call *call) {
+    if (call->turn == TURN_ASKS) {
+        call->turn = TURN_RUNS;
+        asking--;
+        running++;
+    }
+}
+
+/* Also of one that has none. */
+static void turn_leave(struct call *call) {
+    enum turn state = call->turn;
+    call->turn = TURN_NONE;
+    running -= state == TURN_RUNS;
+    asking -= state == TURN_ASKS;
+    if (state == TURN_WAITS) {
+        unlist(call);
+    } else if (state != TURN_NONE) {
+        start_waiting();
+    }
 }
 
 /* --- life --- */
@@ -155,16 +253,10 @@ static void tell_observer(struct call *call) {
     }
 }
 
-static void on_late_closed(uv_handle_t *handle) {
-    free(container_of((uv_idle_t *)handle, struct late_end, idle));
-}
-
 static void on_late(uv_idle_t *idle) {
-    struct late_end *late = container_of(idle, struct late_end, idle);
-    struct call *call = late->call;
+    struct call *call = idle->data;
     call->late = NULL;
-    uv_idle_stop(idle);
-    uv_close((uv_handle_t *)idle, on_late_closed);
+    idle_free(idle);
     tell_end(call);
     call_unref(call);
 }
@@ -174,9 +266,9 @@ static void tell_end_from_loop(struct call *call) {
         return;
     }
     call->late = xcalloc(1, sizeof *call->late);
-    call->late->call = call_ref(call);
-    uv_idle_init(call->origin.loop, &call->late->idle);
-    uv_idle_start(&call->late->idle, on_late);
+    uv_idle_init(call->origin.loop, call->late);
+    call->late->data = call_ref(call);
+    uv_idle_start(call->late, on_late);
 }
 
 void call_attach(struct call *call, struct call_view *view) {
@@ -215,7 +307,7 @@ static void finish(struct call *call, enum call_state state) {
 static bool answering(struct call *call) {
     assert(call->owed); /* an operation ends its call once */
     call->owed = false;
-    call_queue_leave(&call->turn);
+    turn_leave(call);
     return !call_ended(call);
 }
 
@@ -325,7 +417,7 @@ void call_cancel(struct call *call) {
         return;
     }
     call_cancelled *cb = take(call->on_cancelled);
-    if (call->turn.state == CALL_TURN_WAITS) {
+    if (call->turn == TURN_WAITS) {
         call_stopped(call); /* for the operation, which never hears of it */
     } else if (cb) {
         call->cancelling = true;
@@ -348,7 +440,7 @@ void call_require_input(struct call *call, json_t *work_order, call_resumed *cb,
     call->resume = cb;
     call->resume_data = data;
     call->state = CALL_INPUT_REQUIRED;
-    call_queue_ask(&call->turn);
+    turn_ask(call);
     tell_observer(call);
     tell_progress(call);
 }
@@ -360,7 +452,7 @@ int call_input(struct call *call, const json_t *input) {
     call_ref(call);
     call_resumed *resume = take(call->resume);
     call->state = CALL_RUNNING;
-    call_queue_go_on(&call->turn);
+    turn_go_on(call);
     json_decref(take(call->work_order));
     tell_observer(call);
     tell_progress(call);
@@ -390,11 +482,6 @@ static bool check_start(struct call *call) {
     return true;
 }
 
-static void on_turn(struct call_turn *turn) {
-    struct call *call = container_of(turn, struct call, turn);
-    call->op->start(call, call->params);
-}
-
 struct call *call_start(const struct operation *op, json_t *params,
                         const struct call_origin *origin) {
     struct call *call = xcalloc(1, sizeof *call);
@@ -404,14 +491,13 @@ struct call *call_start(const struct operation *op, json_t *params,
                           .params = params ? params : json_object(),
                           .origin = copy_origin(origin),
                           .started_ms = clock_ms()};
-    call->turn.start = on_turn;
     if (!check_start(call)) {
         return call;
     }
-    enum call_turn_state turn = call_queue_enter(&call->turn, origin->loop);
-    if (turn == CALL_TURN_RUNS) {
-        on_turn(&call->turn);
-    } else if (turn == CALL_TURN_NONE) {
+    enum turn turn = turn_enter(call);
+    if (turn == TURN_RUNS) {
+        call->op->start(call, call->params);
+    } else if (turn == TURN_NONE) {
         call_fail(call, CALL_REFUSED, "too_many_calls",
                   "wait for some of them to end, or cancel them",
                   "%u calls wait for others to end, which is the limit",

@@ -17,7 +17,7 @@ struct entry {
 
 struct operation_table {
     struct entry *entries;
-    size_t count, cap;
+    size_t count;
     struct operation_table *next; /* all tables of the process */
 };
 
@@ -107,16 +107,13 @@ static int add_one(struct operation_table *t, const struct operation *op,
         entry_finish(&entry);
         return rc;
     }
-    if (t->count == t->cap) {
-        t->cap = t->cap ? t->cap * 2 : 16;
-        t->entries = xreallocarray(t->entries, t->cap, sizeof *t->entries);
-    }
     t->entries[t->count++] = entry;
     return 0;
 }
 
 int operation_table_add(struct operation_table *t, const struct operation *ops,
                         size_t count, struct err *err) {
+    t->entries = xreallocarray(t->entries, t->count + count, sizeof *t->entries);
     for (size_t i = 0; i < count; i++) {
         int rc = add_one(t, &ops[i], err);
         if (rc < 0) {

@@ -20,17 +20,12 @@ struct watch {
     LIST_ENTRY(watch) link;
 };
 
-/* On its own, because it outlives the face until the loop has closed it. */
-struct ticker {
-    uv_timer_t timer;
-    struct plain *plain;
-};
-
 struct plain {
     const struct face_host *host;
     struct rpc_peer *peer;
     LIST_HEAD(, watch) watches;
-    struct ticker *ticker; /* NULL until something must be told later */
+    uv_timer_t *ticker; /* NULL until something must be told later; outlives the face
+                           until the loop has closed it */
 };
 
 /* --- answers --- */
@@ -83,9 +78,9 @@ static void tell(struct watch *w) {
 }
 
 static void on_tick(uv_timer_t *timer) {
-    struct ticker *ticker = container_of(timer, struct ticker, timer);
+    struct plain *p = timer->data;
     struct watch *w;
-    LIST_FOREACH(w, &ticker->plain->watches, link) {
+    LIST_FOREACH(w, &p->watches, link) {
         if (w->late) {
             tell(w);
         }
@@ -97,12 +92,12 @@ static void tell_later(struct watch *w) {
     w->late = true;
     if (!p->ticker) {
         p->ticker = xcalloc(1, sizeof *p->ticker);
-        p->ticker->plain = p;
-        uv_timer_init(p->host->origin->loop, &p->ticker->timer);
-        uv_unref((uv_handle_t *)&p->ticker->timer);
+        uv_timer_init(p->host->origin->loop, p->ticker);
+        p->ticker->data = p;
+        uv_unref((uv_handle_t *)p->ticker);
     }
-    if (!uv_is_active((uv_handle_t *)&p->ticker->timer)) {
-        uv_timer_start(&p->ticker->timer, on_tick, PROGRESS_MS, 0);
+    if (!uv_is_active((uv_handle_t *)p->ticker)) {
+        uv_timer_start(p->ticker, on_tick, PROGRESS_MS, 0);
     }
 }
 
@@ -248,7 +243,7 @@ struct plain *plain_new(const struct face_host *host, struct rpc_peer *peer) {
 }
 
 static void on_ticker_closed(uv_handle_t *handle) {
-    free(container_of((uv_timer_t *)handle, struct ticker, timer));
+    free(handle);
 }
 
 void plain_free(struct plain *p) {
@@ -271,7 +266,7 @@ void plain_free(struct plain *p) {
         call_unref(call);
     }
     if (p->ticker) {
-        uv_close((uv_handle_t *)&p->ticker->timer, on_ticker_closed);
+        uv_close((uv_handle_t *)p->ticker, on_ticker_closed);
     }
     free(p);
 }

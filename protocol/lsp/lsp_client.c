@@ -119,7 +119,11 @@ void lsp_notice(struct lsp *l, const char *sentence) {
 
 static void ignore_response(struct rpc_request *request, int status, const json_t *result,
                             const json_t *error, void *data) {
-    (void)request, (void)status, (void)result, (void)error, (void)data;
+    (void)request;
+    (void)status;
+    (void)result;
+    (void)error;
+    (void)data;
 }
 
 void lsp_tell(struct lsp *l, const char *method, json_t *params) {

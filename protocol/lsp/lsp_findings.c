@@ -82,20 +82,13 @@ static void span(const struct lsp_view *v, const json_t *obj, size_t *ret_start,
 
 void lsp_edit_span(const struct lsp_view *view, const json_t *edit, size_t *ret_start,
                    size_t *ret_end) {
-    size_t line = integer(edit, "line");
-    size_t end_line = integer(edit, "end_line");
-    *ret_start = place(view, line ? line : 1, integer(edit, "column"));
-    *ret_end = *ret_start;
-    if (end_line || integer(edit, "end_column")) {
-        *ret_end = place(view,
-                         end_line ? end_line
-                         : line   ? line
-                                  : 1,
-                         integer(edit, "end_column"));
-    }
-    if (*ret_end < *ret_start) {
-        *ret_end = *ret_start;
-    }
+    size_t line = integer(edit, "line"), end_line = integer(edit, "end_line");
+    size_t end_column = integer(edit, "end_column");
+    bool ends = end_line || end_column;
+    line = line ? line : 1;
+    *ret_start = place(view, line, integer(edit, "column"));
+    *ret_end = ends ? place(view, end_line ? end_line : line, end_column) : 0;
+    *ret_end = *ret_end > *ret_start ? *ret_end : *ret_start;
 }
 
 /* --- files --- */

@@ -30,27 +30,15 @@ static size_t points_offset(const char *s, size_t len, size_t points) {
 
 static size_t units_offset(enum lsp_encoding encoding, const char *s, size_t len,
                            size_t count) {
-    switch (encoding) {
-    case LSP_UTF8:
-        return align(s, len, count);
-    case LSP_UTF32:
-        return points_offset(s, len, count);
-    case LSP_UTF16:
-        break;
-    }
-    return text_utf16_offset(s, len, count);
+    return encoding == LSP_UTF8    ? align(s, len, count)
+           : encoding == LSP_UTF32 ? points_offset(s, len, count)
+                                   : text_utf16_offset(s, len, count);
 }
 
 static size_t units(enum lsp_encoding encoding, const char *s, size_t len) {
-    switch (encoding) {
-    case LSP_UTF8:
-        return len;
-    case LSP_UTF32:
-        return text_code_points(s, len);
-    case LSP_UTF16:
-        break;
-    }
-    return text_utf16_units(s, len);
+    return encoding == LSP_UTF8    ? len
+           : encoding == LSP_UTF32 ? text_code_points(s, len)
+                                   : text_utf16_units(s, len);
 }
 
 /* A line number or character; what is below zero counts as zero. */

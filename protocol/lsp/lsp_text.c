@@ -31,17 +31,7 @@ static bool starts_line(const struct lsp_text *t, size_t at) {
 
 /* The first line that starts at or after the offset; never line 0. */
 static size_t line_from(const struct lines *l, size_t offset) {
-    size_t low = 1;
-    size_t high = l->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (l->starts[middle] < offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return offset ? lines_at(l, offset - 1) + 1 : 1;
 }
 
 static void replace_bytes(struct lsp_text *t, size_t start, size_t end, const char *text,

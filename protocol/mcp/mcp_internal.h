@@ -73,13 +73,6 @@ enum mcp_cache {
     MCP_VOLATILE,    /* this user's, and true only now */
 };
 
-/* --- mcp_hints.c --- */
-
-/* A hint with the tools' names for those of methods. Freed by the caller. */
-char *mcp_hint(const struct mcp *m, const char *hint);
-/* The result with its hints told that way, a new reference: itself where it has none. */
-json_t *mcp_hinted_result(const struct mcp *m, const json_t *result);
-
 /* --- mcp_answer.c --- */
 
 /* Ends the request. result is stolen; a modern result gets its era's fields. */
@@ -124,6 +117,9 @@ bool mcp_era_decide(struct mcp_message *msg, const struct mcp_method *method);
 mcp_method_start mcp_initialize, mcp_discover, mcp_ping, mcp_set_log_level;
 
 /* --- mcp_result.c: what a call looks like as a tool result (new references) --- */
+
+/* A hint with the tools' names for those of methods. Freed by the caller. */
+char *mcp_hint(const struct mcp *m, const char *hint);
 
 /* For a stored job's status that ended. */
 json_t *mcp_result_stored(const struct mcp *m, enum mcp_version version,

@@ -203,21 +203,14 @@ void mcp_listens_stop(struct mcp *m, bool answer) {
 /* Lists that never change have no news: like every kind that is not served, they are left
  * out of the acknowledgement. */
 static json_t *accept_filter(struct mcp_listen *l, const json_t *filter) {
-    json_t *accepted = json_object();
     const json_t *uris = json_object_get(filter, "resourceSubscriptions");
     const json_t *tasks = json_object_get(filter, "taskIds");
-    if (json_is_true(json_object_get(filter, "resourcesListChanged")) &&
-        mcp_changing_provider(l->mcp)) {
-        l->list = true;
-        json_object_set_new(accepted, "resourcesListChanged", json_true());
-    }
-    if (uris && mcp_has_resources(l->mcp)) {
-        json_object_set_new(accepted, "resourceSubscriptions", accept_uris(l, uris));
-    }
-    if (tasks) {
-        json_object_set_new(accepted, "taskIds", accept_tasks(l, tasks));
-    }
-    return accepted;
+    l->list = json_is_true(json_object_get(filter, "resourcesListChanged")) &&
+              mcp_changing_provider(l->mcp);
+    return json_pack("{s:o*,s:o*,s:o*}", "resourcesListChanged",
+                     l->list ? json_true() : NULL, "resourceSubscriptions",
+                     uris && mcp_has_resources(l->mcp) ? accept_uris(l, uris) : NULL,
+                     "taskIds", tasks ? accept_tasks(l, tasks) : NULL);
 }
 
 static bool has_room(const struct mcp_message *msg) {

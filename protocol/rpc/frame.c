@@ -402,25 +402,13 @@ static bool step_start(struct frame_decoder *d) {
 }
 
 static bool step(struct frame_decoder *d) {
-    switch (d->state) {
-    case AT_START:
-        return step_start(d);
-    case IN_LINE:
-        return step_line(d);
-    case IN_HEADERS:
-        return step_headers(d);
-    case IN_BODY:
-        return step_body(d);
-    case ATTACHING:
-        return step_attaching(d);
-    case SKIP_LINE:
-        return step_skip_line(d);
-    case SKIP_BODY:
-        return step_skip_body(d);
-    case RESYNC:
-        return step_resync(d);
-    }
-    return false;
+    static bool (*const steps[])(struct frame_decoder *) = {
+        [AT_START] = step_start,      [IN_LINE] = step_line,
+        [IN_HEADERS] = step_headers,  [IN_BODY] = step_body,
+        [ATTACHING] = step_attaching, [SKIP_LINE] = step_skip_line,
+        [SKIP_BODY] = step_skip_body, [RESYNC] = step_resync,
+    };
+    return steps[d->state](d);
 }
 
 /* --- memory --- */

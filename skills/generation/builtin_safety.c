@@ -9,7 +9,7 @@
 bool builtin_must_go(const json_t *finding) {
     static const char *const tolerated[] = {"elevated_rights", "unpinned_package", NULL};
     const char *severity = json_get_string(finding, "severity", "");
-    bool known = strings_hold(tolerated, json_get_string(finding, "code", ""));
+    bool known = strings_have(tolerated, json_get_string(finding, "code", ""));
     return strcmp(severity, "error") == 0 || (strcmp(severity, "info") != 0 && !known);
 }
 

@@ -29,7 +29,7 @@ static int add_check(json_t *expected, const char *kind, const char *value,
                      struct err *err) {
     static const char *const lists[] = {"contains",  "not_contains", "regex",
                                         "not_regex", "judge",        NULL};
-    if (strings_hold(lists, kind)) {
+    if (strings_have(lists, kind)) {
         json_t *list = json_object_get(expected, kind);
         if (!list) {
             list = json_array();
