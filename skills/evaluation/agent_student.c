@@ -20,6 +20,8 @@
  * so that no key is cut in two before it is struck out. */
 #define LAST_WORDS 200u
 #define KEPT_WORDS 2048u
+#define LIST_MAX 64            /* words of a list in a configuration */
+#define ENV_MAX (2 * LIST_MAX) /* of those and of what every program gets */
 
 /* --- which program --- */
 
@@ -34,10 +36,6 @@
  * it are commands too. */
 #include "skills/agent_programs.h"
 
-static const char *const common_env[] = {"PATH",        "LANG",          "LC_ALL",
-                                         "TZ",          "SSL_CERT_FILE", "SSL_CERT_DIR",
-                                         "HTTPS_PROXY", "NO_PROXY"};
-
 static bool is_word_list(const json_t *list, size_t least) {
     json_each(list, i, one) {
         if (!json_is_string(one) || strlen(json_string_value(one)) == 0) {
@@ -45,7 +43,7 @@ static bool is_word_list(const json_t *list, size_t least) {
         }
     }
     return json_is_array(list) && json_array_size(list) >= least &&
-           json_array_size(list) <= 64;
+           json_array_size(list) <= LIST_MAX;
 }
 
 /* Puts the model in its place, or takes its flag away when there is none. */
@@ -340,42 +338,29 @@ static void on_end(struct child *child, const struct child_end *end, void *data)
     finish(run);
 }
 
-static void add_own(char **env, size_t *count, const char *name) {
-    const char *value = getenv(name);
-    if (value) {
-        env[(*count)++] = xasprintf("%s=%s", name, value);
-    }
-}
-
 /* Everything that a program keeps for a user leads into the fresh home. */
 static char **make_env(const struct agent_run *run) {
-    static const char *const homes[][2] = {
-        {"HOME", "home"},
-        {"TMPDIR", "tmp"},
-        {"CLAUDE_CONFIG_DIR", "home/.claude"},
-        {"CODEX_HOME", "home/.codex"},
-        {"XDG_CONFIG_HOME", "home/.config"},
-        {"XDG_DATA_HOME", "home/.local/share"},
-        {"XDG_STATE_HOME", "home/.local/state"},
-        {"XDG_CACHE_HOME", "home/.cache"},
-    };
-    const struct agent_student *s = run->student;
-    size_t count = 0, most = ARRAY_LEN(homes) + ARRAY_LEN(common_env) + 1;
-    for (size_t i = 0; s->env[i]; i++, most++) {}
-    for (size_t i = 0; s->sets[i]; i++, most++) {}
-    char **env = xcalloc(most, sizeof *env);
-    for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
-        env[count++] = xasprintf("%s=%s/%s", homes[i][0], run->folder, homes[i][1]);
+    autojson *ours = json_loads(environment, 0, NULL);
+    json_t *homes = json_object_get(ours, "homes");
+    char **own = strings_from(json_object_get(ours, "own"));
+    char *const *const kept[] = {own, run->student->env};
+    size_t count = 0;
+    char **env = xcalloc(ENV_MAX + 1, sizeof *env);
+    json_each_member(homes, name, place) {
+        env[count++] = xasprintf("%s=%s/%s", name, run->folder, json_string_value(place));
     }
-    for (size_t i = 0; i < ARRAY_LEN(common_env); i++) {
-        add_own(env, &count, common_env[i]);
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+        for (char *const *name = kept[i]; *name; name++) {
+            const char *value = getenv(*name);
+            if (value) {
+                env[count++] = xasprintf("%s=%s", *name, value);
+            }
+        }
     }
-    for (size_t i = 0; s->env[i]; i++) {
-        add_own(env, &count, s->env[i]);
+    for (char **entry = run->student->sets; *entry; entry++) {
+        env[count++] = xstrdup(*entry);
     }
-    for (size_t i = 0; s->sets[i]; i++) {
-        env[count++] = xstrdup(s->sets[i]);
-    }
+    strings_free(own);
     return env;
 }
 

@@ -118,23 +118,23 @@ static void note_record(struct evaluating *v, const char *why) {
 }
 
 static void make_result(struct evaluating *v) {
+    const struct subject_request *r = &v->request.subject;
+    char ended[25];
+    clock_iso8601(ended);
+    autojson *provenance = json_pack(
+        "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o}", "skill", v->subject.name, "skill_digest",
+        v->subject.digest, "tests_digest", v->subject.suite.digest, "started", v->started,
+        "ended", ended, "split", v->subject.split, "mode",
+        r->installed ? "installed" : "inject", "path", json_clean_z(r->folder));
+    json_object_update(provenance, v->request.source);
     struct evaluation_facts facts = {
-        .skill_name = v->subject.name,
-        .skill_digest = v->subject.digest,
-        .tests_digest = v->subject.suite.digest,
-        .split = v->subject.split,
-        .mode = v->request.subject.installed ? "installed" : "inject",
-        .again = v->request.subject.again,
-        .measured_size = !v->request.subject.installed && !v->request.subject.again,
+        .provenance = provenance,
+        .again = r->again,
+        .measured_size = !r->installed && !r->again,
         .marks = v->marks,
         .record_problem = v->record_problem,
     };
-    memcpy(facts.started, v->started, sizeof facts.started);
-    clock_iso8601(facts.ended);
     v->result = evaluation_result(v->evaluation, &facts);
-    json_t *provenance = json_object_get(v->result, "provenance");
-    json_object_set_new(provenance, "path", json_clean_z(v->request.subject.folder));
-    json_object_update(provenance, v->request.source);
     json_object_set_new(v->result, "run", v->batch ? json_string(v->batch) : json_null());
 }
 

@@ -21,7 +21,6 @@ struct run_writer;
 struct test_case;
 
 #define EVALUATION_MAX_STUDENTS 16
-#define EVALUATION_MAX_RUNS 50
 /* Cells in flight when nothing else is said; twice as many for several students, so that
  * a slow one does not hold up the others. */
 #define EVALUATION_CONCURRENCY 64u

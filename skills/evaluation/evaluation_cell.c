@@ -252,10 +252,6 @@ static void on_answer(struct model_call *call, const struct model_answer *answer
         e->standings[c->student].answered++;
         asking_end(a, CELL_REFUSED);
         break;
-    case MODEL_CONTEXT_CUT:
-        note_failure(e, c, "context_cut", answer->message, answer->hint);
-        asking_end(a, CELL_ERRORED);
-        break;
     default:
         note_failure(e, c, answer->reason, answer->message, answer->hint);
         asking_end(a, CELL_ERRORED);

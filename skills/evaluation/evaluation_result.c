@@ -288,16 +288,14 @@ static const char *sameness(const struct work *w, size_t test) {
 }
 
 static json_t *mark_of(json_t *marks, const char *id) {
-    size_t i;
-    json_t *one;
-    json_array_foreach(marks, i, one) {
+    json_each(marks, i, one) {
         if (strcmp(json_get_string(one, "id", ""), id) == 0) {
             return one;
         }
     }
-    one = json_pack("{s:s,s:[]}", "id", id, "marks");
-    json_array_append_new(marks, one);
-    return one;
+    json_t *made = json_pack("{s:s,s:[]}", "id", id, "marks");
+    json_array_append_new(marks, made);
+    return made;
 }
 
 static json_t *marks_json(const struct work *w) {
@@ -350,14 +348,13 @@ static json_t *provenance(const struct work *w) {
         hits += w->e->grid.cells[i].cached;
         requests += w->e->grid.cells[i].requests;
     }
-    const struct evaluation_facts *f = w->facts;
-    return json_pack(
-        "{s:s,s:s,s:s,s:o,s:o,s:s,s:s,s:I,s:I,s:i,s:I,s:s,s:s}", "skill", f->skill_name,
-        "skill_digest", f->skill_digest, "tests_digest", f->tests_digest, "models",
-        models_json(w), "prompts", prompts_json(w), "started", f->started, "ended",
-        f->ended, "cache_hits", (json_int_t)hits, "requests", (json_int_t)requests,
-        "runs", (int)w->e->o.runs, "seed", (json_int_t)(w->e->o.seed & INT64_MAX),
-        "split", f->split, "mode", f->mode);
+    json_t *all = json_copy((json_t *)(uintptr_t)w->facts->provenance);
+    autojson *known = json_pack(
+        "{s:o,s:o,s:I,s:I,s:i,s:I}", "models", models_json(w), "prompts", prompts_json(w),
+        "cache_hits", (json_int_t)hits, "requests", (json_int_t)requests, "runs",
+        (int)w->e->o.runs, "seed", (json_int_t)(w->e->o.seed & INT64_MAX));
+    json_object_update(all, known);
+    return all;
 }
 
 static const char *const stop_names[] = {"complete", "budget", "time", "cancelled"};
@@ -413,25 +410,19 @@ static void describe_arm(const json_t *arm, struct buf *out) {
 /* "never_passes: t1, t2": the tests of each mark on one line. */
 static void describe_marks(const json_t *marks, struct buf *out) {
     autojson *tests = json_object();
-    size_t i, k;
-    const json_t *mark, *one;
-    json_array_foreach(marks, i, mark) {
-        json_array_foreach(json_object_get(mark, "marks"), k, one) {
-            const char *name = json_string_value(one);
-            json_t *list = json_object_get(tests, name);
-            if (!list) {
-                list = json_array();
-                json_object_set_new(tests, name, list);
+    json_each(marks, i, mark) {
+        json_each(json_object_get(mark, "marks"), k, name) {
+            const char *key = json_string_value(name);
+            if (!json_object_get(tests, key)) {
+                json_object_set_new(tests, key, json_array());
             }
-            json_array_append(list, json_object_get(mark, "id"));
+            json_array_append(json_object_get(tests, key), json_object_get(mark, "id"));
         }
     }
-    const char *name;
-    json_t *ids;
-    json_object_foreach(tests, name, ids) {
+    json_each_member(tests, name, ids) {
         buf_addf(out, "%s:", name);
-        json_array_foreach(ids, k, one) {
-            buf_addf(out, "%s %.100s", k ? "," : "", json_string_value(one));
+        json_each(ids, k, id) {
+            buf_addf(out, "%s %.100s", k ? "," : "", json_string_value(id));
         }
         buf_adds(out, "\n");
     }

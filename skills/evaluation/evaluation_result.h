@@ -12,11 +12,10 @@
 #include "skills/evaluation/evaluation.h"
 
 struct evaluation_facts {
-    const char *skill_name, *skill_digest, *tests_digest, *split, *mode;
-    char started[25], ended[25];
-    bool again;                 /* A/A: both arms were the same */
-    bool measured_size;         /* inject: the growth of the prompt is checked */
-    const json_t *marks;        /* quality.h's, or NULL */
+    const json_t *provenance; /* what the engine does not know: skill, digests, times … */
+    bool again;               /* A/A: both arms were the same */
+    bool measured_size;       /* inject: the growth of the prompt is checked */
+    const json_t *marks;      /* quality.h's, or NULL */
     const char *record_problem; /* why the record is not whole, or NULL */
 };
 

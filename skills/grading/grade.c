@@ -124,40 +124,32 @@ static void on_step(void *data) {
 
 /* A judge costs money: it is not asked about an answer that has failed, but that there
  * is none to ask must not depend on the answer. */
-static struct grade_step *judge(struct grading *g, const json_t *expected) {
-    if (g->room.unjudged) {
+static struct grade_step *judge(struct grading *g, const struct grade_wait *wait) {
+    if (g->room.unjudged || !wait->expected) {
         return NULL;
     }
-    bool there = g->room.models && (g->room.judge || json_object_get(expected, "model"));
+    bool there =
+        g->room.models && (g->room.judge || json_object_get(wait->expected, "model"));
     if (there && g->assertions.failed) {
-        grade_judge_skip(expected, &g->assertions,
+        grade_judge_skip(wait->expected, &g->assertions,
                          "not asked: the answer failed already");
         return NULL;
     }
-    return grade_judge_start(&g->room, &g->test, &g->answer, expected, &g->assertions,
-                             on_step, g);
+    return grade_judge_start(wait, &g->test, &g->answer);
 }
 
 /* NULL when there is nothing to wait for. */
 static struct grade_step *start_step(struct grading *g, enum step step) {
-    const json_t *judged = check_of(g, "judge");
-    switch (step) {
-    case STEP_COMPILE:
-        return g->sources[step] ? grade_compile_start(&g->room, take(g->sources[step]),
-                                                      check_of(g, "kernel_compiles"),
-                                                      &g->assertions, on_step, g)
-                                : NULL;
-    case STEP_VALIDATE:
-        return g->sources[step] ? grade_validate_start(&g->room, take(g->sources[step]),
-                                                       check_of(g, "kernel_passes"),
-                                                       &g->assertions, on_step, g)
-                                : NULL;
-    case STEP_JUDGE:
-        return judged ? judge(g, judged) : NULL;
-    case STEP_END:
-        break;
+    static const char *const names[] = {"kernel_compiles", "kernel_passes", "judge"};
+    const struct grade_wait wait = {&g->room, check_of(g, names[step]), &g->assertions,
+                                    on_step, g};
+    if (step == STEP_JUDGE) {
+        return judge(g, &wait);
     }
-    return NULL;
+    char *source = take(g->sources[step]);
+    return !source                ? NULL
+           : step == STEP_COMPILE ? grade_compile_start(&wait, source)
+                                  : grade_validate_start(&wait, source);
 }
 
 static void go_on(struct grading *g) {

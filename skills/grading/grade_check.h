@@ -54,20 +54,23 @@ char *grade_kernel_source(struct answer *answer, const char *check,
 struct grade_step {
     void (*cancel)(struct grade_step *step); /* the step's done still follows */
 };
+/* What a step on the loop is about and whom it tells. Copied; what it names is borrowed
+ * until done. */
+typedef void grade_step_done(void *data);
+struct grade_wait {
+    const struct grade_room *room;
+    const json_t *expected;
+    struct assertions *out;
+    grade_step_done *done;
+    void *data;
+};
 /* Steps on the loop. start returns NULL when there is nothing to wait for: the assertions
  * are added then and `done` does not follow. Otherwise it follows once, also when
  * cancelled. source is taken over. */
-typedef void grade_step_done(void *data);
-struct grade_step *grade_compile_start(const struct grade_room *room, char *source,
-                                       const json_t *expected, struct assertions *out,
-                                       grade_step_done *done, void *data);
-struct grade_step *grade_validate_start(const struct grade_room *room, char *source,
-                                        const json_t *expected, struct assertions *out,
-                                        grade_step_done *done, void *data);
-struct grade_step *grade_judge_start(const struct grade_room *room,
+struct grade_step *grade_compile_start(const struct grade_wait *wait, char *source);
+struct grade_step *grade_validate_start(const struct grade_wait *wait, char *source);
+struct grade_step *grade_judge_start(const struct grade_wait *wait,
                                      const struct test_case *test,
-                                     const struct answer *answer, const json_t *expected,
-                                     struct assertions *out, grade_step_done *done,
-                                     void *data);
+                                     const struct answer *answer);
 /* One assertion a criterion that says why it was not asked about. */
 void grade_judge_skip(const json_t *expected, struct assertions *out, const char *why);

@@ -25,11 +25,9 @@
 
 struct judging {
     struct grade_step step;
+    struct grade_wait wait;
     const struct answer *answer;
     const json_t *criteria;
-    struct assertions *out;
-    grade_step_done *done;
-    void *data;
     struct model_call *call;
 };
 
@@ -148,14 +146,14 @@ static void add_verdict(struct judging *j, const json_t *criterion, const json_t
     const char *quote = json_get_string(verdict, "evidence", "");
     bool met = json_get_bool(verdict, "met", 0);
     if (!verdict) {
-        assertion_add(j->out, "judge", GRADE_ERRORED, criterion, NULL,
+        assertion_add(j->wait.out, "judge", GRADE_ERRORED, criterion, NULL,
                       "the judge gave no single verdict");
     } else if (met && quote[0] && !is_quoted(squeezed_answer, quote)) {
-        assertion_add(j->out, "judge", GRADE_FAILED, criterion,
+        assertion_add(j->wait.out, "judge", GRADE_FAILED, criterion,
                       evidence(quote, strlen(quote)),
                       "the judge's evidence does not stand in the answer");
     } else {
-        assertion_add(j->out, "judge", met ? GRADE_PASSED : GRADE_FAILED, criterion,
+        assertion_add(j->wait.out, "judge", met ? GRADE_PASSED : GRADE_FAILED, criterion,
                       quote[0] ? evidence(quote, strlen(quote)) : NULL, "%s",
                       met ? "met" : "not met");
     }
@@ -173,7 +171,7 @@ static void read_answer(struct judging *j, const struct model_answer *answer) {
                                        answer->message && answer->message[0]
                                            ? answer->message
                                            : model_outcome_name(answer->outcome));
-        add_all(j->criteria, j->out, why);
+        add_all(j->criteria, j->wait.out, why);
         return;
     }
     const json_t *verdicts = json_object_get(answer->json, "verdicts");
@@ -189,7 +187,7 @@ static void on_answer(struct model_call *call, const struct model_answer *answer
     (void)call;
     struct judging *j = data;
     read_answer(j, answer);
-    j->done(j->data);
+    j->wait.done(j->wait.data);
     free(j);
 }
 
@@ -229,34 +227,29 @@ static int ask(struct judging *j, const struct grade_room *room, const char *pro
     return model_call_start(room->models, &request, NULL, on_answer, j, &j->call, err);
 }
 
-struct grade_step *grade_judge_start(const struct grade_room *room,
+struct grade_step *grade_judge_start(const struct grade_wait *wait,
                                      const struct test_case *test,
-                                     const struct answer *answer, const json_t *expected,
-                                     struct assertions *out, grade_step_done *done,
-                                     void *data) {
-    const json_t *criteria = json_object_get(expected, "criteria");
+                                     const struct answer *answer) {
+    const struct grade_room *room = wait->room;
+    const json_t *criteria = json_object_get(wait->expected, "criteria");
     struct err err = {0};
     struct model own = {0};
     const struct model *model =
-        room->models ? find_judge(room, expected, &own, &err) : NULL;
+        room->models ? find_judge(room, wait->expected, &own, &err) : NULL;
     if (!model) {
-        add_all(criteria, out, err.msg[0] ? err.msg : "no model can be asked here");
+        add_all(criteria, wait->out, err.msg[0] ? err.msg : "no model can be asked here");
         return NULL;
     }
     struct judging *j = xcalloc(1, sizeof *j);
-    *j = (struct judging){.step = {judge_cancel},
-                          .answer = answer,
-                          .criteria = criteria,
-                          .out = out,
-                          .done = done,
-                          .data = data};
+    *j = (struct judging){
+        .step = {judge_cancel}, .wait = *wait, .answer = answer, .criteria = criteria};
     autofree char *prompt = make_prompt(test, answer, criteria);
     int rc = ask(j, room, prompt, model, &err);
     if (model == &own) {
         model_finish(&own);
     }
     if (rc < 0) {
-        add_all(criteria, out, err.msg);
+        add_all(criteria, wait->out, err.msg);
         free(j);
         return NULL;
     }

@@ -54,10 +54,7 @@ struct kernel_step {
     struct grade_step step;
     char *source;   /* compile */
     json_t *params; /* validate */
-    const json_t *expected;
-    struct assertions *out;
-    grade_step_done *done;
-    void *data;
+    struct grade_wait wait;
     void (*cancel)(void *handle);
     void *handle;
     bool starting, answered;
@@ -68,15 +65,9 @@ static void step_cancel(struct grade_step *step) {
     k->cancel(k->handle);
 }
 
-static struct kernel_step *step_new(const json_t *expected, struct assertions *out,
-                                    grade_step_done *done, void *data) {
+static struct kernel_step *step_new(const struct grade_wait *wait) {
     struct kernel_step *k = xcalloc(1, sizeof *k);
-    *k = (struct kernel_step){.step = {step_cancel},
-                              .expected = expected,
-                              .out = out,
-                              .done = done,
-                              .data = data,
-                              .starting = true};
+    *k = (struct kernel_step){.step = {step_cancel}, .wait = *wait, .starting = true};
     return k;
 }
 
@@ -89,7 +80,7 @@ static void step_free(struct kernel_step *k) {
 static void step_answered(struct kernel_step *k) {
     k->answered = true;
     if (!k->starting) { /* else step_started goes on */
-        k->done(k->data);
+        k->wait.done(k->wait.data);
         step_free(k);
     }
 }
@@ -124,10 +115,10 @@ static bool has_entry(const json_t *kernels, const char *entry) {
 
 static void compile_add(struct kernel_step *c, json_t *findings, const json_t *kernels,
                         const char *why) {
-    const char *entry = json_get_string(c->expected, "entry", NULL);
+    const char *entry = json_get_string(c->wait.expected, "entry", NULL);
     if (!findings) {
-        assertion_add(c->out, "kernel_compiles", GRADE_ERRORED, c->expected, NULL,
-                      "not compiled: %s", why ? why : "no answer");
+        assertion_add(c->wait.out, "kernel_compiles", GRADE_ERRORED, c->wait.expected,
+                      NULL, "not compiled: %s", why ? why : "no answer");
         return;
     }
     json_t *error = evidence_of_findings(findings);
@@ -135,8 +126,9 @@ static void compile_add(struct kernel_step *c, json_t *findings, const json_t *k
         why = "this kernel was not compiled, only others: a kernel template has to be "
               "instantiated";
     }
-    assertion_add(c->out, "kernel_compiles", error || why ? GRADE_FAILED : GRADE_PASSED,
-                  c->expected, error, "%s",
+    assertion_add(c->wait.out, "kernel_compiles",
+                  error || why ? GRADE_FAILED : GRADE_PASSED, c->wait.expected, error,
+                  "%s",
                   error ? "does not compile"
                   : why ? why
                         : "compiles");
@@ -149,17 +141,16 @@ static void on_compiled(void *data, json_t *findings, const json_t *kernels,
     step_answered(data);
 }
 
-struct grade_step *grade_compile_start(const struct grade_room *room, char *source,
-                                       const json_t *expected, struct assertions *out,
-                                       grade_step_done *done, void *data) {
-    struct kernel_step *c = step_new(expected, out, done, data);
-    const struct skill_grader *grader = call_lent(room->origin, SKILL_GRADER_LENT);
+struct grade_step *grade_compile_start(const struct grade_wait *wait, char *source) {
+    const struct call_origin *origin = wait->room->origin;
+    const struct skill_grader *grader = call_lent(origin, SKILL_GRADER_LENT);
+    struct kernel_step *c = step_new(wait);
     c->source = source;
     if (grader) {
         c->cancel = grader->cancel;
         c->handle =
-            grader->start(room->origin, SOURCE_NAME, source,
-                          json_get_string(expected, "arch", NULL), on_compiled, c);
+            grader->start(origin, SOURCE_NAME, source,
+                          json_get_string(wait->expected, "arch", NULL), on_compiled, c);
     }
     if (!c->handle && !c->answered) {
         on_compiled(c, NULL, NULL, "there is no compiler here");
@@ -198,12 +189,12 @@ static enum grade_outcome outcome_of(const json_t *result) {
 
 static void validate_add(struct kernel_step *v, json_t *result, const char *why) {
     if (!result) {
-        assertion_add(v->out, "kernel_passes", GRADE_ERRORED, v->expected, NULL, "%s",
-                      why ? why : "no answer");
+        assertion_add(v->wait.out, "kernel_passes", GRADE_ERRORED, v->wait.expected, NULL,
+                      "%s", why ? why : "no answer");
         return;
     }
     enum grade_outcome outcome = outcome_of(result);
-    assertion_add(v->out, "kernel_passes", outcome, v->expected,
+    assertion_add(v->wait.out, "kernel_passes", outcome, v->wait.expected,
                   outcome == GRADE_PASSED ? NULL : run_evidence(result), "verdict %.32s",
                   json_get_string(result, "verdict", "missing"));
     json_decref(result);
@@ -232,16 +223,14 @@ static json_t *validate_params(char *source, const json_t *expected) {
     return params;
 }
 
-struct grade_step *grade_validate_start(const struct grade_room *room, char *source,
-                                        const json_t *expected, struct assertions *out,
-                                        grade_step_done *done, void *data) {
-    struct kernel_step *v = step_new(expected, out, done, data);
-    const struct kernel_validator *validator =
-        call_lent(room->origin, KERNEL_VALIDATOR_LENT);
-    v->params = validate_params(source, expected);
+struct grade_step *grade_validate_start(const struct grade_wait *wait, char *source) {
+    const struct call_origin *origin = wait->room->origin;
+    const struct kernel_validator *validator = call_lent(origin, KERNEL_VALIDATOR_LENT);
+    struct kernel_step *v = step_new(wait);
+    v->params = validate_params(source, wait->expected);
     if (validator) {
         v->cancel = validator->cancel;
-        v->handle = validator->start(room->origin, v->params, on_validated, v);
+        v->handle = validator->start(origin, v->params, on_validated, v);
     }
     if (!v->handle && !v->answered) {
         on_validated(v, NULL, "validation is not available here");

@@ -10,16 +10,11 @@
 
 #define MAX_AT_ONCE 8
 
-static const struct {
+struct mark {
     const char *mark, *message;
-} marks[] = {
-    {"passes_empty", "it passes without any answer: it checks only what must be absent"},
-    {"quotes_skill", "the skill's own text passes: quoting it is enough"},
-    {"echoes_input", "repeating the question passes"},
-    {"judge_only", "nothing but a model decides it"},
-    {"always_passes", "it passes without the skill: it shows nothing"},
-    {"never_passes", "it passes with no student: it may ask for the impossible"},
 };
+#include "skills/quality_marks_table.h"
+
 enum probe { PROBE_EMPTY, PROBE_SKILL, PROBE_ECHO, PROBES, MARK_JUDGE_ONLY = PROBES };
 
 struct probing {
@@ -43,12 +38,11 @@ struct quality {
 };
 
 const char *quality_mark_message(const char *mark) {
-    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-        if (strcmp(marks[i].mark, mark) == 0) {
-            return marks[i].message;
-        }
+    const struct mark *m = marks;
+    while (m->mark && strcmp(m->mark, mark) != 0) {
+        m++;
     }
-    return NULL;
+    return m->message;
 }
 
 const char *quality_of_results(double baseline, double skill) {
@@ -69,7 +63,7 @@ static bool is_judge_only(const struct test_case *test) {
 static void add_marks(json_t *list, const struct test_case *test, unsigned found) {
     autobuf message = BUF_INIT(1024);
     json_t *names = json_array();
-    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+    for (size_t i = 0; marks[i].mark; i++) {
         if (found & (1u << i)) {
             json_array_append_new(names, json_string(marks[i].mark));
             buf_addf(&message, "%s%s", message.len ? "; " : "", marks[i].message);

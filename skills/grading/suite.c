@@ -139,8 +139,6 @@ static int read_file(const struct reading *r, const char *name, const json_t *te
 
 static int read_files(struct reading *r) {
     json_t *files = json_object_get(r->test, "files");
-    const char *name;
-    json_t *text;
     bool none = json_is_object(files) && json_object_size(files) == 0;
     if (!files || json_is_null(files) || none) {
         return files ? json_object_del(r->test, "files") : 0;
@@ -155,7 +153,7 @@ static int read_files(struct reading *r) {
     int rc = json_object_size(files) > SUITE_MAX_FILES
                  ? wrong(r, "files", "more than 64 files")
                  : 0;
-    json_object_foreach(files, name, text) {
+    json_each_member(files, name, text) {
         rc = rc < 0 ? rc : read_file(r, name, text);
     }
     return rc;
@@ -300,8 +298,6 @@ int suite_from_json(struct suite *ret, const json_t *value, struct err *err) {
     const char *name;
     const json_t *list = list_of(value, &name);
     autojson *tests = json_array();
-    size_t i;
-    json_t *given;
     if (!json_is_array(list)) {
         return err_set(err, -EINVAL,
                        "%s: expected a list of tests, {\"tests\": [...]}, upskill's "
@@ -312,7 +308,7 @@ int suite_from_json(struct suite *ret, const json_t *value, struct err *err) {
         return err_set(err, -EINVAL, "%s: %zu tests; a suite has 1 to %d", name,
                        json_array_size(list), SUITE_MAX_TESTS);
     }
-    json_array_foreach(list, i, given) {
+    json_each(list, i, given) {
         int rc = read_test(tests, given, name, i, err);
         if (rc < 0) {
             return rc;
@@ -325,7 +321,7 @@ int suite_from_json(struct suite *ret, const json_t *value, struct err *err) {
     size_t count = json_array_size(tests);
     *ret = (struct suite){.json = take(tests), .count = count};
     ret->tests = xcalloc(count, sizeof *ret->tests);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         ret->tests[i] = case_of(json_array_get(ret->json, i));
     }
     set_digest(ret);

@@ -121,12 +121,10 @@ static int add_arguments(struct buf *out, const json_t *arguments) {
 
 /* The first tool call alone: one is asked for. */
 static int read_tool_calls(struct api_reply *r, const json_t *calls) {
-    size_t i;
-    const json_t *call;
     int rc = 0;
-    json_array_foreach(calls, i, call) {
+    json_each(calls, i, call) {
+        const json_t *function = json_object_get(call, "function");
         if (json_get_integer(call, "index", (json_int_t)i) == 0 && rc == 0) {
-            const json_t *function = json_object_get(call, "function");
             rc = add_arguments(&r->arguments, json_object_get(function, "arguments"));
         }
     }

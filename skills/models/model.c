@@ -245,8 +245,7 @@ static int check_key(const struct draft *d, struct err *err) {
 /* --- the model --- */
 
 static double price_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(json_object_get(object, "price"), key);
-    return json_is_number(value) ? json_number_value(value) : -1;
+    return json_get_number(json_object_get(object, "price"), key, -1);
 }
 
 static char *copy_of(const char *s) {
@@ -313,23 +312,21 @@ json_t *model_to_json(const struct model *m) {
                      json_clean_z(m->base_url), "model", json_clean_z(m->model));
 }
 
-static bool add_cost(double *sum, uint64_t tokens, double price) {
-    if (tokens && price < 0) {
-        return false;
-    }
-    *sum += tokens ? (double)tokens * price / 1e6 : 0;
-    return true;
-}
-
 double model_cost(const struct model *m, const struct model_usage *u) {
     uint64_t cached = u->cache_read + u->cache_write;
+    const struct {
+        uint64_t tokens;
+        double price;
+    } parts[] = {{u->input > cached ? u->input - cached : 0, m->price.input},
+                 {u->output, m->price.output},
+                 {u->cache_read, m->price.cache_read},
+                 {u->cache_write, m->price.cache_write}};
+    bool known = m->price.input >= 0 && m->price.output >= 0;
     double sum = 0;
-    bool known =
-        m->price.input >= 0 && m->price.output >= 0 &&
-        add_cost(&sum, u->input > cached ? u->input - cached : 0, m->price.input) &&
-        add_cost(&sum, u->output, m->price.output) &&
-        add_cost(&sum, u->cache_read, m->price.cache_read) &&
-        add_cost(&sum, u->cache_write, m->price.cache_write);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        known = known && (parts[i].tokens == 0 || parts[i].price >= 0);
+        sum += (double)parts[i].tokens * parts[i].price / 1e6;
+    }
     return known ? sum : -1;
 }
 

@@ -22,10 +22,6 @@
 
 /* --- making --- */
 
-static char *copy_of(const char *s) {
-    return s ? xstrdup(s) : NULL;
-}
-
 static int compile_schema(struct model_call *call, const json_t *schema,
                           struct err *err) {
     autobuf text = BUF_INIT(1u << 20);
@@ -94,7 +90,7 @@ struct model_call *call_new(struct model_client *client, const struct model_requ
     struct model_call *call = xcalloc(1, sizeof *call);
     call->client = client;
     model_copy(&call->model, r->model);
-    call->system = copy_of(r->system);
+    call->system = r->system ? xstrdup(r->system) : NULL;
     call->max_tokens = first_of(r->max_tokens, r->model->max_tokens, CALL_MAX_TOKENS);
     call->deadline_ms = first_of(r->deadline_ms, CALL_DEADLINE_MS, 0);
     call->schema_name = structured_name(r->schema_name);

@@ -14,6 +14,8 @@
 #define OUTPUT 4000   /* of an answer */
 #define ASSERTIONS 20 /* of a cell */
 
+#include "skills/report_texts.h"
+
 extern const char style_report[]; /* report.css */
 
 /* --- small parts --- */
@@ -52,7 +54,14 @@ static void add_count(struct buf *out, const json_t *object, const char *key) {
     add_number(out, json_get_number(object, key, NAN), 0, "");
 }
 
-static void add_percent(struct buf *out, double rate) {
+/* A rate as a bar and in digits. */
+static void add_rate(struct buf *out, double rate, double low, double high,
+                     const char *tone) {
+    buf_adds(out, "</td><td>");
+    if (!isnan(rate)) {
+        plot_rate(out, rate, low, high, tone);
+    }
+    buf_adds(out, "</td>");
     add_number(out, 100 * rate, 0, " %");
 }
 
@@ -60,18 +69,12 @@ static void add_percent(struct buf *out, double rate) {
 
 static void add_arm(struct buf *out, const json_t *arm, const char *tone) {
     const json_t *tokens = json_object_get(arm, "tokens");
-    double rate = json_get_number(arm, "pass_rate", NAN);
     const char *name = json_get_string(arm, "name", "");
     buf_adds(out, "<tr><td class=\"word\">");
     html_text(out, name, SHORT);
-    buf_adds(out, "</td><td>");
-    if (!isnan(rate)) {
-        plot_rate(out, rate, json_get_number(arm, "low", NAN),
-                  json_get_number(arm, "high", NAN),
-                  strcmp(name, "skill") == 0 ? tone : "even");
-    }
-    buf_adds(out, "</td>");
-    add_percent(out, rate);
+    add_rate(out, json_get_number(arm, "pass_rate", NAN),
+             json_get_number(arm, "low", NAN), json_get_number(arm, "high", NAN),
+             strcmp(name, "skill") == 0 ? tone : "even");
     add_count(out, arm, "passed");
     add_count(out, arm, "errored");
     add_count(out, arm, "refused");
@@ -83,11 +86,7 @@ static void add_arm(struct buf *out, const json_t *arm, const char *tone) {
 
 static void add_arms(struct buf *out, const json_t *student, const char *tone) {
     const json_t *arms = json_object_get(student, "arms");
-    buf_adds(out, "<h3>Arms</h3><table><tr><th>arm</th><th>tests passed, 95 % interval"
-                  "</th><th class=\"n\">rate</th><th class=\"n\">passed</th>"
-                  "<th class=\"n\">errored</th><th class=\"n\">refused</th>"
-                  "<th class=\"n\">tokens in</th><th class=\"n\">out</th>"
-                  "<th class=\"n\">cost</th></tr>\n");
+    buf_adds(out, arms_head);
     json_each(arms, i, arm) {
         add_arm(out, arm, tone);
     }
@@ -192,16 +191,10 @@ static void add_bare_row(struct buf *out, const json_t *row) {
     add_member(out, row, "model");
     buf_adds(out, " ");
     add_badge(out, "");
-    buf_adds(out, "</h2>\n<table><tr><th>arm</th><th>tests passed</th>"
-                  "<th class=\"n\">rate</th></tr>\n");
+    buf_adds(out, bare_head);
     for (size_t i = 0; i < ARRAY_LEN(arms); i++) {
-        double rate = json_get_number(row, arms[i][1], NAN);
-        buf_addf(out, "<tr><td>%s</td><td>", arms[i][0]);
-        if (!isnan(rate)) {
-            plot_rate(out, rate, NAN, NAN, "even");
-        }
-        buf_adds(out, "</td>");
-        add_percent(out, rate);
+        buf_addf(out, "<tr><td>%s", arms[i][0]);
+        add_rate(out, json_get_number(row, arms[i][1], NAN), NAN, NAN, "even");
         buf_adds(out, "</tr>\n");
     }
     buf_adds(out, "</table></section>\n");
@@ -306,9 +299,7 @@ static void add_cells(struct buf *out, const json_t *batch) {
         sorted[i] = json_array_get(cells, i);
     }
     qsort(sorted, count, sizeof *sorted, compare_cells);
-    buf_adds(out, "<h2>Answers</h2>\n<table><tr><th>test</th><th>model</th><th>arm</th>"
-                  "<th class=\"n\">run</th><th>outcome</th><th class=\"n\">tokens</th>"
-                  "<th>evidence</th></tr>\n");
+    buf_adds(out, cells_head);
     for (size_t i = 0; i < count && i < RUN_HTML_CELLS; i++) {
         add_cell(out, sorted[i]);
     }
@@ -370,11 +361,7 @@ static const char *skill_name(const json_t *batch) {
 static void add_head(struct buf *out, const json_t *batch) {
     const json_t *evaluation = json_object_get(batch, "evaluation");
     const char *name = skill_name(batch);
-    buf_adds(out,
-             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-             "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
-             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-             "style-src 'unsafe-inline'\"><title>");
+    buf_adds(out, page_head);
     html_text(out, name, SHORT);
     buf_addf(out, " – evaluation</title><style>%s</style></head><body>\n<h1>",
              style_report);

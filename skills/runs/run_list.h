@@ -6,7 +6,6 @@
 struct err;
 struct root;
 
-#define RUN_LIST_MAX 500   /* rows */
 #define RUN_SCAN_MAX 2000u /* batches that are read, newest first */
 
 /* skill, model: NULL = any. Answers

@@ -57,6 +57,10 @@ static int write_json(struct run_writer *w, const char *name, const json_t *valu
     return root_write(&w->folder, name, text, strlen(text), FILE_MODE, err);
 }
 
+static int fail_cells(const struct run_writer *w, int code, struct err *err) {
+    return err_set(err, code, "%s/cells.jsonl: %s", w->folder.path, strerror(-code));
+}
+
 /* --- opening --- */
 
 /* "2026-01-02T03:04:05.678Z" -> "2026_01_02_03_04_05_678_" and random digits. */
@@ -88,8 +92,7 @@ static int open_cells(struct run_writer *w, struct err *err) {
                       O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
                       FILE_MODE);
     if (w->cells < 0) {
-        int code = -errno;
-        return err_set(err, code, "%s/cells.jsonl: %s", w->folder.path, strerror(-code));
+        return fail_cells(w, -errno, err);
     }
     flock(w->cells, LOCK_EX | LOCK_NB); /* says to readers that it goes on */
     return 0;
@@ -121,10 +124,6 @@ struct run_writer *run_writer_open(const char *dir, const json_t *meta, struct e
 
 const char *run_writer_batch(const struct run_writer *w) {
     return w->batch;
-}
-
-const char *run_writer_folder(const struct run_writer *w) {
-    return w->folder.path;
 }
 
 /* --- cells --- */
@@ -182,7 +181,7 @@ static int append_line(struct run_writer *w, const struct buf *line, struct err 
     if (rc < 0) {
         int ignored = ftruncate(w->cells, w->len);
         (void)ignored;
-        return err_set(err, rc, "%s/cells.jsonl: %s", w->folder.path, strerror(-rc));
+        return fail_cells(w, rc, err);
     }
     w->len += (off_t)line->len;
     return 0;
@@ -238,11 +237,7 @@ static int write_runs(struct run_writer *w, struct err *err) {
 }
 
 static int sync_cells(struct run_writer *w, struct err *err) {
-    if (fsync(w->cells) < 0) {
-        int code = -errno;
-        return err_set(err, code, "%s/cells.jsonl: %s", w->folder.path, strerror(-code));
-    }
-    return 0;
+    return fsync(w->cells) < 0 ? fail_cells(w, -errno, err) : 0;
 }
 
 int run_writer_finish(struct run_writer *w, const json_t *evaluation, struct err *err) {

@@ -67,8 +67,7 @@ char *run_default_dir(const struct call_origin *origin);
  * "batch", "started" and "version" are added. NULL with err when the folder cannot be
  * written. */
 struct run_writer *run_writer_open(const char *dir, const json_t *meta, struct err *err);
-const char *run_writer_batch(const struct run_writer *w);  /* its name */
-const char *run_writer_folder(const struct run_writer *w); /* absolute */
+const char *run_writer_batch(const struct run_writer *w); /* its name */
 
 /* Append a cell (borrowed). It survives the process from then on. -EINVAL for what is no
  * cell, -EFBIG over RUN_MAX_CELLS, else what write(2) says: the evaluation may go on. */

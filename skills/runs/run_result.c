@@ -251,20 +251,16 @@ static int arm_rank(const struct group *g) {
     return strcmp(g->arm, "baseline") == 0 ? 0 : strcmp(g->arm, "skill") == 0 ? 1 : 2;
 }
 
+/* Pairs first, by model and run; then the rest. */
+static char *order_of(const struct group *g) {
+    int rank = arm_rank(g);
+    return xasprintf("%d %08zu %08lld %d %s", rank == 2, g->model_order,
+                     (long long)g->run, rank, g->arm);
+}
+
 static int compare_groups(const void *a, const void *b) {
-    const struct group *x = a, *y = b;
-    bool x_pair = arm_rank(x) < 2, y_pair = arm_rank(y) < 2;
-    if (x_pair != y_pair) {
-        return x_pair ? -1 : 1;
-    }
-    if (x->model_order != y->model_order) {
-        return x->model_order < y->model_order ? -1 : 1;
-    }
-    if (x->run != y->run) {
-        return x->run < y->run ? -1 : 1;
-    }
-    int rank = arm_rank(x) - arm_rank(y);
-    return rank ? rank : strcmp(x->arm, y->arm);
+    autofree char *x = order_of(a), *y = order_of(b);
+    return strcmp(x, y);
 }
 
 /* The number of the group after one with the number `last`: a baseline gets the next odd

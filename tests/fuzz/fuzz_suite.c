@@ -22,8 +22,8 @@ static const struct {
     const char *name;
     grade_check *check;
 } checks[] = {
-    {"contains", grade_contains},     {"not_contains", grade_contains},
-    {"regex", grade_regex},           {"not_regex", grade_regex},
+    {"contains", grade_search},       {"not_contains", grade_search},
+    {"regex", grade_search},          {"not_regex", grade_search},
     {"equals", grade_equals},         {"json_schema", grade_json_schema},
     {"build_toml", grade_build_toml},
 };

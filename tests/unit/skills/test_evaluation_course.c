@@ -146,6 +146,7 @@ static void play_kinds(const struct evaluate_room *r, const struct question *q,
         ret->outcome = MODEL_TRUNCATED;
     } else if (strstr(q->text, "Question 3")) {
         ret->outcome = MODEL_CONTEXT_CUT;
+        ret->reason = "context_cut";
         ret->message = "its context is too small";
     }
 }

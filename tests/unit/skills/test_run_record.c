@@ -59,6 +59,10 @@ static void put(struct run_writer *w, const char *model, const char *arm,
     cr_assert(zero(int, run_writer_cell(w, cell, &err)), "%s", err.msg);
 }
 
+static char *folder_of(const struct run_writer *w) {
+    return path_join(dir, run_writer_batch(w));
+}
+
 static struct run_writer *open_batch(void) {
     autojson *meta = meta_json();
     struct err err = {0};
@@ -132,7 +136,7 @@ static void check_run(const char *folder, const struct run *run) {
 
 Test(run_record, a_batch_reads_as_upskill_writes_it) {
     struct run_writer *w = open_batch();
-    autofree char *folder = xstrdup(run_writer_folder(w));
+    autofree char *folder = folder_of(w);
     autofree char *batch = xstrdup(run_writer_batch(w));
     put(w, "m", "placebo", "a", 1, "failed");
     put(w, "m", "skill", "a", 1, "passed");
@@ -207,7 +211,7 @@ Test(run_record, a_killed_run_keeps_every_cell) {
         for (int i = 1; i <= 50; i++) {
             put(w, "m", "skill", "a", i, "passed");
         }
-        const char *folder = run_writer_folder(w);
+        autofree char *folder = folder_of(w);
         ssize_t n = write(pipes[1], folder, strlen(folder) + 1);
         (void)n;
         kill(getpid(), SIGKILL);
@@ -235,7 +239,7 @@ Test(run_record, cells_are_checked_and_cut) {
         "{\"model\":7,\"arm\":\"skill\",\"test\":\"a\",\"run\":1,\"outcome\":"
         "\"passed\"}"};
     struct run_writer *w = open_batch();
-    autofree char *folder = xstrdup(run_writer_folder(w));
+    autofree char *folder = folder_of(w);
     struct err err = {0};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         autojson *cell = json_loads(bad[i], 0, NULL);
