@@ -89,8 +89,7 @@ static void claude_content(struct agent_events *e, const json_t *message) {
             buf_adds(&text, json_get_string(block, "text", ""));
         } else if (strcmp(type, "tool_use") == 0) {
             bool skill = strcmp(json_get_string(block, "name", ""), "Skill") == 0;
-            e->activated =
-                e->activated || skill || names_skill(json_object_get(block, "input"), 0);
+            e->activated |= skill || names_skill(json_object_get(block, "input"), 0);
         }
     }
     if (text.len) {
@@ -139,8 +138,8 @@ static void codex_item(struct agent_events *e, const json_t *item) {
     if (strcmp(type, "agent_message") == 0) {
         set_text(e, json_get_string(item, "text", ""));
     } else { /* a command, or the call of a tool */
-        e->activated = e->activated || names_skill(json_object_get(item, "command"), 0) ||
-                       names_skill(json_object_get(item, "arguments"), 0);
+        e->activated |= names_skill(json_object_get(item, "command"), 0) ||
+                        names_skill(json_object_get(item, "arguments"), 0);
     }
 }
 
@@ -167,16 +166,14 @@ static void codex_event(struct agent_events *e, const json_t *event) {
 /* --- opencode run --format json --- */
 
 static void opencode_finish(struct agent_events *e, const json_t *part) {
-    const json_t *tokens = json_object_get(part, "tokens"),
-                 *cost = json_object_get(part, "cost");
+    const json_t *tokens = json_object_get(part, "tokens");
     const json_t *cache = json_object_get(tokens, "cache");
+    double cost = json_get_number(part, "cost", -1);
     e->finished = true;
     e->reported = e->reported || json_is_object(tokens);
     e->input += count(tokens, "input") + count(cache, "read") + count(cache, "write");
     e->output += count(tokens, "output") + count(tokens, "reasoning");
-    if (json_is_number(cost)) {
-        e->cost = (e->cost < 0 ? 0 : e->cost) + json_number_value(cost);
-    }
+    e->cost = cost < 0 ? e->cost : cost + (e->cost < 0 ? 0 : e->cost);
 }
 
 static void opencode_error(struct agent_events *e, const json_t *event) {
@@ -200,8 +197,7 @@ static void opencode_event(struct agent_events *e, const json_t *event) {
     } else if (strcmp(type, "tool_use") == 0) {
         const json_t *state = json_object_get(part, "state");
         bool skill = strcmp(json_get_string(part, "tool", ""), "skill") == 0;
-        e->activated =
-            e->activated || skill || names_skill(json_object_get(state, "input"), 0);
+        e->activated |= skill || names_skill(json_object_get(state, "input"), 0);
     } else if (strcmp(type, "step_finish") == 0) {
         opencode_finish(e, part);
     } else if (strcmp(type, "error") == 0) {
@@ -257,12 +253,12 @@ static void repair_text(struct agent_events *e) {
 void agent_events_end(struct agent_events *e, struct agent_answer *ret) {
     end_line(e);
     repair_text(e);
-    if (!e->failed && e->text.full) {
-        fail(e, "its answer is too long");
-    } else if (!e->failed && !e->finished) {
-        fail(e, "it ended without its closing record");
-    } else if (!e->failed && !e->text.len) {
-        fail(e, "it said nothing");
+    const char *lack = e->text.full   ? "its answer is too long"
+                       : !e->finished ? "it ended without its closing record"
+                       : !e->text.len ? "it said nothing"
+                                      : NULL;
+    if (!e->failed && lack) {
+        fail(e, lack);
     }
     *ret = (struct agent_answer){
         .failure = e->failed ? -EIO : 0,

@@ -13,9 +13,7 @@
 #include <string.h>
 
 /* Says how to answer, never what: it must help no arm more than another. */
-static const char neutral[] = "You are an assistant. Answer the user's request "
-                              "completely, in one message. Put code "
-                              "and the contents of files into fenced code blocks.";
+#include "skills/arm_texts.h"
 
 static const char *const names[ARM_KINDS] = {"baseline", "skill", "placebo", "previous",
                                              "trace"};
@@ -98,8 +96,7 @@ void arm_framed(struct arm *ret, enum arm_kind kind, const char *name, const cha
     autobuf system = BUF_INIT(ARM_MAX_TEXT);
     buf_adds(&system, neutral);
     size_t start = system.len;
-    buf_adds(&system, "\n\nA skill has been loaded. Use it where it applies to the "
-                      "request.\n\n<skill name=\"");
+    buf_adds(&system, skill_opening);
     text_clean(&system, name, strlen(name));
     buf_adds(&system, "\">\n");
     buf_add(&system, text, text_cut(text, len, ARM_MAX_TEXT / 2));
@@ -140,8 +137,7 @@ void arm_trace(struct arm *ret, const char *text, size_t len) {
     text_clean(&clean, text, text_cut(text, len, ARM_MAX_TEXT / 4));
     arm_baseline(ret);
     ret->kind = ARM_TRACE;
-    buf_adds(&before,
-             "Here is the record of an earlier session, as context:\n\n<context>\n");
+    buf_adds(&before, trace_opening);
     buf_add(&before, clean.data, cut_to_tokens(clean.data, clean.len, ARM_TRACE_TOKENS));
     buf_adds(&before, "\n</context>\n\n");
     ret->added_tokens = tokens_estimate(before.data, before.len);

@@ -46,12 +46,16 @@ json_t *run_names(const struct root *dir, size_t *ret_omitted) {
 
 /* --- rows --- */
 
-static json_t *row_new(const json_t *batch, const char *skill, const char *model) {
+/* more: what else it says; stolen. */
+static json_t *row_new(const json_t *batch, const char *skill, const char *model,
+                       json_t *more) {
     static const char *const keys[] = {"run", "folder", "origin", "state", NULL};
     json_t *row = json_object();
     json_copy_members(row, batch, keys);
     json_object_set_new(row, "skill", json_clean_z(skill));
     json_object_set_new(row, "model", json_clean_z(model));
+    json_object_update(row, more);
+    json_decref(more);
     return row;
 }
 
@@ -106,9 +110,7 @@ static json_t *student_row(const json_t *batch, const json_t *student) {
     const json_t *arms = json_object_get(student, "arms");
     const json_t *provenance = json_object_get(evaluation, "provenance");
     const char *verdict = json_get_string(student, "verdict", "");
-    json_t *row = row_new(batch, json_get_string(skill, "name", ""),
-                          json_get_string(student, "model", ""));
-    autojson *more = json_pack(
+    json_t *more = json_pack(
         "{s:s?,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict",
         strings_have(verdicts, verdict) ? verdict : NULL, "lift", lift_json(lift),
         "baseline_rate", number_or_null(named(arms, "baseline"), "pass_rate"),
@@ -117,8 +119,8 @@ static json_t *student_row(const json_t *batch, const json_t *student) {
         count_json(arms_total(arms, "tokens", "total")), "cost",
         json_finite(arms_total(arms, NULL, "cost")), "ended",
         json_clean_z(json_get_string(provenance, "ended", "")));
-    json_object_update(row, more);
-    return row;
+    return row_new(batch, json_get_string(skill, "name", ""),
+                   json_get_string(student, "model", ""), more);
 }
 
 /* --- rows from runs: upskill's, and what is not finished --- */
@@ -158,19 +160,17 @@ static json_t *rate_json(const struct sums *s, int arm) {
 }
 
 static json_t *sums_row(const json_t *batch, const char *model, const struct sums *s) {
-    json_t *row = row_new(batch, s->skill, model);
     bool both = s->total[0] > 0 && s->total[1] > 0;
     json_t *lift =
         both ? json_pack("{s:f}", "estimate",
                          s->passed[1] / s->total[1] - s->passed[0] / s->total[0])
              : json_null();
-    autojson *more = json_pack("{s:n,s:o,s:o,s:o,s:n,s:o,s:o,s:o}", "verdict", "lift",
-                               lift, "baseline_rate", rate_json(s, 0), "skill_rate",
-                               rate_json(s, 1), "tests", "tokens", count_json(s->tokens),
-                               "cost", s->cost_unknown ? json_null() : json_real(s->cost),
-                               "ended", json_clean_z(s->last));
-    json_object_update(row, more);
-    return row;
+    json_t *more = json_pack("{s:n,s:o,s:o,s:o,s:n,s:o,s:o,s:o}", "verdict", "lift", lift,
+                             "baseline_rate", rate_json(s, 0), "skill_rate",
+                             rate_json(s, 1), "tests", "tokens", count_json(s->tokens),
+                             "cost", s->cost_unknown ? json_null() : json_real(s->cost),
+                             "ended", json_clean_z(s->last));
+    return row_new(batch, s->skill, model, more);
 }
 
 static const char *model_of(const json_t *result) {
@@ -215,21 +215,12 @@ json_t *run_rows(const json_t *batch) {
 /* --- the matrix --- */
 
 struct matrix {
-    json_t *skills, *models; /* name -> place */
-    json_t *cells;           /* "skill/model" by their places -> entry */
+    json_t *skills; /* {skill: {model: entry}} */
+    json_t *models; /* {model: true} */
 };
 
-/* -1 when there is no room. */
-static json_int_t place_of(json_t *names, const char *name) {
-    json_t *at = json_object_get(names, name);
-    if (!at && json_object_size(names) >= MATRIX_MAX) {
-        return -1;
-    }
-    if (!at) {
-        at = json_integer((json_int_t)json_object_size(names));
-        json_object_set_new(names, name, at);
-    }
-    return json_integer_value(at);
+static bool has_room(const json_t *names, const char *name) {
+    return json_object_get(names, name) || json_object_size(names) < MATRIX_MAX;
 }
 
 /* Rows come newest first: the first of a pair stays. */
@@ -238,28 +229,29 @@ static void matrix_add(struct matrix *m, const json_t *row) {
                                        NULL};
     const char *skill = json_get_string(row, "skill", "");
     const char *model = json_get_string(row, "model", "");
-    if (!*skill || !*model ||
+    if (!*skill || !*model || !has_room(m->skills, skill) ||
+        !has_room(m->models, model) ||
         strcmp(json_get_string(row, "state", ""), "complete") != 0) {
         return;
     }
-    json_int_t i = place_of(m->skills, skill), k = place_of(m->models, model);
-    autofree char *key = xasprintf("%lld/%lld", (long long)i, (long long)k);
-    if (i < 0 || k < 0 || json_object_get(m->cells, key)) {
-        return;
+    if (!json_object_get(m->skills, skill)) {
+        json_object_set_new(m->skills, skill, json_object());
     }
-    json_t *entry = json_object();
-    json_copy_members(entry, row, keys);
-    json_object_set_new(m->cells, key, entry);
+    json_t *of_skill = json_object_get(m->skills, skill);
+    json_object_set_new(m->models, model, json_true());
+    if (!json_object_get(of_skill, model)) {
+        json_t *entry = json_object();
+        json_copy_members(entry, row, keys);
+        json_object_set_new(of_skill, model, entry);
+    }
 }
 
 static json_t *matrix_json(const struct matrix *m) {
     json_t *rows = json_array();
-    for (size_t i = 0; i < json_object_size(m->skills); i++) {
+    json_each_member(m->skills, skill, of_skill) {
         json_t *row = json_array();
-        for (size_t k = 0; k < json_object_size(m->models); k++) {
-            autofree char *key = xasprintf("%zu/%zu", i, k);
-            json_t *entry = json_object_get(m->cells, key);
-            json_array_append_new(row, entry ? json_incref(entry) : json_null());
+        json_each_member(m->models, model, known) {
+            json_array_append_new(row, json_pack("O?", json_object_get(of_skill, model)));
         }
         json_array_append_new(rows, row);
     }
@@ -315,7 +307,7 @@ json_t *run_list(const struct root *dir, const char *skill, const char *model,
     struct listing l = {.skill = skill, .model = model, .limit = limit};
     l.rows = json_array();
     l.problems = json_array();
-    l.matrix = (struct matrix){json_object(), json_object(), json_object()};
+    l.matrix = (struct matrix){json_object(), json_object()};
     uint64_t until = clock_ms() + SCAN_MS;
     json_each(names, i, name) {
         if (clock_ms() < until) {
@@ -332,6 +324,5 @@ json_t *run_list(const struct root *dir, const char *skill, const char *model,
     json_decref(l.problems);
     json_decref(l.matrix.skills);
     json_decref(l.matrix.models);
-    json_decref(l.matrix.cells);
     return all;
 }
