@@ -16,15 +16,9 @@
 
 /* --- what is written down --- */
 
-/* Cut to what the record keeps, so that a long answer does not lie twice in memory. */
 static void set_output(json_t *record, const char *text) {
-    size_t len = strlen(text), kept = text_cut(text, len, RUN_MAX_OUTPUT);
-    if (!len) {
-        return;
-    }
-    json_object_set_new(record, "output", json_text(text, kept));
-    if (kept < len) {
-        json_object_set_new(record, "output_bytes", json_integer((json_int_t)len));
+    if (*text) {
+        run_cell_set_output(record, text, strlen(text));
     }
 }
 

@@ -226,10 +226,10 @@ static int check_ids(const json_t *tests, const char *list, struct err *err) {
     autojson *seen = json_object();
     json_each(tests, i, test) {
         const char *id = json_get_string(test, "id", "");
-        const json_t *before = json_object_get(seen, id);
-        if (before) {
+        json_int_t before = json_get_integer(seen, id, -1);
+        if (before >= 0) {
             return err_set(err, -EINVAL, "%s[%zu].id: \"%.128s\" is %s[%lld]'s already",
-                           list, i, id, list, (long long)json_integer_value(before));
+                           list, i, id, list, (long long)before);
         }
         json_object_set_new(seen, id, json_integer((json_int_t)i));
     }

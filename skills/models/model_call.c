@@ -44,7 +44,7 @@ static int copy_messages(struct model_call *call, const struct model_request *r,
         }
         call->messages[i].role = user ? "user" : "assistant";
         call->messages[i].text = xstrdup(m->text);
-        call->message_count++;
+        call->ask.message_count++;
     }
     return r->message_count ? 0 : err_set(err, -EINVAL, "nothing is asked: no message");
 }
@@ -53,7 +53,7 @@ static int copy_messages(struct model_call *call, const struct model_request *r,
  * by every daemon. */
 static void make_cache_key(struct model_call *call, unsigned run) {
     json_t *list = json_array();
-    for (size_t i = 0; i < call->message_count; i++) {
+    for (size_t i = 0; i < call->ask.message_count; i++) {
         const struct model_message *m = &call->messages[i];
         json_array_append_new(
             list, json_pack("[s, o]", m->role, json_text(m->text, strlen(m->text))));
@@ -61,20 +61,20 @@ static void make_cache_key(struct model_call *call, unsigned run) {
     const struct model *m = &call->model;
     const char *system = call->system ? call->system : "";
     const char *effort = m->effort ? m->effort : "";
-    autojson *key =
-        json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:O?, s:I}", "api", (int)m->api,
-                  "base_url", json_text(m->base_url, strlen(m->base_url)), "model",
-                  json_text(m->model, strlen(m->model)), "effort",
-                  json_text(effort, strlen(effort)), "system",
-                  json_text(system, strlen(system)), "messages", list, "max_tokens",
-                  (int)call->max_tokens, "schema", call->schema, "run", (json_int_t)run);
+    autojson *key = json_pack(
+        "{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:O?, s:I}", "api", (int)m->api, "base_url",
+        json_text(m->base_url, strlen(m->base_url)), "model",
+        json_text(m->model, strlen(m->model)), "effort",
+        json_text(effort, strlen(effort)), "system", json_text(system, strlen(system)),
+        "messages", list, "max_tokens", (int)call->ask.max_tokens, "schema", call->schema,
+        "run", (json_int_t)run);
     autofree char *text = json_dumps(key, JSON_SORT_KEYS | JSON_COMPACT);
     hash_bytes_hex(text, strlen(text), call->cache_key);
 }
 
 uint64_t call_estimate(const struct model_call *call, const char *system) {
     uint64_t sum = system ? tokens_estimate(system, strlen(system)) : 0;
-    for (size_t i = 0; i < call->message_count; i++) {
+    for (size_t i = 0; i < call->ask.message_count; i++) {
         const char *text = call->messages[i].text;
         sum += tokens_estimate(text, strlen(text)) + MESSAGE_TOKENS;
     }
@@ -91,7 +91,7 @@ struct model_call *call_new(struct model_client *client, const struct model_requ
     call->client = client;
     model_copy(&call->model, r->model);
     call->system = r->system ? xstrdup(r->system) : NULL;
-    call->max_tokens = first_of(r->max_tokens, r->model->max_tokens, CALL_MAX_TOKENS);
+    call->ask.max_tokens = first_of(r->max_tokens, r->model->max_tokens, CALL_MAX_TOKENS);
     call->deadline_ms = first_of(r->deadline_ms, CALL_DEADLINE_MS, 0);
     call->schema_name = structured_name(r->schema_name);
     call->budget = r->budget;
@@ -105,6 +105,10 @@ struct model_call *call_new(struct model_client *client, const struct model_requ
     if (rc == 0 && r->schema) {
         rc = compile_schema(call, r->schema, err);
     }
+    call->ask.model = &call->model;
+    call->ask.messages = call->messages;
+    call->ask.schema = call->schema;
+    call->ask.schema_name = call->schema_name;
     if (rc < 0) {
         call_free(call);
         return NULL;
@@ -126,7 +130,7 @@ void call_free(struct model_call *call) {
     if (call->endpoint) {
         call->endpoint->calls--;
     }
-    for (size_t i = 0; i < call->message_count; i++) {
+    for (size_t i = 0; i < call->ask.message_count; i++) {
         free((char *)(uintptr_t)call->messages[i].text);
     }
     free(call->messages);
@@ -278,7 +282,7 @@ static int on_chunk(struct http_request *request, const char *bytes, size_t len,
 
 static void begin_attempt(struct model_call *call, uint64_t now) {
     if (!call->begun) {
-        call->quirks = endpoint_quirks(call->endpoint, call->model.model);
+        call->ask.quirks = endpoint_quirks(call->endpoint, call->model.model);
         call->deadline = now + call->deadline_ms;
     }
     call->begun = true;
@@ -299,7 +303,7 @@ static void begin_attempt(struct model_call *call, uint64_t now) {
 static void reserve(struct model_call *call) {
     struct model_budget *b = call->budget;
     struct model_usage most = {.input = call->answer.prompt_estimate,
-                               .output = call->max_tokens};
+                               .output = call->ask.max_tokens};
     if (b) {
         double cost = model_cost(&call->model, &most);
         call->reserved = most.input + most.output;
@@ -321,23 +325,13 @@ static void call_end_attempt(struct model_call *call) {
 }
 
 static void word(struct model_call *call) {
-    free(call->asked_system);
-    call->asked_system = NULL;
-    enum answer_form form = structured_form(call->schema, call->quirks);
-    if (form == FORM_WORDS) {
+    struct api_ask *ask = &call->ask;
+    free(take(call->asked_system));
+    ask->form = structured_form(call->schema, ask->quirks);
+    if (ask->form == FORM_WORDS) {
         call->asked_system = structured_system(call->system, call->schema);
     }
-    call->ask = (struct api_ask){
-        .model = &call->model,
-        .system = call->asked_system ? call->asked_system : call->system,
-        .messages = call->messages,
-        .message_count = call->message_count,
-        .max_tokens = call->max_tokens,
-        .form = form,
-        .schema = call->schema,
-        .schema_name = call->schema_name,
-        .quirks = call->quirks,
-    };
+    ask->system = call->asked_system ? call->asked_system : call->system;
 }
 
 static char *key_header(const struct model_call *call) {
@@ -349,7 +343,7 @@ static char *key_header(const struct model_call *call) {
 
 static char *version_header(const struct model_call *call) {
     const char *version = call->model.version ? call->model.version : VERSION;
-    if (call->quirks & QUIRK_OTHER_VERSION) {
+    if (call->ask.quirks & QUIRK_OTHER_VERSION) {
         version = strcmp(version, VERSION) == 0 ? OTHER_VERSION : VERSION;
     }
     return call->model.api == MODEL_MESSAGES ? xasprintf("anthropic-version: %s", version)

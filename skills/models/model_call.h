@@ -39,8 +39,7 @@ struct model_call {
     struct model model;
     char *system;
     struct model_message *messages; /* owned; a repair round adds two */
-    size_t message_count;
-    unsigned max_tokens, deadline_ms;
+    unsigned deadline_ms;
     json_t *schema;
     struct schema *checker;
     char *schema_name;
@@ -53,9 +52,9 @@ struct model_call {
     struct http_request *http;
     uint64_t sent_at;
     char *asked_system; /* of the attempt, NULL = system */
-    struct api_ask ask;
-    unsigned quirks, learned; /* learned: bits of quirks that this call found out */
-    bool begun;               /* an attempt was made: quirks are set */
+    struct api_ask ask; /* form and system are the attempt's */
+    unsigned learned;   /* bits of ask.quirks that this call found out */
+    bool begun;         /* an attempt was made: quirks are set */
     struct sse sse;
     struct api_reply reply;
     struct buf whole;

@@ -70,7 +70,7 @@ static void commit_quirks(struct model_call *call) {
     if (call->learned) {
         unsigned before = endpoint_quirks(call->endpoint, model);
         endpoint_learn(call->endpoint, model,
-                       (before & ~call->learned) | (call->quirks & call->learned));
+                       (before & ~call->learned) | (call->ask.quirks & call->learned));
     }
 }
 
@@ -79,7 +79,7 @@ static void commit_quirks(struct model_call *call) {
 static bool is_cut(const struct model_call *call) {
     uint64_t bytes = call->ask.system ? strlen(call->ask.system) : 0;
     uint64_t estimate = call_estimate(call, call->ask.system);
-    for (size_t i = 0; i < call->message_count; i++) {
+    for (size_t i = 0; i < call->ask.message_count; i++) {
         bytes += strlen(call->messages[i].text);
     }
     const struct model_usage *u = &call->reply.usage;
@@ -101,13 +101,13 @@ static void say_cut(struct model_call *call) {
 
 /* Ask once more, with the bad answer and what is wrong with it. */
 static void repair(struct model_call *call, const char *problem) {
-    struct model_message *m = call->messages + call->message_count;
+    struct model_message *m = call->messages + call->ask.message_count;
     size_t quoted = text_cut(call->text.data, call->text.len, MAX_QUOTED);
     m[0].role = "assistant";
     m[0].text = quoted ? xstrndup(call->text.data, quoted) : xstrdup("(nothing)");
     m[1].role = "user";
     m[1].text = structured_complaint(problem, call->schema);
-    call->message_count += 2;
+    call->ask.message_count += 2;
     call->repaired = true;
     try_again(call, 0);
 }
@@ -116,7 +116,7 @@ static void repair(struct model_call *call, const char *problem) {
  * it; llama-server's /v1/messages does. */
 static void note_ignored_schema(struct model_call *call) {
     if (call->ask.form == FORM_NATIVE && !call->json) {
-        call->quirks |= QUIRK_NO_SCHEMA;
+        call->ask.quirks |= QUIRK_NO_SCHEMA;
         call->learned |= QUIRK_NO_SCHEMA;
     }
 }
@@ -170,7 +170,8 @@ static void take_answer(struct model_call *call) {
     } else if (is_cut(call)) {
         say_cut(call);
     } else if (r->stop == REPLY_TRUNCATED) {
-        call_say(call, "the answer ran into the limit of %u tokens", call->max_tokens);
+        call_say(call, "the answer ran into the limit of %u tokens",
+                 call->ask.max_tokens);
         call_over(call, MODEL_TRUNCATED, "max_tokens", "allow more with max_tokens");
     } else if (r->stop == REPLY_CONTEXT_FULL) {
         call_say(call, "prompt and answer fill the model's context");
@@ -223,7 +224,7 @@ static bool reword(struct model_call *call, long status, const struct fault *fau
         return false;
     }
     call->relearned++;
-    call->quirks ^= quirk;
+    call->ask.quirks ^= quirk;
     call->learned |= quirk;
     log_info("%s %s", call->model.base_url, api_quirk_name(quirk));
     try_again(call, 0);

@@ -130,8 +130,15 @@ const char *run_writer_batch(const struct run_writer *w) {
 
 static json_t *cut_text(const json_t *value, size_t max) {
     const char *text = json_string_value(value);
-    size_t len = json_string_length(value);
-    return json_text(text, text_cut(text, len, max));
+    return json_text(text, text_cut(text, json_string_length(value), max));
+}
+
+void run_cell_set_output(json_t *cell, const char *text, size_t len) {
+    size_t kept = text_cut(text, len, RUN_MAX_OUTPUT);
+    json_object_set_new(cell, "output", json_text(text, kept));
+    if (kept < len) {
+        json_object_set_new(cell, "output_bytes", json_integer((json_int_t)len));
+    }
 }
 
 static json_t *cut_assertion(const json_t *given) {
@@ -161,9 +168,7 @@ static json_t *cell_to_keep(const json_t *given) {
     json_t *assertions = json_object_get(given, "assertions");
     char now[25];
     if (json_string_length(output) > RUN_MAX_OUTPUT) {
-        json_int_t len = (json_int_t)json_string_length(output);
-        json_object_set_new(cell, "output", cut_text(output, RUN_MAX_OUTPUT));
-        json_object_set_new(cell, "output_bytes", json_integer(len));
+        run_cell_set_output(cell, json_string_value(output), json_string_length(output));
     }
     if (assertions) {
         json_object_set_new(cell, "assertions", cut_assertions(assertions));

@@ -69,6 +69,8 @@ char *run_default_dir(const struct call_origin *origin);
 struct run_writer *run_writer_open(const char *dir, const json_t *meta, struct err *err);
 const char *run_writer_batch(const struct run_writer *w); /* its name */
 
+/* Its output, cut to what is kept, so that a long answer does not lie twice in memory. */
+void run_cell_set_output(json_t *cell, const char *text, size_t len);
 /* Append a cell (borrowed). It survives the process from then on. -EINVAL for what is no
  * cell, -EFBIG over RUN_MAX_CELLS, else what write(2) says: the evaluation may go on. */
 int run_writer_cell(struct run_writer *w, const json_t *cell, struct err *err);
