@@ -249,6 +249,9 @@ static bool take_odd(struct taking *t) {
     while (odd->name && !is(odd->name, t->words[1])) {
         odd++;
     }
+    if (!odd->name) {
+        abort(); /* the rows are ours */
+    }
     odd->does(t->b, t->node);
     return true;
 }
@@ -279,11 +282,12 @@ static bool carry_out(struct trace_build *b, const struct trace_node *node,
         t.words[i] = word ? word : t.text + sizeof t.text - 1;
     }
     t.words[MAX_WORDS] = t.text + sizeof t.text - 1;
-    size_t i = 0;
-    while (!is(takers[i].name, t.words[0])) {
-        i++;
+    for (size_t i = 0; i < ARRAY_LEN(takers); i++) {
+        if (is(takers[i].name, t.words[0])) {
+            return takers[i].does(&t);
+        }
     }
-    return takers[i].does(&t);
+    abort(); /* the rows are ours */
 }
 
 bool trace_rules_take(struct trace_build *b, const char *group,
