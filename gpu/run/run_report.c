@@ -75,6 +75,42 @@ static bool same_place(const json_t *a, const json_t *b) {
                                 same_text(a, b, "message"));
 }
 
+/* The other side of a race of two lines; NULL where functions were inlined into one of
+ * them, for the same line is then several places. */
+static const json_t *other_side(const json_t *finding) {
+    const json_t *related = json_object_get(finding, "related");
+    bool race = strstr(json_get_string(finding, "code", ""), "race") != NULL;
+    return race && json_array_size(related) == 1 && !call_at(finding, 0)
+               ? json_array_get(related, 0)
+               : NULL;
+}
+
+static bool same_line(const json_t *a, const json_t *b) {
+    return json_get_integer(a, "line", 0) == json_get_integer(b, "line", 0) &&
+           same_text(a, b, "file");
+}
+
+/* What is missing between two lines is missing whichever comes first in time: the write
+ * after the read and the read after the write are one mistake. */
+static bool same_race(const json_t *a, const json_t *b) {
+    const json_t *x = other_side(a), *y = other_side(b);
+    return x && y && same_text(a, b, "code") && same_text(a, b, "kernel") &&
+           same_text(a, b, "buffer") && same_line(a, y) && same_line(b, x);
+}
+
+static bool reads_what_was_written(const json_t *race) {
+    return strstr(json_get_string(race, "message", ""), "read after write") != NULL;
+}
+
+/* Which of the two is told: the graver, or else the read that got the wrong value. Order
+ * in time differs from run to run. */
+static bool tells_more(const json_t *a, const json_t *b) {
+    const char *x = json_get_string(a, "severity", ""),
+               *y = json_get_string(b, "severity", "");
+    return strcmp(x, y) != 0 ? !strcmp(x, "error") || !strcmp(y, "info")
+                             : reads_what_was_written(a) && !reads_what_was_written(b);
+}
+
 /* "_ZZ1kPfE1s" is s to people; the function is told beside it. */
 static void name_buffer(json_t *finding) {
     const char *symbol = json_get_string(finding, "buffer", "");
@@ -144,9 +180,12 @@ void run_report_finding(struct run_report *r, json_t *finding) {
     json_t *known;
     r->error_finding |= !strcmp(json_get_string(finding, "severity", "error"), "error");
     json_array_foreach(r->findings, i, known) {
-        if (same_place(known, finding)) {
+        if (same_place(known, finding) || same_race(known, finding)) {
             json_int_t count = json_get_integer(known, "count", 1) +
                                json_get_integer(finding, "count", 1);
+            if (tells_more(finding, known)) {
+                json_object_update(known, finding);
+            }
             json_object_set_new(known, "count", json_integer(count));
             return;
         }
