@@ -366,11 +366,7 @@ int check_input_read(struct check_input *ret, const json_t *params,
                      const struct check_places *places, struct check_refusal *refusal) {
     struct err err = {0};
     *ret = (struct check_input){0};
-    const union { /* json_copy changes nothing and lacks the const */
-        const json_t *params;
-        json_t *value;
-    } given = {params};
-    autojson *asked = json_copy(given.value);
+    autojson *asked = json_copy((json_t *)(uintptr_t)params);
     if (!json_object_get(asked, "arch")) {
         json_object_set_new(asked, "arch", json_string(places->default_arch));
     }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/source/device_templates.h"
+#include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_template.h"
 #include "gpu/source/text_span.h"
 
@@ -27,21 +28,12 @@ static bool is_template(const struct source_file *file,
     return strncmp(file->text + kernel->signature, "template", 8) == 0;
 }
 
-/* Whether the compiler's "ns::k<float>" is the template kernel k; scopes that have no
- * name in the source are left out, so the last part decides. */
-static bool is_instance(const char *compiled, const char *kernel) {
-    const char *scope = strrchr(kernel, ':');
-    const char *name = scope ? scope + 1 : kernel;
-    size_t len = strlen(name), base = strcspn(compiled, "<");
-    return base >= len && memcmp(compiled + base - len, name, len) == 0 &&
-           (base == len || compiled[base - len - 1] == ':');
-}
-
 static bool is_left(const struct left *left, const struct kernel_place *kernel) {
     const json_t *compiled;
     size_t i;
     json_array_foreach(left->compiled, i, compiled) {
-        if (is_instance(json_get_string(compiled, "name", ""), kernel->name)) {
+        /* scopes that have no name in the source are left out */
+        if (kernel_same_plain_name(json_get_string(compiled, "name", ""), kernel->name)) {
             return false;
         }
     }
@@ -222,7 +214,7 @@ static bool is_compiled(const json_t *kernels, const struct device_template *one
     const json_t *kernel;
     size_t i;
     json_array_foreach(kernels, i, kernel) {
-        if (is_instance(json_get_string(kernel, "name", ""), one->name)) {
+        if (kernel_same_plain_name(json_get_string(kernel, "name", ""), one->name)) {
             return true;
         }
     }
