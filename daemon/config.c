@@ -184,14 +184,8 @@ static void fill(struct config *c) {
     c->debounce_ms = number(c, "debounce_ms");
     c->tools = json_object_get(s, "tools");
     c->structured = strcmp(json_get_string(s, "structured_content", ""), "always") == 0;
-    c->models = json_object_get(s, "models");
-    c->teacher = json_get_string(s, "teacher", NULL);
-    c->judge = json_get_string(s, "judge", NULL);
-    c->links = json_get_string(s, "links", NULL);
     c->agents_may_suppress = json_get_bool(s, "agents_may_suppress", 0);
     c->runs_dir = json_get_string(s, "runs_dir", NULL);
-    c->default_students = json_object_get(s, "default_students");
-    c->students = json_object_get(s, "students");
 }
 
 void config_finish(struct config *c) {

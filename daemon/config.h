@@ -44,17 +44,12 @@ struct config {
     unsigned compile_timeout_s;
     size_t cache_bytes;
     unsigned tool_wait_s, debounce_ms;
-    json_t *tools;   /* names of the MCP tools that are offered, or NULL: all */
-    bool structured; /* MCP results carry their JSON too */
-    json_t *models;  /* {alias: a model (skills/models/model.h)}, or NULL */
-    const char *teacher, *judge; /* names of models, or NULL */
-    const char *links;           /* which are fetched: "public", "none", "any" */
-    bool agents_may_suppress;    /* findings that keep a skill from being installed */
-    const char *runs_dir;        /* records of evaluations; or NULL */
-    json_t *default_students;    /* array of names, or NULL */
-    json_t *students; /* {name: an agent (skills/evaluation/agent_student.h)}, or NULL */
-    json_t *files;    /* paths of the files that were read, for daemon/status */
-    json_t *warnings; /* sentences about what was ignored */
+    json_t *tools;            /* names of the MCP tools that are offered, or NULL: all */
+    bool structured;          /* MCP results carry their JSON too */
+    bool agents_may_suppress; /* findings that keep a skill from being installed */
+    const char *runs_dir;     /* records of evaluations; or NULL */
+    json_t *files;            /* paths of the files that were read, for daemon/status */
+    json_t *warnings;         /* sentences about what was ignored */
 };
 
 /* What main() does with the command line. */

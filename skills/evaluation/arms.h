@@ -5,7 +5,7 @@
  * input and its context files). What an arm adds is the only difference:
  *   baseline  nothing
  *   skill     the skill's body, its small references and a list of its other files
- *   placebo   neutral prose of about the skill's size in the same frame (placebo.h)
+ *   placebo   neutral prose of about the skill's size in the same frame
  *   previous  an older version of the skill, in the same frame
  *   trace     the raw text that the skill was made from, cut to a number of tokens,
  * before the question: what a user could paste instead of writing a skill An arm knows
@@ -56,7 +56,16 @@ void arm_baseline(struct arm *ret);
 /* text in the frame of a skill; for ARM_SKILL, ARM_PLACEBO and ARM_PREVIOUS. */
 void arm_framed(struct arm *ret, enum arm_kind kind, const char *name, const char *text,
                 size_t len);
-/* An irrelevant text of about `like`'s size, in the same frame. */
+/* An irrelevant text of some `tokens` tokens (tokens.h; within a sentence of it, at least
+ * one sentence), appended: the same on every machine. A longer prompt alone can change
+ * how a model answers. It reads like a skill and teaches nothing that a test could ask
+ * for: how a small library of paper books is kept. It is made of placebo_prose.md's
+ * paragraphs, in order, beginning again where they end. */
+#define PLACEBO_NAME "shelf-keeping"
+void placebo_text(struct buf *out, size_t tokens);
+/* Paragraphs of a heading and sentences, NULL-terminated; written for this project. */
+extern const char *const placebo_prose[];
+/* Such a text of about `like`'s size, in the same frame. */
 void arm_placebo(struct arm *ret, const struct arm *like);
 void arm_trace(struct arm *ret, const char *text, size_t len);
 void arm_again(struct arm *ret, const struct arm *first); /* the second arm of A/A */

@@ -5,7 +5,6 @@
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/evaluation_state.h"
-#include "skills/evaluation/injection.h"
 #include "skills/evaluation/standing.h"
 #include "skills/evaluation/statistics.h"
 #include "skills/grading/quality.h"

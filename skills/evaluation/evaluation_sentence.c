@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "skills/evaluation/evaluation_result.h"
 #include "skills/evaluation/evaluation_state.h"
-#include "skills/evaluation/injection.h"
 #include "skills/evaluation/standing.h"
 #include "skills/evaluation/statistics.h"
 

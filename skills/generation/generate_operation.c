@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "skills/check/skill_check.h"
 #include "skills/generation/generation.h"
-#include "skills/refinement/refinement_record.h"
+#include "skills/refinement/refinement.h"
 #include "skills/skill_generate.operation.h"
 #include "skills/skill_operations.h"
 

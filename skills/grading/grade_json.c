@@ -3,19 +3,13 @@
 #include "base/err.h"
 #include "protocol/schema/schema.h"
 #include "skills/grading/grade_check.h"
+#include "skills/models/structured.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #define MAX_SCHEMA (128u << 10)
 #define MAX_JSON (128u << 10) /* a schema's patterns may take the square of it */
-
-static json_t *parse(const char *text, size_t len, struct err *err) {
-    autofree char *copy = xmalloc(len + 1);
-    memcpy(copy, text, len);
-    copy[len] = '\0';
-    return json_parse(copy, len, err);
-}
 
 static const struct markdown_code *first_json(const struct answer_code *code) {
     const struct markdown_code *bare = NULL;
@@ -32,8 +26,9 @@ static const struct markdown_code *first_json(const struct answer_code *code) {
 
 /* The whole answer when it is JSON, else its first block of JSON. */
 static json_t *json_of(struct answer *answer, struct err *err) {
-    json_t *whole =
-        answer->len <= MAX_JSON ? parse(answer->text, answer->len, NULL) : NULL;
+    json_t *whole = answer->len <= MAX_JSON
+                        ? structured_parse(answer->text, answer->len, NULL)
+                        : NULL;
     if (whole) {
         return whole;
     }
@@ -47,7 +42,7 @@ static json_t *json_of(struct answer *answer, struct err *err) {
         err_set(err, -1, "the block of JSON at line %d is over 128 KiB", block->line);
         return NULL;
     }
-    json_t *value = parse(block->text, len, err);
+    json_t *value = structured_parse(block->text, len, err);
     if (!value) {
         err_wrap(err, "the block of JSON at line %d", block->line);
     }

@@ -82,8 +82,10 @@ static char *make_prompt(const struct test_case *test, const struct answer *answ
 
 /* --- the verdicts --- */
 
-/* Without blanks and invisible characters, as quotations lose and gain them. */
-static char *squeezed(const char *text, size_t len, size_t *ret_len) {
+/* Without blanks and invisible characters, as quotations lose and gain them, and with
+ * each ellipsis as three points, which are as long. */
+static char *squeezed(const char *text, size_t len) {
+    static const char sign[] = "\xE2\x80\xA6";
     autobuf clean = BUF_INIT(4 * (size_t)GRADE_MAX_ANSWER + 64);
     text_clean(&clean, text, len);
     char *out = xmalloc(clean.len + 1);
@@ -94,26 +96,21 @@ static char *squeezed(const char *text, size_t len, size_t *ret_len) {
         }
     }
     out[n] = '\0';
-    *ret_len = n;
+    for (char *at = out; (at = strstr(at, sign));) {
+        memcpy(at, "...", 3);
+    }
     return out;
-}
-
-static const char *next_ellipsis(const char *s, size_t *ret_len) {
-    const char *dots = strstr(s, "..."), *sign = strstr(s, "\xE2\x80\xA6");
-    *ret_len = 3; /* both are three bytes */
-    return !dots ? sign : !sign || dots < sign ? dots : sign;
 }
 
 /* Every piece of the evidence between ellipses stands in the answer, in this order. */
 static bool is_quoted(const char *squeezed_answer, const char *quotation) {
-    size_t len, skip;
-    autofree char *quote = squeezed(quotation, strlen(quotation), &len);
+    autofree char *quote = squeezed(quotation, strlen(quotation));
     const char *at = squeezed_answer;
     if (strstr(at, quote)) {
         return true;
     }
     for (char *piece = quote; *piece;) {
-        const char *end = next_ellipsis(piece, &skip);
+        char *end = strstr(piece, "...");
         size_t n = end ? (size_t)(end - piece) : strlen(piece);
         char kept = piece[n];
         piece[n] = '\0';
@@ -123,7 +120,7 @@ static bool is_quoted(const char *squeezed_answer, const char *quotation) {
             return false;
         }
         at = found + n;
-        piece += n + (end ? skip : 0);
+        piece += n + (end ? 3 : 0);
     }
     return true;
 }
@@ -175,8 +172,7 @@ static void read_answer(struct judging *j, const struct model_answer *answer) {
         return;
     }
     const json_t *verdicts = json_object_get(answer->json, "verdicts");
-    size_t len;
-    autofree char *text = squeezed(j->answer->text, j->answer->len, &len);
+    autofree char *text = squeezed(j->answer->text, j->answer->len);
     json_each(j->criteria, i, criterion) {
         add_verdict(j, criterion, verdict_on(verdicts, i), text);
     }

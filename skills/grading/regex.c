@@ -41,22 +41,15 @@ static int compile(struct regex **ret, const char *pattern, size_t len, uint32_t
 }
 
 static int read_flags(const char *flags, uint32_t *ret, struct err *err) {
-    static const struct {
-        char letter;
-        uint32_t option;
-    } known[] = {{'i', PCRE2_CASELESS},
-                 {'m', PCRE2_MULTILINE},
-                 {'s', PCRE2_DOTALL},
-                 {'x', PCRE2_EXTENDED}};
+    static const char letters[] = "imsx";
+    static const uint32_t options[] = {PCRE2_CASELESS, PCRE2_MULTILINE, PCRE2_DOTALL,
+                                       PCRE2_EXTENDED};
     for (const char *flag = flags; *flag; flag++) {
-        uint32_t option = 0;
-        for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-            option |= known[i].letter == *flag ? known[i].option : 0;
-        }
-        if (!option || (*ret & option)) {
+        const char *known = strchr(letters, *flag);
+        if (!known || (*ret & options[known - letters])) {
             return err_set(err, -EINVAL, "flags are letters of \"imsx\", each once");
         }
-        *ret |= option;
+        *ret |= options[known - letters];
     }
     return 0;
 }

@@ -103,11 +103,11 @@ char *structured_complaint(const char *problem, const json_t *schema) {
 
 /* --- finding the value --- */
 
-static json_t *parse_copy(const char *text, size_t len) {
+json_t *structured_parse(const char *text, size_t len, struct err *err) {
     autofree char *copy = xmalloc(len + 1);
     memcpy(copy, text, len);
     copy[len] = '\0';
-    return json_parse(copy, len, NULL);
+    return json_parse(copy, len, err);
 }
 
 /* Where the value that opens at text[0] closes, by brackets and strings; 0 = nowhere. */
@@ -150,7 +150,7 @@ static json_t *find_within(const char *text, size_t len, const char *opening) {
         }
         starts++;
         size_t end = value_end(text + i, len - i);
-        json_t *value = end ? parse_copy(text + i, end) : NULL;
+        json_t *value = end ? structured_parse(text + i, end, NULL) : NULL;
         if (value) {
             return value;
         }
@@ -163,7 +163,7 @@ json_t *structured_find(const char *text, size_t len, const json_t *schema) {
     const char *opening = strcmp(type, "object") == 0  ? "{{"
                           : strcmp(type, "array") == 0 ? "[["
                                                        : "{[";
-    json_t *value = parse_copy(text, len);
+    json_t *value = structured_parse(text, len, NULL);
     if (value) {
         return value;
     }

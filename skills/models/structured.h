@@ -7,6 +7,7 @@
  * complaint. Pure. */
 #include "skills/models/api.h"
 
+struct err;
 struct schema;
 
 /* The plainest form that the quirks leave; a tool needs a schema of an object. */
@@ -21,5 +22,7 @@ char *structured_system(const char *system, const json_t *schema);
 /* The JSON value in a text that may hold more (fences, thoughts, sentences), or NULL: new
  * reference, not yet checked. */
 json_t *structured_find(const char *text, size_t len, const json_t *schema);
+/* json_parse of a copy. */
+json_t *structured_parse(const char *text, size_t len, struct err *err);
 /* What to say to a model whose answer did not fit; freed by the caller. */
 char *structured_complaint(const char *problem, const json_t *schema);

@@ -3,10 +3,10 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "skills/evaluation/statistics.h"
 #include "skills/refinement/patch.h"
 #include "skills/refinement/refine_history.h"
 #include "skills/refinement/refine_prompt.h"
-#include "skills/refinement/refinement_record.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -43,7 +43,12 @@ struct refinement {
     json_t *edits;    /* that gave the candidate, or could not be applied */
     char *why;        /* the teacher's words for them */
     struct refine_history history;
-    struct refinement_record record;
+    json_t *told, *verdict; /* the rounds; on the report split */
+    unsigned kept;
+    double start_rate, final_rate; /* of the gate; NaN before it was asked */
+    const char *stopped;           /* a constant, or NULL while it runs */
+    char *problem;
+    bool nothing_fails; /* the refine split has no failure to learn from */
     char doing[208];
 };
 
@@ -70,7 +75,7 @@ static void say(struct refinement *r, const char *fmt, ...) {
     if (r->round && r->step != REPORTING) {
         snprintf(where, sizeof where,
                  "round %u of %u (gate %.0f %% → %.0f %%): ", r->round, r->o.rounds,
-                 100 * r->record.start, 100 * r->record.final);
+                 100 * r->start_rate, 100 * r->final_rate);
     }
     snprintf(r->doing, sizeof r->doing, "%s%s", where, words);
     if (r->o.hooks->changed) {
@@ -98,14 +103,14 @@ static void look(struct refinement *r, enum step step, enum test_split split,
 static void finish(struct refinement *r, enum refinement_stop stop) {
     r->step = OVER;
     r->stop = stop;
-    r->record.stopped = refinement_stop_name(stop);
+    r->stopped = refinement_stop_name(stop);
     r->o.done(r, stop, r->o.data);
 }
 
 /* The held-out tests, once: what became of the start. */
 static void report(struct refinement *r, enum refinement_stop stop) {
     r->stop = stop;
-    if (!r->record.kept || stop == REFINEMENT_BUDGET || stop == REFINEMENT_UNAVAILABLE ||
+    if (!r->kept || stop == REFINEMENT_BUDGET || stop == REFINEMENT_UNAVAILABLE ||
         stop == REFINEMENT_CANCELLED) {
         finish(r, stop);
         return;
@@ -117,9 +122,9 @@ static void report(struct refinement *r, enum refinement_stop stop) {
 
 /* A hook has nothing: the best so far is what there is. */
 static void give_up(struct refinement *r, enum refine_lack lack, const char *why) {
-    r->record.problem = lack == REFINE_NO_ANSWER && why && !r->record.problem
-                            ? xstrndup(why, text_cut(why, strlen(why), MAX_REASON))
-                            : r->record.problem;
+    r->problem = lack == REFINE_NO_ANSWER && why && !r->problem
+                     ? xstrndup(why, text_cut(why, strlen(why), MAX_REASON))
+                     : r->problem;
     finish(r, r->cancelled || lack == REFINE_CANCELLED ? REFINEMENT_CANCELLED
               : lack == REFINE_SPENT                   ? REFINEMENT_BUDGET
                                                        : REFINEMENT_UNAVAILABLE);
@@ -135,17 +140,16 @@ static void drop_edits(struct refinement *r) {
 
 static void end_round(struct refinement *r, bool accepted, double after, double p,
                       const char *reason) {
-    const struct refine_round round = {
-        .round = r->round,
-        .edits = r->edits,
-        .why = r->why,
-        .before = refine_rate(r->gate, r->gate_tests),
-        .after = after,
-        .p = p,
-        .accepted = accepted,
-        .reason = reason,
-    };
-    refinement_record_round(&r->record, &round);
+    /* A teacher's texts are outside bytes: cleaned before anybody sees them. */
+    json_array_append_new(
+        r->told,
+        json_pack("{s:i,s:o,s:o,s:o,s:b,s:o,s:o*,s:o*}", "round", (int)r->round, "edits",
+                  r->edits ? json_clean_all(r->edits) : json_array(), "gate_before",
+                  json_finite(refine_rate(r->gate, r->gate_tests)), "gate_after",
+                  json_finite(after), "accepted", accepted, "reason",
+                  json_clean_z(reason), "p", isnan(p) ? NULL : json_real(p), "why",
+                  r->why ? json_clean_z(r->why) : NULL));
+    r->kept += accepted;
     r->rejected = accepted ? 0 : r->rejected + 1;
     if (!accepted) {
         refine_history_add(&r->history, r->edits, r->candidate, reason);
@@ -176,7 +180,7 @@ static void accept(struct refinement *r, const struct refine_score *scores, doub
     end_round(r, true, after, p, "the gate passes more, twice");
     memcpy(r->gate, scores, r->gate_tests * sizeof *scores);
     json_decref(take(r->failures));
-    r->record.final = refine_rate(r->gate, r->gate_tests);
+    r->final_rate = refine_rate(r->gate, r->gate_tests);
 }
 
 static void next_round(struct refinement *r) {
@@ -278,8 +282,8 @@ static void begun(struct refinement *r, const struct refine_score *scores, size_
         give_up(r, REFINE_NO_ANSWER, "no test of the gate split was answered");
         return;
     }
-    r->record.start = rate;
-    r->record.final = rate;
+    r->start_rate = rate;
+    r->final_rate = rate;
     next_round(r);
 }
 
@@ -287,7 +291,7 @@ static void failed(struct refinement *r, json_t *failures) {
     if (json_array_size(failures) == 0) {
         json_decref(failures);
         r->round--; /* it never began */
-        r->record.nothing_fails = true;
+        r->nothing_fails = true;
         report(r, REFINEMENT_PLATEAU);
         return;
     }
@@ -336,6 +340,29 @@ static void looked_twice(struct refinement *r, const struct refine_score *best,
                                      : "the gain did not come again with fresh answers");
 }
 
+/* Start against final on the report split. */
+static void judge(struct refinement *r, const struct refine_score *start,
+                  const struct refine_score *final, size_t tests) {
+    autofree double *before = xcalloc(tests + 1, sizeof *before);
+    autofree double *after = xcalloc(tests + 1, sizeof *after);
+    struct paired_results results = {
+        .baseline = before, .skill = after, .runs = r->o.runs, .seed = 1};
+    for (size_t i = 0; i < tests; i++) {
+        if (start[i].graded && final[i].graded) {
+            before[results.n] = (double)start[i].passed / start[i].graded;
+            after[results.n++] = (double) final[i].passed / final[i].graded;
+        }
+    }
+    struct lift lift;
+    lift_judge(&lift, &results);
+    r->verdict = json_pack(
+        "{s:s,s:o,s:o,s:{s:o,s:o,s:o,s:o,s:I}}", "verdict", verdict_name(lift.verdict),
+        "start", json_finite(lift.baseline), "final", json_finite(lift.skill), "lift",
+        "estimate", json_finite(lift.lift.estimate), "low", json_finite(lift.lift.low),
+        "high", json_finite(lift.lift.high), "p", json_finite(lift.p), "n_tests",
+        (json_int_t)results.n);
+}
+
 void refinement_looked(struct refinement *r, enum refine_lack lack,
                        const struct refine_score *const scores[2], size_t tests,
                        json_t *failures, const char *why) {
@@ -346,7 +373,7 @@ void refinement_looked(struct refinement *r, enum refine_lack lack,
     }
     if (step == REPORTING && !r->cancelled) {
         if (lack == REFINE_FINE) {
-            refinement_record_verdict(&r->record, scores[0], scores[1], tests, r->o.runs);
+            judge(r, scores[0], scores[1], tests);
         }
         finish(r, r->stop); /* without its verdict, if it must be */
     } else if (r->cancelled || lack != REFINE_FINE) {
@@ -372,7 +399,8 @@ struct refinement *refinement_start(const struct refinement_options *options) {
         options->rounds > REFINE_MAX_ROUNDS ? REFINE_MAX_ROUNDS : options->rounds;
     r->start = xstrdup(options->text);
     r->best = xstrdup(options->text);
-    refinement_record_init(&r->record);
+    r->told = json_array();
+    r->start_rate = r->final_rate = NAN;
     say(r, "asking the gate with the skill as it is");
     look(r, BEGINNING, SPLIT_GATE, r->best, NULL);
     return r;
@@ -393,7 +421,9 @@ void refinement_free(struct refinement *r) {
     free(r->seen);
     json_decref(r->failures);
     refine_history_finish(&r->history);
-    refinement_record_finish(&r->record);
+    json_decref(r->told);
+    json_decref(r->verdict);
+    free(r->problem);
     free(r);
 }
 
@@ -402,9 +432,45 @@ const char *refinement_text(const struct refinement *r) {
 }
 
 json_t *refinement_result(const struct refinement *r) {
-    return refinement_record_json(&r->record);
+    const char *problem = r->problem         ? r->problem
+                          : r->nothing_fails ? "the refine split holds no failure to "
+                                               "learn from; write harder tests"
+                                             : NULL;
+    return json_pack("{s:o,s:i,s:{s:o,s:o},s:s*,s:o*,s:O*}", "rounds",
+                     json_deep_copy(r->told), "kept", (int)r->kept, "gate", "start",
+                     json_finite(r->start_rate), "final", json_finite(r->final_rate),
+                     "stopped", r->stopped, "problem",
+                     problem ? json_clean_z(problem) : NULL, "verdict", r->verdict);
 }
 
 const char *refinement_doing(const struct refinement *r) {
     return r->doing;
+}
+
+static double percent(const json_t *object, const char *key) {
+    return 100 * json_number_value(json_object_get(object, key));
+}
+
+void refinement_describe(const json_t *refinement, struct buf *out) {
+    const json_t *gate = json_object_get(refinement, "gate");
+    const json_t *verdict = json_object_get(refinement, "verdict");
+    const char *problem = json_get_string(refinement, "problem", NULL);
+    if (!refinement) {
+        return;
+    }
+    buf_addf(out, "Refinement: %d of %zu rounds kept; it ended by %s",
+             (int)json_get_integer(refinement, "kept", 0),
+             json_array_size(json_object_get(refinement, "rounds")),
+             json_get_string(refinement, "stopped", "?"));
+    buf_addf(out, problem ? " (%s)" : "%s", problem ? problem : "");
+    if (json_is_number(json_object_get(gate, "start"))) {
+        buf_addf(out, "; the gate passes %.0f %% instead of %.0f %%",
+                 percent(gate, "final"), percent(gate, "start"));
+    }
+    buf_adds(out, ".\n");
+    if (verdict) {
+        buf_addf(out, "On tests that decided nothing: %.0f %% instead of %.0f %% (%s).\n",
+                 percent(verdict, "final"), percent(verdict, "start"),
+                 json_get_string(verdict, "verdict", "?"));
+    }
 }

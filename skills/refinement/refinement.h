@@ -102,5 +102,9 @@ const char *refinement_text(const struct refinement *r);
  *   "high", "p", "n_tests"}}}; rates are 0…1. "stopped" is there at the end. New
  * reference. */
 json_t *refinement_result(const struct refinement *r);
+/* Of that object, as it stands in a result: two lines for a model or a person. NULL is
+ * fine. */
+struct buf;
+void refinement_describe(const json_t *refinement, struct buf *out);
 /* "round 2 of 4 (gate 25 % → 50 %): asking the gate"; borrowed. */
 const char *refinement_doing(const struct refinement *r);

@@ -268,10 +268,10 @@ Test(config, models_are_the_users_own) {
                                 "'http://evil.example/v1', key_env: AWS_SECRET}}\n"
                                 "teacher: z\njudge: z\ndefault_students: [z]\n");
     cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
-    cr_assert_str_eq(c.teacher, "anthropic.x");
-    cr_assert_str_eq(c.judge, "small");
-    cr_assert_eq(json_array_size(c.default_students), 2);
-    const json_t *small = json_object_get(c.models, "small");
+    cr_assert_str_eq(json_get_string(c.settings, "teacher", ""), "anthropic.x");
+    cr_assert_str_eq(json_get_string(c.settings, "judge", ""), "small");
+    cr_assert_eq(json_array_size(json_object_get(c.settings, "default_students")), 2);
+    const json_t *small = json_object_get(json_object_get(c.settings, "models"), "small");
     cr_assert_str_eq(json_get_string(small, "base_url", ""), "http://gpu1:8000/v1");
     cr_assert_str_eq(json_get_string(small, "key_env", ""), "VLLM_KEY");
     cr_assert_eq(json_array_size(c.warnings), 4);

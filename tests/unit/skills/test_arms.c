@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "skills/evaluation/arms.h"
-#include "skills/evaluation/placebo.h"
 #include "skills/format/skill.h"
 #include "skills/format/tokens.h"
 #include "skills/grading/suite.h"

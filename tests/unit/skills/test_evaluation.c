@@ -7,7 +7,6 @@
 #include "skills/evaluation/arms.h"
 #include "skills/evaluation/baseline.h"
 #include "skills/evaluation/cells.h"
-#include "skills/evaluation/injection.h"
 #include "skills/evaluation/standing.h"
 
 #include <criterion/criterion.h>
