@@ -41,9 +41,8 @@ json_t *evidence_of_findings(const json_t *findings);
 typedef void grade_check(struct answer *answer, const struct test_case *test,
                          const char *check, const json_t *expected,
                          struct assertions *out);
-grade_check grade_search, grade_equals;             /* grade_text.c */
-grade_check grade_json_schema;                      /* grade_json.c */
-grade_check grade_build_toml, grade_kernel_project; /* grade_build.c */
+grade_check grade_search, grade_equals, grade_json_schema; /* grade_text.c */
+grade_check grade_build_toml, grade_kernel_project;        /* grade_build.c */
 
 /* The CUDA source that kernel_compiles or kernel_passes is about (malloc'ed), or NULL
  * with the assertion added. */

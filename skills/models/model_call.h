@@ -1,8 +1,8 @@
 #pragma once
 /* model_call: one call's way through its attempts. Internal to the model client:
  * model_client.c owns the calls and gives them their turns, model_call.c words, sends and
- * reads an attempt, model_outcome.c decides what an attempt's end means, model_answer.c
- * counts and keeps. */
+ * reads an attempt, model_outcome.c decides what an attempt's end means, counts and
+ * keeps. */
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/http.h"
@@ -113,8 +113,4 @@ const char *call_key(const struct model_call *call); /* of the environment, or N
 /* model_outcome.c */
 void call_conclude(struct model_call *call, const struct http_response *response);
 
-/* model_answer.c */
-void call_count_usage(struct model_call *call); /* of an attempt */
-bool call_fits(struct model_call *call, json_t *value, struct err *err); /* the schema */
-void call_keep_answer(const struct model_call *call);
 bool call_read_cache(struct model_call *call); /* true: it is over */

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "skills/evaluation/statistics.h"
 #include "skills/refinement/patch.h"
-#include "skills/refinement/refine_history.h"
 #include "skills/refinement/refine_prompt.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "skills/refinement/line_map.h"
-#include "skills/refinement/refine_history.h"
 #include "skills/refinement/refine_prompt.h"
 #include "tests/unit/skills/played_students.h"
 
