@@ -185,6 +185,33 @@ def check_internal(tree):
                      if inside(t, "gpu") and t.endswith("_internal.h") and os.path.dirname(t) != os.path.dirname(f)]
 
 
+def check_trace_rules(tree):
+    """What a row of trace_rules.txt takes is known, and is there for every reader that comes to it."""
+    folder = os.path.join(sys.argv[1], "skills", "traces")
+    def raw(name):
+        return open(os.path.join(folder, name), encoding="utf-8").read()
+    rows, rules, sniff = collections.defaultdict(list), raw("trace_rules.txt"), raw("trace_sniff.c")
+    for line in re.sub(r"\n +", " ", rules).splitlines():
+        if line.count(" | ") == 2 and not line.startswith("#"):
+            group, _, taken = line.split(" | ")
+            rows[group].append(taken.split())
+    takers = set(re.findall(r'\{"(\w+)", take_\w+\}', raw("trace_rules.c")))
+    odd = {hooks: set(re.findall(r'\{"([\w-]+)", \w+\}', text)) for text in map(raw, os.listdir(folder))
+           for hooks in re.findall(r"^const struct trace_hooks (\w+)", text, re.M)}
+    readers = re.findall(r'^    \{"[\w-]+", "([\w-]+)", (?:&(\w+)|NULL), .*?, (?:"([\w-]+)"|NULL)\},', sniff, re.M)
+    faults = ["%s: nothing is called %s" % (g, t[0]) for g in rows for t in rows[g] if t[0] not in takers]
+    for first, hooks, rest in readers:
+        reached = {first, rest} - {""}
+        while not reached >= (more := {t[2] for g in reached for t in rows[g] if t[0] in ("each", "with")}):
+            reached |= more
+        faults += ["%s: there is no group %s" % (first, g) for g in sorted(reached) if not rows[g]]
+        faults += ["%s: %s has no odd %s" % (g, hooks, t[1]) for g in reached for t in rows[g]
+                   if t[0] == "odd" and t[1] not in odd.get(hooks, ())]
+    known = {first for first, _, _ in readers}
+    return faults + ["trace_sniff.txt: no reader has the group %s" % g
+                     for g in re.findall(r" \| ([\w-]+)$", raw("trace_sniff.txt"), re.M) if g not in known]
+
+
 PROPERTIES = [
     ("includes follow the arrows of docs/contributing.md", check_arrows),
     ("no folders include each other in a circle", check_include_circles),
@@ -194,6 +221,7 @@ PROPERTIES = [
     ("no function or variable that is not static has a namesake", check_functions),
     ("private headers of gpu/ are called so and stay in their folders", check_internal),
     ("no file is longer than %d lines" % MAX_LINES, check_lines),
+    ("rows of trace rules name groups and functions that are there", check_trace_rules),
 ]
 
 
