@@ -242,8 +242,7 @@ int db_open(const char *path, const struct db_schema *schema, struct db **ret,
         return rc;
     }
     *ret = xcalloc(1, sizeof **ret);
-    (*ret)->handle = handle;
-    (*ret)->set_aside = take(aside);
+    **ret = (struct db){.handle = handle, .set_aside = take(aside)};
     return 0;
 }
 

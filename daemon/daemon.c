@@ -193,19 +193,17 @@ static json_t *strings_json(char *const *list) {
     return array;
 }
 
-static void add_missing(json_t *missing, const char *what, const char *hint) {
-    json_array_append_new(missing, json_pack("{s:o,s:o}", "what", json_clean_z(what),
-                                             "hint", json_clean_z(hint)));
-}
-
 static json_t *status_of(struct daemon *d) {
     autojson *kernels = gpu_status(domain_gpu(d));
     json_t *missing = json_array();
     json_array_extend(missing, json_object_get(kernels, "missing"));
     json_object_del(kernels, "missing");
     if (jobs_problem(d->jobs)) {
-        add_missing(missing, jobs_problem(d->jobs),
-                    "jobs live in this process only; make the state folder writable");
+        json_array_append_new(missing,
+                              json_pack("{s:o,s:s}", "what",
+                                        json_clean_z(jobs_problem(d->jobs)), "hint",
+                                        "jobs live in this process only; make the state "
+                                        "folder writable"));
     }
     return json_pack("{s:s,s:i,s:f,s:{s:o,s:o},s:o,s:{s:O,s:O},s:O,s:o,s:o,s:o}",
                      "version", UPSKILLD_VERSION, "pid", (int)getpid(), "uptime_s",

@@ -92,8 +92,8 @@ static void asking_work(struct asking *a, work_step *work,
 }
 
 /* A cursor that is there must be one of ours. */
-static bool cursor_is_sound(const struct asking *a) {
-    const json_t *cursor = json_object_get(question_params(a->question), "cursor");
+static bool cursor_is_sound(const struct question *q) {
+    const json_t *cursor = json_object_get(question_params(q), "cursor");
     return !cursor ||
            (json_is_string(cursor) && skill_is_cursor(json_string_value(cursor)));
 }
@@ -149,8 +149,7 @@ static void list_go(struct asking *a) {
 }
 
 static void skills_list(void *data, struct question *q) {
-    const struct asking probe = {.question = q};
-    if (cursor_is_sound(&probe)) {
+    if (cursor_is_sound(q)) {
         asking_start(data, q, list_go);
     } else {
         question_refuse(q, -EINVAL, "unknown cursor");
@@ -270,11 +269,10 @@ void skill_read_resource(void *data, const char *uri, struct question *q) {
 }
 
 static bool has_uri(struct question *q) {
-    const struct asking probe = {.question = q};
     const json_t *uri = json_object_get(question_params(q), "uri");
     bool sound =
         json_is_string(uri) && strlen(json_string_value(uri)) == json_string_length(uri);
-    if (!sound || !cursor_is_sound(&probe)) {
+    if (!sound || !cursor_is_sound(q)) {
         question_refuse(q, -EINVAL,
                         sound ? "unknown cursor" : "uri must be a string without U+0000");
         return false;

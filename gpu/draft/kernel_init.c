@@ -9,7 +9,6 @@
 #include "gpu/check/check_input.h"
 #include "gpu/draft/spec_draft.h"
 #include "gpu/kernel_init.operation.h"
-#include "gpu/source/kernel_name.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,7 +37,9 @@ static bool refuse(struct init *s, enum call_fault fault, const char *reason,
 static bool has_name(const struct host_program *p, const struct declaration *k,
                      const char *name) {
     autofree char *own = host_qualified_name(&p->b, k);
-    return kernel_name_ends_with(own, name);
+    size_t len = strcspn(name, "<"), have = strlen(own);
+    return have >= len && memcmp(own + have - len, name, len) == 0 &&
+           (have == len || own[have - len - 1] == ':');
 }
 
 static bool is_own(const struct host_program *p, const struct declaration *k) {

@@ -4,7 +4,6 @@
  * File names in a log are whatever a source made the compiler say. One is trusted only as
  * a key: it is a file of the job, a file beneath CUDA's include folders, a header in
  * memory, or foreign. */
-#include "gpu/facts/slice.h"
 #include "gpu/source/source_set.h"
 #include "protocol/finding.h"
 
@@ -12,6 +11,11 @@
 
 struct kernel_index;
 struct ptx_lines;
+
+struct slice { /* borrowed bytes */
+    const char *at;
+    size_t len;
+};
 
 enum log_origin {
     LOG_NOWHERE,

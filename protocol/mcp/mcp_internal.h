@@ -170,7 +170,7 @@ json_t *mcp_extensions_json(const struct mcp *m);
 struct question *mcp_question_new(const struct mcp_message *msg, bool resource);
 void mcp_questions_stop(struct mcp *m); /* drop every unanswered one, and who waits */
 
-/* --- mcp_resources.c, mcp_prompts.c, mcp_completion.c --- */
+/* --- mcp_resources.c, mcp_prompts.c --- */
 
 bool mcp_has_resources(const struct mcp *m);
 /* The first one whose list can change, or NULL. */

@@ -383,10 +383,6 @@ void rpc_peer_refuse(struct rpc_peer *peer) {
     }
 }
 
-enum frame_mode rpc_peer_mode(const struct rpc_peer *peer) {
-    return peer->mode;
-}
-
 void rpc_peer_allow_batches(struct rpc_peer *peer, bool allow) {
     peer->batches = allow;
 }

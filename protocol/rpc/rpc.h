@@ -75,6 +75,8 @@ struct rpc_events {
 /* Bodies of unanswered requests together: one more that goes beyond is refused. */
 #define RPC_MAX_PENDING_BYTES (256u << 20)
 
+/* Outgoing requests and notifications are framed as the latest message received was, at
+ * first as told here; a response as its request was. */
 struct rpc_peer *rpc_peer_new(enum frame_mode mode, size_t max_body,
                               const struct rpc_events *events, void *data);
 /* Ends every outgoing request with -ECANCELED and forgets the incoming ones (their owners
@@ -92,9 +94,6 @@ void rpc_peer_resume(struct rpc_peer *peer);
 /* Go on without room, refusing requests until there is some: what would be read next may
  * be what the earlier requests wait for. */
 void rpc_peer_refuse(struct rpc_peer *peer);
-/* The framing of the latest message received (or the one given to rpc_peer_new). Outgoing
- * requests and notifications use it; a response uses its request's. */
-enum frame_mode rpc_peer_mode(const struct rpc_peer *peer);
 /* Batches are an error unless allowed (MCP 2025-03-26 demands them). */
 void rpc_peer_allow_batches(struct rpc_peer *peer, bool allow);
 /* Attachments (frame.h) are an error unless allowed: then they have at most
@@ -126,7 +125,6 @@ enum frame_mode rpc_call_mode(const struct rpc_call *call);
  */
 typedef void rpc_cancelled(struct rpc_call *call, void *data);
 void rpc_call_on_cancel(struct rpc_call *call, rpc_cancelled *cb, void *data);
-bool rpc_call_is_cancelled(const struct rpc_call *call);
 
 /* Each ends the call and frees it. Values are stolen (NULL result = null). */
 void rpc_reply(struct rpc_call *call, json_t *result);

@@ -184,10 +184,6 @@ enum frame_mode rpc_call_mode(const struct rpc_call *call) {
     return call->mode;
 }
 
-bool rpc_call_is_cancelled(const struct rpc_call *call) {
-    return call->cancelled;
-}
-
 void rpc_call_cancel(struct rpc_call *call) {
     if (call->cancelled) {
         return;

@@ -7,8 +7,9 @@
 #include <string.h>
 
 static void on_cancelled(struct rpc_call *call, void *data) {
-    (void)call;
-    ((struct end *)data)->cancelled++;
+    struct end *end = data;
+    end->cancelled++;
+    end->last_cancelled = call;
 }
 
 static void on_request(struct rpc_call *call, void *data) {

@@ -13,6 +13,7 @@ struct end {
     struct rpc_call *held[8];
     size_t held_count;
     unsigned cancelled, droppable, dropped;
+    struct rpc_call *last_cancelled;
     struct rpc_parse *parse;
     const char *feed_on_send;
     const char *borrowed; /* the bytes that were attached last */
