@@ -90,32 +90,27 @@ void cuda_memory_free(struct cuda_memory *m) {
 
 /* --- copies --- */
 
+static int copied(struct cuda_memory *m, int code, const char *what, struct err *err) {
+    int r = cuda_context_check(m->context, code, what, err);
+    return r ? r : cuda_context_wait(m->context, what, err);
+}
+
 static int copy_in(struct cuda_memory *m, cuda_address to, const void *from, uint64_t len,
                    struct err *err) {
     struct cuda_context *c = m->context;
-    static const char what[] = "copying to the device";
-    if (!len) {
-        return 0;
-    }
-    int r = cuda_context_usable(c, err);
-    r = r ? r
-          : cuda_context_check(c, c->api->copy_to_device(to, from, len, c->stream), what,
-                               err);
-    return r ? r : cuda_context_wait(c, what, err);
+    int r = len ? cuda_context_usable(c, err) : 0;
+    return r || !len ? r
+                     : copied(m, c->api->copy_to_device(to, from, len, c->stream),
+                              "copying to the device", err);
 }
 
 static int copy_out(struct cuda_memory *m, void *to, cuda_address from, uint64_t len,
                     struct err *err) {
     struct cuda_context *c = m->context;
-    static const char what[] = "copying from the device";
-    if (!len) {
-        return 0;
-    }
-    int r = cuda_context_usable(c, err);
-    r = r ? r
-          : cuda_context_check(c, c->api->copy_to_host(to, from, len, c->stream), what,
-                               err);
-    return r ? r : cuda_context_wait(c, what, err);
+    int r = len ? cuda_context_usable(c, err) : 0;
+    return r || !len ? r
+                     : copied(m, c->api->copy_to_host(to, from, len, c->stream),
+                              "copying from the device", err);
 }
 
 /* --- buffers --- */

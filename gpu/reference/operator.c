@@ -261,10 +261,6 @@ int operator_call_infer(struct operator_call *c, struct err *err) {
     return r < 0 ? r : c->op->infer(c);
 }
 
-double operator_flops(const struct operator_call *c) {
-    return c->flops;
-}
-
 static void read_input(struct operator_array *a) {
     if (a->name && a->data && !a->v) {
         a->v = xcalloc(a->count ? (size_t)a->count : 1, sizeof *a->v);

@@ -130,6 +130,4 @@ int operator_call_infer(struct operator_call *c, struct err *err);
  * outside its dimension. */
 int operator_call_compute(struct operator_call *c, struct operator_budget *budget,
                           struct err *err);
-/* Floating-point operations of an inferred call, for a roofline. */
-double operator_flops(const struct operator_call *c);
 void operator_call_finish(struct operator_call *c);

@@ -112,7 +112,7 @@ struct backend_class {
      * NULL: nothing did, or it has none. May be NULL. Valid until the close. */
     const char *(*trouble)(const struct backend *b, const char **ret_hint);
     json_t *(*findings)(const struct backend *b, uint64_t *ret_omitted); /* new */
-    json_t *(*counters)(const struct backend *b); /* new, or NULL */
+    json_t *(*counters)(const struct backend *b); /* new, or NULL; may be NULL */
     const char *(*printed)(const struct backend *b);
     uint64_t (*spent)(const struct backend *b); /* lane-instructions */
     /* What of the race check was left out, in words, or NULL. May be NULL. */

@@ -230,33 +230,20 @@ static int cuda_tensor_map(struct backend *b, const struct tensor_map *map,
 
 /* --- textures and surfaces --- */
 
-static enum cuda_array_format image_format(enum tensor_type type) {
-    switch (type) {
-    case TENSOR_FLOAT32:
-        return CUDA_ARRAY_FLOAT;
-    case TENSOR_FLOAT16:
-        return CUDA_ARRAY_HALF;
-    case TENSOR_INT8:
-        return CUDA_ARRAY_INT8;
-    case TENSOR_INT16:
-        return CUDA_ARRAY_INT16;
-    case TENSOR_INT32:
-        return CUDA_ARRAY_INT32;
-    case TENSOR_UINT8:
-        return CUDA_ARRAY_UINT8;
-    case TENSOR_UINT16:
-        return CUDA_ARRAY_UINT16;
-    default:
-        return CUDA_ARRAY_UINT32;
-    }
-}
+/* Of the types that a texture may show (spec_texture_check). */
+static const enum cuda_array_format image_formats[TENSOR_TYPES] = {
+    [TENSOR_FLOAT32] = CUDA_ARRAY_FLOAT, [TENSOR_FLOAT16] = CUDA_ARRAY_HALF,
+    [TENSOR_INT8] = CUDA_ARRAY_INT8,     [TENSOR_INT16] = CUDA_ARRAY_INT16,
+    [TENSOR_INT32] = CUDA_ARRAY_INT32,   [TENSOR_UINT8] = CUDA_ARRAY_UINT8,
+    [TENSOR_UINT16] = CUDA_ARRAY_UINT16, [TENSOR_UINT32] = CUDA_ARRAY_UINT32,
+};
 
 static int cuda_image(struct backend *b, const struct texture *t, uint64_t address,
                       uint64_t *ret_handle, struct err *err) {
     bool integers = !tensor_type_float(t->type) && !t->reads_floats;
     struct cuda_view image = {
         .address = address,
-        .format = image_format(t->type),
+        .format = image_formats[t->type],
         .element_bytes = (unsigned)tensor_type_bytes(t->type) * t->channels,
         .channels = t->channels,
         .rank = t->rank,
@@ -435,11 +422,6 @@ static json_t *cuda_findings(const struct backend *b, uint64_t *ret_omitted) {
     return json_incref(b->findings);
 }
 
-static json_t *cuda_counters(const struct backend *b) {
-    (void)b;
-    return NULL;
-}
-
 static const char *cuda_printed(const struct backend *b) {
     return b->printed.data;
 }
@@ -469,7 +451,6 @@ const struct backend_class backend_cuda = {
     .stop = cuda_stop,
     .trouble = cuda_trouble,
     .findings = cuda_findings,
-    .counters = cuda_counters,
     .printed = cuda_printed,
     .spent = cuda_spent,
 };

@@ -156,33 +156,19 @@ static int emulator_params(struct backend *b, const char *entry, struct kernel_p
     return module_params(b->module, entry, ret, max, ret_block_bytes);
 }
 
-static enum ptx_type image_type(enum tensor_type type) {
-    switch (type) {
-    case TENSOR_FLOAT32:
-        return PTX_F32;
-    case TENSOR_FLOAT16:
-        return PTX_F16;
-    case TENSOR_INT8:
-        return PTX_S8;
-    case TENSOR_INT16:
-        return PTX_S16;
-    case TENSOR_INT32:
-        return PTX_S32;
-    case TENSOR_UINT8:
-        return PTX_U8;
-    case TENSOR_UINT16:
-        return PTX_U16;
-    default:
-        return PTX_U32;
-    }
-}
+/* Of the types that a texture may show (spec_texture_check). */
+static const enum ptx_type image_types[TENSOR_TYPES] = {
+    [TENSOR_FLOAT32] = PTX_F32, [TENSOR_FLOAT16] = PTX_F16, [TENSOR_INT8] = PTX_S8,
+    [TENSOR_INT16] = PTX_S16,   [TENSOR_INT32] = PTX_S32,   [TENSOR_UINT8] = PTX_U8,
+    [TENSOR_UINT16] = PTX_U16,  [TENSOR_UINT32] = PTX_U32,
+};
 
 /* The machine's images are views: there is nothing to copy. */
 static int emulator_image(struct backend *b, const struct texture *t, uint64_t address,
                           uint64_t *ret_handle, struct err *err) {
     struct machine_image own = {
         .address = address,
-        .type = image_type(t->type),
+        .type = image_types[t->type],
         .channels = t->channels,
         .rank = t->rank,
         .layers = t->layers,

@@ -284,10 +284,8 @@ static void compare_multisets(struct comparing *c) {
 /* --- the answer --- */
 
 static json_t *bits_json(enum tensor_type type, const void *data, uint64_t i) {
-    char text[24];
-    snprintf(text, sizeof text, "0x%0*" PRIx64, (int)(2 * tensor_type_bytes(type)),
-             tensor_bits(type, data, i));
-    return json_string(text);
+    return json_sprintf("0x%0*" PRIx64, (int)(2 * tensor_type_bytes(type)),
+                        tensor_bits(type, data, i));
 }
 
 static json_t *index_json(const uint64_t *at, size_t rank) {

@@ -164,9 +164,8 @@ int course_kernel(struct course *run, struct trial *t, size_t i, unsigned k) {
     run_notes_trial(run->notes, &run->cases[i], added ? i - run->case_count : i,
                     added ? run->added_count : run->case_count, k,
                     added ? 1 : spec->trials, added);
-    int r = trial_run(t, run->class, &run->cases[i], spec->launches,
-                      run->cases[i].launches, spec->launch_count,
-                      trial_seed(run->seed, i, k), &run->kernel, &problem);
+    int r = trial_run(t, run->class, &run->cases[i], trial_seed(run->seed, i, k),
+                      &run->kernel, &problem);
     if (t->backend) {
         run->spent += run->class->spent(t->backend);
         run_report_observe(&run->report, t, k);
@@ -189,13 +188,10 @@ int course_kernel(struct course *run, struct trial *t, size_t i, unsigned k) {
 
 static int run_reference(struct course *run, struct expectation *ret, size_t i,
                          uint64_t seed) {
-    const struct kernel_spec *spec = &run->spec;
     struct trial_problem problem = {0};
     struct trial t;
     run->reference.instructions = course_budget_left(run);
-    int r = trial_run(&t, run->class, &run->cases[i], spec->reference,
-                      run->cases[i].reference, spec->reference_count, seed,
-                      &run->reference, &problem);
+    int r = trial_run(&t, run->class, &run->cases[i], seed, &run->reference, &problem);
     if (t.backend) {
         run->spent += run->class->spent(t.backend);
     }

@@ -254,7 +254,7 @@ void run_report_observe(struct run_report *r, const struct trial *t, unsigned tr
         r->printed = json_clean_z(text);
     }
     uint64_t spent = t->class->spent(t->backend);
-    if (!trial && spent >= r->counted) {
+    if (t->class->counters && !trial && spent >= r->counted) {
         json_decref(r->counters);
         r->counters = t->class->counters(t->backend);
         r->counted = spent;

@@ -81,8 +81,7 @@ static bool run_case(struct course *c, size_t i, json_t *answer, struct err *err
     struct trial t = {0};
     struct trial_problem problem = {0};
     uint64_t own = trial_seed(c->seed, i, 0);
-    int r = trial_run(&t, c->class, &c->cases[i], c->spec.launches, c->cases[i].launches,
-                      c->spec.launch_count, own, &c->options, &problem);
+    int r = trial_run(&t, c->class, &c->cases[i], own, &c->options, &problem);
     json_decref(problem.unsupported);
     if (r < 0) {
         err_set(err, -EIO, "%s", problem.err.msg);

@@ -251,10 +251,6 @@ bool trials_stopped(void) {
     return stopped;
 }
 
-static const char *launch_code(enum backend_end end) {
-    return end == BACKEND_REFUSED ? "launch_refused" : "launch_error";
-}
-
 /* What a launch takes by value from a buffer, once the launches before it are over. */
 struct trial_contents {
     size_t launch;
@@ -331,20 +327,24 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
 }
 
 int trial_open(struct trial *ret, const struct backend_class *class,
-               const struct spec_case *check, const struct spec_launch *launches,
-               const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+               const struct spec_case *check, uint64_t seed,
                const struct trial_options *options, struct trial_problem *problem) {
+    const struct kernel_spec *spec = check->spec;
+    bool other = options->is_reference;
+    const struct spec_launch *launches = other ? spec->reference : spec->launches;
+    const struct case_launch *shapes = other ? check->reference : check->launches;
+    size_t count = other ? spec->reference_count : spec->launch_count;
     *ret = (struct trial){.class = class,
                           .check = check,
                           .seed = seed,
                           .notes = options->notes,
                           .is_reference = options->is_reference};
-    if (open_backend(ret, launches, launch_count, options, problem) < 0 ||
+    if (open_backend(ret, launches, count, options, problem) < 0 ||
         place_buffers(ret, problem) < 0) {
         return -1;
     }
-    ret->launches = xcalloc(launch_count, sizeof *ret->launches);
-    for (; ret->launch_count < launch_count; ret->launch_count++) {
+    ret->launches = xcalloc(count, sizeof *ret->launches);
+    for (; ret->launch_count < count; ret->launch_count++) {
         size_t i = ret->launch_count;
         if (prepare_launch(ret, &launches[i], &shapes[i], options, &ret->launches[i],
                            problem) < 0) {
@@ -372,7 +372,7 @@ static int trial_launch(struct trial *t, struct trial_problem *problem) {
     }
     run_notes_launch(t->notes, NULL, NULL);
     return t->end == BACKEND_REFUSED
-               ? backend_problem(t, problem, "launch", launch_code(t->end))
+               ? backend_problem(t, problem, "launch", "launch_refused")
                : 0;
 }
 
@@ -387,11 +387,9 @@ int trial_again(struct trial *t, uint64_t seed, struct trial_problem *problem) {
 }
 
 int trial_run(struct trial *ret, const struct backend_class *class,
-              const struct spec_case *check, const struct spec_launch *launches,
-              const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+              const struct spec_case *check, uint64_t seed,
               const struct trial_options *options, struct trial_problem *problem) {
-    int r = trial_open(ret, class, check, launches, shapes, launch_count, seed, options,
-                       problem);
+    int r = trial_open(ret, class, check, seed, options, problem);
     return r < 0 ? r : trial_launch(ret, problem);
 }
 

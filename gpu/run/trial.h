@@ -51,16 +51,15 @@ struct trial_problem {
 
 /* The mangled name of what a launch launches; NULL. Borrowed. */
 const char *trial_symbol(const struct trial_options *o, const struct spec_launch *launch);
-/* Open, allocate, fill and launch. 0 when every launch was carried out to some end
+/* Open, allocate, fill and launch: the spec's launches, or where the options say so the
+ * reference's. 0 when every launch was carried out to some end
  * (trial->end of the last one); else -1 with problem filled. Finish it in both cases. */
 int trial_run(struct trial *ret, const struct backend_class *class,
-              const struct spec_case *check, const struct spec_launch *launches,
-              const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+              const struct spec_case *check, uint64_t seed,
               const struct trial_options *options, struct trial_problem *problem);
 /* The first half of it: everything is placed, nothing launched. */
 int trial_open(struct trial *ret, const struct backend_class *class,
-               const struct spec_case *check, const struct spec_launch *launches,
-               const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+               const struct spec_case *check, uint64_t seed,
                const struct trial_options *options, struct trial_problem *problem);
 /* Once more in the same memory and with the same loaded module: first contents are
  * restored, those of another seed, and the launches carried out. */

@@ -18,8 +18,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 
 /* Lane-instructions of all trials: some seconds of one core. */
 #define DEFAULT_INSTRUCTIONS 8000000000ull
@@ -430,6 +432,20 @@ static void warn_self_reference(struct course *run) {
 
 void validate_stop(void) {
     trials_stop();
+}
+
+static void on_alarm(int sig) {
+    (void)sig;
+    validate_stop();
+}
+
+uint64_t validate_stop_after(unsigned ms) {
+    const struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    const struct itimerval timer = {
+        .it_value = {.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000}};
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)setitimer(ITIMER_REAL, &timer, NULL);
+    return clock_ms() + ms;
 }
 
 /* Of the cases that were asked for: with an added one's odd sizes any quotient rounds. */

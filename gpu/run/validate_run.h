@@ -35,3 +35,5 @@ json_t *validate_run(const json_t *request, const struct backend_class *backend,
 /* Ends the run that is going on as a time-out with what it has. Async-signal-safe; any
  * thread. */
 void validate_stop(void);
+/* The same after so long, by SIGALRM; the clock_ms at which that is. */
+uint64_t validate_stop_after(unsigned ms);

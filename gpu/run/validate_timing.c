@@ -56,8 +56,7 @@ static void time_reference(struct timed *timed) {
     struct trial_problem problem = {0};
     struct trial t;
     autojson *timing = NULL;
-    int r = trial_open(&t, run->class, c, run->spec.reference, c->reference,
-                       run->spec.reference_count, course_repeat_seed(run, timed->i, 3),
+    int r = trial_open(&t, run->class, c, course_repeat_seed(run, timed->i, 3),
                        &run->reference, &problem);
     r = r < 0 ? r : measure(run, &t, 60, &timing, &problem.err);
     double own = median_of(timed->timing), reference = median_of(timing);
@@ -142,8 +141,7 @@ static void time_kernel(struct timed *timed) {
     struct trial_problem problem = {0};
     struct trial t;
     autojson *facts = NULL;
-    int r = trial_open(&t, run->class, c, run->spec.launches, c->launches,
-                       run->spec.launch_count, course_repeat_seed(run, timed->i, 1),
+    int r = trial_open(&t, run->class, c, course_repeat_seed(run, timed->i, 1),
                        &run->kernel, &problem);
     if (r < 0) {
         run_report_note(&run->report, "not_timed", "warning", NULL, "%s",

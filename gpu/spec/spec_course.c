@@ -67,12 +67,6 @@ static int read_benchmark(struct spec_reader *r, const json_t *json) {
     return n;
 }
 
-static int read_work(struct spec_reader *r, const json_t *value, const char *at,
-                     const json_t **ret) {
-    *ret = value;
-    return value ? spec_check_size(r, value, at) : 0;
-}
-
 static int read_roofline(struct spec_reader *r, const json_t *json) {
     struct spec_roofline *ret = &r->spec->roofline;
     const char *type = json_get_string(json, "type", NULL);
@@ -91,10 +85,10 @@ static int read_roofline(struct spec_reader *r, const json_t *json) {
     if (json_object_get(json, "type") && ret->type == TENSOR_TYPES) {
         return err_set(r->err, -EINVAL, "roofline.type: a type like float16 is expected");
     }
-    int n = read_work(r, json_object_get(json, "flops"), "roofline.flops", &ret->flops);
-    return n < 0 ? n
-                 : read_work(r, json_object_get(json, "bytes"), "roofline.bytes",
-                             &ret->bytes);
+    ret->flops = json_object_get(json, "flops");
+    ret->bytes = json_object_get(json, "bytes");
+    int n = ret->flops ? spec_check_size(r, ret->flops, "roofline.flops") : 0;
+    return n < 0 || !ret->bytes ? n : spec_check_size(r, ret->bytes, "roofline.bytes");
 }
 
 /* "GPU-…", "MIG-…" or an ordinal. */

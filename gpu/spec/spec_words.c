@@ -26,6 +26,15 @@ static const char *meant_by(const struct word *words, const char *said) {
     return NULL;
 }
 
+/* Where something was meant; else "". */
+static const char *ask_whether(const char *meant, char *ret, size_t size) {
+    ret[0] = '\0';
+    if (meant) {
+        snprintf(ret, size, "; did you mean \"%s\"?", meant);
+    }
+    return ret;
+}
+
 /* Edits that still make the same word. */
 static unsigned edits_allowed(size_t len) {
     return len < 4 ? 0 : len < 8 ? 1 : len < 12 ? 2 : 3;
@@ -93,11 +102,7 @@ const char *spec_words_type(const char *name, char *ret, size_t size) {
     if (!meant && tensor_type_find(bare) != TENSOR_TYPES) {
         meant = bare;
     }
-    ret[0] = '\0';
-    if (meant) {
-        snprintf(ret, size, "; did you mean \"%s\"?", meant);
-    }
-    return ret;
+    return ask_whether(meant, ret, size);
 }
 
 /* --- first contents --- */
@@ -189,10 +194,8 @@ static const char *function_meant(const char *name) {
 
 const char *spec_words_expression(const char *name, char *ret, size_t size) {
     const char *meant = function_meant(name);
-    ret[0] = '\0';
-    if (meant) {
-        snprintf(ret, size, "; did you mean \"%s\"?", meant);
-    } else if (operator_find(name)) {
+    ask_whether(meant, ret, size);
+    if (!meant && operator_find(name)) {
         snprintf(ret, size,
                  "; it is a built-in operator of whole tensors: \"expect\": "
                  "{\"op\": \"%s\"}",
@@ -202,10 +205,5 @@ const char *spec_words_expression(const char *name, char *ret, size_t size) {
 }
 
 const char *spec_words_size_function(const char *name, char *ret, size_t size) {
-    const char *meant = meant_by(spec_size_functions, name);
-    ret[0] = '\0';
-    if (meant) {
-        snprintf(ret, size, "; did you mean \"%s\"?", meant);
-    }
-    return ret;
+    return ask_whether(meant_by(spec_size_functions, name), ret, size);
 }

@@ -343,18 +343,11 @@ int npy_write_header(struct buf *out, enum tensor_type type, const int64_t *shap
         buf_addc(&text, ' ');
     }
     buf_addc(&text, '\n');
-    const unsigned char head[PREAMBLE] = {0x93,
-                                          'N',
-                                          'U',
-                                          'M',
-                                          'P',
-                                          'Y',
-                                          1,
-                                          0,
-                                          (unsigned char)text.len,
-                                          (unsigned char)(text.len >> 8)};
+    const unsigned char size[] = {(unsigned char)text.len,
+                                  (unsigned char)(text.len >> 8)};
     size_t before = out->len;
-    if (buf_add(out, head, sizeof head) < 0 || buf_add(out, text.data, text.len) < 0) {
+    if (buf_add(out, "\x93NUMPY\1\0", PREAMBLE - sizeof size) < 0 ||
+        buf_add(out, size, sizeof size) < 0 || buf_add(out, text.data, text.len) < 0) {
         out->len = before;
         return -EMSGSIZE;
     }

@@ -7,8 +7,8 @@
 
 /* --- random bits --- */
 
-static inline void philox(const uint32_t counter[static 4], const uint32_t key[static 2],
-                          uint32_t ret[static 4]) {
+inline void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
+                       uint32_t ret[static 4]) {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
     uint32_t k0 = key[0], k1 = key[1];
     for (int round = 0; round < 10; round++) {
@@ -26,11 +26,6 @@ static inline void philox(const uint32_t counter[static 4], const uint32_t key[s
     ret[3] = c3;
 }
 
-void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
-                uint32_t ret[static 4]) {
-    philox(counter, key, ret);
-}
-
 struct draw {
     uint64_t bits[2];
 };
@@ -42,7 +37,7 @@ static inline struct draw draw_at(uint64_t seed, uint32_t stream, uint64_t i,
     const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
     const uint32_t counter[4] = {(uint32_t)i, (uint32_t)(i >> 32), stream, retry};
     uint32_t out[4];
-    philox(counter, key, out);
+    philox4x32(counter, key, out);
     return (struct draw){
         {out[0] | (uint64_t)out[1] << 32, out[2] | (uint64_t)out[3] << 32}};
 }

@@ -85,9 +85,8 @@ static json_t *limits_of(const struct kernel_spec *spec) {
 }
 
 json_t *validate_params(const struct kernel_spec *spec, uint64_t seed) {
-    char text[24];
-    snprintf(text, sizeof text, "0x%016" PRIx64, seed);
-    return json_pack("{s:s, s:o}", "seed", text, "limits", limits_of(spec));
+    return json_pack("{s:o, s:o}", "seed", json_sprintf("0x%016" PRIx64, seed), "limits",
+                     limits_of(spec));
 }
 
 /* The spec without what was compiled from it. */

@@ -43,7 +43,8 @@ static void words_add(struct words *w, const char *item) {
 
 /* The cheapest optimisation came with 12.9; before, quick is simply not quicker. */
 static bool is_understood(const struct compile_room *room, const char *option) {
-    int major = nvrtc_major(room->nvrtc), minor = nvrtc_minor(room->nvrtc);
+    int major, minor;
+    nvrtc_version(room->nvrtc, &major, &minor);
     bool has_fast = major > 12 || (major == 12 && minor >= 9);
     return has_fast || strncmp(option, "--Ofast-compile", 15) != 0;
 }

@@ -74,13 +74,10 @@ enum cuda_child_state cuda_child_start(struct cuda_child *child, struct err *err
 
 static json_t *devices_failed(json_t *answer, int code, const char *message) {
     const char *hint = code ? cuda_code_hint(code) : "";
-    json_t *error =
-        json_pack("{s:s, s:o}", "code", code ? cuda_code_name(code) : "no_gpu", "message",
-                  json_clean_z(message));
-    if (*hint) {
-        json_object_set_new(error, "hint", json_string(hint));
-    }
-    json_object_set_new(answer, "error", error);
+    json_object_set_new(answer, "error",
+                        json_pack("{s:s, s:o, s:s*}", "code",
+                                  code ? cuda_code_name(code) : "no_gpu", "message",
+                                  json_clean_z(message), "hint", *hint ? hint : NULL));
     return answer;
 }
 

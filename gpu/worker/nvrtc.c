@@ -99,12 +99,9 @@ int nvrtc_open(const struct toolkit *toolkit, struct nvrtc **ret, struct err *er
     return 0;
 }
 
-int nvrtc_major(const struct nvrtc *n) {
-    return n->major;
-}
-
-int nvrtc_minor(const struct nvrtc *n) {
-    return n->minor;
+void nvrtc_version(const struct nvrtc *n, int *ret_major, int *ret_minor) {
+    *ret_major = n->major;
+    *ret_minor = n->minor;
 }
 
 /* One of the program's outputs: NULL when it is absent, empty or absurdly large. */

@@ -21,8 +21,7 @@ enum nvrtc_code { /* nvrtcResult, as far as we tell them apart */
 /* -ENOENT when the library (or its builtins beside it) cannot be loaded, -EINVAL when it
  * lacks a function; err says which. */
 int nvrtc_open(const struct toolkit *toolkit, struct nvrtc **ret, struct err *err);
-int nvrtc_major(const struct nvrtc *n);
-int nvrtc_minor(const struct nvrtc *n);
+void nvrtc_version(const struct nvrtc *n, int *ret_major, int *ret_minor);
 
 struct nvrtc_input {
     const char *text; /* NUL-terminated */

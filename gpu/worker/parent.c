@@ -21,9 +21,9 @@ static void parent_clear(struct parent *p) {
 }
 
 void parents_init(struct worker *w) {
-    parent_clear(&w->plain);
-    for (size_t i = 0; i < WORKER_PREFIXES; i++) {
-        parent_clear(&w->prefixes[i]);
+    for (size_t i = 0; i < ARRAY_LEN(w->parents); i++) {
+        w->parents[i] = i ? &w->prefixes[i - 1] : &w->plain;
+        parent_clear(w->parents[i]);
     }
 }
 
@@ -164,11 +164,10 @@ static void parent_fail(struct worker *w, struct parent *p, int status, const ch
 }
 
 bool parents_reaped(struct worker *w, int pid) {
-    struct parent *all[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        if (all[i]->pid == pid && all[i]->state != PARENT_NONE) {
-            all[i]->pid = 0;
-            parent_fail(w, all[i], -EPIPE, "the compiler's parent process ended");
+    for (size_t i = 0; i < ARRAY_LEN(w->parents); i++) {
+        if (w->parents[i]->pid == pid && w->parents[i]->state != PARENT_NONE) {
+            w->parents[i]->pid = 0;
+            parent_fail(w, w->parents[i], -EPIPE, "the compiler's parent process ended");
             return true;
         }
     }
@@ -176,14 +175,13 @@ bool parents_reaped(struct worker *w, int pid) {
 }
 
 void parents_kill(struct worker *w) {
-    struct parent *all[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        if (all[i]->pid > 0) {
-            (void)kill(all[i]->pid, SIGKILL);
+    for (size_t i = 0; i < ARRAY_LEN(w->parents); i++) {
+        if (w->parents[i]->pid > 0) {
+            (void)kill(w->parents[i]->pid, SIGKILL);
         }
-        if (all[i]->socket >= 0) {
-            close(all[i]->socket);
-            all[i]->socket = -1;
+        if (w->parents[i]->socket >= 0) {
+            close(w->parents[i]->socket);
+            w->parents[i]->socket = -1;
         }
     }
 }
@@ -428,17 +426,15 @@ static void parent_read(struct worker *w, struct parent *p) {
 }
 
 void parents_read(struct worker *w) {
-    parent_read(w, &w->plain);
-    for (size_t i = 0; i < WORKER_PREFIXES; i++) {
-        parent_read(w, &w->prefixes[i]);
+    for (size_t i = 0; i < ARRAY_LEN(w->parents); i++) {
+        parent_read(w, w->parents[i]);
     }
 }
 
 uint64_t parents_tick(struct worker *w, uint64_t now) {
     uint64_t next = UINT64_MAX;
-    struct parent *all[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        struct parent *p = all[i];
+    for (size_t i = 0; i < ARRAY_LEN(w->parents); i++) {
+        struct parent *p = w->parents[i];
         uint64_t due = p->state == PARENT_STARTING ? p->deadline_ms
                        : p->state == PARENT_READY && p->key[0]
                            ? p->used_ms + PREFIX_IDLE_MS
@@ -469,10 +465,9 @@ static long resident_bytes(int pid) {
 }
 
 json_t *parents_to_json(const struct worker *w) {
-    const struct parent *all[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
     json_t *list = json_array();
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        const struct parent *p = all[i];
+    for (size_t i = 0; i < ARRAY_LEN(w->parents); i++) {
+        const struct parent *p = w->parents[i];
         if (p->state == PARENT_NONE) {
             continue;
         }

@@ -27,7 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 enum {
@@ -368,11 +367,6 @@ _Noreturn void sanitize_child_run(int supervisor, int socket) {
 
 /* --- the target --- */
 
-static void on_alarm(int sig) {
-    (void)sig;
-    validate_stop();
-}
-
 static json_t *target_run(const json_t *request, uint64_t until_ms) {
     const json_t *spec = json_object_get(request, "spec");
     struct err err = {0};
@@ -393,13 +387,8 @@ _Noreturn void sanitized_child_run(const char *folder, unsigned wall_ms) {
     struct child_job job;
     autofree char *request_path = path_join(folder, "request");
     autofree char *path = ran_path(folder);
-    const struct itimerval timer = {
-        .it_value = {.tv_sec = wall_ms / 1000,
-                     .tv_usec = (suseconds_t)(wall_ms % 1000) * 1000}};
-    uint64_t until = clock_ms() + wall_ms;
+    uint64_t until = validate_stop_after(wall_ms);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    (void)signal(SIGALRM, on_alarm);
-    (void)setitimer(ITIMER_REAL, &timer, NULL);
     if (file_read(request_path, &text, NULL) < 0) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }

@@ -1,7 +1,6 @@
 #include "gpu/worker/validate_child.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -17,29 +16,15 @@
 #include "gpu/worker/validation.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 enum { EARLIER_MS = 600 }; /* before the supervisor would kill it */
 
 /* --- time --- */
 
-static void on_alarm(int sig) {
-    (void)sig;
-    validate_stop();
-}
-
-/* Returns clock_ms at which it rings. */
-static uint64_t alarm_set(unsigned wall_ms) {
-    unsigned ms = wall_ms > 2 * EARLIER_MS ? wall_ms - EARLIER_MS : wall_ms / 2 + 1;
-    const struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
-    const struct itimerval timer = {
-        .it_value = {.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000}};
-    (void)sigaction(SIGALRM, &action, NULL);
-    (void)setitimer(ITIMER_REAL, &timer, NULL);
-    return clock_ms() + ms;
+static unsigned time_for(unsigned wall_ms) {
+    return wall_ms > 2 * EARLIER_MS ? wall_ms - EARLIER_MS : wall_ms / 2 + 1;
 }
 
 /* --- which backend --- */
@@ -132,7 +117,7 @@ static json_t *validate(struct child_job *job, int socket, bool *ret_on_device) 
     autojson *request = child_job_request(job, job->head);
     child_job_finish(job);
     validate_limits_read(&limits, json_object_get(request, "limits"));
-    choose(&choice, request, &limits, alarm_set(limits.wall_ms));
+    choose(&choice, request, &limits, validate_stop_after(time_for(limits.wall_ms)));
     *ret_on_device = choice.refused || choice.state == CUDA_CHILD_READY;
     if (choice.refused) {
         return json_pack("{s:o}", "driver_refused", json_clean_z(choice.why.msg));

@@ -68,6 +68,10 @@ static void end_cancelled(struct validation *v) {
               "the validation was cancelled");
 }
 
+static void end_with(struct validation *v, json_t *answer) {
+    rpc_reply(validation_free(v), answer);
+}
+
 static json_t *devices_of_death(const struct validation *v) {
     return json_pack("{s:[], s:{s:s, s:s}}", "devices", "error", "code", "no_gpu",
                      "message",
@@ -196,7 +200,7 @@ static void take_answer(struct validation *v, struct worker_child *child) {
         json_decref(answer);
         validation_run(v->worker, v);
     } else {
-        rpc_reply(validation_free(v), answer);
+        end_with(v, answer);
     }
 }
 
@@ -211,13 +215,11 @@ static void on_ended(void *owner, struct worker_child *child) {
         run_after_trial(v, trial);
     } else if (v->answer) {
         autojson *report = report_read(v, child);
-        json_t *answer = validation_sanitized(v, report, child->status);
-        rpc_reply(validation_free(v), answer);
+        end_with(v, validation_sanitized(v, report, child->status));
     } else if (ended_well && is_whole(v, child)) {
         take_answer(v, child);
     } else {
-        json_t *answer = answer_of_death(v, child->status);
-        rpc_reply(validation_free(v), answer);
+        end_with(v, answer_of_death(v, child->status));
     }
 }
 
@@ -252,9 +254,8 @@ static void leave_behind(struct validation *v) {
     } else if (v->in_trial) {
         run_after_trial(v, NULL);
     } else {
-        json_t *answer =
-            v->answer ? validation_sanitized(v, NULL, 0) : answer_of_death(v, SIGKILL);
-        rpc_reply(validation_free(v), answer);
+        end_with(v, v->answer ? validation_sanitized(v, NULL, 0)
+                              : answer_of_death(v, SIGKILL));
     }
 }
 
@@ -346,8 +347,7 @@ static void validation_run(struct worker *w, struct validation *v) {
     struct worker_child *child = worker_child_new(w, NULL, &end);
     if (!child) {
         if (v->answer) {
-            json_t *answer = validation_sanitized(v, NULL, 0);
-            rpc_reply(validation_free(v), answer);
+            end_with(v, validation_sanitized(v, NULL, 0));
         } else {
             rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,
                       "no process could be made: %s", strerror(errno));

@@ -178,13 +178,12 @@ static void signals_read(struct worker *w) {
 
 static size_t polls_fill(const struct worker *w, struct pollfd *polls) {
     bool full = w->pending > PENDING_ENOUGH;
-    const struct parent *parents[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
     size_t n = 0;
     polls[n++] = (struct pollfd){.fd = full ? -1 : w->in, .events = POLLIN};
     polls[n++] = (struct pollfd){.fd = w->signals, .events = POLLIN};
     polls[n++] = (struct pollfd){.fd = w->outputs ? w->out : -1, .events = POLLOUT};
-    for (size_t i = 0; i < ARRAY_LEN(parents); i++) {
-        polls[n++] = (struct pollfd){.fd = parents[i]->socket, .events = POLLIN};
+    for (size_t i = 0; i < ARRAY_LEN(w->parents); i++) {
+        polls[n++] = (struct pollfd){.fd = w->parents[i]->socket, .events = POLLIN};
     }
     for (const struct worker_child *c = w->children;
          c && n < FIXED_POLLS + WORKER_MAX_CHILDREN; c = c->next) {
@@ -306,11 +305,10 @@ static void worker_free(struct worker *w) {
     validations_free(w);
     rpc_peer_free(w->peer);
     worker_children_free(w);
-    struct parent *parents[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
-    for (size_t i = 0; i < ARRAY_LEN(parents); i++) {
-        while (parents[i]->asked) {
-            struct asked *a = parents[i]->asked;
-            parents[i]->asked = a->next;
+    for (size_t i = 0; i < ARRAY_LEN(w->parents); i++) {
+        while (w->parents[i]->asked) {
+            struct asked *a = w->parents[i]->asked;
+            w->parents[i]->asked = a->next;
             free(a);
         }
     }

@@ -83,6 +83,7 @@ struct worker {
     size_t toolkit_count;
     size_t cores, max_running, running;
     struct parent plain, prefixes[WORKER_PREFIXES];
+    struct parent *parents[1 + WORKER_PREFIXES]; /* all of these */
     /* A parent became ready (status 0) or is gone (negative; why says so). */
     void (*parent_changed)(struct worker *w, struct parent *p, int status,
                            const char *why);

@@ -195,8 +195,9 @@ static void version_read(struct zygote *z, const char *ptx) {
     if (len && len < sizeof z->version) {
         snprintf(z->version, sizeof z->version, "%.*s", (int)len, v + 3);
     } else {
-        snprintf(z->version, sizeof z->version, "%d.%d", nvrtc_major(z->nvrtc),
-                 nvrtc_minor(z->nvrtc));
+        int major, minor;
+        nvrtc_version(z->nvrtc, &major, &minor);
+        snprintf(z->version, sizeof z->version, "%d.%d", major, minor);
     }
 }
 
