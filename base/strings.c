@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <string.h>
+#include <strings.h>
 
 char **strings_copy(const char *const *list) {
     size_t count = 0;
@@ -30,6 +31,17 @@ bool strings_have(const char *const *list, const char *word) {
         list++;
     }
     return *list != NULL;
+}
+
+bool strings_end(const char *const *list, const char *text) {
+    size_t len = strlen(text);
+    for (; *list; list++) {
+        size_t n = strlen(*list);
+        if (len >= n && strcasecmp(text + len - n, *list) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void strings_free(char **list) {

@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "clients/ctl/alias.h"
 #include "clients/ctl/arguments.h"
 #include "clients/ctl/completion.h"
 #include "clients/ctl/connection.h"

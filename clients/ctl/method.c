@@ -7,6 +7,26 @@
 
 #define PROSE_LENGTH 65536
 
+static const char *const aliases[][3] = {
+    {"status", "daemon", "status"}, {"runs", "run", "list"},
+    {"jobs", "job", "list"},        {"generate", "skill", "generate"},
+    {"eval", "skill", "evaluate"},  {"benchmark", "skill", "evaluate"},
+    {"list", "skill", "list"},      {"plot", "run", "list"}};
+
+const char **alias_expand(const char **words, int *count) {
+    for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
+        if (*count && strcmp(words[0], aliases[i][0]) == 0) {
+            words = xreallocarray(words, (size_t)*count + 2, sizeof *words);
+            memmove(words + 2, words + 1, (size_t)(*count - 1) * sizeof *words);
+            words[0] = aliases[i][1];
+            words[1] = aliases[i][2];
+            ++*count;
+            break;
+        }
+    }
+    return words;
+}
+
 const json_t *method_find(const json_t *discover, const char **words, int count,
                           int *used) {
     json_each(json_object_get(discover, "methods"), i, method) {

@@ -6,6 +6,9 @@
 
 #include <stdbool.h>
 
+/* words, malloc'ed, with the first one replaced where it is a short name for what people
+ * ask most, or a command of upskill's: reallocated. */
+const char **alias_expand(const char **words, int *count);
 /* The method for words such as "kernel check" or "kernel/check"; used receives how many
  * words it took. NULL when none fits. */
 const json_t *method_find(const json_t *discover, const char **words, int count,

@@ -167,10 +167,9 @@ static void put_flags(const struct terminal *t, const json_t *result) {
     }
 }
 
-/* kernel/check's result: findings, a table of the kernels, a last line. Returns the exit
- * status: 0 ok, 1 not ok. */
-static int render_kernel_check(const struct terminal *t, const json_t *result,
-                               const struct finding_sources *sources) {
+/* kernel/check's result: findings, a table of the kernels, a last line. */
+static void render_kernel_check(const struct terminal *t, const json_t *result,
+                                const struct finding_sources *sources) {
     const json_t *kernels = json_object_get(result, "kernels");
     bool ok = json_get_bool(result, "ok", 0);
     render_findings(t, json_object_get(result, "diagnostics"), sources);
@@ -181,7 +180,6 @@ static int render_kernel_check(const struct terminal *t, const json_t *result,
     }
     put_verdict(t, result, ok);
     put_flags(t, result);
-    return result_exit_status("kernel/check", result);
 }
 
 /* "01-02 03:04" of "2026-01-02T03:04:05.678Z": the newest thousand are no year old. */
@@ -196,13 +194,13 @@ static enum style job_style(const char *state) {
                                              : STYLE_PLAIN;
 }
 
-static int render_jobs(const struct terminal *t, const json_t *result) {
+static void render_jobs(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"job",    "operation",     "state",
                                          "client", "created (UTC)", NULL};
     const json_t *jobs = json_object_get(result, "jobs");
     if (!json_array_size(jobs)) {
         puts("no jobs");
-        return 0;
+        return;
     }
     struct table *table = table_new(titles);
     json_each(jobs, i, job) {
@@ -215,11 +213,11 @@ static int render_jobs(const struct terminal *t, const json_t *result) {
         add_minute(table, json_get_string(job, "created", ""));
     }
     table_print_and_free(t, table);
-    return 0;
 }
 
 /* The spec goes to standard output where no file was written, all else beside it. */
-static int render_kernel_init(const json_t *result) {
+static void render_kernel_init(const struct terminal *t, const json_t *result) {
+    (void)t;
     const char *text = json_get_string(result, "text", NULL);
     FILE *out = text ? stderr : stdout;
     if (text) {
@@ -232,37 +230,47 @@ static int render_kernel_init(const json_t *result) {
         fprintf(out, "%s  %s: %s\n", i ? "" : "not known from the source:\n",
                 json_get_string(one, "member", "?"), json_get_string(one, "why", "?"));
     }
-    return 0;
+}
+
+static const struct {
+    const char *operation;
+    void (*render)(const struct terminal *t, const json_t *result);
+} renderers[] = {
+    {"daemon/status", render_status},
+    {"job/list", render_jobs},
+    {"kernel/init", render_kernel_init},
+    {"run/list", render_run_list},
+    {"run/show", render_run},
+    {"skill/evaluate", render_evaluation},
+    {"skill/find", render_found},
+    {"skill/generate", render_generation},
+    {"skill/get", render_skill},
+    {"skill/install", render_targets},
+    {"skill/list", render_skills},
+    {"skill/uninstall", render_targets},
+};
+
+static void render_other(const struct terminal *t, const char *operation,
+                         const json_t *result) {
+    for (size_t i = 0; i < ARRAY_LEN(renderers); i++) {
+        if (strcmp(renderers[i].operation, operation) == 0) {
+            renderers[i].render(t, result);
+            return;
+        }
+    }
+    render_value(t, result);
 }
 
 int render_result(const struct terminal *t, const char *operation, const json_t *params,
                   const json_t *result, const struct finding_sources *sources) {
-    if (strcmp(operation, "skill/evaluate") == 0) {
-        return render_evaluation(t, result);
-    }
-    if (strcmp(operation, "skill/generate") == 0) {
-        return render_generation(t, result);
-    }
-    if (strncmp(operation, "skill/", strlen("skill/")) == 0) {
-        return render_skills(t, operation, params, result);
-    }
     if (strcmp(operation, "kernel/check") == 0) {
-        return render_kernel_check(t, result, sources);
+        render_kernel_check(t, result, sources);
+    } else if (strcmp(operation, "kernel/validate") == 0) {
+        render_kernel_validate(t, params, result, sources);
+    } else if (strcmp(operation, "skill/check") == 0) {
+        render_skill_check(t, params, result);
+    } else {
+        render_other(t, operation, result);
     }
-    if (strcmp(operation, "kernel/validate") == 0) {
-        return render_kernel_validate(t, params, result, sources);
-    }
-    if (strcmp(operation, "kernel/init") == 0) {
-        return render_kernel_init(result);
-    }
-    if (strncmp(operation, "run/", strlen("run/")) == 0) {
-        return render_runs(t, operation, result);
-    }
-    if (strcmp(operation, "daemon/status") == 0) {
-        return render_status(t, result);
-    }
-    if (strcmp(operation, "job/list") == 0) {
-        return render_jobs(t, result);
-    }
-    return render_value(t, result);
+    return result_exit_status(operation, result);
 }

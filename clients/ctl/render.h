@@ -17,23 +17,25 @@ void render_findings(const struct terminal *t, const json_t *findings,
 bool render_severities(const json_t *findings);
 
 /* kernel/validate's: findings, a table of the trials, the first wrong elements with a
- * histogram, what was measured, how to see it again. 0 only for the verdict pass. */
-int render_kernel_validate(const struct terminal *t, const json_t *params,
-                           const json_t *result, const struct finding_sources *sources);
+ * histogram, what was measured, how to see it again. */
+void render_kernel_validate(const struct terminal *t, const json_t *params,
+                            const json_t *result, const struct finding_sources *sources);
 /* Its measures, a line each: odd sizes, time, roofline, coalescing, bank conflicts,
  * divergence, work. What the result does not have prints nothing. */
 void render_measures(const struct terminal *t, const json_t *result);
 /* Cells of a bar beside so many columns of words, fitting the terminal. */
 int render_bar_cells(const struct terminal *t, int words);
-/* An answer of a skill/… operation; its exit status: 1 when no skill fits, a check is not
- * ok or a target was refused. */
-int render_skills(const struct terminal *t, const char *operation, const json_t *params,
-                  const json_t *result);
+/* skill/find's, skill/list's, skill/get's, skill/check's, and those of installing and
+ * removing. */
+void render_found(const struct terminal *t, const json_t *result);
+void render_skills(const struct terminal *t, const json_t *result);
+void render_skill(const struct terminal *t, const json_t *result);
+void render_skill_check(const struct terminal *t, const json_t *params,
+                        const json_t *result);
+void render_targets(const struct terminal *t, const json_t *result);
 /* skill/evaluate's: the sentence; for each student the arms with their intervals, the
- * lift as a plot and the tests that changed; marks of tests, the record, the next step. 0
- * only for the verdict helps, 2 when no student gave a single answer that could be
- * graded. */
-int render_evaluation(const struct terminal *t, const json_t *result);
+ * lift as a plot and the tests that changed; marks of tests, the record, the next step. */
+void render_evaluation(const struct terminal *t, const json_t *result);
 /* A row for each test that a model was asked: passes of each arm, and the first thing
  * that was wrong with the skill. cells: as run/show gives them. */
 void render_cells(const struct terminal *t, const json_t *cells, const char *model);
@@ -43,31 +45,31 @@ void render_marks(const struct terminal *t, const json_t *marks);
 /* A line for each other skill of its name that is hidden by it. */
 void render_hidden(const struct terminal *t, const json_t *row);
 /* skill/generate's: where the skill was saved, its sections, what it tells, tests, check,
- * the next commands; or the work order. 1 when there is nothing to teach or a draft is
- * wanted. */
-int render_generation(const struct terminal *t, const json_t *result);
+ * the next commands; or the work order. */
+void render_generation(const struct terminal *t, const json_t *result);
 /* Its refinement: rounds with bars, start against result. NULL prints nothing. */
 void render_refinement(const struct terminal *t, const json_t *refinement);
 /* run/list and run/show: a table and a matrix, bars, or the text that was asked for. */
-int render_runs(const struct terminal *t, const char *operation, const json_t *result);
+void render_run_list(const struct terminal *t, const json_t *result);
+void render_run(const struct terminal *t, const json_t *result);
 /* The workers of daemon/status: a table, and below it what went wrong. */
 void render_workers(const struct terminal *t, const json_t *workers);
 /* daemon/status: a line for each part, the workers, and what is missing with the way to
  * get it. */
-int render_status(const struct terminal *t, const json_t *result);
+void render_status(const struct terminal *t, const json_t *result);
 /* A member: a whole number, 0 where there is none; a number, NAN where it is none. */
 json_int_t count_of(const json_t *object, const char *key);
 double number_of(const json_t *object, const char *key);
 /* "n=1000 m=3", "" without sizes. Freed by the caller. */
 char *render_sizes(const json_t *sizes);
 /* Anything else: an indented outline of the JSON value. */
-int render_value(const struct terminal *t, const json_t *value);
+void render_value(const struct terminal *t, const json_t *value);
 
 /* 0 good, 1 the answer is no: no skill fits, a check is not ok, a target was refused, a
- * kernel did not pass, a skill was not seen to help. 2, there is no answer: the compiler
- * ended without a verdict, nothing here can run the kernel, the check spec proves
- * nothing, no student could be asked, a skill just made could not be installed or
- * measured. */
+ * kernel did not pass, a skill was not seen to help, there is nothing to teach or a draft
+ * is wanted. 2, there is no answer: the compiler ended without a verdict, nothing here can
+ * run the kernel, the check spec proves nothing, no student gave an answer that could be
+ * graded, a skill just made could not be installed or measured. */
 int result_exit_status(const char *operation, const json_t *result);
 /* The right one for an operation. */
 int render_result(const struct terminal *t, const char *operation, const json_t *params,

@@ -419,7 +419,7 @@ static void record_lines(const struct terminal *t, const json_t *result) {
     }
 }
 
-int render_evaluation(const struct terminal *t, const json_t *result) {
+void render_evaluation(const struct terminal *t, const json_t *result) {
     const json_t *students = json_object_get(result, "students");
     const char *verdict = json_get_string(result, "verdict", "");
     terminal_put(t, style_of(verdict), verdict);
@@ -432,5 +432,4 @@ int render_evaluation(const struct terminal *t, const json_t *result) {
     render_marks(t, json_object_get(result, "marks"));
     record_lines(t, result);
     next_line(t, result);
-    return result_exit_status("skill/evaluate", result);
 }

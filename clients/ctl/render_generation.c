@@ -202,23 +202,21 @@ static void print_next(const json_t *result, const char *path) {
 }
 
 /* Who has no model and no trace learns here what there is. */
-static int render_nothing(const struct terminal *t, const json_t *result) {
+static void render_nothing(const struct terminal *t, const json_t *result) {
     terminal_put(t, STYLE_YELLOW, "nothing to teach");
     fputs(": ", stdout);
     terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "reason", ""), 18, 0);
     fputs(generate_next, stdout);
-    return 1;
 }
 
 /* The daemon of a command line ends with it, so nobody can give the draft back here. */
-static int render_order(const json_t *result) {
+static void render_order(const json_t *result) {
     const json_t *order = json_object_get(result, "work_order");
     printf("%s\n\nformat    %s\nreply     from the program that keeps its daemon running "
            "(MCP: "
            "skill_generate {job, draft, tests}), or in `upskillctl shell`\n",
            json_get_string(order, "instructions", ""),
            json_get_string(order, "format", ""));
-    return 1;
 }
 
 static void print_hint(const struct terminal *t, const char *hint) {
@@ -227,15 +225,17 @@ static void print_hint(const struct terminal *t, const char *hint) {
     }
 }
 
-int render_generation(const struct terminal *t, const json_t *result) {
+void render_generation(const struct terminal *t, const json_t *result) {
     const json_t *skill = json_object_get(result, "skill");
     const json_t *evaluation = json_object_get(result, "evaluation");
     const char *path = json_get_string(skill, "path", "");
     if (json_object_get(result, "work_order")) {
-        return render_order(result);
+        render_order(result);
+        return;
     }
     if (!skill) {
-        return render_nothing(t, result);
+        render_nothing(t, result);
+        return;
     }
     terminal_put(t, STYLE_BOLD, json_get_string(skill, "name", ""));
     printf("\nsaved     %s\n", path);
@@ -251,12 +251,11 @@ int render_generation(const struct terminal *t, const json_t *result) {
     print_diff(t, json_get_string(result, "diff", NULL));
     if (json_object_get(evaluation, "students")) {
         fputs("\n", stdout);
-        (void)render_evaluation(t, evaluation);
+        render_evaluation(t, evaluation);
     } else if (evaluation) {
         terminal_fact(t, &facts, "measured", STYLE_PLAIN, "not: %s",
                       json_get_string(evaluation, "error", ""));
         print_hint(t, json_get_string(evaluation, "hint", ""));
     }
     print_next(result, path);
-    return result_exit_status("skill/generate", result);
 }

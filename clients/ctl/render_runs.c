@@ -100,7 +100,7 @@ static void matrix(const struct terminal *t, const json_t *m) {
 }
 
 /* On a narrow terminal the run's name stays whole, to be copied, and others give way. */
-static int run_list(const struct terminal *t, const json_t *result) {
+void render_run_list(const struct terminal *t, const json_t *result) {
     bool narrow = t->tty && t->width < NARROW;
     const char *const titles[] = {"run",
                                   "skill",
@@ -113,7 +113,7 @@ static int run_list(const struct terminal *t, const json_t *result) {
     const json_t *rows = json_object_get(result, "runs");
     if (!json_array_size(rows)) {
         puts("no evaluations on record");
-        return 0;
+        return;
     }
     struct table *table = table_new(titles);
     json_each(rows, i, row) {
@@ -125,7 +125,6 @@ static int run_list(const struct terminal *t, const json_t *result) {
         printf("… and %lld more\n", more);
     }
     matrix(t, json_object_get(result, "matrix"));
-    return 0;
 }
 
 static void bar(const struct terminal *t, const char *label, double rate,
@@ -156,7 +155,7 @@ static void show_row(const struct terminal *t, const json_t *row) {
     bar(t, "with", number_of(row, "skill_rate"), style_of(row));
 }
 
-static int run_show(const struct terminal *t, const json_t *result) {
+void render_run(const struct terminal *t, const json_t *result) {
     const char *path = json_get_string(result, "path", NULL);
     const char *text = json_get_string(result, "text", NULL);
     const json_t *evaluation = json_object_get(result, "evaluation");
@@ -164,11 +163,11 @@ static int run_show(const struct terminal *t, const json_t *result) {
     if (path) {
         fputs("wrote ", stdout);
         terminal_line(t, STYLE_PLAIN, path);
-        return 0;
+        return;
     }
     if (text) { /* CSV or HTML, to be kept as it is */
         fputs(text, stdout);
-        return 0;
+        return;
     }
     terminal_line(t, STYLE_BOLD, json_get_string(result, "run", ""));
     terminal_put_wrapped(
@@ -181,9 +180,4 @@ static int run_show(const struct terminal *t, const json_t *result) {
     printf("\n%zu answers in ", json_array_size(cells));
     terminal_put(t, STYLE_PLAIN, json_get_string(result, "folder", ""));
     puts("\nall of them, in full: --out report.html, .csv or .json");
-    return 0;
-}
-
-int render_runs(const struct terminal *t, const char *operation, const json_t *result) {
-    return strcmp(operation, "run/list") == 0 ? run_list(t, result) : run_show(t, result);
 }

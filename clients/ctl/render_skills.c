@@ -82,12 +82,12 @@ static void match_table(const struct terminal *t, const json_t *matches) {
     render_remarks(t, matches);
 }
 
-static int render_find(const struct terminal *t, const json_t *result) {
+void render_found(const struct terminal *t, const json_t *result) {
     const json_t *matches = json_object_get(result, "matches");
     const json_t *nearest = json_object_get(result, "nearest");
     if (json_array_size(matches)) {
         match_table(t, matches);
-        return 0;
+        return;
     }
     terminal_put(t, STYLE_YELLOW, "no skill fits this task");
     fputs(json_array_size(nearest) ? "; the nearest:\n" : "\n", stdout);
@@ -95,17 +95,16 @@ static int render_find(const struct terminal *t, const json_t *result) {
         match_table(t, nearest);
     }
     puts("add other names for it after a colon: \"make it faster: profiling, latency\"");
-    return 1;
 }
 
 /* --- skill/list, skill/get --- */
 
-static int render_list(const struct terminal *t, const json_t *result) {
+void render_skills(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"skill", "from", "folder", "", NULL};
     const json_t *skills = json_object_get(result, "skills");
     if (!json_array_size(skills)) {
         puts("no skills");
-        return 0;
+        return;
     }
     struct table *table = table_new(titles);
     json_each(skills, i, skill) {
@@ -128,10 +127,9 @@ static int render_list(const struct terminal *t, const json_t *result) {
         render_danger(t, skill);
         render_misnamed(t, skill);
     }
-    return 0;
 }
 
-static int render_get(const struct terminal *t, const json_t *result) {
+void render_skill(const struct terminal *t, const json_t *result) {
     const json_t *front = json_object_get(result, "frontmatter");
     render_danger(t, result);
     terminal_put(t, STYLE_BOLD, json_get_string(result, "name", ""));
@@ -147,7 +145,6 @@ static int render_get(const struct terminal *t, const json_t *result) {
     }
     putchar('\n');
     terminal_put(t, STYLE_PLAIN, json_get_string(result, "body", ""));
-    return 0;
 }
 
 /* --- skill/check --- */
@@ -165,7 +162,7 @@ static char *checked_folder(const json_t *result) {
     return xstrdup(*rest ? rest : ".");
 }
 
-static int render_check(const struct terminal *t, const json_t *params,
+void render_skill_check(const struct terminal *t, const json_t *params,
                         const json_t *result) {
     bool ok = json_get_bool(result, "ok", 0);
     autofree char *folder = checked_folder(result);
@@ -191,7 +188,6 @@ static int render_check(const struct terminal *t, const json_t *params,
                       json_get_integer(tokens, "catalogue", 0));
     }
     putchar('\n');
-    return ok ? 0 : 1;
 }
 
 /* --- skill/install, skill/uninstall --- */
@@ -231,14 +227,12 @@ static void render_reasons(const struct terminal *t, const json_t *targets) {
     }
 }
 
-static int render_targets(const struct terminal *t, const json_t *result) {
+void render_targets(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"agent", "outcome", "from", "folder", NULL};
     const json_t *targets = json_object_get(result, "results");
-    bool refused = false;
     struct table *table = table_new(titles);
     json_each(targets, i, target) {
         const char *outcome = json_get_string(target, "outcome", "");
-        refused = refused || strcmp(outcome, "refused") == 0;
         table_cell(table, json_get_string(target, "agent", ""));
         table_cell(table, outcome);
         table_cell(table, source_words(target));
@@ -250,26 +244,4 @@ static int render_targets(const struct terminal *t, const json_t *result) {
     render_diffs(t, targets);
     render_misnamed(t, result);
     render_hidden(t, result);
-    return refused ? 1 : 0;
-}
-
-int render_skills(const struct terminal *t, const char *operation, const json_t *params,
-                  const json_t *result) {
-    if (strcmp(operation, "skill/find") == 0) {
-        return render_find(t, result);
-    }
-    if (strcmp(operation, "skill/list") == 0) {
-        return render_list(t, result);
-    }
-    if (strcmp(operation, "skill/get") == 0) {
-        return render_get(t, result);
-    }
-    if (strcmp(operation, "skill/check") == 0) {
-        return render_check(t, params, result);
-    }
-    if (strcmp(operation, "skill/install") == 0 ||
-        strcmp(operation, "skill/uninstall") == 0) {
-        return render_targets(t, result);
-    }
-    return render_value(t, result);
 }

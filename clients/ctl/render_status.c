@@ -97,7 +97,7 @@ static void put_missing(const struct terminal *t, const json_t *missing) {
     }
 }
 
-int render_status(const struct terminal *t, const json_t *result) {
+void render_status(const struct terminal *t, const json_t *result) {
     const json_t *kernels = json_object_get(result, "kernels");
     const json_t *configuration = json_object_get(result, "configuration");
     terminal_putf(t, STYLE_BOLD, "upskilld %s", json_get_string(result, "version", "?"));
@@ -111,5 +111,4 @@ int render_status(const struct terminal *t, const json_t *result) {
     put_models(t, json_object_get(result, "models"));
     render_workers(t, json_object_get(kernels, "workers"));
     put_missing(t, json_object_get(result, "missing"));
-    return 0;
 }

@@ -370,8 +370,8 @@ static void put_saved(const json_t *saved) {
     }
 }
 
-int render_kernel_validate(const struct terminal *t, const json_t *params,
-                           const json_t *result, const struct finding_sources *sources) {
+void render_kernel_validate(const struct terminal *t, const json_t *params,
+                            const json_t *result, const struct finding_sources *sources) {
     const json_t *check = json_object_get(result, "check");
     const json_t *cases = json_object_get(result, "cases");
     if (json_is_object(check)) {
@@ -390,5 +390,4 @@ int render_kernel_validate(const struct terminal *t, const json_t *params,
     put_saved(json_object_get(result, "saved"));
     put_verdict(t, result);
     put_again(t, params, result);
-    return result_exit_status("kernel/validate", result);
 }

@@ -51,12 +51,11 @@ static void outline(const struct terminal *t, const json_t *value, int indent) {
     }
 }
 
-int render_value(const struct terminal *t, const json_t *value) {
+void render_value(const struct terminal *t, const json_t *value) {
     if (is_flat(value)) {
         put_scalar(t, value);
         putchar('\n');
     } else {
         outline(t, value, 0);
     }
-    return 0;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "skills/safety_words_table.h"
+#include "skills/check_words_table.h"
 
 struct word {
     const char *at;

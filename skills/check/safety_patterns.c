@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "skills/safety_words_table.h"
+#include "skills/check_words_table.h"
 
 #define BLOCK true
 #define WARN false

@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "base/work_stop.h"
 #include "protocol/finding.h"
 #include "skills/check/safety_text.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "skills/safety_words_table.h"
+#include "skills/check_words_table.h"
 
 static void add(json_t *findings, const char *code, enum finding_severity severity,
                 const char *file, int line, const char *message) {
@@ -102,18 +103,6 @@ static const struct magic *magic_of(const char *bytes, size_t len) {
     return NULL;
 }
 
-static bool has_suffix(const char *path, const char *suffix) {
-    size_t len = strlen(path), n = strlen(suffix);
-    return len >= n && strcasecmp(path + len - n, suffix) == 0;
-}
-
-static bool ends_in_one_of(const char *path, const char *const *endings) {
-    while (*endings && !has_suffix(path, *endings)) {
-        endings++;
-    }
-    return *endings != NULL;
-}
-
 static void check_mode(const struct skill_file *f, json_t *findings, bool *scripts) {
     if (f->mode & (S_ISUID | S_ISGID)) {
         add(findings, "setuid_file", FINDING_ERROR, f->path, 1,
@@ -132,7 +121,7 @@ static void check_mode(const struct skill_file *f, json_t *findings, bool *scrip
 
 /* A shell runs a script past a zero byte. */
 static bool is_program(const struct skill_file *f, const struct buf *content) {
-    return ends_in_one_of(f->path, program_endings) || (f->mode & 0111) ||
+    return strings_end(program_endings, f->path) || (f->mode & 0111) ||
            strncmp(f->path, "scripts/", 8) == 0 ||
            (content->len >= 2 && memcmp(content->data, "#!", 2) == 0);
 }
@@ -142,13 +131,12 @@ static void check_content(const struct skill_file *f, const struct buf *content,
     const struct magic *m = magic_of(content->data, content->len);
     if (m) {
         autofree char *message = xasprintf("%s; nobody can read what it does", m->what);
-        bool office = m->archive && ends_in_one_of(f->path, office_endings);
+        bool office = m->archive && strings_end(office_endings, f->path);
         add(findings, m->archive ? "nested_archive" : "executable_binary",
             office ? FINDING_WARNING : FINDING_ERROR, f->path, 1, message);
         return;
     }
-    bool markdown = has_suffix(f->path, ".md") || has_suffix(f->path, ".mdx") ||
-                    has_suffix(f->path, ".markdown");
+    bool markdown = strings_end(markdown_endings, f->path);
     size_t head = content->len < 4096 ? content->len : 4096;
     if (markdown || is_program(f, content) || !memchr(content->data, '\0', head)) {
         safety_text_check(f->path, content->data, content->len, markdown, left, findings);

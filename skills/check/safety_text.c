@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "skills/safety_words_table.h"
+#include "skills/check_words_table.h"
 
 #define MAX_PATTERNS 96
 #define WINDOW_COST 256  /* bytes that the smallest window counts for */

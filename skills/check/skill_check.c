@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "base/work_stop.h"
@@ -19,6 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "skills/check_words_table.h"
 
 #define MAX_CUDA_BLOCKS 64        /* compiled per skill */
 #define MAX_AT_ONCE 4             /* the workers' own queue does the rest */
@@ -66,18 +69,12 @@ static void add_finding(struct skill_check *c, const char *code,
                                                    &(struct finding_span){.line = line}));
 }
 
-static bool has_suffix(const char *path, const char *suffix) {
-    size_t len = strlen(path), n = strlen(suffix);
-    return len >= n && strcasecmp(path + len - n, suffix) == 0;
-}
-
 static bool is_markdown(const char *path) {
-    return has_suffix(path, ".md") || has_suffix(path, ".markdown") ||
-           has_suffix(path, ".mdx");
+    return strings_end(markdown_endings, path);
 }
 
 static bool is_prose(const char *path) {
-    return is_markdown(path) || has_suffix(path, ".txt") || has_suffix(path, ".rst");
+    return strings_end(prose_endings, path);
 }
 
 static bool looks_like_build_toml(const char *text) {
