@@ -7,19 +7,24 @@
 
 #define PROSE_LENGTH 65536
 
-static const char *const aliases[][3] = {
-    {"status", "daemon", "status"}, {"runs", "run", "list"},
-    {"jobs", "job", "list"},        {"generate", "skill", "generate"},
-    {"eval", "skill", "evaluate"},  {"benchmark", "skill", "evaluate"},
-    {"list", "skill", "list"},      {"plot", "run", "list"}};
+struct option_name {
+    const char *method, *name, *ours;
+};
+struct option_instead {
+    const char *name, *words;
+};
+struct alias {
+    const char *name, *group, *command;
+};
+#include "clients/ctl/option_names.h"
 
 const char **alias_expand(const char **words, int *count) {
-    for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
-        if (*count && strcmp(words[0], aliases[i][0]) == 0) {
+    for (size_t i = 0; aliases[i].name; i++) {
+        if (*count && strcmp(words[0], aliases[i].name) == 0) {
             words = xreallocarray(words, (size_t)*count + 2, sizeof *words);
             memmove(words + 2, words + 1, (size_t)(*count - 1) * sizeof *words);
-            words[0] = aliases[i][1];
-            words[1] = aliases[i][2];
+            words[0] = aliases[i].group;
+            words[1] = aliases[i].command;
             ++*count;
             break;
         }
@@ -114,14 +119,6 @@ const json_t *method_parameter(const json_t *method, const char *name, size_t le
     }
     return NULL;
 }
-
-struct option_name {
-    const char *method, *name, *ours;
-};
-struct option_instead {
-    const char *name, *words;
-};
-#include "clients/ctl/option_names.h"
 
 const json_t *method_option(const json_t *method, const char *name, size_t len) {
     const json_t *parameter = method_parameter(method, name, len);

@@ -17,21 +17,15 @@
 
 static const struct facts facts = {STYLE_PLAIN, 0, COLUMN};
 
+struct kind {
+    const char *key, *one, *many;
+};
+#include "clients/ctl/lesson_kinds.h"
+
 /* "2 fixes, 1 correction": what there is of each kind. */
 static void print_counts(const struct terminal *t, const json_t *counts) {
-    static const struct {
-        const char *key, *one, *many;
-    } kinds[] = {
-        {"fixes", "fix", "fixes"},
-        {"corrections", "correction", "corrections"},
-        {"commands", "check", "checks"},
-        {"files", "file", "files"},
-        {"limits", "version", "versions"},
-        {"dead_ends", "dead end", "dead ends"},
-        {"dropped", "piece left out as unsafe", "pieces left out as unsafe"},
-    };
     autobuf text = BUF_INIT(4096);
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+    for (size_t i = 0; kinds[i].key; i++) {
         json_int_t n = count_of(counts, kinds[i].key);
         if (n) {
             buf_addf(&text, "%s%lld %s", text.len ? ", " : "", n,

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "clients/ctl/connection.h"
+#include "clients/ctl/texts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,13 +17,6 @@
 
 #define WARM_CHECKS 5
 #define DAEMON_ARGS 64
-
-/* One word a compilation, so that no cache answers. */
-#define SOURCE                                                                           \
-    "__global__ void scale(float *x, unsigned n) {\n"                                    \
-    "    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"                          \
-    "    if (i < n) x[i] = x[i] * 2.0f + %d.0f;\n"                                       \
-    "}\n"
 
 struct trial {
     const struct worker_command *command;
@@ -136,20 +130,18 @@ static json_t *ask(struct trial *t, const char *method, json_t *params, double *
     return NULL;
 }
 
+/* One word a compilation, so that no cache answers. */
 static json_t *check_params(int number) {
-    autofree char *source = xasprintf(SOURCE, number);
+    autofree char *source = xasprintf(worker_kernel, number);
     return json_pack("{s:s}", "source", source);
 }
 
 static json_t *validate_params(const char *backend) {
-    autofree char *source = xasprintf(SOURCE, 3);
-    return json_pack("{s:s, s:s, s:b, s:[{s:i}], s:{s:[s], s:[i]}, s:[{s:s, s:s, s:[s], "
-                     "s:{s:[i, i]}, s:b}, {s:s, s:s, s:s}], s:{s:{s:s}}}",
-                     "source", source, "backend", backend, "wait", 1, "sizes", "n", 1000,
-                     "launch", "grid", "(n + 255) / 256", "block", 256, "args", "name",
-                     "x", "type", "float32", "shape", "n", "init", "uniform", 0, 1,
-                     "output", 1, "name", "n", "type", "uint32", "value", "n", "expect",
-                     "expression", "x", "x[i] * 2 + 3");
+    autojson *spec = json_loads(worker_spec, 0, NULL);
+    json_t *params = check_params(3);
+    json_object_update(params, spec);
+    json_object_set_new(params, "backend", json_string(backend));
+    return params;
 }
 
 static int compare(const void *a, const void *b) {

@@ -67,34 +67,15 @@ static void check_frontmatter(const struct skill *s, json_t *findings) {
 /* --- files --- */
 
 struct magic {
-    size_t at, len;
-    const char *bytes, *what;
+    const char *what;
     bool archive;
+    size_t at, len;
+    const char *bytes;
 };
-static const struct magic magics[] = {
-    {0, 4, "\177ELF", "an ELF program", false},
-    {0, 2, "MZ", "a Windows program", false},
-    {0, 4, "\xFE\xED\xFA\xCE", "a Mach-O program", false},
-    {0, 4, "\xFE\xED\xFA\xCF", "a Mach-O program", false},
-    {0, 4, "\xCE\xFA\xED\xFE", "a Mach-O program", false},
-    {0, 4, "\xCF\xFA\xED\xFE", "a Mach-O program", false},
-    {0, 4, "\xCA\xFE\xBA\xBE", "a Mach-O or Java program", false},
-    {0, 4, "\0asm", "a WebAssembly program", false},
-    {0, 4, "PK\3\4", "a zip archive", true},
-    {0, 2, "\x1F\x8B", "a gzip archive", true},
-    {0, 6,
-     "\xFD"
-     "7zXZ\0",
-     "an xz archive", true},
-    {0, 3, "BZh", "a bzip2 archive", true},
-    {0, 4, "\x28\xB5\x2F\xFD", "a zstd archive", true},
-    {0, 6, "7z\xBC\xAF\x27\x1C", "a 7z archive", true},
-    {0, 4, "Rar!", "a rar archive", true},
-    {257, 5, "ustar", "a tar archive", true},
-};
+#include "skills/magics.h"
 
 static const struct magic *magic_of(const char *bytes, size_t len) {
-    for (size_t i = 0; i < ARRAY_LEN(magics); i++) {
+    for (size_t i = 0; magics[i].what; i++) {
         const struct magic *m = &magics[i];
         if (len >= m->at + m->len && memcmp(bytes + m->at, m->bytes, m->len) == 0) {
             return m;
