@@ -219,30 +219,26 @@ static int closure_from_file(const json_t *params, const struct strings *roots,
 }
 
 static int closure_read(struct check_input *ret, const json_t *params, size_t script_unit,
-                        const char *const *origin_roots,
-                        const struct check_places *places,
+                        const struct strings *roots, const struct check_places *places,
                         struct check_refusal *refusal) {
-    autostrings roots = {0};
     autostrings dirs = {0};
-    add_normalized(&roots, origin_roots);
-    add_normalized(&roots, places->include_dirs);
-    int r = include_roots_read(params, &roots, &dirs, refusal);
+    int r = include_roots_read(params, roots, &dirs, refusal);
     if (r < 0) {
         return r;
     }
     add_normalized(&dirs, places->include_dirs);
     static const char *const none[] = {NULL};
     struct include_options options = {
-        .roots = roots.count ? (const char *const *)roots.list : none,
+        .roots = roots->count ? (const char *const *)roots->list : none,
         .include_dirs = dirs.count ? (const char *const *)dirs.list : none,
         .headers = json_object_get(params, "headers"),
         .script_unit = script_unit,
     };
     if (!json_object_get(params, "source")) {
-        return closure_from_file(params, &roots, &options, &ret->closure, refusal);
+        return closure_from_file(params, roots, &options, &ret->closure, refusal);
     }
     struct err err = {0};
-    r = closure_from_text(params, &roots, &options, &ret->closure, &err);
+    r = closure_from_text(params, roots, &options, &ret->closure, &err);
     return r < 0 ? refuse_errno(refusal, r, err.msg) : 0;
 }
 
@@ -343,14 +339,11 @@ static int options_read(struct compile_options *ret, const json_t *flags,
     return 0;
 }
 
-static json_t *take_flags(json_t *asked, const char *const *origin_roots,
+static json_t *take_flags(json_t *asked, const struct strings *roots,
                           const struct check_places *places, json_t *findings) {
-    autostrings roots = {0};
-    add_normalized(&roots, origin_roots);
-    add_normalized(&roots, places->include_dirs);
     const char *path = json_get_string(asked, "path", NULL);
-    autofree char *whole = path ? absolute_path(path, &roots) : NULL;
-    const struct project_places project = {.roots = (const char *const *)roots.list,
+    autofree char *whole = path ? absolute_path(path, roots) : NULL;
+    const struct project_places project = {.roots = (const char *const *)roots->list,
                                            .commands = places->commands,
                                            .settings = places->settings};
     json_t *flags =
@@ -362,15 +355,14 @@ static json_t *take_flags(json_t *asked, const char *const *origin_roots,
 }
 
 int check_input_read(struct check_input *ret, const json_t *params,
-                     const struct check_wants *wants, const char *const *roots,
+                     const struct check_wants *wants, const char *const *origin_roots,
                      const struct check_places *places, struct check_refusal *refusal) {
     struct err err = {0};
+    autostrings roots = {0};
+    add_normalized(&roots, origin_roots);
+    add_normalized(&roots, places->include_dirs);
     *ret = (struct check_input){0};
-    const union { /* json_copy changes nothing and lacks the const */
-        const json_t *params;
-        json_t *value;
-    } given = {params};
-    autojson *asked = json_copy(given.value);
+    autojson *asked = json_copy((json_t *)(uintptr_t)params);
     if (!json_object_get(asked, "arch")) {
         json_object_set_new(asked, "arch", json_string(places->default_arch));
     }
@@ -378,13 +370,13 @@ int check_input_read(struct check_input *ret, const json_t *params,
         include_options_move(asked);
     }
     autojson *findings = json_array();
-    autojson *flags = take_flags(asked, roots, places, findings);
+    autojson *flags = take_flags(asked, &roots, places, findings);
     int r = options_read(&ret->options, flags, asked, findings, &err);
     if (r < 0) {
         return check_refuse(refusal, r, CALL_BAD_PARAMS, "bad_option", NULL, "%s",
                             err.msg);
     }
-    r = closure_read(ret, asked, wants ? wants->script_unit : 0, roots, places, refusal);
+    r = closure_read(ret, asked, wants ? wants->script_unit : 0, &roots, places, refusal);
     if (r < 0) {
         compile_options_finish(&ret->options);
         return r;

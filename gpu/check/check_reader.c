@@ -129,13 +129,9 @@ struct check_reading *check_reader_start(struct check_reader *reader,
                                          const char *const *roots,
                                          const struct check_places *places,
                                          check_reading_done *done, void *data) {
-    const union { /* json_copy changes nothing and lacks the const */
-        const json_t *params;
-        json_t *value;
-    } given = {params};
     struct check_reading *reading = xcalloc(1, sizeof *reading);
     reading->reader = reader;
-    reading->params = json_copy(given.value);
+    reading->params = json_copy((json_t *)(uintptr_t)params);
     reading->has_wants = wants != NULL;
     reading->wants = wants ? *wants : (struct check_wants){0};
     reading->instantiate = strings_copy(reading->wants.instantiate);

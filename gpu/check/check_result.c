@@ -105,9 +105,11 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     }
     json_array_extend(findings, input->closure.findings);
     lint_compiled(kernels, input->options.arch, &input->closure.sources, findings);
-    fixes_add(findings, &input->closure.sources, input->options.arch);
-    project_flags_tell_outside(input->flags, findings);
-    consequences_fold(findings);
+    if (json_array_size(findings)) {
+        fixes_add(findings, &input->closure.sources, input->options.arch);
+        project_flags_tell_outside(input->flags, findings);
+        consequences_fold(findings);
+    }
     autobuf summary = BUF_INIT(1024);
     const char *nothing = NULL;
     autojson *uncompiled = NULL;

@@ -3,26 +3,13 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/source/kernel_name.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Equal but for blanks. */
-static bool same_name(const char *a, const char *b) {
-    for (;; a++, b++) {
-        a += strspn(a, " ");
-        b += strspn(b, " ");
-        if (*a != *b) {
-            return false;
-        }
-        if (!*a) {
-            return true;
-        }
-    }
-}
 
 /* --- one template-id in two spellings --- */
 
@@ -172,10 +159,8 @@ static bool is_template_of(const char *wanted, const char *actual) {
 static bool is_named(const json_t *kernel, const char *wanted,
                      bool same(const char *, const char *)) {
     const char *name = json_get_string(kernel, "name", "");
-    const char *last = name;
-    for (const char *c = name; *c && *c != '<' && *c != '('; c++) {
-        last = c[0] == ':' && c[1] == ':' ? c + 2 : last;
-    }
+    size_t len;
+    const char *last = kernel_plain_name(name, &len);
     return same(wanted, name) || same(wanted, last) ||
            !strcmp(json_get_string(kernel, "symbol", ""), wanted);
 }
@@ -198,7 +183,7 @@ static const json_t *find(const json_t *kernels, const char *wanted,
  * spelling: what nothing contradicts, if that is one kernel, is it. */
 const json_t *kernel_entry_find(const json_t *kernels, const char *wanted,
                                 size_t *ret_count) {
-    const json_t *found = find(kernels, wanted, same_name, ret_count);
+    const json_t *found = find(kernels, wanted, kernel_spelt_alike, ret_count);
     if (!found && wanted && strchr(wanted, '<')) {
         found = find(kernels, wanted, may_be, ret_count);
     } else if (!found && wanted && *wanted) {

@@ -39,6 +39,7 @@ struct source {
     const char *name;   /* for a person */
     const char *folder; /* what relative names are meant from */
     bool is_ours; /* its options are meant for this program: an unknown one is told */
+    int depth;    /* of response files and lists of host options around them */
 };
 
 /* --- places --- */
@@ -192,20 +193,22 @@ static const char *value_of(const json_t *words, size_t at, const char *name,
 }
 
 static void add_words(const struct search *s, const struct source *from,
-                      const json_t *words, int depth);
+                      const json_t *words);
 
 /* A file of more words, as CMake writes them for many include folders. */
 static void add_response(const struct search *s, const struct source *from,
-                         const char *name, int depth) {
+                         const char *name) {
     autofree char *path = whole_path(from->folder, name);
     autobuf text = BUF_INIT(RESPONSE_MAX);
     struct err err = {0};
-    int rc = depth < RESPONSE_DEPTH
+    int rc = from->depth < RESPONSE_DEPTH
                  ? read_beneath(s, path, &text, &err)
                  : err_set(&err, -ELOOP, "response files name each other");
     autojson *words = rc == 0 ? shell_words(text.data) : NULL;
     if (words) {
-        add_words(s, from, words, depth + 1);
+        struct source inner = *from;
+        inner.depth++;
+        add_words(s, &inner, words);
     } else {
         complain(s, path, rc < 0 ? err.msg : "a quote is not closed");
     }
@@ -214,37 +217,32 @@ static void add_response(const struct search *s, const struct source *from,
 /* --- what an option with a value says --- */
 
 typedef void take_value(const struct search *s, const struct source *from,
-                        const char *value, int depth);
+                        const char *value);
 
 static void take_folder(const struct search *s, const struct source *from,
-                        const char *value, int depth) {
-    (void)depth;
+                        const char *value) {
     add_folder(s, from, value, false);
 }
 
 static void take_later_folder(const struct search *s, const struct source *from,
-                              const char *value, int depth) {
-    (void)depth;
+                              const char *value) {
     add_folder(s, from, value, true);
 }
 
 static void take_macro(const struct search *s, const struct source *from,
-                       const char *value, int depth) {
+                       const char *value) {
     (void)from;
-    (void)depth;
     add_macro(s, value);
 }
 
 static void take_no_macro(const struct search *s, const struct source *from,
-                          const char *value, int depth) {
+                          const char *value) {
     (void)from;
-    (void)depth;
     json_object_del(json_object_get(s->flags, "defines"), value);
 }
 
-static void take_std(const struct search *s, const struct source *from, const char *value,
-                     int depth) {
-    (void)depth;
+static void take_std(const struct search *s, const struct source *from,
+                     const char *value) {
     if (!add_std(s, value)) {
         autofree char *what = xasprintf("%s: the standard \"%.40s\"", from->name, value);
         complain(s, what, "known are c++03, c++11, c++14, c++17 and c++20");
@@ -252,23 +250,23 @@ static void take_std(const struct search *s, const struct source *from, const ch
 }
 
 static void take_included(const struct search *s, const struct source *from,
-                          const char *value, int depth) {
-    (void)depth;
+                          const char *value) {
     autofree char *what = xasprintf("%s: -include %.200s", from->name, value);
     complain(s, what, "a check includes what the source names; name it there");
 }
 
 /* "-Xcompiler -DA=1,-Ifolder": the host's compiler preprocesses device code too. */
 static void take_host_options(const struct search *s, const struct source *from,
-                              const char *value, int depth) {
+                              const char *value) {
     autojson *words = json_array();
     for (size_t len; *value; value += len + (value[len] == ',')) {
         len = strcspn(value, ",");
         json_array_append_new(words, json_text(value, len));
     }
-    const struct source host = {.name = from->name, .folder = from->folder};
-    if (depth < RESPONSE_DEPTH) {
-        add_words(s, &host, words, depth + 1);
+    const struct source host = {
+        .name = from->name, .folder = from->folder, .depth = from->depth + 1};
+    if (from->depth < RESPONSE_DEPTH) {
+        add_words(s, &host, words);
     }
 }
 
@@ -317,17 +315,17 @@ static size_t add_option(const struct search *s, const struct source *from,
 }
 
 static size_t add_word(const struct search *s, const struct source *from,
-                       const json_t *words, size_t at, int depth) {
+                       const json_t *words, size_t at) {
     const char *word = json_string_value(json_array_get(words, at));
     if (*word == '@') {
-        add_response(s, from, word + 1, depth);
+        add_response(s, from, word + 1);
         return 1;
     }
     for (const struct value_option *o = with_value; o->name; o++) {
         size_t used;
         const char *value = value_of(words, at, o->name, &used);
         if (value) {
-            o->read(s, from, value, depth);
+            o->read(s, from, value);
             return used;
         }
     }
@@ -335,10 +333,10 @@ static size_t add_word(const struct search *s, const struct source *from,
 }
 
 static void add_words(const struct search *s, const struct source *from,
-                      const json_t *words, int depth) {
+                      const json_t *words) {
     for (size_t at = 0; at < json_array_size(words);) {
         bool is_word = json_string_value(json_array_get(words, at)) != NULL;
-        at += is_word ? add_word(s, from, words, at, depth) : 1;
+        at += is_word ? add_word(s, from, words, at) : 1;
     }
 }
 
@@ -373,7 +371,7 @@ static bool add_command(struct search *s, const char *path) {
     const struct source from = {.name = path, .folder = command.folder};
     add_text(s, "from", is_own ? path : other);
     if (command.words) {
-        add_words(s, &from, command.words, 0);
+        add_words(s, &from, command.words);
     } else {
         complain(s, path, "a quote of the file's command is not closed");
     }
@@ -421,7 +419,7 @@ static const char *take_list(const struct search *s, const struct source *from,
         return "a list of texts is expected";
     }
     if (strcmp(key, "options") == 0) {
-        add_words(s, from, list, 0);
+        add_words(s, from, list);
         return NULL;
     }
     for (size_t i = 0; i < json_array_size(list); i++) {

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/source/device_templates.h"
+#include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_template.h"
 #include "gpu/source/text_span.h"
 
@@ -27,21 +28,12 @@ static bool is_template(const struct source_file *file,
     return strncmp(file->text + kernel->signature, "template", 8) == 0;
 }
 
-/* Whether the compiler's "ns::k<float>" is the template kernel k; scopes that have no
- * name in the source are left out, so the last part decides. */
-static bool is_instance(const char *compiled, const char *kernel) {
-    const char *scope = strrchr(kernel, ':');
-    const char *name = scope ? scope + 1 : kernel;
-    size_t len = strlen(name), base = strcspn(compiled, "<");
-    return base >= len && memcmp(compiled + base - len, name, len) == 0 &&
-           (base == len || compiled[base - len - 1] == ':');
-}
-
 static bool is_left(const struct left *left, const struct kernel_place *kernel) {
     const json_t *compiled;
     size_t i;
     json_array_foreach(left->compiled, i, compiled) {
-        if (is_instance(json_get_string(compiled, "name", ""), kernel->name)) {
+        /* scopes that have no name in the source are left out */
+        if (kernel_same_plain_name(json_get_string(compiled, "name", ""), kernel->name)) {
             return false;
         }
     }
@@ -157,12 +149,15 @@ static bool tell_left(const struct check_input *input, const json_t *compiled,
     return found;
 }
 
+/* findings may be NULL. */
 static void append_plain(const struct check_input *input, const char *code,
                          const char *words, json_t *findings) {
     const struct source_set *sources = &input->closure.sources;
     const char *file = sources->files[source_set_unit(sources)].display;
-    json_array_append_new(findings, finding_new("upskilld", code, FINDING_INFO, words,
-                                                file, &(struct finding_span){0}));
+    if (findings) {
+        json_array_append_new(findings, finding_new("upskilld", code, FINDING_INFO, words,
+                                                    file, &(struct finding_span){0}));
+    }
 }
 
 static const char *tell_nothing(const struct check_input *input, const json_t *compiled,
@@ -173,15 +168,12 @@ static const char *tell_nothing(const struct check_input *input, const json_t *c
         return "nothing_compiled";
     }
     buf_adds(summary, "no kernel here uses the device code");
-    if (findings) {
-        append_plain(input, "not_compiled",
-                     "the source has device code and no kernel that uses it, so it was "
-                     "not compiled, and mistakes in it may go unseen: check a .cu file "
-                     "that uses it, add a kernel "
-                     "that does, or compile with the option -rdc=true what is neither "
-                     "inline nor a template",
-                     findings);
-    }
+    append_plain(input, "not_compiled",
+                 "the source has device code and no kernel that uses it, so it was not "
+                 "compiled, and mistakes in it may go unseen: check a .cu file that uses "
+                 "it, add a kernel that does, or compile with the option -rdc=true what "
+                 "is neither inline nor a template",
+                 findings);
     return "nothing_compiled";
 }
 
@@ -190,13 +182,12 @@ static const char *tell_hidden(const struct check_input *input, json_t *findings
                                struct buf *summary) {
     buf_adds(summary,
              "nothing was compiled: no kernel was found, and macros may hide one");
-    if (findings) {
-        append_plain(input, "not_compiled",
-                     "no kernel was found, but macros here may make __global__ or "
-                     "__device__, which is not followed, so what they declare was taken "
-                     "for host code: write the words themselves",
-                     findings);
-    }
+    append_plain(
+        input, "not_compiled",
+        "no kernel was found, but macros here may make __global__ or __device__, "
+        "which is not followed, so what they declare was taken for host code: "
+        "write the words themselves",
+        findings);
     return "nothing_compiled";
 }
 
@@ -207,7 +198,7 @@ static const char *tell_no_kernels(const struct check_input *input, json_t *find
         return tell_hidden(input, findings, summary);
     }
     buf_adds(summary, "there is no device code, so nothing was compiled");
-    if (findings && !source_set_unit(&input->closure.sources)) {
+    if (!source_set_unit(&input->closure.sources)) {
         append_plain(input, "no_kernels",
                      "the source defines no kernel and no device function, so there is "
                      "nothing to report on",
@@ -222,7 +213,7 @@ static bool is_compiled(const json_t *kernels, const struct device_template *one
     const json_t *kernel;
     size_t i;
     json_array_foreach(kernels, i, kernel) {
-        if (is_instance(json_get_string(kernel, "name", ""), one->name)) {
+        if (kernel_same_plain_name(json_get_string(kernel, "name", ""), one->name)) {
             return true;
         }
     }

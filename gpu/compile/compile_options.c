@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -195,35 +196,11 @@ struct option_rule {
     const char *name;
     enum option_form form;
     int (*set)(struct compile_options *o, const char *value,
-               struct err *err); /* NULL: drop */
+               struct err *err); /* NULL: it sets the flag, or is dropped */
+    size_t flag;                 /* a bool's offset; 0: none */
 };
 
-static int fast_math_set(struct compile_options *o, const char *value, struct err *err) {
-    (void)err;
-    o->fast_math = strcmp(value, "false") != 0;
-    return 0;
-}
-
-static int line_info_set(struct compile_options *o, const char *value, struct err *err) {
-    (void)err;
-    o->line_info = strcmp(value, "false") != 0;
-    return 0;
-}
-
-static int default_device_set(struct compile_options *o, const char *value,
-                              struct err *err) {
-    (void)value, (void)err;
-    o->default_device = true;
-    return 0;
-}
-
-static int device_code_set(struct compile_options *o, const char *value,
-                           struct err *err) {
-    (void)value, (void)err;
-    o->relocatable = true;
-    return 0;
-}
-
+#define FLAG(member) offsetof(struct compile_options, member)
 #include "gpu/options_table.h"
 
 /* Does `option` have the rule's form? *value is what it carries itself, or NULL. */
@@ -275,6 +252,9 @@ static int option_read(struct compile_options *o, const json_t *options, size_t 
     if (!value && (rule->form == FORM_VALUE || rule->form == FORM_JOINED)) {
         return err_set(err, -EINVAL, "option %s needs a value", option);
     }
+    if (rule->flag) {
+        *(bool *)((char *)o + rule->flag) = !value || strcmp(value, "false") != 0;
+    }
     return rule->set ? rule->set(o, value ? value : "", err) : 0;
 }
 
@@ -282,7 +262,8 @@ size_t compile_option_words(const json_t *words, size_t at, bool *ret_matters) {
     size_t end = at;
     const char *value = NULL;
     const struct option_rule *rule = rule_find(words, &end, &value);
-    *ret_matters = rule && rule->set && rule->set != arch_set && rule->set != gencode_set;
+    *ret_matters = rule && (rule->set || rule->flag) && rule->set != arch_set &&
+                   rule->set != gencode_set;
     return rule ? end - at : 0;
 }
 

@@ -9,6 +9,7 @@
 #include "gpu/check/check_input.h"
 #include "gpu/draft/spec_draft.h"
 #include "gpu/kernel_init.operation.h"
+#include "gpu/source/kernel_name.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,9 +38,7 @@ static bool refuse(struct init *s, enum call_fault fault, const char *reason,
 static bool has_name(const struct host_program *p, const struct declaration *k,
                      const char *name) {
     autofree char *own = host_qualified_name(&p->b, k);
-    size_t len = strcspn(name, "<"), have = strlen(own);
-    return have >= len && memcmp(own + have - len, name, len) == 0 &&
-           (have == len || own[have - len - 1] == ':');
+    return kernel_name_ends_with(own, name);
 }
 
 static bool is_own(const struct host_program *p, const struct declaration *k) {

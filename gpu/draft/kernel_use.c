@@ -2,13 +2,6 @@
 
 #include <string.h>
 
-static bool is_store(const struct code_tokens *t, size_t i) {
-    size_t len = i < t->count ? t->list[i].end - t->list[i].start : 0;
-    const char *s = len ? t->text + t->list[i].start : "";
-    return code_token_is(t, i, "++") || code_token_is(t, i, "--") ||
-           (len && s[len - 1] == '=' && !(len == 2 && strchr("=!<>", s[0])));
-}
-
 #define ALIASES_MAX 4
 
 /* "atomicAdd(" so many tokens before the one at i. */
@@ -33,11 +26,12 @@ static unsigned use_of_element(const struct code_tokens *t, size_t i, size_t end
     if (address) {
         return in_atomic(t, i, 2) ? USE_READS | USE_WRITES : USE_UNCLEAR;
     }
-    bool stepped = code_token_is(t, i - 1, "++") || code_token_is(t, i - 1, "--");
+    bool stepped = code_token_steps(t, i - 1);
     while (code_word(t, end) == WORD_PAREN_CLOSE) {
         end++;
     }
-    return stepped || !is_store(t, end) ? stepped ? USE_READS | USE_WRITES : USE_READS
+    return stepped || !code_token_writes(t, end)
+               ? stepped ? USE_READS | USE_WRITES : USE_READS
            : code_word(t, end) == WORD_ASSIGN ? USE_WRITES
                                               : USE_READS | USE_WRITES;
 }
@@ -67,11 +61,11 @@ static unsigned use_at(const struct code_tokens *t, size_t i) {
     if (code_word(t, behind) == WORD_BRACKET_OPEN) { /* with a cast around it, too */
         return use_of_element(t, i, behind);
     }
-    if (in_atomic(t, i, 1) || (code_word(t, i - 1) == WORD_STAR && is_store(t, i + 1))) {
+    if (in_atomic(t, i, 1) ||
+        (code_word(t, i - 1) == WORD_STAR && code_token_writes(t, i + 1))) {
         return USE_READS | USE_WRITES;
     }
-    bool harmless = is_store(t, i + 1) || code_token_is(t, i + 1, "==") ||
-                    code_token_is(t, i + 1, "!=");
+    bool harmless = code_token_writes(t, i + 1) || code_token_in(t, i + 1, "== !=");
     return harmless ? 0 : USE_UNCLEAR;
 }
 

@@ -9,6 +9,7 @@
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/device_templates.h"
 #include "gpu/source/host_code.h"
+#include "gpu/source/kernel_name.h"
 #include "protocol/finding.h"
 
 #include <stdint.h>
@@ -159,8 +160,7 @@ static json_t *facts_of(const json_t *result) {
     size_t i;
     json_array_foreach(json_object_get(result, "kernels"), i, kernel) {
         size_t len;
-        const char *name =
-            spec_lens_plain_name(json_get_string(kernel, "name", ""), &len);
+        const char *name = kernel_plain_name(json_get_string(kernel, "name", ""), &len);
         json_t *same = json_object_getn(facts, name, len);
         if (!same) {
             same = json_array();
@@ -250,7 +250,7 @@ static void add_lenses(const struct document *d, json_t *lenses,
                        const struct kernel_place *place, const json_t *result,
                        const json_t *facts) {
     size_t len;
-    const char *name = spec_lens_plain_name(place->name, &len);
+    const char *name = kernel_plain_name(place->name, &len);
     const json_t *same = json_object_getn(facts, name, len);
     size_t count = json_array_size(same);
     for (size_t i = 0; i < count && i < MAX_SAME_NAME; i++) {

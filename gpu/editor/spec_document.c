@@ -9,6 +9,7 @@
 #include "gpu/editor/spec_lens.h"
 #include "gpu/editor/spec_members.h"
 #include "gpu/source/host_code.h"
+#include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_parameters.h"
 #include "gpu/source/text_span.h"
 #include "gpu/spec/rounded_args.h"
@@ -196,7 +197,7 @@ static bool judge_cases(struct judge *j, const struct kernel_spec *spec) {
 static const struct kernel_place *kernel_named(const struct host_code *code,
                                                const char *name) {
     for (size_t i = 0; name && i < code->kernel_count; i++) {
-        if (spec_lens_same_kernel(code->kernels[i].name, name)) {
+        if (kernel_same_plain_name(code->kernels[i].name, name)) {
             return &code->kernels[i];
         }
     }

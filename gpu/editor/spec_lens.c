@@ -6,6 +6,7 @@
 #include "gpu/draft/spec_draft.h"
 #include "gpu/editor/json_places.h"
 #include "gpu/source/host_code.h"
+#include "gpu/source/kernel_name.h"
 #include "gpu/source/text_span.h"
 #include "gpu/validate/validate_title.h"
 
@@ -59,32 +60,16 @@ static bool spec_load(const char *path, json_t **ret) {
 
 /* --- kernels --- */
 
-const char *spec_lens_plain_name(const char *name, size_t *ret_len) {
-    size_t len = strcspn(name, "<("), start = len;
-    while (start > 0 && name[start - 1] != ':') {
-        start--;
-    }
-    *ret_len = len - start;
-    return name + start;
-}
-
-bool spec_lens_same_kernel(const char *a, const char *b) {
-    size_t a_len, b_len;
-    const char *a_name = spec_lens_plain_name(a, &a_len),
-               *b_name = spec_lens_plain_name(b, &b_len);
-    return a_len == b_len && memcmp(a_name, b_name, a_len) == 0;
-}
-
 /* Does the spec launch this kernel? One that names none is about whatever there is. */
 static bool launches(const json_t *spec, const char *kernel) {
     const char *name = json_get_string(spec, "kernel", NULL);
     const json_t *launch, *list = json_object_get(spec, "launches");
-    bool named = name != NULL, found = name && spec_lens_same_kernel(name, kernel);
+    bool named = name != NULL, found = name && kernel_same_plain_name(name, kernel);
     size_t i;
     json_array_foreach(list, i, launch) {
         name = json_get_string(launch, "kernel", NULL);
         named |= name != NULL;
-        found |= name && spec_lens_same_kernel(name, kernel);
+        found |= name && kernel_same_plain_name(name, kernel);
     }
     return found || !named;
 }

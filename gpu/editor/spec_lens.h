@@ -8,10 +8,6 @@
 
 struct host_code;
 
-/* Of "ns::k<float>(int)" the k: where it begins, borrowed. */
-const char *spec_lens_plain_name(const char *name, size_t *ret_len);
-/* They have the same plain name. */
-bool spec_lens_same_kernel(const char *a, const char *b);
 /* The kernel's source that a spec at spec_path is about: its "path", else NAME.cu beside
  * it. malloc'ed; NULL when it is no such path. */
 char *spec_lens_source_path(const char *spec_path, const json_t *spec);

@@ -1,10 +1,10 @@
 #pragma once
 /* compiler_log: NVRTC's and ptxas's words as findings.
  *
- * The log is hostile text: file names in it may lie and lines may be anything. A message is
- * kept when its place is in the job's sources or in CUDA's headers; a quoted source line is
- * used only to compute the column and never passed on. Messages in CUDA's headers are
- * reported at the job's line that led there (instantiation or include stack) with the
+ * The log is hostile text: file names in it may lie and lines may be anything. A message
+ * is kept when its place is in the job's sources or in CUDA's headers; a quoted source
+ * line is used only to compute the column and never passed on. Messages in CUDA's headers
+ * are reported at the job's line that led there (instantiation or include stack) with the
  * header as related place. */
 #include "gpu/source/source_set.h"
 

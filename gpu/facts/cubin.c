@@ -57,18 +57,10 @@ static bool part_of(struct bytes whole, uint64_t offset, uint64_t len,
     return true;
 }
 
-static uint16_t read_u16(struct bytes b, size_t offset) {
-    uint16_t value = 0;
-    if (offset + sizeof value <= b.len) {
-        memcpy(&value, b.at + offset, sizeof value);
-    }
-    return value;
-}
-
-static uint32_t read_u32(struct bytes b, size_t offset) {
+static uint32_t read_number(struct bytes b, size_t offset, size_t size) {
     uint32_t value = 0;
-    if (offset + sizeof value <= b.len) {
-        memcpy(&value, b.at + offset, sizeof value);
+    if (offset + size <= b.len) {
+        memcpy(&value, b.at + offset, size);
     }
     return value;
 }
@@ -205,7 +197,7 @@ static bool record_next(struct bytes *rest, struct record *ret) {
     size_t used = 4;
     *ret = (struct record){rest->at[1], {rest->at + 2, 2}};
     if (rest->at[0] == 4) {
-        size_t len = read_u16(*rest, 2);
+        size_t len = read_number(*rest, 2, 2);
         if (!part_of(*rest, 4, len, &ret->value)) {
             return false;
         }
@@ -222,21 +214,22 @@ static void read_module_info(struct cubin *c, const struct elf *e, struct bytes 
         bool registers = record.attribute == ATTRIBUTE_REGISTERS;
         Elf64_Sym symbol;
         if ((!registers && record.attribute != ATTRIBUTE_FRAME_SIZE) ||
-            record.value.len < 8 || !symbol_at(e, read_u32(record.value, 0), &symbol)) {
+            record.value.len < 8 ||
+            !symbol_at(e, read_number(record.value, 0, 4), &symbol)) {
             continue;
         }
         struct cubin_kernel *kernel =
             find_kernel(c, name_at(e->symbol_names, symbol.st_name));
         if (kernel) {
             *(registers ? &kernel->registers : &kernel->stack_bytes) =
-                as_figure(read_u32(record.value, 4));
+                as_figure(read_number(record.value, 4, 4));
         }
     }
 }
 
 static void read_triple(struct bytes value, int ret[3]) {
     for (size_t i = 0; i < 3; i++) {
-        ret[i] = as_figure(read_u32(value, i * 4));
+        ret[i] = as_figure(read_number(value, i * 4, 4));
     }
 }
 
@@ -266,7 +259,7 @@ static void read_kernel_record(struct cubin_kernel *k, const struct record *reco
         read_triple(record->value, k->cluster);
         break;
     case ATTRIBUTE_PARAM_BYTES:
-        k->param_bytes = read_u16(record->value, 0);
+        k->param_bytes = (int)read_number(record->value, 0, 2);
         break;
     case ATTRIBUTE_PARAM_INFO:
     case ATTRIBUTE_PARAM_INFO_LARGE:

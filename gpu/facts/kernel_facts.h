@@ -1,8 +1,8 @@
 #pragma once
 /* kernel_facts: what the compiler told of each kernel, as kernel/check's "kernels".
  *
- * Joins the cubin's attributes with the sizes only the ptxas log gives (spills), and finds
- * the kernel's name and line in the source. */
+ * Joins the cubin's attributes with the sizes only the ptxas log gives (spills), and
+ * finds the kernel's name and line in the source. */
 #include "gpu/facts/cubin.h"
 #include "gpu/source/source_set.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "gpu/source/host_code.h"
+#include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_parameters.h"
 #include "gpu/source/text_span.h"
 
@@ -70,25 +71,12 @@ void kernel_index_free(struct kernel_index *index) {
     free(index);
 }
 
-static const char *last_component(const char *name, size_t len) {
-    const char *last = name;
-    for (size_t i = 0; i + 1 < len; i++) {
-        if (name[i] == ':' && name[i + 1] == ':') {
-            last = name + i + 2;
-        }
-    }
-    return last;
-}
-
 static const struct kernel_spot *find_by_last(const struct kernel_index *index,
-                                              const char *name, size_t len) {
-    const char *last = last_component(name, len);
-    size_t last_len = len - (size_t)(last - name);
+                                              const char *name) {
     const struct kernel_spot *found = NULL;
     for (size_t i = 0; i < index->count; i++) {
         const char *candidate = index->spots[i].name;
-        const char *theirs = last_component(candidate, strlen(candidate));
-        if (strlen(theirs) != last_len || memcmp(theirs, last, last_len) != 0) {
+        if (!kernel_same_plain_name(candidate, name)) {
             continue;
         }
         if (found && strcmp(found->name, candidate) != 0) {
@@ -108,7 +96,7 @@ const struct kernel_spot *kernel_index_find(const struct kernel_index *index,
             return spot;
         }
     }
-    return find_by_last(index, name, len);
+    return find_by_last(index, name);
 }
 
 size_t kernel_index_order(const struct kernel_index *index,

@@ -4,6 +4,7 @@
  * File names in a log are whatever a source made the compiler say. One is trusted only as
  * a key: it is a file of the job, a file beneath CUDA's include folders, a header in
  * memory, or foreign. */
+#include "gpu/facts/slice.h"
 #include "gpu/source/source_set.h"
 #include "protocol/finding.h"
 
@@ -11,11 +12,6 @@
 
 struct kernel_index;
 struct ptx_lines;
-
-struct slice { /* borrowed bytes */
-    const char *at;
-    size_t len;
-};
 
 enum log_origin {
     LOG_NOWHERE,

@@ -1,6 +1,7 @@
 #include "gpu/facts/ptx_lines.h"
 
 #include "base/mem.h"
+#include "gpu/facts/slice.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -36,64 +37,44 @@ struct ptx_lines {
     size_t function_count, function_room;
 };
 
-struct cursor {
-    const char *at, *end;
-};
-
-static void skip_blanks(struct cursor *c) {
-    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t')) {
-        c->at++;
-    }
+static bool take_word(struct slice *s, const char *word) {
+    struct slice rest = slice_trim(*s);
+    bool is = slice_starts(rest, word);
+    *s = is ? slice_after(rest, strlen(word)) : *s;
+    return is;
 }
 
-static bool take_word(struct cursor *c, const char *word) {
-    size_t len = strlen(word);
-    skip_blanks(c);
-    if ((size_t)(c->end - c->at) < len || memcmp(c->at, word, len) != 0) {
-        return false;
-    }
-    c->at += len;
-    return true;
+static bool take_number(struct slice *s, int *ret) {
+    struct slice rest = slice_trim(*s);
+    size_t digits = slice_number(rest, ret);
+    *s = slice_after(rest, digits);
+    return digits > 0;
 }
 
-static bool take_number(struct cursor *c, int *ret) {
-    skip_blanks(c);
-    if (c->at >= c->end || !isdigit((unsigned char)*c->at)) {
-        return false;
-    }
-    long value = 0;
-    while (c->at < c->end && isdigit((unsigned char)*c->at)) {
-        value = value * 10 + (*c->at++ - '0');
-        if (value > (1 << 28)) {
-            return false;
-        }
-    }
-    *ret = (int)value;
-    return true;
-}
-
-static bool take_position(struct cursor *c, struct position *ret) {
+static bool take_position(struct slice *c, struct position *ret) {
     return take_number(c, &ret->file) && take_number(c, &ret->line) &&
            take_number(c, &ret->column);
 }
 
-static size_t find_word(struct cursor c, const char *word) {
-    char *at = memmem(c.at, (size_t)(c.end - c.at), word, strlen(word));
-    return at ? (size_t)(at - c.at) : SIZE_MAX;
+/* Behind the first such character; false: there is none. ret: what stands before it. */
+static bool take_until(struct slice *s, char c, struct slice *ret) {
+    const char *at = s->len ? memchr(s->at, c, s->len) : NULL;
+    *ret = (struct slice){s->at, at ? (size_t)(at - s->at) : 0};
+    *s = at ? slice_after(*s, ret->len + 1) : *s;
+    return at;
 }
 
 /* ".loc 1 3 5, function_name $L__info_string0, inlined_at 1 7 5" */
-static void read_loc(struct ptx_lines *p, struct cursor c, int ptx_line) {
+static void read_loc(struct ptx_lines *p, struct slice c, int ptx_line) {
     struct loc loc = {.ptx_line = ptx_line, .function = p->function_count};
     if (p->loc_count >= MAX_LOCS || !take_position(&c, &loc.at)) {
         return;
     }
-    size_t inlined = find_word(c, "inlined_at");
-    if (inlined != SIZE_MAX) {
-        c.at += inlined + strlen("inlined_at");
-        if (!take_position(&c, &loc.inlined_at)) {
-            loc.inlined_at = (struct position){0};
-        }
+    static const char inlined[] = "inlined_at";
+    const char *at = c.len ? memmem(c.at, c.len, inlined, strlen(inlined)) : NULL;
+    c = slice_after(c, at ? (size_t)(at - c.at) + strlen(inlined) : 0);
+    if (at && !take_position(&c, &loc.inlined_at)) {
+        loc.inlined_at = (struct position){0};
     }
     if (p->loc_count == p->loc_room) {
         p->loc_room = p->loc_room ? p->loc_room * 2 : 256;
@@ -103,14 +84,11 @@ static void read_loc(struct ptx_lines *p, struct cursor c, int ptx_line) {
 }
 
 /* `.file 1 "k.cu"`, later versions with a time stamp and size behind it. */
-static void read_file(struct ptx_lines *p, struct cursor c) {
+static void read_file(struct ptx_lines *p, struct slice c) {
     int number;
-    if (!take_number(&c, &number) || number < 0 || number >= MAX_FILES ||
-        !take_word(&c, "\"")) {
-        return;
-    }
-    const char *close = memchr(c.at, '"', (size_t)(c.end - c.at));
-    if (!close) {
+    struct slice name;
+    if (!take_number(&c, &number) || number >= MAX_FILES || !take_word(&c, "\"") ||
+        !take_until(&c, '"', &name)) {
         return;
     }
     if ((size_t)number >= p->file_count) {
@@ -120,7 +98,7 @@ static void read_file(struct ptx_lines *p, struct cursor c) {
         p->file_count = (size_t)number + 1;
     }
     free(p->files[number]);
-    p->files[number] = xstrndup(c.at, (size_t)(close - c.at));
+    p->files[number] = xstrndup(name.at, name.len);
 }
 
 static bool is_symbol_byte(char c) {
@@ -128,18 +106,18 @@ static bool is_symbol_byte(char c) {
 }
 
 /* After ".entry", or after ".func" and its optional "(.param .b32 func_retval0)". */
-static void read_function(struct ptx_lines *p, struct cursor c, int ptx_line) {
-    skip_blanks(&c);
-    if (c.at < c.end && *c.at == '(') {
-        const char *close = memchr(c.at, ')', (size_t)(c.end - c.at));
-        c.at = close ? close + 1 : c.end;
-        skip_blanks(&c);
+static void read_function(struct ptx_lines *p, struct slice c, int ptx_line) {
+    struct slice result;
+    size_t len = 0;
+    c = slice_trim(c);
+    if (slice_starts(c, "(")) {
+        take_until(&c, ')', &result);
+        c = slice_trim(c);
     }
-    const char *begin = c.at;
-    while (c.at < c.end && is_symbol_byte(*c.at)) {
-        c.at++;
+    while (len < c.len && is_symbol_byte(c.at[len])) {
+        len++;
     }
-    if (c.at == begin || p->function_count >= MAX_FUNCTIONS) {
+    if (!len || p->function_count >= MAX_FUNCTIONS) {
         return;
     }
     if (p->function_count == p->function_room) {
@@ -148,7 +126,7 @@ static void read_function(struct ptx_lines *p, struct cursor c, int ptx_line) {
             xreallocarray(p->functions, p->function_room, sizeof *p->functions);
     }
     p->functions[p->function_count++] =
-        (struct function){xstrndup(begin, (size_t)(c.at - begin)), ptx_line, 0};
+        (struct function){xstrndup(c.at, len), ptx_line, 0};
 }
 
 /* A body's own brace stands at the margin, but inline assembly may put more there: the
@@ -159,13 +137,13 @@ static void end_function(struct ptx_lines *p, int ptx_line) {
     }
 }
 
-static bool take_linkage(struct cursor *c) {
+static bool take_linkage(struct slice *c) {
     return take_word(c, ".visible") || take_word(c, ".weak") || take_word(c, ".extern") ||
            take_word(c, ".common");
 }
 
-static void read_line(struct ptx_lines *p, struct cursor c, int ptx_line) {
-    if (c.at < c.end && *c.at == '}') {
+static void read_line(struct ptx_lines *p, struct slice c, int ptx_line) {
+    if (slice_starts(c, "}")) {
         end_function(p, ptx_line);
         return;
     }
@@ -185,7 +163,8 @@ struct ptx_lines *ptx_lines_new(const char *ptx, size_t len) {
     int number = 1;
     for (const char *at = ptx; at < end && number < (1 << 28); number++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
-        read_line(p, (struct cursor){at, newline ? newline : end}, number);
+        read_line(p, (struct slice){at, (size_t)((newline ? newline : end) - at)},
+                  number);
         at = newline ? newline + 1 : end;
     }
     return p;

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_TOKENS = 64 };
-
 /* --- types --- */
 
 struct type_name {
@@ -80,76 +78,55 @@ static bool read_type(struct host_param *p, const char *word) {
 
 /* --- parameters --- */
 
-struct words {
-    char list[MAX_TOKENS][HOST_PARAM_NAME];
-    size_t count;
-};
-
-static bool is_qualifier(const char *word) {
-    static const char *const known[] = {"const",    "volatile",   "__restrict__",
-                                        "restrict", "__restrict", "__grid_constant__",
-                                        "struct",   "typename",   "std",
-                                        "::",       "enum"};
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (!strcmp(known[i], word)) {
-            return true;
-        }
-    }
-    return false;
+/* Words that say nothing of the type's elements. */
+static bool is_qualifier(const struct code_tokens *t, size_t i) {
+    return code_token_in(t, i,
+                         "volatile __restrict__ restrict __restrict __grid_constant__ "
+                         "struct typename std :: enum");
 }
 
 static bool is_identifier(const char *word) {
     return isalpha((unsigned char)*word) || *word == '_';
 }
 
-/* The words of one parameter, its default value left out. */
-static void read_param(const struct words *w, struct host_param *p) {
-    struct integer_words integer = {0};
-    bool typed = false;
-    *p = (struct host_param){.type = TENSOR_TYPES, .lanes = 1};
-    for (size_t i = 0; i < w->count && strcmp(w->list[i], "=") != 0; i++) {
-        const char *word = w->list[i];
-        if (!strcmp(word, "*") || !strcmp(word, "[")) {
-            p->kind = p->kind == HOST_POINTER ? HOST_UNKNOWN : HOST_POINTER;
-        } else if (!strcmp(word, "const")) {
-            p->is_const |= p->kind != HOST_POINTER;
-        } else if (is_qualifier(word) || !is_identifier(word)) {
-            continue;
-        } else if (!typed && take_integer_word(&integer, word)) {
-            p->type = integer_type(&integer);
-        } else if (!typed && !integer.seen) {
-            typed = true;
-            snprintf(p->type_name, sizeof p->type_name, "%s", word);
-            if (!strcmp(word, "CUtensorMap")) {
-                p->kind = HOST_TENSOR_MAP;
-            } else if (!read_type(p, word)) {
-                p->type = TENSOR_TYPES;
-            }
-        } else {
-            snprintf(p->name, sizeof p->name, "%s", word);
+/* A word that is neither a bracket nor a qualifier: of the type, or the name. */
+static void take_word(struct host_param *p, struct integer_words *integer,
+                      const char *word) {
+    bool typed = *p->type_name;
+    if (!typed && take_integer_word(integer, word)) {
+        p->type = integer_type(integer);
+    } else if (typed || integer->seen) {
+        snprintf(p->name, sizeof p->name, "%s", word);
+    } else {
+        snprintf(p->type_name, sizeof p->type_name, "%s", word);
+        if (!strcmp(word, "CUtensorMap")) {
+            p->kind = HOST_TENSOR_MAP;
+        } else if (!read_type(p, word)) {
+            p->type = TENSOR_TYPES;
         }
-    }
-    if (p->type == TENSOR_TYPES && p->kind == HOST_SCALAR) {
-        p->kind = HOST_UNKNOWN;
-    }
-}
-
-static void take_word(struct words *w, const struct code_tokens *t, size_t i) {
-    size_t len = t->list[i].end - t->list[i].start;
-    if (w->count < MAX_TOKENS) {
-        snprintf(w->list[w->count++], HOST_PARAM_NAME, "%.*s",
-                 (int)(len < HOST_PARAM_NAME ? len : HOST_PARAM_NAME - 1),
-                 t->text + t->list[i].start);
     }
 }
 
 void host_param_read(const struct code_tokens *t, size_t from, size_t to,
                      struct host_param *ret) {
-    struct words words = {.count = 0};
-    for (size_t i = from; i < to; i++) {
-        take_word(&words, t, i);
+    struct integer_words integer = {0};
+    *ret = (struct host_param){.type = TENSOR_TYPES, .lanes = 1};
+    for (size_t i = from; i < to && code_word(t, i) != WORD_ASSIGN; i++) {
+        enum code_word w = code_word(t, i);
+        char word[HOST_PARAM_NAME];
+        snprintf(word, sizeof word, "%.*s", (int)(t->list[i].end - t->list[i].start),
+                 t->text + t->list[i].start);
+        if (w == WORD_STAR || w == WORD_BRACKET_OPEN) {
+            ret->kind = ret->kind == HOST_POINTER ? HOST_UNKNOWN : HOST_POINTER;
+        } else if (w == WORD_CONST) {
+            ret->is_const |= ret->kind != HOST_POINTER;
+        } else if (is_identifier(word) && !is_qualifier(t, i)) {
+            take_word(ret, &integer, word);
+        }
     }
-    read_param(&words, ret);
+    if (ret->type == TENSOR_TYPES && ret->kind == HOST_SCALAR) {
+        ret->kind = HOST_UNKNOWN;
+    }
 }
 
 /* The end of the parameter that begins at token i: its ',' or the list's end. */

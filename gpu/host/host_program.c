@@ -8,18 +8,10 @@
 #define FRAMES_MAX 4096
 #define DEPTH_MAX 12 /* functions that lead to a launch */
 
-static bool opens(enum code_word w) {
-    return w == WORD_PAREN_OPEN || w == WORD_BRACE_OPEN || w == WORD_BRACKET_OPEN;
-}
-
-static bool closes(enum code_word w) {
-    return w == WORD_PAREN_CLOSE || w == WORD_BRACE_CLOSE || w == WORD_BRACKET_CLOSE;
-}
-
 size_t host_close(const struct code_tokens *t, size_t i) {
     int depth = 0;
     for (; i < t->count; i++) {
-        depth += opens(code_word(t, i)) - closes(code_word(t, i));
+        depth += code_word_nests(code_word(t, i));
         if (depth <= 0) {
             return i;
         }
@@ -32,7 +24,7 @@ bool host_part(const struct place *list, size_t n, struct place *ret) {
     int depth = 0;
     for (size_t i = list->from; i <= list->to; i++) {
         enum code_word w = i < list->to ? code_word(list->t, i) : WORD_COMMA;
-        depth += opens(w) - closes(w);
+        depth += code_word_nests(w);
         if (w == WORD_COMMA && depth == 0 && n-- == 0) {
             *ret = *list;
             ret->from = start;

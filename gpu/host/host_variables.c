@@ -10,30 +10,11 @@
 #define EXPANDED_MAX 512
 #define CONSTANT_TOKENS_MAX 256 /* of a declaration, before its name */
 
-static int depth_of(enum code_word w) {
-    return (w == WORD_PAREN_OPEN || w == WORD_BRACE_OPEN || w == WORD_BRACKET_OPEN) -
-           (w == WORD_PAREN_CLOSE || w == WORD_BRACE_CLOSE || w == WORD_BRACKET_CLOSE);
-}
-
 static bool is_name_char(char c) {
     return c == '_' || isalnum((unsigned char)c);
 }
 
 /* --- names --- */
-
-static bool is_assignment(const struct code_tokens *t, size_t i) {
-    size_t len = i < t->count ? t->list[i].end - t->list[i].start : 0;
-    const char *s = len ? t->text + t->list[i].start : "";
-    return len && s[len - 1] == '=' && !(len == 2 && strchr("=!<>", s[0]));
-}
-
-static bool is_step(const struct code_tokens *t, size_t i) {
-    return code_token_is(t, i, "++") || code_token_is(t, i, "--");
-}
-
-static bool is_written(const struct code_tokens *t, size_t i) {
-    return is_step(t, i) || is_assignment(t, i);
-}
 
 static bool begins_statement(enum code_word before) {
     return before == WORD_SEMICOLON || before == WORD_BRACE_OPEN ||
@@ -107,7 +88,7 @@ static bool read_value(const struct host_program *p, size_t i, size_t end,
     const struct place rest = {.t = t, .from = at + 1, .to = end};
     size_t to = at + 1;
     for (int depth = 0; to < end; to++) {
-        depth += depth_of(code_word(t, to));
+        depth += code_word_nests(code_word(t, to));
         if (depth < 0 || (depth == 0 && (code_word(t, to) == WORD_SEMICOLON ||
                                          code_word(t, to) == WORD_COMMA))) {
             break;
@@ -129,8 +110,8 @@ static enum setting setting_at(const struct code_tokens *t, size_t i, int depth,
         (code_word(t, i - 2) == WORD_PAREN_OPEN || code_word(t, i - 2) == WORD_COMMA)) {
         return parens > 0 || depth > 0 ? SETS_UNKNOWN : SETS_NOT;
     }
-    if (is_step(t, i + 1) || is_step(t, i - 1) ||
-        (is_assignment(t, i + 1) && after != WORD_ASSIGN)) {
+    if (code_token_steps(t, i - 1) ||
+        (code_token_writes(t, i + 1) && after != WORD_ASSIGN)) {
         return parens > 0 && depth == 0 ? SETS_NOT : SETS_UNKNOWN;
     }
     if (depth > 0) {
@@ -197,11 +178,11 @@ static size_t find_only(struct host_program *p, uint64_t name, size_t from, size
         }
         bool typed = before == WORD_TYPE || before == WORD_CONST ||
                      (before == WORD_NAME && !code_token_is(t, i - 1, "return"));
-        bool member = code_word(t, i + 1) == WORD_DOT && is_written(t, i + 3);
+        bool member = code_word(t, i + 1) == WORD_DOT && code_token_writes(t, i + 3);
         bool value = i > body && is_initialised(t, i, typed);
         if (value ? found != 0
-                  : typed || before == WORD_AMPERSAND || is_written(t, i + 1) ||
-                        is_step(t, i - 1) || member) {
+                  : typed || before == WORD_AMPERSAND || code_token_writes(t, i + 1) ||
+                        code_token_steps(t, i - 1) || member) {
             return SIZE_MAX;
         }
         found = value ? i : found;

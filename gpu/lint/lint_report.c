@@ -2,6 +2,7 @@
 #include "gpu/lint/lint.h"
 
 #include "base/mem.h"
+#include "gpu/source/kernel_name.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,18 +31,6 @@ int lint_count(const int extents[3]) {
     return (int)count;
 }
 
-/* The name alone, without namespaces and template arguments, is what stands in the
- * source. */
-static int name_length(const char *name) {
-    size_t len = strcspn(name, "<"), start = 0;
-    for (size_t i = 0; i + 1 < len; i++) {
-        if (name[i] == ':' && name[i + 1] == ':') {
-            start = i + 2;
-        }
-    }
-    return (int)(len - start);
-}
-
 void lint_report(const struct lint_kernel *k, const char *code,
                  enum finding_severity severity, const char *format, ...) {
     va_list args;
@@ -57,7 +46,9 @@ void lint_report(const struct lint_kernel *k, const char *code,
                                 .column = lint_figure(place, "column")};
     if (span.line > 0 && span.column > 0) {
         span.end_line = span.line;
-        span.end_column = span.column + name_length(k->name);
+        size_t name_len; /* the plain name is what stands in the source */
+        kernel_plain_name(k->name, &name_len);
+        span.end_column = span.column + (int)name_len;
     }
     json_t *finding = finding_new("upskilld", code, severity, message,
                                   json_get_string(place, "file", NULL), &span);

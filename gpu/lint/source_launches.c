@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/host/kernel_launch.h"
+#include "gpu/source/kernel_name.h"
 #include "gpu/source/text_span.h"
 
 #include <string.h>
@@ -73,24 +74,13 @@ json_t *source_launches_read(const struct source_file *file) {
 
 /* ---- whose they are ---- */
 
-static bool same_but_blanks(const char *a, const char *b) {
-    for (;; a++, b++) {
-        a += strspn(a, " ");
-        b += strspn(b, " ");
-        if (!*a || *a != *b) {
-            return *a == *b;
-        }
-    }
-}
-
 /* How well a launch's "k<float>" fits a kernel's "ns::k<float, 4>": by name alone 1, with
  * the arguments 2. */
 static int fit_of(const char *written, const char *name) {
     size_t len = strcspn(written, "<"), have = strcspn(name, "<");
-    const char *tail = name + (have < len ? 0 : have - len);
-    bool named = have >= len && memcmp(tail, written, len) == 0 &&
-                 (tail == name || tail[-1] == ':');
-    return !named ? 0 : same_but_blanks(written + len, name + have) ? 2 : 1;
+    return !kernel_name_ends_with(name, written)            ? 0
+           : kernel_spelt_alike(written + len, name + have) ? 2
+                                                            : 1;
 }
 
 /* The only kernel that fits, or fits best. */

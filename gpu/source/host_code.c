@@ -391,8 +391,8 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
     autobuf behind = BUF_INIT(HOST_BEHIND_BYTES);
     if (sources->count > 1) {
         read_gone_types(sources, &macros.spaces);
+        host_joint_read(sources, &macros.spaces, &macros.launches, &behind);
     }
-    host_joint_read(sources, &macros.spaces, &macros.launches, &behind);
     *ret = (struct host_code){0};
     struct host_code all = {0};
     for (size_t i = sources->count; i-- > 0;) {
@@ -423,8 +423,10 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
     ret->may_hide_device_code = all.may_hide_device_code && all.leaves_code_out;
     guesses->half = guesses->count ? name_of_half(sources) : NULL;
     host_guesses_write(guesses, sources, 0);
-    host_behind_end(&behind, sources->files[0].text, sources->files[0].len);
-    if (!behind.full) {
+    if (behind.len) {
+        host_behind_end(&behind, sources->files[0].text, sources->files[0].len);
+    }
+    if (behind.len && !behind.full) {
         source_set_append(sources, behind.data);
     }
     space_macros_finish(&macros.spaces);

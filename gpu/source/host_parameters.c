@@ -34,11 +34,11 @@ static void read_parameter(const struct code_tokens *t, size_t from, size_t to,
 
 bool template_list_next(const struct code_tokens *t, size_t *at, size_t close,
                         struct list_part *ret) {
-    int depth = 0;
+    int angles = 0, others = 0; /* in other brackets > is an operator */
     ret->from = *at;
     for (size_t i = *at; i <= close; i++) {
         enum code_word w = code_word(t, i);
-        if (i == close || (w == WORD_COMMA && depth == 0)) {
+        if (i == close || (w == WORD_COMMA && angles + others == 0)) {
             ret->to = i;
             *at = i + 1;
             if (i > ret->from) {
@@ -46,9 +46,10 @@ bool template_list_next(const struct code_tokens *t, size_t *at, size_t close,
             }
             ret->from = i + 1;
         }
-        depth += w == WORD_PAREN_OPEN || w == WORD_LESS || w == WORD_BRACE_OPEN;
-        depth -= w == WORD_PAREN_CLOSE || w == WORD_GREATER || w == WORD_BRACE_CLOSE;
-        depth -= w == WORD_SHIFT_RIGHT && i < close ? 2 : 0;
+        others += w == WORD_PAREN_OPEN || w == WORD_BRACE_OPEN;
+        others -= w == WORD_PAREN_CLOSE || w == WORD_BRACE_CLOSE;
+        angles += others == 0 && w == WORD_LESS;
+        angles -= others ? 0 : w == WORD_GREATER ? 1 : w == WORD_SHIFT_RIGHT ? 2 : 0;
     }
     return false;
 }

@@ -281,6 +281,22 @@ bool code_token_is(const struct code_tokens *t, size_t i, const char *text) {
            strcmp(s, text) == 0;
 }
 
+int code_word_nests(enum code_word w) {
+    return (w == WORD_PAREN_OPEN || w == WORD_BRACE_OPEN || w == WORD_BRACKET_OPEN) -
+           (w == WORD_PAREN_CLOSE || w == WORD_BRACE_CLOSE || w == WORD_BRACKET_CLOSE);
+}
+
+bool code_token_steps(const struct code_tokens *t, size_t i) {
+    return code_token_in(t, i, "++ --");
+}
+
+bool code_token_writes(const struct code_tokens *t, size_t i) {
+    size_t len = i < t->count ? t->list[i].end - t->list[i].start : 0;
+    const char *s = len ? t->text + t->list[i].start : "";
+    return code_token_steps(t, i) ||
+           (len && s[len - 1] == '=' && !(len == 2 && strchr("=!<>", s[0])));
+}
+
 bool code_token_in(const struct code_tokens *t, size_t i, const char *words) {
     char s[64];
     size_t len = i < t->count ? spell_token(t, &t->list[i], s, sizeof s) : 0;

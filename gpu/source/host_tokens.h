@@ -103,6 +103,11 @@ bool code_may_paste_space(const char *text, size_t len);
 static inline enum code_word code_word(const struct code_tokens *t, size_t i) {
     return t->list[i < t->count ? i : t->count].word;
 }
+/* 1 for ( { and [, -1 for what closes them, else 0. */
+int code_word_nests(enum code_word word);
+/* ++ and --; the same and =, += and their like. */
+bool code_token_steps(const struct code_tokens *t, size_t i);
+bool code_token_writes(const struct code_tokens *t, size_t i);
 /* Whether token i is spelt so; false past the end. */
 bool code_token_is(const struct code_tokens *t, size_t i, const char *text);
 /* As one of the words, which blanks part. */

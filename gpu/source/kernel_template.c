@@ -2,108 +2,71 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/source/cuda_lexer.h"
+#include "gpu/source/host_parameters.h"
 
 #include <string.h>
 
 enum { EXAMPLE_MAX = 256 };
 
-/* Inside parentheses > is an operator. */
-struct nesting {
-    int angles, rounds;
-};
-
-static void nest(struct nesting *n, const struct cuda_lexer *l,
-                 const struct cuda_token *t) {
-    n->rounds += cuda_token_is(l, t, "(") || cuda_token_is(l, t, "{");
-    n->rounds -= cuda_token_is(l, t, ")") || cuda_token_is(l, t, "}");
-    if (n->rounds <= 0) {
-        n->angles += cuda_token_is(l, t, "<");
-        n->angles -= cuda_token_is(l, t, ">") ? 1 : 2 * cuda_token_is(l, t, ">>");
-        n->angles -= 3 * cuda_token_is(l, t, ">>>");
-    }
-}
-
 /* Types of whole numbers, by what they are mostly called. */
-static bool is_number_type(const struct cuda_lexer *l, const struct cuda_token *t) {
-    static const char *const words[] = {"int",    "unsigned", "signed", "long",  "short",
-                                        "char",   "auto",     "uint",   "uchar", "ushort",
-                                        "size_t", "ulong",    "Index"};
-    size_t len = t->end - t->start;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (cuda_token_is(l, t, words[i])) {
-            return true;
-        }
-    }
-    return len > 2 && memcmp(l->text + t->end - 2, "_t", 2) == 0;
+static bool is_number_type(const struct code_tokens *t, size_t i) {
+    size_t len = t->list[i].end - t->list[i].start;
+    return code_word(t, i) == WORD_TYPE ||
+           code_token_in(t, i, "uint uchar ushort size_t ulong Index") ||
+           (len > 2 && memcmp(t->text + t->list[i].end - 2, "_t", 2) == 0);
 }
 
-/* "ns::Mode(0)" of an enumeration's parameter "const ns::Mode M", with *t its first
- * token. */
-static void add_value(struct cuda_lexer peek, struct cuda_token t, struct buf *out) {
-    while (cuda_token_is(&peek, &t, "const") || cuda_token_is(&peek, &t, "enum")) {
-        t = cuda_lexer_next(&peek);
+/* "ns::Mode(0)" of an enumeration's parameter "const ns::Mode M". */
+static void add_value(const struct code_tokens *t, struct list_part part,
+                      struct buf *out) {
+    size_t first = part.from;
+    while (code_word(t, first) == WORD_CONST || code_word(t, first) == WORD_ENUM) {
+        first++;
     }
-    struct cuda_token last = t, next = cuda_lexer_next(&peek);
-    while (cuda_token_is(&peek, &next, "::")) {
-        last = cuda_lexer_next(&peek);
-        next = cuda_lexer_next(&peek);
+    size_t last = first;
+    while (code_word(t, last + 1) == WORD_SCOPE) {
+        last += 2;
     }
-    if (last.kind != CUDA_IDENTIFIER || is_number_type(&peek, &last) ||
-        !(next.kind == CUDA_IDENTIFIER || cuda_token_is(&peek, &next, ",") ||
-          cuda_token_is(&peek, &next, ">"))) {
+    bool named = last + 1 == part.to || code_word(t, last + 1) == WORD_NAME;
+    if (code_word(t, last) != WORD_NAME || is_number_type(t, last) || !named) {
         buf_adds(out, "128");
-        return;
+    } else {
+        size_t start = t->list[first].start;
+        buf_addf(out, "%.*s(0)", (int)(t->list[last].end - start), t->text + start);
     }
-    buf_addf(out, "%.*s(0)", (int)(last.end - t.start), peek.text + t.start);
 }
 
-static void add_example(const struct cuda_lexer *l, const struct cuda_token *t,
+static void add_example(const struct code_tokens *t, struct list_part part,
                         struct buf *out) {
-    if (cuda_token_is(l, t, "typename") || cuda_token_is(l, t, "class")) {
+    enum code_word first = code_word(t, part.from);
+    buf_adds(out, out->len ? ", " : "");
+    if (first == WORD_TYPENAME || first == WORD_CLASS) {
         buf_adds(out, "float");
-    } else if (cuda_token_is(l, t, "bool")) {
+    } else if (code_token_is(t, part.from, "bool")) {
         buf_adds(out, "true");
     } else {
-        add_value(*l, *t, out);
+        add_value(t, part, out);
     }
 }
 
-/* With the lexer behind "template <". */
-static void read_parameters(struct cuda_lexer *l, struct buf *out) {
-    struct nesting n = {.angles = 1};
-    bool first = true;
-    for (struct cuda_token t = cuda_lexer_next(l); t.kind != CUDA_END;
-         t = cuda_lexer_next(l)) {
-        bool outermost = n.angles == 1 && n.rounds == 0;
-        nest(&n, l, &t);
-        if (n.angles <= 0) {
-            return;
-        }
-        if (outermost && cuda_token_is(l, &t, "=")) { /* so has the rest */
-            const char *last = out->len ? memrchr(out->data, ',', out->len) : NULL;
-            out->len = last ? (size_t)(last - out->data) : 0;
-            return;
-        }
-        if (outermost && first) {
-            buf_adds(out, out->len ? ", " : "");
-            add_example(l, &t, out);
-        }
-        first = outermost && cuda_token_is(l, &t, ",");
+static bool has_default(const struct code_tokens *t, struct list_part part) {
+    while (part.from < part.to && code_word(t, part.from) != WORD_ASSIGN) {
+        part.from++;
     }
+    return part.from < part.to;
 }
 
 char *kernel_template_example(const char *signature, size_t len) {
-    struct buf out = BUF_INIT(EXAMPLE_MAX);
-    struct cuda_lexer l;
-    cuda_lexer_init(&l, signature, len);
-    struct cuda_token word = cuda_lexer_next(&l), angle = cuda_lexer_next(&l);
-    if (!cuda_token_is(&l, &word, "template") || !cuda_token_is(&l, &angle, "<")) {
-        return xstrdup("float");
+    autobuf out = BUF_INIT(EXAMPLE_MAX);
+    struct code_tokens t;
+    struct list_part part;
+    bool is = code_tokens_read(&t, signature, len) == 0 &&
+              code_word(&t, 0) == WORD_TEMPLATE && code_word(&t, 1) == WORD_LESS;
+    size_t close = is ? code_angles_end(&t, 1) : 0;
+    for (size_t at = 2; template_list_next(&t, &at, close, &part) && /* so has the rest */
+                        !has_default(&t, part);) {
+        add_example(&t, part, &out);
     }
-    read_parameters(&l, &out);
-    buf_addc(&out, '\0');
-    char *ret = out.full ? xstrdup("float") : xstrndup(out.data, out.len);
-    buf_finish(&out);
-    return ret;
+    code_tokens_finish(&t);
+    return !is || out.full ? xstrdup("float") : xstrndup(out.data, out.len);
 }

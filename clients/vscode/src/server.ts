@@ -1,8 +1,9 @@
 // The language client: one upskilld for this window, which also runs every operation.
+import { randomUUID } from "node:crypto";
 import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
 import * as vscode from "vscode";
-import { ExecuteCommandRequest, LanguageClient, State, type Middleware } from "vscode-languageclient/node";
+import { ExecuteCommandRequest, LanguageClient, State, WorkDoneProgress, type Middleware } from "vscode-languageclient/node";
 import { findProgram, type Found } from "./program";
 import { serverSettings } from "./settings";
 
@@ -39,9 +40,18 @@ export function locateProgram(): Found {
   });
 }
 
+function clangdServes(): boolean {
+  return vscode.extensions.getExtension("llvm-vs-code-extensions.vscode-clangd") !== undefined &&
+    vscode.workspace.getConfiguration("clangd").get("enable", true);
+}
+
 function settings(): Record<string, unknown> {
   const configuration = vscode.workspace.getConfiguration("upskilld");
-  return serverSettings((name) => configuration.get(name));
+  return serverSettings((name) => configuration.get(name), clangdServes());
+}
+
+function commandOf(operation: string): string {
+  return `upskilld.${operation.replaceAll("/", ".")}`;
 }
 
 export class Server implements vscode.Disposable {
@@ -51,7 +61,9 @@ export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private readonly changed = new vscode.EventEmitter<ServerState>();
   readonly onDidChange = this.changed.event;
-  private readonly listener = vscode.workspace.onDidChangeConfiguration((event) => this.configurationChanged(event));
+  private readonly listener = vscode.Disposable.from(
+    vscode.workspace.onDidChangeConfiguration((event) => this.configurationChanged(event)),
+    vscode.extensions.onDidChange(() => this.sendSettings()));
   private turn: Promise<void> = Promise.resolve();
 
   start(): Promise<void> {
@@ -65,14 +77,19 @@ export class Server implements vscode.Disposable {
     });
   }
 
-  // Runs an operation ("kernel/init"); the server shows the progress of a long one, with a way to stop it.
-  call<Result>(operation: string, params: object, token?: vscode.CancellationToken): Promise<Result> {
-    return this.command(`upskilld.${operation.replaceAll("/", ".")}`, [params], token);
+  // Runs an operation, such as kernel/init.
+  call<Result>(operation: string, params: object): Promise<Result> {
+    return this.command(commandOf(operation), [params]);
   }
 
-  // Runs an operation for a document: on its text as it is, with findings and lens in it.
-  callFor<Result>(document: vscode.Uri, operation: string, params: object): Promise<Result> {
-    return this.command("upskilld.run", [operation, params, document.toString()]);
+  // One that takes long: shows how far it is, and lets it be stopped.
+  callLong<Result>(title: string, operation: string, params: object): Promise<Result> {
+    return this.long(title, commandOf(operation), [params]);
+  }
+
+  // The same for a document: on its text as it is, with findings and lens in it.
+  callFor<Result>(title: string, document: vscode.Uri, operation: string, params: object): Promise<Result> {
+    return this.long(title, "upskilld.run", [operation, params, document.toString()]);
   }
 
   request<Result>(method: string, params: object): Promise<Result> {
@@ -95,8 +112,28 @@ export class Server implements vscode.Disposable {
     return this.client;
   }
 
-  private command<Result>(command: string, args: unknown[], token?: vscode.CancellationToken): Promise<Result> {
-    return this.running().sendRequest(ExecuteCommandRequest.type, { command, arguments: args }, token);
+  private command<Result>(command: string, args: unknown[]): Promise<Result> {
+    return this.running().sendRequest(ExecuteCommandRequest.type, { command, arguments: args });
+  }
+
+  private async long<Result>(title: string, command: string, args: unknown[]): Promise<Result> {
+    const client = this.running();
+    const workDoneToken = randomUUID();
+    const options = { location: vscode.ProgressLocation.Notification, cancellable: true, title };
+    return vscode.window.withProgress(options, async (progress, stop) => {
+      let shown = 0;
+      const listener = client.onProgress(WorkDoneProgress.type, workDoneToken, (value) => {
+        if (value.kind === "end") return;
+        const percentage = value.percentage ?? shown;
+        progress.report({ message: value.message ?? "", increment: percentage - shown });
+        shown = percentage;
+      });
+      try {
+        return await client.sendRequest<Result>(ExecuteCommandRequest.method, { command, arguments: args, workDoneToken }, stop);
+      } finally {
+        listener.dispose();
+      }
+    });
   }
 
   private setState(state: ServerState): void {
@@ -146,8 +183,13 @@ export class Server implements vscode.Disposable {
   private configurationChanged(event: vscode.ConfigurationChangeEvent): void {
     if (event.affectsConfiguration("upskilld.path")) {
       void this.restart();
-    } else if (event.affectsConfiguration("upskilld") && this.state === "running") {
-      void this.client?.sendNotification("workspace/didChangeConfiguration", { settings: { upskilld: settings() } });
+    } else if (event.affectsConfiguration("upskilld") || event.affectsConfiguration("clangd.enable")) {
+      this.sendSettings();
     }
+  }
+
+  private sendSettings(): void {
+    if (this.state !== "running") return;
+    void this.client?.sendNotification("workspace/didChangeConfiguration", { settings: { upskilld: settings() } });
   }
 }

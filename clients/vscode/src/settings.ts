@@ -15,8 +15,9 @@ function isEmpty(value: unknown): boolean {
     (typeof value === "object" && Object.keys(value).length === 0);
 }
 
-export function serverSettings(get: Get): Record<string, unknown> {
-  return Object.fromEntries(names
-    .map(([setting, key]): [string, unknown] => [key, get(setting)])
-    .filter(([, value]) => !isEmpty(value)));
+// clangd: its extension is there and serves CUDA too; then it says what a front end finds.
+export function serverSettings(get: Get, clangd: boolean): Record<string, unknown> {
+  const choice = get("withClangd");
+  const flags = names.map(([setting, key]): [string, unknown] => [key, get(setting)]).filter(([, value]) => !isEmpty(value));
+  return { ...Object.fromEntries(flags), with_clangd: choice === "on" || (choice !== "off" && clangd) };
 }

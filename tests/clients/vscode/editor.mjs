@@ -164,7 +164,7 @@ export class Editor {
     await this.quick(name);
     await this.page.locator(".quick-input-list .monaco-list-row").first().waitFor();
     await this.page.keyboard.press("Enter");
-    await this.page.locator(`.tab[data-resource-name="${name}"]`).waitFor();
+    await this.page.locator(`.tab.active[data-resource-name="${name}"]`).first().waitFor();
   }
 
   // The document inside a webview whose body has this class.

@@ -100,7 +100,43 @@ async function looks(editor) {
   }
 }
 
+// Longer than anybody waits.
+const slow = `__global__ void slow(float *y, int n) {
+    float sum = 0;
+    for (int i = 0; i < n; i++) sum = sum * 1.0001f + 1;
+    y[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+`;
+const slowSpec = {
+  sizes: { n: 100000000 }, launch: { grid: [64], block: [256] }, timeout_s: 120, instructions: 1e15,
+  args: [{ name: "y", type: "float32", shape: [16384], output: true }, { name: "n", type: "int32", value: "n" }],
+  expect: { expression: { y: "0" } },
+};
+
+async function stopped(editor) {
+  await editor.openFile("slow.cu");
+  await editor.page.locator(".codelens-decoration a", { hasText: "Validate" }).click();
+  const progress = editor.page.locator(".notification-list-item", { hasText: "Validating slow.cu" });
+  await progress.waitFor();
+  await until(async () => /trial 1 of 3/.test(await progress.innerText()), "the trial in the progress");
+  await shot(editor, "progress");
+  await progress.locator(".monaco-button", { hasText: "Cancel" }).click();
+  await progress.waitFor({ state: "detached" });
+  const view = await editor.webview("validation");
+  assert.match(await view.locator(".file").innerText(), /racy/, "the panel keeps what ended before");
+}
+
+async function restarted(editor) {
+  await editor.command("upskilld: Restart");
+  const item = editor.page.locator(".statusbar-item a", { hasText: "upskilld" });
+  await until(async () => /version \d/.test(await item.getAttribute("aria-label") ?? ""), "the state in the status bar");
+  await editor.openFile("broken.cu");
+  await editor.page.locator(".squiggly-error").first().waitFor();
+}
+
 export function prepare(editor) {
+  editor.write("project/slow.cu", slow);
+  editor.writeJson("project/slow.check.json", slowSpec);
   editor.copy(join(kernels, "demo/rms_norm_broken.cu"), "broken.cu");
   editor.copy(join(kernels, "demo/rms_norm.cu"), "good.cu");
   editor.write("project/racy.cu", racy);
@@ -114,4 +150,6 @@ export const checks = [
   ["counters are heat beside the lines, and the keyboard chooses", heat],
   ["an edit makes the panel old", edited],
   ["the panel follows the theme", looks],
+  ["a run shows how far it is, and stops", stopped],
+  ["the program is started again", restarted],
 ];

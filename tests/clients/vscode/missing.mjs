@@ -1,4 +1,5 @@
 // Without the program; and with it, as an MCP server.
+import { until } from "./editor.mjs";
 import { shot } from "./checks.mjs";
 
 async function told(editor) {
@@ -8,7 +9,13 @@ async function told(editor) {
   await shot(editor, "missing");
   await notice.locator(".monaco-button", { hasText: "How to Get It" }).click();
   await editor.page.locator(".getting-started-step", { hasText: "Get the program" }).first().waitFor();
-  await editor.page.waitForTimeout(1000);
+  const media = await until(async () => {
+    for (const frame of editor.page.frames()) {
+      if (await frame.getByText("./setup --prefix").count().catch(() => 0)) return frame;
+    }
+    return undefined;
+  }, "the step's words");
+  await media.getByText("./setup --prefix").waitFor();
   await shot(editor, "walkthrough");
 }
 

@@ -88,11 +88,10 @@ async function chooseStudents(memento: vscode.Memento): Promise<{ students?: str
   return { ...(students ? { students: names(students) } : {}), ...(address ? { base_url: address } : {}) };
 }
 
-// The server shows how far it is, and lets it be stopped.
 export async function evaluate(server: Server, memento: vscode.Memento, skill: Skill): Promise<void> {
   const students = await chooseStudents(memento);
   if (!students) return;
-  const result = await server.call<Evaluation>("skill/evaluate", { skill: skill.uri, ...students });
+  const result = await server.callLong<Evaluation>(`Evaluating ${skill.name}`, "skill/evaluate", { skill: skill.uri, ...students });
   void vscode.window.showInformationMessage(`${skill.name}: ${result.sentence}`);
   if (result.run) await showReport(server, result.run);
 }

@@ -153,7 +153,7 @@ function counterRows(c: Counters): Html[] {
   return [
     c.global_requests ? share("coalescing", coalescing, `${short(c.global_sectors_per_request)} sectors a request`) : html``,
     c.active_lanes_percent !== undefined
-      ? share("lanes active", c.active_lanes_percent, `${c.divergent_branches ?? 0} of ${count(c.branches ?? 0, "branch").replace("branchs", "branches")} diverge`)
+      ? share("lanes active", c.active_lanes_percent, c.branches ? `${c.divergent_branches ?? 0} of ${c.branches} branches diverge` : "")
       : html``,
     c.shared_requests ? html`<tr><th>bank conflicts</th><td></td><td>${c.shared_bank_conflicts ?? 0}</td><td>in ${count(c.shared_requests, "request")} to shared memory</td></tr>` : html``,
     c.instructions ? html`<tr><th>work</th><td></td><td>${c.instructions}</td><td>warp instructions</td></tr>` : html``,
@@ -178,7 +178,7 @@ function byLine({ result, metric: chosen, folder }: Shown): Html {
 <div role="group" aria-label="Heat beside the lines in the editor" class="choices">
 ${choices.map((one) => html`<button class="choice" data-action="heat" data-metric="${one.id}" aria-pressed="${String(one === chosen)}">${one.label}</button>`)}
 <button class="choice" data-action="heat" data-metric="" aria-pressed="${String(!chosen)}">no heat in the editor</button></div>
-<table class="lines"><thead><tr><th>line</th><th></th><th>${metric.label}</th><th>share</th><th>lanes active</th></tr></thead><tbody>${rows.map((row) => lineRow(row, folder))}</tbody></table>`;
+<div class="wide"><table class="lines"><thead><tr><th>line</th><th></th><th>${metric.label}</th><th>share</th><th>lanes active</th></tr></thead><tbody>${rows.map((row) => lineRow(row, folder))}</tbody></table></div>`;
 }
 
 function counters(shown: Shown): Html {

@@ -36,7 +36,7 @@ export class ValidationPanel implements vscode.Disposable {
     this.current = true;
     const choices = present(judged.result.counters?.by_line ?? []);
     this.metric = choices.find(({ id }) => id === this.metric?.id) ?? choices[0];
-    this.draw();
+    this.draw(true);
   }
 
   dispose(): void {
@@ -45,7 +45,7 @@ export class ValidationPanel implements vscode.Disposable {
     this.panel?.dispose();
   }
 
-  private draw(): void {
+  private draw(reveal = false): void {
     const { judged } = this;
     if (!judged) return;
     const body = validationBody({
@@ -57,7 +57,7 @@ export class ValidationPanel implements vscode.Disposable {
     else this.heat.clear();
     if (this.panel) {
       refill(this.panel.webview, body);
-      this.panel.reveal(undefined, true);
+      if (reveal) this.panel.reveal(this.column(), true);
       return;
     }
     this.panel = this.create();
@@ -77,11 +77,12 @@ export class ValidationPanel implements vscode.Disposable {
     return panel;
   }
 
-  // Not over the kernel.
+  // Not over the kernel; else where it is.
   private column(): vscode.ViewColumn {
     const kernel = vscode.window.visibleTextEditors.find(({ document }) =>
-      document.uri.toString() === this.judged?.source.toString());
-    return kernel?.viewColumn === vscode.ViewColumn.Two ? vscode.ViewColumn.One : vscode.ViewColumn.Two;
+      document.uri.toString() === this.judged?.source.toString())?.viewColumn;
+    const now = this.panel?.viewColumn ?? vscode.ViewColumn.Two;
+    return now !== kernel ? now : kernel === vscode.ViewColumn.Two ? vscode.ViewColumn.One : vscode.ViewColumn.Two;
   }
 
   private received(message: Message): void {

@@ -54,7 +54,7 @@ export async function validate(server: Server, panel: ValidationPanel, document:
   }
   await vscode.workspace.openTextDocument(document); // the server has its text
   const params = { path: document.fsPath, ...(seed === undefined ? {} : { seed }) };
-  const result = await orTell(() => server.callFor<Validation>(document, OPERATION, params));
+  const result = await orTell(() => server.callFor<Validation>(`Validating ${basename(document.fsPath)}`, document, OPERATION, params));
   if (!result) return;
   const title = await titleOf(server, document);
   const judged: Judged = { document, source: isSpec ? kernelOf(document) : document, title: title && title !== "Validate" ? title : result.verdict, result };

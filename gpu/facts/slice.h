@@ -1,0 +1,16 @@
+#pragma once
+/* slice: a piece of a text, borrowed. */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct slice {
+    const char *at;
+    size_t len;
+};
+bool slice_starts(struct slice s, const char *prefix);
+bool slice_has(struct slice s, const char *word);
+struct slice slice_after(struct slice s, size_t count);
+struct slice slice_trim(struct slice s);
+/* Leading decimal digits; returns how many bytes they took, 0 when there are none or they
+ * make no int. */
+size_t slice_number(struct slice s, int *ret);
