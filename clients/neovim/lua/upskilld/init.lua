@@ -17,7 +17,7 @@ M.settings = {
   root_markers = { ".git", "upskilld.yaml", "compile_commands.json" }, -- the first kind that is found above a file
   lenses = true, -- show registers, spills and occupancy above kernels
   with_clangd = "auto", -- true, false; "auto": as long as clangd is attached to one of the buffers
-  position_encoding = nil, -- "utf-16" for a clangd that knows no other (clangd 15 and older)
+  position_encoding = nil, -- "utf-16" where clangd counts so (:checkhealth upskilld tells)
   -- Flags for every check, as in upskilld.yaml; nil: the project's alone.
   defines = nil,
   include_dirs = nil,
