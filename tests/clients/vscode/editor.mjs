@@ -6,7 +6,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRequire } from "node:module";
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 90_000; // on a machine that does much else
 
 export async function until(predicate, what, patience = PATIENCE_MS) {
   const end = Date.now() + patience;
@@ -94,6 +94,7 @@ export class Editor {
 
   async open(size = { width: 1500, height: 950 }) {
     this.page = await this.browser.newPage({ viewport: size });
+    this.page.setDefaultTimeout(PATIENCE_MS);
     await this.page.goto(this.url);
     await this.page.locator(".monaco-workbench").waitFor({ timeout: PATIENCE_MS });
     await this.page.locator(".statusbar-item").first().waitFor({ timeout: PATIENCE_MS });
