@@ -164,7 +164,9 @@ static void on_interrupted(void *data) {
 
 static int show_error(struct ctl *c, const json_t *error) {
     const json_t *data = json_object_get(error, "data");
-    const char *hint = json_get_string(data, "hint", NULL);
+    bool missing = strcmp(json_get_string(data, "reason", ""), "no_file") == 0;
+    autofree char *meant = missing ? paths_meant(c->words, c->count) : NULL;
+    const char *hint = json_get_string(data, "hint", meant);
     free(c->error);
     c->error = help_hint(NULL, c->method, json_get_string(error, "message", "?"));
     const char *message = c->error;
@@ -178,7 +180,7 @@ static int show_error(struct ctl *c, const json_t *error) {
         strncmp(message, "missing parameter", strlen("missing parameter")) == 0) {
         return missing_error(c, message);
     }
-    if (!hint && json_get_integer(error, "code", 0) == INVALID_PARAMS) {
+    if (!hint && !missing && json_get_integer(error, "code", 0) == INVALID_PARAMS) {
         return usage_error(c, message);
     }
     terminal_error(&c->terminal, "%s", message);

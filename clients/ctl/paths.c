@@ -1,10 +1,12 @@
 #include "clients/ctl/paths.h"
 
+#include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <fts.h>
 #include <limits.h>
@@ -118,4 +120,32 @@ char *paths_granted(const char *word) {
     slash[slash == path] = '\0';
     char *project = is_kernel(word) ? project_of(path) : NULL;
     return project ? project : xstrdup(path);
+}
+
+/* The name in the folder of a missing file that is nearest to its own. */
+static char *name_meant(const char *word) {
+    const char *slash = strrchr(word, '/');
+    autofree char *folder =
+        slash ? xstrndup(word, (size_t)(slash - word) + 1) : xstrdup("./");
+    autofd int opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    autodir *entries = dir_entries(opened);
+    struct nearest_name near = {.said = slash ? slash + 1 : word, .limit = 3};
+    autofree char *best = NULL;
+    for (const struct dirent *e; (e = dir_next(entries));) {
+        nearest_name_try(&near, e->d_name);
+        if (near.best == e->d_name) { /* which the next entry overwrites */
+            free(best);
+            near.best = best = xstrdup(e->d_name);
+        }
+    }
+    return best ? xasprintf("did you mean %s%s?", slash ? folder : "", best) : NULL;
+}
+
+char *paths_meant(const char *const *words, int count) {
+    for (int i = 0; i < count; i++) {
+        if (*words[i] != '-' && strpbrk(words[i], "./") && access(words[i], F_OK) < 0) {
+            return name_meant(words[i]);
+        }
+    }
+    return NULL;
 }

@@ -9,6 +9,7 @@
 #include "gpu/source/std_names.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,10 @@
     "send the text itself as \"source\", open the file's folder as a workspace root, "   \
     "or "                                                                                \
     "name the folder in include_dirs of the configuration"
+
+#define SPEC_HINT                                                                        \
+    "a check spec (k.check.json) describes a run: kernel/validate takes its path, and "  \
+    "kernel/check that of the kernel, k.cu"
 
 int check_refuse(struct check_refusal *refusal, int code, enum call_fault fault,
                  const char *reason, const char *hint, const char *fmt, ...) {
@@ -210,6 +215,10 @@ static int closure_from_file(const json_t *params, const struct strings *roots,
     struct err err = {0};
     const char *path = json_get_string(params, "path", "");
     autofree char *whole = absolute_path(path, roots);
+    if (fnmatch("*.json", path, 0) == 0) {
+        return check_refuse(refusal, -EINVAL, CALL_BAD_PARAMS, "not_cuda", SPEC_HINT,
+                            "%s is JSON and no CUDA source", path);
+    }
     if (!whole || !is_beneath_any(whole, roots)) {
         return check_refuse(refusal, -EXDEV, CALL_REFUSED, "outside_roots", OUTSIDE_HINT,
                             "\"%s\" is outside the folders this daemon may read", path);

@@ -118,7 +118,11 @@ static int read_spec(struct reading *r) {
         if (!asked->params) {
             bool is_there = err.code == -EINVAL || err.code == -EBADMSG;
             r->refusal.hint = err.code == -ENODATA ? no_spec_hint : NULL;
-            return refuse(r, is_there ? "bad_spec" : "no_spec", &err);
+            return refuse(r,
+                          is_there              ? "bad_spec"
+                          : err.code == -ENOENT ? "no_file"
+                                                : "no_spec",
+                          &err);
         }
     } else {
         asked->params = json_incref(r->params);

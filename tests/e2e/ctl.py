@@ -106,6 +106,9 @@ def the_source_line_and_caret_agree(room):
 
 def what_cannot_be_asked_is_status_2(room):
     for words, message in ((["kernel", "check", "nothing.cu"], r"nothing\.cu.*No such file"),
+                           (["kernel", "check", "goood.cu"], r"No such file.*\nhint: did you mean good\.cu\?\n$"),
+                           (["kernel", "validate", "./goof.cu"], r"No such file.*\nhint: did you mean \./good\.cu\?\n$"),
+                           (["kernel", "check", "x.check.json"], r"is JSON and no CUDA source\nhint: a check spec"),
                            (["kernel", "check"], r"hint: upskillctl kernel check FILE \[options\]"),
                            (["skill", "find"], r"TASK is missing\nhint: upskillctl skill find TASK"),
                            (["skill", "install"], r"NAME\|FOLDER is missing\nhint: upskillctl skill install"),
