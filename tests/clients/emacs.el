@@ -154,3 +154,28 @@
                          (lambda () (and (= 1 (upskilld-test-count "missing_name"))
                                          (= 1 (upskilld-test-count "[uU]se of undeclared identifier"))
                                          (= 1 (upskilld-test-count "^3 .*error.*constant value"))))))))
+
+;; A project of 30 files (cmake_project) in the folder PROJECT: no false error.  The times are printed, not judged.
+(defun upskilld-test-thirty ()
+  (package-initialize)
+  (require 'eglot)
+  (require 'upskilld)
+  (let ((told (make-hash-table :test #'equal)) (wrong nil) (times nil) (connect #'eglot))
+    (cl-defmethod eglot-handle-notification :before
+      (_server (_method (eql textDocument/publishDiagnostics)) &key uri diagnostics &allow-other-keys)
+      (unless (gethash uri told) (puthash uri (float-time) told))
+      (seq-doseq (one diagnostics)
+        (when (eql (plist-get one :severity) 1) (push (plist-get one :message) wrong))))
+    (upskilld-test-run
+     (lambda ()
+       (setq upskilld-settings nil eglot-sync-connect t)
+       (dolist (file (directory-files (expand-file-name "src" (getenv "PROJECT")) t "\\.cu\\'"))
+         (let ((uri (concat "file://" file)) (before (float-time)))
+           (find-file file)
+           (if times (eglot--maybe-activate-editing-mode) (call-interactively connect))
+           (upskilld-test-wait file (lambda () (gethash uri told)))
+           (push (* 1000 (- (gethash uri told) before)) times)))
+       (let ((warm (sort (butlast times) #'<)))
+         (message "%d files, %d errors; first findings %.0f ms, then median %.0f ms, worst %.0f ms" (length times)
+                  (length wrong) (car (last times)) (nth (/ (length warm) 2) warm) (car (last warm))))
+       (when (or wrong (/= (length times) 30)) (error "%d files, errors: %S" (length times) wrong))))))
