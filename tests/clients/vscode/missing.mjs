@@ -21,13 +21,15 @@ async function told(editor) {
 
 async function chosen(editor) {
   await editor.command("upskilld: Choose the Program…");
-  const input = editor.page.locator(".quick-input-widget input.input");
-  const row = editor.page.locator(".quick-input-list").getByText("upskilld", { exact: true });
+  const dialog = editor.page.locator(".quick-input-widget", { hasText: "The program upskilld" });
+  await dialog.waitFor();
+  // The dialog writes its own folder first, and takes no folder.
   await until(async () => {
-    await input.fill(daemon); // the dialog writes its own folder first
-    return row.first().waitFor({ timeout: 2000 }).then(() => true, () => false);
-  }, "the program's folder");
-  await editor.page.locator(".quick-input-action .monaco-button", { hasText: "Use This Program" }).click();
+    await dialog.locator("input.input").fill(daemon);
+    await editor.page.waitForTimeout(500);
+    await dialog.locator(".quick-input-action .monaco-button", { hasText: "Use This Program" }).click();
+    return dialog.waitFor({ state: "hidden", timeout: 2000 }).then(() => true, () => false);
+  }, "the dialog to take the program");
   await editor.openFile("scale.cu");
   await editor.page.locator(".codelens-decoration", { hasText: /\d+ regs/ }).waitFor();
 }
