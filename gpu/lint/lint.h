@@ -1,8 +1,8 @@
 #pragma once
 /* lint: rules on kernels, beyond what the compiler says.
  *
- * A rule is one function of lint_rules.c, declared below, and one line in the table of
- * lint.c; its code has a section in docs/codes/kernels.md. It looks at one kernel, and
+ * A rule is one file here, one function in it, declared below, and one line in the table
+ * of lint.c; its code has a section in docs/codes/kernels.md. It looks at one kernel, and
  * reports what it finds with lint_report. Rules of a compilation look at what was
  * compiled; they are asked once, and what they say is cached. Rules of a launch look at
  * the launch that a request gives, or a spec. */
@@ -14,7 +14,8 @@
 struct lint_kernel {
     const struct source_set *sources; /* NULL in a rule of a launch */
     const json_t *json;
-    const struct device_limits *device;
+    const struct device_limits *device; /* NULL in a rule of a compilation whose
+                                           architecture has none */
     const char *name;
     int registers, shared, barriers, max_threads; /* shared: bytes, static */
     int spill_stores, spill_loads;                /* bytes a thread */

@@ -17,22 +17,6 @@
 
 /* --- files --- */
 
-/* Agents keep their sessions here, outside of every workspace. */
-static bool is_session_folder(const char *path) {
-    static const char *const folders[] = {
-        ".claude/projects", ".codex/sessions", ".local/share/opencode",
-        ".gemini",          ".pi/agent",       ".cursor"};
-    const char *home = getenv("HOME");
-    for (size_t i = 0; home && *home == '/' && i < ARRAY_LEN(folders); i++) {
-        autofree char *folder = path_join(home, folders[i]);
-        autofree char *real = realpath(folder, NULL);
-        if (real && path_is_beneath(path, real)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int fail_path(struct call *call, const char *pointer, const struct err *err) {
     if (err->code == -EACCES || err->code == -EXDEV) {
         call_fail(call, CALL_REFUSED, "outside_roots", "name a file of the workspace",
@@ -48,7 +32,7 @@ static char *find_given(struct call *call, const char *path, bool trace,
     char *found = skills_resolve(call_origin(call), path, err);
     if (!found && trace && *path == '/') {
         autofree char *real = realpath(path, NULL);
-        found = real && is_session_folder(real) ? take(real) : NULL;
+        found = real && trace_is_session_folder(real) ? take(real) : NULL;
     }
     return found;
 }

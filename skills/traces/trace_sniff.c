@@ -1,8 +1,11 @@
 /* Which format a file is, by its beginning (docs/architecture/traces.md). */
 #include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
 #include "skills/traces/trace_reader.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SNIFF_LINES 20
@@ -149,4 +152,16 @@ const struct trace_reader *trace_sniff(const char *text, size_t len, struct err 
         return NULL;
     }
     return sniff_text(text, len);
+}
+
+bool trace_is_session_folder(const char *path) {
+    const char *home = getenv("HOME");
+    for (const char *const *at = session_folders; home && *home == '/' && *at; at++) {
+        autofree char *folder = path_join(home, *at);
+        autofree char *real = realpath(folder, NULL);
+        if (real && path_is_beneath(path, real)) {
+            return true;
+        }
+    }
+    return false;
 }
