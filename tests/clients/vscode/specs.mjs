@@ -42,6 +42,15 @@ async function wrong(editor) {
   await until(async () => await form.locator(".findings .error").count() === 0, "an end of the error");
 }
 
+async function operators(editor) {
+  const form = await editor.webview("spec");
+  await form.locator('select[data-change="expect"]').selectOption("op");
+  await form.locator('datalist option[value="softmax"]').waitFor({ state: "attached" });
+  await form.locator('input[data-path="expect.op"]').fill("softmax");
+  await editor.page.keyboard.press("Tab");
+  await until(async () => /"op": "softmax"/.test(await form.locator('textarea[data-path="expect"]').inputValue()), "the operator as JSON");
+}
+
 async function filled(editor) {
   const form = await editor.webview("spec");
   await form.locator('select[data-change="expect"]').selectOption("expression");
@@ -67,5 +76,6 @@ export function prepare(editor) {
 export const checks = [
   ["a new check spec begins with what the source says, and says what it does not", drafted],
   ["what the server refuses is marked in the form", wrong],
+  ["the server's operators are offered", operators],
   ["a filled form runs and passes", filled],
 ];

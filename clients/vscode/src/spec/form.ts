@@ -179,11 +179,11 @@ function expressions(f: Fields): Html {
   return html`<table class="form">${names.map((name) => html`<tr><th scope="row">${name}</th><td>${f.input(`expect.expression.${name}`, "text", `expression for ${name}`, 50)}</td></tr>`)}</table>`;
 }
 
+// Attributes differ by operator: they are written as JSON, and the server says what is wrong with them.
 function operator(f: Fields): Html {
-  const attributes = Object.keys((f.at("expect") ?? {}) as Spec).filter((name) => name !== "op");
   return html`<p>${f.input("expect.op", "text", "operator", 30, "operators")}</p>
 <datalist id="operators">${f.view.operators.map((name) => html`<option value="${name}"></option>`)}</datalist>
-<table class="form">${attributes.map((name) => html`<tr><th scope="row">${name}</th><td>${f.input(`expect.${name}`, "value", name, 30)}</td></tr>`)}</table>`;
+<p class="dim">with its attributes and inputs:</p>${f.area("expect", "the operator with its attributes", 3)}`;
 }
 
 function expect(f: Fields): Html {
