@@ -15,7 +15,8 @@ SEVERITY = r"(?:FINDING_(?:ERROR|WARNING|INFO)\b|BLOCK\b|WARN\b|INFO\b)"
 MADE = [
     r'"([a-z][a-z0-9_]*)",\s*' + SEVERITY,                          # "code", FINDING_ERROR
     SEVERITY + r',\s*"([a-z][a-z0-9_]*)",',                         # FINDING_ERROR, "code",
-    r'note\(\w+,\s*"([a-z][a-z0-9_]*)",\s*"(?:error|warning|info)"',
+    r'note\([^;"]+,\s*"([a-z][a-z0-9_]*)",\s*"(?:error|warning|info)"',
+    r'lint_report\(\s*k,\s*"([a-z][a-z0-9_]*)"',
     r'"code",\s*"([a-z][a-z0-9_]*)",\s*"severity"',
     r'finding_new\(\s*"[a-z]+",\s*"([a-z][a-z0-9_]*)"',
     r'include_note\([^;"]*"([a-z][a-z0-9_]*)"',
@@ -25,7 +26,7 @@ MADE = [
     r'\[FINDING_[A-Z_0-9]+\]\s*=\s*"([a-z][a-z0-9_]*)"',
     r'"code",\s*json_string\("([a-z][a-z0-9_]*)"\)',
 ]
-RULES = re.compile(r"^([a-z][a-z_]*) \| ", re.M)  # a table of rules: "code | what is told | words"
+RULES = re.compile(r"^([a-z][a-z0-9_]*)(?: +\||$)", re.M)  # a table of rules: "code | what is told | …", or the code alone
 NONE = {"error", "warning", "info"}
 
 
@@ -38,8 +39,9 @@ def emitted():
                 for code in re.findall(pattern, text):
                     if code not in NONE:
                         found.setdefault(code, path.name)
-    for code in RULES.findall((TREE / "skills/check/safety_patterns.txt").read_text()):
-        found.setdefault(code, "safety_patterns.txt")
+    for name in ("safety_patterns.txt", "spec_rules.txt"):
+        for code in RULES.findall((TREE / "skills/check" / name).read_text()):
+            found.setdefault(code, name)
     return found
 
 

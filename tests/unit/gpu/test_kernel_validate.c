@@ -439,7 +439,7 @@ Test(kernel_validate, a_spec_that_is_wrong_asks_nobody) {
     validate_room_refuses(&r, validate_room_params(",\"save\":\"../out\""), CALL_REFUSED,
                           "bad_folder", "outside");
     validate_room_refuses(&r, json_pack("{s:s}", "path", "none.cu"), CALL_BAD_PARAMS,
-                          "no_spec", "none.cu: No such file");
+                          "no_file", "none.cu: No such file");
     json_t *params = validate_room_params("");
     json_object_set_new(params, "sizes", json_pack("{s:i}", "n", -1));
     validate_room_refuses(&r, params, CALL_BAD_PARAMS, "bad_spec", "case 0");
@@ -455,7 +455,7 @@ Test(kernel_validate, a_refusal_comes_at_once) {
     uint64_t before = clock_ms();
     for (int i = 0; i < 8; i++) {
         validate_room_refuses(&r, json_pack("{s:s}", "path", "none.cu"), CALL_BAD_PARAMS,
-                              "no_spec", "");
+                              "no_file", "");
     }
     cr_expect_lt(clock_ms() - before, 5000);
     validate_room_close(&r);

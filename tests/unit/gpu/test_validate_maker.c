@@ -107,7 +107,7 @@ Test(validate_maker, reads_the_file_of_a_spec_beneath_the_roots) {
     cr_assert_not_null(read.asked.folder);
     cr_assert_str_eq(json_get_string(read.asked.params, "path", ""), "k.cu");
     validate_asked_finish(&read.asked, &loop);
-    refused(json_pack("{s:s}", "path", "other.cu"), root, CALL_BAD_PARAMS, "no_spec",
+    refused(json_pack("{s:s}", "path", "other.cu"), root, CALL_BAD_PARAMS, "no_file",
             "other.cu: No such file");
     autofree char *other = path_join(root, "other.cu");
     cr_assert_eq(json_dump_file(spec, other, 0), 0);
