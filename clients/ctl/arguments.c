@@ -57,7 +57,8 @@ static int set_pair(json_t *params, const json_t *property, const char *words,
     json_t *object = json_object_get(params, name);
     const char *equals = strchr(text, '=');
     autofree char *key = equals ? xstrndup(text, (size_t)(equals - text)) : xstrdup(text);
-    if (!*key) {
+    bool macro = strcmp(name, "defines") == 0; /* alone it is 1, as with nvcc */
+    if (!*key || !(equals || macro)) {
         return err_set(err, -EINVAL, "--%s %s: NAME=VALUE is needed", name, text);
     }
     if (!object) {

@@ -197,7 +197,8 @@ static int read_words(struct pack *p, const json_t *status, struct err *err) {
         } else if (strcmp(c->words[i], "--output") == 0 && i + 1 < c->count) {
             output = c->words[++i];
         } else {
-            return err_set(err, -EINVAL, "%s: not an option of worker pack; see --help",
+            return err_set(err, -EINVAL,
+                           "%s: worker pack has --with-compiler and --output FILE",
                            c->words[i]);
         }
     }
