@@ -46,8 +46,8 @@ void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *v
     for (uint64_t u = first; u <= last; u++) {
         bool reads = (k->kind & RACE_WRITE) && s->read[0], kept = race_meets_kept(k);
         uint32_t cells[] = {race_was_seen(k, u, lane) ? 0 : s->write[u],
-                            kept ? s->other[u] : 0, reads ? s->read[0][u] : 0,
-                            reads ? s->read[1][u] : 0};
+                            s->plain ? s->plain[u] : 0, kept ? s->other[u] : 0,
+                            reads ? s->read[0][u] : 0, reads ? s->read[1][u] : 0};
         for (unsigned c = 0; c < ARRAY_LEN(cells); c++) {
             if (!is_ordered(k, cells[c], lane) &&
                 look_tell(k, cells[c], lane, offset, value)) {
@@ -103,22 +103,42 @@ static uint32_t kept_of(struct look *k, uint32_t last, uint32_t before, unsigned
     return is_loose(k, last, lane) ? last : loose ? before : 0;
 }
 
+/* Two strong accesses do not race, so who meets a strong write alone would not learn of
+ * the plain one before it, though nothing orders that for him: `*sum = 0;
+ * atomicAdd(sum, x);` by one thread, and atomicAdd by others. */
+static void keep_plain(struct look *k, uint64_t u) {
+    struct race_shadow *s = k->shadow;
+    uint32_t last = s->write[u];
+    bool plain = !is_over(k, last) && !(event_of(k, last)->kind & RACE_STRONG);
+    if (!(k->kind & RACE_STRONG)) {
+        if (s->plain) {
+            s->plain[u] = 0;
+        }
+    } else if (plain && race_shadow_plane(race_of(k->warp), s, &s->plain)) {
+        s->plain[u] = last;
+    }
+}
+
 void race_keep(struct look *k, unsigned lane, uint64_t offset) {
     struct race_shadow *s = k->shadow;
     uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
     bool blind = is_blind(k->kind), sees = k->kind & (RACE_WRITE | RACE_STRONG);
     for (uint64_t u = first; u <= last; u++) {
+        if (k->kind & RACE_WRITE) {
+            keep_plain(k, u);
+        }
         uint32_t before = s->other ? s->other[u] : 0;
         uint32_t kept = blind ? kept_of(k, s->write[u], before, lane) : sees ? 0 : before;
-        if (kept != before && (s->other || race_shadow_other(race_of(k->warp), s))) {
+        if (kept != before && race_shadow_plane(race_of(k->warp), s, &s->other)) {
             s->other[u] = kept;
         }
     }
 }
 
-bool race_is_after_kept(struct look *k, uint64_t first, uint64_t last, unsigned lane) {
+bool race_is_after(struct look *k, const uint32_t *plane, uint64_t first, uint64_t last,
+                   unsigned lane) {
     for (uint64_t u = first; u <= last; u++) {
-        if (!is_ordered(k, k->shadow->other[u], lane)) {
+        if (!is_ordered(k, plane[u], lane)) {
             return false;
         }
     }

@@ -30,10 +30,12 @@ void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *v
  * read is? ("Causality order": what precedes by observation, then by base causality.) */
 bool race_was_seen(struct look *k, uint64_t u, unsigned lane);
 /* In front of what an access leaves: one write of others that a blind one would hide
- * stays known, until somebody has seen it. */
+ * stays known, until somebody has seen it; a plain write that a strong one would hide,
+ * until there is another plain one. */
 void race_keep(struct look *k, unsigned lane, uint64_t offset);
-/* Is it ordered after the writes that were kept? */
-bool race_is_after_kept(struct look *k, uint64_t first, uint64_t last, unsigned lane);
+/* Is it ordered after what a plane has in these cells? */
+bool race_is_after(struct look *k, const uint32_t *plane, uint64_t first, uint64_t last,
+                   unsigned lane);
 
 /* A strong write that does not see what was there. Who has read a place by a strong
  * access, in an atomic operation too, has seen who wrote it before: those are ordered
@@ -43,7 +45,9 @@ static inline bool is_blind(unsigned kind) {
 }
 
 static inline bool race_keeps(const struct look *k) {
-    return k->shadow->other || is_blind(k->kind);
+    return k->shadow->other || k->shadow->plain ||
+           (k->kind & (RACE_STRONG | RACE_WRITE)) == (RACE_STRONG | RACE_WRITE) ||
+           is_blind(k->kind);
 }
 
 /* Does what was kept matter? It is strong. */
@@ -115,7 +119,8 @@ static inline bool lane_fine(struct look *k, unsigned lane, uint64_t offset) {
             return false;
         }
     }
-    return !race_meets_kept(k) || race_is_after_kept(k, first, last, lane);
+    return (!race_meets_kept(k) || race_is_after(k, s->other, first, last, lane)) &&
+           (!s->plain || race_is_after(k, s->plain, first, last, lane));
 }
 
 /* Is it another warp's: in global memory, another block's? */

@@ -50,8 +50,10 @@ struct race_shadow {
     uint32_t *write, *read[2]; /* NULL: nothing yet */
     uint32_t *other;           /* NULL: nothing yet. A strong write of another warp or
                                   block in front of the last one, which was blind to it */
-    uint64_t bytes;            /* that it stands for */
-    uint64_t held;             /* bytes of the planes, counted in */
+    uint32_t *plain; /* NULL: nothing yet. The plain write in front of strong ones, which
+                        hide it from others that are strong */
+    uint64_t bytes;  /* that it stands for */
+    uint64_t held;   /* bytes of the planes, counted in */
     struct race_run *run;
     uint32_t generation;
     uint8_t grain; /* 2; less after accesses of fewer bytes */
@@ -147,8 +149,8 @@ void race_shadow_finish(struct race_shadow *s);
 /* Cells of at most 1 << grain bytes in the planes asked for; false: no memory. */
 bool race_shadow_prepare(struct race_run *r, struct race_shadow *s,
                          const struct race_events *e, unsigned grain, bool reads);
-/* The plane `other` is there; false: no memory. */
-bool race_shadow_other(struct race_run *r, struct race_shadow *s);
+/* A plane of the shadow, `other` or `plain`, is there; false: no memory. */
+bool race_shadow_plane(struct race_run *r, struct race_shadow *s, uint32_t **plane);
 
 /* race_know.c: references are counted; NULL knows nothing. */
 struct race_know *race_know_ref(struct race_know *k);

@@ -54,6 +54,7 @@ void race_shadow_finish(struct race_shadow *s) {
     free(s->read[0]);
     free(s->read[1]);
     free(s->other);
+    free(s->plain);
     if (s->run) {
         s->run->shadow_bytes -= s->held;
     }
@@ -96,16 +97,17 @@ static bool planes_hold(struct race_run *r, struct race_shadow *s, uint64_t byte
     return true;
 }
 
-static unsigned plane_count(const struct race_shadow *s, bool reads, bool other) {
-    return 1 + (reads || s->read[0] ? 2 : 0) + (other || s->other);
+static unsigned plane_count(const struct race_shadow *s, bool reads, bool more) {
+    return 1u + (reads || s->read[0] ? 2 : 0) + (s->other != NULL) + (s->plain != NULL) +
+           more;
 }
 
-bool race_shadow_other(struct race_run *r, struct race_shadow *s) {
-    uint64_t bytes = cell_count(s) * sizeof *s->other;
-    if (!s->other && planes_hold(r, s, plane_count(s, false, true) * bytes)) {
-        s->other = calloc(1, bytes);
+bool race_shadow_plane(struct race_run *r, struct race_shadow *s, uint32_t **plane) {
+    uint64_t bytes = cell_count(s) * sizeof **plane;
+    if (!*plane && planes_hold(r, s, plane_count(s, false, true) * bytes)) {
+        *plane = calloc(1, bytes);
     }
-    return s->other;
+    return *plane;
 }
 
 static bool shadow_refine(struct race_run *r, struct race_shadow *s, unsigned grain) {
@@ -117,7 +119,7 @@ static bool shadow_refine(struct race_run *r, struct race_shadow *s, unsigned gr
     if (!planes_hold(r, s, plane_count(s, false, false) * room * sizeof *s->write)) {
         return false;
     }
-    uint32_t **planes[] = {&s->write, &s->read[0], &s->read[1], &s->other};
+    uint32_t **planes[] = {&s->write, &s->read[0], &s->read[1], &s->other, &s->plain};
     bool whole = true;
     for (unsigned k = 0; k < ARRAY_LEN(planes); k++) {
         if (*planes[k]) {
@@ -133,7 +135,7 @@ static bool shadow_refine(struct race_run *r, struct race_shadow *s, unsigned gr
 
 static void shadow_clear(struct race_shadow *s) {
     uint64_t bytes = cell_count(s) * sizeof *s->write;
-    uint32_t *planes[] = {s->write, s->read[0], s->read[1], s->other};
+    uint32_t *planes[] = {s->write, s->read[0], s->read[1], s->other, s->plain};
     for (unsigned k = 0; k < ARRAY_LEN(planes); k++) {
         if (planes[k]) {
             memset(planes[k], 0, bytes);

@@ -118,3 +118,38 @@ extern "C" __global__ void add_up(const float *x, float *sum, unsigned *count, f
     if (last)
         out[t] = rintf(sum[t]);
 }
+
+// Who clears the sum adds to it as well: an atomic operation after it does not excuse the plain store.
+extern "C" __global__ void clear_and_add(const float *x, float *sum) {
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *sum = 0;
+    // missing: a barrier of the grid
+    if (threadIdx.x == 0)
+        atomicAdd(sum, x[blockIdx.x]);
+}
+
+extern "C" __global__ void clear_and_count(int *out) {
+    __shared__ int n;
+    if (threadIdx.x == 0)
+        n = 0;
+    // missing: __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(&n, 1);
+    __syncthreads();
+    out[threadIdx.x] = n;
+}
+
+// The same twice, with the barriers: right.
+extern "C" __global__ void count_twice(int *out) {
+    __shared__ int n;
+    for (int k = 0; k < 2; k++) {
+        if (threadIdx.x == 0)
+            n = 0;
+        __syncthreads();
+        if (threadIdx.x % 32 == 0)
+            atomicAdd(&n, 1);
+        __syncthreads();
+        out[threadIdx.x] = n;
+        __syncthreads();
+    }
+}

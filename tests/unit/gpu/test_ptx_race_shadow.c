@@ -80,7 +80,7 @@ Test(ptx_race_shadow, numbers_begin_anew_before_they_are_too_large) {
     struct race_event x = event_of(0), y = event_of(1);
     e.first = e.next = RACE_MAX_ID - 3;
     cr_assert(race_shadow_prepare(&run, &s, &e, 2, true));
-    cr_assert(race_shadow_other(&run, &s));
+    cr_assert(race_shadow_plane(&run, &s, &s.other));
     uint32_t old = race_events_add(&e, &x, &forgot);
     s.write[3] = s.read[0][4] = s.read[1][5] = s.other[6] = old << RACE_LANE_BITS;
     cr_assert(race_shadow_prepare(&run, &s, &e, 2, true));
@@ -144,7 +144,7 @@ Test(ptx_race_shadow, smaller_cells_hold_what_the_larger_ones_did) {
         expect_counted(&run, 1, 2);
         cr_assert(race_shadow_prepare(&run, &s, &e, 2, true));
         expect_counted(&run, 3, 2);
-        cr_assert(race_shadow_other(&run, &s));
+        cr_assert(race_shadow_plane(&run, &s, &s.other));
         expect_counted(&run, 4, 2);
         uint32_t *planes[] = {s.write, s.read[0], s.read[1], s.other};
         for (unsigned k = 0; k < BYTES; k++) {
@@ -203,7 +203,7 @@ Test(ptx_race_shadow, cells_without_memory_are_refused, .disabled = INSTRUMENTED
     cr_assert(race_shadow_prepare(&run, &s, &e, 2, false));
     const struct rlimit none = {64 << 20, 64 << 20}; /* less than is mapped already */
     cr_assert_eq(setrlimit(RLIMIT_AS, &none), 0);
-    cr_expect(!race_shadow_other(&run, &s));
+    cr_expect(!race_shadow_plane(&run, &s, &s.other));
     cr_expect(!race_shadow_prepare(&run, &s, &e, 2, true), "of what was read");
     cr_expect(!race_shadow_prepare(&run, &s, &e, 1, false), "of halves of words");
 }
@@ -226,10 +226,10 @@ Test(ptx_race_shadow, cells_of_too_much_memory_are_refused) {
     cr_expect(race_shadow_prepare(&run, &large, &e, 2, false), "what is there stays");
     struct race_shadow third = {.bytes = UINT64_C(300) << 20, .grain = 2};
     cr_expect(race_shadow_prepare(&run, &third, &e, 2, false));
-    cr_expect(!race_shadow_other(&run, &third), "the third of 300 MiB");
+    cr_expect(!race_shadow_plane(&run, &third, &third.other), "the third of 300 MiB");
     cr_expect_null(third.other);
     race_shadow_finish(&large);
-    cr_expect(race_shadow_other(&run, &third));
+    cr_expect(race_shadow_plane(&run, &third, &third.other));
     race_shadow_finish(&third);
     race_shadow_finish(&small);
     cr_expect_eq(run.shadow_bytes, 0);
