@@ -23,6 +23,8 @@ SCENES = {
         "upskillctl kernel validate softmax.cu --expect '{\"op\": \"softmax\"}'"]),
     "check": ("what the compiler knows", ["rms_norm_broken.cu"], [
         "upskillctl kernel check rms_norm_broken.cu"]),
+    "agents": ("an agent is told of it, and it is tried as the agent will start it", ["rms_norm.cu"], [
+        "upskillctl setup claude-code codex --yes", "cat ~/.claude.json", "cat ~/.codex/config.toml"]),
     "clean": ("registers, shared memory, occupancy", ["softmax.cu"], [
         "upskillctl kernel check softmax.cu"]),
 }
@@ -47,11 +49,12 @@ FORMAT = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="htt
 """
 
 
-def in_terminal(command, folder, path):
+def in_terminal(command, folder, path, home):
     """What a command prints on a terminal, with its colours."""
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
-    environment = {**os.environ, "PATH": path, "TERM": "xterm-256color", "COLUMNS": str(COLUMNS)}
+    environment = {**os.environ, "PATH": path, "TERM": "xterm-256color", "COLUMNS": str(COLUMNS), "HOME": home,
+                   "XDG_DATA_HOME": os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")}
     environment.pop("NO_COLOR", None)
     child = subprocess.Popen(command, shell=True, cwd=folder, stdin=side, stdout=side, stderr=side,
                              env=environment)
@@ -90,7 +93,8 @@ def picture(name, path):
                           force_terminal=True, legacy_windows=False)
         for command in commands:
             console.print(Text("$ ", "green") + Text(command, "bold"), overflow="fold")
-            said = settled(in_terminal(command, folder, path)).replace(folder + "/", "")
+            said = settled(in_terminal(command, folder, path, home)).replace(folder + "/", "").replace(home, "~")
+            said = said.replace(path.split(os.pathsep)[0], "~/.local/bin")
             console.print(Text.from_ansi(said), overflow="fold")
             console.print()
     target = os.path.join(HERE, "pictures", name + ".svg")

@@ -70,9 +70,8 @@ struct line_editor *line_editor_new(const char *prompt, line_editor_line *line,
 }
 
 void line_editor_free(struct line_editor *e) {
-    if (e) {
+    if (e) { /* libedit stays: it would leave its memory behind */
         e->remove();
-        dlclose(e->library);
         current = NULL;
         free(e);
     }

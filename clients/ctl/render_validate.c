@@ -89,13 +89,14 @@ static void case_table(const struct terminal *t, const json_t *cases) {
     static const char *const narrow[] = {"case",    "trial",   "output", "size", "wrong",
                                          "max abs", "max rel", "result", NULL};
     struct table *table = table_new(t->width < WIDE ? narrow : wide);
-    size_t rows = 0, left = 0, good = 0;
+    size_t rows = 0, left = 0, good = 0, unjudged = 0;
     json_each(cases, i, item) {
         if (!passes(item) && !json_array_size(json_object_get(item, "outputs"))) {
             output_row(table, item, NULL); /* it did not get so far */
         }
         if ((passes(item) || verdict_is(item, "unjudged")) && count_of(item, "trial")) {
             good++;
+            unjudged += !passes(item);
             continue;
         }
         json_each(json_object_get(item, "outputs"), k, output) {
@@ -111,7 +112,8 @@ static void case_table(const struct terminal *t, const json_t *cases) {
         printf("and %zu more\n", left);
     }
     if (good) {
-        printf("and %zu more trial%s, none wrong\n", good, good == 1 ? "" : "s");
+        printf("and %zu more trial%s, %s\n", good, good == 1 ? "" : "s",
+               unjudged ? "not judged" : "none wrong");
     }
 }
 

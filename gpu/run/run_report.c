@@ -75,14 +75,16 @@ static bool same_place(const json_t *a, const json_t *b) {
                                 same_text(a, b, "message"));
 }
 
-/* The other side of a race of two lines; NULL where functions were inlined into one of
- * them, for the same line is then several places. */
+/* The other side of a race of two lines, behind the calls of functions that were inlined;
+ * NULL: no race. */
 static const json_t *other_side(const json_t *finding) {
     const json_t *related = json_object_get(finding, "related");
     bool race = strstr(json_get_string(finding, "code", ""), "race") != NULL;
-    return race && json_array_size(related) == 1 && !call_at(finding, 0)
-               ? json_array_get(related, 0)
-               : NULL;
+    size_t calls = 0;
+    while (call_at(finding, calls)) {
+        calls++;
+    }
+    return race ? json_array_get(related, calls) : NULL;
 }
 
 static bool same_line(const json_t *a, const json_t *b) {
@@ -95,7 +97,8 @@ static bool same_line(const json_t *a, const json_t *b) {
 static bool same_race(const json_t *a, const json_t *b) {
     const json_t *x = other_side(a), *y = other_side(b);
     return x && y && same_text(a, b, "code") && same_text(a, b, "kernel") &&
-           same_text(a, b, "buffer") && same_line(a, y) && same_line(b, x);
+           same_text(a, b, "buffer") && same_line(a, y) && same_line(b, x) &&
+           same_calls(a, b);
 }
 
 static bool reads_what_was_written(const json_t *race) {

@@ -62,11 +62,14 @@ static size_t *count_of(const struct lessons *l, enum lesson_kind kind) {
 }
 
 void *lessons_find(const struct lessons *l, enum lesson_kind kind, const char *text) {
-    char *list = list_of(l, kind), *end = list + *count_of(l, kind) * shapes[kind].size;
-    while (list < end && strcmp(*(char **)list, text) != 0) {
-        list += shapes[kind].size;
+    char *list = list_of(l, kind);
+    for (size_t i = 0; i < *count_of(l, kind); i++) {
+        char *one = list + i * shapes[kind].size;
+        if (strcmp(*(char **)one, text) == 0) {
+            return one;
+        }
     }
-    return list < end ? list : NULL;
+    return NULL;
 }
 
 void *lessons_add(struct lessons *l, enum lesson_kind kind) {
