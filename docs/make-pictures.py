@@ -13,6 +13,7 @@ from rich.text import Text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(HERE, "..", "tests", "kernels", "demo")
+DATA = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
 COLUMNS = 96
 
 # The picture's name: its title, the files it starts from, and the commands. A command in a pair is shown
@@ -53,8 +54,7 @@ def in_terminal(command, folder, path, home):
     """What a command prints on a terminal, with its colours."""
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
-    environment = {**os.environ, "PATH": path, "TERM": "xterm-256color", "COLUMNS": str(COLUMNS), "HOME": home,
-                   "XDG_DATA_HOME": os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")}
+    environment = {**os.environ, "PATH": path, "TERM": "xterm-256color", "COLUMNS": str(COLUMNS), "HOME": home}
     environment.pop("NO_COLOR", None)
     child = subprocess.Popen(command, shell=True, cwd=folder, stdin=side, stdout=side, stderr=side,
                              env=environment)
@@ -87,6 +87,8 @@ def picture(name, path):
     with tempfile.TemporaryDirectory() as home:
         folder = os.path.join(home, "kernels")
         os.mkdir(folder)
+        os.mkdir(os.path.join(home, ".local"))  # where the compiler is found without a variable
+        os.symlink(DATA, os.path.join(home, ".local", "share"))
         for file in files:
             shutil.copy(os.path.join(DEMO, file), folder)
         console = Console(record=True, width=COLUMNS, file=io.StringIO(), color_system="truecolor",
