@@ -101,6 +101,18 @@ def arguments_replace_the_specs(client):
     assert "no argument called z" in str(raises(ValueError, lambda: client.validate("relu.cu", args={"z": x})))
 
 
+def sizes_follow_the_arrays(client):
+    """validate: a size that is an array's extent is that of the array; arrays that contradict each other are refused"""
+    spec = {"sizes": {"n": 64}, "launch": {"grid": ["ceil_div(n, 64)"], "block": [64]}, "args": [
+        {"name": "y", "type": "float32", "shape": ["n"], "output": True},
+        {"name": "x", "type": "float32", "shape": ["n"], "init": {"normal": [0, 1]}},
+        {"name": "n", "type": "int32", "value": "n"}]}
+    result = client.validate(RELU, spec, args={"x": X[:100]}, expect={"y": array.array("f", [max(v, 0) for v in X[:100]])})
+    assert result.ok and result.outputs[0].elements == 100, result.text()
+    e = raises(ValueError, lambda: client.validate(RELU, spec, args={"x": X[:100]}, expect={"y": X[:90]}))
+    assert "its extent n is " in str(e) and "elsewhere" in str(e), e
+
+
 def numpy_arrays(client):
     """validate: numpy's arrays and scalars, two dimensions, a function that uses numpy"""
     if not importlib.util.find_spec("numpy"):
@@ -198,7 +210,7 @@ def pytest_fixture(client):
 
 
 def main():
-    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, numpy_arrays, kernelbench_problems, errors_are_exceptions,
+    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, kernelbench_problems, errors_are_exceptions,
              finds_skills, pytest_fixture]
     print(f"1..{len(tests)}")
     failed = 0

@@ -144,7 +144,7 @@ class Client:
         try:
             if spec is not None or args or expect is not None:
                 spec = dict(_spec_of(request) if spec is None else spec, **params)
-                spec = _with_arguments(spec, args, folder) if args else spec
+                spec = _with_arguments(bench.sized(spec, args, expect), args, folder) if args else spec
                 if expect is not None:
                     spec["expect"] = _expectation(expect, args or {}, spec, folder)
                 params = spec

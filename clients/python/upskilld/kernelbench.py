@@ -62,6 +62,16 @@ def _sizes(entries, values):
     return sizes
 
 
+def sized(spec, args, expect):
+    """The spec with one case, whose sizes are those of the arrays that are given; the spec itself where none follows."""
+    entries = [entry for entry in spec.get("args", []) if isinstance(entry, dict)]
+    given = {**(args or {}), **(expect if isinstance(expect, dict) else {})}
+    sizes = _sizes(entries, {name: value for name, value in given.items() if arrays.is_array(value)})
+    known = spec.get("sizes", {})
+    known = known[0] if isinstance(known, list) else known
+    return dict(spec, sizes={**known, **sizes}, odd_sizes=False) if sizes else spec
+
+
 def request(problem, spec, args):
     """(spec, args, expect) for Client.validate. In args, a text is the name of a value of the problem."""
     args = {name: problem.named(name, value) if isinstance(value, str) else value for name, value in (args or {}).items()}
@@ -80,8 +90,4 @@ def request(problem, spec, args):
         raise ValueError(f"the model gives {len(problem.outputs)} arrays, and the kernel's outputs are "
                          f"{', '.join(outputs) or 'none'}")
     expect = dict(zip(outputs, problem.outputs))
-    sizes = _sizes(entries, {**args, **expect})
-    if sizes:
-        known = spec.get("sizes", {})
-        spec = dict(spec, sizes={**(known[0] if isinstance(known, list) else known), **sizes}, odd_sizes=False)
     return spec, args, expect
