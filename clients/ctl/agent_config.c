@@ -257,6 +257,15 @@ static int take_block(const char *text, const char *block, char **ret, struct er
 
 /* --- the text of a file --- */
 
+/* As setup writes it: it starts a program of our name, wherever that was then. */
+static bool is_our_entry(const json_t *entry) {
+    const json_t *command = json_object_get(entry, "command");
+    const char *program =
+        json_string_value(json_is_array(command) ? json_array_get(command, 0) : command);
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    return program && strcmp(slash ? slash + 1 : program, NAME) == 0;
+}
+
 /* Both members of a JSON file; each step's text is the next one's. */
 static int edit_json(const struct agent_config *agent, const char *text,
                      const char *program, bool put, char **ret, struct err *err) {
@@ -272,7 +281,7 @@ static int edit_json(const struct agent_config *agent, const char *text,
         const char *from = now ? now : text;
         char *next = NULL;
         int rc = put ? jsonc_put(from, outers[which], NAME, value, &next, err)
-                     : jsonc_take(from, outers[which], NAME, &next, err);
+                     : jsonc_take(from, outers[which], NAME, is_our_entry, &next, err);
         if (rc < 0) {
             return rc;
         }

@@ -28,6 +28,7 @@ struct edited {
 
 struct fixes {
     const char *folder; /* of the names; NULL: the working folder */
+    const char *only;   /* NULL: all files */
     struct edited *files;
     size_t count;
 };
@@ -93,8 +94,10 @@ static bool overlaps(const struct edited *e, const struct edit *edit) {
 static bool fits(struct fixes *f, const json_t *edits) {
     json_each(edits, i, json) {
         struct edit edit;
-        const struct edited *e = file_of(f, json_get_string(json, "file", ""));
-        if (!edit_read(e, json, &edit) || overlaps(e, &edit)) {
+        const char *name = json_get_string(json, "file", "");
+        const struct edited *e = file_of(f, name);
+        if ((f->only && strcmp(f->only, name) != 0) || !edit_read(e, json, &edit) ||
+            overlaps(e, &edit)) {
             return false;
         }
     }
@@ -149,8 +152,9 @@ static int write_file(const struct edited *e, struct err *err) {
     return rc;
 }
 
-int fixes_apply(const json_t *findings, const char *folder, struct err *err) {
-    struct fixes f = {.folder = folder};
+int fixes_apply(const json_t *findings, const char *folder, const char *only,
+                struct err *err) {
+    struct fixes f = {.folder = folder, .only = only};
     int made = 0, rc = 0;
     json_each(findings, i, finding) {
         const json_t *fix = json_array_get(json_object_get(finding, "fixes"), 0);

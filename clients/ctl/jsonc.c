@@ -372,8 +372,8 @@ static int take_out(const struct jsonc *j, const char *outer, const char *name,
     return checked(text, expected, ret, err);
 }
 
-int jsonc_take(const char *text, const char *outer, const char *name, char **ret,
-               struct err *err) {
+int jsonc_take(const char *text, const char *outer, const char *name,
+               bool (*ours)(const json_t *member), char **ret, struct err *err) {
     *ret = NULL;
     if (is_empty(text)) {
         return 0;
@@ -381,7 +381,10 @@ int jsonc_take(const char *text, const char *outer, const char *name, char **ret
     struct jsonc j;
     int rc = jsonc_open(&j, text, err);
     if (rc == 0) {
-        rc = take_out(&j, outer, name, ret, err);
+        const json_t *there = json_object_get(json_object_get(j.root, outer), name);
+        rc = there && !ours(there)
+                 ? err_set(err, -EEXIST, "\"%s\" has another \"%s\"", outer, name)
+                 : take_out(&j, outer, name, ret, err);
         jsonc_close(&j);
     }
     return rc;

@@ -8,6 +8,8 @@
  * every change is read again and compared before it is given back. */
 #include "base/json.h"
 
+#include <stdbool.h>
+
 struct err;
 
 /* -EINVAL: this is no JSON object (the message names the line), or outer is not one.
@@ -16,6 +18,6 @@ struct err;
 int jsonc_put(const char *text, const char *outer, const char *name, const json_t *value,
               char **ret, struct err *err);
 /* *ret is NULL when the member is not there, "" when nothing is left of a text that
- * jsonc_put began. */
-int jsonc_take(const char *text, const char *outer, const char *name, char **ret,
-               struct err *err);
+ * jsonc_put began. -EEXIST: `ours` says that the member is somebody else's. */
+int jsonc_take(const char *text, const char *outer, const char *name,
+               bool (*ours)(const json_t *member), char **ret, struct err *err);

@@ -5,6 +5,10 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+/* libedit writes past its own buffer when a line outgrows it (1024 characters). */
+#define MOST_KEYS 900
 
 struct line_editor {
     void *library;
@@ -20,6 +24,22 @@ struct line_editor {
 };
 
 static struct line_editor *current; /* libedit hands no pointer back */
+static int keys;                    /* of this line */
+
+/* The next key; what is too much for a line is dropped, with a bell. */
+static int next_key(FILE *file) {
+    unsigned char key;
+    (void)file;
+    while (read(STDIN_FILENO, &key, 1) == 1) {
+        bool ends = key == '\r' || key == '\n' || key == 3 || key == 4;
+        if (ends || keys < MOST_KEYS) {
+            keys = ends ? 0 : keys + 1;
+            return key;
+        }
+        (void)!write(STDOUT_FILENO, "\a", 1);
+    }
+    return EOF;
+}
 
 static void on_line(char *line) {
     struct line_editor *e = current;
@@ -57,7 +77,9 @@ struct line_editor *line_editor_new(const char *prompt, line_editor_line *line,
     e->prompt = prompt;
     e->on_line = line;
     e->data = data;
-    if (!load(e)) {
+    bool loaded = load(e);
+    int (**getc_function)(FILE *) = loaded ? dlsym(e->library, "rl_getc_function") : NULL;
+    if (!getc_function) {
         if (e->library) {
             dlclose(e->library);
         }
@@ -65,6 +87,7 @@ struct line_editor *line_editor_new(const char *prompt, line_editor_line *line,
         return NULL;
     }
     current = e;
+    *getc_function = next_key;
     e->install(prompt, on_line); /* which shows the prompt */
     return e;
 }

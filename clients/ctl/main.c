@@ -271,7 +271,8 @@ static int ask_and_fix(struct ctl *c, const char *method, const json_t *params,
         struct err err = {0};
         autojson *findings = report_findings(*result);
         const char *folder = json_get_string(*result, "path", NULL); /* skill/check's */
-        int now = fixes_apply(findings, folder, &err);
+        const char *only = folder ? NULL : json_get_string(params, "path", NULL);
+        int now = fixes_apply(findings, folder, only, &err);
         if (now < 0) {
             terminal_error(&c->terminal, "%s", err.msg);
         }

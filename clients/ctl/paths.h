@@ -17,6 +17,6 @@ char *paths_granted(const char *word);
  * among other paths; alone it is -ENOENT. -E2BIG: over 2,000. */
 int paths_expand(const json_t *paths, bool cuda, json_t *all, struct err *err);
 
-/* Of words whose file is not there: "did you mean softmax.cu?", a name in the same folder.
- * New string, or NULL. */
+/* Of words whose file is not there: "did you mean softmax.cu?", a name in the same
+ * folder. New string, or NULL. */
 char *paths_meant(const char *const *words, int count);

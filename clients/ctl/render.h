@@ -34,7 +34,8 @@ void render_skill_check(const struct terminal *t, const json_t *params,
                         const json_t *result);
 void render_targets(const struct terminal *t, const json_t *result);
 /* skill/evaluate's: the sentence; for each student the arms with their intervals, the
- * lift as a plot and the tests that changed; marks of tests, the record, the next step. */
+ * lift as a plot and the tests that changed; marks of tests, the record, the next step.
+ */
 void render_evaluation(const struct terminal *t, const json_t *result);
 /* A row for each test that a model was asked: passes of each arm, and the first thing
  * that was wrong with the skill. cells: as run/show gives them. */
@@ -67,9 +68,9 @@ void render_value(const struct terminal *t, const json_t *value);
 
 /* 0 good, 1 the answer is no: no skill fits, a check is not ok, a target was refused, a
  * kernel did not pass, a skill was not seen to help, there is nothing to teach or a draft
- * is wanted. 2, there is no answer: the compiler ended without a verdict, nothing here can
- * run the kernel, the check spec proves nothing, no student gave an answer that could be
- * graded, a skill just made could not be installed or measured. */
+ * is wanted. 2, there is no answer: the compiler ended without a verdict, nothing here
+ * can run the kernel, the check spec proves nothing, no student gave an answer that could
+ * be graded, a skill just made could not be installed or measured. */
 int result_exit_status(const char *operation, const json_t *result);
 /* The right one for an operation. */
 int render_result(const struct terminal *t, const char *operation, const json_t *params,

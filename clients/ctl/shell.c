@@ -166,7 +166,7 @@ int shell_run(const struct terminal *t, const char *const *daemon_args) {
         s.editor = line_editor_new("> ", on_line, &s);
     }
     run(&s);
-    line_editor_free(s.editor);
+    line_editor_free(take(s.editor));
     connection_close(s.connection);
     buf_finish(&s.input);
     return 0;

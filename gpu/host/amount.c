@@ -72,9 +72,14 @@ bool amount_multiply(struct amount *a, const struct amount *b) {
     return true;
 }
 
+/* The quotient of the smallest number and -1 is none, and a processor faults on it. */
+static bool can_divide(int64_t a, int64_t b) {
+    return b != 0 && (b != -1 || a != INT64_MIN);
+}
+
 bool amount_by(struct amount *a, const struct amount *b) {
     char x[AMOUNT_TEXT + 40], y[AMOUNT_TEXT + 40];
-    if (b->value == 0) {
+    if (!can_divide(a->value, b->value) || !can_divide(a->multiplier, b->value)) {
         return false;
     }
     if (!*b->text && *a->text && a->multiplier % b->value == 0) {
@@ -144,7 +149,7 @@ void amount_call(struct amount *a, const struct amount *b, const char *name,
 }
 
 bool amount_remainder(struct amount *a, const struct amount *b) {
-    if (b->value == 0) {
+    if (!can_divide(a->value, b->value)) {
         return false;
     }
     char x[AMOUNT_TEXT + 40], y[AMOUNT_TEXT + 40];

@@ -162,7 +162,7 @@ static bool read_ceil(struct reader *r, const struct place *inside, struct amoun
         return false;
     }
     amount_call(ret, &divisor, "ceil_div",
-                (ret->value + divisor.value - 1) / divisor.value);
+                ret->value / divisor.value + (ret->value % divisor.value != 0));
     return true;
 }
 

@@ -57,8 +57,27 @@ def inputs_are_words_and_never_run():
     return done.returncode == 2 and not os.path.exists(os.path.join(folder, "made")), done
 
 
+def what_cannot_be_done_fails_the_step():
+    """An open quote, a report that cannot be written, options that would check nothing: none is a green step."""
+    for inputs, said in (({"PATHS": 'softmax.cu "rms_norm_broken.cu'}, "paths: "),
+                         ({"PATHS": "softmax.cu", "VALIDATE": "it's"}, "validate: "),
+                         ({"PATHS": "softmax.cu", "OPTIONS": "-DA=it's"}, "options: "),
+                         ({"PATHS": "softmax.cu", "SARIF": "nodir/x.sarif"}, "sarif: "),
+                         ({"PATHS": "softmax.cu", "OPTIONS": "--help"}, "options: --help"),
+                         ({"PATHS": "softmax.cu", "OPTIONS": "--fix"}, "options: --fix"),
+                         ({"PATHS": "--help softmax.cu"}, "--help"), ({"PATHS": "--fix rms_norm_broken.cu"}, "--fix"),
+                         ({"PATHS": "softmax.cu", "VALIDATE": "--help"}, "--help")):
+        folder, done = run(**inputs)
+        if done.returncode != 2 or said not in done.stdout + done.stderr:
+            return False, done
+        with open(os.path.join(folder, "rms_norm_broken.cu")) as now, open(DEMO + "/rms_norm_broken.cu") as before:
+            if now.read() != before.read():
+                return False, done
+    return True, done
+
+
 TESTS = [a_good_kernel_passes, a_bad_one_is_marked_at_its_line, options_and_sarif, specs_are_run,
-         inputs_are_words_and_never_run]
+         inputs_are_words_and_never_run, what_cannot_be_done_fails_the_step]
 print("1..%d" % len(TESTS))
 failed = False
 with tempfile.TemporaryDirectory() as room:

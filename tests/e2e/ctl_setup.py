@@ -136,6 +136,19 @@ def moved_entries_are_found():
                 assert json.loads(home.read(file)) == {"x": 1, outer: left, "y": [2]}
 
 
+def another_programs_entry_stays():
+    """Of our name and with somebody's wrapper: neither replaced nor taken out."""
+    home = Home()
+    file, _, outer = JSON["claude-code"]
+    for command in ("/my/wrapper", "uvx", ["/my/wrapper", "upskilld"]):
+        before = json.dumps({outer: {"upskilld": {"command": command, "env": {"KEY": "v"}}, "b": {}}})
+        home.write(file, before)
+        for words in ((), ("--remove",)):
+            said = home.setup("claude-code", *words, status=1)
+            assert "left alone" in said and 'has another "upskilld"' in said, said
+            assert home.read(file) == before, (command, words)
+
+
 def folders_of_others_stay():
     home = Home()
     home.write(".cursor/rules/a.md", "")
@@ -274,7 +287,8 @@ def a_program_that_does_not_answer_is_told():
 
 
 tap = Tap()
-for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shapes_are_kept, moved_entries_are_found, folders_of_others_stay,
+for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shapes_are_kept, moved_entries_are_found, another_programs_entry_stays,
+             folders_of_others_stay,
              the_daemons_variables_go_with_the_entry, bad_files_are_left_alone,
              links_and_locked_files_are_left_alone, toml_is_kept, yaml_is_kept, a_project_has_files_of_its_own,
              nothing_is_written_unasked, wrong_words_say_what_is_right, a_program_that_does_not_answer_is_told):

@@ -76,8 +76,19 @@ def has_a_history(folder):
     terminal.leave()
 
 
+def survives_a_long_line(folder):
+    """5,000 characters are cut, with a bell, and the next line is a request again"""
+    terminal = Terminal(folder)
+    for _ in range(10):
+        os.write(terminal.side, b"x" * 500)
+        terminal.until("x" * 20)
+    terminal.type("\r", '"error"')
+    terminal.type("job/list\r", '"jobs"')
+    terminal.leave()
+
+
 def main():
-    tests, failed = [takes_a_pipe, has_help_and_quit, has_a_history], 0
+    tests, failed = [takes_a_pipe, has_help_and_quit, has_a_history, survives_a_long_line], 0
     print("1..%d" % len(tests))
     for number, test in enumerate(tests, 1):
         folder = tempfile.mkdtemp(prefix="ctl-shell-")

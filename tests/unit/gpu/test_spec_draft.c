@@ -63,6 +63,23 @@ Test(spec_draft, several_macros_have_a_value_each) {
                  EXPECT("\"sizes\": {\"COUNT\": 768}, ", "24", "\"COUNT\"", "\"COUNT\""));
 }
 
+/* A processor faults on the smallest number by -1: it is not known, as 5 / 0 is. */
+Test(spec_draft, a_quotient_that_is_none_is_not_known) {
+    static const char *const grids[] = {"(-9223372036854775807 - 1) / -1",
+                                        "(-9223372036854775807LL - 1) % -1", "5 / 0",
+                                        "5 % 0", "ceil(1e3 / 0)"};
+    for (size_t i = 0; i < ARRAY_LEN(grids); i++) {
+        autofree char *text = xasprintf(
+            "__global__ void k(float *x, int n) { x[threadIdx.x] = n; }\n"
+            "int main() { int n = 96; float *d; cudaMalloc(&d, n * sizeof(float));\n"
+            "k<<<%s, 32>>>(d, n); }\n",
+            grids[i]);
+        autojson *unknown = NULL;
+        autojson *draft = draft_of(text, &unknown);
+        cr_assert_not_null(why(unknown, "launch.grid"), "%s", grids[i]);
+    }
+}
+
 /* Row by row, as the host multiplies; a factor that is no size leaves one extent. */
 Test(spec_draft, a_product_of_sizes_is_a_shape) {
     static const char *const cases[][2] = {
