@@ -66,6 +66,9 @@ class Daemon:
     def close(self):
         """The end of its input ends the daemon, and what it started."""
         with self.lock:
-            self.process.stdin.close()
+            try:
+                self.process.stdin.close()
+            except OSError:  # it has ended, and part of a request was still to be written
+                pass
             self.process.stdout.close()
             self.process.wait()
