@@ -485,7 +485,7 @@ def bench_emulator():
             start = time.perf_counter()
             answer = server.ask("kernel/validate", dict(spec, **more))
             times.append((time.perf_counter() - start) * 1000)
-            assert answer["result"]["verdict"] == "pass", answer
+            assert answer["result"]["verdict"] == ("pass" if "expect" in more else "unjudged"), answer
         row(what, "%.0f ms" % median(times[1:]), "least %.0f ms" % min(times))
     server.close()
 

@@ -28,16 +28,16 @@ class Room:
         self.write("inc/n.h", "#define N 1\n")
 
     def write(self, name, text):
-        path = os.path.join(self.dir, "work", name)
+        path = os.path.join(self.dir, "room", name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as f:
             f.write(text)
 
     def read(self, name):
-        with open(os.path.join(self.dir, "work", name)) as f:
+        with open(os.path.join(self.dir, "room", name)) as f:
             return f.read()
 
-    def check(self, *words, status=0, cwd="work"):
+    def check(self, *words, status=0, cwd="room"):
         done = subprocess.run([CTL, "kernel", "check", *words], cwd=os.path.join(self.dir, cwd), env=self.env,
                               capture_output=True, text=True, timeout=120)
         assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
@@ -61,7 +61,7 @@ def a_folder_is_its_cu_files():
     assert re.findall(r"^\S+\.cuh?$", out, re.M) == ["src/b.cu", "src/deep/a.cu"], out
     out, _ = r.check("src/deep")
     assert out.count("ok: 1 kernel") == 1 and "files" not in out, out
-    os.symlink("../b.cu", r.dir + "/work/src/deep/link.cu")
+    os.symlink("../b.cu", r.dir + "/room/src/deep/link.cu")
     out, _ = r.check("src/deep", status=1)
     assert re.findall(r"^\S+\.cuh?$", out, re.M) == ["src/deep/a.cu", "src/deep/link.cu"], out
     _, err = r.check("inc", status=2)
@@ -80,7 +80,7 @@ def nvccs_options_are_taken():
         r.check(*words)
     r.check("k.cu", "-Iinc", status=1)
     os.makedirs(r.dir + "/other", exist_ok=True)
-    r.check("../work/k.cu", "-I../work/inc", "-DWORD=2", cwd="other")
+    r.check("../room/k.cu", "-I../room/inc", "-DWORD=2", cwd="other")
     _, err = r.check("-Zfoo", "k.cu", status=2)
     assert "-Zfoo" in err and "allowed are" in err, err
 
@@ -89,10 +89,10 @@ def the_projects_flags_are_taken():
     r = Room()
     r.write("k.cu", "#include \"n.h\"\n__global__ void k(int *x) { static_assert(WORD == 3); *x = N; }\n")
     r.write("build/compile_commands.json", json.dumps([{
-        "directory": os.path.join(r.dir, "work", "build"), "file": "../k.cu", "command": "nvcc -I../inc -DWORD=3 -DF(x)=x -c ../k.cu"}]))
-    for words, cwd in ((["k.cu"], "work"), (["../k.cu"], "work/inc"), ([r.dir + "/work/k.cu"], ".")):
+        "directory": os.path.join(r.dir, "room", "build"), "file": "../k.cu", "command": "nvcc -I../inc -DWORD=3 -DF(x)=x -c ../k.cu"}]))
+    for words, cwd in ((["k.cu"], "room"), (["../k.cu"], "room/inc"), ([r.dir + "/room/k.cu"], ".")):
         out, _ = r.check(*words, cwd=cwd)
-        assert "flags from %s/work/build/compile_commands.json" % r.dir in out, out
+        assert "flags from %s/room/build/compile_commands.json" % r.dir in out, out
         assert 'the macro "F(x)=x" is not used' in out, out
     for words in (["-DWORD=4"], ["-D", "WORD=4"], ["--define", "WORD=4"]):
         out, _ = r.check("k.cu", *words, status=1)
@@ -107,7 +107,7 @@ def a_skills_folder_is_mended():
     r = Room()
     text = "---\nname: tidy\ndescription: Use when a folder is to be tidied, with one line a file.\n---\n# Tidy\n\nDo it.  \n"
     r.write("tidy/SKILL.md", text.replace("name: tidy", "name: Tidy"))
-    done = subprocess.run([CTL, "skill", "check", "tidy", "--fix"], cwd=r.dir + "/work", env=r.env, capture_output=True, text=True)
+    done = subprocess.run([CTL, "skill", "check", "tidy", "--fix"], cwd=r.dir + "/room", env=r.env, capture_output=True, text=True)
     assert "name: tidy\n" in r.read("tidy/SKILL.md"), (done.stdout, done.stderr)
     assert "fix made in" in done.stderr or "fixes made in" in done.stderr, done.stderr
 
@@ -124,13 +124,13 @@ def fixes_are_made():
     out, err = r.check("n.cu", "--fix", status=1)
     assert r.read("n.cu") == BAD and err == "" and "not ok" in out
     r.write("o.cu", MENDABLE)
-    os.chmod(r.dir + "/work", 0o555)
+    os.chmod(r.dir + "/room", 0o555)
     try:
         if os.getuid():
             _, err = r.check("o.cu", "--fix", status=1)
             assert "error:" in err and r.read("o.cu") == MENDABLE, err
     finally:
-        os.chmod(r.dir + "/work", 0o755)
+        os.chmod(r.dir + "/room", 0o755)
 
 
 def sarif_is_one_document():

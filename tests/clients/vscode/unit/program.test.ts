@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { findProgram, type Places } from "../../../../clients/vscode/src/program";
 
 function places(programs: string[], more: Partial<Places> = {}): Places {
-  return { setting: "", home: "/home/me", path: "/usr/bin:/opt/bin", folder: "/work",
+  return { setting: "", home: "/home/me", path: "/usr/bin:/opt/bin", folder: "/home/me/project",
            isProgram: (file) => programs.includes(file), ...more };
 }
 
@@ -23,10 +23,10 @@ test("without a program the problem says where it was looked for", () => {
 });
 
 test("the setting is taken alone", () => {
-  const all = ["/usr/bin/upskilld", "/home/me/x/upskilld", "/work/build/upskilld"];
+  const all = ["/usr/bin/upskilld", "/home/me/x/upskilld", "/home/me/project/build/upskilld"];
   assert.deepEqual(findProgram(places(all, { setting: "~/x/upskilld" })), { program: "/home/me/x/upskilld" });
   assert.deepEqual(findProgram(places(all, { setting: "${workspaceFolder}/build/upskilld" })),
-                   { program: "/work/build/upskilld" });
+                   { program: "/home/me/project/build/upskilld" });
   const missing = findProgram(places(all, { setting: "/no/upskilld" }));
   assert.match("problem" in missing ? missing.problem : "", /\/no\/upskilld/);
 });
