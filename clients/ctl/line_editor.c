@@ -5,10 +5,12 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-/* libedit writes past its own buffer when a line outgrows it (1024 characters). */
-#define MOST_KEYS 900
+/* libedit writes past its own buffer when a line outgrows it (1024 characters): keys of a
+ * line, and characters of one that is kept, which more keys may follow. */
+#define MOST_KEYS 450
 
 struct line_editor {
     void *library;
@@ -43,7 +45,7 @@ static int next_key(FILE *file) {
 
 static void on_line(char *line) {
     struct line_editor *e = current;
-    if (line && *line) {
+    if (line && *line && strlen(line) <= MOST_KEYS) {
         e->add_history(line);
     }
     e->on_line(line, e->data);
