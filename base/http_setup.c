@@ -1,3 +1,4 @@
+/* How a request is given to libcurl: URL, method, headers, limits, allowed addresses. */
 #include "base/err.h"
 #include "base/http_state.h"
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* YAML as we write it: texts in the plainest style that every reader reads alike. */
 #include "base/buf.h"
 #include "base/text.h"
 #include "base/yaml.h"

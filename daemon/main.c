@@ -1,3 +1,4 @@
+/* upskilld: the command line, then the loop. */
 #include "base/err.h"
 #include "base/stdio_link.h"
 #include "daemon/config.h"

@@ -1,3 +1,4 @@
+/* What upskillctl's exit status says of a result: done, the answer no, or no answer. */
 #include "clients/ctl/render.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The help of one command, written from its operation's schema. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "clients/ctl/help.h"

@@ -1,3 +1,4 @@
+/* Findings on a terminal: place, message, the source's line with a caret, fixes. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/lines.h"

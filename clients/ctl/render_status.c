@@ -1,3 +1,4 @@
+/* daemon/status on a terminal. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "clients/ctl/render.h"

@@ -1,3 +1,4 @@
+/* Tables on a terminal: widths of columns, and what wraps where there is little room. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* Any JSON value on a terminal, as an indented outline. */
 #include "clients/ctl/render.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Workers on a terminal: where each runs, its compiler and its GPUs. */
 #include "base/buf.h"
 #include "clients/ctl/render.h"
 

@@ -1,3 +1,4 @@
+/* upskillctl worker check: a compilation and a run on one worker, and what was learnt. */
 #include "clients/ctl/worker_commands.h"
 
 #include "base/buf.h"

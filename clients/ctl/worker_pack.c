@@ -1,3 +1,4 @@
+/* upskillctl worker pack: worker and toolkit as one archive for another machine. */
 #include "clients/ctl/worker_commands.h"
 
 #include "base/buf.h"

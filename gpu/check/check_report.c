@@ -1,3 +1,4 @@
+/* kernel/check's result as the text that agents read. */
 #include "base/buf.h"
 #include "base/text.h"
 #include "gpu/check/check_result.h"

@@ -1,3 +1,4 @@
+/* The operation kernel/check: a call becomes a kernel_check, which ends it. */
 #include "base/mem.h"
 #include "gpu/check/check_result.h"
 #include "gpu/check/kernel_check.h"

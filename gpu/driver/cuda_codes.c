@@ -1,3 +1,4 @@
+/* Error codes of CUDA's driver: names, hints, and what they say of the context. */
 #include "gpu/driver/cuda_api.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* What an architecture allows a block and a multiprocessor, for occupancy. */
 #include "gpu/facts/occupancy.h"
 
 #include <string.h>

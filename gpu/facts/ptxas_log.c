@@ -1,3 +1,4 @@
+/* What ptxas prints, line by line: figures of kernels, and messages as findings. */
 #include "gpu/facts/log_reader.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Rule: a block that the device, __launch_bounds__ or __block_size__ does not allow. */
 #include "gpu/lint/lint.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Rule: a cluster of more blocks than the device, or any GPU, is sure to have. */
 #include "gpu/lint/lint.h"
 
 void lint_cluster_size(const struct lint_kernel *k, const struct lint_launch *l) {

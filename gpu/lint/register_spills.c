@@ -1,3 +1,4 @@
+/* Rule: a kernel that spills registers to local memory. */
 #include "gpu/lint/lint.h"
 
 void lint_register_spills(const struct lint_kernel *k) {

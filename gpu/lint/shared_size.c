@@ -1,3 +1,4 @@
+/* Rule: a launch with more shared memory than a block can have, or gets unasked. */
 #include "gpu/lint/lint.h"
 
 void lint_shared_size(const struct lint_kernel *k, const struct lint_launch *l) {

@@ -1,3 +1,4 @@
+/* Rule: more static shared memory than a block gets unasked. */
 #include "gpu/lint/lint.h"
 
 #define MAX_STATIC_SHARED 49152 /* bytes per block: CUDA C++ Programming Guide */

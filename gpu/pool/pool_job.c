@@ -1,3 +1,4 @@
+/* A pool's job: queued, run on a slot, once more where its worker was lost, ended. */
 #define LOG_MODULE "pool"
 #include "gpu/pool/pool_internal.h"
 

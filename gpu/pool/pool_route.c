@@ -1,3 +1,4 @@
+/* Which worker takes a job, and in which words nobody can. */
 #include "gpu/pool/pool_internal.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* A pool's slot: the place of one worker, which is started, asked, rested and ended. */
 #define LOG_MODULE "pool"
 #include "gpu/pool/pool_internal.h"
 

@@ -1,3 +1,4 @@
+/* Host code searched for launches, and for calls of templates that launch. */
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_walk.h"
 

@@ -1,3 +1,4 @@
+/* The leading includes of a source, where they are worth precompiling. */
 #include "gpu/source/include_directives.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Macros that stand for execution spaces (__global__, __device__ …) by other names. */
 #include "gpu/source/host_declarations.h"
 
 #include "base/mem.h"

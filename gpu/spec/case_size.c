@@ -1,3 +1,4 @@
+/* An integer of a case: a number, or an expression over its sizes. */
 #include "gpu/spec/spec_case.h"
 
 int case_size_value(const struct spec_case *c, const json_t *value, int64_t *ret,

@@ -1,3 +1,4 @@
+/* An expression of expected values, evaluated for an element. */
 #include "gpu/spec/value_tree.h"
 
 #include "base/err.h"

@@ -1,3 +1,4 @@
+/* The supervisor's compilations: folder, parent, child, limits, reply. */
 #include "gpu/worker/worker_internal.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* Landlock: a process keeps the files that its rules name, and no others. */
 #include "gpu/worker/confine_internal.h"
 
 #include "base/mem.h"

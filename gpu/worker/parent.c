@@ -1,3 +1,4 @@
+/* Parents, seen by the supervisor: started, asked to fork, given up, chosen by prefix. */
 #include "gpu/worker/worker_internal.h"
 
 #include "base/clock.h"

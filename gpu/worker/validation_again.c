@@ -1,3 +1,4 @@
+/* A validation that takes another process: to try the driver, or compute-sanitizer. */
 #include "gpu/worker/validation_internal.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* The worker's private folder; those of workers that were killed go. */
 #include "gpu/worker/worker_internal.h"
 
 #include "base/file.h"

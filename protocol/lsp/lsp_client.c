@@ -1,3 +1,4 @@
+/* An editor: what its capabilities say that it can do, and how it is told things. */
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/buf.h"

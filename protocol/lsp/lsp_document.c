@@ -1,3 +1,4 @@
+/* An open document: found by URI or path, and the snapshot that its kind reads. */
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/mem.h"

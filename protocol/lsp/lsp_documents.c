@@ -1,3 +1,4 @@
+/* Notifications that open, change, save and close an editor's documents. */
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/mem.h"

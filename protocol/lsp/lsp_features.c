@@ -1,3 +1,4 @@
+/* Requests about a document: hover, lenses, hints, symbols, completion. */
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/mem.h"

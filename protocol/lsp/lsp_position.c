@@ -1,3 +1,4 @@
+/* Byte offsets and LSP's positions, in each of its encodings. */
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* A document's text with the starts of its lines, kept up to date by edits. */
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Calls that a peer made: found, answered once, dropped. */
 #include "protocol/rpc/rpc_peer.h"
 
 #include <stdarg.h>

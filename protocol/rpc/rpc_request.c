@@ -1,3 +1,4 @@
+/* Requests and notifications that we make of a peer. */
 #define LOG_MODULE "rpc"
 #include "protocol/rpc/rpc_peer.h"
 

@@ -1,3 +1,4 @@
+/* Messages as bytes: members, errors, frames, batches of answers. */
 #include "protocol/rpc/rpc_peer.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Values checked against a compiled schema, with errors that name the member. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/text.h"

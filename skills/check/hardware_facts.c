@@ -1,3 +1,4 @@
+/* Claims about hardware in a skill's text, judged by hardware_table.txt. */
 #include "base/buf.h"
 #include "base/lines.h"
 #include "protocol/finding.h"

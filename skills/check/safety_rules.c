@@ -1,3 +1,4 @@
+/* Safety rules on a whole skill: allowed tools, its files, and the patterns in them. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"

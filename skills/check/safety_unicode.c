@@ -1,3 +1,4 @@
+/* Hidden and misleading characters in a text. */
 #include "base/buf.h"
 #include "base/lines.h"
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* Rules of the specification on the frontmatter's fields but the name. */
 #include "skills/check/spec_rules.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* How rules of the specification tell a finding: its place, severity and fix. */
 #include "skills/check/spec_rules.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Rules of the specification on links and on paths that pages mention. */
 #include "skills/check/spec_rules.h"
 
 #include "base/buf.h"

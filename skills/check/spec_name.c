@@ -1,3 +1,4 @@
+/* Rules of the specification on a skill's name. */
 #include "skills/check/spec_rules.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* A cell of an evaluation: asked, answered, graded, written down. */
 #include "skills/evaluation/evaluation_state.h"
 
 #include "base/buf.h"

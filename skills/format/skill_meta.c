@@ -1,3 +1,4 @@
+/* Tests and context beside a SKILL.md: skill_meta.json and evals/. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "skills/format/skill.h"

@@ -1,3 +1,4 @@
+/* SKILL.md's text read: frontmatter, body, places of both. */
 #include "base/err.h"
 #include "base/text.h"
 #include "skills/format/frontmatter.h"

@@ -1,3 +1,4 @@
+/* SKILL.md's text written anew, or changed with the rest as it is. */
 #include "base/buf.h"
 #include "skills/format/skill.h"
 

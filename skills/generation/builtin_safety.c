@@ -1,3 +1,4 @@
+/* Whether a piece of a built-in skill may stay, by the rules on safety. */
 #include "skills/generation/builtin_skill.h"
 
 #include "base/mem.h"

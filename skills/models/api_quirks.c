@@ -1,3 +1,4 @@
+/* What endpoints want otherwise than the standard, learnt from their refusals. */
 #include "skills/models/api.h"
 
 #include <string.h>

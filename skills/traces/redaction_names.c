@@ -1,3 +1,4 @@
+/* Secrets that a name gives away: password=…, "api_key": "…", --token …. */
 #include "skills/traces/redaction_secrets.h"
 
 #include "skills/redaction_names_table.h"

@@ -1,3 +1,4 @@
+/* Secrets that their own shape gives away: keys, tokens, digests, addresses. */
 #include "skills/traces/redaction_secrets.h"
 
 #include "skills/redaction_values_table.h"

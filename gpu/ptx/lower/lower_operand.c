@@ -1,3 +1,4 @@
+/* Operands become places in the arena: registers, constants, addresses, specials. */
 #include "base/mem.h"
 #include "gpu/ptx/alu/half_bits.h"
 #include "gpu/ptx/lower/lower.h"
