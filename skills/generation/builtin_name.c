@@ -154,13 +154,13 @@ static char *short_error(const char *quote, size_t max) {
 /* What the lessons are about, in words. */
 static char *learnt_words(const struct lessons *l) {
     struct buf out = BUF_INIT(16u << 10);
-    for (size_t i = 0; i < l->fix_count && i < MAX_TOLD; i++) {
-        const struct lesson_fix *f = &l->fixes[i];
+    for (size_t i = 0; i < l->fixes.count && i < MAX_TOLD; i++) {
+        const struct lesson *f = &l->fixes.list[i];
         autofree char *error = short_error(f->quote, 160);
         buf_addf(&out, "%s. ", error);
     }
-    for (size_t i = 0; i < l->correction_count && i < MAX_TOLD; i++) {
-        buf_addf(&out, "%s. ", l->corrections[i].heeded);
+    for (size_t i = 0; i < l->corrections.count && i < MAX_TOLD; i++) {
+        buf_addf(&out, "%s. ", l->corrections.list[i].heeded);
     }
     return buf_detach(&out);
 }
@@ -170,7 +170,7 @@ char *builtin_name(const char *task, const struct lessons *l) {
     struct buf out = BUF_INIT(SKILL_MAX_NAME);
     autofree char *words = *task ? xstrdup(task) : learnt_words(l);
     autofree char *program =
-        !*task && l->fix_count ? program_of(l->fixes[0].context) : NULL;
+        !*task && l->fixes.count ? program_of(l->fixes.list[0].context) : NULL;
     if (program && fits_name(program)) {
         add_name_word(&out, program);
     }
@@ -206,8 +206,8 @@ static void add_program(char *programs[MAX_PROGRAMS], const char *command) {
 /* "nvcc, cmake and pytest" */
 static void add_programs(struct buf *out, const struct lessons *l, const char *last) {
     char *programs[MAX_PROGRAMS] = {0};
-    for (size_t i = 0; i < l->fix_count; i++) {
-        add_program(programs, l->fixes[i].context);
+    for (size_t i = 0; i < l->fixes.count; i++) {
+        add_program(programs, l->fixes.list[i].context);
     }
     for (size_t i = 0; i < MAX_PROGRAMS && programs[i]; i++) {
         bool more = i + 1 < MAX_PROGRAMS && programs[i + 1];
@@ -225,8 +225,8 @@ static bool fits(const char *name, const struct buf *text) {
 
 static void add_errors(struct buf *out, const struct lessons *l, size_t count,
                        size_t length) {
-    for (size_t i = 0; i < count && i < l->fix_count; i++) {
-        autofree char *error = short_error(l->fixes[i].quote, length);
+    for (size_t i = 0; i < count && i < l->fixes.count; i++) {
+        autofree char *error = short_error(l->fixes.list[i].quote, length);
         buf_addf(out, "%s\"%s\"", i ? " or " : "", error);
     }
 }
@@ -246,7 +246,7 @@ static void add_what(struct buf *out, const char *task, const struct lessons *l,
     autofree char *sentence = builtin_task_sentence(task, max);
     if (*sentence) {
         buf_addf(out, "%s.", sentence);
-    } else if (l->fix_count) {
+    } else if (l->fixes.count) {
         buf_adds(out, "Tells what ends errors of ");
         add_programs(out, l, " and ");
         buf_adds(out, ".");
@@ -259,13 +259,13 @@ static void compose(struct buf *out, const char *task, const struct lessons *l,
                     size_t what, size_t errors, size_t error_length) {
     buf_reset(out);
     add_what(out, task, l, what);
-    if (l->fix_count) {
+    if (l->fixes.count) {
         add_when(out, l, errors, error_length);
-    } else if (l->correction_count && l->corrections[0].instead) {
+    } else if (l->corrections.count && l->corrections.list[0].instead) {
         buf_addf(out, " Use when about to use %.60s: use %.60s.",
-                 l->corrections[0].instead, l->corrections[0].heeded);
-    } else if (l->correction_count) {
-        buf_addf(out, " Use when %.60s is in question.", l->corrections[0].heeded);
+                 l->corrections.list[0].instead, l->corrections.list[0].heeded);
+    } else if (l->corrections.count) {
+        buf_addf(out, " Use when %.60s is in question.", l->corrections.list[0].heeded);
     } else {
         buf_adds(out, " Use for the same task.");
     }

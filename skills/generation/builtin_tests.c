@@ -69,7 +69,7 @@ static void drop(struct candidate *c) {
 
 /* --- what is asked --- */
 
-static void ask_command(struct making *m, const struct lesson_fix *f,
+static void ask_command(struct making *m, const struct lesson *f,
                         const struct lesson_change *change, size_t lesson) {
     struct candidate *c = add(m, "command", lesson);
     c->input = xasprintf("This command\n\n    %s\n\nstops with\n\n    %s\n\nAnswer with "
@@ -87,7 +87,7 @@ static void ask_command(struct making *m, const struct lesson_fix *f,
     }
 }
 
-static void ask_run(struct making *m, const struct lesson_fix *f,
+static void ask_run(struct making *m, const struct lesson *f,
                     const struct lesson_change *change, size_t lesson) {
     struct words w;
     words_read(&w, change->to);
@@ -110,7 +110,7 @@ static void ask_run(struct making *m, const struct lesson_fix *f,
     want(c, "contains", stem);
 }
 
-static void ask_edit(struct making *m, const struct lesson_fix *f,
+static void ask_edit(struct making *m, const struct lesson *f,
                      const struct lesson_change *change, size_t lesson) {
     autofree char *old = wanted_lines(change->to, '-');
     autofree char *now = wanted_lines(change->to, '+');
@@ -143,7 +143,7 @@ static void ask_edit(struct making *m, const struct lesson_fix *f,
     }
 }
 
-static void ask_correction(struct making *m, const struct lesson_correction *correction,
+static void ask_correction(struct making *m, const struct lesson *correction,
                            size_t lesson) {
     autofree char *task = builtin_task_sentence(m->task, 300);
     if (!correction->instead || strcasestr(task, correction->heeded)) {
@@ -160,7 +160,7 @@ static void ask_correction(struct making *m, const struct lesson_correction *cor
     want(c, "regex", ONE_LINE);
 }
 
-static void ask_fix(struct making *m, const struct lesson_fix *f, size_t lesson) {
+static void ask_fix(struct making *m, const struct lesson *f, size_t lesson) {
     for (size_t k = 0; k < f->change_count; k++) {
         const struct lesson_change *change = &f->changes[k];
         if (change->kind == CHANGE_COMMAND) {
@@ -186,8 +186,8 @@ static bool right_passes(const struct candidate *c) {
 }
 
 static bool other_passes(const struct making *m, const struct candidate *c) {
-    for (size_t i = 0; i < m->lessons->fix_count; i++) {
-        const struct lesson_fix *f = &m->lessons->fixes[i];
+    for (size_t i = 0; i < m->lessons->fixes.count; i++) {
+        const struct lesson *f = &m->lessons->fixes.list[i];
         bool own = i == c->lesson; /* its cause is what it takes */
         if (passes(c, f->quote) || passes(c, f->context) ||
             (!own && passes(c, f->cause))) {
@@ -245,11 +245,11 @@ static void making_finish(struct making *m) {
 json_t *builtin_tests(const struct lessons *l, const char *task, size_t count) {
     struct making m = {.lessons = l, .task = task && builtin_is_safe(task) ? task : ""};
     json_t *tests = json_array();
-    for (size_t i = 0; i < l->fix_count; i++) {
-        ask_fix(&m, &l->fixes[i], i);
+    for (size_t i = 0; i < l->fixes.count; i++) {
+        ask_fix(&m, &l->fixes.list[i], i);
     }
-    for (size_t i = 0; i < l->correction_count; i++) {
-        ask_correction(&m, &l->corrections[i], l->fix_count + i);
+    for (size_t i = 0; i < l->corrections.count; i++) {
+        ask_correction(&m, &l->corrections.list[i], l->fixes.count + i);
     }
     for (size_t i = 0; i < m.count && json_array_size(tests) < count; i++) {
         if (is_good(&m, &m.list[i])) {

@@ -92,7 +92,7 @@ static void add_change(struct buf *b, const struct lesson_change *c) {
     }
 }
 
-static bool has_command_change(const struct lesson_fix *f) {
+static bool has_command_change(const struct lesson *f) {
     for (size_t i = 0; i < f->change_count; i++) {
         if (f->changes[i].kind == CHANGE_COMMAND) {
             return true;
@@ -101,7 +101,7 @@ static bool has_command_change(const struct lesson_fix *f) {
     return false;
 }
 
-static void add_fix(struct units *u, const struct lesson_fix *f) {
+static void add_fix(struct units *u, const struct lesson *f) {
     struct buf b = BUF_INIT(MAX_UNIT);
     buf_adds(&b, "### ");
     markdown_span(&b, f->quote, 160);
@@ -125,7 +125,7 @@ static void add_fix(struct units *u, const struct lesson_fix *f) {
     add_unit(u, SECTION_FIXES, &b, &f->evidence, "fixes");
 }
 
-static void add_dead_end(struct units *u, const struct lesson_dead_end *d) {
+static void add_dead_end(struct units *u, const struct lesson *d) {
     struct buf b = BUF_INIT(MAX_UNIT);
     buf_adds(&b, "- ");
     markdown_span(&b, d->context, 160);
@@ -138,17 +138,17 @@ static void add_dead_end(struct units *u, const struct lesson_dead_end *d) {
 /* --- commands --- */
 
 static void add_checks(struct units *u, const struct lessons *l) {
-    for (size_t i = 0; i < l->command_count && i < MAX_CHECKS; i++) {
-        const struct lesson_command *c = &l->commands[i];
+    for (size_t i = 0; i < l->commands.count && i < MAX_CHECKS; i++) {
+        const struct lesson *c = &l->commands.list[i];
         struct buf b = BUF_INIT(MAX_UNIT);
-        if (command_reaches_out(c->command)) {
+        if (command_reaches_out(c->key)) {
             u->dropped++;
             continue;
         }
-        if (strpbrk(c->command, "\n`!") || strlen(c->command) > 110) {
-            markdown_fence(&b, "sh", c->command);
+        if (strpbrk(c->key, "\n`!") || strlen(c->key) > 110) {
+            markdown_fence(&b, "sh", c->key);
         } else {
-            markdown_command(&b, "-", c->command, "");
+            markdown_command(&b, "-", c->key, "");
         }
         add_unit(u, SECTION_CHECKS, &b, &c->evidence, "commands");
     }
@@ -171,11 +171,11 @@ static void add_words(struct units *u, enum section section,
 /* --- files --- */
 
 /* Part of what ended an error: of another nothing shows that it is right. */
-static bool is_proven(const struct lessons *l, const struct lesson_file *f) {
-    for (size_t i = 0; i < l->fix_count; i++) {
-        for (size_t k = 0; k < l->fixes[i].change_count; k++) {
-            const char *path = l->fixes[i].changes[k].path;
-            if (path && strcmp(path, f->path) == 0) {
+static bool is_proven(const struct lessons *l, const struct lesson *f) {
+    for (size_t i = 0; i < l->fixes.count; i++) {
+        for (size_t k = 0; k < l->fixes.list[i].change_count; k++) {
+            const char *path = l->fixes.list[i].changes[k].path;
+            if (path && strcmp(path, f->key) == 0) {
                 return true;
             }
         }
@@ -183,17 +183,17 @@ static bool is_proven(const struct lessons *l, const struct lesson_file *f) {
     return false;
 }
 
-static bool is_worth_keeping(const struct lesson_file *f) {
+static bool is_worth_keeping(const struct lesson *f) {
     static const char *const no[] = {
         ".lock",  "package-lock.json", ".env",      ".pem",     ".key",
         "id_rsa", ".min.js",           ".csv",      ".log",     ".ipynb",
         ".svg",   "SKILL.md",          "CLAUDE.md", "AGENTS.md"};
-    if (f->partial || !f->len || f->len > MAX_FILE_BYTES || f->path[0] == '/' ||
-        f->path[0] == '~') {
+    if (f->partial || !f->len || f->len > MAX_FILE_BYTES || f->key[0] == '/' ||
+        f->key[0] == '~') {
         return false;
     }
     for (size_t i = 0; i < ARRAY_LEN(no); i++) {
-        if (strstr(f->path, no[i])) {
+        if (strstr(f->key, no[i])) {
             return false;
         }
     }
@@ -218,30 +218,30 @@ static char *reference_path(const json_t *files, const char *path, const char *e
 }
 
 static void add_file(struct units *u, const struct builtin_request *q,
-                     const struct lesson_file *f, size_t *inlined) {
+                     const struct lesson *f, size_t *inlined) {
     struct buf b = BUF_INIT(MAX_UNIT);
     size_t lines = text_count(f->text, f->len, '\n');
-    bool aside = json_object_get(q->aside, f->path) || lines > MAX_INLINE_LINES ||
-                 *inlined + lines > MAX_INLINE_TOTAL || strstr(f->path, ".md");
+    bool aside = json_object_get(q->aside, f->key) || lines > MAX_INLINE_LINES ||
+                 *inlined + lines > MAX_INLINE_TOTAL || strstr(f->key, ".md");
     if (aside) {
-        autofree char *path = reference_path(u->files, f->path, "");
+        autofree char *path = reference_path(u->files, f->key, "");
         json_object_set_new(u->files, path, json_clean(f->text, f->len));
         buf_adds(&b, "- ");
-        markdown_span(&b, f->path, 160);
+        markdown_span(&b, f->key, 160);
         buf_addf(&b, " as it was left: [%s](%s), %zu lines\n", path_basename(path), path,
                  lines);
     } else {
         *inlined += lines;
-        markdown_span(&b, f->path, 160);
+        markdown_span(&b, f->key, 160);
         buf_adds(&b, ":\n\n");
-        markdown_fence(&b, markdown_language(f->path), f->text);
+        markdown_fence(&b, markdown_language(f->key), f->text);
     }
     add_unit(u, SECTION_FILES, &b, &f->evidence, "files");
 }
 
-static bool is_safe_file(const struct lesson_file *f) {
+static bool is_safe_file(const struct lesson *f) {
     struct buf b = BUF_INIT(2 * MAX_FILE_BYTES);
-    markdown_fence(&b, markdown_language(f->path), f->text);
+    markdown_fence(&b, markdown_language(f->key), f->text);
     autofree char *block = buf_detach(&b);
     return builtin_is_safe(block);
 }
@@ -249,8 +249,8 @@ static bool is_safe_file(const struct lesson_file *f) {
 static void add_files(struct units *u, const struct builtin_request *q) {
     size_t inlined = 0, added = 0;
     for (int aside = 0; aside < 2; aside++) { /* the short ones first */
-        for (size_t i = 0; i < q->lessons->file_count && added < MAX_FILES; i++) {
-            const struct lesson_file *f = &q->lessons->files[i];
+        for (size_t i = 0; i < q->lessons->files.count && added < MAX_FILES; i++) {
+            const struct lesson *f = &q->lessons->files.list[i];
             bool is_long =
                 text_count(f->text ? f->text : "", f->len, '\n') > MAX_INLINE_LINES;
             if (is_long != (aside == 1) || !is_proven(q->lessons, f) ||
@@ -297,20 +297,20 @@ void builtin_units(struct units *ret, const struct builtin_request *q) {
     const struct lessons *l = q->lessons;
     *ret = (struct units){.files = json_object()};
     add_checks(ret, l);
-    for (size_t i = 0; i < l->fix_count; i++) {
-        add_fix(ret, &l->fixes[i]);
+    for (size_t i = 0; i < l->fixes.count; i++) {
+        add_fix(ret, &l->fixes.list[i]);
     }
-    for (size_t i = 0; i < l->correction_count; i++) {
-        const struct lesson_correction *c = &l->corrections[i];
-        add_words(ret, SECTION_RULES, &c->evidence, "corrections", markdown_prose,
-                  c->text, 500);
+    for (size_t i = 0; i < l->corrections.count; i++) {
+        const struct lesson *c = &l->corrections.list[i];
+        add_words(ret, SECTION_RULES, &c->evidence, "corrections", markdown_prose, c->key,
+                  500);
     }
-    for (size_t i = 0; i < l->limit_count && i < 8; i++) {
-        add_words(ret, SECTION_LIMITS, &l->limits[i].evidence, "limits", markdown_span,
-                  l->limits[i].text, 200);
+    for (size_t i = 0; i < l->limits.count && i < 8; i++) {
+        add_words(ret, SECTION_LIMITS, &l->limits.list[i].evidence, "limits",
+                  markdown_span, l->limits.list[i].key, 200);
     }
-    for (size_t i = 0; i < l->dead_end_count && i < 8; i++) {
-        add_dead_end(ret, &l->dead_ends[i]);
+    for (size_t i = 0; i < l->dead_ends.count && i < 8; i++) {
+        add_dead_end(ret, &l->dead_ends.list[i]);
     }
     add_files(ret, q);
     add_examples(ret, q->examples);

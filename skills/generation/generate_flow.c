@@ -267,8 +267,8 @@ static json_t *errors_of(const json_t *check, const json_t *before) {
 /* CUDA files that do not compile alone leave the body. */
 static void put_kernels_aside(struct generating *g) {
     g->aside = g->aside ? g->aside : json_object();
-    for (size_t i = 0; i < g->material.lessons.file_count; i++) {
-        const char *path = g->material.lessons.files[i].path;
+    for (size_t i = 0; i < g->material.lessons.files.count; i++) {
+        const char *path = g->material.lessons.files.list[i].key;
         const char *dot = strrchr(path, '.');
         if (dot && (strncmp(dot, ".c", 2) == 0 || strncmp(dot, ".h", 2) == 0)) {
             json_object_set_new(g->aside, path, json_true());
@@ -389,7 +389,7 @@ void generate_stage_again(struct generating *g, generate_step *next) {
 static bool has_word(const struct generating *g) {
     return has_more(g) || g->request.task || g->material.has_base ||
            !g->material.lessons.nothing || g->material.lessons.task ||
-           g->material.lessons.file_count;
+           g->material.lessons.files.count;
 }
 
 /* A skill alone: its tests are what can be added, and what a refinement finds. */

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,99 +30,78 @@ void evidence_name(char ret[static EVIDENCE_NAME_SIZE], struct evidence e) {
     snprintf(ret, EVIDENCE_NAME_SIZE, "t%u e%u", e.trace + 1u, e.event);
 }
 
-/* --- of all kinds --- */
+/* --- a list --- */
 
-#define SHAPE(of, number, type, owned)                                                   \
-    {                                                                                    \
-        offsetof(struct lessons, of), offsetof(struct lessons, number),                  \
-            sizeof(struct type), owned, offsetof(struct type, evidence)                  \
-    }
-static const struct {
-    size_t list, count;           /* their places in struct lessons */
-    size_t size, texts, evidence; /* of one */
-} shapes[LESSON_KINDS] = {
-    [LESSON_FIX] = SHAPE(fixes, fix_count, lesson_fix, 5),
-    [LESSON_DEAD_END] = SHAPE(dead_ends, dead_end_count, lesson_dead_end, 3),
-    [LESSON_CORRECTION] = SHAPE(corrections, correction_count, lesson_correction, 3),
-    [LESSON_COMMAND] = SHAPE(commands, command_count, lesson_command, 1),
-    [LESSON_FILE] = SHAPE(files, file_count, lesson_file, 2),
-    [LESSON_LINK] = SHAPE(links, link_count, lesson_link, 2),
-    [LESSON_LIMIT] = SHAPE(limits, limit_count, lesson_limit, 1),
-};
-
-static char *list_of(const struct lessons *l, enum lesson_kind kind) {
-    char *list;
-    memcpy(&list, (const char *)l + shapes[kind].list, sizeof list);
-    return list;
-}
-
-static size_t *count_of(const struct lessons *l, enum lesson_kind kind) {
-    return (size_t *)((char *)(uintptr_t)l + shapes[kind].count);
-}
-
-void *lessons_find(const struct lessons *l, enum lesson_kind kind, const char *text) {
-    char *list = list_of(l, kind);
-    for (size_t i = 0; i < *count_of(l, kind); i++) {
-        char *one = list + i * shapes[kind].size;
-        if (strcmp(*(char **)one, text) == 0) {
-            return one;
+struct lesson *lesson_list_find(const struct lesson_list *lessons, const char *key) {
+    for (size_t i = 0; i < lessons->count; i++) {
+        if (strcmp(lessons->list[i].key, key) == 0) {
+            return &lessons->list[i];
         }
     }
     return NULL;
 }
 
-void *lessons_add(struct lessons *l, enum lesson_kind kind) {
-    size_t size = shapes[kind].size, at = (*count_of(l, kind))++;
-    char *list = xreallocarray(list_of(l, kind), at + 1, size);
-    memcpy((char *)l + shapes[kind].list, &list, sizeof list);
-    return memset(list + at * size, 0, size);
+struct lesson *lesson_list_add(struct lesson_list *lessons) {
+    lessons->list =
+        xreallocarray(lessons->list, lessons->count + 1, sizeof *lessons->list);
+    lessons->list[lessons->count] = (struct lesson){0};
+    return &lessons->list[lessons->count++];
 }
 
-void lessons_drop(struct lessons *l, enum lesson_kind kind,
-                  bool (*goes)(struct lessons *l, void *lesson)) {
-    size_t size = shapes[kind].size, *kept = count_of(l, kind), count = *kept;
-    char *list = list_of(l, kind);
-    *kept = 0;
+void lesson_list_drop(struct lesson_list *lessons, struct lessons *all,
+                      bool (*goes)(struct lessons *all, struct lesson *lesson)) {
+    size_t count = lessons->count;
+    lessons->count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (goes(l, list + i * size)) {
-            lesson_finish(kind, list + i * size);
+        struct lesson *lesson = &lessons->list[i];
+        if (goes(all, lesson)) {
+            lesson_finish(lesson);
         } else {
-            memmove(list + (*kept)++ * size, list + i * size, size);
+            lessons->list[lessons->count++] = *lesson;
         }
     }
 }
 
-static void finish_changes(struct lesson_fix *f) {
-    for (size_t i = 0; i < f->change_count; i++) {
-        free(f->changes[i].path);
-        free(f->changes[i].from);
-        free(f->changes[i].to);
+static void list_finish(struct lesson_list *lessons) {
+    for (size_t i = 0; i < lessons->count; i++) {
+        lesson_finish(&lessons->list[i]);
     }
-    free(f->changes);
+    free(lessons->list);
 }
 
-void lesson_finish(enum lesson_kind kind, void *lesson) {
-    struct evidence_list *evidence = (void *)((char *)lesson + shapes[kind].evidence);
-    for (size_t i = 0; i < shapes[kind].texts; i++) {
-        free(((char **)lesson)[i]);
-    }
-    free(evidence->list);
-    if (kind == LESSON_FIX) {
-        finish_changes(lesson);
-    }
+/* --- the end --- */
+
+static void change_finish(struct lesson_change *c) {
+    free(c->path);
+    free(c->from);
+    free(c->to);
 }
 
-static bool goes(struct lessons *l, void *lesson) {
-    (void)l;
-    (void)lesson;
-    return true;
+void lesson_finish(struct lesson *l) {
+    for (size_t i = 0; i < l->change_count; i++) {
+        change_finish(&l->changes[i]);
+    }
+    free(l->changes);
+    free(l->evidence.list);
+    free(l->key);
+    free(l->quote);
+    free(l->context);
+    free(l->cause);
+    free(l->verified_by);
+    free(l->heeded);
+    free(l->instead);
+    free(l->text);
+    free(l->why);
 }
 
 void lessons_finish(struct lessons *l) {
-    for (enum lesson_kind kind = 0; kind < LESSON_KINDS; kind++) {
-        lessons_drop(l, kind, goes);
-        free(list_of(l, kind));
-    }
+    list_finish(&l->fixes);
+    list_finish(&l->dead_ends);
+    list_finish(&l->corrections);
+    list_finish(&l->commands);
+    list_finish(&l->files);
+    list_finish(&l->links);
+    list_finish(&l->limits);
     free(l->task);
     free(l->task_evidence.list);
     *l = (struct lessons){0};

@@ -50,67 +50,54 @@ enum lesson_confidence {
     CONFIDENCE_NAMED, /* moreover the error, or the agent's reason, names the change */
 };
 
-/* A failure and what made it go away. */
-struct lesson_fix {
-    char *error; /* the line that says it, normalised (no folders, addresses, numbers) */
-    char *quote; /* as it was, cut */
-    char *context;     /* the command that failed */
+/* One lesson of any kind; what its kind does not have is NULL or 0. */
+struct lesson {
+    char *key; /* what it is about: see the lists below */
+    /* fixes and dead ends */
+    char *quote;   /* the error as it was, cut */
+    char *context; /* the command that failed */
+    unsigned seen; /* how often the failure occurred */
+    /* fixes */
     char *cause;       /* the agent's sentence about it, or NULL */
     char *verified_by; /* the command that then succeeded */
     struct lesson_change *changes;
     size_t change_count;
-    unsigned seen; /* how often the failure occurred */
     enum lesson_confidence confidence;
-    struct evidence_list evidence; /* failure first, then changes, then success */
-};
-struct lesson_dead_end { /* tried at least twice and never resolved */
-    char *error, *quote, *context;
-    unsigned seen;
-    struct evidence_list evidence;
-};
-struct lesson_correction { /* a person's word that changed what the agent did */
-    char *text;
+    /* corrections */
     char *heeded;  /* its word that the agent used from then on, and not before */
     char *instead; /* what it says not to use, or NULL */
-    struct evidence_list evidence;
-};
-struct lesson_command { /* a check: it showed an error, and passed once that was mended */
-    char *command;
-    struct evidence_list evidence;
-};
-struct lesson_file { /* as it stood at the end */
-    char *path;      /* relative to the working folder */
+    /* files */
     char *text;
     size_t len;
     bool partial; /* known by diffs only: text is lines "-old" and "+new" */
-    struct evidence_list evidence;
+    /* links */
+    char *why; /* the words around it, or NULL */
+
+    struct evidence_list evidence; /* of a fix: failure, then changes, then success */
 };
-struct lesson_link {
-    char *url, *why; /* the words around it, or NULL */
-    struct evidence_list evidence;
-};
-struct lesson_limit { /* a version that a tool printed */
-    char *text;
-    struct evidence_list evidence;
+struct lesson_list {
+    struct lesson *list;
+    size_t count;
 };
 
 struct lessons {
     char *task; /* the first real request, and how it was narrowed; NULL unknown */
     struct evidence_list task_evidence;
-    struct lesson_fix *fixes; /* most often seen first, then as they came */
-    size_t fix_count;
-    struct lesson_dead_end *dead_ends;
-    size_t dead_end_count;
-    struct lesson_correction *corrections;
-    size_t correction_count;
-    struct lesson_command *commands;
-    size_t command_count;
-    struct lesson_file *files;
-    size_t file_count;
-    struct lesson_link *links;
-    size_t link_count;
-    struct lesson_limit *limits;
-    size_t limit_count;
+    /* A failure and what made it go away; key: the line that says it, normalised (no
+     * folders, addresses, numbers). Most often seen first, then as they came. */
+    struct lesson_list fixes;
+    /* A failure that was tried at least twice and never resolved; key: as of a fix. */
+    struct lesson_list dead_ends;
+    /* A person's words that changed what the agent did; key: the words. */
+    struct lesson_list corrections;
+    /* A check that showed an error, and passed once that was mended; key: the command. */
+    struct lesson_list commands;
+    /* A file as it stood at the end; key: its path, relative to the working folder. */
+    struct lesson_list files;
+    /* A page that was read or named; key: its URL. */
+    struct lesson_list links;
+    /* A version that a tool printed; key: the line. */
+    struct lesson_list limits;
     bool nothing; /* nothing was learnt: no fix and no correction */
 };
 

@@ -205,7 +205,7 @@ static char *told_of(const struct failure *f, const char *cause) {
 
 /* --- changes --- */
 
-static struct lesson_change *add_change(struct lesson_fix *fix,
+static struct lesson_change *add_change(struct lesson *fix,
                                         enum lesson_change_kind kind) {
     fix->changes =
         xreallocarray(fix->changes, fix->change_count + 1, sizeof *fix->changes);
@@ -273,7 +273,7 @@ static bool is_named(const struct failure *f, const struct lesson_step *edit,
 
 /* Edits that the failure names (or, named false, all of them). False when they are too
  * much to explain anything. */
-static bool add_edits(struct lesson_fix *fix, const struct failure *f, const char *told,
+static bool add_edits(struct lesson *fix, const struct failure *f, const char *told,
                       bool named) {
     size_t lines = 0;
     for (size_t i = f->last + 1; i < f->gone; i++) {
@@ -350,7 +350,7 @@ static bool is_only_change(const struct failure *f, const char *told, size_t *re
     return (path || *ret_run) && f->gone == f->success;
 }
 
-static void add_run(struct lesson_fix *fix, const struct failure *f, size_t i) {
+static void add_run(struct lesson *fix, const struct failure *f, size_t i) {
     const struct lesson_step *s = &f->s->list[i];
     add_change(fix, CHANGE_RUN)->to = command_tidy(s->text);
     lessons_add_evidence(&fix->evidence, f->s->trace, s->event, EVIDENCE_CHANGE);
@@ -368,7 +368,7 @@ static bool is_check(const struct failure *f, const struct lesson_step *run) {
 
 /* Commands in between that the failure names. One that acts without a word makes the very
  * thing that is missing (mkdir, touch): no lesson. */
-static bool add_runs(struct lesson_fix *fix, const struct failure *f, const char *told) {
+static bool add_runs(struct lesson *fix, const struct failure *f, const char *told) {
     const struct lesson_step *failed = last_of(f);
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
@@ -386,8 +386,7 @@ static bool add_runs(struct lesson_fix *fix, const struct failure *f, const char
     return true;
 }
 
-static bool explain_same(struct lesson_fix *fix, const struct failure *f,
-                         const char *told) {
+static bool explain_same(struct lesson *fix, const struct failure *f, const char *told) {
     size_t run;
     if (!add_runs(fix, f, told) || !add_edits(fix, f, told, true)) {
         return false;
@@ -405,8 +404,7 @@ static bool explain_same(struct lesson_fix *fix, const struct failure *f,
 }
 
 /* Either the words that differ explain it, or an edit does; when both might, neither. */
-static bool explain_like(struct lesson_fix *fix, const struct failure *f,
-                         const char *told) {
+static bool explain_like(struct lesson *fix, const struct failure *f, const char *told) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
     const char *like = command_like(&failed->command, &now->command);
     autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
@@ -428,7 +426,7 @@ static bool explain_like(struct lesson_fix *fix, const struct failure *f,
 }
 
 /* The agent's reason has a name in common with what it did. */
-static bool is_about(const char *cause, const struct lesson_fix *fix) {
+static bool is_about(const char *cause, const struct lesson *fix) {
     for (size_t i = 0; i < fix->change_count; i++) {
         if (names_any(cause, fix->changes[i].to, "")) {
             return true;
@@ -442,7 +440,7 @@ static const char *behind_mark(const char *quote) {
     return strncmp(quote, "E ", 2) == 0 ? quote + 2 + strspn(quote + 2, " ") : quote;
 }
 
-bool lesson_explain(struct lesson_fix *fix, const struct failure *f,
+bool lesson_explain(struct lesson *fix, const struct failure *f,
                     const struct lesson_reader *r) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
     fix->cause = find_cause(f, r);

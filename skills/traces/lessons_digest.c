@@ -72,7 +72,7 @@ static void add_change(struct buf *b, const struct lesson_change *c) {
     }
 }
 
-static void add_fix(struct items *items, const struct lesson_fix *f) {
+static void add_fix(struct items *items, const struct lesson *f) {
     autobuf changes = BUF_INIT(MAX_TEXT);
     for (size_t k = 0; k < f->change_count; k++) {
         add_change(&changes, &f->changes[k]);
@@ -85,11 +85,11 @@ static void add_fix(struct items *items, const struct lesson_fix *f) {
 }
 
 static void add_errors(struct items *items, const struct lessons *l) {
-    for (size_t i = 0; i < l->fix_count; i++) {
-        add_fix(items, &l->fixes[i]);
+    for (size_t i = 0; i < l->fixes.count; i++) {
+        add_fix(items, &l->fixes.list[i]);
     }
-    for (size_t i = 0; i < l->dead_end_count; i++) {
-        const struct lesson_dead_end *d = &l->dead_ends[i];
+    for (size_t i = 0; i < l->dead_ends.count; i++) {
+        const struct lesson *d = &l->dead_ends.list[i];
         add_item(items, SHARE_FIXES, &d->evidence,
                  "- tried %u times, never resolved: %s, when running: %s", d->seen,
                  d->quote, d->context);
@@ -97,26 +97,27 @@ static void add_errors(struct items *items, const struct lessons *l) {
 }
 
 static void add_rest(struct items *items, const struct lessons *l) {
-    for (size_t i = 0; i < l->correction_count; i++) {
-        const struct lesson_correction *c = &l->corrections[i];
+    for (size_t i = 0; i < l->corrections.count; i++) {
+        const struct lesson *c = &l->corrections.list[i];
         add_item(items, SHARE_CORRECTIONS, &c->evidence, "- \"%s\", and from then on: %s",
-                 c->text, c->heeded);
+                 c->key, c->heeded);
     }
-    for (size_t i = 0; i < l->file_count; i++) {
-        const struct lesson_file *f = &l->files[i];
-        add_item(items, SHARE_FILES, &f->evidence, "- %s%s:\n%s\n  (end of %s)", f->path,
-                 f->partial ? ", its changes" : "", f->text, f->path);
+    for (size_t i = 0; i < l->files.count; i++) {
+        const struct lesson *f = &l->files.list[i];
+        add_item(items, SHARE_FILES, &f->evidence, "- %s%s:\n%s\n  (end of %s)", f->key,
+                 f->partial ? ", its changes" : "", f->text, f->key);
     }
-    for (size_t i = 0; i < l->command_count; i++) {
-        add_item(items, SHARE_REST, &l->commands[i].evidence,
-                 "- failed, and passed after the fix: %s", l->commands[i].command);
+    for (size_t i = 0; i < l->commands.count; i++) {
+        add_item(items, SHARE_REST, &l->commands.list[i].evidence,
+                 "- failed, and passed after the fix: %s", l->commands.list[i].key);
     }
-    for (size_t i = 0; i < l->limit_count; i++) {
-        add_item(items, SHARE_REST, &l->limits[i].evidence, "- printed: %s",
-                 l->limits[i].text);
+    for (size_t i = 0; i < l->limits.count; i++) {
+        add_item(items, SHARE_REST, &l->limits.list[i].evidence, "- printed: %s",
+                 l->limits.list[i].key);
     }
-    for (size_t i = 0; i < l->link_count; i++) {
-        add_item(items, SHARE_REST, &l->links[i].evidence, "- read: %s", l->links[i].url);
+    for (size_t i = 0; i < l->links.count; i++) {
+        add_item(items, SHARE_REST, &l->links.list[i].evidence, "- read: %s",
+                 l->links.list[i].key);
     }
 }
 

@@ -19,5 +19,5 @@ void lessons_extract(struct lessons *ret, const struct trace *traces, size_t cou
     }
     lesson_reader_finish(&r);
     lessons_consolidate(ret);
-    ret->nothing = !ret->fix_count && !ret->correction_count;
+    ret->nothing = !ret->fixes.count && !ret->corrections.count;
 }

@@ -58,10 +58,10 @@ static char *words_around(const char *text, const char *at, size_t len) {
 static void add_link(struct lessons *l, const struct steps *s,
                      const struct lesson_step *e, const char *at, size_t len) {
     autofree char *url = xstrndup(at, len);
-    struct lesson_link *link = lessons_find(l, LESSON_LINK, url);
-    if (!link && l->link_count < MAX_LINKS) {
-        link = lessons_add(l, LESSON_LINK);
-        link->url = take(url);
+    struct lesson *link = lesson_list_find(&l->links, url);
+    if (!link && l->links.count < MAX_LINKS) {
+        link = lesson_list_add(&l->links);
+        link->key = take(url);
         link->why = e->kind == STEP_USER ? words_around(e->text, at, len) : NULL;
     }
     if (link) {
@@ -86,10 +86,10 @@ static void find_links(struct lessons *l, const struct steps *s,
 static void add_limit(struct lessons *l, const struct steps *s,
                       const struct lesson_step *e, const char *line, size_t len) {
     autofree char *text = lesson_cut(line, len, 200);
-    struct lesson_limit *limit = lessons_find(l, LESSON_LIMIT, text);
-    if (!limit && l->limit_count < MAX_LIMITS) {
-        limit = lessons_add(l, LESSON_LIMIT);
-        limit->text = take(text);
+    struct lesson *limit = lesson_list_find(&l->limits, text);
+    if (!limit && l->limits.count < MAX_LIMITS) {
+        limit = lesson_list_add(&l->limits);
+        limit->key = take(text);
     }
     if (limit) {
         lessons_add_evidence(&limit->evidence, s->trace, e->result_event, EVIDENCE_SAID);

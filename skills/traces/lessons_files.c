@@ -123,14 +123,14 @@ static bool is_temporary(const char *path) {
            strstr(path, ".claude/") != NULL || strstr(path, "..") != NULL;
 }
 
-static void set_text(struct lesson_file *f, char *text, bool partial) {
+static void set_text(struct lesson *f, char *text, bool partial) {
     free(f->text);
     f->text = text;
     f->len = strlen(text);
     f->partial = partial;
 }
 
-static void change_file(struct lesson_file *f, const struct lesson_step *e) {
+static void change_file(struct lesson *f, const struct lesson_step *e) {
     if (!e->is_diff) {
         set_text(f, xstrdup(e->text), false);
         return;
@@ -146,9 +146,10 @@ static void change_file(struct lesson_file *f, const struct lesson_step *e) {
     }
 }
 
-static void delete_file(struct lessons *l, struct lesson_file *f) {
-    lesson_finish(LESSON_FILE, f);
-    memmove(f, f + 1, (size_t)(l->files + l->file_count-- - f - 1) * sizeof *f);
+static void delete_file(struct lesson_list *files, struct lesson *f) {
+    lesson_finish(f);
+    size_t behind = (size_t)(files->list + --files->count - f);
+    memmove(f, f + 1, behind * sizeof *f);
 }
 
 void lessons_find_files(struct lessons *l, const struct steps *s) {
@@ -157,16 +158,16 @@ void lessons_find_files(struct lessons *l, const struct steps *s) {
         if (e->kind != STEP_EDIT || e->failed || is_temporary(e->path)) {
             continue;
         }
-        struct lesson_file *f = lessons_find(l, LESSON_FILE, e->path);
+        struct lesson *f = lesson_list_find(&l->files, e->path);
         if (f && !e->text) {
-            delete_file(l, f);
+            delete_file(&l->files, f);
         }
-        if (!e->text || (!f && l->file_count >= MAX_FILES)) {
+        if (!e->text || (!f && l->files.count >= MAX_FILES)) {
             continue;
         }
         if (!f) {
-            f = lessons_add(l, LESSON_FILE);
-            f->path = xstrdup(e->path);
+            f = lesson_list_add(&l->files);
+            f->key = xstrdup(e->path);
         }
         change_file(f, e);
         lessons_add_evidence(&f->evidence, s->trace, e->event, EVIDENCE_SAID);

@@ -56,9 +56,9 @@ static void follow(struct failure *f) {
 /* A check is a command that showed an error and passed once it was mended. */
 static void add_check(struct lessons *l, const char *command, uint16_t trace,
                       uint32_t event) {
-    if (!lessons_find(l, LESSON_COMMAND, command)) {
-        struct lesson_command *c = lessons_add(l, LESSON_COMMAND);
-        c->command = xstrdup(command);
+    if (!lesson_list_find(&l->commands, command)) {
+        struct lesson *c = lesson_list_add(&l->commands);
+        c->key = xstrdup(command);
         lessons_add_evidence(&c->evidence, trace, event, EVIDENCE_PROOF);
     }
 }
@@ -83,8 +83,7 @@ static bool mends_existing(const struct steps *s) {
     return false;
 }
 
-static bool changes_script(const struct lesson_fix *fix,
-                           const struct lesson_step *failed) {
+static bool changes_script(const struct lesson *fix, const struct lesson_step *failed) {
     for (size_t i = 0; i < fix->change_count; i++) {
         const char *path = fix->changes[i].path;
         if (!path || !strstr(failed->text, path_basename(path))) {
@@ -95,7 +94,7 @@ static bool changes_script(const struct lesson_fix *fix,
 }
 
 /* A slip in a script that was written to try out what the session is about. */
-static bool is_own_slip(const struct failure *f, const struct lesson_fix *fix) {
+static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
     const struct lesson_step *failed = &f->s->list[f->last];
     return lesson_runs_own_script(f->s, failed) && changes_script(fix, failed) &&
            mends_existing(f->s);
@@ -105,31 +104,31 @@ static void add_fix(struct lessons *l, const struct failure *f,
                     const struct lesson_reader *r) {
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
-    struct lesson_fix fix = {.seen = f->seen};
+    struct lesson fix = {.seen = f->seen};
     lessons_add_evidence(&fix.evidence, f->s->trace, failed->result_event,
                          EVIDENCE_ERROR);
-    if (l->fix_count >= MAX_FIXES || !lesson_explain(&fix, f, r) ||
+    if (l->fixes.count >= MAX_FIXES || !lesson_explain(&fix, f, r) ||
         is_own_slip(f, &fix)) {
-        lesson_finish(LESSON_FIX, &fix);
+        lesson_finish(&fix);
         return;
     }
     lessons_add_evidence(&fix.evidence, f->s->trace, success->result_event,
                          EVIDENCE_PROOF);
-    fix.error = xstrdup(f->error->normal);
+    fix.key = xstrdup(f->error->normal);
     fix.quote = xstrdup(f->error->quote);
     fix.context = part_text(failed, failed);
     fix.verified_by = part_text(failed, success);
     add_check(l, fix.verified_by, f->s->trace, success->event);
-    *(struct lesson_fix *)lessons_add(l, LESSON_FIX) = fix;
+    *lesson_list_add(&l->fixes) = fix;
 }
 
 static void add_dead_end(struct lessons *l, const struct failure *f) {
     const struct lesson_step *failed = &f->s->list[f->last];
-    if (f->seen < 2 || l->dead_end_count >= MAX_DEAD_ENDS) {
+    if (f->seen < 2 || l->dead_ends.count >= MAX_DEAD_ENDS) {
         return; /* nobody tried again */
     }
-    struct lesson_dead_end *d = lessons_add(l, LESSON_DEAD_END);
-    d->error = xstrdup(f->error->normal);
+    struct lesson *d = lesson_list_add(&l->dead_ends);
+    d->key = xstrdup(f->error->normal);
     d->quote = xstrdup(f->error->quote);
     d->context = part_text(failed, failed);
     d->seen = f->seen;

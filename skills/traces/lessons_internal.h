@@ -91,25 +91,14 @@ bool step_is_run(const struct lesson_step *s);
 
 void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t event,
                           enum evidence_role role);
-/* The arrays in struct lessons. Each kind begins with the texts that it owns. */
-enum lesson_kind {
-    LESSON_FIX,
-    LESSON_DEAD_END,
-    LESSON_CORRECTION,
-    LESSON_COMMAND,
-    LESSON_FILE,
-    LESSON_LINK,
-    LESSON_LIMIT,
-    LESSON_KINDS
-};
 /* A new zeroed one at the end. */
-void *lessons_add(struct lessons *l, enum lesson_kind kind);
-/* The one whose first text this is, or NULL. */
-void *lessons_find(const struct lessons *l, enum lesson_kind kind, const char *text);
-/* Takes out those that must go; the array then holds those before it that stay. */
-void lessons_drop(struct lessons *l, enum lesson_kind kind,
-                  bool (*goes)(struct lessons *l, void *lesson));
-void lesson_finish(enum lesson_kind kind, void *lesson);
+struct lesson *lesson_list_add(struct lesson_list *lessons);
+/* The first with this key, or NULL. */
+struct lesson *lesson_list_find(const struct lesson_list *lessons, const char *key);
+/* Takes out those that must go; the list then holds those before it that stay. */
+void lesson_list_drop(struct lesson_list *lessons, struct lessons *all,
+                      bool (*goes)(struct lessons *all, struct lesson *lesson));
+void lesson_finish(struct lesson *lesson);
 
 void lessons_find_fixes(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r); /* lessons_fixes.c */
@@ -130,7 +119,7 @@ bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step 
 bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run);
 /* What explains that it is gone: changes, cause and confidence of fix. False, when
  * nothing does or too much may (lessons_causes.c). */
-bool lesson_explain(struct lesson_fix *fix, const struct failure *f,
+bool lesson_explain(struct lesson *fix, const struct failure *f,
                     const struct lesson_reader *r);
 void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
 /* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */

@@ -16,7 +16,7 @@ static bool same(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool same_changes(const struct lesson_fix *a, const struct lesson_fix *b) {
+static bool same_changes(const struct lesson *a, const struct lesson *b) {
     if (a->change_count != b->change_count) {
         return false;
     }
@@ -30,11 +30,10 @@ static bool same_changes(const struct lesson_fix *a, const struct lesson_fix *b)
 }
 
 /* The same failure with the same change is one lesson. */
-static bool is_joined(struct lessons *l, void *fix) {
-    struct lesson_fix *f = fix;
-    for (size_t i = 0; i < l->fix_count; i++) {
-        struct lesson_fix *first = &l->fixes[i];
-        if (same(first->error, f->error) && same_changes(first, f)) {
+static bool is_joined(struct lessons *l, struct lesson *f) {
+    for (size_t i = 0; i < l->fixes.count; i++) {
+        struct lesson *first = &l->fixes.list[i];
+        if (same(first->key, f->key) && same_changes(first, f)) {
             first->seen += f->seen;
             join(&first->evidence, &f->evidence);
             first->cause = first->cause ? first->cause : take(f->cause);
@@ -46,25 +45,24 @@ static bool is_joined(struct lessons *l, void *fix) {
 
 /* Stable: what was seen more often comes first. */
 static void order_fixes(struct lessons *l) {
-    for (size_t i = 1; i < l->fix_count; i++) {
-        struct lesson_fix fix = l->fixes[i];
+    for (size_t i = 1; i < l->fixes.count; i++) {
+        struct lesson fix = l->fixes.list[i];
         size_t k = i;
-        for (; k > 0 && l->fixes[k - 1].seen < fix.seen; k--) {
-            l->fixes[k] = l->fixes[k - 1];
+        for (; k > 0 && l->fixes.list[k - 1].seen < fix.seen; k--) {
+            l->fixes.list[k] = l->fixes.list[k - 1];
         }
-        l->fixes[k] = fix;
+        l->fixes.list[k] = fix;
     }
 }
 
 /* What one trace could not do and another could is no dead end. */
-static bool is_solved(struct lessons *l, void *dead_end) {
-    return lessons_find(l, LESSON_FIX, ((struct lesson_dead_end *)dead_end)->error);
+static bool is_solved(struct lessons *l, struct lesson *dead_end) {
+    return lesson_list_find(&l->fixes, dead_end->key);
 }
 
 /* Joined with the same one before it. */
-static bool is_repeated(struct lessons *l, void *correction) {
-    const struct lesson_correction *c = correction;
-    struct lesson_correction *first = lessons_find(l, LESSON_CORRECTION, c->text);
+static bool is_repeated(struct lessons *l, struct lesson *c) {
+    struct lesson *first = lesson_list_find(&l->corrections, c->key);
     if (first) {
         join(&first->evidence, &c->evidence);
     }
@@ -72,15 +70,16 @@ static bool is_repeated(struct lessons *l, void *correction) {
 }
 
 /* An error that is told as such is no further limit. */
-static bool is_error(struct lessons *l, void *limit) {
-    const char *text = ((struct lesson_limit *)limit)->text;
-    for (size_t i = 0; i < l->fix_count; i++) {
-        if (strstr(l->fixes[i].quote, text) || strstr(text, l->fixes[i].quote)) {
+static bool is_error(struct lessons *l, struct lesson *limit) {
+    const char *text = limit->key;
+    for (size_t i = 0; i < l->fixes.count; i++) {
+        if (strstr(l->fixes.list[i].quote, text) ||
+            strstr(text, l->fixes.list[i].quote)) {
             return true;
         }
     }
-    for (size_t i = 0; i < l->dead_end_count; i++) {
-        if (strstr(l->dead_ends[i].quote, text)) {
+    for (size_t i = 0; i < l->dead_ends.count; i++) {
+        if (strstr(l->dead_ends.list[i].quote, text)) {
             return true;
         }
     }
@@ -88,9 +87,9 @@ static bool is_error(struct lessons *l, void *limit) {
 }
 
 void lessons_consolidate(struct lessons *l) {
-    lessons_drop(l, LESSON_FIX, is_joined);
+    lesson_list_drop(&l->fixes, l, is_joined);
     order_fixes(l);
-    lessons_drop(l, LESSON_DEAD_END, is_solved);
-    lessons_drop(l, LESSON_CORRECTION, is_repeated);
-    lessons_drop(l, LESSON_LIMIT, is_error);
+    lesson_list_drop(&l->dead_ends, l, is_solved);
+    lesson_list_drop(&l->corrections, l, is_repeated);
+    lesson_list_drop(&l->limits, l, is_error);
 }

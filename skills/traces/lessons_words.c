@@ -105,12 +105,12 @@ static char *avoided_word(const char *text, const char *heeded) {
 
 static void add_correction(struct lessons *l, const struct steps *s, size_t i) {
     const struct lesson_step *e = &s->list[i];
-    char *heeded = l->correction_count < MAX_CORRECTIONS ? heeded_word(s, i) : NULL;
+    char *heeded = l->corrections.count < MAX_CORRECTIONS ? heeded_word(s, i) : NULL;
     if (!heeded) {
         return; /* nothing shows that it changed anything */
     }
-    struct lesson_correction *c = lessons_add(l, LESSON_CORRECTION);
-    c->text = lesson_cut(e->text, strlen(e->text), MAX_CORRECTION);
+    struct lesson *c = lesson_list_add(&l->corrections);
+    c->key = lesson_cut(e->text, strlen(e->text), MAX_CORRECTION);
     c->heeded = heeded;
     c->instead = avoided_word(e->text, heeded);
     lessons_add_evidence(&c->evidence, s->trace, e->event, EVIDENCE_SAID);

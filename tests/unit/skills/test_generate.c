@@ -61,10 +61,10 @@ static void unmake(struct made *m) {
 
 /* --- what is told --- */
 
-static const struct lesson_fix *find_fix(const struct made *m, const char *error) {
-    for (size_t i = 0; i < m->lessons.fix_count; i++) {
-        if (strstr(m->lessons.fixes[i].quote, error)) {
-            return &m->lessons.fixes[i];
+static const struct lesson *find_fix(const struct made *m, const char *error) {
+    for (size_t i = 0; i < m->lessons.fixes.count; i++) {
+        if (strstr(m->lessons.fixes.list[i].quote, error)) {
+            return &m->lessons.fixes.list[i];
         }
     }
     return NULL;

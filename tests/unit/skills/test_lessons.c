@@ -92,8 +92,8 @@ Test(lessons, a_changed_option_is_the_fix) {
     say(&m, "wgmma needs the architecture-specific target sm_90a. Let me try that.");
     run(&m, "nvcc -arch=sm_90a -c /home/ada/gemm/gemm.cu", 0, "");
     learn(&l, &m);
-    cr_assert(eq(sz, l.fix_count, 1));
-    const struct lesson_fix *f = &l.fixes[0];
+    cr_assert(eq(sz, l.fixes.count, 1));
+    const struct lesson *f = &l.fixes.list[0];
     cr_expect(strstr(f->quote, "not supported on .target 'sm_90'") != NULL, "%s",
               f->quote);
     cr_assert(eq(sz, f->change_count, 1));
@@ -107,8 +107,8 @@ Test(lessons, a_changed_option_is_the_fix) {
     cr_expect(f->evidence.list[0].role == EVIDENCE_ERROR);
     cr_expect(f->evidence.list[1].role == EVIDENCE_CHANGE);
     cr_expect(f->evidence.list[2].role == EVIDENCE_PROOF);
-    cr_assert(eq(sz, l.command_count, 1));
-    cr_expect(eq(str, l.commands[0].command, "nvcc -arch=sm_90a -c gemm.cu"));
+    cr_assert(eq(sz, l.commands.count, 1));
+    cr_expect(eq(str, l.commands.list[0].key, "nvcc -arch=sm_90a -c gemm.cu"));
     cr_expect(l.nothing == false);
     lessons_finish(&l);
     finish(&m);
@@ -133,12 +133,12 @@ Test(lessons, a_secret_keeps_its_place_in_a_command) {
     say(&m, "The password is wrong.");
     run(&m, "deploy --password hunter3new", 0, "deployed\n");
     lessons_extract(&l, &m.trace, 1, r);
-    cr_assert(eq(sz, l.fix_count, 1));
+    cr_assert(eq(sz, l.fixes.count, 1));
     cr_expect(
-        eq(str, l.fixes[0].changes[0].from,
+        eq(str, l.fixes.list[0].changes[0].from,
            "PGPASSWORD='<secret>' sshpass -p '<secret>' ship --all --auth='<secret>' x"));
     cr_expect(eq(
-        str, l.fixes[0].changes[0].to,
+        str, l.fixes.list[0].changes[0].to,
         "PGPASSWORD='<secret>' sshpass -p '<secret>' ship --every --auth='<secret>' x"));
     lessons_finish(&l);
     redaction_free(r);
@@ -160,16 +160,16 @@ Test(lessons, an_edit_between_is_the_fix_and_the_file_ends_as_it_was_left) {
     edit(&m, "/w/sum.py", "@@\n-    t += r['age']\n+    t += int(r['age'])\n", true);
     run(&m, "python3 sum.py", 0, "412\n");
     learn(&l, &m);
-    cr_assert(eq(sz, l.fix_count, 1));
-    cr_expect(strncmp(l.fixes[0].quote, "TypeError: unsupported operand", 30) == 0);
-    cr_assert(eq(sz, l.fixes[0].change_count, 1));
-    cr_expect(eq(str, l.fixes[0].changes[0].path, "sum.py"));
-    cr_expect(strstr(l.fixes[0].changes[0].to, "+    t += int(r['age'])") != NULL);
-    cr_assert(eq(sz, l.file_count, 1));
-    cr_expect(eq(str, l.files[0].text,
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(strncmp(l.fixes.list[0].quote, "TypeError: unsupported operand", 30) == 0);
+    cr_assert(eq(sz, l.fixes.list[0].change_count, 1));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].path, "sum.py"));
+    cr_expect(strstr(l.fixes.list[0].changes[0].to, "+    t += int(r['age'])") != NULL);
+    cr_assert(eq(sz, l.files.count, 1));
+    cr_expect(eq(str, l.files.list[0].text,
                  "import csv\nt = 0\nfor r in csv.DictReader(open('people.csv')):\n    t "
                  "+= int(r['age'])\nprint(t)\n"));
-    cr_expect(l.files[0].partial == false);
+    cr_expect(l.files.list[0].partial == false);
     lessons_finish(&l);
     finish(&m);
 }
@@ -185,14 +185,14 @@ Test(lessons, a_chain_of_failures_gives_each_its_own_fix) {
     edit(&m, "app/routes.py", "-@app.get('/item')\n+@app.get('/items')\n", true);
     run(&m, "pytest -q", 0, "4 passed in 0.11s");
     learn(&l, &m);
-    cr_assert(eq(sz, l.fix_count, 2));
-    cr_expect(strstr(l.fixes[0].quote, "httpx") != NULL);
-    cr_assert(eq(sz, l.fixes[0].change_count, 1));
-    cr_expect(eq(str, l.fixes[0].changes[0].to, "pip install httpx==0.27.2"));
-    cr_expect(strstr(l.fixes[1].quote, "assert 404 == 200") != NULL);
-    cr_expect(l.fixes[1].changes[0].kind == CHANGE_EDIT);
-    cr_expect(eq(str, l.fixes[1].changes[0].path, "app/routes.py"));
-    cr_expect(eq(str, l.fixes[0].verified_by, "pytest -q"));
+    cr_assert(eq(sz, l.fixes.count, 2));
+    cr_expect(strstr(l.fixes.list[0].quote, "httpx") != NULL);
+    cr_assert(eq(sz, l.fixes.list[0].change_count, 1));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].to, "pip install httpx==0.27.2"));
+    cr_expect(strstr(l.fixes.list[1].quote, "assert 404 == 200") != NULL);
+    cr_expect(l.fixes.list[1].changes[0].kind == CHANGE_EDIT);
+    cr_expect(eq(str, l.fixes.list[1].changes[0].path, "app/routes.py"));
+    cr_expect(eq(str, l.fixes.list[0].verified_by, "pytest -q"));
     lessons_finish(&l);
     finish(&m);
 }
@@ -209,9 +209,9 @@ Test(lessons, what_is_never_resolved_is_a_dead_end) {
         "GPU Performance Counters");
     run(&m, "nsys profile ./app", 0, "Generated: report1.nsys-rep");
     learn(&l, &m);
-    cr_expect(eq(sz, l.fix_count, 0));
-    cr_assert(eq(sz, l.dead_end_count, 1));
-    cr_expect(strstr(l.dead_ends[0].quote, "ERR_NVGPUCTRPERM") != NULL);
+    cr_expect(eq(sz, l.fixes.count, 0));
+    cr_assert(eq(sz, l.dead_ends.count, 1));
+    cr_expect(strstr(l.dead_ends.list[0].quote, "ERR_NVGPUCTRPERM") != NULL);
     lessons_finish(&l);
     finish(&m);
 }
@@ -228,11 +228,12 @@ Test(lessons, a_pipe_hides_no_failure_and_a_search_is_none) {
     run(&m, "sudo apt-get install -y zlib1g-dev", 0, "Setting up zlib1g-dev");
     run(&m, "make 2>&1 | tail -5", 0, "cc -o main main.o -lz");
     learn(&l, &m);
-    cr_assert(eq(sz, l.fix_count, 1));
-    cr_expect(strstr(l.fixes[0].quote, "zlib.h: No such file") != NULL);
-    cr_assert(eq(sz, l.fixes[0].change_count, 1));
-    cr_expect(eq(str, l.fixes[0].changes[0].to, "sudo apt-get install -y zlib1g-dev"));
-    cr_expect(eq(sz, l.dead_end_count, 0));
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(strstr(l.fixes.list[0].quote, "zlib.h: No such file") != NULL);
+    cr_assert(eq(sz, l.fixes.list[0].change_count, 1));
+    cr_expect(
+        eq(str, l.fixes.list[0].changes[0].to, "sudo apt-get install -y zlib1g-dev"));
+    cr_expect(eq(sz, l.dead_ends.count, 0));
     lessons_finish(&l);
     finish(&m);
 }
@@ -253,11 +254,11 @@ static char *told(const char *failing, const char *error, const char *path,
     run(&m, later, 0, "fine");
     learn(&l, &m);
     char *out = xstrdup("nothing");
-    for (size_t i = 0; i < l.fix_count; i++) {
-        const struct lesson_change *c = &l.fixes[i].changes[0];
+    for (size_t i = 0; i < l.fixes.count; i++) {
+        const struct lesson_change *c = &l.fixes.list[i].changes[0];
         free(out);
         out = xasprintf("%s %s", c->kind == CHANGE_EDIT ? c->path : c->from, c->to);
-        cr_expect(eq(sz, l.fixes[i].change_count, 1));
+        cr_expect(eq(sz, l.fixes.list[i].change_count, 1));
     }
     lessons_finish(&l);
     finish(&m);
@@ -332,10 +333,10 @@ Test(lessons, of_many_edits_those_that_the_error_names_count) {
     edit(&m, "src/c.py", "-x\n+y\n", true);
     run(&m, "mypy src", 0, "Success");
     learn(&l, &m);
-    cr_assert(eq(sz, l.fix_count, 1));
-    cr_assert(eq(sz, l.fixes[0].change_count, 1));
-    cr_expect(eq(str, l.fixes[0].changes[0].path, "src/scale.py"));
-    cr_expect(l.fixes[0].confidence == CONFIDENCE_NAMED);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_assert(eq(sz, l.fixes.list[0].change_count, 1));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].path, "src/scale.py"));
+    cr_expect(l.fixes.list[0].confidence == CONFIDENCE_NAMED);
     lessons_finish(&l);
     finish(&m);
 }
@@ -354,11 +355,11 @@ Test(lessons, slips_in_a_script_of_its_own_are_not_told) {
             run(&m, "sed -i '3s/factor/faktor/' scale.py", 0, "");
         }
         learn(&l, &m);
-        cr_expect(eq(sz, l.fix_count, mends ? 0 : 1));
+        cr_expect(eq(sz, l.fixes.count, mends ? 0 : 1));
         if (!mends) {
-            cr_expect(l.fixes[0].changes[0].kind == CHANGE_EDIT);
-            cr_expect(
-                eq(str, l.fixes[0].changes[0].to, "-import scales\n+import scale\n"));
+            cr_expect(l.fixes.list[0].changes[0].kind == CHANGE_EDIT);
+            cr_expect(eq(str, l.fixes.list[0].changes[0].to,
+                         "-import scales\n+import scale\n"));
         }
         lessons_finish(&l);
         finish(&m);
@@ -393,9 +394,9 @@ Test(lessons, what_looks_checks_or_changes_unseen_is_no_fix) {
         run(&m, "pytest -q", 0, "3 passed");
         learn(&l, &m);
         size_t told = 0;
-        for (size_t k = 0; k < l.fix_count; k++) {
-            for (size_t n = 0; n < l.fixes[k].change_count; n++) {
-                told += l.fixes[k].changes[n].kind == CHANGE_RUN || i == 4;
+        for (size_t k = 0; k < l.fixes.count; k++) {
+            for (size_t n = 0; n < l.fixes.list[k].change_count; n++) {
+                told += l.fixes.list[k].changes[n].kind == CHANGE_RUN || i == 4;
             }
         }
         cr_expect(eq(sz, told, cases[i].fixes), "%s", cases[i].between);
@@ -417,8 +418,8 @@ Test(lessons, a_reason_that_repeats_the_error_is_none) {
         edit(&m, "a.py", "-cotm\n+cothm\n", true);
         run(&m, "pytest -q", 0, "1 passed");
         learn(&l, &m);
-        cr_assert(eq(sz, l.fix_count, 1));
-        cr_expect(eq(int, l.fixes[0].cause != NULL, i == 1), "%s", said[i]);
+        cr_assert(eq(sz, l.fixes.count, 1));
+        cr_expect(eq(int, l.fixes.list[0].cause != NULL, i == 1), "%s", said[i]);
         lessons_finish(&l);
         finish(&m);
     }
@@ -437,7 +438,7 @@ Test(lessons, what_only_makes_a_missing_thing_is_no_fix) {
         run(&m, makes[i], 0, "");
         run(&m, "python3 data.py", 0, "1");
         learn(&l, &m);
-        cr_expect(eq(sz, l.fix_count, 0), "%s", makes[i]);
+        cr_expect(eq(sz, l.fixes.count, 0), "%s", makes[i]);
         lessons_finish(&l);
         finish(&m);
     }
@@ -455,7 +456,7 @@ Test(lessons, a_rewrite_explains_nothing) {
     edit(&m, "a.c", diff.data, true);
     run(&m, "make", 0, "");
     learn(&l, &m);
-    cr_expect(eq(sz, l.fix_count, 0));
+    cr_expect(eq(sz, l.fixes.count, 0));
     lessons_finish(&l);
     finish(&m);
 }
@@ -477,13 +478,14 @@ Test(lessons, a_persons_word_counts_and_machinery_does_not) {
     user(&m, "thanks!");
     learn(&l, &m);
     cr_expect(strncmp(l.task, "Add a binding", 13) == 0, "%s", l.task);
-    cr_assert(eq(sz, l.correction_count, 1));
-    cr_expect(strstr(l.corrections[0].text, "TORCH_LIBRARY_EXPAND") != NULL);
-    cr_expect(eq(str, l.corrections[0].heeded, "TORCH_LIBRARY_EXPAND"));
-    cr_expect(eq(str, l.corrections[0].instead, "pybind11"));
-    cr_assert(eq(sz, l.link_count, 1));
-    cr_expect(eq(str, l.links[0].url, "https://pytorch.org/docs/stable/library.html"));
-    cr_expect(strstr(l.files[0].text, "torch/library.h") != NULL);
+    cr_assert(eq(sz, l.corrections.count, 1));
+    cr_expect(strstr(l.corrections.list[0].key, "TORCH_LIBRARY_EXPAND") != NULL);
+    cr_expect(eq(str, l.corrections.list[0].heeded, "TORCH_LIBRARY_EXPAND"));
+    cr_expect(eq(str, l.corrections.list[0].instead, "pybind11"));
+    cr_assert(eq(sz, l.links.count, 1));
+    cr_expect(
+        eq(str, l.links.list[0].key, "https://pytorch.org/docs/stable/library.html"));
+    cr_expect(strstr(l.files.list[0].text, "torch/library.h") != NULL);
     lessons_finish(&l);
     finish(&m);
 }
@@ -502,7 +504,7 @@ Test(lessons, a_word_that_changed_nothing_is_no_rule) {
         user(&m, words[i]);
         edit(&m, "a.cu", "__global__ void ltx() { LTX-2 }\n", false);
         learn(&l, &m);
-        cr_expect(eq(sz, l.correction_count, 0), "%s", words[i]);
+        cr_expect(eq(sz, l.corrections.count, 0), "%s", words[i]);
         lessons_finish(&l);
         finish(&m);
     }
@@ -536,14 +538,14 @@ Test(lessons, two_traces_are_one_lesson_with_more_evidence) {
     }
     struct trace both[2] = {m[0].trace, m[1].trace};
     lessons_extract(&l, both, 2, NULL);
-    cr_assert(eq(sz, l.fix_count, 1));
-    cr_expect(eq(u32, l.fixes[0].seen, 2));
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(eq(u32, l.fixes.list[0].seen, 2));
     bool second = false;
-    for (size_t i = 0; i < l.fixes[0].evidence.count; i++) {
-        second |= l.fixes[0].evidence.list[i].trace == 1;
+    for (size_t i = 0; i < l.fixes.list[0].evidence.count; i++) {
+        second |= l.fixes.list[0].evidence.list[i].trace == 1;
     }
     cr_expect(second);
-    cr_expect(eq(sz, l.command_count, 1));
+    cr_expect(eq(sz, l.commands.count, 1));
     lessons_finish(&l);
     finish(&m[0]);
     finish(&m[1]);
@@ -560,8 +562,8 @@ Test(lessons, versions_are_kept) {
         "ptxas info    : Used 40 registers, 4096 bytes smem");
     run(&m, "./a.out", 0, "ok");
     learn(&l, &m);
-    cr_assert(eq(sz, l.limit_count, 1));
-    cr_expect(strstr(l.limits[0].text, "release 13.0") != NULL);
+    cr_assert(eq(sz, l.limits.count, 1));
+    cr_expect(strstr(l.limits.list[0].key, "release 13.0") != NULL);
     lessons_finish(&l);
     finish(&m);
 }
@@ -580,7 +582,7 @@ Test(lessons, the_digest_keeps_to_its_budget_and_cites) {
         run(&m, command, 0, "");
     }
     learn(&l, &m);
-    cr_expect(eq(sz, l.fix_count, 30));
+    cr_expect(eq(sz, l.fixes.count, 30));
     autojson *digest = lessons_digest(&l, 800);
     const char *text = json_get_string(digest, "text", "");
     cr_expect(json_get_integer(digest, "tokens", 0) <= 800 + 80);

@@ -245,23 +245,23 @@ Test(teacher_tests, say_what_is_wrong) {
 
 /* --- the builtin teacher --- */
 
-static struct lesson_fix run_fix(const char *quote, struct lesson_change *first) {
-    return (struct lesson_fix){.quote = (char *)(uintptr_t)quote,
-                               .context = "zip -T",
-                               .error = "no input",
-                               .changes = first,
-                               .change_count = 1,
-                               .verified_by = "zip -T"};
+static struct lesson run_fix(const char *quote, struct lesson_change *first) {
+    return (struct lesson){.quote = (char *)(uintptr_t)quote,
+                           .context = "zip -T",
+                           .key = "no input",
+                           .changes = first,
+                           .change_count = 1,
+                           .verified_by = "zip -T"};
 }
 
 Test(builtin, asks_nothing_twice_and_for_nothing_but_the_lesson) {
     struct lesson_change first[] = {{.kind = CHANGE_RUN, .to = "prep archive"},
                                     {.kind = CHANGE_RUN, .to = "prep archive --now"},
                                     {.kind = CHANGE_RUN, .to = "prep elsewhere"}};
-    struct lesson_fix fixes[] = {run_fix("error: no archive", &first[0]),
-                                 run_fix("error: no archive", &first[1]),
-                                 run_fix("error: no lamp", &first[2])};
-    const struct lessons l = {.fixes = fixes, .fix_count = 3};
+    struct lesson fixes[] = {run_fix("error: no archive", &first[0]),
+                             run_fix("error: no archive", &first[1]),
+                             run_fix("error: no lamp", &first[2])};
+    const struct lessons l = {.fixes = {fixes, 3}};
     autojson *tests = builtin_tests(&l, "Pack the sources", 50);
     cr_assert(eq(sz, json_array_size(tests), 1));
     const json_t *test = json_array_get(tests, 0);
@@ -317,10 +317,9 @@ Test(builtin, takes_no_step_that_reaches_out) {
     for (size_t i = 0; i < ARRAY_LEN(in); i++) {
         cr_expect(eq(int, command_reaches_out(in[i]), 0), "%s", in[i]);
     }
-    struct lesson_command commands[] = {{.command = "make all"},
-                                        {.command = "git push origin v1"}};
-    const struct lessons l = {
-        .commands = commands, .command_count = 2, .task = (char *)(uintptr_t) "Build it"};
+    struct lesson commands[] = {{.key = "make all"}, {.key = "git push origin v1"}};
+    const struct lessons l = {.commands = {commands, 2},
+                              .task = (char *)(uintptr_t) "Build it"};
     const struct builtin_request q = {.lessons = &l};
     struct skill_draft d;
     builtin_write(&d, &q);
