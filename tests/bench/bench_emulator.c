@@ -120,6 +120,19 @@ static void plain_reduce(void *const *v, int n) {
     }
 }
 
+static void plain_nothing(void *const *v, int n) {
+    (void)v;
+    (void)n;
+}
+
+/* A barrier of one thread is nothing: what is left is the count that it stores. */
+static void plain_count(void *const *v, int n) {
+    float *y = v[0];
+    for (int i = 0; i < 64 * 256; i++) {
+        y[i] = (float)n;
+    }
+}
+
 #define MIB (1 << 20)
 static const struct work works[] = {
     {"coalesced", "vector_add", {4096}, {256}, MIB, {MIB, MIB, MIB}, 3, false, plain_add},
@@ -161,7 +174,27 @@ static const struct work works[] = {
      3,
      false,
      plain_gemm},
+    {"shared",
+     "gemm_tiled_32",
+     {8, 8},
+     {32, 32},
+     256,
+     {65536, 65536, 65536},
+     3,
+     false,
+     plain_gemm},
+    {"coalesced",
+     "gemm_naive",
+     {8, 32},
+     {32, 8},
+     256,
+     {65536, 65536, 65536},
+     3,
+     false,
+     plain_gemm},
     {"shared", "block_reduce", {4096}, {256}, MIB, {MIB, 4096}, 2, false, plain_reduce},
+    {"block", "empty_block", {4096}, {256}, 1, {1}, 1, false, plain_nothing},
+    {"block", "barrier_only", {64}, {256}, 256, {64 * 256}, 1, false, plain_count},
 };
 
 static _Noreturn void die(const char *what, const char *why) {

@@ -86,3 +86,38 @@ extern "C" __global__ void block_reduce(const float *x, float *out, int n) {
     if (t == 0)
         out[blockIdx.x] = s[0];
 }
+
+// What a block costs that does nothing, and what a barrier does.
+extern "C" __global__ void empty_block(float *y, int n) {
+    if (n < 0)
+        y[0] = 1;
+}
+
+extern "C" __global__ void barrier_only(float *y, int n) {
+    for (int i = 0; i < n; i++)
+        __syncthreads();
+    y[blockIdx.x * blockDim.x + threadIdx.x] = n;
+}
+
+extern "C" __global__ void gemm_naive(const float *a, const float *b, float *c, int n) {
+    int q = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 8 + threadIdx.y;
+    float s = 0;
+    for (int k = 0; k < n; k++)
+        s += a[r * n + k] * b[k * n + q];
+    c[r * n + q] = s;
+}
+
+extern "C" __global__ void gemm_tiled_32(const float *a, const float *b, float *c, int n) {
+    __shared__ float ta[32][32], tb[32][32];
+    int x = threadIdx.x, y = threadIdx.y, r = blockIdx.y * 32 + y, q = blockIdx.x * 32 + x;
+    float s = 0;
+    for (int k = 0; k < n; k += 32) {
+        ta[y][x] = a[r * n + k + x];
+        tb[y][x] = b[(k + y) * n + q];
+        __syncthreads();
+        for (int i = 0; i < 32; i++)
+            s += ta[y][i] * tb[i][x];
+        __syncthreads();
+    }
+    c[r * n + q] = s;
+}
