@@ -107,15 +107,12 @@ static void check_divergence(struct warp *w, unsigned id) {
 
 /* Threads that have left do not take part: allowed by PTX, not by CUDA C++. */
 static void check_exited(struct block *b, unsigned id) {
-    uint64_t live = 0;
+    uint64_t gone = b->processor->run->threads - b->live_threads;
     struct warp *some = NULL;
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        live += (unsigned)__builtin_popcount(b->warps[k].live);
-        if (!some && lanes_waiting(&b->warps[k], id)) {
-            some = &b->warps[k];
-        }
+    for (uint32_t k = 0; gone && !some && k < b->warp_count; k++) {
+        some = lanes_waiting(&b->warps[k], id) ? &b->warps[k] : NULL;
     }
-    if (live == b->processor->run->threads || !some) {
+    if (!some) {
         return;
     }
     for (uint32_t k = 0; k < some->pending_count; k++) {
@@ -129,11 +126,25 @@ static void check_exited(struct block *b, unsigned id) {
                                                 .warning = true},
                         FINDING_BARRIER_DIVERGENCE,
                         "Barrier %u without %llu threads of the block that have exited",
-                        id, (unsigned long long)(b->processor->run->threads - live));
+                        id, (unsigned long long)gone);
             some->frame = running;
             return;
         }
     }
+}
+
+static struct reduction reduce_all(const struct block *b, unsigned id) {
+    struct reduction r = {.all = true};
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        const struct warp *w = &b->warps[k];
+        for (uint32_t n = 0; n < w->pending_count; n++) {
+            const struct split *p = &w->pending[n];
+            if (p->state == SPLIT_BARRIER && p->barrier == id) {
+                reduce_split(p, &r);
+            }
+        }
+    }
+    return r;
 }
 
 static void barrier_release(struct block *b, unsigned id) {
@@ -143,14 +154,8 @@ static void barrier_release(struct block *b, unsigned id) {
     if (check && bar->expected == 0) {
         check_exited(b, id);
     }
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        struct warp *w = &b->warps[k];
-        for (uint32_t n = 0; n < w->pending_count; n++) {
-            struct split *p = &w->pending[n];
-            if (p->state == SPLIT_BARRIER && p->barrier == id) {
-                reduce_split(p, &r);
-            }
-        }
+    if (bar->reduces) {
+        r = reduce_all(b, id);
     }
     for (uint32_t k = 0; k < b->warp_count; k++) {
         struct warp *w = &b->warps[k];
@@ -179,12 +184,7 @@ static bool barrier_complete(const struct block *b, const struct barrier *bar) {
     if (bar->expected) {
         return arrived >= bar->expected;
     }
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        if (b->warps[k].live && !(bar->warps >> k & 1)) {
-            return false;
-        }
-    }
-    return bar->warps != 0;
+    return bar->warps != 0 && (b->live_warps & ~bar->warps) == 0;
 }
 
 /* All of the warp's lanes that live have come. */
@@ -256,11 +256,17 @@ static void barrier_group(struct warp *w, const struct step *s, unsigned id,
         race_barrier_arrive(w, id);
     } else {
         warp_park(w, lanes, s, SPLIT_BARRIER, (uint8_t)id);
+        bar->reduces = bar->reduces || AUX_KIND(s->aux) >= BARRIER_POPC;
     }
     note_warp(b, w, id);
     if (barrier_complete(b, bar)) {
         barrier_release(b, id);
     }
+}
+
+/* A number that is a constant, and all threads: as __syncthreads() is. */
+static void step_barrier_all(struct warp *w, const struct step *s, uint32_t mask) {
+    barrier_group(w, s, s->extra, 0, mask);
 }
 
 static void step_barrier(struct warp *w, const struct step *s, uint32_t mask) {
@@ -400,8 +406,11 @@ enum lower_answer lower_barrier(struct lowering *l, const struct ptx_instruction
     if (red && dst == STEP_NO_REGISTER) {
         dst = lower_temporary(l, 4);
     }
-    struct step *s = lower_step(l, i, step_barrier, false);
+    const struct ptx_operand *id = lower_operand(l, i, first);
+    bool all = id->kind == PTX_OPERAND_IMMEDIATE && src[1] == STEP_NO_REGISTER;
+    struct step *s = lower_step(l, i, all ? step_barrier_all : step_barrier, false);
     memcpy(s->src, src, sizeof src);
+    s->extra = all ? (uint32_t)id->bits : 0;
     s->dst = dst;
     s->aux = (uint32_t)kind | (bar || ptx_has(i, PTX_M_ALIGNED) ? AUX_ALIGNED : 0);
     s->src_negated = red && last->negated ? 4 : 0;

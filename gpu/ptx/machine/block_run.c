@@ -136,6 +136,7 @@ static void warp_start(struct warp *w) {
     memset(w->root.taken, 0, sizeof w->root.taken);
     w->root.local_top = code->local_bytes;
     w->live = w->root.lanes = warp_lanes(run, w->index);
+    w->block->live_warps |= 1u << w->index;
     w->active = 0;
     w->spins = w->hold = 0;
     w->polled = false;
@@ -171,6 +172,8 @@ static void block_start(struct block *b) {
     b->ended = false;
     b->released = 0;
     b->maps.count = 0;
+    b->live_warps = 0;
+    b->live_threads = (uint32_t)run->threads;
     if (b->shared_bytes) {
         memset(b->shared, run->poison, b->shared_bytes);
         if (b->shared_shadow) {
@@ -208,6 +211,7 @@ void block_start_cluster(struct block *const *blocks, uint64_t number) {
 
 void block_end(struct block *b) {
     b->ended = true;
+    b->live_warps = b->live_threads = 0;
     for (uint32_t k = 0; k < b->warp_count; k++) {
         b->warps[k].live = 0; /* nobody waits for them any more */
     }
@@ -217,16 +221,17 @@ void block_end(struct block *b) {
 }
 
 /* Seed 0 is the natural order; others begin elsewhere, odd ones go backwards. */
-static struct warp *warp_in_turn(const struct block *b, uint32_t turn) {
-    uint64_t seed = b->processor->run->seed;
-    uint32_t k = (uint32_t)((turn + seed / 2) % b->warp_count);
-    return &b->warps[seed & 1 ? b->warp_count - 1 - k : k];
+static struct warp *warp_in_turn(const struct block *b, uint32_t first, uint32_t turn) {
+    uint32_t k = first + turn;
+    k -= k >= b->warp_count ? b->warp_count : 0;
+    return &b->warps[b->processor->run->seed & 1 ? b->warp_count - 1 - k : k];
 }
 
 enum block_state block_turn(struct block *b) {
     bool ran = false;
+    uint32_t first = (uint32_t)(b->processor->run->seed / 2 % b->warp_count);
     for (uint32_t k = 0; k < b->warp_count; k++) {
-        struct warp *w = warp_in_turn(b, k);
+        struct warp *w = warp_in_turn(b, first, k);
         if (!warp_can_run(w)) {
             continue;
         }
@@ -243,10 +248,5 @@ enum block_state block_turn(struct block *b) {
     if (ran) {
         return BLOCK_RUNNING;
     }
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        if (b->warps[k].live) {
-            return BLOCK_WAITING;
-        }
-    }
-    return BLOCK_DONE;
+    return b->live_warps ? BLOCK_WAITING : BLOCK_DONE;
 }

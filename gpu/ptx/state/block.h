@@ -35,6 +35,7 @@ struct barrier {
     uint32_t arrived;  /* warps that did not wait (bar.arrive) */
     uint32_t warps;    /* bit per warp that waits with all its lanes */
     bool open;         /* somebody has arrived */
+    bool reduces;      /* somebody waits for a count or a vote */
 };
 
 struct block {
@@ -43,7 +44,9 @@ struct block {
     uint32_t id[3];
     uint32_t warp_count;
     struct warp *warps;
-    uint8_t *arena; /* of all warps' entry frames */
+    uint32_t live_warps;   /* bit per warp that has lanes that have not exited */
+    uint32_t live_threads; /* of all warps */
+    uint8_t *arena;        /* of all warps' entry frames */
     uint8_t *shared, *shared_shadow;
     struct race_block *race;   /* NULL: nobody looks for races */
     struct proxy *proxy;       /* proxy.h; NULL: nobody asks */
