@@ -82,6 +82,9 @@ char *path_normalize(const char *path);
 /* True when `path` is `dir` or beneath it, by components. Both absolute and normalised.
  */
 bool path_is_beneath(const char *path, const char *dir);
+/* Whether a path leads out of the folder that it begins in: an absolute one, and one whose
+ * ".." are more than what stands before them. */
+bool path_leads_out(const char *path);
 const char *path_basename(const char *path); /* points into path */
 
 /* $XDG_CONFIG_HOME/upskilld and so on, with the specification's defaults beneath $HOME;

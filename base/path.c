@@ -67,6 +67,11 @@ bool path_is_beneath(const char *path, const char *dir) {
     return strncmp(path, dir, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
+bool path_leads_out(const char *path) {
+    autofree char *normal = path_normalize(path);
+    return *normal == '/' || strcmp(normal, "..") == 0 || strncmp(normal, "../", 3) == 0;
+}
+
 const char *path_basename(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;

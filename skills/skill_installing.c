@@ -1,12 +1,16 @@
-/* skill/install and skill/uninstall: blocking work on another thread. */
+/* skill/install and skill/uninstall: blocking work on another thread; a repository's
+ * skill is fetched before. */
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/work.h"
 #include "skills/catalog/catalog.h"
 #include "skills/check/skill_check.h"
 #include "skills/install/agents.h"
 #include "skills/install/install.h"
+#include "skills/install/repository.h"
 #include "skills/skill_operations.h"
 
 #include <errno.h>
@@ -22,10 +26,14 @@ struct installing {
     char *folder; /* of the skill; NULL for what is removed by name alone */
     char *name;   /* for removing */
     char *source, *root;
-    json_t *about; /* of catalog_source */
+    json_t *about;                  /* of catalog_source; NULL for a repository's */
+    struct repository_fetch *fetch; /* while it runs */
+    struct repository_copy *copy;
+    bool pinned; /* the caller named the very commit */
     bool stopped;
     /* The outcome: results, or the first of these that is set. */
     json_t *results, *unsafe;
+    char *unpinned; /* what a repository has at the moment */
     char *unknown_agent;
     struct err err;
 };
@@ -55,6 +63,24 @@ static json_t *blocking_findings(const struct skill *skill, const json_t *suppre
     return blocking;
 }
 
+/* A tag or branch may mean another commit a moment later: what it means now is shown, and
+ * is installed when it is asked for by its commit. */
+static char *tell_unpinned(const struct skill *skill,
+                           const struct repository_copy *copy) {
+    char size[TEXT_SIZE_MAX];
+    autobuf told = BUF_INIT(400);
+    const char *name = skill->text.name ? skill->text.name : "without a name";
+    const char *text = skill->text.description ? skill->text.description : "";
+    buf_addf(&told, "at the moment this is commit %.12s: skill ", copy->commit);
+    text_clean(&told, name, text_cut(name, strlen(name), SKILL_MAX_NAME));
+    buf_addf(&told, ", %zu file%s, %s: ", skill->file_count,
+             skill->file_count == 1 ? "" : "s", text_size(size, skill->bytes));
+    size_t len = text_cut(text, strlen(text), 200);
+    text_clean(&told, text, len);
+    buf_adds(&told, text[len] ? "\xE2\x80\xA6" : "");
+    return buf_detach(&told);
+}
+
 static void install_work_skill(struct installing *in, const struct agents *agents,
                                struct install_request *request) {
     struct skill skill;
@@ -62,7 +88,9 @@ static void install_work_skill(struct installing *in, const struct agents *agent
         return;
     }
     in->unsafe = blocking_findings(&skill, json_object_get(in->params, "suppress"));
-    if (!in->unsafe) {
+    if (!in->unsafe && in->copy && !in->pinned) {
+        in->unpinned = tell_unpinned(&skill, in->copy);
+    } else if (!in->unsafe) {
         request->skill = &skill;
         in->results = install_skill(agents, request);
     }
@@ -138,7 +166,11 @@ static void on_cancel(struct call *call, void *data) {
     (void)call;
     struct installing *in = data;
     in->stopped = true;
-    work_cancel(in->work);
+    if (in->fetch) {
+        repository_fetch_cancel(in->fetch);
+    } else {
+        work_cancel(in->work);
+    }
 }
 
 /* Each target is told where its text came from. */
@@ -149,6 +181,9 @@ static json_t *result_of(struct installing *in) {
         if (in->about) {
             json_object_set(target, "source", json_object_get(in->about, "source"));
             json_object_set_new(target, "from", json_clean_z(in->folder));
+        } else if (in->copy) {
+            json_object_set_new(target, "source", json_string("repository"));
+            json_object_set_new(target, "from", json_clean_z(in->source));
         }
     }
     json_t *result = json_pack("{s:o}", "results", in->results);
@@ -161,6 +196,26 @@ static json_t *result_of(struct installing *in) {
     return result;
 }
 
+static void installing_free(struct installing *in) {
+    call_unref(in->call);
+    repository_copy_finish(in->copy);
+    json_decref(in->unsafe);
+    free(in->folder);
+    free(in->name);
+    free(in->source);
+    free(in->root);
+    json_decref(in->about);
+    free(in->unknown_agent);
+    free(in->unpinned);
+    free(in);
+}
+
+static void refuse_unpinned(const struct installing *in) {
+    autofree char *hint =
+        xasprintf("to install exactly this, say `path` %s", in->copy->pinned);
+    call_fail(in->call, CALL_REFUSED, "unpinned", hint, "%s", in->unpinned);
+}
+
 static void install_done(void *data) {
     struct installing *in = data;
     if (was_stopped(in)) {
@@ -170,20 +225,14 @@ static void install_done(void *data) {
         call_reply(in->call, result_of(in));
     } else if (in->unsafe) {
         refuse_unsafe(in->call, in->unsafe, in->may_suppress);
+    } else if (in->unpinned) {
+        refuse_unpinned(in);
     } else if (in->unknown_agent) {
         call_fail_param(in->call, "/agents", "%s", in->err.msg);
     } else {
         skills_fail(in->call, &in->err);
     }
-    json_decref(in->unsafe);
-    call_unref(in->call);
-    free(in->folder);
-    free(in->name);
-    free(in->source);
-    free(in->root);
-    json_decref(in->about);
-    free(in->unknown_agent);
-    free(in);
+    installing_free(in);
 }
 
 /* --- the question --- */
@@ -263,10 +312,27 @@ static char *source_of(struct skills *s, const char *folder, bool at_home) {
     return stays && !(at_home && projects) ? take(uri) : xstrdup(folder);
 }
 
+static struct installing *installing_new(struct skills *s, struct call *call,
+                                         const json_t *params) {
+    struct installing *in = xcalloc(1, sizeof *in);
+    in->call = call_ref(call);
+    in->params = params;
+    in->may_suppress = skills_may_suppress(s, call_origin(call));
+    return in;
+}
+
+static void start_work(struct installing *in) {
+    in->work = work_start(call_origin(in->call)->loop, install_all, install_done, in);
+}
+
+static bool is_at_home(const json_t *params) {
+    return strcmp(json_get_string(params, "scope", "project"), "user") == 0;
+}
+
 static void start(struct skills *s, struct call *call, const json_t *params,
                   bool removing) {
     struct err err = {0};
-    bool at_home = strcmp(json_get_string(params, "scope", "project"), "user") == 0;
+    bool at_home = is_at_home(params);
     autofree char *folder = removing ? NULL : find_skill(s, call, params, at_home, &err);
     bool found = removing || folder;
     autofree char *root = found && !at_home ? find_root(call, params, &err) : NULL;
@@ -274,18 +340,63 @@ static void start(struct skills *s, struct call *call, const json_t *params,
         skills_fail(call, &err);
         return;
     }
-    struct installing *in = xcalloc(1, sizeof *in);
-    in->call = call_ref(call);
-    in->params = params;
-    in->may_suppress = skills_may_suppress(s, call_origin(call));
+    struct installing *in = installing_new(s, call, params);
     in->remove = removing;
     in->name = removing ? name_to_remove(params) : NULL;
     in->source = folder ? source_of(s, folder, at_home) : NULL;
     in->about = folder ? catalog_source(skills_catalog(s), folder) : NULL;
     in->folder = take(folder);
     in->root = take(root); /* NULL at home */
-    in->work = work_start(call_origin(call)->loop, install_all, install_done, in);
+    start_work(in);
     call_on_cancel(call, on_cancel, in);
+}
+
+/* --- a repository's --- */
+
+static void on_fetched(struct repository_copy *copy, const struct err *err, void *data) {
+    struct installing *in = data;
+    in->fetch = NULL;
+    if (copy && !in->stopped) {
+        in->copy = copy;
+        in->folder = xstrdup(copy->folder);
+        in->source = xstrdup(copy->pinned);
+        start_work(in);
+        return;
+    }
+    repository_copy_finish(copy);
+    if (in->stopped) {
+        call_stopped(in->call);
+    } else {
+        call_fail(in->call, err->code == -ENOENT ? CALL_NOT_FOUND : CALL_REFUSED,
+                  "no_repository", NULL, "%s", err->msg);
+    }
+    installing_free(in);
+}
+
+static void start_repository(struct skills *s, struct call *call, const json_t *params,
+                             const char *words) {
+    struct err err = {0};
+    struct repository repository = {0};
+    if (repository_read(&repository, words, &err) < 0) {
+        call_fail_param(call, "/path", "%s", err.msg);
+        return;
+    }
+    bool at_home = is_at_home(params);
+    struct installing *in = installing_new(s, call, params);
+    in->pinned = repository_is_pinned(&repository);
+    in->root = at_home ? NULL : find_root(call, params, &err);
+    if (at_home || in->root) {
+        call_report(call, 0, 0, "reading %s", repository.url);
+        in->fetch = repository_fetch_start(call_origin(call)->loop, &repository,
+                                           on_fetched, in, &err);
+    }
+    if (in->fetch) {
+        call_on_cancel(call, on_cancel, in);
+    } else {
+        skills_fail(call, &err);
+        installing_free(in);
+    }
+    repository_finish(&repository);
 }
 
 static void install_go(struct skills *s, struct call *call, const json_t *params) {
@@ -297,7 +408,12 @@ static void install_go(struct skills *s, struct call *call, const json_t *params
                   "only a person may set findings of the safety rules aside");
         return;
     }
-    start(s, call, params, false);
+    const char *path = json_get_string(params, "path", "");
+    if (repository_is_meant(path)) {
+        start_repository(s, call, params, path);
+    } else {
+        start(s, call, params, false);
+    }
 }
 
 static void remove_go(struct skills *s, struct call *call, const json_t *params) {

@@ -90,10 +90,6 @@ static char *resolve(const struct page *p, const char *path) {
     return path_normalize(joined);
 }
 
-static bool leads_out(const char *path) {
-    return *path == '/' || strcmp(path, "..") == 0 || strncmp(path, "../", 3) == 0;
-}
-
 static bool is_folder(const struct skill *s, const char *path) {
     size_t len = strlen(path);
     for (size_t i = 0; i < s->file_count; i++) {
@@ -156,7 +152,7 @@ static void check_deep(struct links *l, const struct page *p, const char *path,
 static void check_target(struct links *l, const struct page *p, const char *path,
                          const struct markdown_link *link) {
     const struct skill *s = l->spec->skill;
-    if (leads_out(path)) {
+    if (path_leads_out(path)) {
         autofree char *message =
             xasprintf("\"%.120s\" leads out of the skill's folder; whoever installs the "
                       "skill will not have it.",
@@ -221,7 +217,7 @@ static void check_mention(struct links *l, const struct page *p, size_t at, size
     autofree char *near = resolve(p, given);
     if (skill_find_file(s, path) || skill_find_file(s, near)) {
         mark_linked(l, skill_find_file(s, path) ? path : near);
-    } else if (!leads_out(path) && !is_folder(s, path) &&
+    } else if (!path_leads_out(path) && !is_folder(s, path) &&
                !json_object_get(l->missing, path)) {
         json_object_set_new(l->missing, path, json_true());
         autofree char *message =

@@ -102,8 +102,7 @@ void skill_digest(const struct skill *s, char ret[static 72]) {
 
 static bool is_normal_path(const char *path) {
     autofree char *normal = path_normalize(path);
-    return *path && *path != '/' && strcmp(normal, path) == 0 &&
-           strncmp(path, "..", 2) != 0 && strcmp(path, ".") != 0;
+    return strcmp(normal, path) == 0 && !path_leads_out(path) && strcmp(path, ".") != 0;
 }
 
 /* Opens each component relative to the one before, none of them a link. */

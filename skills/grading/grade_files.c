@@ -37,8 +37,7 @@ static char *path_of(const char *s, size_t len) {
     }
     autofree char *text = xstrndup(s, len);
     autofree char *path = path_normalize(text);
-    bool leaves = strcmp(path, "..") == 0 || strncmp(path, "../", 3) == 0;
-    return leaves || !has_ending(path) ? NULL : take(path);
+    return path_leads_out(path) || !has_ending(path) ? NULL : take(path);
 }
 
 static bool is_markup(char c) {

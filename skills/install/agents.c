@@ -209,8 +209,7 @@ static size_t line_of(const struct buf *text, const char *pointer) {
 static const char *entry_fault(const json_t *entry, const char **why) {
     const char *project = json_get_string(entry, "project", NULL);
     autofree char *normal = project ? path_normalize(project) : NULL;
-    if (normal && (normal[0] == '/' || strcmp(normal, ".") == 0 ||
-                   strcmp(normal, "..") == 0 || strncmp(normal, "../", 3) == 0)) {
+    if (normal && (path_leads_out(normal) || strcmp(normal, ".") == 0)) {
         *why = "expected a folder inside the project, such as .my-agent/skills";
         return "project";
     }

@@ -116,8 +116,7 @@ static bool path_is_safe(const char *path) {
             return false;
         }
     }
-    return strcmp(normal, path) == 0 && path[0] != '/' && strcmp(path, ".") != 0 &&
-           strncmp(path, "../", 3) != 0 && strcmp(path, "..") != 0 &&
+    return strcmp(normal, path) == 0 && !path_leads_out(path) && strcmp(path, ".") != 0 &&
            depth <= MAX_DEPTH && strlen(path) < 4096;
 }
 

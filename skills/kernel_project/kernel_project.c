@@ -224,11 +224,7 @@ static void missing_source(struct kernel_project *p, const struct toml_node *ite
 /* A path that stays inside (build_toml_check has judged the others). */
 static const char *inner_path(const struct toml_node *item) {
     const char *path = json_string_value(item->value);
-    if (!path || !*path || *path == '/') {
-        return NULL;
-    }
-    autofree char *normal = path_normalize(path);
-    return strcmp(normal, "..") == 0 || strncmp(normal, "../", 3) == 0 ? NULL : path;
+    return path && *path && !path_leads_out(path) ? path : NULL;
 }
 
 /* tell: what is not there; else only what is there is noted. */

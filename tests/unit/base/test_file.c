@@ -229,6 +229,19 @@ Test(path, texts_are_joined_normalised_and_compared_by_components) {
     cr_assert(eq(str, (char *)path_basename("/a/b.c"), "b.c"));
 }
 
+Test(file, a_path_leads_out_by_its_root_or_by_more_ups_than_downs) {
+    static const char *const out[] = {"/",       "/a",     "..",       "../a",
+                                      "a/../..", "./../x", "a/../../b"};
+    static const char *const inside[] = {"",    ".",      "a",   "a/..",
+                                         "..a", "a/../b", "...", "a/b/../.."};
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++) {
+        cr_expect(path_leads_out(out[i]), "%s", out[i]);
+    }
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        cr_expect(not(path_leads_out(inside[i])), "%s", inside[i]);
+    }
+}
+
 Test(path, the_folders_follow_the_environment) {
     setenv("HOME", "/home/x", 1);
     setenv("XDG_CONFIG_HOME", "/c", 1);
