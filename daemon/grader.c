@@ -20,9 +20,7 @@ static bool is_nothing(const char *outcome) {
                        strcmp(outcome, "no_kernels") == 0);
 }
 
-static void on_checked(struct kernel_check *check, json_t *result,
-                       const struct check_refusal *failure, void *data) {
-    (void)check;
+static void on_checked(json_t *result, const struct check_refusal *failure, void *data) {
     autofree struct grading *g = data;
     json_t *findings = json_incref(json_object_get(result, "diagnostics"));
     const char *outcome = json_get_string(result, "outcome", NULL);
@@ -77,9 +75,8 @@ struct validation {
     void *data;
 };
 
-static void on_validated(struct kernel_validate *run, json_t *result,
-                         const struct check_refusal *failure, void *data) {
-    (void)run;
+static void on_validated(json_t *result, const struct check_refusal *failure,
+                         void *data) {
     autofree struct validation *v = data;
     v->done(v->data, result, failure ? failure->message : "cancelled");
 }

@@ -1,12 +1,32 @@
 #include "protocol/finding.h"
 
 #include "base/buf.h"
+#include "base/lines.h"
 
 #include <string.h>
 
 const char *finding_severity_name(enum finding_severity severity) {
     static const char *const names[] = {"error", "warning", "info"};
     return names[severity];
+}
+
+struct finding_span finding_span_of(const struct lines *lines, size_t start, size_t end) {
+    size_t first = lines_at(lines, start), last = lines_at(lines, end);
+    return (struct finding_span){
+        .line = (int)first + 1,
+        .column = (int)(start - lines->starts[first]) + 1,
+        .end_line = (int)last + 1,
+        .end_column = (int)(end - lines->starts[last]) + 1,
+    };
+}
+
+struct finding_span finding_span_in(const char *text, size_t len, size_t start,
+                                    size_t end) {
+    struct lines lines;
+    lines_init(&lines, text, len);
+    struct finding_span span = finding_span_of(&lines, start, end);
+    lines_finish(&lines);
+    return span;
 }
 
 static json_t *number(int value) {

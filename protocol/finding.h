@@ -22,6 +22,12 @@ const char *finding_severity_name(enum finding_severity severity);
 struct finding_span { /* 0 = unknown */
     int line, column, end_line, end_column;
 };
+struct lines;
+/* Of the bytes [start, end) of a text. */
+struct finding_span finding_span_of(const struct lines *lines, size_t start, size_t end);
+/* The same of a text whose lines are not needed again. */
+struct finding_span finding_span_in(const char *text, size_t len, size_t start,
+                                    size_t end);
 
 /* A new reference. file NULL or span->line 0: no place. */
 json_t *finding_new(const char *source, const char *code, enum finding_severity severity,

@@ -6,6 +6,8 @@
 #include "gpu/check/script_fields.h"
 #include "protocol/rpc/frame.h"
 
+#include <string.h>
+
 #define COMPILE_MEMORY_BYTES ((size_t)6 << 30)
 
 json_t *check_params(const struct check_input *input, unsigned wall_ms) {
@@ -26,7 +28,16 @@ struct shared_bytes *check_sources(const struct check_input *input) {
     return json_write(&text, json) == 0 ? shared_bytes_new(&text) : NULL;
 }
 
-static void make_base(struct check_making *m) {
+/* NULL note: nothing is to be told of other attempts. */
+static void make_base(struct check_making *m, const json_t *answer, json_t *note) {
+    m->base = check_result_new(&m->input, answer, note, &m->keep);
+    if (m->base) {
+        json_object_set(m->base, "worker", m->worker);
+    }
+}
+
+/* Of the attempts that were made, what is to be told. */
+static void settle(struct check_making *m) {
     autojson *left = omissions_settle(&m->omissions, m->answer);
     const json_t *last = left ? left : m->answer;
     autojson *own = guess_attempts_settle(&m->attempts, &m->input, last);
@@ -34,19 +45,28 @@ static void make_base(struct check_making *m) {
     bool missed = omissions_missed(&m->omissions, m->answer);
     const json_t *answer = own && !missed ? own : last;
     autojson *filled = script_fields_settle(&m->input, answer, &note);
-    m->base = check_result_new(&m->input, filled ? filled : answer, note, &m->keep);
+    make_base(m, filled ? filled : answer, note);
     json_decref(note);
     m->keep &= !m->attempts.shortened; /* the time may be this moment's */
-    if (m->base) {
-        json_object_set(m->base, "worker", m->worker);
-    }
 }
 
 void check_make(struct check_making *m) {
-    m->again = omissions_next(&m->omissions, &m->input, m->answer) ||
-               guess_attempts_next(&m->attempts, &m->input, m->answer);
-    if (!m->again) {
-        make_base(m);
+    bool compiled = !strcmp(json_get_string(m->answer, "outcome", ""), "compiled");
+    m->failed |= !compiled;
+    m->again = !compiled && (omissions_next(&m->omissions, &m->input, m->answer) ||
+                             guess_attempts_next(&m->attempts, &m->input, m->answer));
+    if (!m->failed) {
+        make_base(m, m->answer, NULL);
+    } else if (!m->again) {
+        settle(m);
+    }
+}
+
+void check_making_finish(struct check_making *m) {
+    check_input_finish(&m->input);
+    if (m->failed) {
+        guess_attempts_finish(&m->attempts);
+        omissions_finish(&m->omissions);
     }
 }
 

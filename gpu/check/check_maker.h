@@ -18,6 +18,7 @@ struct shared_bytes *check_sources(const struct check_input *input);
 /* A result on its way, from one attempt to the next. Who makes it owns all of it. */
 struct check_making {
     struct check_input input;
+    bool failed; /* an attempt did not compile: only then are these two in use */
     struct guess_attempts attempts;
     struct omissions omissions;
     json_t *answer; /* the worker's */
@@ -28,6 +29,7 @@ struct check_making {
     bool keep;    /* base may be cached */
 };
 void check_make(struct check_making *m);
+void check_making_finish(struct check_making *m); /* but answer, worker and base */
 
 /* Whether check_result_complete takes so long that it is a thread's work. */
 bool check_is_long(const json_t *base);

@@ -49,9 +49,7 @@ static void compilation_end(struct compilation *c, json_t *base,
         waiter->compilation = NULL;
         waiter->done(waiter, base, refusal);
     }
-    check_input_finish(&c->making.input);
-    guess_attempts_finish(&c->making.attempts);
-    omissions_finish(&c->making.omissions);
+    check_making_finish(&c->making);
     free(c);
     check_reader_hold(gpu->reader, --gpu->compilation_count >= MAX_COMPILATIONS);
     gpu_unref(gpu);

@@ -1,9 +1,10 @@
 #include "gpu/check/guess_attempts.h"
 
 #include "base/buf.h"
+#include "base/lines.h"
 #include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
-#include "gpu/source/text_span.h"
+#include "protocol/finding.h"
 
 #include <string.h>
 
@@ -216,8 +217,8 @@ static void add_outcome(struct buf *out, const struct guess_attempts *a,
 static struct finding_span span_of(const struct host_guess *guess,
                                    const struct source_file *file) {
     const char *text = file->original ? file->original : file->text;
-    return text_span_once(text, file->len, guess->offset,
-                          cuda_token_end(text, file->len, guess->offset));
+    return finding_span_in(text, file->len, guess->offset,
+                           cuda_token_end(text, file->len, guess->offset));
 }
 
 static json_t *shortened_note(const struct check_input *input) {

@@ -16,6 +16,7 @@
 #include "gpu/check/check_verdict.h"
 #include "gpu/check/compilation.h"
 #include "gpu/check/gpu_internal.h"
+#include "gpu/kernel_check.operation.h"
 
 struct kernel_check {
     struct gpu *gpu;
@@ -57,7 +58,7 @@ static void check_closed(uv_handle_t *handle) {
 
 /* Tells the outcome: result, or refusal, or neither (cancelled). */
 static void check_end(struct kernel_check *check) {
-    check->done(check, take(check->result), check->refused ? &check->refusal : NULL,
+    check->done(take(check->result), check->refused ? &check->refusal : NULL,
                 check->data);
     uv_close((uv_handle_t *)&check->later, check_closed);
 }
@@ -232,3 +233,45 @@ void kernel_check_cancel(struct kernel_check *check) {
     json_decref(take(check->result));
     check_end_later(check);
 }
+
+/* --- the operation --- */
+
+struct gpu *gpu_of(const struct call_origin *origin) {
+    return call_lent(origin, GPU_LENT);
+}
+
+void gpu_call_end(json_t *result, const struct check_refusal *failure, void *call) {
+    if (result) {
+        call_reply(call, result);
+    } else if (failure) {
+        call_fail(call, failure->fault, failure->reason, failure->hint, "%s",
+                  failure->message);
+    } else {
+        call_stopped(call);
+    }
+    call_unref(call);
+}
+
+static void operation_cancelled(struct call *call, void *data) {
+    (void)call;
+    kernel_check_cancel(data);
+}
+
+static void kernel_check_operation(struct call *call, const json_t *params) {
+    const struct call_origin *origin = call_origin(call);
+    struct gpu *gpu = gpu_of(origin);
+    if (!gpu) {
+        call_fail(call, CALL_UNAVAILABLE, "no_gpu_domain", NULL,
+                  "this process checks no kernels");
+        return;
+    }
+    struct kernel_check *check =
+        kernel_check_start(gpu, params, origin, gpu_call_end, call_ref(call));
+    call_on_cancel(call, operation_cancelled, check);
+}
+
+const struct operation gpu_operations[] = {
+    {KERNEL_CHECK_OPERATION, .start = kernel_check_operation,
+     .describe = check_result_describe},
+};
+const size_t gpu_operation_count = ARRAY_LEN(gpu_operations);

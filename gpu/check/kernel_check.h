@@ -24,10 +24,10 @@ int check_refuse(struct check_refusal *ret, int code, enum call_fault fault,
 
 /* Exactly once, from the loop. On success result is kernel/check's (new reference passed
  * on); otherwise NULL and a failure, borrowed; neither: it was cancelled. */
-typedef void kernel_check_done(struct kernel_check *check, json_t *result,
-                               const struct check_refusal *failure, void *data);
-/* Ends a call with what such a callback got; result is stolen, both NULL = stopped. */
-void gpu_call_end(struct call *call, json_t *result, const struct check_refusal *failure);
+typedef void kernel_check_done(json_t *result, const struct check_refusal *failure,
+                               void *data);
+/* As such a callback: ends a call with it, and lets go of the call. */
+kernel_check_done gpu_call_end;
 /* params: as the operation's (checked against its schema). The values within it are read
  * on a thread after this returns: nobody may change them any more. */
 struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,

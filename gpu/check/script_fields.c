@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "gpu/source/python_fields.h"
 #include "gpu/source/python_strings.h"
-#include "gpu/source/text_span.h"
+#include "protocol/finding.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void drop_errors(json_t *findings, json_t **ret_first) {
 static json_t *note_new(const struct source_file *file, const struct python_field *field,
                         const json_t *error) {
     const struct finding_span span =
-        text_span_once(file->original, file->len, field->start, field->end);
+        finding_span_in(file->original, file->len, field->start, field->end);
     size_t len = field->end - field->start;
     autofree char *message = xasprintf(
         "%.*s is filled in when the script runs: as it stands this text does not compile "

@@ -5,7 +5,7 @@
 #include "gpu/source/device_templates.h"
 #include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_template.h"
-#include "gpu/source/text_span.h"
+#include "protocol/finding.h"
 
 #include <string.h>
 
@@ -50,12 +50,17 @@ static void left_add(struct left *left, const struct kernel_place *kernel) {
     left->count++;
 }
 
+/* What is not mentioned is not looked for in the host's code and all. */
+static bool mentions(const struct source_file *file, const char *word) {
+    return memmem(file->text, file->len, word, strlen(word)) != NULL;
+}
+
 /* False: none. Finish it in either case. */
 static bool left_find(struct left *left, const struct source_file *file,
                       const json_t *compiled, bool templates) {
     *left = (struct left){.file = file, .compiled = compiled, .templates = templates};
     left->names = (struct buf)BUF_INIT(2048);
-    if (memmem(file->text, file->len, "global", 6)) { /* else it is not worth it */
+    if (mentions(file, "global") && (!templates || mentions(file, "template"))) {
         host_code_scan(file->text, file->len, &left->code);
     }
     for (size_t i = 0; i < left->code.kernel_count; i++) {
@@ -104,7 +109,7 @@ static void explain(const struct left *left, struct buf *words) {
 
 static void append(json_t *findings, const struct left *left) {
     autobuf words = BUF_INIT(8192);
-    const struct finding_span span = text_span_once(
+    const struct finding_span span = finding_span_in(
         left->file->text, left->file->len, left->first->offset, left->first->end);
     explain(left, &words);
     json_array_append_new(findings, finding_new("upskilld", "not_compiled", FINDING_INFO,
@@ -237,7 +242,7 @@ static void note_functions(const struct source_file *file,
                            const struct device_template *first, const json_t *names,
                            json_t *findings) {
     const struct finding_span span =
-        text_span_once(file->text, file->len, first->offset, first->end);
+        finding_span_in(file->text, file->len, first->offset, first->end);
     autobuf words = BUF_INIT(8192);
     buf_addf(
         &words,
@@ -283,6 +288,9 @@ json_t *uncompiled_templates(const struct check_input *input, const json_t *answ
     const struct device_template *first = NULL;
     struct device_templates t;
     json_t *names = json_array();
+    if (!mentions(file, "template")) {
+        return names;
+    }
     autojson *functions = json_array();
     device_templates_read(&t, file->text, file->len);
     for (size_t i = 0; i < t.count; i++) {

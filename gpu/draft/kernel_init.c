@@ -226,10 +226,9 @@ static void init_run(void *data) {
 static void init_done(void *data) {
     struct init *s = data;
     call_on_cancel(s->call, NULL, NULL);
-    gpu_call_end(s->call, s->refused ? NULL : take(s->result),
-                 s->refused ? &s->refusal : NULL);
+    gpu_call_end(s->refused ? NULL : take(s->result), s->refused ? &s->refusal : NULL,
+                 s->call);
     json_decref(s->result);
-    call_unref(s->call);
     strings_free(s->roots);
     free(s);
 }

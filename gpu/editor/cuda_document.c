@@ -113,9 +113,7 @@ static char *failure_notice(const struct check_refusal *failure) {
                : NULL;
 }
 
-static void checked(struct kernel_check *kernel, json_t *result,
-                    const struct check_refusal *failure, void *data) {
-    (void)kernel;
+static void checked(json_t *result, const struct check_refusal *failure, void *data) {
     struct document_check *check = data;
     check->kind_data = NULL;
     if (failure) {

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/lines.h"
 #include "base/mem.h"
 #include "base/work.h"
 #include "gpu/editor/spec_completion.h"
@@ -11,11 +12,11 @@
 #include "gpu/source/host_code.h"
 #include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_parameters.h"
-#include "gpu/source/text_span.h"
 #include "gpu/spec/rounded_args.h"
 #include "gpu/spec/spec_case.h"
 #include "gpu/validate/argument_order.h"
 #include "gpu/validate/kernel_validate.h"
+#include "protocol/finding.h"
 #include "protocol/operation.h"
 #include "protocol/schema/schema.h"
 
@@ -40,7 +41,7 @@ struct judge {
 
 static void tell(struct judge *j, enum finding_severity severity, const char *code,
                  size_t start, size_t end, const char *message) {
-    const struct finding_span span = text_span(&j->lines, start, end);
+    const struct finding_span span = finding_span_of(&j->lines, start, end);
     json_array_append_new(
         j->findings, finding_new("upskilld", code, severity, message, j->name, &span));
 }

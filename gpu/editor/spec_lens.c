@@ -7,8 +7,8 @@
 #include "gpu/editor/json_places.h"
 #include "gpu/source/host_code.h"
 #include "gpu/source/kernel_name.h"
-#include "gpu/source/text_span.h"
 #include "gpu/validate/validate_title.h"
+#include "protocol/finding.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -206,7 +206,7 @@ static void tell(const struct telling *t, const char *output, const char *code,
     const struct document *d = t->d;
     size_t start, end;
     place_of(d, t->spec, output, &start, &end);
-    const struct finding_span span = text_span_once(d->text, d->len, start, end);
+    const struct finding_span span = finding_span_in(d->text, d->len, start, end);
     json_array_append_new(t->findings,
                           finding_new("run", code, severity, message, d->path, &span));
 }

@@ -1,10 +1,11 @@
 #include "gpu/facts/kernel_index.h"
 
 #include "base/buf.h"
+#include "base/lines.h"
 #include "gpu/source/host_code.h"
 #include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_parameters.h"
-#include "gpu/source/text_span.h"
+#include "protocol/finding.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -30,7 +31,7 @@ static void add_spot(struct kernel_index *index, const struct source_file *file,
     index->spots[index->count++] = (struct kernel_spot){
         .name = xstrdup(place->name),
         .file = file,
-        .span = text_span(lines, place->offset, place->end),
+        .span = finding_span_of(lines, place->offset, place->end),
         .parameters = kernel_parameter_names(text + place->end, list),
     };
 }

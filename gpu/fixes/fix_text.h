@@ -1,8 +1,9 @@
 #pragma once
 /* fix_text: a source file as tokens and lines, for finding where an edit belongs. */
+#include "base/lines.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/source_set.h"
-#include "gpu/source/text_span.h"
+#include "protocol/finding.h"
 
 struct fix_text {
     const char *display;

@@ -22,7 +22,7 @@ struct fix_text *mistake_source(struct fixer *fixer, const char *display) {
 
 void mistake_edit(struct mistake *m, const char *title, size_t start, size_t end,
                   const char *text) {
-    struct finding_span span = text_span(&m->text->lines, start, end);
+    struct finding_span span = finding_span_of(&m->text->lines, start, end);
     if (title) {
         finding_add_fix(m->finding, title, m->text->display, &span, text);
     } else {

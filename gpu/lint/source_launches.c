@@ -2,10 +2,11 @@
 #include "gpu/lint/source_launches.h"
 
 #include "base/buf.h"
+#include "base/lines.h"
 #include "base/mem.h"
 #include "gpu/host/kernel_launch.h"
 #include "gpu/source/kernel_name.h"
-#include "gpu/source/text_span.h"
+#include "protocol/finding.h"
 
 #include <string.h>
 
@@ -37,7 +38,7 @@ static json_t *launch_json(const struct kernel_launch *l, const struct lines *li
         return NULL;
     }
     size_t start = l->name.t->list[l->name.from].start;
-    const struct finding_span at = text_span(lines, start, start);
+    const struct finding_span at = finding_span_of(lines, start, start);
     json_t *launch = json_pack("{s:o, s:[I,I,I], s:s, s:i, s:i}", "kernel",
                                kernel_text(l->name.t, l->name.from, l->open), "block",
                                l->block[0].value, l->block[1].value, l->block[2].value,

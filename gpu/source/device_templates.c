@@ -65,8 +65,7 @@ static bool pastes(const struct code_tokens *t) {
 void device_templates_read(struct device_templates *ret, const char *text, size_t len) {
     struct host_blanker b;
     *ret = (struct device_templates){0};
-    if (!memmem(text, len, "template", 8) ||
-        host_blanker_init(&b, text, len, HOST_SCAN_TOKENS_MAX, NULL) < 0) {
+    if (host_blanker_init(&b, text, len, HOST_SCAN_TOKENS_MAX, NULL) < 0) {
         return;
     }
     for (size_t i = 0; !pastes(&b.tokens) && i < b.declarations.count; i++) {

@@ -33,7 +33,7 @@ struct include_builder {
     bool absolute_names; /* findings name included files by their absolute paths */
 };
 
-/* ---- include_roots.c ---- */
+/* ---- include_files.c: folders and names ---- */
 
 /* The roots that were given, and the unit's own folder unless it lies beneath one. */
 void include_roots_init(struct include_builder *b, const char *unit_dir);
@@ -49,7 +49,7 @@ int include_read(struct include_builder *b, const char *path, struct buf *out,
 /* The folder of a file: "" of a bare name. Malloc'ed. */
 char *include_folder(const char *path);
 
-/* ---- include_files.c ---- */
+/* ---- include_files.c: findings and files ---- */
 
 /* A finding at a reference of a file of the set. */
 void include_refuse(struct include_builder *b, size_t file,

@@ -56,7 +56,7 @@ struct kernel_validate {
     bool refused, cancelled;
     uint64_t seed;
     kernel_validate_stage *stage;
-    kernel_validate_done *done;
+    kernel_check_done *done;
     void *data;
 };
 
@@ -79,7 +79,7 @@ static void validate_end(struct kernel_validate *v) {
     if (v->cancelled) {
         json_decref(take(v->result));
     }
-    v->done(v, take(v->result), told ? &v->refusal : NULL, v->data);
+    v->done(take(v->result), told ? &v->refusal : NULL, v->data);
     uv_close((uv_handle_t *)&v->later, validate_closed);
 }
 
@@ -347,11 +347,9 @@ static void on_loaded(json_t *files, const struct err *err, void *data) {
 
 /* --- compiling --- */
 
-static void on_checked(struct kernel_check *check, json_t *result,
-                       const struct check_refusal *failure, void *data) {
+static void on_checked(json_t *result, const struct check_refusal *failure, void *data) {
     struct module *m = data;
     struct kernel_validate *v = m->owner;
-    (void)check;
     m->check = NULL;
     m->result = result;
     if (failure) {
@@ -513,7 +511,7 @@ static void on_read(int r, const struct validate_asked *asked,
 struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *params,
                                               const struct call_origin *origin,
                                               kernel_validate_stage *on_stage,
-                                              kernel_validate_done *done, void *data) {
+                                              kernel_check_done *done, void *data) {
     struct kernel_validate *v = xcalloc(1, sizeof *v);
     *v = (struct kernel_validate){
         .gpu = gpu, .origin = origin, .stage = on_stage, .done = done, .data = data};

@@ -7,19 +7,16 @@
 #include "gpu/check/kernel_check.h"
 
 struct kernel_validate;
-/* Exactly once, from the loop: kernel/validate's result (new reference passed on), or
- * NULL and a failure; both NULL when cancelled. */
-typedef void kernel_validate_done(struct kernel_validate *v, json_t *result,
-                                  const struct check_refusal *failure, void *data);
 /* What is going on, in a few words, for a progress bar: done of total steps, which are
  * the compilation and the trials. At least every second. May be NULL. */
 typedef void kernel_validate_stage(struct kernel_validate *v, double done, double total,
                                    const char *words, void *data);
-/* origin must live until then; params stay as they are. */
+/* done gets kernel/validate's result as kernel_check's gets its own. origin must live
+ * until then; params stay as they are. */
 struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *params,
                                               const struct call_origin *origin,
                                               kernel_validate_stage *stage,
-                                              kernel_validate_done *done, void *data);
+                                              kernel_check_done *done, void *data);
 void kernel_validate_cancel(struct kernel_validate *v); /* done follows */
 
 /* kernel/validate's result as text for a model or a person; appended. */

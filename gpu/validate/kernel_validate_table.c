@@ -5,13 +5,6 @@
 
 /* --- the operation --- */
 
-static void operation_done(struct kernel_validate *v, json_t *result,
-                           const struct check_refusal *failure, void *data) {
-    (void)v;
-    autoptr(call_unref) struct call *call = data;
-    gpu_call_end(call, result, failure);
-}
-
 static void operation_stage(struct kernel_validate *v, double done, double total,
                             const char *words, void *data) {
     (void)v;
@@ -32,7 +25,7 @@ static void validate_operation(struct call *call, const json_t *params) {
         return;
     }
     struct kernel_validate *v = kernel_validate_start(
-        gpu, params, origin, operation_stage, operation_done, call_ref(call));
+        gpu, params, origin, operation_stage, gpu_call_end, call_ref(call));
     call_on_cancel(call, operation_cancelled, v);
 }
 

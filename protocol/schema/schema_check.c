@@ -252,7 +252,7 @@ static bool check_forms(const struct schema_list *forms, bool only_one,
                         struct schema_complaint *c) {
     struct schema_complaint best = {.text = ""};
     size_t fits = 0;
-    for (size_t i = 0; i < forms->count; i++) {
+    for (size_t i = 0; i < forms->count && (only_one || !fits); i++) {
         struct schema_complaint one = {.text = ""};
         const struct schema *form = forms->items[i];
         bool fit = check(form, value, at, &one);

@@ -38,9 +38,7 @@ static void make(struct check_making *m, json_t *answer) {
 }
 
 static void making_finish(struct check_making *m) {
-    guess_attempts_finish(&m->attempts);
-    omissions_finish(&m->omissions);
-    check_input_finish(&m->input);
+    check_making_finish(m);
     json_decref(m->base);
 }
 
