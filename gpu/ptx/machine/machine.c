@@ -28,13 +28,17 @@ struct machine {
     struct machine_config config;
     json_t *tensor_sum; /* or NULL */
     const struct ptx_module *module;
-    struct memory memory;
-    struct images images;
+    struct memory *memory;
+    struct images *images;
     struct allocation **variables; /* by variable */
     struct program **programs;     /* by function; NULL = no entry that is asked for */
     struct program_counters *counters; /* likewise */
     struct findings *findings;
     struct race_run *race;
+    struct { /* what those point to unless the machine is in a space */
+        struct memory memory;
+        struct images images;
+    } own;
     struct buf printf_text;
     pthread_mutex_t printf_lock;
     uint64_t spent;         /* atomic */
@@ -74,7 +78,7 @@ static int variables_place(struct machine *m, struct err *err) {
         if (!v->used || (v->space != PTX_GLOBAL && !constant) || is_reference(v)) {
             continue;
         }
-        int rc = memory_add(&m->memory, v->name, v->size,
+        int rc = memory_add(m->memory, v->name, v->size,
                             constant ? MEMORY_CONSTANT : MEMORY_VARIABLE, 0,
                             &m->variables[k], err);
         if (rc) {
@@ -107,31 +111,59 @@ static bool entry_wanted(const char *name, const char *const *entries) {
     return false;
 }
 
+static int program_add(struct machine *m, uint32_t function, json_t *unsupported,
+                       struct err *err) {
+    int rc = program_new(&m->programs[function], m->module, function, m->variables,
+                         unsupported, err);
+    if (rc) {
+        return rc;
+    }
+    counters_init(&m->counters[function], m->programs[function]);
+    if (m->config.checks & MACHINE_CHECK_INITIALIZED) {
+        proxy_watch(m->programs[function]);
+    }
+    if (m->race) {
+        race_watch(m->programs[function]);
+    }
+    return 0;
+}
+
+static bool is_entry(const struct ptx_function *f) {
+    return f->is_entry && !f->is_declaration;
+}
+
 static int programs_lower(struct machine *m, const char *const *entries,
                           json_t *unsupported, struct err *err) {
     int result = 0;
     for (uint32_t k = 0; k < m->module->function_count; k++) {
         const struct ptx_function *f = &m->module->functions[k];
-        if (!f->is_entry || f->is_declaration || !entry_wanted(f->name, entries)) {
+        if (!is_entry(f) || !entry_wanted(f->name, entries)) {
             continue;
         }
-        int rc =
-            program_new(&m->programs[k], m->module, k, m->variables, unsupported, err);
+        int rc = program_add(m, k, unsupported, err);
         if (rc && rc != -ENOTSUP) {
             return rc;
         }
         result = rc ? rc : result;
-        if (rc == 0) {
-            counters_init(&m->counters[k], m->programs[k]);
-            if (m->config.checks & MACHINE_CHECK_INITIALIZED) {
-                proxy_watch(m->programs[k]);
-            }
-            if (m->race) {
-                race_watch(m->programs[k]);
-            }
-        }
     }
     return result;
+}
+
+int machine_prepare(struct machine *m, const char *entry, json_t **ret_unsupported,
+                    struct err *err) {
+    for (uint32_t k = 0; k < m->module->function_count; k++) {
+        if (!is_entry(&m->module->functions[k]) ||
+            strcmp(m->module->functions[k].name, entry) != 0) {
+            continue;
+        }
+        autojson *unsupported = json_array();
+        int rc = m->programs[k] ? 0 : program_add(m, k, unsupported, err);
+        if (rc == -ENOTSUP && ret_unsupported) {
+            *ret_unsupported = json_incref(unsupported);
+        }
+        return rc;
+    }
+    return err_set(err, -ENOENT, "no kernel %s in the module", entry);
 }
 
 static void config_defaults(struct machine_config *c) {
@@ -149,6 +181,40 @@ static uint8_t poison_byte(uint64_t seed) {
     return bytes[seed % sizeof bytes];
 }
 
+static int space_join(struct machine *m, const struct machine_space *space) {
+    m->memory = space->memory;
+    m->images = space->images;
+    m->findings = space->findings;
+    m->race = space->race;
+    return 0;
+}
+
+static int space_make(struct machine *m, struct err *err) {
+    m->memory = &m->own.memory;
+    m->images = &m->own.images;
+    m->findings = findings_new(m->config.max_findings);
+    m->race = m->config.checks & MACHINE_CHECK_RACE ? race_run_new() : NULL;
+    int rc = memory_init(m->memory, m->config.memory, poison_byte(m->config.seed), err);
+    m->memory->stop = &m->stop;
+    m->memory->race_free = race_shadow_free;
+    return rc;
+}
+
+static void space_leave(struct machine *m) {
+    for (uint32_t k = 0; k < m->module->variable_count; k++) {
+        if (m->variables[k]) {
+            (void)memory_release(m->memory, m->variables[k]->address);
+        }
+    }
+}
+
+static void space_finish(struct machine *m) {
+    images_finish(m->images);
+    memory_finish(m->memory);
+    findings_free(m->findings);
+    race_run_free(m->race);
+}
+
 int machine_new(struct machine **ret, const struct ptx_module *module,
                 const char *const *entries, const struct machine_config *config,
                 json_t **ret_unsupported, struct err *err) {
@@ -158,15 +224,11 @@ int machine_new(struct machine **ret, const struct ptx_module *module,
     m->module = module;
     pthread_mutex_init(&m->printf_lock, NULL);
     m->printf_text = BUF_INIT(m->config.max_printf);
-    m->findings = findings_new(m->config.max_findings);
-    m->race = config->checks & MACHINE_CHECK_RACE ? race_run_new() : NULL;
     m->variables = xcalloc(module->variable_count + 1u, sizeof *m->variables);
     m->programs = xcalloc(module->function_count + 1u, sizeof *m->programs);
     m->counters = xcalloc(module->function_count + 1u, sizeof *m->counters);
     autojson *unsupported = json_array();
-    int rc = memory_init(&m->memory, m->config.memory, poison_byte(m->config.seed), err);
-    m->memory.stop = &m->stop;
-    m->memory.race_free = race_shadow_free;
+    int rc = config->space ? space_join(m, config->space) : space_make(m, err);
     rc = rc ? rc : variables_place(m, err);
     rc = rc ? rc : programs_lower(m, entries, unsupported, err);
     if (rc == -ENOTSUP && ret_unsupported) {
@@ -188,10 +250,11 @@ void machine_free(struct machine *m) {
         counters_finish(&m->counters[k]);
         program_free(m->programs[k]);
     }
-    images_finish(&m->images);
-    memory_finish(&m->memory);
-    findings_free(m->findings);
-    race_run_free(m->race);
+    if (m->memory == &m->own.memory) {
+        space_finish(m);
+    } else {
+        space_leave(m);
+    }
     json_decref(m->tensor_sum);
     buf_finish(&m->printf_text);
     pthread_mutex_destroy(&m->printf_lock);
@@ -206,7 +269,7 @@ void machine_free(struct machine *m) {
 int machine_alloc(struct machine *m, const char *name, uint64_t bytes, unsigned flags,
                   uint64_t *ret_address, void **ret_host, struct err *err) {
     struct allocation *a;
-    int rc = memory_add(&m->memory, name, bytes, MEMORY_BUFFER, flags, &a, err);
+    int rc = memory_add(m->memory, name, bytes, MEMORY_BUFFER, flags, &a, err);
     if (rc) {
         return rc;
     }
@@ -216,19 +279,19 @@ int machine_alloc(struct machine *m, const char *name, uint64_t bytes, unsigned 
 }
 
 int machine_release(struct machine *m, uint64_t address) {
-    return memory_release(&m->memory, address);
+    return memory_release(m->memory, address);
 }
 
 int machine_image(struct machine *m, const struct machine_image *image,
                   uint64_t *ret_handle, struct err *err) {
-    struct allocation *in = memory_find(&m->memory, image->address);
+    struct allocation *in = memory_find(m->memory, image->address);
     if (!in || in->freed || image->address % 4) {
         return err_set(err, -EINVAL, "at 0x%llx there is no image",
                        (unsigned long long)image->address);
     }
     struct image own;
     int rc = image_make(&own, in, image, err);
-    if (rc == 0 && images_add(&m->images, &own, ret_handle) < 0) {
+    if (rc == 0 && images_add(m->images, &own, ret_handle) < 0) {
         rc = err_set(err, -ENOMEM, "more than %u textures and surfaces", IMAGES_MAX);
     }
     return rc;
@@ -254,7 +317,7 @@ static bool is_written(const struct allocation *a, uint64_t offset) {
 }
 
 bool machine_is_written(const struct machine *m, uint64_t address, uint64_t bytes) {
-    const struct allocation *a = memory_find(&m->memory, address);
+    const struct allocation *a = memory_find(m->memory, address);
     bool all = true;
     for (uint64_t k = 0; a && a->shadow && k < bytes; k++) {
         all = all && is_written(a, address - a->address + k);
@@ -264,7 +327,7 @@ bool machine_is_written(const struct machine *m, uint64_t address, uint64_t byte
 
 uint64_t machine_unwritten(const struct machine *m, uint64_t address,
                            uint64_t *ret_first) {
-    const struct allocation *a = memory_find(&m->memory, address);
+    const struct allocation *a = memory_find(m->memory, address);
     uint64_t count = 0;
     if (!a || !a->shadow) {
         return 0;
@@ -287,7 +350,7 @@ static int launch_workspace(struct machine *m, struct run *run, struct err *err)
         return 0;
     }
     struct allocation *a;
-    int rc = memory_add(&m->memory, "grid workspace", 64, MEMORY_VARIABLE, 0, &a, err);
+    int rc = memory_add(m->memory, "grid workspace", 64, MEMORY_VARIABLE, 0, &a, err);
     if (rc == 0) {
         run->workspace = a->address;
     }
@@ -298,8 +361,8 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                      const struct machine_launch *l) {
     const struct machine_config *c = &m->config;
     *run = (struct run){.program = p,
-                        .memory = &m->memory,
-                        .images = &m->images,
+                        .memory = m->memory,
+                        .images = m->images,
                         .findings = m->findings,
                         .printed = &m->printf_text,
                         .printed_lock = &m->printf_lock,
@@ -318,7 +381,7 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                         .race = m->race,
                         .processors = c->threads,
                         .number = ++m->launches,
-                        .poison = m->memory.poison,
+                        .poison = m->memory->poison,
                         .seed = c->seed};
     run->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     run->begun = &m->begun;
@@ -393,7 +456,7 @@ enum machine_end machine_launch(struct machine *m, const struct machine_launch *
     if (run.workspace) {
         machine_release(m, run.workspace);
     }
-    memory_sweep(&m->memory);
+    memory_sweep(m->memory);
     free(run.params);
     return end;
 }

@@ -15,7 +15,11 @@
 #include "gpu/ptx/state/launch.h"
 
 struct err;
+struct findings;
+struct images;
 struct machine;
+struct memory;
+struct race_run;
 
 enum machine_check { /* bits */
                      MACHINE_CHECK_MEMORY =
@@ -30,9 +34,19 @@ enum machine_check { /* bits */
                      MACHINE_CHECK_DEFAULT = 1 | 2 | 8 | 16,
 };
 
+/* What several machines share that hold modules of one device: each is set up, and
+ * finished behind all of them, by whoever lends it. */
+struct machine_space {
+    struct memory *memory; /* also of the device's heap */
+    struct images *images;
+    struct findings *findings;
+    struct race_run *race; /* NULL unless MACHINE_CHECK_RACE is asked for */
+};
+
 struct machine_config {
-    unsigned checks;       /* bits above */
-    unsigned threads;      /* 0 = as many as there are CPUs */
+    const struct machine_space *space; /* borrowed; NULL: the machine is alone */
+    unsigned checks;                   /* bits above */
+    unsigned threads;                  /* 0 = as many as there are CPUs */
     uint64_t instructions; /* budget in lane-instructions of all launches; 0 = 2e9 */
     uint64_t memory;       /* bytes of device memory; 0 = 1 GiB */
     uint64_t seed;         /* poison patterns and schedules */
@@ -44,7 +58,8 @@ struct machine_config {
     size_t max_printf;     /* bytes; 0 = 64 KiB */
 };
 
-/* module is borrowed for the machine's life. -ENOTSUP when it holds instructions that
+/* module is borrowed for the machine's life. In a space, `memory`, `seed` and
+ * `max_findings` are the space's matter. -ENOTSUP when it holds instructions that
  * cannot run: *ret_unsupported (may be NULL) is then an array of {"opcode", "file"?,
  * "line"?, "ptx_line", "count"}, one per spelling, of functions that `entries` reach
  * (NULL-terminated mangled names; NULL = every entry). */
@@ -52,6 +67,10 @@ int machine_new(struct machine **ret, const struct ptx_module *module,
                 const char *const *entries, const struct machine_config *config,
                 json_t **ret_unsupported, struct err *err);
 void machine_free(struct machine *m);
+/* Makes one more entry ready (those that machine_new was not asked for); nothing when it
+ * is. As machine_new; -ENOENT. */
+int machine_prepare(struct machine *m, const char *entry, json_t **ret_unsupported,
+                    struct err *err);
 
 /* Device memory of `bytes` (may be 0), 256-byte aligned; name: what findings call it
  * (copied). *ret_host: its bytes, valid until freed. -ENOMEM over the budget. */

@@ -104,9 +104,9 @@ void findings_launch(struct findings *f, const char *label, const uint32_t block
 static struct finding *finding_known(struct findings *f, const struct finding *as) {
     for (size_t k = 0; k < f->count; k++) {
         struct finding *x = &f->items[k];
-        if (x->code == as->code && x->function == as->function &&
-            x->instruction == as->instruction && x->level == as->level &&
-            x->harmless == as->harmless) {
+        if (x->code == as->code && x->module == as->module &&
+            x->function == as->function && x->instruction == as->instruction &&
+            x->level == as->level && x->harmless == as->harmless) {
             return x;
         }
     }
@@ -354,6 +354,14 @@ static json_t *finding_json(const struct finding *x) {
     json_object_set_new(item, "count", json_integer((json_int_t)x->count));
     add_related(item, x, at);
     return item;
+}
+
+size_t findings_kept(const struct findings *f) {
+    return f->count;
+}
+
+json_t *findings_get(const struct findings *f, size_t number) {
+    return finding_json(&f->items[number]);
 }
 
 json_t *findings_json(const struct findings *f, uint64_t *ret_omitted) {

@@ -43,6 +43,10 @@ void findings_free(struct findings *f);
 void findings_launch(struct findings *f, const char *label, const uint32_t block_dim[3]);
 /* A launch has ended: what was harmless is a warning. */
 void findings_settle(struct findings *f);
+/* Different ones so far, and one of them, numbered from 0 as they came: for who tells of
+ * them while launches go on. New reference. */
+size_t findings_kept(const struct findings *f);
+json_t *findings_get(const struct findings *f, size_t number);
 /* All new references. */
 json_t *findings_json(const struct findings *f, uint64_t *ret_omitted);
 

@@ -9,11 +9,17 @@
 #include <string.h>
 
 #define ALIGNMENT 256u
-#define PADDING 64u /* vector loads may pass the end */
 #define FILL_AT_ONCE ((uint64_t)16 << 20)
 
+static const struct memory_bytes own_bytes;
+
 int memory_init(struct memory *m, uint64_t limit, uint8_t poison, struct err *err) {
-    *m = (struct memory){.next = MEMORY_FIRST, .limit = limit, .poison = poison};
+    *m = (struct memory){.next = MEMORY_FIRST,
+                         .limit = limit,
+                         .heap_limit = MEMORY_MAX_HEAP,
+                         .align = ALIGNMENT,
+                         .bytes = &own_bytes,
+                         .poison = poison};
     m->table = calloc(MEMORY_MAX_ALLOCATIONS, sizeof *m->table);
     if (!m->table) {
         return err_set(err, -ENOMEM, "no memory for the table of allocations");
@@ -25,8 +31,8 @@ int memory_init(struct memory *m, uint64_t limit, uint8_t poison, struct err *er
 static void allocation_drop(struct memory *m, struct allocation *a) {
     if (a->host) {
         m->used -= a->bytes;
+        m->bytes->take_back(m, a);
     }
-    free(a->host);
     free(a->shadow);
     if (a->race) {
         m->race_free(a->race);
@@ -48,11 +54,6 @@ void memory_finish(struct memory *m) {
     pthread_mutex_destroy(&m->lock);
 }
 
-static uint8_t *host_bytes(uint64_t bytes) {
-    uint64_t size = (bytes + PADDING + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
-    return aligned_alloc(ALIGNMENT, size);
-}
-
 static bool is_stopped(const struct memory *m) {
     return m->stop && __atomic_load_n(m->stop, __ATOMIC_RELAXED);
 }
@@ -65,48 +66,91 @@ static void fill(const struct memory *m, uint8_t *to, uint8_t byte, uint64_t byt
     }
 }
 
+static uint8_t *own_lend(struct memory *m, const struct allocation *a) {
+    uint64_t size =
+        (a->bytes + MEMORY_PADDING + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+    uint8_t *host = aligned_alloc(ALIGNMENT, size);
+    if (host) {
+        bool poisoned = (a->flags & MACHINE_UNINITIALIZED) != 0;
+        fill(m, host, poisoned ? m->poison : 0, a->bytes + MEMORY_PADDING);
+    }
+    return host;
+}
+
+static void own_take_back(struct memory *m, const struct allocation *a) {
+    (void)m;
+    free(a->host);
+}
+
+static const struct memory_bytes own_bytes = {own_lend, own_take_back};
+
+/* Zeros that are touched when they are needed, or all initialised. NULL: no room, or none
+ * is wanted. */
+static uint8_t *shadow_new(const struct memory *m, uint64_t bytes, unsigned flags) {
+    uint64_t words = (bytes + 3) / 4 + MEMORY_PADDING;
+    if (flags & MACHINE_UNINITIALIZED) {
+        return calloc(words, 1);
+    }
+    uint8_t *shadow = flags & MACHINE_OUTPUT ? malloc(words) : NULL;
+    if (shadow) {
+        fill(m, shadow, 0x0f, words);
+    }
+    return shadow;
+}
+
+/* Number of allocations that begin at or before address. */
+static uint32_t table_rank(const struct memory *m, uint64_t address) {
+    uint32_t low = 0, high = __atomic_load_n(&m->count, __ATOMIC_ACQUIRE);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->table[middle]->address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* What is behind it moves up: nothing, but of the host's own memory (memory_insert). */
+static void table_add(struct memory *m, struct allocation *a) {
+    uint32_t at = table_rank(m, a->address);
+    memmove(&m->table[at + 1], &m->table[at], (m->count - at) * sizeof *m->table);
+    m->table[at] = a;
+    __atomic_store_n(&m->count, m->count + 1, __ATOMIC_RELEASE);
+}
+
 /* Called with the lock held. */
 static int allocation_new(struct memory *m, const char *name, uint64_t bytes,
                           enum memory_kind kind, unsigned flags,
                           struct allocation **ret) {
-    if (kind == MEMORY_HEAP && bytes > MEMORY_MAX_HEAP - m->heap) {
+    if (kind == MEMORY_HEAP && bytes > m->heap_limit - m->heap) {
         return -ENOMEM;
     }
     if (bytes > m->limit - m->used || m->count == MEMORY_MAX_ALLOCATIONS ||
         m->next + bytes + 2 * MEMORY_GUARD > MEMORY_SHARED) {
         return -ENOMEM;
     }
-    struct allocation *a = calloc(1, sizeof *a);
-    uint8_t *host = host_bytes(bytes);
-    bool poisoned = (flags & MACHINE_UNINITIALIZED) != 0;
-    bool shadowed = poisoned || (flags & MACHINE_OUTPUT) != 0;
-    uint64_t words = (bytes + 3) / 4 + PADDING;
-    uint8_t *shadow = shadowed ? malloc(words) : NULL;
-    if (!a || !host || (shadowed && !shadow)) {
-        free(a);
-        free(host);
-        free(shadow);
-        return -ENOMEM;
-    }
-    fill(m, host, poisoned ? m->poison : 0, bytes + PADDING);
-    if (shadow) {
-        fill(m, shadow, poisoned ? 0 : 0x0f, words);
-    }
+    struct allocation *a = xcalloc(1, sizeof *a);
+    bool shadowed = (flags & (MACHINE_UNINITIALIZED | MACHINE_OUTPUT)) != 0;
     *a = (struct allocation){.address = m->next,
                              .bytes = bytes,
-                             .host = host,
-                             .shadow = shadow,
                              .kind = (uint8_t)kind,
                              .flags = flags,
                              .writable =
                                  !(flags & MACHINE_READ_ONLY) && kind != MEMORY_CONSTANT};
     snprintf(a->name, sizeof a->name, "%s", name);
+    a->shadow = shadow_new(m, bytes, flags);
+    a->host = shadowed && !a->shadow ? NULL : m->bytes->lend(m, a);
+    if (!a->host) {
+        free(a->shadow);
+        free(a);
+        return -ENOMEM;
+    }
     m->used += bytes;
     m->heap += kind == MEMORY_HEAP ? bytes : 0;
-    m->next =
-        (m->next + bytes + MEMORY_GUARD + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
-    m->table[m->count] = a;
-    __atomic_store_n(&m->count, m->count + 1, __ATOMIC_RELEASE);
+    m->next = (m->next + bytes + MEMORY_GUARD + m->align - 1) & ~(m->align - 1);
+    table_add(m, a);
     *ret = a;
     return 0;
 }
@@ -126,6 +170,31 @@ int memory_add(struct memory *m, const char *name, uint64_t bytes, enum memory_k
             (unsigned long long)m->limit);
     }
     return 0;
+}
+
+int memory_insert(struct memory *m, const char *name, uint64_t address, uint64_t bytes,
+                  unsigned flags, uint8_t *host, struct allocation **ret) {
+    pthread_mutex_lock(&m->lock);
+    struct allocation *before, *after;
+    memory_around(m, address, &before, &after);
+    bool taken =
+        (before && !before->freed && address - before->address < before->bytes) ||
+        (after && !after->freed && after->address - address < bytes);
+    int rc = taken ? -EEXIST : m->count == MEMORY_MAX_ALLOCATIONS ? -ENOMEM : 0;
+    if (rc == 0) {
+        struct allocation *a = xcalloc(1, sizeof *a);
+        *a = (struct allocation){.address = address,
+                                 .bytes = bytes,
+                                 .host = host,
+                                 .flags = flags,
+                                 .writable = true};
+        snprintf(a->name, sizeof a->name, "%s", name);
+        m->used += bytes;
+        table_add(m, a);
+        *ret = a;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return rc;
 }
 
 int memory_release(struct memory *m, uint64_t address) {
@@ -157,20 +226,6 @@ void memory_sweep(struct memory *m) {
             allocation_drop(m, m->table[i]);
         }
     }
-}
-
-/* Number of allocations that begin at or before address. */
-static uint32_t table_rank(const struct memory *m, uint64_t address) {
-    uint32_t low = 0, high = __atomic_load_n(&m->count, __ATOMIC_ACQUIRE);
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->table[middle]->address <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
 }
 
 struct allocation *memory_find(const struct memory *m, uint64_t address) {

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct err;
+struct memory;
 
 #define MEMORY_FIRST UINT64_C(0x200000000000)
 #define MEMORY_GUARD (UINT64_C(16) << 20)
@@ -27,7 +28,8 @@ struct err;
 #define MEMORY_CODE UINT64_C(0x700300000000)
 #define MEMORY_CODE_STRIDE 16u
 
-/* What kernels may hold by malloc: CUDA's default of cudaLimitMallocHeapSize. */
+/* What kernels may hold by malloc unless heap_limit says else: CUDA's default of
+ * cudaLimitMallocHeapSize. */
 #define MEMORY_MAX_HEAP (8ull << 20)
 
 enum memory_kind { MEMORY_BUFFER, MEMORY_VARIABLE, MEMORY_CONSTANT, MEMORY_HEAP };
@@ -43,10 +45,22 @@ struct allocation {
     bool freed, writable;
 };
 
+/* Where the bytes of allocations come from. */
+struct memory_bytes {
+    /* At least a->bytes + MEMORY_PADDING of them, aligned to 256, for an allocation whose
+     * address, kind, flags and name are set; filled as it likes. NULL: no room. */
+    uint8_t *(*lend)(struct memory *m, const struct allocation *a);
+    void (*take_back)(struct memory *m, const struct allocation *a);
+};
+#define MEMORY_PADDING 64u /* vector loads may pass the end */
+
 struct memory {
     struct allocation **table;        /* MEMORY_MAX_ALLOCATIONS slots, by address */
     uint32_t count;                   /* atomic: grows after the slot is filled */
     uint64_t next, used, limit, heap; /* heap: bytes that kernels have and did not free */
+    uint64_t heap_limit;
+    uint64_t align;                   /* of addresses: 256 unless set otherwise */
+    const struct memory_bytes *bytes; /* malloc's, zeros or poison, until set otherwise */
     uint8_t poison;
     void (*race_free)(struct race_shadow *); /* frees an allocation's; NULL is fine */
     const int *stop; /* atomic: once not 0, nothing is filled any more; or NULL */
@@ -58,6 +72,10 @@ void memory_finish(struct memory *m);
 /* -ENOMEM over the limit or with too many allocations. */
 int memory_add(struct memory *m, const char *name, uint64_t bytes, enum memory_kind kind,
                unsigned flags, struct allocation **ret, struct err *err);
+/* The caller's bytes, at their address in the device too. -EEXIST where something of the
+ * table is there. Between launches. */
+int memory_insert(struct memory *m, const char *name, uint64_t address, uint64_t bytes,
+                  unsigned flags, uint8_t *host, struct allocation **ret);
 /* By its first address; -EINVAL for another one, -EALREADY when it was freed. */
 int memory_release(struct memory *m, uint64_t address);
 void memory_sweep(struct memory *m); /* between launches: bytes of what kernels freed */

@@ -1,0 +1,163 @@
+#include "gpu/device/module.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define DEFAULT_SHARED (48 << 10)
+#define MAX_PRINTED ((size_t)64 << 20)
+
+/* ---- kernels ---- */
+
+/* Shared memory that is the function's own or the module's. */
+static uint64_t static_shared(const struct ptx_module *ptx, uint32_t function) {
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < ptx->variable_count; k++) {
+        const struct ptx_variable *v = &ptx->variables[k];
+        bool its = v->function < 0 || v->function == (int32_t)function;
+        if (v->space == PTX_SHARED && v->used && !v->is_extern && its) {
+            uint64_t align = v->align ? v->align : 1;
+            bytes = (bytes + align - 1) / align * align + v->size;
+        }
+    }
+    return bytes;
+}
+
+static int threads_of(const uint32_t v[3]) {
+    return v[0] ? (int)(v[0] * (v[1] ? v[1] : 1) * (v[2] ? v[2] : 1)) : 1024;
+}
+
+static void kernels_find(struct module *m) {
+    m->kernels = xcalloc(m->ptx->function_count + 1u, sizeof *m->kernels);
+    for (uint32_t n = 0; n < m->ptx->function_count; n++) {
+        const struct ptx_function *f = &m->ptx->functions[n];
+        struct kernel *k = &m->kernels[n];
+        if (!f->is_entry || f->is_declaration) {
+            continue;
+        }
+        k->module = m;
+        k->entry = f;
+        k->static_shared = static_shared(m->ptx, n);
+        k->max_threads = threads_of(f->reqntid[0] ? f->reqntid : f->maxntid);
+        k->max_dynamic = k->static_shared < DEFAULT_SHARED
+                             ? DEFAULT_SHARED - (int)k->static_shared
+                             : 0;
+    }
+}
+
+struct kernel *module_kernel(struct module *m, const char *name) {
+    for (uint32_t n = 0; n < m->ptx->function_count; n++) {
+        if (m->kernels[n].entry && strcmp(m->kernels[n].entry->name, name) == 0) {
+            return &m->kernels[n];
+        }
+    }
+    return NULL;
+}
+
+int kernel_prepare(struct kernel *k, json_t **ret_unsupported, struct err *err) {
+    int rc = k->ready ? 0
+                      : machine_prepare(k->module->machine, k->entry->name,
+                                        ret_unsupported, err);
+    k->ready = rc == 0;
+    return rc;
+}
+
+void *kernel_pack(const struct kernel *k, void *const *params) {
+    uint8_t *block = xcalloc(1, k->entry->param_bytes + 16);
+    for (uint32_t n = 0; n < k->entry->param_count; n++) {
+        const struct ptx_variable *v = &k->module->ptx->variables[k->entry->params[n]];
+        memcpy(block + v->offset, params[n], v->size);
+    }
+    return block;
+}
+
+enum machine_end kernel_launch(struct kernel *k, const struct launch_shape *shape,
+                               const void *params, struct err *err) {
+    struct machine_launch launch = {.entry = k->entry->name,
+                                    .dynamic_shared = shape->shared_bytes,
+                                    .cooperative = shape->cooperative,
+                                    .params = params,
+                                    .param_bytes = k->entry->param_bytes};
+    memcpy(launch.grid, shape->grid, sizeof launch.grid);
+    memcpy(launch.block, shape->block, sizeof launch.block);
+    memcpy(launch.cluster, shape->cluster, sizeof launch.cluster);
+    return machine_launch(k->module->machine, &launch, err);
+}
+
+/* ---- variables ---- */
+
+/* A variable that no kernel uses has memory all the same; zeros, because the reader of
+ * PTX drops its first value. */
+static struct allocation *extra_find(struct module *m, uint32_t index) {
+    const struct ptx_variable *v = &m->ptx->variables[index];
+    if (!m->extras) {
+        m->extras = xcalloc(m->ptx->variable_count + 1u, sizeof *m->extras);
+    }
+    if (!m->extras[index] && v->size) {
+        (void)memory_add(&m->device->memory, v->name, v->size, MEMORY_VARIABLE, 0,
+                         &m->extras[index], NULL);
+    }
+    return m->extras[index];
+}
+
+struct allocation *module_variable(struct module *m, const char *name) {
+    uint64_t address, bytes;
+    void *host;
+    if (machine_global(m->machine, name, &address, &bytes, &host) == 0) {
+        return memory_find(&m->device->memory, address);
+    }
+    for (uint32_t k = 0; k < m->ptx->variable_count; k++) {
+        const struct ptx_variable *v = &m->ptx->variables[k];
+        if (v->function < 0 && (v->space == PTX_GLOBAL || v->space == PTX_CONST) &&
+            strcmp(v->name, name) == 0) {
+            return extra_find(m, k);
+        }
+    }
+    return NULL;
+}
+
+/* ---- life ---- */
+
+int module_new(struct module **ret, struct device *d, const char *text, size_t len,
+               struct err *err) {
+    static const char *const none[] = {NULL};
+    struct ptx_module *ptx = NULL;
+    int rc = ptx_module_read(&ptx, text, len, err);
+    if (rc) {
+        return rc;
+    }
+    const struct machine_config config = {.space = &d->space,
+                                          .checks = d->settings.checks,
+                                          .threads = d->settings.threads,
+                                          .instructions = d->settings.instructions,
+                                          .max_printf = MAX_PRINTED};
+    struct machine *machine = NULL;
+    rc = machine_new(&machine, ptx, none, &config, NULL, err);
+    if (rc) {
+        ptx_module_free(ptx);
+        return rc;
+    }
+    struct module *m = xcalloc(1, sizeof *m);
+    *m = (struct module){.device = d, .ptx = ptx, .machine = machine};
+    kernels_find(m);
+    *ret = m;
+    return 0;
+}
+
+void module_free(struct module *m) {
+    if (!m) {
+        return;
+    }
+    for (uint32_t k = 0; m->extras && k < m->ptx->variable_count; k++) {
+        if (m->extras[k]) {
+            (void)memory_release(&m->device->memory, m->extras[k]->address);
+        }
+    }
+    machine_free(m->machine);
+    ptx_module_free(m->ptx);
+    free(m->extras);
+    free(m->kernels);
+    free(m);
+}

@@ -1,0 +1,44 @@
+#pragma once
+/* module: a PTX text that was loaded into a device, its kernels and variables. */
+#include "gpu/device/device.h"
+
+struct kernel {
+    struct module *module;
+    const struct ptx_function *entry;
+    uint64_t static_shared;
+    int max_threads;
+    int max_dynamic; /* bytes of dynamic shared memory that a launch may ask for */
+    bool ready;      /* its steps are made */
+};
+
+struct module {
+    struct device *device;
+    struct ptx_module *ptx;
+    struct machine *machine;
+    struct kernel *kernels;     /* by function; entry NULL: none */
+    struct allocation **extras; /* by variable: of those that no kernel uses; or NULL */
+    size_t printed;             /* bytes of what it printed that were taken */
+};
+
+/* -EINVAL: no PTX, -ENOTSUP: words that cannot be read; err says which. The queue's
+ * turn. */
+int module_new(struct module **ret, struct device *d, const char *text, size_t len,
+               struct err *err);
+void module_free(struct module *m);
+struct kernel *module_kernel(struct module *m, const char *name); /* NULL: none */
+/* Makes its steps, once. -ENOTSUP and what cannot run, as machine_new has it. The queue's
+ * turn. */
+int kernel_prepare(struct kernel *k, json_t **ret_unsupported, struct err *err);
+/* Of a __device__, __constant__ or __managed__ variable, used or not; NULL: none. The
+ * queue's turn. */
+struct allocation *module_variable(struct module *m, const char *name);
+
+struct launch_shape {
+    uint32_t grid[3], block[3], cluster[3], shared_bytes;
+    bool cooperative;
+};
+/* Parameters from an array of pointers; to be freed. */
+void *kernel_pack(const struct kernel *k, void *const *params);
+/* Carries it out. The queue's turn. */
+enum machine_end kernel_launch(struct kernel *k, const struct launch_shape *shape,
+                               const void *params, struct err *err);

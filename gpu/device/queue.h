@@ -1,0 +1,49 @@
+#pragma once
+/* queue: what was asked of the device, carried out in the order in which it was asked.
+ *
+ * All streams share it, which is a legal schedule of independent streams. A thread of its
+ * own carries out what nobody waits for; who waits carries out the rest itself, so that a
+ * program that asks and waits pays for no change of threads. One operation runs at a
+ * time, without the lock. The first error stays: what comes behind it is dropped. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct op {
+    struct op *next;
+    uint64_t number;         /* rises with every operation */
+    int (*run)(struct op *); /* a code; 0 is success */
+    void (*free)(struct op *);
+    struct op *(*copy)(struct op *); /* for graphs; NULL: cannot stand in one */
+};
+
+struct queue {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread, runner;       /* runner: who runs an operation, while busy */
+    bool started, quit, busy, idle; /* idle: the thread sleeps */
+    unsigned waiting;               /* threads of the program in queue_wait */
+    struct op *head, **tail;
+    uint64_t submitted, done; /* numbers */
+    int error;                /* stays */
+};
+
+void queue_init(struct queue *q);
+/* What was not begun is dropped; an operation that runs is waited for. */
+void queue_finish(struct queue *q);
+/* Takes op over and numbers it. */
+uint64_t queue_add(struct queue *q, struct op *op);
+bool queue_is_done(struct queue *q, uint64_t number);
+/* Waits until `number` is done, for ever if need be; the queue's error. */
+int queue_wait(struct queue *q, uint64_t number);
+/* Runs fn when everything before it is done, and waits; its code, or the queue's error.
+ */
+int queue_do(struct queue *q, int (*fn)(void *), void *of);
+int queue_wait_all(struct queue *q);
+/* Is this thread inside an operation (a callback)? It must not wait then. */
+bool queue_is_inside(struct queue *q);
+/* Could a thread of the program still change what the running operation looks at? */
+bool queue_host_runs(struct queue *q);
+int queue_error(struct queue *q);
+void queue_fail(struct queue *q, int code);
+void queue_forgive(struct queue *q); /* no error any more */

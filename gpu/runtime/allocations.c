@@ -1,0 +1,247 @@
+/* allocations: cudaMalloc and its like, and what frees them. */
+#include "base/mem.h"
+#include "gpu/runtime/api.h"
+#include "gpu/runtime/leaks.h"
+#include "gpu/runtime/report.h"
+#include "gpu/runtime/runtime.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PITCH 512u
+
+/* ---- making ---- */
+
+static cudart_error allocate(void **ret, const char *name, size_t bytes, unsigned flags) {
+    NEED(ret);
+    if (bytes == 0) {
+        *ret = NULL;
+        return CUDART_SUCCESS;
+    }
+    struct allocation *a =
+        device_memory_new(&runtime.device, name, bytes, flags | DEVICE_ASKED);
+    if (!a) {
+        return explain(CUDART_OUT_OF_MEMORY,
+                       "%zu bytes beside the %llu in use: the device has %llu", bytes,
+                       (unsigned long long)runtime.device.memory.used,
+                       (unsigned long long)runtime.device.memory.limit);
+    }
+    allocation_note(a);
+    *ret = (void *)(uintptr_t)a->address;
+    return CUDART_SUCCESS;
+}
+
+static unsigned device_flags(void) {
+    return runtime.device.settings.checks & MACHINE_CHECK_INITIALIZED
+               ? MACHINE_UNINITIALIZED
+               : 0;
+}
+
+static cudart_error allocate_device(void **ret, size_t bytes) {
+    return allocate(ret, "device memory", bytes, device_flags());
+}
+
+static cudart_error allocate_pinned(void **ret, size_t bytes) {
+    return allocate(ret, "pinned host memory", bytes, DEVICE_MAPPED | DEVICE_PINNED);
+}
+
+static cudart_error allocate_pitched(void **ret, size_t *ret_pitch, size_t width,
+                                     size_t height, size_t depth) {
+    NEED(ret_pitch);
+    size_t pitch = (width + PITCH - 1) / PITCH * PITCH, rows = height * depth;
+    if (pitch < width || (rows && pitch > SIZE_MAX / rows)) {
+        return explain(CUDART_OUT_OF_MEMORY, "the size of the allocation overflows");
+    }
+    *ret_pitch = pitch;
+    return allocate_device(ret, pitch * rows);
+}
+
+EXPORT cudart_error cudaMalloc(void **ret, size_t bytes) {
+    RETURN(allocate_device(ret, bytes));
+}
+EXPORT cudart_error cudaMallocManaged(void **ret, size_t bytes, unsigned flags) {
+    (void)flags;
+    RETURN(bytes == 0
+               ? explain(CUDART_INVALID_VALUE, "0 bytes of managed memory")
+               : allocate(ret, "managed memory", bytes, DEVICE_MAPPED | DEVICE_MANAGED));
+}
+EXPORT cudart_error cudaMallocHost(void **ret, size_t bytes) {
+    RETURN(allocate_pinned(ret, bytes));
+}
+EXPORT cudart_error cudaHostAlloc(void **ret, size_t bytes, unsigned flags) {
+    (void)flags;
+    RETURN(allocate_pinned(ret, bytes));
+}
+EXPORT cudart_error cudaMallocPitch(void **ret, size_t *ret_pitch, size_t width,
+                                    size_t height) {
+    RETURN(allocate_pitched(ret, ret_pitch, width, height, 1));
+}
+EXPORT cudart_error cudaMalloc3D(struct cudart_pitched *ret,
+                                 struct cudart_extent extent) {
+    void *address = NULL;
+    size_t pitch = 0;
+    cudart_error code =
+        allocate_pitched(&address, &pitch, extent.width, extent.height, extent.depth);
+    if (!code) {
+        *ret = (struct cudart_pitched){address, pitch, extent.width, extent.height};
+    }
+    RETURN(code);
+}
+EXPORT cudart_error cudaMallocAsync(void **ret, size_t bytes, struct stream *s) {
+    (void)s; /* addresses are never used twice, so there is nothing to wait for */
+    RETURN(allocate_device(ret, bytes));
+}
+
+/* ---- freeing ---- */
+
+struct freeing {
+    uint64_t address;
+    unsigned kinds; /* flags, one of which it must have; 0: of the device alone */
+    const char *function;
+};
+
+static cudart_error tell_wrong(const struct freeing *f, const char *what) {
+    struct host_site site;
+    host_site_take(&site);
+    report_finding("invalid_free", &site, "%s(0x%llx): %s", f->function,
+                   (unsigned long long)f->address, what);
+    return explain(CUDART_INVALID_VALUE, "%s", what);
+}
+
+static cudart_error check_free(const struct freeing *f) {
+    const struct allocation *a = memory_find(&runtime.device.memory, f->address);
+    const unsigned pinned = DEVICE_PINNED | DEVICE_REGISTERED;
+    if (!a || !(a->flags & DEVICE_ASKED)) {
+        return tell_wrong(f, "this pointer is not one that the runtime gave out");
+    }
+    if (a->address != f->address) {
+        return tell_wrong(f, "this pointer lies inside an allocation, not at its start");
+    }
+    if (a->freed) {
+        return tell_wrong(f, "this allocation has been freed before");
+    }
+    if (f->kinds ? !(a->flags & f->kinds) : (a->flags & pinned) != 0) {
+        return tell_wrong(f, f->kinds
+                                 ? "this is no pinned host memory: cudaFree frees it"
+                                 : "this is pinned host memory: cudaFreeHost frees it");
+    }
+    return CUDART_SUCCESS;
+}
+
+static int free_run(void *of) {
+    struct freeing *f = of;
+    return device_memory_free(&runtime.device, f->address) ? CUDART_INVALID_VALUE
+                                                           : CUDART_SUCCESS;
+}
+
+/* Waits for all that was asked before, as CUDA does. */
+static cudart_error release(struct freeing f) {
+    if (f.address == 0) {
+        return queue_wait_all(&runtime.device.queue);
+    }
+    pthread_mutex_lock(&runtime.device.memory.lock);
+    cudart_error code = check_free(&f);
+    pthread_mutex_unlock(&runtime.device.memory.lock);
+    return code ? code : queue_do(&runtime.device.queue, free_run, &f);
+}
+
+EXPORT cudart_error cudaFree(void *address) {
+    RETURN(release((struct freeing){(uintptr_t)address, 0, __func__}));
+}
+EXPORT cudart_error cudaFreeHost(void *address) {
+    RETURN(release((struct freeing){(uintptr_t)address, DEVICE_PINNED, __func__}));
+}
+EXPORT cudart_error cudaFreeAsync(void *address, struct stream *s) {
+    (void)s;
+    RETURN(release((struct freeing){(uintptr_t)address, 0, __func__}));
+}
+
+/* ---- the host's own memory ---- */
+
+struct registering {
+    void *host;
+    size_t bytes;
+};
+
+static int register_run(void *of) {
+    const struct registering *r = of;
+    struct allocation *a = device_memory_register(&runtime.device, r->host, r->bytes);
+    if (a) {
+        a->flags |= DEVICE_ASKED;
+    }
+    return a ? CUDART_SUCCESS : CUDART_ALREADY_REGISTERED;
+}
+
+EXPORT cudart_error cudaHostRegister(void *host, size_t bytes, unsigned flags) {
+    (void)flags;
+    struct registering r = {host, bytes};
+    RETURN(host && bytes ? queue_do(&runtime.device.queue, register_run, &r)
+                         : CUDART_INVALID_VALUE);
+}
+EXPORT cudart_error cudaHostUnregister(void *host) {
+    RETURN(release((struct freeing){(uintptr_t)host, DEVICE_REGISTERED, __func__}));
+}
+
+/* ---- what an address is ---- */
+
+static struct allocation *holder_of(const void *address) {
+    pthread_mutex_lock(&runtime.device.memory.lock);
+    struct allocation *a = memory_find(&runtime.device.memory, (uintptr_t)address);
+    pthread_mutex_unlock(&runtime.device.memory.lock);
+    return a && !a->freed ? a : NULL;
+}
+
+EXPORT cudart_error cudaHostGetDevicePointer(void **ret, void *host, unsigned flags) {
+    (void)flags;
+    const struct allocation *a = holder_of(host);
+    if (a && a->flags & DEVICE_MAPPED) {
+        *ret = host;
+        RETURN(CUDART_SUCCESS);
+    }
+    RETURN(explain(CUDART_INVALID_VALUE,
+                   "the pointer is no pinned or registered host memory"));
+}
+
+EXPORT cudart_error cudaHostGetFlags(unsigned *ret, void *host) {
+    const struct allocation *a = holder_of(host);
+    *ret = 2; /* mapped */
+    RETURN(a && a->flags & DEVICE_MAPPED ? CUDART_SUCCESS : CUDART_INVALID_VALUE);
+}
+
+EXPORT cudart_error cudaPointerGetAttributes(struct cudart_pointer_attributes *ret,
+                                             const void *address) {
+    const struct allocation *a = holder_of(address);
+    void *same = (void *)(uintptr_t)address;
+    *ret = (struct cudart_pointer_attributes){.device = a ? 0 : -2, .host_pointer = same};
+    if (a) {
+        bool mapped = a->flags & DEVICE_MAPPED;
+        ret->type = a->flags & DEVICE_MANAGED ? 3 : mapped ? 1 : 2;
+        ret->device_pointer = same;
+        ret->host_pointer = mapped ? same : NULL;
+    }
+    RETURN(CUDART_SUCCESS);
+}
+
+EXPORT cudart_error cudaMemGetInfo(size_t *ret_free, size_t *ret_total) {
+    const struct memory *m = &runtime.device.memory;
+    *ret_total = m->limit;
+    *ret_free = m->limit - m->used;
+    RETURN(CUDART_SUCCESS);
+}
+
+/* Hints about managed memory: the host and the device see it alike. */
+EXPORT cudart_error cudaMemPrefetchAsync(const void *address, size_t bytes,
+                                         uint64_t location, unsigned flags,
+                                         struct stream *s) {
+    (void)bytes, (void)location, (void)flags, (void)s;
+    RETURN(holder_of(address)
+               ? CUDART_SUCCESS
+               : explain(CUDART_INVALID_VALUE, "the pointer is no managed memory"));
+}
+EXPORT cudart_error cudaMemAdvise(const void *address, size_t bytes, int advice,
+                                  uint64_t location) {
+    (void)bytes, (void)advice, (void)location;
+    RETURN(holder_of(address)
+               ? CUDART_SUCCESS
+               : explain(CUDART_INVALID_VALUE, "the pointer is no managed memory"));
+}

@@ -1,0 +1,195 @@
+#pragma once
+/* api: the functions of CUDA 13's runtime that the library exports, each with the meaning
+ * that NVIDIA's documentation gives it. What is not here is exported by nobody, so a
+ * program's undefined names say beforehand what it lacks. */
+#include "gpu/runtime/cuda_types.h"
+#include "gpu/runtime/runtime.h"
+
+/* ---- what the constructors of nvcc call: registration.c ---- */
+
+EXPORT void **__cudaRegisterFatBinary(void *wrapper);
+EXPORT void __cudaRegisterFatBinaryEnd(void **handle);
+EXPORT void __cudaUnregisterFatBinary(void **handle);
+EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *device,
+                                   const char *name, int thread_limit, void *tid,
+                                   void *bid, void *block, void *grid, int *warp);
+EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name,
+                              int is_extern, size_t bytes, int constant, int global);
+EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device,
+                                     const char *name, int is_extern, size_t bytes,
+                                     int constant, int global);
+EXPORT char __cudaInitModule(void **handle);
+EXPORT cudart_error __cudaGetKernel(void **ret, const void *host);
+
+/* ---- launches: launches.c ---- */
+
+EXPORT unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block,
+                                            size_t shared, struct stream *stream);
+EXPORT cudart_error __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block,
+                                               size_t *shared, void *stream);
+EXPORT cudart_error __cudaLaunchKernel(const void *kernel, struct dim3 grid,
+                                       struct dim3 block, void **params, size_t shared,
+                                       struct stream *stream);
+EXPORT cudart_error cudaLaunchKernel(const void *kernel, struct dim3 grid,
+                                     struct dim3 block, void **params, size_t shared,
+                                     struct stream *stream);
+EXPORT cudart_error cudaLaunchCooperativeKernel(const void *kernel, struct dim3 grid,
+                                                struct dim3 block, void **params,
+                                                size_t shared, struct stream *stream);
+EXPORT cudart_error cudaLaunchKernelExC(const struct cudart_launch_config *c,
+                                        const void *kernel, void **params);
+
+/* ---- errors: api_errors.c ---- */
+
+EXPORT const char *cudaGetErrorName(cudart_error code);
+EXPORT const char *cudaGetErrorString(cudart_error code);
+EXPORT cudart_error cudaGetLastError(void);
+EXPORT cudart_error cudaPeekAtLastError(void);
+
+/* ---- memory: allocations.c ---- */
+
+EXPORT cudart_error cudaMalloc(void **ret, size_t bytes);
+EXPORT cudart_error cudaMallocManaged(void **ret, size_t bytes, unsigned flags);
+EXPORT cudart_error cudaMallocHost(void **ret, size_t bytes);
+EXPORT cudart_error cudaHostAlloc(void **ret, size_t bytes, unsigned flags);
+EXPORT cudart_error cudaMallocPitch(void **ret, size_t *ret_pitch, size_t width,
+                                    size_t height);
+EXPORT cudart_error cudaMalloc3D(struct cudart_pitched *ret, struct cudart_extent extent);
+EXPORT cudart_error cudaMallocAsync(void **ret, size_t bytes, struct stream *s);
+EXPORT cudart_error cudaFree(void *address);
+EXPORT cudart_error cudaFreeHost(void *address);
+EXPORT cudart_error cudaFreeAsync(void *address, struct stream *s);
+EXPORT cudart_error cudaHostRegister(void *host, size_t bytes, unsigned flags);
+EXPORT cudart_error cudaHostUnregister(void *host);
+EXPORT cudart_error cudaHostGetDevicePointer(void **ret, void *host, unsigned flags);
+EXPORT cudart_error cudaHostGetFlags(unsigned *ret, void *host);
+EXPORT cudart_error cudaPointerGetAttributes(struct cudart_pointer_attributes *ret,
+                                             const void *address);
+EXPORT cudart_error cudaMemGetInfo(size_t *ret_free, size_t *ret_total);
+EXPORT cudart_error cudaMemPrefetchAsync(const void *address, size_t bytes,
+                                         uint64_t location, unsigned flags,
+                                         struct stream *s);
+EXPORT cudart_error cudaMemAdvise(const void *address, size_t bytes, int advice,
+                                  uint64_t location);
+
+/* ---- copies, fills, symbols: transfers.c ---- */
+
+EXPORT cudart_error cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
+EXPORT cudart_error cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind,
+                                    struct stream *s);
+EXPORT cudart_error cudaMemcpy2D(void *to, size_t to_pitch, const void *from,
+                                 size_t from_pitch, size_t width, size_t height,
+                                 int kind);
+EXPORT cudart_error cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+                                      size_t from_pitch, size_t width, size_t height,
+                                      int kind, struct stream *s);
+EXPORT cudart_error cudaMemcpyPeer(void *to, int to_device, const void *from,
+                                   int from_device, size_t bytes);
+EXPORT cudart_error cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
+                                        int from_device, size_t bytes, struct stream *s);
+EXPORT cudart_error cudaMemset(void *to, int value, size_t bytes);
+EXPORT cudart_error cudaMemsetAsync(void *to, int value, size_t bytes, struct stream *s);
+EXPORT cudart_error cudaMemset2D(void *to, size_t pitch, int value, size_t width,
+                                 size_t height);
+EXPORT cudart_error cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width,
+                                      size_t height, struct stream *s);
+EXPORT cudart_error cudaMemset3D(struct cudart_pitched to, int value,
+                                 struct cudart_extent extent);
+EXPORT cudart_error cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
+                                       size_t offset, int kind);
+EXPORT cudart_error cudaMemcpyToSymbolAsync(const void *symbol, const void *from,
+                                            size_t bytes, size_t offset, int kind,
+                                            struct stream *s);
+EXPORT cudart_error cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes,
+                                         size_t offset, int kind);
+EXPORT cudart_error cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes,
+                                              size_t offset, int kind, struct stream *s);
+EXPORT cudart_error cudaGetSymbolAddress(void **ret, const void *symbol);
+EXPORT cudart_error cudaGetSymbolSize(size_t *ret, const void *symbol);
+
+/* ---- streams, events, host functions: streams.c ---- */
+
+EXPORT cudart_error cudaStreamCreate(struct stream **ret);
+EXPORT cudart_error cudaStreamCreateWithFlags(struct stream **ret, unsigned flags);
+EXPORT cudart_error cudaStreamCreateWithPriority(struct stream **ret, unsigned flags,
+                                                 int priority);
+EXPORT cudart_error cudaStreamDestroy(struct stream *s);
+EXPORT cudart_error cudaStreamSynchronize(struct stream *s);
+EXPORT cudart_error cudaStreamQuery(struct stream *s);
+EXPORT cudart_error cudaStreamGetPriority(struct stream *s, int *ret);
+EXPORT cudart_error cudaStreamGetFlags(struct stream *s, unsigned *ret);
+EXPORT cudart_error cudaStreamGetId(struct stream *s, unsigned long long *ret);
+EXPORT cudart_error cudaStreamGetDevice(struct stream *s, int *ret);
+EXPORT cudart_error cudaDeviceSynchronize(void);
+EXPORT cudart_error cudaDeviceGetStreamPriorityRange(int *ret_least, int *ret_greatest);
+EXPORT cudart_error cudaStreamSetAttribute(struct stream *s, int attribute,
+                                           const void *value);
+EXPORT cudart_error cudaStreamAttachMemAsync(struct stream *s, void *address,
+                                             size_t bytes, unsigned flags);
+EXPORT cudart_error cudaLaunchHostFunc(struct stream *s, void (*function)(void *),
+                                       void *data);
+EXPORT cudart_error cudaStreamAddCallback(struct stream *s,
+                                          void (*callback)(struct stream *, cudart_error,
+                                                           void *),
+                                          void *data, unsigned flags);
+EXPORT cudart_error cudaEventCreate(struct event **ret);
+EXPORT cudart_error cudaEventCreateWithFlags(struct event **ret, unsigned flags);
+EXPORT cudart_error cudaEventDestroy(struct event *e);
+EXPORT cudart_error cudaEventRecord(struct event *e, struct stream *s);
+EXPORT cudart_error cudaEventRecordWithFlags(struct event *e, struct stream *s,
+                                             unsigned flags);
+EXPORT cudart_error cudaEventSynchronize(struct event *e);
+EXPORT cudart_error cudaEventQuery(struct event *e);
+EXPORT cudart_error cudaEventElapsedTime(float *ret_ms, struct event *from,
+                                         struct event *to);
+EXPORT cudart_error cudaStreamWaitEvent(struct stream *s, struct event *handle,
+                                        unsigned flags);
+
+/* ---- the device: devices.c ---- */
+
+EXPORT cudart_error cudaGetDeviceCount(int *ret);
+EXPORT cudart_error cudaGetDevice(int *ret);
+EXPORT cudart_error cudaSetDevice(int device);
+EXPORT cudart_error cudaInitDevice(int device, unsigned device_flags, unsigned flags);
+EXPORT cudart_error cudaSetValidDevices(int *devices, int count);
+EXPORT cudart_error cudaChooseDevice(int *ret, const struct cudart_device_prop *wanted);
+EXPORT cudart_error cudaDriverGetVersion(int *ret);
+EXPORT cudart_error cudaRuntimeGetVersion(int *ret);
+EXPORT cudart_error cudaDeviceGetPCIBusId(char *ret, int room, int device);
+EXPORT cudart_error cudaDeviceGetByPCIBusId(int *ret, const char *id);
+EXPORT cudart_error cudaGetDeviceProperties(struct cudart_device_prop *ret, int device);
+EXPORT cudart_error cudaDeviceGetAttribute(int *ret, int attribute, int device);
+EXPORT cudart_error cudaDeviceSetLimit(int limit, size_t value);
+EXPORT cudart_error cudaDeviceGetLimit(size_t *ret, int limit);
+EXPORT cudart_error cudaSetDeviceFlags(unsigned flags);
+EXPORT cudart_error cudaGetDeviceFlags(unsigned *ret);
+EXPORT cudart_error cudaDeviceSetCacheConfig(int config);
+EXPORT cudart_error cudaDeviceGetCacheConfig(int *ret);
+EXPORT cudart_error cudaCtxResetPersistingL2Cache(void);
+EXPORT cudart_error cudaProfilerStart(void);
+EXPORT cudart_error cudaProfilerStop(void);
+EXPORT cudart_error cudaDeviceCanAccessPeer(int *ret, int device, int peer);
+EXPORT cudart_error cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+EXPORT cudart_error cudaDeviceDisablePeerAccess(int peer);
+EXPORT cudart_error cudaDeviceGetP2PAttribute(int *ret, int attribute, int from, int to);
+
+/* ---- kernels, occupancy: functions.c ---- */
+
+EXPORT cudart_error cudaFuncGetAttributes(struct cudart_function_attributes *ret,
+                                          const void *function);
+EXPORT cudart_error cudaFuncSetAttribute(const void *function, int attribute, int value);
+EXPORT cudart_error cudaFuncSetCacheConfig(const void *function, int config);
+EXPORT cudart_error cudaFuncGetName(const char **ret, const void *function);
+EXPORT cudart_error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *ret,
+                                                                  const void *function,
+                                                                  int threads,
+                                                                  size_t dynamic);
+EXPORT cudart_error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *ret, const void *function, int threads, size_t dynamic, unsigned flags);
+EXPORT cudart_error cudaOccupancyAvailableDynamicSMemPerBlock(size_t *ret,
+                                                              const void *function,
+                                                              int blocks, int threads);
+EXPORT cudart_error cudaOccupancyMaxPotentialClusterSize(
+    int *ret, const void *function, const struct cudart_launch_config *c);
+EXPORT cudart_error cudaOccupancyMaxActiveClusters(int *ret, const void *function,
+                                                   const struct cudart_launch_config *c);

@@ -1,0 +1,123 @@
+#include "gpu/runtime/api_errors.h"
+
+#include "gpu/runtime/api.h"
+#include "gpu/runtime/report.h"
+#include "gpu/runtime/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct runtime_error {
+    const char *name, *words;
+    cudart_error code;
+};
+#include "gpu/runtime/errors_table.h"
+
+#define KEPT_MAX 200
+
+static struct {
+    pthread_mutex_t lock;
+    struct failure {
+        const char *function;
+        cudart_error code;
+        struct host_site site;
+        uint64_t count;
+        bool looked_at;
+        char why[256];
+    } items[KEPT_MAX];
+    unsigned count;
+} failures = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread struct failure *latest;
+
+/* ---- words ---- */
+
+static const struct runtime_error *error_find(cudart_error code) {
+    const struct runtime_error *e = runtime_errors;
+    while (e->name && e->code != code) {
+        e++;
+    }
+    return e->name ? e : NULL;
+}
+
+const char *api_error_name(cudart_error code) {
+    const struct runtime_error *e = error_find(code);
+    return e ? e->name : "cudaErrorUnknown";
+}
+
+const char *api_error_words(cudart_error code) {
+    const struct runtime_error *e = error_find(code);
+    return e && *e->words ? e->words : e ? e->name : "unrecognized error code";
+}
+
+EXPORT const char *cudaGetErrorName(cudart_error code) {
+    const struct runtime_error *e = error_find(code);
+    return e ? e->name : "unrecognized error code";
+}
+
+EXPORT const char *cudaGetErrorString(cudart_error code) {
+    return api_error_words(code);
+}
+
+/* ---- what failed ---- */
+
+static bool same_site(const struct host_site *a, const struct host_site *b) {
+    return a->count == b->count &&
+           memcmp(a->frames, b->frames, a->count * sizeof *a->frames) == 0;
+}
+
+static void failure_tell(const struct failure *f, uint64_t id) {
+    json_t *event = report_event("api_error", id, &f->site);
+    json_object_set_new(event, "function", json_string(f->function));
+    json_object_set_new(event, "error", json_string(api_error_name(f->code)));
+    json_object_set_new(event, "code", json_integer(f->code));
+    json_object_set_new(event, "count", json_integer((json_int_t)f->count));
+    json_object_set_new(event, "looked_at", json_boolean(f->looked_at));
+    if (f->why[0]) {
+        json_object_set_new(event, "message", json_clean_z(f->why));
+    }
+    report_line(event);
+}
+
+void api_error_note(const char *function, cudart_error code, const char *why) {
+    struct host_site site;
+    host_site_take(&site);
+    pthread_mutex_lock(&failures.lock);
+    struct failure *f = failures.items, *end = f + failures.count;
+    while (f < end &&
+           (f->function != function || f->code != code || !same_site(&f->site, &site))) {
+        f++;
+    }
+    if (f < end) {
+        f->count++;
+        latest = f;
+    } else if (failures.count < KEPT_MAX) {
+        *f = (struct failure){function, code, site, 1, false, ""};
+        (void)snprintf(f->why, sizeof f->why, "%s", why);
+        latest = f;
+        failure_tell(f, ++failures.count);
+    }
+    pthread_mutex_unlock(&failures.lock);
+}
+
+void api_error_looked_at(void) {
+    pthread_mutex_lock(&failures.lock);
+    if (latest) {
+        latest->looked_at = true;
+    }
+    pthread_mutex_unlock(&failures.lock);
+}
+
+void api_errors_tell(void) {
+    pthread_mutex_lock(&failures.lock);
+    for (unsigned k = 0; k < failures.count; k++) {
+        const struct failure *f = &failures.items[k];
+        failure_tell(f, k + 1u);
+        if (!report_has_reader()) {
+            (void)fprintf(stderr, "libcudart: %s failed %llu times: %s%s%s\n",
+                          f->function, (unsigned long long)f->count,
+                          api_error_name(f->code), f->why[0] ? ": " : "", f->why);
+        }
+    }
+    pthread_mutex_unlock(&failures.lock);
+}

@@ -1,0 +1,56 @@
+#include "gpu/runtime/host_site.h"
+
+#include "gpu/runtime/run_report.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unwind.h>
+
+static const void *own_base(void) {
+    static const void *base;
+    Dl_info info;
+    if (!base && dladdr((const void *)(uintptr_t)own_base, &info)) {
+        base = info.dli_fbase;
+    }
+    return base;
+}
+
+static _Unwind_Reason_Code frame_take(struct _Unwind_Context *context, void *to) {
+    struct host_site *s = to;
+    void *address = (void *)_Unwind_GetIP(context);
+    Dl_info info;
+    if (!address || !dladdr(address, &info)) {
+        return _URC_END_OF_STACK;
+    }
+    if (info.dli_fbase != own_base()) {
+        s->frames[s->count++] = address;
+    }
+    return s->count == ARRAY_LEN(s->frames) ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+void host_site_take(struct host_site *ret) {
+    ret->count = 0;
+    (void)_Unwind_Backtrace(frame_take, ret);
+}
+
+struct host_site host_site_of(void *return_address) {
+    return (struct host_site){1, {return_address}};
+}
+
+json_t *host_site_json(const struct host_site *s) {
+    json_t *list = json_array();
+    for (unsigned k = 0; k < s->count; k++) {
+        Dl_info info;
+        struct link_map *map = NULL;
+        uintptr_t at = (uintptr_t)s->frames[k] - 1;
+        if (!dladdr1((void *)at, &info, (void **)&map, RTLD_DL_LINKMAP)) {
+            continue;
+        }
+        json_t *frame = json_object();
+        json_object_set_new(frame, "object", json_clean_z(info.dli_fname));
+        json_object_set_new(frame, "offset",
+                            json_integer((json_int_t)(at - (map ? map->l_addr : 0))));
+        json_array_append_new(list, frame);
+    }
+    return list;
+}

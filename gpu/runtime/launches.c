@@ -1,0 +1,408 @@
+#include "gpu/runtime/launches.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/ptx/state/findings.h"
+#include "gpu/runtime/api.h"
+#include "gpu/runtime/api_errors.h"
+#include "gpu/runtime/leaks.h"
+#include "gpu/runtime/registration.h"
+#include "gpu/runtime/report.h"
+#include "gpu/runtime/runtime.h"
+#include "gpu/runtime/streams.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what was launched ---- */
+
+#define KINDS_MAX 1024
+
+static struct {
+    struct launched {
+        const struct kernel *kernel;
+        struct launch_shape shape;
+        struct host_site site;
+        uint64_t times;
+    } items[KINDS_MAX];
+    unsigned count;
+    size_t findings; /* of the device that were told */
+    bool ended;
+} told;
+
+static json_t *triple(const uint32_t v[3]) {
+    json_t *a = json_array();
+    for (unsigned k = 0; k < 3; k++) {
+        json_array_append_new(a, json_integer(v[k]));
+    }
+    return a;
+}
+
+static void launched_tell(const struct launched *l, uint64_t id) {
+    json_t *event = report_event("launch", id, &l->site);
+    json_object_set_new(event, "kernel", json_clean_z(l->kernel->entry->name));
+    json_object_set_new(event, "grid", triple(l->shape.grid));
+    json_object_set_new(event, "block", triple(l->shape.block));
+    if (l->shape.cluster[0]) {
+        json_object_set_new(event, "cluster", triple(l->shape.cluster));
+    }
+    if (l->shape.shared_bytes) {
+        json_object_set_new(event, "shared_bytes", json_integer(l->shape.shared_bytes));
+    }
+    if (l->shape.cooperative) {
+        json_object_set_new(event, "cooperative", json_true());
+    }
+    json_object_set_new(event, "times", json_integer((json_int_t)l->times));
+    report_line(event);
+}
+
+/* The queue's turn. */
+static void launched_note(const struct kernel *k, const struct launch_shape *shape,
+                          const struct host_site *site) {
+    struct launched *l = told.items, *end = l + told.count;
+    while (l < end && (l->kernel != k || memcmp(&l->shape, shape, sizeof *shape) != 0 ||
+                       l->site.frames[0] != site->frames[0])) {
+        l++;
+    }
+    if (l < end) {
+        l->times++;
+    } else if (told.count < KINDS_MAX) {
+        *l = (struct launched){k, *shape, *site, 1};
+        launched_tell(l, ++told.count);
+    }
+}
+
+/* ---- what launches did ---- */
+
+static void finding_tell(size_t number, const struct host_site *site) {
+    json_t *finding = findings_get(runtime.device.space.findings, number);
+    json_t *event = report_event("finding", number + 1, site);
+    if (!report_has_reader()) {
+        (void)fprintf(stderr, "%s:%lld: %s: %s [%s]\n",
+                      json_get_string(finding, "file", "?"),
+                      (long long)json_get_integer(finding, "line", 0),
+                      json_get_string(finding, "severity", ""),
+                      json_get_string(finding, "message", ""),
+                      json_get_string(finding, "code", ""));
+    }
+    json_object_set_new(event, "finding", finding);
+    report_line(event);
+}
+
+static void findings_tell(const struct host_site *site) {
+    size_t count = findings_kept(runtime.device.space.findings);
+    for (; told.findings < count; told.findings++) {
+        finding_tell(told.findings, site);
+    }
+}
+
+static void printed_tell(struct module *m) {
+    const char *text = machine_printf(m->machine);
+    size_t len = strlen(text);
+    if (len > m->printed) {
+        (void)fflush(stdout);
+        (void)file_write_all(STDOUT_FILENO, text + m->printed, len - m->printed);
+        m->printed = len;
+    }
+}
+
+/* CUDA's code for what ended a kernel. */
+static cudart_error code_of_fault(void) {
+    static const struct {
+        const char *finding;
+        cudart_error code;
+    } codes[] = {{"assert", CUDART_ASSERT},
+                 {"misaligned", CUDART_MISALIGNED_ADDRESS},
+                 {"out_of_bounds", CUDART_ILLEGAL_ADDRESS}};
+    const struct findings *f = runtime.device.space.findings;
+    for (size_t k = findings_kept(f); k > 0; k--) {
+        autojson *finding = findings_get(f, k - 1);
+        for (size_t c = 0; c < ARRAY_LEN(codes); c++) {
+            if (strcmp(json_get_string(finding, "code", ""), codes[c].finding) == 0) {
+                return codes[c].code;
+            }
+        }
+    }
+    return CUDART_LAUNCH_FAILURE;
+}
+
+static void limit_tell(const char *which, const char *message) {
+    json_t *event = report_event("limit", 0, NULL);
+    json_object_set_new(event, "which", json_string(which));
+    json_object_set_new(event, "message", json_string(message));
+    report_line(event);
+}
+
+static cudart_error code_of_end(enum machine_end end, const struct err *err,
+                                const struct host_site *site) {
+    switch (end) {
+    case MACHINE_FAULT:
+        return code_of_fault();
+    case MACHINE_DEADLOCK: /* on a device it would wait for ever */
+        return CUDART_TIMEOUT;
+    case MACHINE_BUDGET:
+        limit_tell("work",
+                   "The kernels executed more instructions than the limit allows");
+        return CUDART_TIMEOUT;
+    case MACHINE_REFUSED:
+        report_finding("launch_error", site, "%s", err->msg);
+        return CUDART_LAUNCH_FAILURE;
+    default:
+        return CUDART_SUCCESS;
+    }
+}
+
+/* ---- one launch ---- */
+
+struct launch {
+    struct op op;
+    struct kernel *kernel;
+    struct launch_shape shape;
+    struct host_site site;
+    void *params;
+};
+
+static int launch_run(struct op *op) {
+    struct launch *l = container_of(op, struct launch, op);
+    struct err err = {0};
+    if (runtime.launches++ == 0) {
+        runtime.first_launch_us = clock_us();
+    }
+    launched_note(l->kernel, &l->shape, &l->site);
+    enum machine_end end = kernel_launch(l->kernel, &l->shape, l->params, &err);
+    printed_tell(l->kernel->module);
+    findings_tell(&l->site);
+    return code_of_end(end, &err, &l->site);
+}
+
+static void launch_free(struct op *op) {
+    struct launch *l = container_of(op, struct launch, op);
+    free(l->params);
+    free(l);
+}
+
+static struct op *launch_copy(struct op *op) {
+    const struct launch *from = container_of(op, struct launch, op);
+    struct launch *l = xmalloc(sizeof *l);
+    *l = *from;
+    l->params = xmalloc(from->kernel->entry->param_bytes + 16);
+    memcpy(l->params, from->params, from->kernel->entry->param_bytes + 16);
+    return &l->op;
+}
+
+static cudart_error dimensions_check(const struct launch_shape *s) {
+    static const uint32_t most_grid[] = {2147483647, 65535, 65535};
+    static const uint32_t most_block[] = {1024, 1024, 64};
+    uint64_t threads = 1;
+    for (unsigned k = 0; k < 3; k++) {
+        if (s->grid[k] == 0 || s->grid[k] > most_grid[k]) {
+            return explain(CUDART_INVALID_CONFIGURATION,
+                           "the grid's dimension %c is %u: it must be 1 to %u", "xyz"[k],
+                           s -> grid[k], most_grid[k]);
+        }
+        if (s->block[k] == 0 || s->block[k] > most_block[k]) {
+            return explain(CUDART_INVALID_CONFIGURATION,
+                           "the block's dimension %c is %u: it must be 1 to %u", "xyz"[k],
+                           s -> block[k], most_block[k]);
+        }
+        threads *= s->block[k];
+    }
+    return threads > 1024 ? explain(CUDART_INVALID_CONFIGURATION,
+                                    "a block of %llu threads: at most 1024",
+                                    (unsigned long long)threads)
+                          : CUDART_SUCCESS;
+}
+
+static cudart_error shape_check(const struct launch_shape *s, const struct kernel *k) {
+    cudart_error code = dimensions_check(s);
+    uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
+    uint64_t cluster = 1;
+    if (code) {
+        return code;
+    }
+    if (s->shared_bytes > (uint32_t)k->max_dynamic) {
+        return explain(CUDART_INVALID_VALUE,
+                       "%u bytes of dynamic shared memory: the kernel may have %d "
+                       "(cudaFuncSetAttribute allows up to 227 KiB with its static ones)",
+                       s->shared_bytes, k->max_dynamic);
+    }
+    if (threads > (uint64_t)k->max_threads) {
+        return explain(CUDART_OUT_OF_RESOURCES,
+                       "a block of %llu threads: the kernel's bounds allow %d",
+                       (unsigned long long)threads, k->max_threads);
+    }
+    for (unsigned d = 0; d < 3 && s->cluster[0]; d++) {
+        if (!s->cluster[d] || s->grid[d] % s->cluster[d]) {
+            return explain(CUDART_INVALID_CLUSTER,
+                           "the grid's dimension %c is no multiple of the cluster's",
+                           "xyz"[d]);
+        }
+        cluster *= s->cluster[d];
+    }
+    return cluster > 16 ? explain(CUDART_INVALID_CLUSTER, "a cluster of %llu blocks",
+                                  (unsigned long long)cluster)
+                        : CUDART_SUCCESS;
+}
+
+cudart_error launch_kernel(const void *name, const struct launch_shape *shape,
+                           void **params, struct stream *stream,
+                           const struct host_site *site) {
+    struct kernel *k;
+    cudart_error code = registered_kernel(name, &k);
+    code = code ? code : shape_check(shape, k);
+    if (code) {
+        return code;
+    }
+    if (__atomic_load_n(&runtime.launches, __ATOMIC_RELAXED) >= runtime.launch_limit) {
+        limit_tell("launches", "The program launched more kernels than the limit allows");
+        return explain(CUDART_TIMEOUT, "the limit of launches is reached");
+    }
+    struct launch *l = xcalloc(1, sizeof *l);
+    l->op = (struct op){.run = launch_run, .free = launch_free, .copy = launch_copy};
+    l->kernel = k;
+    l->shape = *shape;
+    l->site = *site;
+    l->params = kernel_pack(k, params);
+    return stream_put(stream, &l->op);
+}
+
+/* ---- what the program calls ---- */
+
+#define CONFIGURATIONS_MAX 16 /* launches inside arguments of launches */
+
+struct configuration {
+    struct dim3 grid, block;
+    size_t shared;
+    struct stream *stream;
+    void *site;
+};
+static __thread struct configuration configurations[CONFIGURATIONS_MAX];
+static __thread unsigned configuration_count;
+static __thread void *popped_site;
+
+EXPORT unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block,
+                                            size_t shared, struct stream *stream) {
+    if (configuration_count == CONFIGURATIONS_MAX) {
+        return 1;
+    }
+    configurations[configuration_count++] =
+        (struct configuration){grid, block, shared, stream, __builtin_return_address(0)};
+    return 0;
+}
+
+EXPORT cudart_error __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block,
+                                               size_t *shared, void *stream) {
+    if (configuration_count == 0) {
+        return CUDART_MISSING_CONFIGURATION;
+    }
+    const struct configuration *c = &configurations[--configuration_count];
+    *grid = c->grid;
+    *block = c->block;
+    *shared = c->shared;
+    *(struct stream **)stream = c->stream;
+    popped_site = c->site;
+    return CUDART_SUCCESS;
+}
+
+static struct launch_shape shape_of(struct dim3 grid, struct dim3 block, size_t shared) {
+    uint32_t bytes = shared < UINT32_MAX ? (uint32_t)shared : UINT32_MAX;
+    return (struct launch_shape){.grid = {grid.x, grid.y, grid.z},
+                                 .block = {block.x, block.y, block.z},
+                                 .shared_bytes = bytes};
+}
+
+EXPORT cudart_error __cudaLaunchKernel(const void *kernel, struct dim3 grid,
+                                       struct dim3 block, void **params, size_t shared,
+                                       struct stream *stream) {
+    const struct launch_shape shape = shape_of(grid, block, shared);
+    void *site = popped_site ? popped_site : __builtin_return_address(0);
+    popped_site = NULL;
+    const struct host_site at = host_site_of(site);
+    return runtime_return("cudaLaunchKernel",
+                          launch_kernel(kernel, &shape, params, stream, &at));
+}
+
+static struct host_site site_now(void) {
+    struct host_site site = host_site_of(popped_site);
+    if (!popped_site) {
+        host_site_take(&site);
+    }
+    popped_site = NULL;
+    return site;
+}
+
+EXPORT cudart_error cudaLaunchKernel(const void *kernel, struct dim3 grid,
+                                     struct dim3 block, void **params, size_t shared,
+                                     struct stream *stream) {
+    const struct launch_shape shape = shape_of(grid, block, shared);
+    const struct host_site site = site_now();
+    RETURN(launch_kernel(kernel, &shape, params, stream, &site));
+}
+
+EXPORT cudart_error cudaLaunchCooperativeKernel(const void *kernel, struct dim3 grid,
+                                                struct dim3 block, void **params,
+                                                size_t shared, struct stream *stream) {
+    struct launch_shape shape = shape_of(grid, block, shared);
+    const struct host_site site = site_now();
+    shape.cooperative = true;
+    RETURN(launch_kernel(kernel, &shape, params, stream, &site));
+}
+
+enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
+
+EXPORT cudart_error cudaLaunchKernelExC(const struct cudart_launch_config *c,
+                                        const void *kernel, void **params) {
+    struct launch_shape shape = shape_of(c->grid, c->block, c->dynamic_shared);
+    const struct host_site site = site_now();
+    for (unsigned k = 0; k < c->attribute_count; k++) {
+        const struct cudart_launch_attribute *a = &c->attributes[k];
+        if (a->id == ATTRIBUTE_COOPERATIVE) {
+            shape.cooperative = a->value.flag != 0;
+        } else if (a->id == ATTRIBUTE_CLUSTER) {
+            shape.cluster[0] = a->value.shape.x;
+            shape.cluster[1] = a->value.shape.y;
+            shape.cluster[2] = a->value.shape.z;
+        } /* the others are hints of order, priority and caches */
+    }
+    RETURN(launch_kernel(kernel, &shape, params, c->stream, &site));
+}
+
+/* ---- the end ---- */
+
+static void counters_tell(struct module *m, uint64_t number) {
+    json_t *event = report_event("counters", number, NULL);
+    json_object_set_new(event, "counters", machine_counters(m->machine));
+    report_line(event);
+}
+
+void runtime_end(const char *how, int signal) {
+    if (told.ended) {
+        return;
+    }
+    told.ended = true;
+    for (unsigned k = 0; k < told.count; k++) {
+        if (told.items[k].times > 1) {
+            launched_tell(&told.items[k], k + 1u);
+        }
+    }
+    json_t *end = report_event("end", 0, NULL);
+    json_object_set_new(end, "how", json_string(how));
+    if (signal) {
+        json_object_set_new(end, "signal", json_integer(signal));
+    }
+    if (runtime.first_launch_us) {
+        json_object_set_new(
+            end, "first_launch_us",
+            json_integer((json_int_t)(runtime.first_launch_us - runtime.born_us)));
+    }
+    if (!signal) {
+        findings_tell(NULL);
+        registered_modules(counters_tell);
+        leaks_tell();
+    }
+    api_errors_tell();
+    report_line(end);
+}

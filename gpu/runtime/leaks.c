@@ -1,0 +1,112 @@
+#include "gpu/runtime/leaks.h"
+
+#include "base/mem.h"
+#include "gpu/runtime/report.h"
+#include "gpu/runtime/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct {
+    pthread_mutex_t lock;
+    struct made {
+        uint64_t address;
+        struct host_site site;
+    } * items; /* by address */
+    size_t count, room;
+} made = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t rank_of(uint64_t address) {
+    size_t low = 0, high = made.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (made.items[middle].address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+void allocation_note(const struct allocation *a) {
+    struct made item = {.address = a->address};
+    host_site_take(&item.site);
+    pthread_mutex_lock(&made.lock);
+    if (made.count == made.room) {
+        made.room = made.room ? 2 * made.room : 64;
+        made.items = xreallocarray(made.items, made.room, sizeof *made.items);
+    }
+    size_t at = rank_of(a->address);
+    memmove(&made.items[at + 1], &made.items[at], (made.count - at) * sizeof *made.items);
+    made.items[at] = item;
+    made.count++;
+    pthread_mutex_unlock(&made.lock);
+}
+
+const struct host_site *allocation_site(const struct allocation *a) {
+    pthread_mutex_lock(&made.lock);
+    size_t rank = rank_of(a->address);
+    const struct host_site *site = rank && made.items[rank - 1].address == a->address
+                                       ? &made.items[rank - 1].site
+                                       : NULL;
+    pthread_mutex_unlock(&made.lock);
+    return site;
+}
+
+/* ---- at the end ---- */
+
+struct leak {
+    const struct host_site *site;
+    const char *kind;
+    uint64_t bytes, count;
+};
+
+static const char *kind_of(const struct allocation *a) {
+    return a->flags & DEVICE_MANAGED  ? "managed"
+           : a->flags & DEVICE_PINNED ? "pinned"
+                                      : "device";
+}
+
+static bool same_site(const struct host_site *a, const struct host_site *b) {
+    return a == b || (a && b && a->count == b->count &&
+                      memcmp(a->frames, b->frames, a->count * sizeof *a->frames) == 0);
+}
+
+#define LEAKS_MAX 200
+
+static size_t leak_add(struct leak *leaks, size_t count, const struct allocation *a) {
+    const struct host_site *site = allocation_site(a);
+    struct leak *l = leaks;
+    while (l < leaks + count && (l->kind != kind_of(a) || !same_site(l->site, site))) {
+        l++;
+    }
+    if (l == leaks + LEAKS_MAX) {
+        return count;
+    }
+    if (l == leaks + count) {
+        *l = (struct leak){site, kind_of(a), 0, 0};
+        count++;
+    }
+    l->bytes += a->bytes;
+    l->count++;
+    return count;
+}
+
+void leaks_tell(void) {
+    static struct leak leaks[LEAKS_MAX];
+    size_t count = 0;
+    const struct memory *m = &runtime.device.memory;
+    for (uint32_t k = 0; k < m->count; k++) {
+        if (!m->table[k]->freed && m->table[k]->flags & DEVICE_ASKED) {
+            count = leak_add(leaks, count, m->table[k]);
+        }
+    }
+    for (size_t k = 0; k < count; k++) {
+        json_t *event = report_event("leak", k + 1, leaks[k].site);
+        json_object_set_new(event, "kind", json_string(leaks[k].kind));
+        json_object_set_new(event, "bytes", json_integer((json_int_t)leaks[k].bytes));
+        json_object_set_new(event, "count", json_integer((json_int_t)leaks[k].count));
+        report_line(event);
+    }
+}

@@ -1,0 +1,8 @@
+#pragma once
+/* leaks: where the program's allocations were made, and which it never freed. */
+#include "gpu/device/device.h"
+
+void allocation_note(const struct allocation *a); /* just made, by the calling thread */
+/* Where it was made; NULL: unknown. */
+const struct host_site *allocation_site(const struct allocation *a);
+void leaks_tell(void);

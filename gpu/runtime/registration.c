@@ -1,0 +1,269 @@
+#include "gpu/runtime/registration.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/runtime/api.h"
+#include "gpu/runtime/fatbin.h"
+#include "gpu/runtime/report.h"
+#include "gpu/runtime/runtime.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct part { /* a fat binary: device code that was compiled together */
+    struct part *next;
+    const void *wrapper;
+    struct module *module; /* once read */
+    cudart_error broken;   /* it could not be read; why stands in words */
+    char why[256];
+    uint64_t number;
+    bool gone;
+};
+
+struct named {                 /* a kernel or a variable */
+    struct named *next, *same; /* same: of the hash's slot */
+    const void *host;
+    const char *name; /* in device code; the program's */
+    struct part *part;
+    struct kernel *kernel; /* once asked for */
+    struct allocation *variable;
+    void **pointer; /* of a managed variable: to be filled */
+    bool is_variable;
+};
+
+#define SLOTS 1024u
+
+static struct {
+    struct part *parts, **last_part;
+    uint64_t count;
+    struct named *slots[SLOTS];
+    struct named *managed;
+} registered = {.last_part = &registered.parts};
+
+static struct named **slot_of(const void *host) {
+    uint64_t h = (uint64_t)(uintptr_t)host * UINT64_C(0x9e3779b97f4a7c15);
+    return &registered.slots[(h >> 40) % SLOTS];
+}
+
+static struct named *named_find(const void *host, bool is_variable) {
+    struct named *n = *slot_of(host);
+    while (n && (n->host != host || n->is_variable != is_variable || n->part->gone)) {
+        n = n->same;
+    }
+    return n;
+}
+
+static struct named *named_add(void **handle, const void *host, const char *name,
+                               bool is_variable) {
+    struct named *n = xcalloc(1, sizeof *n);
+    *n = (struct named){.host = host,
+                        .name = name,
+                        .part = (struct part *)handle,
+                        .is_variable = is_variable};
+    pthread_mutex_lock(&runtime.lock);
+    n->same = *slot_of(host);
+    *slot_of(host) = n;
+    pthread_mutex_unlock(&runtime.lock);
+    return n;
+}
+
+/* ---- modules ---- */
+
+static int part_fail(struct part *p, cudart_error code, const struct err *err) {
+    p->broken = code;
+    (void)snprintf(p->why, sizeof p->why, "%.250s", err->msg);
+    json_t *event = report_event("unsupported", 0, NULL);
+    json_object_set_new(event, "what", json_string("module"));
+    json_object_set_new(event, "message", json_clean_z(err->msg));
+    report_line(event);
+    return code;
+}
+
+/* The queue's turn. */
+static int part_read(void *of) {
+    struct part *p = of;
+    autobuf text = BUF_INIT(PTX_MAX_TEXT);
+    struct err err = {0};
+    int rc = p->module ? 0 : fatbin_ptx(p->wrapper, &text, &err);
+    if (rc) {
+        return part_fail(p, CUDART_NO_KERNEL_IMAGE, &err);
+    }
+    rc = p->module ? 0
+                   : module_new(&p->module, &runtime.device, text.data, text.len, &err);
+    return rc ? part_fail(p, CUDART_INVALID_PTX, &err) : CUDART_SUCCESS;
+}
+
+static cudart_error part_need(struct part *p) {
+    if (p->module) {
+        return CUDART_SUCCESS;
+    }
+    if (p->broken) {
+        return explain(p->broken, "%s", p->why);
+    }
+    int code = queue_do(&runtime.device.queue, part_read, p);
+    return p->broken ? explain(p->broken, "%s", p->why) : code;
+}
+
+/* ---- what was named ---- */
+
+struct want {
+    struct named *named;
+    cudart_error code;
+};
+
+static void report_unsupported(const struct kernel *k, const json_t *list,
+                               const struct err *err) {
+    json_t *event = report_event("unsupported", 0, NULL);
+    json_object_set_new(event, "what", json_string("kernel"));
+    json_object_set_new(event, "kernel", json_clean_z(k->entry->name));
+    if (list) {
+        json_object_set_new(event, "instructions", json_deep_copy(list));
+    }
+    json_object_set_new(event, "message",
+                        json_clean_z(list ? "The kernel has instructions that cannot be "
+                                            "executed here"
+                                          : err->msg));
+    report_line(event);
+}
+
+static int kernel_find(void *of) {
+    struct named *n = of;
+    struct kernel *k = module_kernel(n->part->module, n->name);
+    autojson *unsupported = NULL;
+    struct err err = {0};
+    if (!k) {
+        return explain(CUDART_INVALID_FUNCTION, "the device code has no kernel %s",
+                       n->name);
+    }
+    if (kernel_prepare(k, &unsupported, &err)) {
+        report_unsupported(k, unsupported, &err);
+        return explain(CUDART_NOT_SUPPORTED,
+                       "the kernel has instructions that cannot be executed here");
+    }
+    n->kernel = k;
+    return CUDART_SUCCESS;
+}
+
+cudart_error registered_kernel(const void *name, struct kernel **ret) {
+    pthread_mutex_lock(&runtime.lock);
+    struct named *n = named_find(name, false);
+    pthread_mutex_unlock(&runtime.lock);
+    if (!n) {
+        return explain(CUDART_INVALID_FUNCTION,
+                       "no kernel is registered under this address");
+    }
+    if (!n->kernel) {
+        cudart_error code = part_need(n->part);
+        code = code ? code : queue_do(&runtime.device.queue, kernel_find, n);
+        if (code) {
+            return code;
+        }
+    }
+    *ret = n->kernel;
+    return CUDART_SUCCESS;
+}
+
+static int variable_find(void *of) {
+    struct named *n = of;
+    n->variable = module_variable(n->part->module, n->name);
+    return n->variable ? CUDART_SUCCESS
+                       : explain(CUDART_INVALID_SYMBOL,
+                                 "the device code has no variable %s", n->name);
+}
+
+static cudart_error named_variable(struct named *n, struct allocation **ret) {
+    cudart_error code = n->variable ? CUDART_SUCCESS : part_need(n->part);
+    code = code || n->variable ? code : queue_do(&runtime.device.queue, variable_find, n);
+    *ret = n->variable;
+    return code;
+}
+
+cudart_error registered_variable(const void *host, struct allocation **ret) {
+    pthread_mutex_lock(&runtime.lock);
+    struct named *n = named_find(host, true);
+    pthread_mutex_unlock(&runtime.lock);
+    return n ? named_variable(n, ret)
+             : explain(CUDART_INVALID_SYMBOL,
+                       "no variable is registered under this address");
+}
+
+bool registered_is_managed(const char *name) {
+    const struct named *n = registered.managed;
+    while (n && strcmp(n->name, name) != 0) {
+        n = n->next;
+    }
+    return n != NULL;
+}
+
+void registered_modules(void (*visit)(struct module *m, uint64_t number)) {
+    for (const struct part *p = registered.parts; p; p = p->next) {
+        if (p->module) {
+            visit(p->module, p->number);
+        }
+    }
+}
+
+/* ---- what the program's start calls ---- */
+
+EXPORT void **__cudaRegisterFatBinary(void *wrapper) {
+    struct part *p = xcalloc(1, sizeof *p);
+    p->wrapper = wrapper;
+    pthread_mutex_lock(&runtime.lock);
+    p->number = ++registered.count;
+    *registered.last_part = p;
+    registered.last_part = &p->next;
+    pthread_mutex_unlock(&runtime.lock);
+    return (void **)p;
+}
+
+EXPORT void __cudaRegisterFatBinaryEnd(void **handle) {
+    (void)handle;
+}
+
+/* Its module stays: the report at the end still tells of it. */
+EXPORT void __cudaUnregisterFatBinary(void **handle) {
+    (void)queue_wait_all(&runtime.device.queue);
+    ((struct part *)handle)->gone = true;
+}
+
+EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *device,
+                                   const char *name, int thread_limit, void *tid,
+                                   void *bid, void *block, void *grid, int *warp) {
+    (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid;
+    (void)warp;
+    (void)named_add(handle, host, name, false);
+}
+
+EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name,
+                              int is_extern, size_t bytes, int constant, int global) {
+    (void)device, (void)is_extern, (void)bytes, (void)constant, (void)global;
+    (void)named_add(handle, host, name, true);
+}
+
+EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device,
+                                     const char *name, int is_extern, size_t bytes,
+                                     int constant, int global) {
+    (void)device, (void)is_extern, (void)bytes, (void)constant, (void)global;
+    struct named *n = named_add(handle, host, name, true);
+    n->pointer = host;
+    n->next = registered.managed;
+    registered.managed = n;
+}
+
+EXPORT char __cudaInitModule(void **handle) {
+    for (struct named *n = registered.managed; n; n = n->next) {
+        struct allocation *a = NULL;
+        if (n->part == (struct part *)handle && !n->variable &&
+            named_variable(n, &a) == CUDART_SUCCESS) {
+            *n->pointer = a->host;
+        }
+    }
+    return 1;
+}
+
+/* The kernel's name for launches is its host function all the same. */
+EXPORT cudart_error __cudaGetKernel(void **ret, const void *host) {
+    *ret = (void *)(uintptr_t)host;
+    return CUDART_SUCCESS;
+}

@@ -1,0 +1,116 @@
+#include "gpu/runtime/report.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "gpu/runtime/run_report.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OWN_IDS UINT64_C(1000000) /* findings of kernels have smaller numbers */
+
+static struct {
+    pthread_mutex_t lock;
+    int fd;
+    size_t bytes;
+    unsigned lines;
+    uint64_t id;
+    pid_t pid; /* a child of fork has no say */
+} report = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .id = OWN_IDS};
+
+void report_open(void) {
+    const char *path = getenv(RUN_REPORT_VARIABLE);
+    report.pid = getpid();
+    if (path && *path) {
+        report.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    }
+    json_t *begin = report_event("begin", 0, NULL);
+    json_object_set_new(begin, "pid", json_integer(report.pid));
+    json_object_set_new(begin, "version", json_integer(RUN_REPORT_VERSION));
+    report_line(begin);
+}
+
+bool report_has_reader(void) {
+    return report.fd >= 0;
+}
+
+uint64_t report_next_id(void) {
+    return __atomic_add_fetch(&report.id, 1, __ATOMIC_RELAXED);
+}
+
+void report_raw(const char *line, size_t len) {
+    if (report.fd >= 0 && getpid() == report.pid) {
+        (void)file_write_all(report.fd, line, len);
+    }
+}
+
+static void line_write(const char *text, size_t len) {
+    static const char full[] =
+        "{\"event\": \"limit\", \"which\": \"lines\", \"message\": "
+        "\"The report is full: what came behind is left out\"}\n";
+    pthread_mutex_lock(&report.lock);
+    bool over = report.lines >= RUN_REPORT_MAX_LINES ||
+                report.bytes + len > RUN_REPORT_MAX_BYTES - sizeof full;
+    if (!over) {
+        report.lines++;
+        report.bytes += len;
+        report_raw(text, len);
+    } else if (report.lines != UINT32_MAX) {
+        report.lines = UINT32_MAX;
+        report_raw(full, sizeof full - 1);
+    }
+    pthread_mutex_unlock(&report.lock);
+}
+
+/* The end of a program always has room. */
+static bool is_last(const json_t *event) {
+    return strcmp(json_get_string(event, "event", ""), "end") == 0;
+}
+
+void report_line(json_t *event) {
+    autobuf line = BUF_INIT(1u << 20);
+    if (report.fd >= 0 && json_write(&line, event) == 0 && buf_addc(&line, '\n') == 0) {
+        if (is_last(event)) {
+            report_raw(line.data, line.len);
+        } else {
+            line_write(line.data, line.len);
+        }
+    }
+    json_decref(event);
+}
+
+json_t *report_event(const char *name, uint64_t id, const struct host_site *site) {
+    json_t *event = json_object();
+    json_object_set_new(event, "event", json_string(name));
+    if (id) {
+        json_object_set_new(event, "id", json_integer((json_int_t)id));
+    }
+    if (site) {
+        json_object_set_new(event, "host", host_site_json(site));
+    }
+    return event;
+}
+
+void report_finding(const char *code, const struct host_site *site, const char *fmt,
+                    ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    json_t *finding = json_object();
+    json_object_set_new(finding, "source", json_string("run"));
+    json_object_set_new(finding, "code", json_string(code));
+    json_object_set_new(finding, "severity", json_string("error"));
+    json_object_set_new(finding, "message", json_clean_z(text));
+    json_t *event = report_event("finding", report_next_id(), site);
+    json_object_set_new(event, "finding", finding);
+    if (report.fd < 0) {
+        (void)fprintf(stderr, "libcudart: error: %s [%s]\n", text, code);
+    }
+    report_line(event);
+}

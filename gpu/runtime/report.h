@@ -1,0 +1,19 @@
+#pragma once
+/* report: lines for whoever started the program (run_report.h), or for standard error. */
+#include "base/json.h"
+#include "gpu/runtime/host_site.h"
+
+#include <stdbool.h>
+
+void report_open(void); /* as the environment says; once */
+/* Adds one line; takes the object. Any thread. */
+void report_line(json_t *event);
+/* {"event": name, "id"? (0: none), "host"? (NULL: none)}, new reference. */
+json_t *report_event(const char *name, uint64_t id, const struct host_site *site);
+/* A finding of the library itself. */
+void report_finding(const char *code, const struct host_site *site, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+uint64_t report_next_id(void); /* of findings of the library */
+bool report_has_reader(void);  /* else standard error is all there is */
+/* As it stands: for a signal's handler. */
+void report_raw(const char *line, size_t len);

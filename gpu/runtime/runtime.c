@@ -1,0 +1,53 @@
+#include "gpu/runtime/runtime.h"
+
+#include "gpu/runtime/api.h"
+#include "gpu/runtime/api_errors.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread struct {
+    cudart_error last;
+    char why[256];
+} thread;
+
+/* ---- how functions end ---- */
+
+cudart_error explain(cudart_error code, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(thread.why, sizeof thread.why, fmt, args);
+    va_end(args);
+    return code;
+}
+
+cudart_error runtime_return(const char *function, cudart_error code) {
+    if (code && code != CUDART_NOT_READY) {
+        thread.last = code;
+        api_error_note(function, code, thread.why);
+    }
+    thread.why[0] = '\0';
+    return code;
+}
+
+cudart_error runtime_last_error(bool forget) {
+    int stays = queue_error(&runtime.device.queue);
+    cudart_error last = stays ? stays : thread.last;
+    if (last) {
+        api_error_looked_at();
+    }
+    if (forget) {
+        thread.last = CUDART_SUCCESS;
+    }
+    return last;
+}
+
+EXPORT cudart_error cudaGetLastError(void) {
+    return runtime_last_error(true);
+}
+
+EXPORT cudart_error cudaPeekAtLastError(void) {
+    return runtime_last_error(false);
+}

@@ -1,0 +1,358 @@
+#include "gpu/runtime/transfers.h"
+
+#include "base/mem.h"
+#include "gpu/runtime/api.h"
+#include "gpu/runtime/registration.h"
+#include "gpu/runtime/runtime.h"
+#include "gpu/runtime/streams.h"
+
+#include <string.h>
+
+/* ---- one end of a transfer ---- */
+
+struct end {
+    struct rows rows;
+    struct allocation *in; /* NULL: the host's own memory */
+};
+
+static uint64_t span_of(const struct rows *r, struct copy_shape s) {
+    return (s.depth - 1) * r->slice + (s.height - 1) * r->pitch + s.width;
+}
+
+static cudart_error end_outside(const char *which, const struct allocation *a,
+                                uint64_t address, uint64_t span) {
+    uint64_t at = address - a->address;
+    return a->freed
+               ? explain(CUDART_INVALID_VALUE,
+                         "the %s lies in %s of %llu bytes, which has been freed", which,
+                         a->name, (unsigned long long)a->bytes)
+               : explain(CUDART_INVALID_VALUE,
+                         "the %s begins at byte %llu of %s and takes %llu bytes: there "
+                         "are only %llu",
+                         which, (unsigned long long)at, a->name, (unsigned long long)span,
+                         (unsigned long long)(a->bytes - at));
+}
+
+/* What the program says lies on the device must, and what it says is the host's must be
+ * open to it. */
+static cudart_error end_find(struct end *ret, const char *which, struct rows rows,
+                             struct copy_shape shape, bool on_device, bool on_host) {
+    uint64_t address = (uintptr_t)rows.address, span = span_of(&rows, shape);
+    pthread_mutex_lock(&runtime.device.memory.lock);
+    struct allocation *a = memory_find(&runtime.device.memory, address);
+    pthread_mutex_unlock(&runtime.device.memory.lock);
+    *ret = (struct end){rows, a};
+    if (!a && (address == 0 || on_device ||
+               (address >= MEMORY_FIRST && address < runtime.device.memory.next))) {
+        return explain(CUDART_INVALID_VALUE,
+                       address ? "the %s is no memory of the device"
+                               : "the %s is a null pointer",
+                       which);
+    }
+    if (!a) {
+        return CUDART_SUCCESS;
+    }
+    if (a->freed || span > a->bytes - (address - a->address)) {
+        return end_outside(which, a, address, span);
+    }
+    if (on_host && !(a->flags & DEVICE_MAPPED)) {
+        return explain(CUDART_INVALID_VALUE,
+                       "the %s is device memory, and the direction says it is the host's",
+                       which);
+    }
+    return CUDART_SUCCESS;
+}
+
+static uint8_t *end_bytes(const struct end *e) {
+    return e->in ? device_bytes(e->in, (uintptr_t)e->rows.address) : e->rows.address;
+}
+
+/* ---- copies ---- */
+
+struct copy {
+    struct op op;
+    struct end to, from;
+    struct copy_shape shape;
+    void *staged; /* owned: the host's bytes as they were; or NULL */
+};
+
+static void row_copy(const struct copy *c, size_t y, size_t z) {
+    size_t t = z * c->to.rows.slice + y * c->to.rows.pitch;
+    size_t f = z * c->from.rows.slice + y * c->from.rows.pitch;
+    memmove(end_bytes(&c->to) + t, end_bytes(&c->from) + f, c->shape.width);
+    if (c->to.in) {
+        uint64_t at = (uintptr_t)c->to.rows.address + t;
+        if (c->from.in) {
+            device_memory_copied(c->to.in, at, c->from.in,
+                                 (uintptr_t)c->from.rows.address + f, c->shape.width);
+        } else {
+            device_memory_wrote(c->to.in, at, c->shape.width);
+        }
+    }
+}
+
+/* What was freed meanwhile is no more. */
+static bool end_gone(const struct end *e) {
+    return e->in && e->in->freed;
+}
+
+static int copy_run(struct op *op) {
+    const struct copy *c = container_of(op, struct copy, op);
+    if (end_gone(&c->to) || end_gone(&c->from)) {
+        return CUDART_INVALID_VALUE;
+    }
+    for (size_t z = 0; z < c->shape.depth; z++) {
+        for (size_t y = 0; y < c->shape.height; y++) {
+            row_copy(c, y, z);
+        }
+    }
+    return CUDART_SUCCESS;
+}
+
+static void copy_free(struct op *op) {
+    struct copy *c = container_of(op, struct copy, op);
+    free(c->staged);
+    free(c);
+}
+
+static struct op *copy_copy(struct op *op) {
+    struct copy *c = xmalloc(sizeof *c);
+    *c = *container_of(op, struct copy, op);
+    c->staged = NULL; /* a graph reads the host's bytes when it runs */
+    return &c->op;
+}
+
+static void copy_stage(struct copy *c) {
+    uint64_t span = span_of(&c->from.rows, c->shape);
+    c->staged = xmalloc(span);
+    memcpy(c->staged, c->from.rows.address, span);
+    c->from.rows.address = c->staged;
+}
+
+/* kind 4 (default) finds out itself. */
+static cudart_error ends_find(struct copy *c, struct rows to, struct rows from,
+                              int kind) {
+    if (kind < COPY_HOST_HOST || kind > COPY_DEFAULT) {
+        return explain(CUDART_INVALID_DIRECTION, "%d is no direction of a copy", kind);
+    }
+    bool to_device = kind == COPY_IN || kind == COPY_DEVICE;
+    bool from_device = kind == COPY_OUT || kind == COPY_DEVICE;
+    bool told = kind != COPY_DEFAULT;
+    cudart_error code =
+        end_find(&c->to, "destination", to, c->shape, to_device || to.is_array,
+                 told && !to_device && !to.is_array);
+    return code ? code
+                : end_find(&c->from, "source", from, c->shape,
+                           from_device || from.is_array,
+                           told && !from_device && !from.is_array);
+}
+
+cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape,
+                       int kind, struct stream *stream, bool waits) {
+    if (!shape.width || !shape.height || !shape.depth) {
+        return CUDART_SUCCESS;
+    }
+    struct copy *c = xcalloc(1, sizeof *c);
+    c->op = (struct op){.run = copy_run, .free = copy_free, .copy = copy_copy};
+    c->shape = shape;
+    cudart_error code = ends_find(c, to, from, kind);
+    if (code) {
+        free(c);
+        return code;
+    }
+    /* Of pageable memory the host's side is done with when the call returns. */
+    if (!waits && !c->from.in) {
+        copy_stage(c);
+    }
+    waits = waits || !c->to.in;
+    return waits ? stream_put_wait(stream, &c->op) : stream_put(stream, &c->op);
+}
+
+cudart_error copy_bytes(void *to, const void *from, size_t bytes, int kind,
+                        struct stream *stream, bool waits) {
+    struct rows t = {.address = to}, f = {.address = (uint8_t *)(uintptr_t)from};
+    return copy_rows(t, f, (struct copy_shape){bytes, 1, 1}, kind, stream, waits);
+}
+
+/* ---- fills ---- */
+
+struct fill {
+    struct op op;
+    struct end to;
+    struct copy_shape shape;
+    int value;
+};
+
+static int fill_run(struct op *op) {
+    const struct fill *f = container_of(op, struct fill, op);
+    if (end_gone(&f->to)) {
+        return CUDART_INVALID_VALUE;
+    }
+    for (size_t z = 0; z < f->shape.depth; z++) {
+        for (size_t y = 0; y < f->shape.height; y++) {
+            size_t at = z * f->to.rows.slice + y * f->to.rows.pitch;
+            memset(end_bytes(&f->to) + at, f->value, f->shape.width);
+            device_memory_wrote(f->to.in, (uintptr_t)f->to.rows.address + at,
+                                f->shape.width);
+        }
+    }
+    return CUDART_SUCCESS;
+}
+
+static void fill_free(struct op *op) {
+    free(container_of(op, struct fill, op));
+}
+
+static struct op *fill_copy(struct op *op) {
+    struct fill *f = xmalloc(sizeof *f);
+    *f = *container_of(op, struct fill, op);
+    return &f->op;
+}
+
+cudart_error fill_rows(struct rows to, struct copy_shape shape, int value,
+                       struct stream *stream, bool waits) {
+    if (!shape.width || !shape.height || !shape.depth) {
+        return CUDART_SUCCESS;
+    }
+    struct fill *f = xcalloc(1, sizeof *f);
+    f->op = (struct op){.run = fill_run, .free = fill_free, .copy = fill_copy};
+    f->shape = shape;
+    f->value = value;
+    cudart_error code = end_find(&f->to, "destination", to, shape, true, false);
+    if (code) {
+        free(f);
+        return code;
+    }
+    return waits ? stream_put_wait(stream, &f->op) : stream_put(stream, &f->op);
+}
+
+/* ---- what the program calls ---- */
+
+static struct rows plane(const void *address, size_t pitch) {
+    return (struct rows){.address = (uint8_t *)(uintptr_t)address, .pitch = pitch};
+}
+
+EXPORT cudart_error cudaMemcpy(void *to, const void *from, size_t bytes, int kind) {
+    RETURN(copy_bytes(to, from, bytes, kind, NULL, true));
+}
+EXPORT cudart_error cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind,
+                                    struct stream *s) {
+    RETURN(copy_bytes(to, from, bytes, kind, s, false));
+}
+
+static cudart_error copy_2d(void *to, size_t to_pitch, const void *from,
+                            size_t from_pitch, size_t width, size_t height, int kind,
+                            struct stream *s, bool waits) {
+    if (width > to_pitch || width > from_pitch) {
+        return explain(CUDART_INVALID_PITCH, "rows of %zu bytes are longer than a pitch",
+                       width);
+    }
+    return copy_rows(plane(to, to_pitch), plane(from, from_pitch),
+                     (struct copy_shape){width, height, 1}, kind, s, waits);
+}
+
+EXPORT cudart_error cudaMemcpy2D(void *to, size_t to_pitch, const void *from,
+                                 size_t from_pitch, size_t width, size_t height,
+                                 int kind) {
+    RETURN(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, NULL, true));
+}
+EXPORT cudart_error cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+                                      size_t from_pitch, size_t width, size_t height,
+                                      int kind, struct stream *s) {
+    RETURN(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, s, false));
+}
+EXPORT cudart_error cudaMemcpyPeer(void *to, int to_device, const void *from,
+                                   int from_device, size_t bytes) {
+    RETURN(to_device || from_device
+               ? explain(CUDART_INVALID_DEVICE, "there is one device, number 0")
+               : copy_bytes(to, from, bytes, COPY_DEVICE, NULL, true));
+}
+EXPORT cudart_error cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
+                                        int from_device, size_t bytes, struct stream *s) {
+    RETURN(to_device || from_device
+               ? explain(CUDART_INVALID_DEVICE, "there is one device, number 0")
+               : copy_bytes(to, from, bytes, COPY_DEVICE, s, false));
+}
+EXPORT cudart_error cudaMemset(void *to, int value, size_t bytes) {
+    RETURN(fill_rows(plane(to, 0), (struct copy_shape){bytes, 1, 1}, value, NULL, true));
+}
+EXPORT cudart_error cudaMemsetAsync(void *to, int value, size_t bytes, struct stream *s) {
+    RETURN(fill_rows(plane(to, 0), (struct copy_shape){bytes, 1, 1}, value, s, false));
+}
+EXPORT cudart_error cudaMemset2D(void *to, size_t pitch, int value, size_t width,
+                                 size_t height) {
+    RETURN(fill_rows(plane(to, pitch), (struct copy_shape){width, height, 1}, value, NULL,
+                     true));
+}
+EXPORT cudart_error cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width,
+                                      size_t height, struct stream *s) {
+    RETURN(fill_rows(plane(to, pitch), (struct copy_shape){width, height, 1}, value, s,
+                     false));
+}
+EXPORT cudart_error cudaMemset3D(struct cudart_pitched to, int value,
+                                 struct cudart_extent extent) {
+    struct rows rows = {to.pointer, to.pitch, to.pitch * to.height, false};
+    RETURN(fill_rows(rows, (struct copy_shape){extent.width, extent.height, extent.depth},
+                     value, NULL, true));
+}
+
+/* ---- symbols ---- */
+
+static cudart_error symbol_place(const void *symbol, size_t offset, size_t bytes,
+                                 void **ret) {
+    struct allocation *a;
+    cudart_error code = registered_variable(symbol, &a);
+    if (code) {
+        return code;
+    }
+    if (offset > a->bytes || bytes > a->bytes - offset) {
+        return explain(CUDART_INVALID_VALUE,
+                       "%zu bytes at offset %zu of the variable %s: it has %llu", bytes,
+                       offset, a->name, (unsigned long long)a->bytes);
+    }
+    *ret = (void *)(uintptr_t)(a->address + offset);
+    return CUDART_SUCCESS;
+}
+
+static cudart_error symbol_write(const void *symbol, const void *from, size_t bytes,
+                                 size_t offset, int kind, struct stream *s, bool waits) {
+    void *to = NULL;
+    cudart_error code = symbol_place(symbol, offset, bytes, &to);
+    return code ? code : copy_bytes(to, from, bytes, kind, s, waits);
+}
+
+static cudart_error symbol_read(void *to, const void *symbol, size_t bytes, size_t offset,
+                                int kind, struct stream *s, bool waits) {
+    void *from = NULL;
+    cudart_error code = symbol_place(symbol, offset, bytes, &from);
+    return code ? code : copy_bytes(to, from, bytes, kind, s, waits);
+}
+
+EXPORT cudart_error cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
+                                       size_t offset, int kind) {
+    RETURN(symbol_write(symbol, from, bytes, offset, kind, NULL, true));
+}
+EXPORT cudart_error cudaMemcpyToSymbolAsync(const void *symbol, const void *from,
+                                            size_t bytes, size_t offset, int kind,
+                                            struct stream *s) {
+    RETURN(symbol_write(symbol, from, bytes, offset, kind, s, false));
+}
+EXPORT cudart_error cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes,
+                                         size_t offset, int kind) {
+    RETURN(symbol_read(to, symbol, bytes, offset, kind, NULL, true));
+}
+EXPORT cudart_error cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes,
+                                              size_t offset, int kind, struct stream *s) {
+    RETURN(symbol_read(to, symbol, bytes, offset, kind, s, false));
+}
+EXPORT cudart_error cudaGetSymbolAddress(void **ret, const void *symbol) {
+    RETURN(symbol_place(symbol, 0, 0, ret));
+}
+EXPORT cudart_error cudaGetSymbolSize(size_t *ret, const void *symbol) {
+    struct allocation *a;
+    cudart_error code = registered_variable(symbol, &a);
+    if (!code) {
+        *ret = a->bytes;
+    }
+    RETURN(code);
+}

@@ -1,0 +1,19 @@
+#pragma once
+/* transfers: copies and fills, of rows of bytes on either side. */
+#include "gpu/device/device.h"
+#include "gpu/runtime/cuda_types.h"
+
+struct rows {         /* height rows of width bytes, pitch apart; depth slices of them */
+    uint8_t *address; /* as the program knows it, or (array) its bytes in the device */
+    size_t pitch, slice;
+    bool is_array;
+};
+struct copy_shape {
+    size_t width, height, depth;
+};
+cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape,
+                       int kind, struct stream *stream, bool waits);
+cudart_error copy_bytes(void *to, const void *from, size_t bytes, int kind,
+                        struct stream *stream, bool waits);
+cudart_error fill_rows(struct rows to, struct copy_shape shape, int value,
+                       struct stream *stream, bool waits);
