@@ -90,6 +90,10 @@ uint32_t lower_add_call(struct lowering *l, const struct call_site *c);
 uint32_t lower_add_table(struct lowering *l, const struct branch_table *t);
 bool lower_is_register_read(const struct lowering *l, const struct ptx_operand *o);
 
+/* By register of the function: may a path read it before it has written it? Only these
+ * need the poison; others never show what stood there. To be freed. */
+bool *lower_unwritten(const struct ptx_function *f);
+
 /* A basic block begins here; its index in program->blocks. */
 uint32_t lower_add_block(struct lowering *l);
 

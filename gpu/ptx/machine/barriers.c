@@ -253,6 +253,7 @@ static void barrier_group(struct warp *w, const struct step *s, unsigned id,
     struct barrier *bar = &b->barriers[id];
     if (AUX_KIND(s->aux) == BARRIER_ARRIVE) {
         b->arrive_lanes[id][w->index] |= lanes;
+        b->arrives = true;
         race_barrier_arrive(w, id);
     } else {
         warp_park(w, lanes, s, SPLIT_BARRIER, (uint8_t)id);

@@ -124,6 +124,16 @@ void block_lanes_left(struct warp *w) {
     }
 }
 
+/* What only some programs make a warp remember. */
+static void warp_forget(struct warp *w) {
+    memset(w->root.taken, 0, sizeof w->root.taken);
+    w->copy_count = 0;
+    memset(w->copy_groups, 0, sizeof w->copy_groups);
+    memset(w->bulk_groups, 0, sizeof w->bulk_groups);
+    memset(w->waits, 0, sizeof w->waits);
+    w->copy_order = 0;
+}
+
 static void warp_start(struct warp *w) {
     const struct run *run = w->processor->run;
     const struct code *code = w->root.code;
@@ -133,7 +143,9 @@ static void warp_start(struct warp *w) {
         memset(w->local, run->poison, code->local_bytes * WARP_LANES);
         memset(w->local_shadow, 0, code->local_bytes / 4 * WARP_LANES);
     }
-    memset(w->root.taken, 0, sizeof w->root.taken);
+    if (run->program->remembers) {
+        warp_forget(w);
+    }
     w->root.local_top = code->local_bytes;
     w->live = w->root.lanes = warp_lanes(run, w->index);
     w->block->live_warps |= 1u << w->index;
@@ -142,12 +154,7 @@ static void warp_start(struct warp *w) {
     w->polled = false;
     w->frame = &w->root;
     w->head.carry = 0;
-    w->copy_count = 0;
     wgmma_start(w);
-    memset(w->copy_groups, 0, sizeof w->copy_groups);
-    memset(w->bulk_groups, 0, sizeof w->bulk_groups);
-    memset(w->waits, 0, sizeof w->waits);
-    w->copy_order = 0;
     w->cluster_arrived = w->cluster_owed = w->mbarrier_lanes = 0;
     w->synced = w->met = 0;
     w->pending_count = 1;
@@ -166,7 +173,10 @@ static void block_start(struct block *b) {
     bulk_list_reset(&b->arrivals);
     bulk_list_reset(&b->stores);
     memset(b->barriers, 0, sizeof b->barriers);
-    memset(b->arrive_lanes, 0, sizeof b->arrive_lanes);
+    if (b->arrives) {
+        memset(b->arrive_lanes, 0, sizeof b->arrive_lanes);
+        b->arrives = false;
+    }
     b->clock = number * 64;
     b->changes = 0;
     b->ended = false;

@@ -166,6 +166,11 @@ static lower_family *const families[] = {
                                                 answers for all that is left */
 };
 
+static bool remembers(lower_family *f) {
+    return f == lower_tensor_map || f == lower_mbarrier || f == lower_bulk_copy ||
+           f == lower_async_copy || f == lower_stack;
+}
+
 static bool lower_instruction(struct lowering *l, const struct ptx_instruction *i) {
     l->failed = false;
     l->widen_count = 0;
@@ -173,6 +178,7 @@ static bool lower_instruction(struct lowering *l, const struct ptx_instruction *
     enum lower_answer answer = LOWER_NOT_MINE;
     for (size_t k = 0; k < ARRAY_LEN(families) && answer == LOWER_NOT_MINE; k++) {
         answer = families[k](l, i);
+        l->program->remembers |= answer != LOWER_NOT_MINE && remembers(families[k]);
     }
     lower_finish(l, i);
     return answer == LOWER_DONE && !l->failed;
@@ -279,11 +285,14 @@ static void patch_targets(struct lowering *l, uint32_t first_table) {
     }
 }
 
-static void place_registers(struct lowering *l) {
+/* Those that a path may read unwritten, or the others. */
+static void place_registers(struct lowering *l, const bool *unwritten, bool which) {
     const struct ptx_function *f = l->function;
     for (uint32_t k = 0; k < f->register_count; k++) {
         unsigned bytes = lower_register_bytes(l, k);
-        l->registers[k] = lower_arena(l, bytes ? (uint64_t)bytes * WARP_LANES : 4);
+        if (unwritten[k] == which) {
+            l->registers[k] = lower_arena(l, bytes ? (uint64_t)bytes * WARP_LANES : 4);
+        }
     }
 }
 
@@ -390,11 +399,14 @@ static int lower_function(struct program *p, uint32_t index,
     l.starts = xcalloc(f->code_count + 1u, sizeof *l.starts);
     l.areas = xcalloc(m->variable_count + 1u, sizeof *l.areas);
     uint32_t first_table = p->table_count;
-    place_registers(&l);
+    bool *unwritten = lower_unwritten(f);
+    place_registers(&l, unwritten, true);
     place_areas(&l);
     place_call_areas(&l);
+    c->poison_bytes = l.top;
+    place_registers(&l, unwritten, false);
+    free(unwritten);
     uint32_t fixed = l.top;
-    c->poison_bytes = fixed;
     if (l.top < ARENA_MAX) {
         lower_body(&l, unsupported);
         patch_targets(&l, first_table);

@@ -1,18 +1,15 @@
 /* Which instructions may read accumulators that a wgmma.mma_async is still writing.
  *
- * Forward over the function's basic blocks: a register is in flight from the product that
- * writes it, through moves (NVVM makes some between the products of one pipeline stage),
- * to the wgmma.wait_group that waits for its group. Said of registers on any path; at run
- * time it is told only where a product has not been waited for. */
+ * A register is in flight from the product that writes it, through moves (NVVM makes some
+ * between the products of one pipeline stage), to the wgmma.wait_group that waits for its
+ * group. Said of registers on any path (register_flow.h); at run time it is told only
+ * where a product has not been waited for. */
 #include "base/mem.h"
+#include "gpu/ptx/lower/register_flow.h"
 #include "gpu/ptx/matrix/wgmma.h"
 #include "gpu/ptx/read/module.h"
 
 #include <string.h>
-
-#define MAX_ROUNDS 256 /* over the blocks: else nothing is said */
-#define MAX_CELLS                                                                        \
-    (UINT32_C(1) << 21) /* blocks times words of a set: else nothing is said */
 
 /* A set has a plane for each age: products that are not committed, those of the last
  * group committed, of the one before, and of all before that. */
@@ -20,14 +17,8 @@
 
 struct flow {
     const struct ptx_function *f;
-    uint32_t plane;   /* words of one */
-    uint32_t words;   /* of a set of registers: all planes */
-    uint64_t *entry;  /* per block */
-    uint32_t *blocks; /* of each instruction */
-    uint32_t block_count;
-    bool *queued, *seen;
-    bool *early; /* the answer, by instruction */
-    bool final;  /* the last round: write it */
+    uint32_t plane; /* words of one */
+    bool *early;    /* the answer, by instruction */
 };
 
 /* The planes that have the register, a bit each. */
@@ -116,13 +107,14 @@ static unsigned result_count(const struct ptx_instruction *i) {
     }
 }
 
-static void flow_step(struct flow *w, uint32_t at, uint64_t *set) {
+static void flow_step(const struct register_flow *flow, uint32_t at, uint64_t *set) {
+    const struct flow *w = flow->data;
     const struct ptx_function *f = w->f;
     const struct ptx_instruction *i = &f->code[at];
     const struct ptx_operand *o = &f->operands[i->operands];
     if (is_product(i)) {
         bool reads = o[1].kind == PTX_OPERAND_VECTOR && operand_reads(w, set, &o[1]);
-        w->early[at] = w->final && reads;
+        w->early[at] |= reads;
         operand_write(w, set, &o[0], 1);
         return;
     }
@@ -141,7 +133,7 @@ static void flow_step(struct flow *w, uint32_t at, uint64_t *set) {
     }
     bool moves = i->opcode == PTX_OP_MOV && o[0].kind == PTX_OPERAND_REGISTER &&
                  o[1].kind == PTX_OPERAND_REGISTER;
-    w->early[at] = w->final && reads && !moves;
+    w->early[at] |= reads && !moves;
     bool always = i->guard < 0;
     unsigned ages = moves ? set_ages(w, set, o[1].index) : 0;
     for (unsigned k = 0; k < results; k++) {
@@ -149,87 +141,6 @@ static void flow_step(struct flow *w, uint32_t at, uint64_t *set) {
             operand_write(w, set, &o[k], ages);
         }
     }
-}
-
-static void flow_into(struct flow *w, uint32_t to, const uint64_t *set) {
-    uint64_t *entry = w->entry + (size_t)w->blocks[to] * w->words;
-    bool more = !w->seen[w->blocks[to]];
-    w->seen[w->blocks[to]] = true;
-    for (uint32_t k = 0; k < w->words; k++) {
-        more = more || (set[k] & ~entry[k]) != 0;
-        entry[k] |= set[k];
-    }
-    w->queued[w->blocks[to]] |= more;
-}
-
-static void flow_targets(struct flow *w, const struct ptx_instruction *i,
-                         const uint64_t *set) {
-    const struct ptx_operand *o = &w->f->operands[i->operands];
-    if (i->opcode == PTX_OP_BRA && i->operand_count > 0) {
-        flow_into(w, o[0].index, set);
-    } else if (i->opcode == PTX_OP_BRX && i->operand_count > 1 &&
-               o[1].kind == PTX_OPERAND_TABLE) {
-        const struct ptx_table *t = &w->f->tables[o[1].index];
-        for (uint32_t k = 0; !t->calls && k < t->count; k++) {
-            flow_into(w, t->targets[k], set);
-        }
-    }
-}
-
-static bool ends(const struct ptx_instruction *i) {
-    bool leaves = i->opcode == PTX_OP_BRA || i->opcode == PTX_OP_BRX ||
-                  i->opcode == PTX_OP_RET || i->opcode == PTX_OP_EXIT ||
-                  i->opcode == PTX_OP_TRAP;
-    return leaves && i->guard < 0;
-}
-
-static void flow_block(struct flow *w, uint32_t first, uint64_t *set) {
-    const struct ptx_function *f = w->f;
-    uint32_t at = first, block = w->blocks[first];
-    memcpy(set, w->entry + (size_t)block * w->words, w->words * sizeof *set);
-    for (;; at++) {
-        if (at == f->code_count) {
-            return;
-        }
-        if (w->blocks[at] != block) {
-            flow_into(w, at, set);
-            return;
-        }
-        flow_step(w, at, set);
-        flow_targets(w, &f->code[at], set);
-        if (ends(&f->code[at])) {
-            return;
-        }
-    }
-}
-
-/* Once over the blocks that wait for it, or over all. */
-static bool flow_round(struct flow *w, uint64_t *set) {
-    bool any = false;
-    for (uint32_t at = 0; at < w->f->code_count; at++) {
-        uint32_t block = w->blocks[at];
-        bool head = at == 0 || w->blocks[at - 1] != block;
-        if (head && (w->queued[block] || w->final)) {
-            w->queued[block] = false;
-            flow_block(w, at, set);
-            any = true;
-        }
-    }
-    return any;
-}
-
-static void flow_run(struct flow *w) {
-    uint64_t *set = xcalloc(w->words, sizeof *set);
-    w->queued[0] = true;
-    unsigned rounds = 0;
-    while (rounds < MAX_ROUNDS && flow_round(w, set)) {
-        rounds++;
-    }
-    if (rounds < MAX_ROUNDS) {
-        w->final = true;
-        flow_round(w, set);
-    }
-    free(set);
 }
 
 bool *wgmma_early(const struct ptx_function *f) {
@@ -241,25 +152,12 @@ bool *wgmma_early(const struct ptx_function *f) {
         return NULL;
     }
     struct flow w = {.f = f, .plane = f->register_count / 64 + 1};
-    w.words = PLANES * w.plane;
-    w.blocks = xcalloc(f->code_count + 1u, sizeof *w.blocks);
-    for (uint32_t k = 0; k < f->code_count; k++) {
-        bool head = k == 0 || f->leader[k] || ends(&f->code[k - 1]);
-        w.block_count += head;
-        w.blocks[k] = w.block_count - 1;
+    w.early = xcalloc(f->code_count + 1u, sizeof *w.early);
+    const struct register_flow flow = {
+        .function = f, .words = PLANES * w.plane, .step = flow_step, .data = &w};
+    if (!register_flow_run(&flow, NULL)) {
+        free(w.early);
+        return NULL;
     }
-    bool *early = NULL;
-    if ((uint64_t)w.block_count * w.words <= MAX_CELLS) {
-        early = xcalloc(f->code_count + 1u, sizeof *early);
-        w.early = early;
-        w.entry = xcalloc((size_t)w.block_count * w.words, sizeof *w.entry);
-        w.queued = xcalloc(w.block_count, sizeof *w.queued);
-        w.seen = xcalloc(w.block_count, sizeof *w.seen);
-        flow_run(&w);
-        free(w.entry);
-        free(w.queued);
-        free(w.seen);
-    }
-    free(w.blocks);
-    return early;
+    return w.early;
 }

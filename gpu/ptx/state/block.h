@@ -55,6 +55,7 @@ struct block {
     uint64_t shared_bytes;
     struct barrier barriers[BLOCK_BARRIERS];
     uint32_t arrive_lanes[BLOCK_BARRIERS][BLOCK_MAX_THREADS / WARP_LANES];
+    bool arrives; /* somebody has arrived without waiting: arrive_lanes is in use */
     struct cluster *cluster;
     struct cluster own; /* of which it is the first block */
     uint32_t rank;      /* in its cluster */

@@ -133,6 +133,8 @@ struct program {
     uint32_t *shared_variables;
     uint32_t shared_count;
     uint64_t steps;
+    bool remembers;    /* copies, mbarriers, alloca: of these a warp keeps more than
+                          registers, to be cleared when a block starts */
     bool engine_reads; /* bulk copies or wgmma read shared memory: fence.proxy.async has a
                           meaning */
     bool order_sensitive; /* results depend on the order of blocks: one thread then */

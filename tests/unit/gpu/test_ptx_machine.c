@@ -123,6 +123,40 @@ Test(ptx_machine, a_branch_table_sends_lanes_apart) {
                     2, 64, by_table);
 }
 
+/* Even blocks write %r4 on the way to its use, odd ones don't, and run where an even one
+ * has run: they must see poison, a byte four times, and not what that one has left. */
+static const char *const halfway[] = {
+    "@%p1 mov.u32 %r4, %r0;\n" TAIL("%r4"),
+    "@!%p1 bra END; mov.u32 %r4, %r0;\nEND: " TAIL("%r4"),
+    "mov.u32 %r5, 2; @!%p1 bra READ;\n"
+    "AGAIN: mov.u32 %r4, %r0;\n"
+    "READ: mov.u32 %r6, %r4; sub.u32 %r5, %r5, 1; setp.eq.u32 %p2, %r5, 0;\n"
+    "@!%p2 bra READ;\n" TAIL("%r6"),
+    "@%p1 ld.global.u32 %r4, [%at];\n" TAIL("%r4"),
+    "@%p1 shfl.sync.idx.b32 %r4, %r0, 0, 31, -1;\n" TAIL("%r4"),
+};
+
+Test(ptx_machine, what_a_path_reads_unwritten_is_poison) {
+    for (size_t k = 0; k < sizeof halfway / sizeof *halfway; k++) {
+        char body[2048];
+        snprintf(body, sizeof body, "%s%s%s", HEAD,
+                 "and.b32 %r3, %r0, 1; setp.eq.u32 %p1, %r3, 0;\n", halfway[k]);
+        struct machine_config c = {.checks = MACHINE_CHECK_MEMORY, .threads = 1};
+        struct machine_room *r = room_new(body, &c);
+        uint32_t *out = room_buffer(r, "out", 8 * 32 * 4, MACHINE_OUTPUT);
+        memset(out, 0x11, 8 * 32 * 4);
+        cr_expect_eq(room_launch(r, 8, 32), MACHINE_DONE);
+        uint32_t poison = out[32];
+        cr_expect_eq(poison, (poison & 0xff) * 0x01010101u, "%zu: %08x", k, poison);
+        cr_expect_neq(poison, 0x11111111u, "%zu", k);
+        for (uint32_t b = 1; b < 8; b += 2) {
+            cr_expect_eq(out[b * 32 + 7], poison, "%zu, block %u: %08x", k, b,
+                         out[b * 32 + 7]);
+        }
+        room_free(r);
+    }
+}
+
 static uint32_t guarded(uint32_t i) {
     return i % 3 == 0 ? 5 : i % 2 ? i : i + 100;
 }
