@@ -251,7 +251,7 @@ enum block_state block_turn(struct block *b) {
             block_end(b);
             return BLOCK_DONE;
         }
-        if (!run_charge(b->processor)) {
+        if (!run_charge_turn(b->processor)) {
             return BLOCK_RUNNING;
         }
     }

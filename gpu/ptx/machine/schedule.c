@@ -231,6 +231,7 @@ static void processor_loop(struct processor *w) {
 
 static void *processor_main(void *data) {
     processor_loop(data);
+    run_charge(data); /* what has gathered */
     return NULL;
 }
 

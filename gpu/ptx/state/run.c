@@ -19,6 +19,8 @@ void run_fault(struct run *run) {
 bool run_charge(struct processor *processor) {
     struct run *run = processor->run;
     uint64_t spent = __atomic_add_fetch(run->spent, processor->spent, __ATOMIC_RELAXED);
+    uint64_t left = run->budget > spent ? run->budget - spent : 0;
+    processor->allowance = left < RUN_GATHERED ? left : RUN_GATHERED;
     processor->spent = 0;
     if (spent > run->budget || __atomic_load_n(run->stop, __ATOMIC_RELAXED)) {
         __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);

@@ -74,6 +74,7 @@ struct processor { /* a thread of the host, as a device's multiprocessor */
     uint64_t divergent_count, branch_count;
     uint64_t guarded_off;    /* lanes that a guard left out */
     uint64_t spent;          /* lane-instructions not yet charged */
+    uint64_t allowance;      /* so many may wait: run_charge sets it */
     struct block **resident; /* in the order they started */
     uint32_t resident_count, resident_room;
     struct block *spares[CLUSTER_MAX]; /* to be used again */
@@ -89,6 +90,19 @@ struct buf *run_printf_lock(struct run *run); /* the machine's output; then unlo
 void run_printf_unlock(struct run *run);
 /* A fault ends the launch when it is over (or at once without MACHINE_CHECK_MEMORY). */
 void run_fault(struct run *run);
-/* false when the budget is used up or somebody said stop. */
+/* False when the launch is to end: the budget is used up, or somebody said stop. What
+ * was spent since the last call is charged to all threads' account, which is one word that
+ * each of them would write. So a turn only looks whether RUN_GATHERED lane-instructions,
+ * or what was left of the budget, have gathered: one thread ends where it did when every
+ * turn was charged, several threads less than RUN_GATHERED each behind that. */
+#define RUN_GATHERED 65536u
 bool run_charge(struct processor *processor);
+static inline bool run_charge_turn(struct processor *processor) {
+    const struct run *run = processor->run;
+    if (processor->spent > processor->allowance ||
+        __atomic_load_n(run->stop, __ATOMIC_RELAXED)) {
+        return run_charge(processor);
+    }
+    return !__atomic_load_n(&run->quit, __ATOMIC_RELAXED);
+}
 enum machine_end run_end(const struct run *run); /* of a launch that was made to quit */
