@@ -265,7 +265,7 @@ static uint32_t most_at_one(const uint64_t *addresses, uint32_t mask) {
             same |= (uint32_t)(addresses[l] == here) << l;
         }
         same &= left;
-        uint32_t n = (uint32_t)__builtin_popcount(same);
+        uint32_t n = lanes_in(same);
         most = n > most ? n : most;
         left &= ~same;
     }

@@ -180,7 +180,7 @@ static void barrier_release(struct block *b, unsigned id) {
 }
 
 static bool barrier_complete(const struct block *b, const struct barrier *bar) {
-    uint32_t arrived = (uint32_t)__builtin_popcount(bar->warps) + bar->arrived;
+    uint32_t arrived = lanes_in(bar->warps) + bar->arrived;
     if (bar->expected) {
         return arrived >= bar->expected;
     }
@@ -302,7 +302,7 @@ static void tell_split(struct warp *w, const struct split *p, const char *missin
         finding_add(&at, FINDING_DEADLOCK,
                     "Deadlock at barrier.cluster.wait: %u threads wait, others of the "
                     "cluster have not arrived and cannot",
-                    (unsigned)__builtin_popcount(p->lanes));
+                    lanes_in(p->lanes));
     } else if (p->state == SPLIT_MEET) {
         uint32_t gone = p->members & w->live & ~p->lanes;
         finding_add(&at, FINDING_INVALID_MASK,
@@ -316,7 +316,7 @@ static void tell_split(struct warp *w, const struct split *p, const char *missin
                     missing);
     } else {
         finding_add(&at, FINDING_DEADLOCK, "Deadlock at barrier %u: %u threads wait; %s",
-                    p->barrier, (unsigned)__builtin_popcount(p->lanes), missing);
+                    p->barrier, lanes_in(p->lanes), missing);
     }
     w->frame = running;
 }

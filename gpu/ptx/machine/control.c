@@ -48,7 +48,7 @@ void step_enter_block(struct warp *w, const struct step *s, uint32_t mask) {
     }
     struct processor *processor = w->processor;
     struct block_count *count = &processor->blocks[s->aux];
-    uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+    uint32_t lanes = lanes_in(mask);
     count->runs++;
     count->lanes += lanes;
     processor->spent += (uint64_t)lanes * s->target;

@@ -14,7 +14,7 @@ static inline __attribute__((always_inline)) uint32_t
 guard_mask(struct warp *w, const struct step *s, uint32_t mask) {
     uint32_t p = *(const uint32_t *)(const void *)(w->head.regs + s->guard);
     uint32_t on = mask & (s->guard_negated ? ~p : p);
-    w->processor->guarded_off += (unsigned)__builtin_popcount(mask & ~on);
+    w->processor->guarded_off += lanes_in(mask & ~on);
     return on;
 }
 

@@ -101,7 +101,7 @@ static void leave_calls(struct warp *w, struct frame *f, uint32_t lanes) {
 void warp_exit_lanes(struct warp *w, uint32_t lanes) {
     struct block *b = w->block;
     leave_calls(w, w->frame, w->active & lanes);
-    b->live_threads -= (uint32_t)__builtin_popcount(w->live & lanes);
+    b->live_threads -= lanes_in(w->live & lanes);
     w->live &= ~lanes;
     b->live_warps &= ~((uint32_t)(w->live == 0) << w->index);
     w->active &= ~lanes;

@@ -20,6 +20,17 @@ struct warp;
 #define LOCAL_MAX_BYTES (UINT64_C(512) << 10) /* of a thread */
 #define LOCAL_MAX_TOTAL (UINT64_C(1) << 30)   /* with calls, of all resident blocks */
 
+/* Lanes of a mask. By bit arithmetic, and the usual one at once: this is built for every
+ * CPU of its family, where __builtin_popcount is a call that took 2 to 6 % of a run. */
+static inline uint32_t lanes_in(uint32_t mask) {
+    if (mask == UINT32_MAX) {
+        return WARP_LANES;
+    }
+    mask -= mask >> 1 & 0x55555555u;
+    mask = (mask & 0x33333333u) + (mask >> 2 & 0x33333333u);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+
 struct frame {
     struct frame *parent;
     const struct step *return_to;
