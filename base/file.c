@@ -208,7 +208,8 @@ int root_open_folder(const struct root *r, const char *rel, struct err *err) {
 
 int file_open_standard(void) {
     for (int fd = 0; fd < 3; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) {
+        int how = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", how) < 0) {
             return -errno;
         }
     }

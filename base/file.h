@@ -57,7 +57,8 @@ int root_open_folder(const struct root *r, const char *rel, struct err *err);
 int file_write_all(int fd, const void *bytes, size_t len);
 
 /* First thing in main(): /dev/null on those of the descriptors 0 to 2 that were closed,
- * which the next open would take. 0 or -errno. */
+ * which the next open would take. Writing to such a standard output fails: an answer that
+ * nobody gets is no success. 0 or -errno. */
 int file_open_standard(void);
 
 /* mkdir -p for a path of our own choosing (state folders). */

@@ -14,6 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FIRST_ANSWER_MS 30000 /* of what every daemon answers at once */
+
+static bool interrupted; /* by Ctrl-C, which means the whole program */
+
 struct connection {
     uv_loop_t loop;
     struct connection_options options;
@@ -24,7 +28,9 @@ struct connection {
     uv_signal_t interrupt;
     struct rpc_request *request; /* the call under way */
     uint64_t started_ms;
-    bool answered, interrupted;
+    bool answered, greeted; /* this call, and any */
+    bool feeding;           /* what the child said is read */
+    const char *problem;    /* why it is no daemon; NULL: it may be one */
     int status;
     json_t *result, *error;
     struct buf log; /* the daemon's last words, for when it does not start */
@@ -58,6 +64,14 @@ char *connection_program(void) {
 
 /* --- what arrives --- */
 
+/* Another program would go on, or say nothing, for ever. */
+static void leave(struct connection *c, const char *problem) {
+    c->problem = problem;
+    if (c->child) {
+        child_kill(c->child);
+    }
+}
+
 static void on_request(struct rpc_call *call, void *data) {
     (void)data;
     rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "upskillctl serves no methods");
@@ -83,7 +97,9 @@ static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppab
     (void)peer;
     (void)droppable;
     struct connection *c = data;
-    if (c->child) {
+    if (c->feeding && !c->options.trace) { /* a daemon asks nothing of a plain client */
+        leave(c, "does not speak upskilld's protocol");
+    } else if (c->child) {
         child_write(c->child, bytes, len);
     }
     free(bytes);
@@ -103,7 +119,7 @@ static void on_response(struct rpc_request *request, int status, const json_t *r
     (void)request;
     struct connection *c = data;
     c->request = NULL;
-    c->answered = true;
+    c->answered = c->greeted = true;
     c->status = status;
     c->result = json_incref((json_t *)(uintptr_t)result);
     c->error = json_incref((json_t *)(uintptr_t)error);
@@ -113,8 +129,10 @@ static void on_response(struct rpc_request *request, int status, const json_t *r
 static void on_out(struct child *child, const char *bytes, size_t len, void *data) {
     (void)child;
     struct connection *c = data;
-    if (c->peer) {
+    if (c->peer && !c->problem) {
+        c->feeding = true;
         rpc_feed(c->peer, bytes, len);
+        c->feeding = false;
     }
     uv_stop(&c->loop);
 }
@@ -144,21 +162,24 @@ static void on_end(struct child *child, const struct child_end *end, void *data)
 
 static void on_tick(uv_timer_t *timer) {
     struct connection *c = container_of(timer, struct connection, tick);
+    uint64_t elapsed = clock_ms() - c->started_ms;
+    if (!c->greeted && elapsed > FIRST_ANSWER_MS) {
+        leave(c, "does not answer");
+    }
     if (c->options.progress && c->request) {
-        c->options.progress(NULL, (double)(clock_ms() - c->started_ms) / 1000,
-                            c->options.data);
+        c->options.progress(NULL, (double)elapsed / 1000, c->options.data);
     }
 }
 
 static void on_interrupt(uv_signal_t *handle, int number) {
     struct connection *c = container_of(handle, struct connection, interrupt);
-    if (c->interrupted || !c->request) {
+    if (interrupted || !c->request) {
         if (c->child) {
             child_kill(c->child);
         }
         _exit(128 + number);
     }
-    c->interrupted = true;
+    interrupted = true;
     rpc_notify(c->peer, "$/cancelRequest",
                json_pack("{s:I}", "id", rpc_request_id(c->request)));
     if (c->options.interrupted) {
@@ -174,8 +195,8 @@ void connection_leave_interrupts(struct connection *c, bool leave) {
     }
 }
 
-bool connection_interrupted(const struct connection *c) {
-    return c->interrupted;
+bool connection_interrupted(void) {
+    return interrupted;
 }
 
 /* --- open, call, close --- */
@@ -225,10 +246,28 @@ int connection_open(const struct connection_options *options, struct connection 
     return 0;
 }
 
+static int no_answer(const struct connection *c, struct err *err) {
+    const char *words = c->log.len ? c->log.data : "it said nothing";
+    if (c->problem) {
+        autofree char *program = connection_program();
+        return err_set(err, -EPROTO, "%s %s", program, c->problem);
+    }
+    if (c->killed_by) {
+        return err_set(err, -ECONNABORTED, "the daemon ended: killed by signal %d",
+                       c->killed_by);
+    }
+    return err_set(err, -EPIPE, "the daemon ended: %.*s", (int)strcspn(words, "\n"),
+                   words);
+}
+
 int connection_call(struct connection *c, const char *method, json_t *params,
                     json_t **result, json_t **error, struct err *err) {
-    c->answered = c->interrupted = false;
+    c->answered = false;
     c->result = c->error = NULL;
+    if (interrupted) {
+        json_decref(params);
+        return err_set(err, -EINTR, "stopped by Ctrl-C");
+    }
     c->started_ms = clock_ms();
     c->request = rpc_request_start(c->peer, method, params, on_response, c);
     if (!c->request) {
@@ -240,13 +279,7 @@ int connection_call(struct connection *c, const char *method, json_t *params,
     }
     uv_timer_stop(&c->tick);
     if (!c->answered) {
-        const char *words = c->log.len ? c->log.data : "it said nothing";
-        if (c->killed_by) {
-            return err_set(err, -ECONNABORTED, "the daemon ended: killed by signal %d",
-                           c->killed_by);
-        }
-        return err_set(err, -EPIPE, "the daemon ended: %.*s", (int)strcspn(words, "\n"),
-                       words);
+        return no_answer(c, err);
     }
     *result = c->result;
     *error = c->error;

@@ -37,15 +37,17 @@ int connection_open(const struct connection_options *options, struct connection 
 void connection_close(struct connection *c);
 
 /* 0: *result is set (a new reference). 1: the daemon answered with an error, *error is
- * set. Negative: it could not be asked (it ended, was interrupted). params stolen. Ctrl-C
+ * set. Negative: it could not be asked: it ended, is another program (-EPROTO: something
+ * else than answers came, or no first one within 30 s; so the first call of a connection
+ * is one that every daemon answers at once), or Ctrl-C came before. params stolen. Ctrl-C
  * cancels the request; a second one ends this program (status 130). */
 int connection_call(struct connection *c, const char *method, json_t *params,
                     json_t **result, json_t **error, struct err *err);
 /* Between calls Ctrl-C ends this program; while somebody else listens for it, it is his.
  */
 void connection_leave_interrupts(struct connection *c, bool leave);
-/* The last call was cancelled by Ctrl-C. */
-bool connection_interrupted(const struct connection *c);
+/* Ctrl-C came during a call, on any connection: no further one is made. */
+bool connection_interrupted(void);
 /* Send a line as it is (upskillctl shell); answers arrive through trace. */
 void connection_send_raw(struct connection *c, const char *line, size_t len);
 /* Wait for traffic for at most `ms`, or until the daemon ends (then false). */

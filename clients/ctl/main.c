@@ -221,7 +221,7 @@ static int ask(struct ctl *c, const char *method, json_t *params, json_t **resul
     struct err err = {0};
     json_t *answer = NULL, *error = NULL;
     int rc = connection_call(c->connection, method, params, &answer, &error, &err);
-    if (rc != 0 && connection_interrupted(c->connection)) {
+    if (rc != 0 && connection_interrupted()) {
         json_decref(answer);
         json_decref(error);
         return show_interrupted(c);
@@ -238,6 +238,10 @@ static int ask(struct ctl *c, const char *method, json_t *params, json_t **resul
         if (err.code == -ECONNABORTED) {
             terminal_hint(&c->terminal,
                           "the same command starts another; --log info shows its log");
+        }
+        if (err.code == -EPROTO) {
+            terminal_hint(&c->terminal, "UPSKILLD names the daemon's program; without it "
+                                        "the one beside upskillctl is started");
         }
     }
     json_decref(answer);
@@ -505,12 +509,12 @@ static void take_help(struct ctl *c) {
 }
 
 static int run_connected(struct ctl *c) {
-    if (c->count && strcmp(c->words[0], "call") == 0 && !c->help) {
-        return command_call(c);
-    }
     int status = ask(c, "rpc.discover", NULL, &c->discover);
     if (status) {
         return status;
+    }
+    if (c->count && strcmp(c->words[0], "call") == 0 && !c->help) {
+        return command_call(c);
     }
     if (c->help) {
         return command_help(c);
@@ -593,6 +597,9 @@ int main(int argc, char **argv) {
                  : setup ? setup_run(&c.terminal, c.words + 1, c.count - 1, c.help)
                  : shell ? shell_run(&c.terminal, c.daemon_args)
                          : run_daemon(&c);
+    }
+    if (connection_interrupted() && !c.watch) {
+        status = EXIT_INTERRUPTED;
     }
     finish(&c);
     return terminal_lost_output(&c.terminal, status);

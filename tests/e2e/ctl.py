@@ -3,7 +3,7 @@
 
 usage: ctl.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
-import csv, fcntl, json, os, pty, re, shlex, shutil, struct, subprocess, sys, tempfile, termios, unicodedata
+import csv, fcntl, json, os, pty, re, shlex, shutil, signal, struct, subprocess, sys, tempfile, termios, time, unicodedata
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(os.path.dirname(HERE), "kernels", "demo")
@@ -255,9 +255,39 @@ def closed_descriptors_are_no_crash(room):
     for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
         done = subprocess.run(["bash", "-c", '"$0" skill list --json ' + closed, room.ctl], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, cwd=room.dir, env=room.env, timeout=90)
-        same((closed, done.returncode, done.stderr), (closed, 0, b""))
-        if not re.search(r"(?<!2)>", closed):
+        lost = bool(re.search(r"(?<!2)>", closed))
+        same((closed, done.returncode), (closed, 2 if lost else 0))
+        if not lost:
+            same(done.stderr, b"")
             assert json.loads(done.stdout)["skills"], done.stdout
+        elif "2>" not in closed:
+            holds(done.stderr.decode(), "^error: standard output: not everything could be written")
+
+
+def ctrl_c_ends_it_whenever_it_comes(room):
+    """Also before the daemon has said a word: what it answers all the same is no success."""
+    slow = os.path.join(room.dir, "slow")
+    with open(slow, "w") as f:
+        f.write('#!/bin/sh\nsleep 0.5; exec "%s" "$@"\n' % room.env["UPSKILLD"])
+    os.chmod(slow, 0o755)
+    for wait in (0.02, 0.2, 0.4):
+        for words in (["skill", "list"], ["status"], ["setup", "codex"]):
+            with subprocess.Popen([room.ctl, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=room.dir,
+                                  env={**room.env, "UPSKILLD": slow, "HOME": room.dir + "/home"}) as done:
+                time.sleep(wait)
+                done.send_signal(signal.SIGINT)
+                done.stderr.read()
+            assert done.returncode in (130, -signal.SIGINT), (words, wait, done.returncode)
+
+
+def what_is_no_daemon_is_named(room):
+    """However much it says, and where it only repeats what it hears."""
+    for program in ("/usr/bin/yes", "/bin/cat"):
+        for words in (["status"], ["call", "daemon/status"], ["worker", "check", "none"]):
+            done = subprocess.run(["bash", "-c", 'ulimit -v 1000000; exec "$0" "$@"', room.ctl, *words], cwd=room.dir,
+                                  capture_output=True, text=True, timeout=20, env={**room.env, "UPSKILLD": program})
+            same((program, words, done.returncode, done.stdout), (program, words, 2, ""))
+            holds(done.stderr, "^error: " + os.path.realpath(program) + " does not speak upskilld's protocol")
 
 
 # --- around it ------------------------------------------------------------------------------
@@ -617,7 +647,8 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          strict_makes_warnings_fail, what_cannot_be_asked_is_status_2, no_command_shows_the_usage, json_is_the_raw_result,
          json_keeps_the_exit_status, a_check_says_what_it_looked_at, a_dash_reads_standard_input, options_reach_the_daemon,
          a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash, lost_output_is_status_2,
-         closed_descriptors_are_no_crash, help_of_every_command,
+         closed_descriptors_are_no_crash, ctrl_c_ends_it_whenever_it_comes, what_is_no_daemon_is_named,
+         help_of_every_command,
          help_says_what_schemas_know, a_group_lists_its_commands,
          help_needs_no_compiler, the_completion_is_bash, the_completions_of_other_shells,
          every_help_has_an_example_that_is_understood, call_asks_anything,
