@@ -4,6 +4,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/toml.h"
+#include "base/yaml.h"
 #include "clients/ctl/jsonc.h"
 
 #include <errno.h>
@@ -199,38 +201,39 @@ static char *with_block(const char *text, const char *block) {
                : xasprintf("%s\n%s", text, block);
 }
 
-/* Quotes of several lines could hold anything; a table of its own kind would be there
- * twice. */
-static int refuse_block(const struct agent_config *agent, const char *text,
-                        struct err *err) {
-    bool yaml = is_yaml(agent->entry);
-    const char *there = yaml ? line_with(text, "mcpServers") : NULL;
-    const char *const heads[] = {"mcp_servers", "[mcp_servers]", "[mcp_servers." NAME,
-                                 "[\"mcp_servers\"", "[mcp_servers.\"" NAME "\""};
-    for (size_t i = 0; !yaml && !there && i < ARRAY_LEN(heads); i++) {
-        there = line_with(text, heads[i]);
+/* -EBADMSG with the line of what is wrong in it. */
+static int parse(bool yaml, const char *text, struct err *err) {
+    if (yaml) {
+        json_t *value = NULL;
+        int rc = yaml_parse(text, strlen(text), YAML_TYPED, &value, err);
+        json_decref(value);
+        return rc;
     }
-    if (there) {
-        return err_set(err, -EEXIST, "it has \"%.*s\" already", (int)strcspn(there, "\n"),
-                       there);
-    }
-    return strstr(text, "\"\"\"") || strstr(text, "'''")
-               ? err_set(err, -EINVAL, "it has texts of several lines")
-               : 0;
+    struct toml_error error = {0};
+    struct toml_document *doc = toml_parse(text, strlen(text), &error);
+    toml_free(doc);
+    return doc ? 0 : err_set(err, -EBADMSG, "line %d: %s", error.line, error.msg);
 }
 
+/* What is broken, or would be with the block, is nothing to write into. */
 static int put_block(const struct agent_config *agent, const char *text,
                      const char *block, char **ret, struct err *err) {
+    bool yaml = is_yaml(agent->entry);
+    const char *format = yaml ? "YAML" : "TOML";
     if (strstr(text, block)) {
         return 0;
     }
-    int rc = refuse_block(agent, text, err);
-    if (rc == 0) {
-        bool yaml = is_yaml(agent->entry);
-        *ret = *text ? with_block(text, block)
-                     : xasprintf("%s%s", yaml ? YAML_HEAD : "", block);
+    if (parse(yaml, text, err) < 0) {
+        return err_wrap(err, "it is no %s", format);
     }
-    return rc;
+    char *next =
+        *text ? with_block(text, block) : xasprintf("%s%s", yaml ? YAML_HEAD : "", block);
+    if (parse(yaml, next, err) < 0) {
+        free(next);
+        return err_wrap(err, "with this at its end it would be no %s", format);
+    }
+    *ret = next;
+    return 0;
 }
 
 static int take_block(const char *text, const char *block, char **ret, struct err *err) {

@@ -164,11 +164,16 @@ static void on_interrupted(void *data) {
 
 static int show_error(struct ctl *c, const json_t *error) {
     const json_t *data = json_object_get(error, "data");
-    bool missing = strcmp(json_get_string(data, "reason", ""), "no_file") == 0;
-    autofree char *meant = missing ? paths_meant(c->words, c->count) : NULL;
-    const char *hint = json_get_string(data, "hint", meant);
+    const char *reason = json_get_string(data, "reason", "");
+    bool outside = strcmp(reason, "outside_roots") == 0;
+    bool missing = outside || strcmp(reason, "no_file") == 0;
+    const char *word = missing ? paths_missing(c->words, c->count) : NULL;
+    autofree char *gone = outside && word ? xasprintf("%s does not exist", word) : NULL;
+    autofree char *meant = word ? paths_meant(word) : NULL;
+    const char *hint = gone ? meant : json_get_string(data, "hint", meant);
     free(c->error);
-    c->error = help_hint(NULL, c->method, json_get_string(error, "message", "?"));
+    c->error = gone ? take(gone)
+                    : help_hint(NULL, c->method, json_get_string(error, "message", "?"));
     const char *message = c->error;
     if (c->json) {
         autobuf text = BUF_INIT(1u << 20);

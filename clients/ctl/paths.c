@@ -109,21 +109,37 @@ static bool is_kernel(const char *word) {
            fnmatch("*.check.json", word, 0) == 0;
 }
 
+/* The real folder that a file lies in or, where none of it is there, is to lie in; never
+ * /. */
+static bool real_folder(const char *file, char ret[PATH_MAX]) {
+    autofree char *at = path_normalize(file);
+    do {
+        size_t len = (size_t)(path_basename(at) - at);
+        char *above = len ? xstrndup(at, len > 1 ? len - 1 : 1) : xstrdup(".");
+        free(at);
+        at = above;
+    } while (!realpath(at, ret) && strcmp(at, ".") != 0);
+    return ret[1] && strcmp(at, "/") != 0;
+}
+
 char *paths_granted(const char *word) {
     char path[PATH_MAX];
     const char *equals = *word == '-' ? strchr(word, '=') : NULL; /* --tests=FILE */
     word = equals ? equals + 1 : strncmp(word, "-I", 2) == 0 ? word + 2 : word;
-    if (*word == '-' || !strpbrk(word, "./") || !realpath(word, path)) {
+    if (*word == '-' || !strpbrk(word, "./")) {
         return NULL;
     }
-    char *slash = strrchr(path, '/');
-    slash[slash == path] = '\0';
+    if (realpath(word, path)) {
+        char *slash = strrchr(path, '/');
+        slash[slash == path] = '\0';
+    } else if (!real_folder(word, path)) {
+        return NULL;
+    }
     char *project = is_kernel(word) ? project_of(path) : NULL;
     return project ? project : xstrdup(path);
 }
 
-/* The name in the folder of a missing file that is nearest to its own. */
-static char *name_meant(const char *word) {
+char *paths_meant(const char *word) {
     const char *slash = strrchr(word, '/');
     autofree char *folder =
         slash ? xstrndup(word, (size_t)(slash - word) + 1) : xstrdup("./");
@@ -141,10 +157,10 @@ static char *name_meant(const char *word) {
     return best ? xasprintf("did you mean %s%s?", slash ? folder : "", best) : NULL;
 }
 
-char *paths_meant(const char *const *words, int count) {
+const char *paths_missing(const char *const *words, int count) {
     for (int i = 0; i < count; i++) {
         if (*words[i] != '-' && strpbrk(words[i], "./") && access(words[i], F_OK) < 0) {
-            return name_meant(words[i]);
+            return words[i];
         }
     }
     return NULL;

@@ -74,11 +74,12 @@ static const char *run_added(struct course *run, size_t i) {
         tell_why(run, why, sizeof why);
     }
     struct run_report own = course_aside_end(run, &aside);
+    bool unjudged = own.unjudged;
     run_report_finish(&own);
     if (good == 0) {
         note(run, i, why);
     }
-    return good > 0 ? "pass" : good == 0 ? "fail" : "skipped";
+    return good == 0 ? "fail" : good < 0 ? "skipped" : unjudged ? "unjudged" : "pass";
 }
 
 void odd_trials(struct course *run) {
@@ -88,7 +89,9 @@ void odd_trials(struct course *run) {
         json_array_append_new(added, json_pack("{s:o, s:s}", "sizes",
                                                case_sizes_to_json(&run->cases[i]),
                                                "verdict", verdict));
-        if (strcmp(verdict, "pass") != 0 && !strcmp(run->class->kind, "cuda")) {
+        bool went_wrong =
+            strcmp(verdict, "pass") != 0 && strcmp(verdict, "unjudged") != 0;
+        if (went_wrong && !strcmp(run->class->kind, "cuda")) {
             break; /* a device that a fault has ended runs nothing more */
         }
     }

@@ -33,16 +33,25 @@ static char *beside(const char *path, const char *old, const char *suffix) {
     return xasprintf("%.*s%s", (int)stem, path, suffix);
 }
 
-static int read_beneath(const char *root, const char *path, struct buf *out,
-                        struct err *err) {
-    autofree char *joined = *path == '/' ? xstrdup(path) : path_join(root, path);
-    autofree char *whole = path_normalize(joined);
-    if (!strcmp(whole, root)) {
-        return err_set(err, -EISDIR, "%s is a folder", path);
+static const char *root_of(const char *const *roots, const char *whole) {
+    while (*roots && !path_is_beneath(whole, *roots)) {
+        roots++;
     }
-    if (!path_is_beneath(whole, root)) {
+    return *roots;
+}
+
+/* A path as it is meant from one folder. */
+static int read_from(const char *folder, const char *path, const char *const *roots,
+                     struct buf *out, struct err *err) {
+    autofree char *joined = *path == '/' ? xstrdup(path) : path_join(folder, path);
+    autofree char *whole = path_normalize(joined);
+    const char *root = root_of(roots, whole);
+    if (!root) {
         return err_set(err, -EACCES, "%s is outside the folders this daemon may read",
                        path);
+    }
+    if (!strcmp(whole, root)) {
+        return err_set(err, -EISDIR, "%s is a folder", path);
     }
     struct root r;
     int rc = root_open(&r, root, err);
@@ -57,11 +66,13 @@ static int read_beneath(const char *root, const char *path, struct buf *out,
 
 int spec_file_read(const char *const *roots, const char *path, struct buf *out,
                    struct err *err) {
+    static const char *const none[] = {NULL};
+    const char *const *all = roots ? roots : none;
     int rc =
         err_set(err, -EACCES, "%s is outside the folders this daemon may read", path);
-    for (; roots && *roots; roots++) {
+    for (const char *const *folder = all; *folder; folder++) {
         struct err own = {0};
-        int r = read_beneath(*roots, path, out, &own);
+        int r = read_from(*folder, path, all, out, &own);
         if (r == 0) {
             return 0;
         }

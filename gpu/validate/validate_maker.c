@@ -121,6 +121,7 @@ static int read_spec(struct reading *r) {
             return refuse(r,
                           is_there              ? "bad_spec"
                           : err.code == -ENOENT ? "no_file"
+                          : err.code == -EACCES ? "outside_roots"
                                                 : "no_spec",
                           &err);
         }

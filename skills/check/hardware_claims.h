@@ -4,8 +4,8 @@
  * A claim is a number with its unit beside the quantity it is about, in one sentence or
  * in one cell of a table. Patterns are written for text in lower case with emphasis
  * blanked. */
+#include "base/pattern.h"
 #include "skills/check/hardware_table.h"
-#include "skills/format/pattern.h"
 
 enum claim_unit { UNIT_NONE, UNIT_BYTES, UNIT_BANDWIDTH, UNIT_CLOCK, UNIT_RATE, UNIT_SM };
 enum claim_flags {

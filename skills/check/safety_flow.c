@@ -1,8 +1,8 @@
 #include "skills/check/safety_flow.h"
 
 #include "base/mem.h"
+#include "base/pattern.h"
 #include "skills/check/safety_patterns.h"
-#include "skills/format/pattern.h"
 
 #include <ctype.h>
 #include <pthread.h>

@@ -1,11 +1,11 @@
 #include "skills/check/safety_text.h"
 #include "base/lines.h"
+#include "base/pattern.h"
 #include "base/work_stop.h"
 #include "protocol/finding.h"
 #include "skills/check/safety_flow.h"
 #include "skills/check/safety_patterns.h"
 #include "skills/check/skill_check.h"
-#include "skills/format/pattern.h"
 
 #include <ctype.h>
 #include <pthread.h>

@@ -3,9 +3,9 @@
 
 #include "base/buf.h"
 #include "base/edit_distance.h"
+#include "base/pattern.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "skills/format/pattern.h"
 
 #include <ctype.h>
 #include <pthread.h>

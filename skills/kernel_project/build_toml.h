@@ -4,7 +4,7 @@
  * Unknown keys, wrong types, names that its pattern refuses: each is a finding at its
  * place, with the right form as a fix where that is sure. */
 #include "base/json.h"
-#include "skills/kernel_project/toml.h"
+#include "base/toml.h"
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 /* build_toml_report: findings about a project file, and the edits that cure them. */
+#include "base/toml.h"
 #include "protocol/finding.h"
 #include "skills/kernel_project/build_toml_keys.h"
-#include "skills/kernel_project/toml.h"
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/pattern.h"
 #include "base/text.h"
-#include "skills/format/pattern.h"
 #include "skills/lessons_tables.h"
 #include "skills/traces/redaction.h"
 

@@ -2,8 +2,8 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
+#include "base/pattern.h"
 #include "base/work_stop.h"
-#include "skills/format/pattern.h"
 #include "skills/lessons_tables.h"
 
 #include <ctype.h>

@@ -210,7 +210,8 @@ def links_and_locked_files_are_left_alone():
 def toml_is_kept():
     import tomllib
     home = Home()
-    for before in ("", 'model = "o3"\n', 'model = "o3"', '[mcp_servers.x]\ncommand = "y"\n\n[tui]\ntheme = "z"\n', "a = 1\r\n"):
+    for before in ("", 'model = "o3"\n', 'model = "o3"', '[mcp_servers.x]\ncommand = "y"\n\n[tui]\ntheme = "z"\n', "a = 1\r\n",
+                   'a = """\n[b]\n"""\n', 'mcp_servers.x.command = "y"\n'):
         home.write(CODEX, before)
         home.setup("codex", env={"CUDA_HOME": "/opt/cuda"})
         new = tomllib.loads(home.read(CODEX))
@@ -221,10 +222,12 @@ def toml_is_kept():
         home.setup("codex", "--remove", env={"CUDA_HOME": "/opt/cuda"})
         if before:
             assert home.read(CODEX) == before, (before, home.read(CODEX))
-    for before in ('mcp_servers = {x = {command = "y"}}\n', '[mcp_servers.upskilld]\ncommand = "z"\n', 'mcp_servers.x.command = "y"\n',
-                   'a = """\n[b]\n"""\n'):
+    for before in ('mcp_servers = {x = {command = "y"}}\n', '[mcp_servers.upskilld]\ncommand = "z"\n',
+                   '[mcp_servers]\n"upskilld" = {command = "z"}\n', '[mcp_servers.x\ncommand = "a"\n', 'a = """\nb\n', "a = \n"):
         home.write(CODEX, before)
-        assert "left alone" in home.setup("codex", status=1) and home.read(CODEX) == before
+        said = home.setup("codex", status=1)
+        assert "left alone" in said and "TOML: line " in said and home.read(CODEX) == before, (before, said)
+        assert "Add this by hand" in said and "\n    [mcp_servers.upskilld]\n" in said, said
 
 
 def yaml_is_kept():
@@ -235,8 +238,10 @@ def yaml_is_kept():
         assert re.search(r"\nmcpServers:\n  - name: upskilld\n    command: \"%s\"" % re.escape(home.program), home.read(CONTINUE))
         home.setup("continue", "--remove")
         assert home.read(CONTINUE) == before
-    home.write(CONTINUE, "mcpServers:\n  - name: x\n    command: y\n")
-    assert "left alone" in home.setup("continue", status=1)
+    for before in ("mcpServers:\n  - name: x\n    command: y\n", "name: [\n", "{name: mine}\n", "- name\n"):
+        home.write(CONTINUE, before)
+        said = home.setup("continue", status=1)
+        assert "left alone" in said and "YAML: line " in said and home.read(CONTINUE) == before, (before, said)
 
 
 def a_project_has_files_of_its_own():

@@ -51,9 +51,9 @@ class Room:
         self.write(name + ".cu", source)
         self.write(name + ".check.json", json.dumps(dict(SPEC, **changes)))
 
-    def validate(self, *words, env=None):
+    def validate(self, *words, env=None, cwd=None):
         done = subprocess.run([self.ctl, "kernel", "validate", *words], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.dir,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd or self.dir,
                               env=dict(self.env, **(env or {})))
         out = done.stdout.decode()
         assert "\033" not in out, "colours off a terminal"
@@ -91,6 +91,14 @@ def a_right_kernel_is_status_0(room):
     code, out, _ = room.validate("good.cu", "--json")
     phases = [p["phase"] for p in json.loads(out)["phases"]]
     same(phases, ["compile", "load", "fill", "run", "reference", "compare"])
+
+
+def a_kernel_of_another_folder_is_found(room):
+    room.kernel("good", GOOD)
+    os.makedirs(room.dir + "/below/deep")
+    code, out, err = room.validate("../../good.cu", cwd=room.dir + "/below/deep")
+    same((code, err), (0, ""))
+    holds(out, "^pass, 2 trials")
 
 
 def what_nobody_judges_is_status_1(room):
@@ -293,7 +301,7 @@ def what_a_gpu_measures_has_lines_and_bars(room):
           r"^not on a GPU: the driver is too old$")
 
 
-TESTS = [a_right_kernel_is_status_0, one_size_of_the_files_is_replaced, good_trials_are_counted, other_programs_get_wrong_outputs_and_both_sides_of_a_race,
+TESTS = [a_right_kernel_is_status_0, a_kernel_of_another_folder_is_found, one_size_of_the_files_is_replaced, good_trials_are_counted, other_programs_get_wrong_outputs_and_both_sides_of_a_race,
          wrong_elements_have_bars_and_a_seed_that_repeats_them,
          a_finding_has_its_line_and_caret, what_does_not_compile_is_status_1_and_what_cannot_run_2,
          what_other_kernels_of_the_file_lack_is_not_told,

@@ -37,6 +37,9 @@ ROWS = [
     ("check good.cu", "kernel check"), ("--jsn status", "--json"), ("kernel --help", "kernel validate", 0),
     ("kernel check", "FILE"), ("kernel check good.cu --", "", 0), ("kernel check nosuch.cu", "nosuch.cu"),
     ("kernel check goood.cu", "good.cu"), ("kernel check nodir/good.cu", "nodir/good.cu"),
+    ("kernel check ../nosuch/a.cu", "No such file"), ("kernel check /nosuch/a.cu", "/nosuch/a.cu does not exist"),
+    ("kernel validate ../nosuch/a.cu", "No such file"), ("kernel init ../nosuch/a.cu", "No such file"),
+    ("skill check ../nosuch", "../nosuch does not exist"), ("skill generate --trace ../nosuch.jsonl", "../nosuch.jsonl does not exist"),
     ("kernel check good.cu --fastmath", "--fast-math"), ("kernel check good.cu --std", "--std"),
     ("kernel check good.cu --std c++99", "c++99"), ("kernel check good.cu --arch", "--arch"),
     ("kernel check good.cu --arch sm_20", "sm_20"), ("kernel check good.cu --arch hopper", "hopper"),
@@ -98,7 +101,7 @@ ROWS = [
 # Raw answers of `call` are the daemon's own, what was compiled or run has findings instead, and some messages say it
 # themselves.
 NEXT = re.compile(r"^hint: \S|did you mean|lists them|known are|it has |has --|^usage: |^next  |^\{\"code\":|: error: |"
-                  r"No such file|the kernel takes 3 arguments|\(column 1\)|which one\?", re.M)
+                  r"No such file|does not exist|the kernel takes 3 arguments|\(column 1\)|which one\?", re.M)
 
 
 def ask(words, folder):

@@ -114,7 +114,8 @@ Test(validate_maker, reads_the_file_of_a_spec_beneath_the_roots) {
     refused(json_pack("{s:s}", "path", "other.cu"), root, CALL_BAD_PARAMS, "no_spec",
             "other.check.json");
     unlink(other);
-    refused(json_pack("{s:s}", "path", path), "/usr", CALL_REFUSED, "no_spec", "outside");
+    refused(json_pack("{s:s}", "path", path), "/usr", CALL_REFUSED, "outside_roots",
+            "outside");
     unlink(path);
     rmdir(root);
 }

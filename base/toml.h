@@ -45,9 +45,6 @@ struct toml_error {
 
 /* NULL with *error filled when it is no TOML. */
 struct toml_document *toml_parse(const char *text, size_t len, struct toml_error *error);
-/* The same with a finding (code toml_syntax) appended instead. */
-struct toml_document *toml_read(const char *file, const char *text, size_t len,
-                                json_t *findings);
 void toml_free(struct toml_document *t);
 DEFINE_CLEANUP(struct toml_document *, toml_free);
 

@@ -1,4 +1,4 @@
-#include "skills/format/pattern.h"
+#include "base/pattern.h"
 #include "base/mem.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8

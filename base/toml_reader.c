@@ -1,4 +1,4 @@
-#include "skills/kernel_project/toml_reader.h"
+#include "base/toml_reader.h"
 
 #include <stdarg.h>
 #include <stdio.h>

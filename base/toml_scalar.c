@@ -1,8 +1,8 @@
 /* Strings, numbers, booleans, dates and times. */
 #include "base/mem.h"
+#include "base/pattern.h"
 #include "base/text.h"
-#include "skills/format/pattern.h"
-#include "skills/kernel_project/toml_reader.h"
+#include "base/toml_reader.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
-#include "skills/kernel_project/toml.h"
+#include "base/toml.h"
 
+#include "base/mem.h"
 #include "base/text.h"
-#include "protocol/finding.h"
-#include "skills/kernel_project/toml_reader.h"
+#include "base/toml_reader.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -444,16 +444,4 @@ struct toml_document *toml_parse(const char *text, size_t len, struct toml_error
     error->line = toml_place(doc, r.error_at, &error->column);
     toml_free(doc);
     return NULL;
-}
-
-struct toml_document *toml_read(const char *file, const char *text, size_t len,
-                                json_t *findings) {
-    struct toml_error error;
-    struct toml_document *doc = toml_parse(text, len, &error);
-    if (!doc) {
-        struct finding_span span = {error.line, error.column, error.line, error.column};
-        json_array_append_new(findings, finding_new("skill", "toml_syntax", FINDING_ERROR,
-                                                    error.msg, file, &span));
-    }
-    return doc;
 }

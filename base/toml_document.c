@@ -1,6 +1,6 @@
 /* A document that was read: what is in it, and where it stands in the text. */
 #include "base/mem.h"
-#include "skills/kernel_project/toml_reader.h"
+#include "base/toml_reader.h"
 
 #include <stdlib.h>
 #include <string.h>

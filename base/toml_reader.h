@@ -4,7 +4,7 @@
  * answers what was read. */
 #include "base/buf.h"
 #include "base/lines.h"
-#include "skills/kernel_project/toml.h"
+#include "base/toml.h"
 
 #include <stdbool.h>
 
