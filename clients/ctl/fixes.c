@@ -91,13 +91,21 @@ static bool overlaps(const struct edited *e, const struct edit *edit) {
     return false;
 }
 
+/* In another file than the only one. */
+static bool is_elsewhere(const struct fixes *f, const json_t *edits) {
+    json_each(edits, i, json) {
+        if (f->only && strcmp(f->only, json_get_string(json, "file", "")) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool fits(struct fixes *f, const json_t *edits) {
     json_each(edits, i, json) {
         struct edit edit;
-        const char *name = json_get_string(json, "file", "");
-        const struct edited *e = file_of(f, name);
-        if ((f->only && strcmp(f->only, name) != 0) || !edit_read(e, json, &edit) ||
-            overlaps(e, &edit)) {
+        const struct edited *e = file_of(f, json_get_string(json, "file", ""));
+        if (!edit_read(e, json, &edit) || overlaps(e, &edit)) {
             return false;
         }
     }
@@ -153,13 +161,16 @@ static int write_file(const struct edited *e, struct err *err) {
 }
 
 int fixes_apply(const json_t *findings, const char *folder, const char *only,
-                struct err *err) {
+                int *ret_elsewhere, struct err *err) {
     struct fixes f = {.folder = folder, .only = only};
     int made = 0, rc = 0;
+    *ret_elsewhere = 0;
     json_each(findings, i, finding) {
         const json_t *fix = json_array_get(json_object_get(finding, "fixes"), 0);
         const json_t *edits = json_object_get(fix, "edits");
-        if (fits(&f, edits)) {
+        if (is_elsewhere(&f, edits)) {
+            ++*ret_elsewhere;
+        } else if (fits(&f, edits)) {
             take_edits(&f, edits);
             made++;
         }

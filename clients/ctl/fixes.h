@@ -8,6 +8,7 @@ struct err;
  * be read and written; each file is replaced whole. folder: what the files' names are
  * meant from; NULL: the working folder. only: the one file that is edited, as findings
  * name it (another one's name may be meant from elsewhere); NULL: all. How many fixes
- * were made, or -errno: a file that could not be written, with those before it done. */
+ * were made, or -errno: a file that could not be written, with those before it done.
+ * *ret_elsewhere: how many were left out since they are not in the only file. */
 int fixes_apply(const json_t *findings, const char *folder, const char *only,
-                struct err *err);
+                int *ret_elsewhere, struct err *err);

@@ -109,17 +109,16 @@ static bool is_kernel(const char *word) {
            fnmatch("*.check.json", word, 0) == 0;
 }
 
-/* The real folder that a file lies in or, where none of it is there, is to lie in; never
- * /. */
-static bool real_folder(const char *file, char ret[PATH_MAX]) {
-    autofree char *at = path_normalize(file);
+/* The nearest folder above a path of nothing that is there; false: it is / or the
+ * working folder, which is looked in anyway. */
+static bool nearest_folder(const char *missing, char ret[PATH_MAX]) {
+    autofree char *at = path_normalize(missing);
+    char *slash;
     do {
-        size_t len = (size_t)(path_basename(at) - at);
-        char *above = len ? xstrndup(at, len > 1 ? len - 1 : 1) : xstrdup(".");
-        free(at);
-        at = above;
-    } while (!realpath(at, ret) && strcmp(at, ".") != 0);
-    return ret[1] && strcmp(at, "/") != 0;
+        slash = strrchr(at, '/');
+        at[slash ? slash - at : 0] = '\0';
+    } while (*at && !realpath(at, ret));
+    return *at;
 }
 
 char *paths_granted(const char *word) {
@@ -132,7 +131,7 @@ char *paths_granted(const char *word) {
     if (realpath(word, path)) {
         char *slash = strrchr(path, '/');
         slash[slash == path] = '\0';
-    } else if (!real_folder(word, path)) {
+    } else if (!nearest_folder(word, path)) {
         return NULL;
     }
     char *project = is_kernel(word) ? project_of(path) : NULL;

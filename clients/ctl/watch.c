@@ -27,7 +27,8 @@ struct watch {
     size_t file_count, folder_count;
     char **include_dirs;
     size_t include_count;
-    const char *changed;
+    const char *changed; /* the first one */
+    bool is_changed[FILES_MAX];
 };
 
 /* --- which files --- */
@@ -139,13 +140,14 @@ static void seen(uv_fs_event_t *event, const char *name, int events, int status)
     struct folder *f = container_of(event, struct folder, event);
     struct watch *w = f->watch;
     (void)events;
-    if (status < 0 || !name || w->changed) {
+    if (status < 0 || !name) {
         return;
     }
     for (size_t i = 0; i < w->file_count; i++) {
         size_t len = strlen(f->path);
         if (strncmp(w->files[i], f->path, len) == 0 && !strcmp(w->files[i] + len, name)) {
-            w->changed = w->files[i];
+            w->changed = w->changed ? w->changed : w->files[i];
+            w->is_changed[i] = true;
             uv_timer_start(&w->settle, settled, SETTLE_MS, 0);
         }
     }
@@ -205,6 +207,26 @@ const char *watch_wait(struct watch *w) {
     return w->changed;
 }
 
+static void free_files(struct watch *w) {
+    for (size_t i = 0; i < w->file_count; i++) {
+        free(w->files[i]);
+    }
+    free(w->files);
+}
+
+bool watch_touches(const struct watch *w, const char *path) {
+    struct watch alone = {.include_dirs = w->include_dirs,
+                          .include_count = w->include_count};
+    bool touched = false;
+    add_file(&alone, path_normalize(path));
+    add_included(&alone);
+    for (size_t i = 0; i < w->file_count; i++) {
+        touched = touched || (w->is_changed[i] && has_file(&alone, w->files[i]));
+    }
+    free_files(&alone);
+    return touched;
+}
+
 static void close_handle(uv_handle_t *handle, void *data) {
     (void)data;
     uv_close(handle, NULL);
@@ -221,14 +243,11 @@ void watch_free(struct watch *w) {
         free(w->folders[i]->path);
         free(w->folders[i]);
     }
-    for (size_t i = 0; i < w->file_count; i++) {
-        free(w->files[i]);
-    }
+    free_files(w);
     for (size_t i = 0; i < w->include_count; i++) {
         free(w->include_dirs[i]);
     }
     free(w->folders);
-    free(w->files);
     free(w->include_dirs);
     free(w);
 }

@@ -123,6 +123,14 @@ def fixes_are_made():
     assert err == ""
     out, err = r.check("n.cu", "--fix", status=1)
     assert r.read("n.cu") == BAD and err == "" and "not ok" in out
+    header = "#pragma once\n__device__ inline float swap(float x) { return __shfl_xor(x, 1); }\n"
+    r.write("h.cuh", header)
+    r.write("uses.cu", '#include "h.cuh"\n__global__ void k(float *x) { x[0] = swap(x[0]); }\n')
+    _, err = r.check("uses.cu", "--fix", status=1)
+    assert "1 fix in headers not made" in err and "name a header itself" in err and r.read("h.cuh") == header, err
+    _, err = r.check("h.cuh", "--fix", status=1)  # no kernel uses it
+    assert "1 fix made in h.cuh" in err and "__shfl_xor_sync(0xffffffff, x, 1)" in r.read("h.cuh"), err
+    r.check("uses.cu")
     r.write("o.cu", MENDABLE)
     os.chmod(r.dir + "/room", 0o555)
     try:

@@ -15,7 +15,7 @@ SECONDS = 60
 class Watch:
     """A project and the program that watches it; its lines come from a thread."""
 
-    def __init__(self, *words, term="dumb"):
+    def __init__(self, *words, term="dumb", files={}):
         self.folder = tempfile.TemporaryDirectory(prefix="ctl-watch-")
         self.dir = os.path.realpath(self.folder.name)
         self.write("k.cu", GOOD)
@@ -23,6 +23,8 @@ class Watch:
         self.write("far/c.h", "#define C 1\n")
         self.write("roots/b.h", "#define B 2\n")
         self.write("other.txt", "")
+        for name, text in files.items():
+            self.write(name, text)
         env = {**os.environ, "UPSKILLD": UPSKILLD, "TERM": term,
                **{"XDG_%s_HOME" % k: self.dir + "/home" for k in ("CONFIG", "STATE", "CACHE")}}
         self.process = subprocess.Popen([CTL, "kernel", "check", *words], cwd=self.dir, env=env, text=True,
@@ -105,6 +107,25 @@ def a_header_of_a_header_and_one_that_comes_later():
     w.end(0)
 
 
+def only_what_changed_is_shown_again():
+    w = Watch("k.cu", "two.cu", "-Iroots", "--watch", files={"two.cu": '#include "roots/b.h"\n__global__ void two(int *x) { *x = B; }\n'})
+    w.until("2 files: 2 ok")
+    w.write("k.cu", GOOD.replace("A + B", "A + D"))
+    again = w.until("2 files: 1 ok, 1 not ok")
+    assert "k.cu was changed" in again and "\nk.cu\n" in again and "two.cu" not in again, again
+    w.write("two.cu", "__global__ void two(int *x) { *x = 1; }\n")
+    again = w.until("2 files: 1 ok, 1 not ok")
+    assert "\ntwo.cu\n" in again and "k.cu" not in again, again
+    w.write("k.cu", GOOD)
+    w.until("2 files: 2 ok")
+    w.write("two.cu", '#include "roots/b.h"\n__global__ void two(int *x) { *x = B; }\n')
+    w.until("2 files: 2 ok")
+    w.write("roots/b.h", "#define B b\n")  # both include it
+    again = w.until("2 files: 0 ok, 2 not ok")
+    assert "\nk.cu\n" in again and "\ntwo.cu\n" in again, again
+    w.end(1)
+
+
 def json_is_a_line_for_each_check():
     w = Watch("k.cu", "-Iroots", "--watch", "--json")
     assert json.loads(w.until("\n"))["ok"] is True
@@ -125,7 +146,7 @@ def only_files_of_kernel_check_can_be_watched():
 
 tap = Tap()
 for test in (each_change_is_checked_and_ctrl_c_ends_with_the_last_status, what_it_includes_is_watched_too,
-             a_header_of_a_header_and_one_that_comes_later, json_is_a_line_for_each_check,
+             a_header_of_a_header_and_one_that_comes_later, only_what_changed_is_shown_again, json_is_a_line_for_each_check,
              only_files_of_kernel_check_can_be_watched):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())
