@@ -264,9 +264,7 @@ int operator_call_infer(struct operator_call *c, struct err *err) {
 static void read_input(struct operator_array *a) {
     if (a->name && a->data && !a->v) {
         a->v = xcalloc(a->count ? (size_t)a->count : 1, sizeof *a->v);
-        for (int64_t i = 0; i < a->count; i++) {
-            a->v[i] = tensor_get(a->type, a->data, (size_t)i);
-        }
+        tensor_load(a->type, a->data, 0, (size_t)a->count, a->v);
     }
 }
 

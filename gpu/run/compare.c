@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/vectors.h"
 #include "gpu/run/expected_scale.h"
 
 #include <inttypes.h>
@@ -13,7 +14,18 @@ enum {
     LOG2_LOWEST = -60, /* error buckets: below and above are counted in the last ones */
     LOG2_HIGHEST = 20,
     BUCKETS = LOG2_HIGHEST - LOG2_LOWEST + 1,
-    LOOK_EVERY = 1 << 16, /* elements, until the time may be up */
+    BLOCK = 1024, /* elements that are looked at together; a multiple of LANES */
+};
+
+/* Judged elements. What is not filled is not read. */
+struct block {
+    size_t count;
+    uint64_t at[BLOCK];
+    double expected[BLOCK], actual[BLOCK];
+    /* What the output's own type makes of an expected value: a reference in double
+     * precision must not fail an output for being of a smaller type. */
+    double rounded[BLOCK];
+    int64_t passes[BLOCK], bucket[BLOCK]; /* of the error; BUCKETS: none */
 };
 
 struct comparing {
@@ -21,9 +33,11 @@ struct comparing {
     double atol;                      /* with the scale applied */
     double scale, largest, wide_atol; /* wide_atol follows the largest */
     double constant;                  /* mean of the finite expected values */
-    double shift;                     /* mean magnitude of those that are not 0 */
+    double constant_in_type;
+    double shift; /* mean magnitude of those that are not 0 */
     bool shifted; /* somewhere that much more is another value of the type */
     bool stopped, any_nonzero, varies, finite;
+    double one; /* an expected value */
     uint64_t judged, mismatches, nonfinite, exact, sized, loose, narrowed;
     /* Elements that a trivial output would get wrong; the shift's: some. */
     uint64_t zero_bad, constant_bad, shift_bad;
@@ -31,102 +45,49 @@ struct comparing {
     uint64_t first, low[TENSOR_MAX_RANK], high[TENSOR_MAX_RANK];
     uint64_t samples[COMPARE_SAMPLES];
     size_t sample_count;
-    uint64_t buckets[BUCKETS];
+    uint64_t buckets[BUCKETS + 1];
+    struct block block;
 };
-
-static double expected_at(const struct compare_input *in, uint64_t i) {
-    return tensor_get(in->expected_type, in->expected, i);
-}
-
-static double actual_at(const struct compare_input *in, uint64_t i) {
-    return tensor_get(in->type, in->actual, i);
-}
-
-/* What the output's own type makes of an expected value: a reference in double precision
- * must not fail an output for being of a smaller type. */
-static double rounded(const struct compare_input *in, double expected) {
-    uint64_t room;
-    tensor_set(in->type, &room, 0, expected);
-    return tensor_get(in->type, &room, 0);
-}
-
-static bool is_judged(const struct compare_input *in, uint64_t i) {
-    return !in->judged || in->judged[i];
-}
 
 static bool is_wide(enum tensor_type type) {
     return type == TENSOR_INT64 || type == TENSOR_UINT64;
 }
 
-static bool is_exact(const struct compare_input *in, uint64_t i, double value,
-                     double expected) {
-    if (isnan(expected) || isnan(value)) {
-        return isnan(expected) && isnan(value);
+static size_t keep_judged(struct block *b, const bool *judged, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        b->at[kept] = b->at[i];
+        b->expected[kept] = b->expected[i];
+        b->actual[kept] = b->actual[i];
+        kept += judged[i];
     }
-    if (in->type == in->expected_type && is_wide(in->type)) {
-        return tensor_bits(in->type, in->actual, i) ==
-               tensor_bits(in->type, in->expected, i);
-    }
-    expected = rounded(in, expected);
-    return value == expected && signbit(value) == signbit(expected);
+    return kept;
 }
 
-static bool is_within(const struct comparing *c, double atol, double value,
-                      double expected) {
-    if (isnan(expected) || isnan(value)) {
-        return isnan(expected) && isnan(value);
-    }
-    double in_type = rounded(c->in, expected);
-    if (value == in_type) {
-        return true;
-    }
-    if (isinf(value) || isinf(in_type)) {
+/* Elements from `first` on that are judged; false when there are none left or the time is
+ * up. ret_next: where to go on. */
+static bool take_block(struct comparing *c, uint64_t first, bool actual,
+                       uint64_t *ret_next) {
+    const struct compare_input *in = c->in;
+    struct block *b = &c->block;
+    size_t n = in->count - first < BLOCK ? (size_t)(in->count - first) : BLOCK;
+    c->stopped |= in->stopped && in->stopped();
+    if (!n || c->stopped) {
         return false;
     }
-    return fabs(value - expected) <= atol + c->in->tolerance.rtol * fabs(expected);
-}
-
-static bool is_close(const struct comparing *c, double value, double expected) {
-    return is_within(c, c->atol, value, expected);
-}
-
-static bool element_passes(const struct comparing *c, uint64_t i, double value,
-                           double expected) {
-    return c->in->tolerance.mode == COMPARE_EXACT ? is_exact(c->in, i, value, expected)
-                                                  : is_close(c, value, expected);
-}
-
-/* Would `value` in place of the output's element pass? -0 counts as 0 here. */
-static bool trivial_passes(const struct comparing *c, double value, double expected) {
-    value = rounded(c->in, value);
-    return c->in->tolerance.mode == COMPARE_EXACT ? value == rounded(c->in, expected)
-                                                  : is_close(c, value, expected);
-}
-
-/* A default tolerance is never so wide. A type's largest values may have none above. */
-static void try_trivial(struct comparing *c, double expected) {
-    const struct tolerance *t = &c->in->tolerance;
-    double more = expected + c->shift;
-    c->zero_bad += !trivial_passes(c, 0, expected);
-    c->constant_bad += !trivial_passes(c, c->constant, expected);
-    if (isfinite(expected) && fabs(expected) > c->in->noise) {
-        c->sized++;
-        c->loose += t->mode != COMPARE_EXACT && is_close(c, -expected, expected);
+    tensor_load(in->expected_type, in->expected, first, n, b->expected);
+    if (actual) {
+        tensor_load(in->type, in->actual, first, n, b->actual);
     }
-    if (!t->scale && !c->shift_bad && isfinite(expected)) {
-        c->shift_bad += !trivial_passes(c, more, expected);
-        c->shifted |= rounded(c->in, more) != rounded(c->in, expected);
+    for (size_t i = 0; i < n; i++) {
+        b->at[i] = first + i;
     }
+    b->count = in->judged ? keep_judged(b, in->judged + first, n) : n;
+    *ret_next = first + n;
+    return true;
 }
 
-/* Is there an element i, and time for it? */
-static bool goes_on(struct comparing *c, uint64_t i) {
-    const struct compare_input *in = c->in;
-    if (i % LOOK_EVERY == 0 && in->stopped && in->stopped()) {
-        c->stopped = true;
-    }
-    return i < in->count && !c->stopped;
-}
+/* --- of all expected values --- */
 
 /* Below the atol that follows the largest magnitude, but above what may be rounding. */
 static double narrow_atol(const struct comparing *c, const struct expected_scale *s) {
@@ -148,30 +109,53 @@ static void set_atol(struct comparing *c, const struct expected_scale *s) {
     c->atol = c->scale < c->largest ? narrow_atol(c, s) : c->wide_atol;
 }
 
-static void survey(struct comparing *c) {
-    const struct compare_input *in = c->in;
-    autofree struct expected_scale *scale = expected_scale_new();
-    double sum = 0, magnitudes = 0, first = 0;
-    uint64_t finite = 0, nonzero = 0;
-    for (uint64_t i = 0; goes_on(c, i); i++) {
-        if (!is_judged(in, i)) {
-            continue;
-        }
-        double e = expected_at(in, i);
-        c->any_nonzero |= !(e == 0);
-        c->varies |= c->judged && !(e == first);
-        first = c->judged++ ? first : e;
-        if (isfinite(e)) {
-            expected_scale_add(scale, fabs(e));
-            sum += e;
-            magnitudes += fabs(e);
-            nonzero += e != 0;
-            finite++;
-        }
+/* Of finite values. */
+struct survey {
+    vec sum, magnitudes;
+    uint64_t finite, nonzero;
+};
+
+VECTORS static void survey_block(struct comparing *c, struct survey *s) {
+    struct block *b = &c->block;
+    vec_mask finite = {0}, nonzero = {0}, zero = {0}, other = {0};
+    c->one = c->judged || !b->count ? c->one : b->expected[0];
+    for (size_t i = 0; i < b->count; i += LANES) {
+        vec e = vec_load(b->expected + i);
+        vec_mask here = vec_below(i, b->count), known = here & (vec_abs(e) < INFINITY);
+        vec v = (vec)((vec_mask)e & known);
+        s->sum += v;
+        s->magnitudes += vec_abs(v);
+        finite += known;
+        nonzero += known & (e != 0);
+        zero += here & (e == 0);
+        other += here & (e != c->one);
     }
-    c->finite = finite;
-    c->constant = finite ? sum / (double)finite : 0;
-    c->shift = nonzero ? magnitudes / (double)nonzero : 1;
+    c->any_nonzero |= vec_count(zero) < b->count;
+    c->varies |= vec_count(other) > (!c->judged && isnan(c->one)); /* but itself */
+    c->judged += b->count;
+    s->finite += vec_count(finite);
+    s->nonzero += vec_count(nonzero);
+}
+
+static double sum_of(vec sums) {
+    double sum = 0;
+    for (int k = 0; k < LANES; k++) {
+        sum += sums[k];
+    }
+    return sum;
+}
+
+static void survey(struct comparing *c) {
+    autofree struct expected_scale *scale = expected_scale_new();
+    struct survey s = {0};
+    for (uint64_t at = 0; take_block(c, at, false, &at);) {
+        survey_block(c, &s);
+        expected_scale_add(scale, c->block.expected, c->block.count);
+    }
+    c->finite = s.finite;
+    c->constant = s.finite ? sum_of(s.sum) / (double)s.finite : 0;
+    c->shift = s.nonzero ? sum_of(s.magnitudes) / (double)s.nonzero : 1;
+    tensor_round(c->in->type, &c->constant, 1, &c->constant_in_type);
     set_atol(c, scale);
 }
 
@@ -202,42 +186,156 @@ static void note_mismatch(struct comparing *c, uint64_t i) {
     }
 }
 
-static void note_error(struct comparing *c, double value, double expected) {
-    double error = fabs(value - expected);
-    if (!isfinite(error)) {
-        return;
+/* Where is `value` in place of an element right? allowed: atol + rtol * |expected|. */
+VECTORS_INLINE vec_mask is_within(vec value, vec expected, vec rounded, vec allowed) {
+    vec_mask open = (vec_abs(value) == INFINITY) | (vec_abs(rounded) == INFINITY);
+    vec_mask near = (vec_abs(value - expected) <= allowed) & ~open;
+    return vec_either(expected != expected, value != value, (value == rounded) | near);
+}
+
+/* Its place in the histogram, rounded down; of a number that is not negative. */
+VECTORS_INLINE vec_mask bucket_of(vec x) {
+    vec_mask at = ((vec_mask)x >> 52) - 1023 - LOG2_LOWEST;
+    at &= at > 0;
+    return vec_either(at < BUCKETS - 1, at, at * 0 + BUCKETS - 1);
+}
+
+/* How far the elements are off. */
+VECTORS static void block_errors(struct comparing *c) {
+    struct block *b = &c->block;
+    vec max_abs = vec_all(c->max_abs), max_rel = vec_all(c->max_rel);
+    vec_mask exact = {0}, finite = {0}, narrowed = {0}, none = {0};
+    for (size_t i = 0; i < b->count; i += LANES) {
+        vec a = vec_load(b->actual + i), e = vec_load(b->expected + i);
+        vec r = vec_load(b->rounded + i), allowed = c->in->tolerance.rtol * vec_abs(e);
+        vec error = vec_abs(a - e), relative = error / vec_abs(e);
+        vec_mask here = vec_below(i, b->count), known = here & (error < INFINITY);
+        vec_mask wrong = known & (error != 0), sized = wrong & (relative < INFINITY);
+        max_abs = vec_select(known & (error > max_abs), error, max_abs);
+        max_rel = vec_select(sized & (relative > max_rel), relative, max_rel);
+        exact += known & ~wrong;
+        finite += here & (vec_abs(a) < INFINITY);
+        narrowed += known & ~is_within(a, e, r, c->atol + allowed) &
+                    is_within(a, e, r, c->wide_atol + allowed);
+        vec_mask bucket = vec_either(wrong, bucket_of(relative), none + BUCKETS);
+        memcpy(b->bucket + i, &bucket, sizeof bucket);
     }
-    c->max_abs = fmax(c->max_abs, error);
-    c->narrowed += c->atol < c->wide_atol && !is_close(c, value, expected) &&
-                   is_within(c, c->wide_atol, value, expected);
-    if (error == 0) {
-        c->exact++;
-        return;
+    c->max_abs = vec_most(max_abs);
+    c->max_rel = vec_most(max_rel);
+    c->exact += vec_count(exact);
+    c->nonfinite += b->count - vec_count(finite);
+    c->narrowed += vec_count(narrowed);
+    for (size_t i = 0; i < b->count; i++) {
+        c->buckets[b->bucket[i]]++;
     }
-    double relative = expected != 0 ? error / fabs(expected) : INFINITY;
-    if (isfinite(relative)) {
-        c->max_rel = fmax(c->max_rel, relative);
+}
+
+/* How many are wrong. */
+VECTORS static size_t judge_block(struct comparing *c) {
+    struct block *b = &c->block;
+    const struct compare_input *in = c->in;
+    bool exact = in->tolerance.mode == COMPARE_EXACT;
+    bool same = in->tolerance.mode == COMPARE_MULTISET && !tensor_type_float(in->type);
+    vec_mask right = {0};
+    for (size_t i = 0; i < b->count; i += LANES) {
+        vec a = vec_load(b->actual + i), e = vec_load(b->expected + i);
+        vec r = vec_load(b->rounded + i);
+        vec_mask signs = ((vec_mask)a ^ (vec_mask)r) >= 0, passes;
+        if (exact) {
+            passes = vec_either(e != e, a != a, (a == r) & signs);
+        } else if (same) {
+            passes = a == r;
+        } else {
+            passes = is_within(a, e, r, c->atol + in->tolerance.rtol * vec_abs(e));
+        }
+        memcpy(b->passes + i, &passes, sizeof passes);
+        right += passes & vec_below(i, b->count);
     }
-    int bucket = isfinite(relative) ? (int)floor(log2(relative)) : LOG2_HIGHEST;
-    bucket = bucket < LOG2_LOWEST    ? LOG2_LOWEST
-             : bucket > LOG2_HIGHEST ? LOG2_HIGHEST
-                                     : bucket;
-    c->buckets[bucket - LOG2_LOWEST]++;
+    return b->count - vec_count(right);
+}
+
+/* 64-bit integers do not all fit a double. */
+static size_t judge_bits(struct comparing *c) {
+    const struct compare_input *in = c->in;
+    struct block *b = &c->block;
+    size_t wrong = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        b->passes[i] = tensor_bits(in->type, in->actual, b->at[i]) ==
+                       tensor_bits(in->type, in->expected, b->at[i]);
+        wrong += !b->passes[i];
+    }
+    return wrong;
+}
+
+/* Which of them zeros, the constant, and the other sign would get right. -0 counts as 0
+ * here. */
+VECTORS static void block_trivial(struct comparing *c) {
+    struct block *b = &c->block;
+    bool exact = c->in->tolerance.mode == COMPARE_EXACT;
+    vec k = vec_all(c->constant_in_type), nothing = vec_all(0);
+    vec_mask zero = {0}, constant = {0}, sized = {0}, loose = {0};
+    for (size_t i = 0; i < b->count; i += LANES) {
+        vec e = vec_load(b->expected + i), r = vec_load(b->rounded + i);
+        vec size = vec_abs(e), allowed = c->atol + c->in->tolerance.rtol * size;
+        vec_mask here = vec_below(i, b->count);
+        vec_mask has_size = here & (size < INFINITY) & (size > c->in->noise);
+        zero += here & (exact ? r == 0 : is_within(nothing, e, r, allowed));
+        constant += here & (exact ? r == k : is_within(k, e, r, allowed));
+        sized += has_size;
+        loose += has_size & is_within(-e, e, r, allowed);
+    }
+    c->zero_bad += b->count - vec_count(zero);
+    c->constant_bad += b->count - vec_count(constant);
+    c->sized += vec_count(sized);
+    c->loose += exact ? 0 : vec_count(loose);
+}
+
+/* The same of a little more everywhere, which a default tolerance never lets through. A
+ * type's largest values may have none above. */
+VECTORS static void block_shift(struct comparing *c) {
+    struct block *b = &c->block;
+    bool exact = c->in->tolerance.mode == COMPARE_EXACT;
+    vec_mask bad = {0}, other = {0};
+    double more[BLOCK];
+    for (size_t i = 0; i < b->count; i++) {
+        more[i] = b->expected[i] + c->shift;
+    }
+    tensor_round(c->in->type, more, b->count, more);
+    for (size_t i = 0; i < b->count; i += LANES) {
+        vec e = vec_load(b->expected + i), r = vec_load(b->rounded + i);
+        vec m = vec_load(more + i),
+            allowed = c->atol + c->in->tolerance.rtol * vec_abs(e);
+        vec_mask here = vec_below(i, b->count) & (vec_abs(e) < INFINITY);
+        bad += here & ~(exact ? m == r : is_within(m, e, r, allowed));
+        other += here & (m != r);
+    }
+    c->shift_bad += vec_count(bad);
+    c->shifted |= vec_count(other) > 0;
+}
+
+static void compare_block(struct comparing *c) {
+    const struct compare_input *in = c->in;
+    struct block *b = &c->block;
+    tensor_round(in->type, b->expected, b->count, b->rounded);
+    block_errors(c);
+    size_t wrong = in->tolerance.mode == COMPARE_EXACT && is_wide(in->type) &&
+                           in->type == in->expected_type
+                       ? judge_bits(c)
+                       : judge_block(c);
+    for (size_t i = 0; wrong && i < b->count; i++) {
+        if (!b->passes[i]) {
+            note_mismatch(c, b->at[i]);
+        }
+    }
+    block_trivial(c);
+    if (!in->tolerance.scale && !c->shift_bad) {
+        block_shift(c);
+    }
 }
 
 static void compare_elements(struct comparing *c) {
-    const struct compare_input *in = c->in;
-    for (uint64_t i = 0; goes_on(c, i); i++) {
-        if (!is_judged(in, i)) {
-            continue;
-        }
-        double e = expected_at(in, i), a = actual_at(in, i);
-        c->nonfinite += !isfinite(a);
-        note_error(c, a, e);
-        if (!element_passes(c, i, a, e)) {
-            note_mismatch(c, i);
-        }
-        try_trivial(c, e);
+    for (uint64_t at = 0; take_block(c, at, true, &at);) {
+        compare_block(c);
     }
 }
 
@@ -256,10 +354,10 @@ static double *sorted(const struct compare_input *in, enum tensor_type type,
                       const void *data) {
     double *list = xcalloc(in->count ? in->count : 1, sizeof *list);
     uint64_t count = 0;
+    tensor_load(type, data, 0, in->count, list);
     for (uint64_t i = 0; i < in->count; i++) {
-        if (is_judged(in, i)) {
-            list[count++] = tensor_get(type, data, i);
-        }
+        list[count] = list[i];
+        count += !in->judged || in->judged[i];
     }
     qsort(list, count, sizeof *list, by_value);
     return list;
@@ -269,15 +367,15 @@ static void compare_multisets(struct comparing *c) {
     const struct compare_input *in = c->in;
     autofree double *expected = sorted(in, in->expected_type, in->expected);
     autofree double *actual = sorted(in, in->type, in->actual);
-    for (uint64_t i = 0; i < c->judged; i++) {
-        c->nonfinite += !isfinite(actual[i]);
-        note_error(c, actual[i], expected[i]);
-        bool same = actual[i] == rounded(in, expected[i]);
-        if (!same &&
-            (!tensor_type_float(in->type) || !is_close(c, actual[i], expected[i]))) {
-            note_mismatch(c, i);
+    for (uint64_t at = 0; at < c->judged; at += c->block.count) {
+        struct block *b = &c->block;
+        b->count = c->judged - at < BLOCK ? (size_t)(c->judged - at) : BLOCK;
+        for (size_t i = 0; i < b->count; i++) {
+            b->at[i] = at + i;
+            b->expected[i] = expected[at + i];
+            b->actual[i] = actual[at + i];
         }
-        try_trivial(c, expected[i]);
+        compare_block(c);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 enum {
     EXPONENT_LOWEST = DBL_MIN_EXP - DBL_MANT_DIG, /* of the least number, by frexp */
@@ -33,18 +34,31 @@ struct expected_scale *expected_scale_new(void) {
     return xcalloc(1, sizeof(struct expected_scale));
 }
 
-void expected_scale_add(struct expected_scale *s, double magnitude) {
+/* The binary exponent of a finite number that is not 0, as frexp has it. */
+static int exponent_of(double magnitude) {
+    uint64_t bits;
     int exponent;
-    if (magnitude == 0) {
-        return;
+    memcpy(&bits, &magnitude, sizeof bits);
+    if (bits >> 52) {
+        return (int)(bits >> 52) - 1022;
     }
     frexp(magnitude, &exponent);
-    struct bucket *b = &s->buckets[exponent - EXPONENT_LOWEST];
-    b->least = b->count ? fmin(b->least, magnitude) : magnitude;
-    b->most = fmax(b->most, magnitude);
-    b->count++;
-    s->count++;
-    s->most = fmax(s->most, magnitude);
+    return exponent;
+}
+
+void expected_scale_add(struct expected_scale *s, const double *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        double magnitude = fabs(values[i]);
+        if (!(magnitude > 0) || isinf(magnitude)) {
+            continue;
+        }
+        struct bucket *b = &s->buckets[exponent_of(magnitude) - EXPONENT_LOWEST];
+        b->least = b->count && b->least < magnitude ? b->least : magnitude;
+        b->most = b->most > magnitude ? b->most : magnitude;
+        b->count++;
+        s->count++;
+        s->most = s->most > magnitude ? s->most : magnitude;
+    }
 }
 
 static bool is_group(const struct expected_scale *s, uint64_t below, double most) {

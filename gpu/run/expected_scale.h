@@ -13,13 +13,14 @@
  *    where a kernel's rounding is as large as its terms;
  *  - what is not 2^-40 to 2^-60 of the largest: sums that cancel leave that in double
  *    precision, in which references are computed, and float leaves much more. */
+#include <stddef.h>
 #include <stdint.h>
 
 struct expected_scale;
 /* Released with free. */
 struct expected_scale *expected_scale_new(void);
-/* 0 is left out. The magnitude is finite and not negative. */
-void expected_scale_add(struct expected_scale *s, double magnitude);
+/* The magnitudes of `count` values; 0 and what is not finite are left out. */
+void expected_scale_add(struct expected_scale *s, const double *values, size_t count);
 /* The scale, or 0 if nothing was added. */
 double expected_scale_get(const struct expected_scale *s, double rtol);
 /* The largest added magnitude below `limit` (`limit` itself where another of the same

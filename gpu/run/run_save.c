@@ -141,9 +141,7 @@ static void keep_expected(struct run_save *s, const struct trial *t, size_t buff
     if (!tensor_type_float(own) && e->type == TENSOR_FLOAT64 &&
         fits_type(own, e->data, count)) {
         converted = xcalloc(count ? count : 1, tensor_type_bytes(own));
-        for (uint64_t n = 0; n < count; n++) {
-            tensor_set(own, converted, n, ((const double *)e->data)[n]);
-        }
+        tensor_store(own, converted, 0, count, e->data);
         a.type = own;
         a.data = converted;
     }

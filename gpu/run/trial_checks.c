@@ -7,16 +7,20 @@
 #include <math.h>
 #include <string.h>
 
+enum { AT_ONCE = 1 << 20 }; /* elements, until the time may be up */
+
 /* The largest magnitude of a buffer's first contents, or 0 where that is no measure. */
 static double size_of_input(const struct trial *t, size_t buffer) {
     const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
+    uint64_t count = t->check->buffers[buffer].count;
     double largest = 0;
     if (!spec->init || spec->scratch || !tensor_type_float(spec->type)) {
         return 0;
     }
-    for (uint64_t k = 0; k < t->check->buffers[buffer].count && !trials_stopped(); k++) {
-        double x = fabs(tensor_get(spec->type, t->before[buffer], k));
-        largest = isfinite(x) ? fmax(largest, x) : largest;
+    for (uint64_t at = 0, n; at < count && !trials_stopped(); at += n) {
+        n = count - at < AT_ONCE ? count - at : AT_ONCE;
+        double most = tensor_largest(spec->type, t->before[buffer], at, n);
+        largest = fmax(largest, most);
     }
     return largest < COMPARE_MASK ? largest : 0;
 }

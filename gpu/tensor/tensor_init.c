@@ -1,5 +1,6 @@
 #include "gpu/tensor/tensor_init.h"
 
+#include "base/vectors.h"
 #include "gpu/normal_table.h"
 
 #include <math.h>
@@ -7,8 +8,7 @@
 
 /* --- random bits --- */
 
-inline void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
-                       uint32_t ret[static 4]) {
+VECTORS_INLINE void philox(const uint32_t *counter, const uint32_t *key, uint32_t *ret) {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
     uint32_t k0 = key[0], k1 = key[1];
     for (int round = 0; round < 10; round++) {
@@ -26,40 +26,29 @@ inline void philox4x32(const uint32_t counter[static 4], const uint32_t key[stat
     ret[3] = c3;
 }
 
+void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
+                uint32_t ret[static 4]) {
+    philox(counter, key, ret);
+}
+
 struct draw {
     uint64_t bits[2];
 };
 
 /* retry: 0 for the bits that two elements share, i and i + 1 of an even i; from 1 on of
  * element i alone. */
-static inline struct draw draw_at(uint64_t seed, uint32_t stream, uint64_t i,
-                                  uint32_t retry) {
+VECTORS_INLINE struct draw draw_at(uint64_t seed, uint32_t stream, uint64_t i,
+                                   uint32_t retry) {
     const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
     const uint32_t counter[4] = {(uint32_t)i, (uint32_t)(i >> 32), stream, retry};
     uint32_t out[4];
-    philox4x32(counter, key, out);
+    philox(counter, key, out);
     return (struct draw){
         {out[0] | (uint64_t)out[1] << 32, out[2] | (uint64_t)out[3] << 32}};
 }
 
-/* 64 bits of each element from `first` on. */
-static void words(uint64_t *ret, uint64_t seed, uint32_t stream, uint64_t first,
-                  size_t count) {
-    size_t i = 0;
-    if (count && first % 2) {
-        ret[i++] = draw_at(seed, stream, first / 2, 0).bits[1];
-    }
-    for (; i + 1 < count; i += 2) {
-        struct draw d = draw_at(seed, stream, (first + i) / 2, 0);
-        memcpy(ret + i, d.bits, sizeof d.bits);
-    }
-    if (i < count) {
-        ret[i] = draw_at(seed, stream, (first + i) / 2, 0).bits[0];
-    }
-}
-
 /* [0, 1), a multiple of 2^-53. */
-static double unit(uint64_t bits) {
+VECTORS_INLINE double unit(uint64_t bits) {
     return (double)(int64_t)(bits >> 11) * 0x1p-53;
 }
 
@@ -99,30 +88,36 @@ static double tail_value(uint64_t seed, uint32_t stream, uint64_t i, uint32_t re
 }
 
 /* A value of element i from its bits: which layer, which sign, where in the layer. Of a
- * hundred one is not inside for certain and takes bits of its own. */
-static double normal_value(uint64_t bits, uint64_t seed, uint32_t stream, uint64_t i) {
+ * hundred one is not inside for certain. */
+VECTORS_INLINE double layer_value(uint64_t bits, bool *ret_inside) {
+    const struct layer *l = &layers[bits & 255];
+    uint64_t place = bits >> 11, sign = bits << 55 & (uint64_t)1 << 63, value;
+    double x = (double)(int64_t)place * l->width;
+    *ret_inside = place < l->inside;
+    memcpy(&value, &x, sizeof value);
+    value |= sign; /* no branch: nothing is predicted worse */
+    memcpy(&x, &value, sizeof x);
+    return x;
+}
+
+/* The same of one that is not: it takes bits of its own. */
+static double outer_value(uint64_t bits, uint64_t seed, uint32_t stream, uint64_t i) {
     for (uint32_t retry = 1;; retry++) {
         const struct layer *l = &layers[bits & 255];
-        uint64_t place = bits >> 11, sign = bits << 55 & (uint64_t)1 << 63;
-        double x = (double)(int64_t)place * l->width;
-        if (place >= l->inside) {
-            struct draw d;
-            if (l == layers) {
-                x = tail_value(seed, stream, i, retry);
-            } else {
-                d = draw_at(seed, stream, i, retry);
-                double y = l[0].foot + (l[1].foot - l[0].foot) * unit(d.bits[0]);
-                if (plain_log(y) >= -0.5 * x * x) {
-                    bits = d.bits[1];
-                    continue;
-                }
-            }
+        bool inside;
+        double x = layer_value(bits, &inside);
+        if (inside) {
+            return x;
         }
-        uint64_t value;
-        memcpy(&value, &x, sizeof value);
-        value |= sign; /* no branch: nothing is predicted worse */
-        memcpy(&x, &value, sizeof x);
-        return x;
+        if (l == layers) {
+            return copysign(tail_value(seed, stream, i, retry), x);
+        }
+        struct draw d = draw_at(seed, stream, i, retry);
+        double y = l[0].foot + (l[1].foot - l[0].foot) * unit(d.bits[0]);
+        if (plain_log(y) < -0.5 * x * x) {
+            return x;
+        }
+        bits = d.bits[1];
     }
 }
 
@@ -134,110 +129,119 @@ static int64_t integer_in(int64_t low, int64_t high, uint64_t bits) {
 
 /* --- filling --- */
 
-static void poison(enum tensor_type type, void *data, uint64_t count) {
-    if (!tensor_type_float(type)) {
-        memset(data, 0xA5, count * tensor_type_bytes(type));
-        return;
+enum { SOME = 512 }; /* elements at a time */
+
+/* A part of what is filled. */
+struct part {
+    const struct tensor_init *init;
+    uint64_t seed, first;
+    uint32_t stream;
+    size_t count;
+};
+
+/* 64 bits of each element; room is for SOME + 2. */
+VECTORS_INLINE const uint64_t *words(const struct part *p, uint64_t *room) {
+    size_t odd = p->first % 2;
+    for (size_t i = 0; i < (odd + p->count + 1) / 2; i++) {
+        struct draw d = draw_at(p->seed, p->stream, p->first / 2 + i, 0);
+        room[2 * i] = d.bits[0];
+        room[2 * i + 1] = d.bits[1];
     }
-    for (uint64_t i = 0; i < count; i++) {
-        tensor_set(type, data, i, NAN);
+    return room + odd;
+}
+
+VECTORS static void uniform_values(const struct part *p, double *ret) {
+    uint64_t room[SOME + 2];
+    const uint64_t *bits = words(p, room);
+    double a = p->init->a, width = p->init->b - p->init->a;
+    for (size_t i = 0; i < p->count; i++) {
+        ret[i] = a + width * unit(bits[i]);
+    }
+}
+
+VECTORS static void normal_values(const struct part *p, double *ret) {
+    uint64_t room[SOME + 2];
+    const uint64_t *bits = words(p, room);
+    bool inside[SOME];
+    double a = p->init->a, b = p->init->b;
+    for (size_t i = 0; i < p->count; i++) {
+        ret[i] = layer_value(bits[i], &inside[i]);
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        if (!inside[i]) {
+            ret[i] = outer_value(bits[i], p->seed, p->stream, p->first + i);
+        }
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        ret[i] = a + b * ret[i];
+    }
+}
+
+VECTORS static void random_integers(const struct part *p, int64_t *ret) {
+    uint64_t room[SOME + 2];
+    const uint64_t *bits = words(p, room);
+    for (size_t i = 0; i < p->count; i++) {
+        ret[i] = integer_in(p->init->low, p->init->high, bits[i]);
     }
 }
 
 /* What needs no random bits. */
-static double value_at(const struct tensor_init *init, uint64_t i) {
-    switch (init->kind) {
-    case INIT_ARANGE:
-        return init->a + (double)i * init->b;
-    case INIT_VALUES:
-        return init->value_count ? init->values[i % init->value_count] : 0;
-    default:
-        return init->a;
+static void plain_values(const struct part *p, double *ret) {
+    const struct tensor_init *init = p->init;
+    for (size_t i = 0; i < p->count; i++) {
+        uint64_t at = p->first + i;
+        ret[i] = init->kind == INIT_POISON   ? NAN
+                 : init->kind == INIT_ARANGE ? init->a + (double)at * init->b
+                 : init->kind == INIT_FILL   ? init->a
+                 : init->value_count         ? init->values[at % init->value_count]
+                                             : 0;
     }
 }
 
-enum { SOME = 256 }; /* elements at a time */
-
-/* Values of random elements from their bits. */
-static void random_values(double *ret, const uint64_t *bits, size_t count,
-                          const struct tensor_init *init, uint64_t seed, uint32_t stream,
-                          uint64_t first) {
-    for (size_t i = 0; i < count; i++) {
-        ret[i] = init->kind == INIT_NORMAL
-                     ? init->a + init->b * normal_value(bits[i], seed, stream, first + i)
-                     : init->a + (init->b - init->a) * unit(bits[i]);
+static void plain_integers(const struct part *p, int64_t *ret) {
+    for (size_t i = 0; i < p->count; i++) {
+        ret[i] = p->init->whole[(p->first + i) % p->init->value_count];
     }
 }
 
-static void set_values(enum tensor_type type, void *data, uint64_t at,
-                       const double *values, size_t count) {
-    if (type == TENSOR_FLOAT32) { /* the most of all */
-        for (size_t i = 0; i < count; i++) {
-            ((float *)data)[at + i] = (float)values[i];
-        }
-        return;
-    }
-    if (type == TENSOR_FLOAT64) {
-        memcpy((double *)data + at, values, count * sizeof *values);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        tensor_set(type, data, at + i, values[i]);
-    }
+static bool is_whole(enum tensor_type type, const struct tensor_init *init) {
+    return init->kind == INIT_INTEGERS ||
+           (init->kind == INIT_VALUES && init->whole && init->value_count &&
+            !tensor_type_float(type) && tensor_type_bytes(type) == 8);
 }
 
-static void fill_random(enum tensor_type type, void *data, uint64_t first, uint64_t count,
-                        const struct tensor_init *init, uint64_t seed, uint32_t stream) {
-    uint64_t bits[SOME];
+/* Into data from its element `at` on. */
+static void fill_part(enum tensor_type type, void *data, uint64_t at,
+                      const struct part *p) {
     double values[SOME];
-    for (uint64_t at = 0; at < count; at += SOME) {
-        size_t n = count - at < SOME ? (size_t)(count - at) : SOME;
-        words(bits, seed, stream, first + at, n);
-        if (init->kind == INIT_INTEGERS) {
-            for (size_t i = 0; i < n; i++) {
-                tensor_set_integer(type, data, at + i,
-                                   integer_in(init->low, init->high, bits[i]));
-            }
-        } else {
-            random_values(values, bits, n, init, seed, stream, first + at);
-            set_values(type, data, at, values, n);
+    int64_t integers[SOME];
+    if (is_whole(type, p->init)) {
+        (p->init->kind == INIT_INTEGERS ? random_integers : plain_integers)(p, integers);
+        for (size_t i = 0; i < p->count; i++) {
+            tensor_set_integer(type, data, at + i, integers[i]);
         }
+        return;
     }
-}
-
-static void fill_copy(enum tensor_type type, void *data, uint64_t first, uint64_t count,
-                      const struct tensor_init *init) {
-    size_t size = tensor_type_bytes(type);
-    if (count) {
-        memcpy(data, (const char *)init->elements + first * size, count * size);
-    }
+    (p->init->kind == INIT_NORMAL    ? normal_values
+     : p->init->kind == INIT_UNIFORM ? uniform_values
+                                     : plain_values)(p, values);
+    tensor_store(type, data, at, p->count, values);
 }
 
 void tensor_fill(enum tensor_type type, void *data, uint64_t first, uint64_t count,
                  const struct tensor_init *init, uint64_t seed, uint32_t stream) {
-    bool whole = init->kind == INIT_VALUES && init->whole && init->value_count &&
-                 !tensor_type_float(type) && tensor_type_bytes(type) == 8;
-    switch (init->kind) {
-    case INIT_POISON:
-        poison(type, data, count);
+    size_t size = tensor_type_bytes(type);
+    if (init->kind == INIT_POISON && !tensor_type_float(type)) {
+        memset(data, 0xA5, count * size);
         return;
-    case INIT_COPY:
-        fill_copy(type, data, first, count, init);
-        return;
-    case INIT_NORMAL:
-    case INIT_UNIFORM:
-    case INIT_INTEGERS:
-        fill_random(type, data, first, count, init, seed, stream);
-        return;
-    default:
-        break;
     }
-    for (uint64_t i = 0; i < count; i++) {
-        if (whole) {
-            tensor_set_integer(type, data, i,
-                               init->whole[(first + i) % init->value_count]);
-        } else {
-            tensor_set(type, data, i, value_at(init, first + i));
-        }
+    if (init->kind == INIT_COPY && count) {
+        memcpy(data, (const char *)init->elements + first * size, count * size);
+        return;
+    }
+    for (uint64_t at = 0, n; at < count; at += n) {
+        n = count - at < SOME ? count - at : SOME;
+        const struct part p = {init, seed, first + at, stream, (size_t)n};
+        fill_part(type, data, at, &p);
     }
 }

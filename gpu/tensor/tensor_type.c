@@ -1,28 +1,30 @@
 #include "gpu/tensor/tensor_type.h"
 
+#include "base/vectors.h"
+
 #include <math.h>
 #include <string.h>
 
 static const struct {
     const char *name;
-    unsigned char bytes, exponent, mantissa; /* of a float; 0 for integers */
-    bool is_signed, has_infinity;
+    unsigned char bytes;
+    bool is_float;
 } types[TENSOR_TYPES] = {
-    [TENSOR_FLOAT32] = {"float32", 4, 8, 23, true, true},
-    [TENSOR_FLOAT16] = {"float16", 2, 5, 10, true, true},
-    [TENSOR_BFLOAT16] = {"bfloat16", 2, 8, 7, true, true},
-    [TENSOR_FLOAT8_E4M3] = {"float8_e4m3", 1, 4, 3, true, false},
-    [TENSOR_FLOAT8_E5M2] = {"float8_e5m2", 1, 5, 2, true, true},
-    [TENSOR_FLOAT64] = {"float64", 8, 11, 52, true, true},
-    [TENSOR_INT8] = {"int8", 1, 0, 0, true, false},
-    [TENSOR_INT16] = {"int16", 2, 0, 0, true, false},
-    [TENSOR_INT32] = {"int32", 4, 0, 0, true, false},
-    [TENSOR_INT64] = {"int64", 8, 0, 0, true, false},
-    [TENSOR_UINT8] = {"uint8", 1, 0, 0, false, false},
-    [TENSOR_UINT16] = {"uint16", 2, 0, 0, false, false},
-    [TENSOR_UINT32] = {"uint32", 4, 0, 0, false, false},
-    [TENSOR_UINT64] = {"uint64", 8, 0, 0, false, false},
-    [TENSOR_BOOL] = {"bool", 1, 0, 0, false, false},
+    [TENSOR_FLOAT32] = {"float32", 4, true},
+    [TENSOR_FLOAT16] = {"float16", 2, true},
+    [TENSOR_BFLOAT16] = {"bfloat16", 2, true},
+    [TENSOR_FLOAT8_E4M3] = {"float8_e4m3", 1, true},
+    [TENSOR_FLOAT8_E5M2] = {"float8_e5m2", 1, true},
+    [TENSOR_FLOAT64] = {"float64", 8, true},
+    [TENSOR_INT8] = {"int8", 1, false},
+    [TENSOR_INT16] = {"int16", 2, false},
+    [TENSOR_INT32] = {"int32", 4, false},
+    [TENSOR_INT64] = {"int64", 8, false},
+    [TENSOR_UINT8] = {"uint8", 1, false},
+    [TENSOR_UINT16] = {"uint16", 2, false},
+    [TENSOR_UINT32] = {"uint32", 4, false},
+    [TENSOR_UINT64] = {"uint64", 8, false},
+    [TENSOR_BOOL] = {"bool", 1, false},
 };
 
 const char *tensor_type_name(enum tensor_type type) {
@@ -43,7 +45,7 @@ size_t tensor_type_bytes(enum tensor_type type) {
 }
 
 bool tensor_type_float(enum tensor_type type) {
-    return types[type].mantissa > 0;
+    return types[type].is_float;
 }
 
 uint64_t tensor_bits(enum tensor_type type, const void *data, size_t i) {
@@ -52,106 +54,183 @@ uint64_t tensor_bits(enum tensor_type type, const void *data, size_t i) {
     return bits;
 }
 
-static void set_bits(enum tensor_type type, void *data, size_t i, uint64_t bits) {
-    switch (types[type].bytes) { /* a copy of known size is one instruction */
-    case 1:
-        memcpy((char *)data + i, &bits, 1);
-        break;
-    case 2:
-        memcpy((char *)data + 2 * i, &bits, 2);
-        break;
-    case 4:
-        memcpy((char *)data + 4 * i, &bits, 4);
-        break;
-    default:
-        memcpy((char *)data + 8 * i, &bits, 8);
-    }
+/* --- floats of 8 and 16 bits, of m bits of fraction and e of exponent; `open`: with
+ * infinities --- */
+
+/* Shifted to its place a small float is a binary32 with another bias: a product mends
+ * that, of a subnormal number too. */
+VECTORS_INLINE double small_value(uint32_t bits, int m, int e, bool open) {
+    uint32_t magnitude = bits & ((1u << (m + e)) - 1), top = ((1u << e) - 1) << m;
+    uint32_t single_bits = magnitude << (23 - m);
+    float single;
+    memcpy(&single, &single_bits, sizeof single);
+    double value = (double)single * (e == 8 ? 1 : e == 5 ? 0x1p112 : 0x1p120);
+    value = open && magnitude == top ? INFINITY : value;
+    value = magnitude > (open ? top : top + (1u << m) - 2) ? NAN : value;
+    return bits >> (m + e) & 1 ? -value : value;
 }
 
-/* --- floats of any size --- */
-
-static double small_float(enum tensor_type type, uint64_t bits) {
-    unsigned m = types[type].mantissa, e = types[type].exponent;
-    int bias = (1 << (e - 1)) - 1;
-    uint64_t fraction = bits & ((1u << m) - 1), top = (1u << e) - 1;
-    unsigned exponent = (unsigned)(bits >> m & top);
-    double sign = bits >> (m + e) & 1 ? -1 : 1;
-    if (exponent == top && types[type].has_infinity) {
-        return fraction ? NAN : sign * INFINITY;
-    }
-    if (exponent == top && fraction == (1u << m) - 1) {
-        return NAN; /* e4m3's only one */
-    }
-    return exponent
-               ? sign * ldexp((double)(fraction | 1u << m), (int)exponent - bias - (int)m)
-               : sign * ldexp((double)fraction, 1 - bias - (int)m);
-}
-
-/* The bits of the finite magnitude `value`, rounded to nearest even; may reach past the
- * largest finite number. */
-static uint64_t round_magnitude(enum tensor_type type, double value) {
-    int m = types[type].mantissa, bias = (1 << (types[type].exponent - 1)) - 1;
-    int exponent, drop = 52 - m;
+/* To nearest, ties to even; as a double still. */
+VECTORS_INLINE double small_rounded(double x, int m, int e, bool open) {
+    const double least = e == 8 ? 0x1p-126 : e == 5 ? 0x1p-14 : 0x1p-6; /* normal */
+    const double shift = least * (double)(1ull << (52 - m)); /* its last bit: a step */
+    const double most = e == 8 ? 0x1.fep127 : e == 5 ? (m == 10 ? 65504 : 57344) : 448;
+    double magnitude = fabs(x), normal, value;
     uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if ((int)(bits >> 52) - 1023 >= 1 - bias) { /* a normal number there too */
-        bits += ((uint64_t)1 << (drop - 1)) - 1 + (bits >> drop & 1);
-        return (bits >> drop) - ((uint64_t)(1023 - bias) << m);
-    }
-    frexp(value, &exponent); /* value = f * 2^exponent, f in [0.5, 1) */
-    int lowest = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
-    /* An integer of at most m + 1 bits; nearbyint rounds ties to even. */
-    uint64_t units = (uint64_t)nearbyint(ldexp(value, m - lowest));
-    return ((uint64_t)(lowest + bias - 1) << m) + units;
+    memcpy(&bits, &magnitude, sizeof bits);
+    bits += ((uint64_t)1 << (51 - m)) - 1 + (bits >> (52 - m) & 1);
+    bits &= ~(uint64_t)0 << (52 - m);
+    memcpy(&normal, &bits, sizeof normal);
+    value = magnitude < least ? magnitude + shift - shift : normal;
+    value = value > most ? (open ? INFINITY : NAN) : value;
+    value = copysign(value, x);
+    return isnan(x) ? NAN : value;
 }
 
-static uint64_t small_float_bits(enum tensor_type type, double value) {
-    unsigned m = types[type].mantissa, e = types[type].exponent;
-    uint64_t sign = (uint64_t)signbit(value) << (m + e);
-    uint64_t infinity = (uint64_t)((1u << e) - 1) << m;
-    uint64_t nan =
-        infinity | (types[type].has_infinity ? 1ull << (m - 1) : (1u << m) - 1);
-    if (isnan(value)) {
-        return nan;
-    }
-    uint64_t limit = types[type].has_infinity ? infinity : nan;
-    uint64_t bits = isinf(value) || fabs(value) > 1e300 ? limit
-                    : value == 0                        ? 0
-                                 : round_magnitude(type, fabs(value));
-    return sign | (bits < limit ? bits : limit);
+/* Of what small_rounded gave. */
+VECTORS_INLINE uint32_t small_bits(double x, int m, int e, bool open) {
+    uint32_t top = ((1u << e) - 1) << m, sign = signbit(x) ? 1u << (m + e) : 0, bits;
+    float single = (float)(fabs(x) * (e == 8 ? 1 : e == 5 ? 0x1p-112 : 0x1p-120));
+    memcpy(&bits, &single, sizeof bits);
+    bits >>= 23 - m;
+    bits = isinf(x) ? top : bits;
+    bits = isnan(x) ? (open ? top | 1u << (m - 1) : top | ((1u << m) - 1)) : bits;
+    return sign | bits;
 }
+
+/* --- integers --- */
+
+/* Beyond the type the nearest limit; NaN gives 0. The largest of 64 bits is no double:
+ * its neighbour is. */
+VECTORS_INLINE double whole(double x, double low, double high) {
+    x = nearbyint(isnan(x) ? 0 : x) + 0.0; /* an integer has one zero */
+    return x < low ? low : x > high ? high : x;
+}
+
+/* --- many elements --- */
+
+/* C's type, the value of an element x, the element for a value v, and what that is. */
+#define INTEGER(NAME, T, low, high)                                                      \
+    X(NAME, T, (double)x,                                                                \
+      v >= (double)(high) ? (T)(high) : (T)whole(v, (double)(low), (double)(high)),      \
+      whole(v, (double)(low), (double)(high)))
+#define SMALL(NAME, T, ...)                                                              \
+    X(NAME, T, small_value(x, __VA_ARGS__),                                              \
+      (T)small_bits(small_rounded(v, __VA_ARGS__), __VA_ARGS__),                         \
+      small_rounded(v, __VA_ARGS__))
+#define ALL_TYPES                                                                        \
+    X(FLOAT32, float, (double)x, (float)v, (double)(float)v)                             \
+    X(FLOAT64, double, x, v, v)                                                          \
+    SMALL(FLOAT16, uint16_t, 10, 5, true)                                                \
+    SMALL(BFLOAT16, uint16_t, 7, 8, true)                                                \
+    SMALL(FLOAT8_E4M3, uint8_t, 3, 4, false)                                             \
+    SMALL(FLOAT8_E5M2, uint8_t, 2, 5, true)                                              \
+    INTEGER(INT8, int8_t, INT8_MIN, INT8_MAX)                                            \
+    INTEGER(INT16, int16_t, INT16_MIN, INT16_MAX)                                        \
+    INTEGER(INT32, int32_t, INT32_MIN, INT32_MAX)                                        \
+    INTEGER(INT64, int64_t, INT64_MIN, INT64_MAX)                                        \
+    INTEGER(UINT8, uint8_t, 0, UINT8_MAX)                                                \
+    INTEGER(UINT16, uint16_t, 0, UINT16_MAX)                                             \
+    INTEGER(UINT32, uint32_t, 0, UINT32_MAX)                                             \
+    INTEGER(UINT64, uint64_t, 0, UINT64_MAX)                                             \
+    X(BOOL, uint8_t, (double)x, v != 0, v != 0)
+
+VECTORS void tensor_load(enum tensor_type type, const void *data, uint64_t first,
+                         size_t count, double *restrict ret) {
+    const char *at = (const char *)data + first * types[type].bytes;
+    switch (type) {
+#define X(NAME, T, value, element, rounded)                                              \
+    case TENSOR_##NAME:                                                                  \
+        for (size_t i = 0; i < count; i++) {                                             \
+            T x;                                                                         \
+            memcpy(&x, at + i * sizeof x, sizeof x);                                     \
+            ret[i] = (value);                                                            \
+        }                                                                                \
+        break;
+        ALL_TYPES
+#undef X
+    default:
+        break;
+    }
+}
+
+VECTORS void tensor_store(enum tensor_type type, void *data, uint64_t first, size_t count,
+                          const double *restrict values) {
+    char *at = (char *)data + first * types[type].bytes;
+    switch (type) {
+#define X(NAME, T, value, element, rounded)                                              \
+    case TENSOR_##NAME:                                                                  \
+        for (size_t i = 0; i < count; i++) {                                             \
+            double v = values[i];                                                        \
+            T x = (element);                                                             \
+            memcpy(at + i * sizeof x, &x, sizeof x);                                     \
+        }                                                                                \
+        break;
+        ALL_TYPES
+#undef X
+    default:
+        break;
+    }
+}
+
+VECTORS void tensor_round(enum tensor_type type, const double *values, size_t count,
+                          double *ret) {
+    switch (type) {
+#define X(NAME, T, value, element, rounded)                                              \
+    case TENSOR_##NAME:                                                                  \
+        for (size_t i = 0; i < count; i++) {                                             \
+            double v = values[i];                                                        \
+            ret[i] = (rounded);                                                          \
+        }                                                                                \
+        break;
+        ALL_TYPES
+#undef X
+    default:
+        break;
+    }
+}
+
+enum { SOME = 512 };
+
+VECTORS_INLINE double largest_of(const double *values, size_t count) {
+    vec most = vec_all(0);
+    for (size_t i = 0; i < count; i += LANES) {
+        vec size = vec_abs(vec_load(values + i));
+        vec_mask larger = vec_below(i, count) & (size < INFINITY) & (size > most);
+        most = vec_select(larger, size, most);
+    }
+    return vec_most(most);
+}
+
+VECTORS double tensor_largest(enum tensor_type type, const void *data, uint64_t first,
+                              uint64_t count) {
+    double values[SOME], most = 0;
+    for (uint64_t at = 0; at < count; at += SOME) {
+        size_t n = count - at < SOME ? (size_t)(count - at) : SOME;
+        tensor_load(type, data, first + at, n, values);
+        most = fmax(most, largest_of(values, n));
+    }
+    return most;
+}
+
+/* --- one --- */
 
 double tensor_get(enum tensor_type type, const void *data, size_t i) {
-    float single;
     double value;
-    switch (type) {
-    case TENSOR_FLOAT32:
-        memcpy(&single, (const char *)data + i * sizeof single, sizeof single);
-        return (double)single;
-    case TENSOR_FLOAT64:
-        memcpy(&value, (const char *)data + i * sizeof value, sizeof value);
-        return value;
-    default:
-        break;
-    }
-    uint64_t bits = tensor_bits(type, data, i);
-    if (tensor_type_float(type)) {
-        return small_float(type, bits);
-    }
-    if (!types[type].is_signed) {
-        return (double)bits;
-    }
-    unsigned shift = 64 - 8u * types[type].bytes;
-    return (double)((int64_t)(bits << shift) >> shift);
+    tensor_load(type, data, i, 1, &value);
+    return value;
 }
 
-/* --- storing --- */
+void tensor_set(enum tensor_type type, void *data, size_t i, double value) {
+    tensor_store(type, data, i, 1, &value);
+}
 
 void tensor_set_integer(enum tensor_type type, void *data, size_t i, int64_t value) {
-    if (tensor_type_float(type)) {
+    size_t size = types[type].bytes;
+    if (tensor_type_float(type) || type == TENSOR_BOOL) {
         tensor_set(type, data, i, (double)value);
     } else {
-        set_bits(type, data, i, type == TENSOR_BOOL ? value != 0 : (uint64_t)value);
+        memcpy((char *)data + i * size, &value, size); /* little-endian */
     }
 }
 
@@ -159,40 +238,4 @@ bool tensor_type_holds(enum tensor_type type, int64_t value) {
     unsigned bits = 8u * types[type].bytes;
     return tensor_type_float(type) || type == TENSOR_BOOL || bits == 64 ||
            (value >= -(INT64_C(1) << (bits - 1)) && value < INT64_C(1) << bits);
-}
-
-static int64_t to_integer(enum tensor_type type, double value) {
-    if (isnan(value)) {
-        return 0;
-    }
-    value = nearbyint(value);
-    unsigned bits = 8u * types[type].bytes;
-    double high = ldexp(1, (int)bits - types[type].is_signed);
-    double low = types[type].is_signed ? -high : 0;
-    if (value >= high) {
-        return (int64_t)(~0ull >> (64 - bits + types[type].is_signed));
-    }
-    if (value <= low) {
-        return types[type].is_signed ? (int64_t)(~0ull << (bits - 1)) : 0;
-    }
-    return value < 0 ? (int64_t)value : (int64_t)(uint64_t)value;
-}
-
-void tensor_set(enum tensor_type type, void *data, size_t i, double value) {
-    uint64_t bits = 0;
-    if (type == TENSOR_FLOAT32) {
-        float single = (float)value;
-        memcpy((char *)data + i * sizeof single, &single, sizeof single);
-        return;
-    }
-    if (type == TENSOR_FLOAT64) {
-        memcpy(&bits, &value, sizeof value);
-    } else if (tensor_type_float(type)) {
-        bits = small_float_bits(type, value);
-    } else if (type == TENSOR_BOOL) {
-        bits = value != 0;
-    } else {
-        bits = (uint64_t)to_integer(type, value);
-    }
-    set_bits(type, data, i, bits);
 }

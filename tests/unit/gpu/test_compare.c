@@ -207,7 +207,7 @@ static double scale_of(const struct group *groups, double rtol) {
     autofree struct expected_scale *s = expected_scale_new();
     for (const struct group *g = groups; g->count; g++) {
         for (int i = 0; i < g->count; i++) {
-            expected_scale_add(s, g->magnitude);
+            expected_scale_add(s, &g->magnitude, 1);
         }
     }
     return expected_scale_get(s, rtol);
@@ -306,4 +306,53 @@ Test(compare, wide_integers_are_exact) {
     compare_output(&r, &in);
     cr_assert_eq(r.mismatches, 1);
     json_decref(r.json);
+}
+
+/* Of 5000 elements: one in ten is off by 2^-10 of itself, which the tolerance allows;
+ * three are wrong, in other blocks of what is looked at together. */
+Test(compare, many_elements) {
+    enum { MANY = 5000 };
+    static float e[MANY], a[MANY];
+    static bool judged[MANY];
+    const int64_t many[] = {50, 100};
+    const size_t wrong[] = {1023, 1024, 4999};
+    for (int i = 0; i < MANY; i++) {
+        e[i] = 1 + (float)(i % 7);
+        a[i] = i % 10 ? e[i] : e[i] * (1 - 0x1p-10f);
+        judged[i] = i != 4999;
+    }
+    for (size_t k = 0; k < 3; k++) {
+        a[wrong[k]] = k == 1 ? NAN : -e[wrong[k]];
+    }
+    struct compare_input in = input(
+        a, e, (struct tolerance){.mode = COMPARE_ELEMENTWISE, .rtol = 0.01, .atol = 0});
+    in.count = MANY;
+    in.shape = many;
+    for (int k = 0; k < 2; k++) {
+        struct compare_result r;
+        in.judged = k ? judged : NULL;
+        compare_output(&r, &in);
+        cr_expect_eq(r.mismatches, 3 - k);
+        cr_expect_eq(r.judged, MANY - k);
+        cr_expect_eq(r.sized, MANY - k);
+        cr_expect_eq(r.loose, 0);
+        cr_expect_eq(r.largest, 7);
+        /* 500 of 2^-10, one of 2^1 in front of the last (1024 is no multiple of 10) */
+        autojson *want =
+            json_loads(k ? "[[-10, 500], [1, 1]]" : "[[-10, 500], [1, 2]]", 0, NULL);
+        json_t *histogram = json_object_get(r.json, "histogram"), *item;
+        size_t i;
+        json_array_foreach(want, i, item) {
+            json_t *got = json_array_get(histogram, i + 1); /* behind the exact ones */
+            cr_expect_eq(json_integer_value(json_object_get(got, "log2_error")),
+                         json_integer_value(json_array_get(item, 0)));
+            cr_expect_eq(json_integer_value(json_object_get(got, "count")),
+                         json_integer_value(json_array_get(item, 1)));
+        }
+        autojson *high = json_loads(k ? "[10, 24]" : "[49, 99]", 0, NULL);
+        json_t *region = json_object_get(r.json, "region");
+        cr_expect(json_equal(json_object_get(region, "high"), high));
+        cr_expect_eq(json_integer_value(json_object_get(r.json, "nonfinite")), 1);
+        json_decref(r.json);
+    }
 }

@@ -33,6 +33,11 @@ static bool same(double a, double b) {
 
 static const char *const names[] = {"float16", "bfloat16", "float8_e4m3", "float8_e5m2"};
 
+/* What a loop over many makes of a value: in its vectors and behind them. */
+enum { MANY_SAME = 37 };
+static unsigned char many[MANY_SAME * 8 + 8];
+static double loaded[MANY_SAME];
+
 Test(tensor_type, every_value, .init = read_data, .fini = drop_data) {
     json_t *values = json_object_get(data, "values");
     for (size_t t = 0; t < 4; t++) {
@@ -48,6 +53,14 @@ Test(tensor_type, every_value, .init = read_data, .fini = drop_data) {
             double got = tensor_get(type, &bits, 0);
             cr_assert(same(got, double_of(json_string_value(hex))), "%s 0x%llx: %.17g",
                       names[t], (unsigned long long)bits, got);
+            for (size_t n = 0; n < MANY_SAME; n++) {
+                memcpy(many + n * tensor_type_bytes(type), &bits, 8);
+            }
+            tensor_load(type, many, 0, MANY_SAME, loaded);
+            for (size_t n = 0; n < MANY_SAME; n++) {
+                cr_assert(same(got, loaded[n]), "%s 0x%llx", names[t],
+                          (unsigned long long)bits);
+            }
         }
     }
 }
@@ -70,8 +83,29 @@ Test(tensor_type, rounding, .init = read_data, .fini = drop_data) {
                             isnan(tensor_get(type, &expected, 0));
             cr_assert(got == expected || both_nan, "%s of %.17g: 0x%llx, not 0x%llx",
                       names[t], x, (unsigned long long)got, (unsigned long long)expected);
+            for (size_t n = 0; n < MANY_SAME; n++) {
+                loaded[n] = x;
+            }
+            tensor_store(type, many, 0, MANY_SAME, loaded);
+            tensor_round(type, loaded, MANY_SAME, loaded);
+            for (size_t n = 0; n < MANY_SAME; n++) {
+                cr_assert_eq(tensor_bits(type, many, n), got);
+                cr_assert(same(loaded[n], tensor_get(type, &expected, 0)) || both_nan);
+            }
         }
     }
+}
+
+Test(tensor_type, largest) {
+    float v[1000] = {0};
+    v[3] = -7;
+    v[998] = -INFINITY;
+    v[999] = NAN;
+    cr_assert_eq(tensor_largest(TENSOR_FLOAT32, v, 0, 1000), 7);
+    cr_assert_eq(tensor_largest(TENSOR_FLOAT32, v, 4, 996), 0);
+    v[997] = 8.5f;
+    cr_assert_eq(tensor_largest(TENSOR_FLOAT32, v, 997, 1), 8.5);
+    cr_assert_eq(tensor_largest(TENSOR_FLOAT32, v, 0, 0), 0);
 }
 
 Test(tensor_type, integers) {
@@ -101,6 +135,12 @@ Test(tensor_type, integers) {
         double got = tensor_get(type, &room, 0);
         cr_assert(got == cases[i].stored, "%s of %g: %.17g", cases[i].type,
                   cases[i].value, got);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        enum tensor_type type = tensor_type_find(cases[i].type);
+        double value = cases[i].value, rounded;
+        tensor_round(type, &value, 1, &rounded);
+        cr_assert(same(rounded, cases[i].stored), "%s of %g", cases[i].type, value);
     }
     uint64_t big;
     tensor_set_integer(TENSOR_INT64, &big, 0, 9007199254740993);

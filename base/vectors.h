@@ -1,0 +1,62 @@
+#pragma once
+/* vectors: loops over many numbers, compiled once for each vector extension.
+ *
+ * VECTORS in front of a function makes a copy of it for AVX-512, one for AVX2 and one for
+ * any x86-64; the processor's is taken when the program starts. What such a function
+ * calls must be inline in it. The copies give the same bits: no file with one contracts
+ * a * b + c, but where its header says so. Elsewhere, and in builds with sanitizers, it
+ * is one plain function. Files with VECTORS belong to a library with vector_options
+ * (gpu/meson.build), which says so to the compiler. */
+#ifdef VECTOR_COPIES
+#define VECTORS                                                                          \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define VECTORS
+#endif
+#define VECTORS_INLINE static inline __attribute__((always_inline))
+
+#include <stdint.h>
+#include <string.h>
+
+/* Four numbers side by side: more are not put into one register by every compiler. A
+ * comparison gives a mask: all bits of a lane, or none; minus a mask counts. */
+enum { LANES = 4 };
+typedef double vec __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t vec_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
+
+VECTORS_INLINE vec vec_load(const double *v) {
+    vec ret;
+    memcpy(&ret, v, sizeof ret);
+    return ret;
+}
+VECTORS_INLINE vec vec_all(double x) {
+    return (vec){x, x, x, x};
+}
+VECTORS_INLINE vec vec_abs(vec x) {
+    return (vec)((vec_mask)x & INT64_MAX);
+}
+VECTORS_INLINE vec_mask vec_either(vec_mask where, vec_mask yes, vec_mask no) {
+    return (where & yes) | (~where & no);
+}
+VECTORS_INLINE vec vec_select(vec_mask where, vec yes, vec no) {
+    return (vec)vec_either(where, (vec_mask)yes, (vec_mask)no);
+}
+/* Lanes of those from `i` on that are below count. */
+VECTORS_INLINE vec_mask vec_below(size_t i, size_t count) {
+    const vec_mask lane = {0, 1, 2, 3};
+    return lane + (int64_t)i < (int64_t)count;
+}
+VECTORS_INLINE uint64_t vec_count(vec_mask sum) {
+    int64_t count = 0;
+    for (int k = 0; k < LANES; k++) {
+        count -= sum[k];
+    }
+    return (uint64_t)count;
+}
+VECTORS_INLINE double vec_most(vec v) {
+    double most = v[0];
+    for (int k = 1; k < LANES; k++) {
+        most = v[k] > most ? v[k] : most;
+    }
+    return most;
+}
