@@ -8,6 +8,7 @@
 #include "skills/evaluation/baseline.h"
 #include "skills/evaluation/evaluation_result.h"
 #include "skills/evaluation/evaluation_room.h"
+#include "skills/evaluation/named_models.h"
 #include "skills/grading/grade.h"
 #include "skills/runs/run_record.h"
 #include "skills/skill_evaluate.operation.h"
@@ -243,7 +244,7 @@ static int start_evaluation(struct evaluating *v) {
         .loop = call_origin(v->call)->loop,
         .origin = call_origin(v->call),
         .models = evaluation_room_client(v->room),
-        .model_aliases = evaluation_room_setting(v->room, "models"),
+        .model_aliases = evaluation_room_models(v->room),
         .tests = v->subject.tests,
         .test_count = v->subject.test_count,
         .arms = v->subject.arms,
@@ -420,9 +421,15 @@ static void evaluate_go(struct skills *s, struct call *call, const json_t *param
     work_start(call_origin(call)->loop, read_work, read_done, v);
 }
 
+static void evaluate_named(struct skills *s, struct call *call, const json_t *params) {
+    static const struct named_models of[] = {
+        {"students", "default_students", "base_url"}, {"judge", "judge", NULL}, {0}};
+    named_models_learn(s, call, params, of, evaluate_go);
+}
+
 static void evaluate_start(struct call *call, const json_t *params) {
     (void)params;
-    skills_when_current(call, evaluate_go);
+    skills_when_current(call, evaluate_named);
 }
 
 /* --- the table --- */

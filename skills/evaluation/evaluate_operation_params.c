@@ -27,19 +27,19 @@ static int read_student(struct evaluate_request *r, struct evaluation_room *room
     const char *name = json_string_value(value);
     const json_t *known =
         name ? json_object_get(evaluation_room_setting(room, "students"), name) : NULL;
+    const json_t *aliases = evaluation_room_models(room);
     bool is_agent = known || json_object_get(value, "cli");
-    int rc =
-        is_agent
-            ? agent_student_read(&r->agents[i], known ? known : value, known != NULL, err)
-            : model_resolve(&r->models[i], value, evaluation_room_setting(room, "models"),
-                            base_url, err);
+    if (!is_agent && name && agent_student_is(name) && !json_object_get(aliases, name)) {
+        return err_set(err, -EINVAL,
+                       "%s is an agent, no model: say \"mode\": \"installed\" and "
+                       "the student {\"cli\": \"%s\"}",
+                       name, name);
+    }
+    int rc = is_agent ? agent_student_read(&r->agents[i], known ? known : value,
+                                           known != NULL, err)
+                      : model_resolve(&r->models[i], value, aliases, base_url, err);
     if (rc < 0) {
-        return name && agent_student_is(name)
-                   ? err_set(err, -EINVAL,
-                             "%s is an agent, no model: say \"mode\": \"installed\" and "
-                             "the student {\"cli\": \"%s\"}",
-                             name, name)
-                   : rc;
+        return rc;
     }
     if (known) {
         free(r->agents[i].name);
@@ -88,8 +88,8 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
     struct err err = {0};
     judge = judge ? judge : evaluation_room_setting(room, "judge");
     if (judge) {
-        if (model_resolve(&r->judge_model, judge, evaluation_room_setting(room, "models"),
-                          NULL, &err) < 0) {
+        if (model_resolve(&r->judge_model, judge, evaluation_room_models(room), NULL,
+                          &err) < 0) {
             return evaluation_model_fail(call, "/judge", &err);
         }
         r->judge = &r->judge_model;

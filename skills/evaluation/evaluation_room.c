@@ -11,6 +11,7 @@
 struct evaluation_room {
     uv_loop_t *loop;
     json_t *settings;
+    json_t *models; /* the aliases */
     struct http *http;
     struct answer_cache *cache;
     struct model_client *client;
@@ -22,6 +23,8 @@ struct evaluation_room *evaluation_room_new(uv_loop_t *loop, const json_t *setti
     struct evaluation_room *room = xcalloc(1, sizeof *room);
     room->loop = loop;
     room->settings = json_incref((json_t *)(uintptr_t)settings);
+    room->models = json_object();
+    json_object_update(room->models, json_object_get(settings, "models"));
     return room;
 }
 
@@ -33,6 +36,19 @@ struct model_client *evaluation_room_client(struct evaluation_room *room) {
         room->client = model_client_new(room->loop, room->http, &options);
     }
     return room->client;
+}
+
+struct http *evaluation_room_http(struct evaluation_room *room) {
+    return evaluation_room_client(room) ? room->http : NULL;
+}
+
+const json_t *evaluation_room_models(const struct evaluation_room *room) {
+    return room ? room->models : NULL;
+}
+
+void evaluation_room_learn(struct evaluation_room *room, const char *name,
+                           json_t *model) {
+    json_object_set_new(room->models, name, model);
 }
 
 const json_t *evaluation_room_setting(const struct evaluation_room *room,
@@ -70,6 +86,7 @@ static void free_when_empty(struct evaluation_room *room) {
     if (room->closing && room->client_closed && LIST_EMPTY(&room->guests)) {
         answer_cache_free(room->cache);
         json_decref(room->settings);
+        json_decref(room->models);
         free(room);
     }
 }

@@ -10,6 +10,7 @@
 
 struct evaluation_room;
 struct err;
+struct http;
 struct model_client;
 struct call_origin;
 
@@ -20,6 +21,12 @@ void evaluation_room_close(struct evaluation_room *room);
 
 /* Made when it is first asked for; the room's. NULL once the room is closing. */
 struct model_client *evaluation_room_client(struct evaluation_room *room);
+/* Made with it, the room's; NULL likewise. */
+struct http *evaluation_room_http(struct evaluation_room *room);
+/* The aliases that models are named by: the configuration's `models`, and what
+ * evaluation_room_learn added (model is stolen). Borrowed; NULL for a NULL room. */
+const json_t *evaluation_room_models(const struct evaluation_room *room);
+void evaluation_room_learn(struct evaluation_room *room, const char *name, json_t *model);
 /* What the configuration says of `models`, `students` ({name: agent_student.h's object}),
  * `default_students`, `judge`, `teacher` ("host", "builtin" or a model's name) or `links`
  * ("public", "none", "any"): borrowed, NULL where it says nothing. A NULL room says

@@ -437,6 +437,10 @@ static void read_all(struct generating *g) {
             g->request.trace_count
                 ? "the traces show no error with the change that ended it, and no "
                   "correction that changed what the agent did"
+            : generate_key_there()
+                ? "the builtin teacher distils traces and folds documents in; for a task "
+                  "alone say `teacher` host, or name a model as `teacher`: a key is in the "
+                  "environment, but not which model it is to pay for"
                 : "the builtin teacher distils traces and folds documents in; for a task "
                   "alone say `teacher` host, or name a model as `teacher`";
         return;

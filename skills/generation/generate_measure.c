@@ -33,12 +33,11 @@ static int check_price(const struct generate_request *r, struct call *call,
 }
 
 static int check_model(const struct generate_request *r, struct call *call,
-                       const json_t *named, const char *path) {
+                       const json_t *named, const char *base_url, const char *path) {
     const struct evaluation_room *room = evaluation_room_of(call_origin(call));
     struct model model;
     struct err err = {0};
-    if (model_resolve(&model, named, evaluation_room_setting(room, "models"), NULL,
-                      &err) < 0) {
+    if (model_resolve(&model, named, evaluation_room_models(room), base_url, &err) < 0) {
         return evaluation_model_fail(call, path, &err);
     }
     int rc = check_price(r, call, &model);
@@ -50,7 +49,7 @@ static int check_students(const struct generate_request *r, struct call *call) {
     json_each(r->students, i, one) {
         char path[32];
         snprintf(path, sizeof path, "/students/%zu", i);
-        if (check_model(r, call, one, path) < 0) {
+        if (check_model(r, call, one, r->students_url, path) < 0) {
             return -1;
         }
     }
@@ -74,7 +73,7 @@ static int check_refine(struct generate_request *r, struct call *call) {
         return -1;
     }
     if (editor) {
-        return check_model(r, call, editor, "/refine/teacher");
+        return check_model(r, call, editor, NULL, "/refine/teacher");
     }
     if (r->teacher != TEACHER_MODEL) {
         call_fail_param(call, "/refine",

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "skills/check/skill_check.h"
+#include "skills/evaluation/named_models.h"
 #include "skills/generation/generation.h"
 #include "skills/refinement/refinement.h"
 #include "skills/skill_generate.operation.h"
@@ -24,6 +25,15 @@ static void go(struct skills *s, struct call *call, const json_t *params) {
     generate_begin(g);
 }
 
+static void go_named(struct skills *s, struct call *call, const json_t *params) {
+    static const struct named_models of[] = {
+        {"teacher", "teacher", "base_url"},
+        {"students", "default_students", "students_url"},
+        {"judge", "judge", NULL},
+        {0}};
+    named_models_learn(s, call, params, of, go);
+}
+
 static void generate_start(struct call *call, const json_t *params) {
     const json_t *draft = json_object_get(params, "draft");
     const json_t *tests = json_object_get(params, "tests");
@@ -39,7 +49,7 @@ static void generate_start(struct call *call, const json_t *params) {
     } else if (job) {
         generate_give_draft(call, params);
     } else {
-        skills_when_current(call, go);
+        skills_when_current(call, go_named);
     }
 }
 

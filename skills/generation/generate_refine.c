@@ -262,7 +262,8 @@ static int find_students(struct refining *x, const json_t *aliases) {
         if (i == EVALUATION_MAX_STUDENTS) {
             break;
         }
-        int rc = model_resolve(&x->models[i], one, aliases, NULL, &x->err);
+        int rc = model_resolve(&x->models[i], one, aliases, x->g->request.students_url,
+                               &x->err);
         if (rc < 0) {
             return rc;
         }
@@ -298,7 +299,7 @@ static int find_judge(struct refining *x, const json_t *aliases) {
 }
 
 static int prepare(struct refining *x) {
-    const json_t *aliases = evaluation_room_setting(x->g->room, "models");
+    const json_t *aliases = evaluation_room_models(x->g->room);
     int rc = suite_from_json(&x->suite, x->g->tests, &x->err);
     rc = rc < 0 ? rc : find_students(x, aliases);
     rc = rc < 0 ? rc : find_teacher(x, aliases);
@@ -325,7 +326,7 @@ static void begin(struct generating *g) {
                     .students = x->list,
                     .student_count = x->model_count,
                     .judge = x->has_judge ? &x->judge : NULL,
-                    .model_aliases = evaluation_room_setting(g->room, "models"),
+                    .model_aliases = evaluation_room_models(g->room),
                     .budget = &g->budget},
         .suite = &x->suite,
         .skill = &x->skill,

@@ -37,7 +37,8 @@ struct generate_request {
     enum teacher teacher;
     struct model model; /* of TEACHER_MODEL */
     enum links links;
-    const char *task, *name; /* borrowed from the params, like the next two; or NULL */
+    const char *task, *name;  /* borrowed from the params, like the next two; or NULL */
+    const char *students_url; /* where they are asked, or NULL */
     const json_t *examples, *install, *students, *budget, *refine;
     struct given traces[GENERATE_MAX_TRACES], documents[GENERATE_MAX_DOCUMENTS];
     size_t trace_count, document_count, link_count;
@@ -65,6 +66,8 @@ void generate_teacher_finish(struct generate_request *r);
 /* The values of all variables that hold keys of models: NULL-terminated, the list to be
  * freed, the texts the environment's. */
 struct evaluation_room;
+/* The name of a provider's key variable that is set, or NULL. */
+const char *generate_key_there(void);
 const char **generate_teacher_keys(const struct evaluation_room *room);
 unsigned generate_refine_rounds(const struct generate_request *r); /* 0: none */
 

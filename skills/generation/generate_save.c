@@ -101,9 +101,11 @@ static void evaluate(struct generating *g) {
     }
     const json_t *skill = json_object_get(g->result, "skill");
     start_nested(g, "skill/evaluate",
-                 json_pack("{s:O,s:O,s:b,s:O*}", "path", json_object_get(skill, "path"),
-                           "students", g->request.students, "record", 1, "budget",
-                           json_object_size(budget) ? budget : NULL),
+                 json_pack("{s:O,s:O,s:b,s:O*,s:s*}", "path",
+                           json_object_get(skill, "path"), "students",
+                           g->request.students, "record", 1, "budget",
+                           json_object_size(budget) ? budget : NULL, "base_url",
+                           g->request.students_url),
                  after_evaluating);
 }
 

@@ -31,8 +31,8 @@ const char **generate_teacher_keys(const struct evaluation_room *room) {
     }
     const char *name;
     json_t *model;
-    json_object_foreach((json_t *)(uintptr_t)(evaluation_room_setting(room, "models")),
-                        name, model) {
+    json_object_foreach((json_t *)(uintptr_t)(evaluation_room_models(room)), name,
+                        model) {
         const char *variable = json_get_string(model, "key_env", NULL);
         const char *value = variable ? getenv(variable) : NULL;
         if (value && count < MAX_KEYS) {
@@ -56,14 +56,18 @@ static const char *first_model(const struct evaluation_room *room) {
     return first ? json_object_iter_key(first) : NULL;
 }
 
+const char *generate_key_there(void) {
+    return getenv("ANTHROPIC_API_KEY") ? "ANTHROPIC_API_KEY"
+           : getenv("OPENAI_API_KEY")  ? "OPENAI_API_KEY"
+                                       : NULL;
+}
+
 static int fail_no_model(struct call *call) {
-    const char *key = getenv("ANTHROPIC_API_KEY") ? "ANTHROPIC_API_KEY"
-                      : getenv("OPENAI_API_KEY")  ? "OPENAI_API_KEY"
-                                                  : NULL;
+    const char *key = generate_key_there();
     call_fail(
         call, CALL_UNAVAILABLE, "no_teacher",
-        "name it: `teacher` \"anthropic.MODEL\", \"openai.MODEL\" or "
-        "\"generic.MODEL\", or set teacher in the configuration; builtin needs none",
+        "name it: `teacher` with a model's name, or set teacher in the configuration; "
+        "builtin needs none",
         key ? "no model is configured as teacher; %s is set, but not which model it "
               "is to pay for"
             : "no model is configured as teacher%s",
@@ -105,8 +109,8 @@ int generate_teacher_read(struct generate_request *ret, struct call *call,
         return 0;
     }
     struct err err = {0};
-    if (model_resolve(&ret->model, teacher, evaluation_room_setting(room, "models"), NULL,
-                      &err) < 0) {
+    if (model_resolve(&ret->model, teacher, evaluation_room_models(room),
+                      json_get_string(params, "base_url", NULL), &err) < 0) {
         return evaluation_model_fail(call, "/teacher", &err);
     }
     ret->teacher = TEACHER_MODEL;

@@ -26,6 +26,8 @@ static const struct provider providers[] = {
     {"generic", MODEL_CHAT, "GENERIC_BASE_URL", NULL, "GENERIC_API_KEY", false},
 };
 
+const char *const model_providers[] = {"anthropic", "openai", "generic", NULL};
+
 /* What a name stands for, on the way to a struct model. Borrowed but base_url. */
 struct draft {
     const struct provider *provider;
@@ -61,8 +63,9 @@ static int unknown_name(const char *name, const json_t *aliases, struct err *err
     }
     return err_set(err, -EINVAL,
                    "\"%.64s\" is not a model: write anthropic.MODEL, openai.MODEL, "
-                   "generic.MODEL, an alias of the configuration's `models`, or an "
-                   "object {api, base_url, model}%s",
+                   "generic.MODEL, an alias of the configuration's `models`, an object "
+                   "{api, base_url, model}; a bare name is looked up where a key "
+                   "(ANTHROPIC_API_KEY, OPENAI_API_KEY) or GENERIC_BASE_URL is set%s",
                    name, known.data);
 }
 
@@ -85,7 +88,7 @@ static void use_object(struct draft *d, const json_t *object) {
     d->name = json_get_string(object, "name", NULL);
 }
 
-static int use_name(struct draft *d, const char *name, struct err *err) {
+static int use_name(struct draft *d, const char *name, bool addressed, struct err *err) {
     const json_t *alias = json_object_get(d->aliases, name);
     const char *dot = strchr(name, '.');
     int rc = 0;
@@ -97,15 +100,20 @@ static int use_name(struct draft *d, const char *name, struct err *err) {
         d->provider = provider_named(name, (size_t)(dot - name));
         d->model = dot + 1;
     }
+    if (!d->provider && addressed && rc == 0) {
+        d->provider = provider_named("generic", strlen("generic"));
+        d->model = name;
+    }
     d->name = name;
     return rc < 0        ? err_wrap(err, "models.%s", name)
            : d->provider ? 0
                          : unknown_name(name, d->aliases, err);
 }
 
-static int identify(struct draft *d, const json_t *name_or_object, struct err *err) {
+static int identify(struct draft *d, const json_t *name_or_object, bool addressed,
+                    struct err *err) {
     if (json_is_string(name_or_object)) {
-        return use_name(d, json_string_value(name_or_object), err);
+        return use_name(d, json_string_value(name_or_object), addressed, err);
     }
     if (!json_is_object(name_or_object)) {
         return err_set(err, -EINVAL, "a model is a name or an object");
@@ -274,7 +282,7 @@ int model_resolve(struct model *ret, const json_t *name_or_object, const json_t 
                   const char *base_url, struct err *err) {
     struct draft d = {.aliases = aliases};
     base_url = base_url && *base_url ? base_url : NULL;
-    int rc = identify(&d, name_or_object, err);
+    int rc = identify(&d, name_or_object, base_url != NULL, err);
     rc = rc < 0 ? rc : find_address(&d, base_url, err);
     rc = rc < 0 ? rc : find_key(&d, base_url != NULL, err);
     rc = rc < 0 ? rc : check_key(&d, err);

@@ -44,12 +44,15 @@ struct model {
     unsigned max_tokens; /* of an answer; 0 = the default of the caller */
 };
 
+extern const char *const model_providers[]; /* "anthropic" …, ended by NULL */
+
 /* name_or_object: a string or the object above. aliases: the configuration's `models`
- * object, or NULL; they are trusted. base_url: the request's, or NULL. -EINVAL for what
- * is no model (err says how models are named), -ENOKEY with the variable to set when a
- * key is needed and absent (an endpoint on this machine needs none, and "generic" takes
- * one when it is set), -EACCES when an object of the request asks for a key to be sent
- * where the user's configuration and environment send none. ret is untouched on failure.
+ * object, or NULL; they are trusted. base_url: the request's, or NULL; with it a name
+ * without a provider is generic, the endpoint's own. -EINVAL for what is no model (err
+ * says how models are named), -ENOKEY with the variable to set when a key is needed and
+ * absent (an endpoint on this machine needs none, and "generic" takes one when it is
+ * set), -EACCES when an object of the request asks for a key to be sent where the user's
+ * configuration and environment send none. ret is untouched on failure.
  */
 int model_resolve(struct model *ret, const json_t *name_or_object, const json_t *aliases,
                   const char *base_url, struct err *err);

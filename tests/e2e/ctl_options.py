@@ -98,8 +98,10 @@ LINES = [
      " --name n --teacher none --output {dir}/made --install codex --tests 5 --refine",
      {"task": "write tests", "examples": ["one", "two"], "documents": ["{dir}/d.md"], "traces": ["{dir}/t.jsonl"],
       "name": "n", "teacher": "none", "output": "{dir}/made", "install": ["codex"], "tests": 5, "refine": True}),
-    ("skill generate --skill {dir}/skill --students a.b --refine rounds=2 --budget minutes=3",
-     {"skill": "{dir}/skill", "students": ["a.b"], "refine": {"rounds": 2}, "budget": {"minutes": 3}}),
+    ("skill generate --skill {dir}/skill --students a.b --refine rounds=2 --budget minutes=3"
+     " --base-url http://127.0.0.1:1 --eval-base-url http://127.0.0.1:2",
+     {"skill": "{dir}/skill", "students": ["a.b"], "refine": {"rounds": 2}, "budget": {"minutes": 3},
+      "base_url": "http://127.0.0.1:1", "students_url": "http://127.0.0.1:2"}),
     ("skill generate --job 0123456789abcdef0123456789abcdef --draft '# x'",
      {"job": "0123456789abcdef0123456789abcdef", "draft": "# x"}),
 

@@ -16,6 +16,7 @@ GET /stats    {"requests", "answered", "peak", "in_flight", "by_behaviour": {nam
 GET /requests every body so far (the last 2000), in order
 POST /reset   zeroes all of it
 GET /health   200
+GET /v1/models the script's "models", where it has some: {"data": […]}
 
 What it does is chosen by the first rule of the script whose conditions hold, else by the model
 name: "+"-separated behaviours after a colon, each with an optional "=value":
@@ -86,7 +87,8 @@ import time
 class State:
     def __init__(self, args):
         self.args = args
-        self.script = json.load(open(args.script))["rules"] if args.script else []
+        script = json.load(open(args.script)) if args.script else {}
+        self.script, self.models = script.get("rules", []), script.get("models")
         self.reset()
 
     def reset(self):
@@ -599,6 +601,8 @@ class Connection:
             await self.question("messages", headers, body)
         elif method == "POST" and path.endswith("/chat/completions"):
             await self.question("chat", headers, body)
+        elif path.split("?")[0] == "/v1/models" and self.state.models is not None:
+            await self.reply(200, {"data": self.state.models})
         elif path == "/stats":
             await self.reply(200, self.state.stats())
         elif path == "/requests":

@@ -193,7 +193,7 @@ Test(evaluate_operation, params_that_cannot_be_are_refused_with_their_place) {
         const char *more, *reason, *words;
     } cases[] = {
         {"{\"students\":null}", "/students", "say which models"},
-        {STUDENTS "[\"m\"]}", "/students/0", "anthropic"},
+        {STUDENTS "[{\"api\":\"openai\"}]}", "/students/0", "model"},
         {STUDENTS "[\"generic.a\",\"generic.a\"]}", "/students/1",
          "generic.a is there twice"},
         {STUDENTS "[\"generic.a\",\"codex\"]}", "/students/1",
