@@ -92,8 +92,73 @@ static void add_answer(json_t *findings, const json_t *result, int status) {
     }
 }
 
+/* --- evaluations --- */
+
+/* How many of a test's runs passed in an arm. */
+static int passes(const json_t *test, const char *arm) {
+    int n = 0;
+    json_each(json_object_get(test, "pairs"), i, pair) {
+        n += json_is_true(json_object_get(pair, arm));
+    }
+    return n;
+}
+
+/* One with a single finding, of which JUnit wants the words on the case itself. */
+static json_t *answer_new(const struct report *r, const char *operation, const char *path,
+                          bool failed, json_t *finding) {
+    bool told = failed && r->format == REPORT_JUNIT;
+    return json_pack("{s:s,s:s,s:i,s:[o],s:s*}", "operation", operation, "path", path,
+                     "status", (int)failed, "findings", finding, "error",
+                     told ? json_get_string(finding, "message", "") : NULL);
+}
+
+/* A test with one student: failed where no more than half of its runs pass with the
+ * skill. */
+static json_t *test_answer(const struct report *r, const char *student,
+                           const json_t *test) {
+    int runs = (int)json_array_size(json_object_get(test, "pairs"));
+    int skill = passes(test, "skill"), baseline = passes(test, "baseline");
+    bool failed = 2 * skill <= runs;
+    autofree char *words = xasprintf("%d of %d runs pass with the skill, %d without it",
+                                     skill, runs, baseline);
+    return answer_new(r, student, json_get_string(test, "id", "?"), failed,
+                      json_pack("{s:s,s:s,s:s}", "severity", failed ? "error" : "info",
+                                "code", "test", "message", words));
+}
+
+/* The student's verdict, which stands for the whole skill. */
+static json_t *verdict_answer(const struct report *r, const char *path,
+                              const json_t *student) {
+    const char *verdict = json_get_string(student, "verdict", "");
+    bool helps = strcmp(verdict, "helps") == 0, hurts = strcmp(verdict, "hurts") == 0;
+    return answer_new(r, "skill/evaluate", path, !helps,
+                      json_pack("{s:s,s:s,s:s}", "severity",
+                                hurts   ? "error"
+                                : helps ? "info"
+                                        : "warning",
+                                "code", verdict, "message",
+                                json_get_string(student, "sentence", verdict)));
+}
+
+/* JUnit has a case for each test and student beside the verdicts. */
+static void add_evaluation(struct report *r, const char *path, const json_t *result) {
+    json_each(json_object_get(result, "students"), i, student) {
+        const char *model = json_get_string(student, "model", "");
+        json_array_append_new(r->answers, verdict_answer(r, path, student));
+        json_each(json_object_get(student, "tests"), k, test) {
+            if (r->format == REPORT_JUNIT) {
+                json_array_append_new(r->answers, test_answer(r, model, test));
+            }
+        }
+    }
+}
+
 void report_add(struct report *r, const char *operation, const char *path,
                 const json_t *result, const char *error, int status) {
+    if (strcmp(operation, "skill/evaluate") == 0 && status < 2) {
+        add_evaluation(r, path, result);
+        return;
+    }
     json_t *findings = report_findings(result);
     add_answer(findings, result, status);
     json_t *answer = json_pack("{s:s,s:s,s:i,s:o}", "operation", operation, "path", path,

@@ -3,7 +3,8 @@
  *
  * sarif: SARIF 2.1.0, one document; github: workflow commands, a line each; junit: a test
  * suite with a test case for each file. Findings are those of kernel/check,
- * kernel/validate and skill/check, in the shape of protocol/finding.h. */
+ * kernel/validate and skill/check, in the shape of protocol/finding.h. Of skill/evaluate
+ * each student's verdict is one, and for junit each test is a case. */
 #include "base/json.h"
 
 #include <stdbool.h>

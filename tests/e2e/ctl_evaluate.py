@@ -5,7 +5,7 @@ usage: ctl_evaluate.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 A scripted model answers. Where a terminal is wanted the program gets a real one (a pty), and what
 it writes is read through a small screen (Screen) that knows the few control sequences it may use.
 """
-import fcntl, json, os, pty, re, select, shutil, signal, struct, subprocess, sys, tempfile, termios, time
+import fcntl, json, os, pty, re, select, shutil, signal, struct, subprocess, sys, tempfile, termios, time, xml.etree.ElementTree
 import unicodedata
 
 from evaluate_support import Model, Tap, make_skill, make_tests, wait_for
@@ -384,6 +384,23 @@ def answers_test_by_test():
         assert rows == sorted(rows) and len(rows) == 12, out
 
 
+def verdicts_for_other_programs():
+    """JUnit: each test with each student is a case, beside their verdicts; GitHub: the verdicts alone."""
+    students = {"good": HELPS, "bad": "secret=marigold:wrong:correct", "even": "coin=0.5:4:correct:wrong"}
+    with Room(students, tests=8) as r:
+        code, out, _ = r.run("--output-format", "junit", students="good,bad")
+        suite = xml.etree.ElementTree.fromstring(out)
+        cases = [(c.get("classname"), c.get("name"), c.find("failure") is not None) for c in suite]
+        assert [c for c in cases if c[0] == "skill/evaluate"] == [("skill/evaluate", "skills/words", bad) for bad in (False, True)]
+        assert sorted(c for c in cases if c[0] != "skill/evaluate") == sorted(
+            (name, "q%02d" % i, name == "bad") for name in ("good", "bad") for i in range(8)), cases
+        assert code == 1 and (suite.get("tests"), suite.get("failures")) == ("18", "9"), (code, suite.attrib)
+        for name, command in (("good", "notice"), ("bad", "error"), ("even", "warning")):
+            _, out, _ = r.run("--output-format", "github", students=name)
+            line, = out.splitlines()
+            assert line.startswith("::%s file=skills/words,title=" % command), line
+
+
 def made_but_not_measured():
     """skill generate keeps what it made when its students cannot be asked, and does not end with 0."""
     with Room({"good": HELPS, "lost": "badkey"}, price=False) as r:
@@ -399,7 +416,7 @@ def made_but_not_measured():
         assert code == 2 and "skill/generate" in json.loads(out)["evaluation"]["hint"], (code, out)
 
 
-TESTS = [made_but_not_measured, answers_test_by_test, spellings, result_alone_on_standard_output, exit_statuses, what_may_be_wrong_is_said, narrow_results_fit,
+TESTS = [made_but_not_measured, verdicts_for_other_programs, answers_test_by_test, spellings, result_alone_on_standard_output, exit_statuses, what_may_be_wrong_is_said, narrow_results_fit,
          live_display, live_display_resized, live_display_of_many_students, ctrl_c, ctrl_c_without_a_terminal,
          a_daemon_that_dies_is_said]
 
