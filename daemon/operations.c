@@ -13,6 +13,7 @@
 #include "gpu/draft/kernel_init.h"
 #include "gpu/editor/cuda_document.h"
 #include "gpu/editor/spec_document.h"
+#include "gpu/program/kernel_run.h"
 #include "gpu/spec/spec_schema.h"
 #include "gpu/validate/kernel_validate.h"
 #include "protocol/schema/schema.h"
@@ -257,6 +258,7 @@ static int add_operations(struct operation_table *ops, const struct operation *s
         size_t count;
     } all[] = {{gpu_operations, gpu_operation_count},
                {validate_operations, validate_operation_count},
+               {program_operations, program_operation_count},
                {init_operations, init_operation_count},
                {skills_operations, skills_operation_count},
                {run_operations, run_operation_count},

@@ -349,9 +349,20 @@ static void append_word(json_t *params, const char *name, const char *word) {
     json_object_set_new(params, name, json_text(text, strlen(text)));
 }
 
+/* A program's own arguments stand behind "--". */
+static bool takes_arguments(const json_t *method) {
+    const json_t *args = method_parameter(method, "args", 4);
+    const json_t *items = json_object_get(json_object_get(args, "schema"), "items");
+    return args && schema_has_type(items, "string");
+}
+
 static int read_word(const json_t *method, const char *word, json_t *params,
                      json_t *paths, struct err *err) {
     const json_t *path = method_option(method, "path", 4);
+    if (path && json_object_get(params, "path") && method_parameter(method, "paths", 5)) {
+        append(params, "paths", json_text(word, strlen(word)));
+        return 0;
+    }
     if (path && json_object_get(params, "path") && method_has_flag(method, "read-only")) {
         json_array_append_new(paths, json_text(word, strlen(word)));
         return 0;
@@ -392,6 +403,9 @@ int arguments_read(const json_t *method, const char **words, int count, json_t *
         int rc;
         if (!only_words && strcmp(words[i], "--") == 0) {
             only_words = true;
+            rc = 1;
+        } else if (only_words && takes_arguments(method)) {
+            append(object, "args", json_text(words[i], strlen(words[i])));
             rc = 1;
         } else if (!only_words && is_compiler_option(method, words[i])) {
             rc = read_compiler_option(words + i, count - i, object);

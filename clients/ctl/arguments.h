@@ -9,7 +9,8 @@
  * are NAME=VALUE (repeated; --budget tokens=9,minutes=5) or JSON. Plain words fill `path`
  * when there is one, else the required properties in order; a long text (the task of
  * skill find) takes all the words that are left, and `task` those that nothing
- * required wants. --from is a trace, or a skill's folder. "-" as path reads standard
+ * required wants. Where a method takes `paths`, further plain words are those, and behind
+ * "--" stand a program's own `args`. --from is a trace, or a skill's folder. "-" as path reads standard
  * input into `source`, or `text` where there is no source. Where a method takes a
  * compiler's options, words such as -O3, -DN=4 and -I ../inc are those, as nvcc has them.
  */

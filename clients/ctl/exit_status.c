@@ -63,12 +63,24 @@ static int validation_exit_status(const json_t *result) {
     return could_not ? 2 : strcmp(verdict, "pass") ? 1 : 0;
 }
 
+/* A program that does not compile is the answer no, as one that fails. */
+static int program_exit_status(const json_t *result) {
+    const char *verdict = json_get_string(result, "verdict", "");
+    const char *code = json_get_string(json_object_get(result, "error"), "code", "");
+    bool no = strcmp(verdict, "fail") == 0 || strcmp(verdict, "timeout") == 0 ||
+              strcmp(code, "not_compiled") == 0;
+    return strcmp(verdict, "pass") == 0 ? 0 : no ? 1 : 2;
+}
+
 int result_exit_status(const char *operation, const json_t *result) {
     if (strcmp(operation, "skill/find") == 0) {
         return json_array_size(json_object_get(result, "matches")) ? 0 : 1;
     }
     if (strcmp(operation, "kernel/validate") == 0) {
         return validation_exit_status(result);
+    }
+    if (strcmp(operation, "kernel/run") == 0) {
+        return program_exit_status(result);
     }
     if (strcmp(operation, "kernel/check") == 0 && has_no_verdict(result)) {
         return 2;

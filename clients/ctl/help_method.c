@@ -187,6 +187,9 @@ char *help_usage(const json_t *method) {
         }
     }
     buf_adds(&out, " [options]");
+    if (method_parameter(method, "paths", 5)) {
+        buf_adds(&out, " [FILE…] [-- ARGUMENT…]");
+    }
     return buf_detach(&out);
 }
 

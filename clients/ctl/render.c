@@ -267,6 +267,8 @@ int render_result(const struct terminal *t, const char *operation, const json_t 
         render_kernel_check(t, result, sources);
     } else if (strcmp(operation, "kernel/validate") == 0) {
         render_kernel_validate(t, params, result, sources);
+    } else if (strcmp(operation, "kernel/run") == 0) {
+        render_kernel_run(t, result, sources);
     } else if (strcmp(operation, "skill/check") == 0) {
         render_skill_check(t, params, result);
     } else {

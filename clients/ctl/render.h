@@ -23,6 +23,10 @@ void render_kernel_validate(const struct terminal *t, const json_t *params,
 /* Its measures, a line each: odd sizes, time, roofline, coalescing, bank conflicts,
  * divergence, work. What the result does not have prints nothing. */
 void render_measures(const struct terminal *t, const json_t *result);
+/* kernel/run's: what the program printed, findings, failed calls, leaks, launches, the
+ * verdict. */
+void render_kernel_run(const struct terminal *t, const json_t *result,
+                       const struct finding_sources *sources);
 /* Cells of a bar beside so many columns of words, fitting the terminal. */
 int render_bar_cells(const struct terminal *t, int words);
 /* skill/find's, skill/list's, skill/get's, skill/check's, and those of installing and

@@ -123,6 +123,14 @@ struct pool *gpu_pool(struct gpu *gpu) {
     return gpu->pool;
 }
 
+const char *const *gpu_include_dirs(const struct gpu *gpu) {
+    return (const char *const *)gpu->include_dirs;
+}
+
+unsigned gpu_compile_wall_ms(const struct gpu *gpu) {
+    return gpu->wall_ms;
+}
+
 /* --- status --- */
 
 static json_t *places_look(void) {

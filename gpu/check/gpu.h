@@ -29,6 +29,9 @@ void gpu_close(struct gpu *gpu, void (*closed)(void *data), void *data);
 void gpu_kill(struct gpu *gpu); /* every child, at once; before a fast exit */
 /* The workers, for what else is run on them; borrowed. */
 struct pool *gpu_pool(struct gpu *gpu);
+/* The configuration's include folders, borrowed; what a compiler may take. */
+const char *const *gpu_include_dirs(const struct gpu *gpu);
+unsigned gpu_compile_wall_ms(const struct gpu *gpu);
 /* {"workers", "toolkits", "cache": {"entries", "bytes", "hits", "misses"}, "missing":
  * [{"what", "hint"}]}: new reference; part of daemon/status. */
 json_t *gpu_status(struct gpu *gpu);

@@ -36,7 +36,7 @@
  *    "memory_bytes_per_s", "compute_mode"}], "driver"?: "13.0" (the CUDA it is made for),
  *    "error"?: {"code": "no_gpu" or CUDA's name, "message", "hint"?}}
  * as CUDA_VISIBLE_DEVICES of the worker orders and limits them; a MIG slice is a device.
- * Request `validate`: gpu/run/validate_run.h.
+ * Request `validate`: gpu/run/validate_run.h. Request `program`: gpu/worker/program_child.h.
  *
  * What is attached to an answer was written by a process that may have been taken over by
  * what it compiled or ran. It can spoil this answer and no other message. */

@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { OLDEST_MAJOR = 12, NEWEST_MAJOR = 13, MAX_TOOLKITS = 16 };
 
 struct finder {
     struct toolkit *found;
     size_t count;
+    char *nvcc; /* the first one seen */
 };
 
 static bool is_file(const char *path) {
@@ -118,6 +120,13 @@ static void add_library(struct finder *f, const char *root, const char *library_
     };
 }
 
+static void look_for_nvcc(struct finder *f, const char *root) {
+    autofree char *path = path_join(root, "bin/nvcc");
+    if (!f->nvcc && is_file(path) && !access(path, X_OK)) {
+        f->nvcc = take(path);
+    }
+}
+
 /* A toolkit's root, or the folder that holds the wheels' "nvidia" folder. */
 static void look_in(struct finder *f, const char *root) {
     static const char *const libraries[] = {"lib64", "lib", "targets/x86_64-linux/lib",
@@ -130,10 +139,12 @@ static void look_in(struct finder *f, const char *root) {
         autofree char *dir = path_join(root, libraries[i]);
         add_library(f, root, dir, root);
     }
+    look_for_nvcc(f, root);
     for (size_t i = 0; i < ARRAY_LEN(wheels); i++) {
         autofree char *inner = path_join(root, wheels[i]);
         autofree char *dir = path_join(inner, "lib");
         add_library(f, inner, dir, inner);
+        look_for_nvcc(f, inner);
     }
     /* CUDA 12's wheels put each library into a folder of its own. */
     autofree char *nvrtc12 = path_join(root, "nvidia/cuda_nvrtc/lib");
@@ -200,21 +211,47 @@ static void look_in_system(struct finder *f) {
     }
 }
 
-struct toolkit *toolkits_find(size_t *ret_count) {
-    struct finder f = {0};
+static void look_everywhere(struct finder *f) {
     autofree char *data = xdg_data_dir();
     autofree char *installed = data ? path_join(data, "cuda") : NULL;
-    look_in(&f, getenv("UPSKILLD_CUDA"));
-    look_in(&f, getenv("CUDA_HOME"));
-    look_in(&f, getenv("CUDA_PATH"));
-    look_in_environment(&f);
-    look_in(&f, installed);
-    look_in(&f, "/usr/local/cuda");
-    look_in_versioned(&f, "/usr/local");
-    look_in(&f, "/opt/cuda");
-    look_in_system(&f);
+    look_in(f, getenv("UPSKILLD_CUDA"));
+    look_in(f, getenv("CUDA_HOME"));
+    look_in(f, getenv("CUDA_PATH"));
+    look_in_environment(f);
+    look_in(f, installed);
+    look_in(f, "/usr/local/cuda");
+    look_in_versioned(f, "/usr/local");
+    look_in(f, "/opt/cuda");
+    look_in_system(f);
+}
+
+struct toolkit *toolkits_find(size_t *ret_count) {
+    struct finder f = {0};
+    look_everywhere(&f);
+    free(f.nvcc);
     *ret_count = f.count;
     return f.found;
+}
+
+static void look_on_path(struct finder *f) {
+    const char *paths = getenv("PATH");
+    while (paths && *paths) {
+        size_t len = strcspn(paths, ":");
+        autofree char *parent = xasprintf("%.*s/..", (int)len, paths);
+        autofree char *root = path_normalize(parent);
+        if (paths[0] == '/') {
+            look_for_nvcc(f, root);
+        }
+        paths += len + (paths[len] == ':');
+    }
+}
+
+char *toolkit_nvcc(void) {
+    struct finder f = {0};
+    look_everywhere(&f);
+    look_on_path(&f);
+    toolkits_free(f.found, f.count);
+    return f.nvcc;
 }
 
 char *toolkit_named(void) {

@@ -26,6 +26,12 @@ struct toolkit {
 /* " (UPSKILLD_CUDA is /opt/cuda)": what the environment names, for when nothing was
  * found; NULL: nothing. Freed by the caller. */
 char *toolkit_named(void);
+/* The compiler driver for whole programs, looked for as toolkits are, and last on $PATH:
+ * an absolute path, freed by the caller; NULL: there is none. */
+char *toolkit_nvcc(void);
+#define NVCC_HINT                                                                        \
+    "upskillctl setup programs fetches NVIDIA's compiler wheels (nvcc, 99 MB); a CUDA "  \
+    "toolkit that is there is found by CUDA_HOME"
 /* Every usable one, best first; count may be 0. Frees with toolkits_free. */
 struct toolkit *toolkits_find(size_t *ret_count);
 void toolkits_free(struct toolkit *t, size_t count);

@@ -41,7 +41,11 @@ struct confine_rules {
     bool may_reach_mps; /* with may_drive: Unix sockets too */
     bool may_launch;    /* with may_drive: processes, pipes with names and Unix sockets:
                            what a tool needs that starts a program and watches it */
-    const char *const *exec_paths; /* may_launch: what may be started; NULL = nothing */
+    bool may_start; /* a compiler: starts what exec_paths name and waits for it; pipes, no
+                       sockets */
+    bool may_compute; /* a user's program: exec of what exec_paths name, clocks, pipes; no
+                         processes but by may_start, no sockets */
+    const char *const *exec_paths; /* read and start; NULL = nothing */
     bool limits_only;              /* resource limits and nothing else */
     const char *const
         *device_paths;   /* device files: read, write and ioctl; may be NULL */

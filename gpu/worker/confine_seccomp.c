@@ -39,8 +39,12 @@ static int allow_with(scmp_filter_ctx filter, int call, uint32_t mask, uint32_t 
      CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
 
 /* clone3 hides its flags from a filter: the C library must think that it is missing. */
+static int hide_clone3(scmp_filter_ctx filter) {
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+}
+
 static int allow_threads(scmp_filter_ctx filter) {
-    int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    int r = hide_clone3(filter);
     return r ? r : allow_with(filter, SCMP_SYS(clone), EXACTLY, THREAD_FLAGS);
 }
 
@@ -62,6 +66,13 @@ static int allow_driver(scmp_filter_ctx filter, const struct confine_rules *rule
     return r;
 }
 
+/* Programs that it starts, in the namespaces there are. */
+static int allow_start(scmp_filter_ctx filter) {
+    int r = ALLOW_ALL(filter, start_calls);
+    r = r ? r : hide_clone3(filter);
+    return r ? r : allow_with(filter, SCMP_SYS(clone), NEW_NAMESPACES, 0);
+}
+
 /* prlimit64 and tgkill on the process itself: NVRTC raises its own stack limit, abort()
  * signals itself. */
 static int allow_rules(scmp_filter_ctx filter, const struct confine_rules *rules) {
@@ -75,7 +86,12 @@ static int allow_rules(scmp_filter_ctx filter, const struct confine_rules *rules
     if (!r && rules->may_drive) {
         r = allow_driver(filter, rules);
     }
-    if (!r && rules->may_thread) {
+    if (!r && (rules->may_start || rules->may_compute)) {
+        r = ALLOW_ALL(filter, program_calls);
+    }
+    if (!r && rules->may_start) {
+        r = allow_start(filter);
+    } else if (!r && rules->may_thread) {
         r = allow_threads(filter);
     }
     return r ? r : allow_with(filter, SCMP_SYS(prlimit64), EXACTLY, 0);

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "gpu/run/validate_result.h"
 #include "gpu/worker/cuda_room.h"
+#include "gpu/worker/program_child.h"
 #include "gpu/worker/sanitize_child.h"
 #include "gpu/worker/validate_child.h"
 #include "gpu/worker/worker_internal.h"
@@ -79,6 +80,17 @@ static json_t *devices_of_death(const struct validation *v) {
                                   : "the process that asked the driver died");
 }
 
+/* A result in which nothing ran. */
+static json_t *not_run(const struct validation *v, const char *verdict, const char *code,
+                       const char *message, const char *hint) {
+    if (!v->is_program) {
+        return validate_not_run(verdict, "run", code, message, hint);
+    }
+    json_t *result = json_object();
+    validate_set_error(result, verdict, "run", code, message, hint);
+    return result;
+}
+
 /* An answer for a child that gave none; status as waitpid gives it. */
 static json_t *answer_of_death(const struct validation *v, int status) {
     if (v->wants_devices) {
@@ -88,18 +100,17 @@ static json_t *answer_of_death(const struct validation *v, int status) {
     if (v->timed_out || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
         snprintf(message, sizeof message, "the run was ended after %.3g s",
                  v->limits.wall_ms / 1e3);
-        return validate_not_run("timeout", "run", "wall_time", message,
-                                "give smaller sizes, or a larger \"timeout_s\"");
+        return not_run(v, "timeout", "wall_time", message,
+                       "give smaller sizes, or a larger \"timeout_s\"");
     }
     if (WIFSIGNALED(status)) {
         snprintf(message, sizeof message, "the process that ran the kernel died (SIG%s)",
                  sigabbrev_np(WTERMSIG(status)));
-        return validate_not_run("error", "run", "runner_died", message,
-                                "it may have run out of memory: give smaller sizes");
+        return not_run(v, "error", "runner_died", message,
+                       "it may have run out of memory: give smaller sizes");
     }
-    return validate_not_run("error", "run", "runner_failed",
-                            "the process that ran the kernel ended without an answer",
-                            NULL);
+    return not_run(v, "error", "runner_failed",
+                   "the process that ran the kernel ended without an answer", NULL);
 }
 
 /* --- notes --- */
@@ -293,9 +304,10 @@ static bool may_start(const struct worker *w, struct rpc_call *call) {
     return waiting < VALIDATIONS_MAX;
 }
 
-void validation_start(struct worker *w, struct rpc_call *call) {
+/* NULL when the call has been answered. */
+static struct validation *validation_new(struct worker *w, struct rpc_call *call) {
     if (!may_start(w, call)) {
-        return;
+        return NULL;
     }
     json_t *params = rpc_call_params(call);
     struct buf request = rpc_call_take_attached(call);
@@ -303,15 +315,40 @@ void validation_start(struct worker *w, struct rpc_call *call) {
         buf_finish(&request);
         rpc_error(call, RPC_INVALID_PARAMS, NULL,
                   "what a validation runs comes attached to it");
-        return;
+        return NULL;
     }
     struct validation *v = xcalloc(1, sizeof *v);
-    *v = (struct validation){.worker = w,
-                             .call = call,
-                             .head = worker_child_head(json_incref(params)),
-                             .request = request};
+    *v = (struct validation){.worker = w, .call = call, .request = request};
     validate_limits_read(&v->limits, json_object_get(params, "limits"));
+    return v;
+}
+
+void validation_start(struct worker *w, struct rpc_call *call) {
+    struct validation *v = validation_new(w, call);
+    if (v) {
+        v->head = worker_child_head(json_incref(rpc_call_params(call)));
+        validation_add(w, v);
+    }
+}
+
+void program_start(struct worker *w, struct rpc_call *call) {
+    struct validation *v = validation_new(w, call);
+    if (!v) {
+        return;
+    }
+    int r = worker_folder_make(w);
+    v->folder = r < 0 ? NULL : xasprintf("%s/job-XXXXXX", w->folder);
+    v->is_program = true;
+    v->head = BUF_INIT(0);
     validation_add(w, v);
+    if (r < 0 || !mkdtemp(v->folder)) {
+        rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,
+                  "no temporary folder could be made");
+        return;
+    }
+    json_t *head = json_copy(rpc_call_params(call));
+    json_object_set_new(head, "folder", json_string(v->folder));
+    v->head = worker_child_head(head);
 }
 
 void devices_start(struct worker *w, struct rpc_call *call) {
@@ -330,16 +367,20 @@ void devices_start(struct worker *w, struct rpc_call *call) {
 
 /* In the new process: nothing but async-signal-safe calls up to the exec. */
 static _Noreturn void child_exec(int socket, int supervisor, char *const *environment,
-                                 bool sanitizes) {
-    char fd[16], pid[16], kind[16];
+                                 const char *kind) {
+    char fd[16], pid[16];
     int end = dup(socket); /* without close-on-exec */
     snprintf(fd, sizeof fd, "%d", end);
     snprintf(pid, sizeof pid, "%d", supervisor);
-    snprintf(kind, sizeof kind, "%s",
-             sanitizes ? SANITIZE_CHILD_ARGUMENT : VALIDATE_CHILD_ARGUMENT);
-    char *argv[] = {(char[]){"upskilld-worker"}, kind, fd, pid, NULL};
+    char *argv[] = {(char[]){"upskilld-worker"}, (char *)(uintptr_t)kind, fd, pid, NULL};
     execve("/proc/self/exe", argv, environment);
     _exit(VALIDATE_CHILD_BAD_JOB);
+}
+
+static const char *child_kind(const struct validation *v) {
+    return v->answer       ? SANITIZE_CHILD_ARGUMENT
+           : v->is_program ? PROGRAM_CHILD_ARGUMENT
+                           : VALIDATE_CHILD_ARGUMENT;
 }
 
 static void validation_run(struct worker *w, struct validation *v) {
@@ -358,15 +399,16 @@ static void validation_run(struct worker *w, struct validation *v) {
     char **environment = cuda_room_environment(
         v->is_retried && confinement == CUDA_CONFINEMENT_TRY ? CUDA_CONFINEMENT_FULL
                                                              : confinement);
+    /* It starts others, in groups of their own, which only it knows. */
+    bool is_keeper = v->answer || v->is_program;
     int pid = fork();
     if (pid == 0) {
-        child_exec(end, w->pid, v->answer ? environ : environment, v->answer != NULL);
+        child_exec(end, w->pid, is_keeper ? environ : environment, child_kind(v));
     }
     strings_free(environment);
     close(end);
     worker_child_own(child, &child_events, v);
-    /* What runs under the tool is in a group of its own, which only its keeper knows. */
-    child->end_signal = v->answer ? SIGTERM : SIGKILL;
+    child->end_signal = is_keeper ? SIGTERM : SIGKILL;
     v->child = child;
     v->answer_bytes = 0;
     if (!v->answer) {

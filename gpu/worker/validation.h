@@ -29,6 +29,7 @@ void validate_limits_read(struct validate_limits *ret, const json_t *json);
 /* Each ends in rpc_reply or rpc_error. */
 void validation_start(struct worker *w, struct rpc_call *call);
 void devices_start(struct worker *w, struct rpc_call *call); /* `worker/devices` */
+void program_start(struct worker *w, struct rpc_call *call); /* `program` */
 /* What can start; at most as many run as there are cores. */
 void validations_advance(struct worker *w);
 uint64_t validations_tick(struct worker *w, uint64_t now);

@@ -20,11 +20,12 @@ struct validation {
     uint64_t told_ms;   /* progress, last */
     bool cancelled, timed_out;
     bool wants_devices; /* it is a `worker/devices` */
+    bool is_program;    /* it is a `program`: its child is a program_child */
     bool in_trial;      /* the driver did not start: its child is a driver_trial */
     bool is_retried;    /* after that */
     /* While the kernel runs once more, under compute-sanitizer: */
     json_t *answer;          /* the ordinary run's */
-    char *folder;            /* of that run */
+    char *folder;            /* of that run, or of the program */
     char key[HASH_HEX_SIZE]; /* of the request, in the worker's memory; "": not kept */
 };
 

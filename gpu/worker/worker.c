@@ -96,6 +96,8 @@ static void on_request(struct rpc_call *call, void *data) {
         run_start(w, call);
     } else if (!strcmp(method, "validate")) {
         validation_start(w, call);
+    } else if (!strcmp(method, "program")) {
+        program_start(w, call);
     } else if (!strcmp(method, "worker/devices")) {
         devices_start(w, call);
     } else if (!strcmp(method, "worker/status")) {

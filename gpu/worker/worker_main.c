@@ -1,6 +1,7 @@
 /* upskilld-worker: compiles for the daemon, here or at the far end of ssh, srun or
  * kubectl. */
 #include "base/file.h"
+#include "gpu/worker/program_child.h"
 #include "gpu/worker/sanitize_child.h"
 #include "gpu/worker/validate_child.h"
 #include "gpu/worker/worker.h"
@@ -45,6 +46,9 @@ int main(int argc, char **argv) {
     }
     if (argc == 4 && !strcmp(argv[1], SANITIZE_CHILD_ARGUMENT)) {
         sanitize_child_run(atoi(argv[3]), atoi(argv[2]));
+    }
+    if (argc == 4 && !strcmp(argv[1], PROGRAM_CHILD_ARGUMENT)) {
+        program_child_run(atoi(argv[3]), atoi(argv[2]));
     }
     if (argc == 4 && !strcmp(argv[1], SANITIZED_RUN_ARGUMENT)) {
         sanitized_child_run(argv[2], (unsigned)strtoul(argv[3], NULL, 10));

@@ -59,6 +59,14 @@ LINES = [
      {"path": "{dir}/a.cu", "kernel": "k", "print": True, "force": True, "include_roots": ["{dir}"]}),
     ("kernel init --source 'int x;'", {"source": "int x;"}),
 
+    ("kernel run {dir}/a.cu {dir}/inc/b.cu -O3 --define N=4 --include-root {dir} --file {dir}/a.cu --stdin 'a b'"
+     " --check race --strict --run-all-launches --launches 9 --timeout-s 5 --save {dir}/out -- 7 --verbose -x",
+     {"path": "{dir}/a.cu", "paths": ["{dir}/inc/b.cu"], "options": ["-O3"], "defines": {"N": "4"},
+      "include_roots": ["{dir}"], "files": ["{dir}/a.cu"], "stdin": "a b", "checks": ["race"], "strict": True,
+      "run_all_launches": True, "launches": 9, "timeout_s": 5, "save": "{dir}/out", "args": ["7", "--verbose", "-x"]}),
+    ("kernel run --source 'int x;' --name n.cu --arg 3 --args '[\"-4\"]'",
+     {"source": "int x;", "name": "n.cu", "args": ["-4"]}),
+
     ("skill find pack a wheel --limit 3 --scopes project,user --scope bundled --model m",
      {"task": "pack a wheel", "limit": 3, "scopes": ["project", "user", "bundled"], "model": "m"}),
     ("skill get --name n --tests", {"name": "n", "tests": True}),

@@ -1,0 +1,199 @@
+/* kernel/run's result on a terminal. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "clients/ctl/render.h"
+
+#include <string.h>
+
+enum { MAX_ROWS = 12, MAX_MISSING = 60 };
+
+static bool verdict_is(const json_t *result, const char *verdict) {
+    return strcmp(json_get_string(result, "verdict", ""), verdict) == 0;
+}
+
+static enum style verdict_style(const json_t *result) {
+    return verdict_is(result, "pass")          ? STYLE_GREEN
+           : verdict_is(result, "unsupported") ? STYLE_YELLOW
+                                               : STYLE_RED;
+}
+
+/* The line's end: where in the host's code, and the newline. */
+static void put_place(const struct terminal *t, const json_t *item) {
+    const char *file = json_get_string(item, "file", NULL);
+    if (file) {
+        terminal_putf(t, STYLE_DIM, "  %s:%lld", file, count_of(item, "line"));
+    }
+    putchar('\n');
+}
+
+static void put_times(const json_t *item, const char *name) {
+    if (count_of(item, name) > 1) {
+        printf(", %lld times", count_of(item, name));
+    }
+}
+
+static void put_more(const json_t *list) {
+    if (json_array_size(list) > MAX_ROWS) {
+        printf("and %zu more\n", json_array_size(list) - MAX_ROWS);
+    }
+}
+
+/* --- parts --- */
+
+static void put_stream(const struct terminal *t, const json_t *result, const char *name) {
+    const char *text = json_get_string(result, name, "");
+    if (*text) {
+        terminal_putf(t, STYLE_DIM, "%s:\n", name);
+        terminal_put(t, STYLE_PLAIN, text);
+        fputs(text[strlen(text) - 1] == '\n' ? "" : "\n", stdout);
+    }
+}
+
+static void put_missing(const struct terminal *t, const json_t *list) {
+    json_each(list, i, one) {
+        if (i < MAX_MISSING) {
+            fputs("  ", stdout);
+            terminal_put(
+                t, STYLE_BOLD,
+                json_get_string(one, "function", json_get_string(one, "what", "?")));
+            put_place(t, one);
+        }
+    }
+}
+
+static void put_error(const struct terminal *t, const json_t *result) {
+    const json_t *error = json_object_get(result, "error");
+    const char *hint = json_get_string(error, "hint", NULL);
+    if (error) {
+        terminal_put(t, verdict_style(result), json_get_string(error, "stage", ""));
+        fputs(": ", stdout);
+        terminal_line(t, STYLE_PLAIN, json_get_string(error, "message", ""));
+    }
+    put_missing(t, json_object_get(result, "unsupported"));
+    if (hint) {
+        terminal_put(t, STYLE_BLUE, "hint: ");
+        terminal_line(t, STYLE_PLAIN, hint);
+    }
+}
+
+static void put_api_errors(const struct terminal *t, const json_t *list) {
+    json_each(list, i, one) {
+        if (i < MAX_ROWS) {
+            terminal_put(t, STYLE_YELLOW, json_get_string(one, "function", "?"));
+            fputs(" failed with ", stdout);
+            terminal_put(t, STYLE_PLAIN, json_get_string(one, "error", "?"));
+            fputs(json_get_bool(one, "looked_at", 1) ? ""
+                                                     : ", and the program did not look",
+                  stdout);
+            put_times(one, "count");
+            put_place(t, one);
+        }
+    }
+    put_more(list);
+}
+
+static void put_leaks(const struct terminal *t, const json_t *list) {
+    json_each(list, i, one) {
+        if (i < MAX_ROWS) {
+            terminal_put(t, STYLE_YELLOW, "not freed at the end: ");
+            printf("%lld bytes of %.20s memory", count_of(one, "bytes"),
+                   json_get_string(one, "kind", "device"));
+            put_times(one, "count");
+            put_place(t, one);
+        }
+    }
+    put_more(list);
+}
+
+static void put_extent(const json_t *extent) {
+    json_each(extent, i, n) {
+        printf("%s%lld", i ? "," : "", json_integer_value(n));
+    }
+}
+
+static void put_launches(const struct terminal *t, const json_t *result) {
+    const json_t *list = json_object_get(result, "launches");
+    json_each(list, i, one) {
+        if (i < MAX_ROWS) {
+            fputs("launched ", stdout);
+            terminal_put(t, STYLE_BOLD, json_get_string(one, "kernel", "?"));
+            fputs("<<<", stdout);
+            put_extent(json_object_get(one, "grid"));
+            fputs(" / ", stdout);
+            put_extent(json_object_get(one, "block"));
+            fputs(">>>", stdout);
+            put_times(one, "times");
+            put_place(t, one);
+        }
+    }
+    put_more(list);
+    json_int_t skipped =
+        count_of(json_object_get(result, "skipped_launches"), "launches");
+    if (skipped) {
+        terminal_wrapf(t, STYLE_DIM, 0, 0,
+                       "%lld launches were not carried out: they are proven to change "
+                       "nothing (--run-all-launches carries them out)",
+                       (long long)skipped);
+    }
+}
+
+static void put_saved(const json_t *saved) {
+    const char *error = json_get_string(saved, "error", NULL);
+    if (saved) {
+        printf("%lld files in %s\n", count_of(saved, "files"),
+               json_get_string(saved, "dir", "?"));
+    }
+    if (error) {
+        printf("not all was saved: %s\n", error);
+    }
+}
+
+static void put_count(size_t count, const char *one, const char *many) {
+    if (count) {
+        printf(", %zu %s", count, count == 1 ? one : many);
+    }
+}
+
+static void put_verdict(const struct terminal *t, const json_t *result) {
+    const json_t *status = json_object_get(result, "exit_status");
+    const char *signal = json_get_string(result, "signal", NULL);
+    json_int_t launches = 0;
+    json_each(json_object_get(result, "launches"), i, one) {
+        launches += json_get_integer(one, "times", 1);
+    }
+    terminal_put(t, verdict_style(result), json_get_string(result, "verdict", "?"));
+    if (signal) {
+        printf(": ended by %s", signal);
+    } else if (json_is_integer(status)) {
+        printf(": exit status %lld", json_integer_value(status));
+    }
+    put_count((size_t)launches, "launch", "launches");
+    put_count(json_array_size(json_object_get(result, "findings")), "finding",
+              "findings");
+    put_count(json_array_size(json_object_get(result, "api_errors")), "failed call",
+              "failed calls");
+    put_count(json_array_size(json_object_get(result, "leaks")), "leak", "leaks");
+    if (launches) {
+        terminal_putf(t, STYLE_DIM,
+                      " (kernels on the CPU; times say nothing about a GPU)");
+    }
+    putchar('\n');
+}
+
+void render_kernel_run(const struct terminal *t, const json_t *result,
+                       const struct finding_sources *sources) {
+    put_stream(t, result, "stdout");
+    put_stream(t, result, "stderr");
+    if (count_of(result, "output_omitted_bytes")) {
+        printf("%lld bytes more were printed\n",
+               count_of(result, "output_omitted_bytes"));
+    }
+    render_findings(t, json_object_get(result, "diagnostics"), sources);
+    render_findings(t, json_object_get(result, "findings"), sources);
+    put_api_errors(t, json_object_get(result, "api_errors"));
+    put_leaks(t, json_object_get(result, "leaks"));
+    put_launches(t, result);
+    put_error(t, result);
+    put_saved(json_object_get(result, "saved"));
+    put_verdict(t, result);
+}

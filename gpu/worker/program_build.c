@@ -1,0 +1,338 @@
+#include "gpu/worker/program_build.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/strings.h"
+#include "gpu/worker/program_cache.h"
+#include "gpu/worker/program_stage.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TOOL_WALL_MS = 20000, CPU_PER_WALL = 4 };
+#define MAX_LOG (4u << 20)
+#define MAX_FILE ((size_t)512 << 20) /* of any that a compiler writes */
+
+#define HOST_HINT "install the host's C++ compiler: apt install g++"
+
+/* --- the room of the compiler --- */
+
+static char *parent_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash > path ? xstrndup(path, (size_t)(slash - path)) : xstrdup("/");
+}
+
+/* NVCC_CCBIN names another host compiler: its folder's parent, else NULL. */
+static char *host_root(void) {
+    const char *named = getenv("NVCC_CCBIN");
+    if (!named || named[0] != '/') {
+        return NULL;
+    }
+    autofree char *folder = parent_of(named);
+    return parent_of(folder);
+}
+
+static void tool_paths(struct strings *paths, const char *nvcc) {
+    static const char *const system[] = {"/usr", "/lib64",           "/lib",
+                                         "/bin", "/etc/ld.so.cache", "/etc/alternatives"};
+    for (size_t i = 0; i < ARRAY_LEN(system); i++) {
+        strings_add(paths, xstrdup(system[i]));
+    }
+    autofree char *real = realpath(nvcc, NULL);
+    autofree char *bin = parent_of(real ? real : nvcc);
+    char *host = host_root();
+    strings_add(paths, parent_of(bin));
+    if (host) {
+        strings_add(paths, host);
+    }
+}
+
+static void tool_environment(struct strings *list, const struct program_job *job) {
+    const char *host = getenv("NVCC_CCBIN");
+    autofree char *bin = parent_of(job->nvcc);
+    strings_add(list, xasprintf("PATH=%s:/usr/local/bin:/usr/bin:/bin", bin));
+    strings_add(list, xasprintf("TMPDIR=%s/tmp", job->folder));
+    strings_add(list, xasprintf("HOME=%s/tmp", job->folder));
+    strings_add(list, xstrdup("LC_ALL=C.UTF-8"));
+    if (host && host[0] == '/') {
+        strings_add(list, xasprintf("NVCC_CCBIN=%s", host));
+    }
+}
+
+struct tool {
+    const char *const *argv;
+    const char *input;
+    struct buf *out, *error;
+    unsigned wall_ms;
+};
+
+static void tool_run(const struct program_job *job, const struct tool *tool,
+                     struct program_end *end) {
+    autostrings paths = {0}, environment = {0};
+    autofree char *src = path_join(job->folder, "src"),
+                  *lib = path_join(job->folder, "lib");
+    autofree char *tmp = path_join(job->folder, "tmp"),
+                  *out = path_join(job->folder, "out");
+    autofree char *runtime = parent_of(job->runtime);
+    const char *reads[] = {src, lib, runtime, NULL}, *writes[] = {tmp, out, NULL};
+    static const char *const devices[] = {"/dev/null", NULL};
+    tool_paths(&paths, job->nvcc);
+    tool_environment(&environment, job);
+    const struct confine_rules rules = {
+        .read_paths = reads,
+        .write_paths = writes,
+        .exec_paths = (const char *const *)paths.list,
+        .device_paths = devices,
+        .may_start = true,
+        .cpu_s = CPU_PER_WALL * (tool->wall_ms / 1000 + 1),
+        .memory_bytes = job->memory_bytes,
+        .file_bytes = MAX_FILE,
+    };
+    const struct program_stage stage = {
+        .argv = tool->argv,
+        .environment = (const char *const *)environment.list,
+        .folder = src,
+        .rules = &rules,
+        .input = tool->input,
+        .input_len = tool->input ? strlen(tool->input) : 0,
+        .out = tool->out,
+        .error = tool->error,
+        .wall_ms = tool->wall_ms,
+        .quota_folder = job->folder,
+        .quota_bytes = 2 * MAX_FILE,
+    };
+    program_stage_run(&stage, end);
+}
+
+bool program_tool_run(const struct program_job *job, const char *const *argv,
+                      const char *input, struct buf *out) {
+    struct program_end end;
+    autobuf error = BUF_INIT(65536);
+    const struct tool tool = {argv, input, out, &error, TOOL_WALL_MS};
+    tool_run(job, &tool, &end);
+    return !end.failure && !end.timed_out && WIFEXITED(end.status) &&
+           !WEXITSTATUS(end.status);
+}
+
+/* --- its folder --- */
+
+static bool source_write(const struct root *root, const struct source_file *source) {
+    struct root_file file;
+    return root_file_begin(&file, root, source->path, 0600, NULL) == 0 &&
+           (root_file_add(&file, source->text, source->len) == 0
+                ? root_file_end(&file, false) == 0
+                : (root_file_drop(&file), false));
+}
+
+static bool sources_write(const struct program_job *job, const char *folder) {
+    struct root root;
+    if (root_open(&root, folder, NULL) < 0) {
+        return false;
+    }
+    bool good = true;
+    for (size_t i = 0; good && i < job->sources.count; i++) {
+        good = source_write(&root, &job->sources.files[i]);
+    }
+    root_close(&root);
+    return good;
+}
+
+/* lib/libcudart.so is what the linker looks for. */
+static bool folder_fill(const struct program_job *job) {
+    static const char *const folders[] = {"src", "lib", "tmp", "out"};
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        autofree char *folder = path_join(job->folder, folders[i]);
+        if (mkdir(folder, 0700)) {
+            return false;
+        }
+    }
+    autofree char *link = path_join(job->folder, "lib/libcudart.so");
+    autofree char *src = path_join(job->folder, "src");
+    return !symlink(job->runtime, link) && sources_write(job, src);
+}
+
+/* --- the command --- */
+
+static void add(struct strings *argv, const char *word) {
+    strings_add(argv, xstrdup(word));
+}
+
+/* PTX for the H100 as text, with lines; host code with lines; our library for NVIDIA's.
+ */
+static void command_make(struct strings *argv, const struct program_job *job) {
+    static const char *const fixed[] = {"-arch=compute_90a",
+                                        "-code=compute_90a",
+                                        "-lineinfo",
+                                        "-cudart",
+                                        "none",
+                                        "--no-compress",
+                                        "-g",
+                                        "-Xcompiler",
+                                        "-fno-omit-frame-pointer"};
+    add(argv, job->nvcc);
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
+        add(argv, fixed[i]);
+    }
+    json_each(job->words, i, word) {
+        add(argv, json_string_value(word));
+    }
+    json_each(job->include_dirs, i, dir) {
+        strings_add(argv, xasprintf("-I%s", json_string_value(dir)));
+    }
+    json_each(job->units, i, unit) {
+        add(argv, json_string_value(unit));
+    }
+    static const char *const last[] = {"-L../lib", "-lcudart", "-o", "../out/program"};
+    for (size_t i = 0; i < ARRAY_LEN(last); i++) {
+        add(argv, last[i]);
+    }
+}
+
+/* --- the digest --- */
+
+static void hash_text(struct hash *h, const char *text) {
+    hash_add_field(h, text, strlen(text));
+}
+
+static void hash_json(struct hash *h, const json_t *value) {
+    autobuf text = BUF_INIT(1u << 20);
+    (void)json_write(&text, value);
+    hash_add_field(h, text.data, text.len);
+}
+
+/* A program and which one it is. */
+static void hash_file(struct hash *h, const char *path) {
+    struct stat st = {0};
+    (void)stat(path, &st);
+    autofree char *text = xasprintf("%s %lld %lld.%ld", path, (long long)st.st_size,
+                                    (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    hash_text(h, text);
+}
+
+static void key_make(const struct program_job *job, char key[static HASH_HEX_SIZE]) {
+    struct hash h;
+    const char *host = getenv("NVCC_CCBIN");
+    hash_init(&h);
+    hash_text(&h, "kernel/run 1 " UPSKILLD_VERSION);
+    hash_file(&h, job->nvcc);
+    hash_file(&h, host ? host : "/usr/bin/g++");
+    hash_json(&h, job->units);
+    hash_json(&h, job->include_dirs);
+    hash_json(&h, job->words);
+    for (size_t i = 0; i < job->sources.count; i++) {
+        const struct source_file *file = &job->sources.files[i];
+        hash_text(&h, file->path);
+        hash_text(&h, file->display);
+        hash_add_field(&h, file->text, file->len);
+    }
+    hash_hex(&h, key);
+}
+
+/* --- the whole --- */
+
+static void fail(struct program_built *ret, const char *code, const char *message,
+                 const char *hint) {
+    ret->code = code;
+    ret->hint = hint;
+    snprintf(ret->message, sizeof ret->message, "%s", message);
+}
+
+static bool killed_by(const struct program_end *end, int sig) {
+    return WIFSIGNALED(end->status) && WTERMSIG(end->status) == sig;
+}
+
+/* Why there is no program. */
+static void explain(const struct program_job *job, const struct program_end *end,
+                    struct program_built *ret) {
+    char text[160];
+    if (end->failure) {
+        snprintf(text, sizeof text, "nvcc could not be started: %s",
+                 strerror(-end->failure));
+        fail(ret, "no_nvcc", text, NULL);
+    } else if (end->timed_out || killed_by(end, SIGXCPU)) {
+        snprintf(text, sizeof text, "nvcc was stopped after %.3g s", job->wall_ms / 1e3);
+        fail(ret, "compile_timeout", text,
+             "allow more time: compile_timeout_s in upskilld.yaml");
+    } else if (end->over_quota) {
+        fail(ret, "compile_space", "nvcc wrote over 1 GiB of temporary files", NULL);
+    } else if (ret->log.errors) {
+        fail(ret, "not_compiled", "", NULL);
+    } else if (!json_array_size(ret->log.missing)) {
+        fail(ret, "compiler_failed", "nvcc ended without a program and named no error",
+             NULL);
+    }
+}
+
+static bool has_host_compiler(void) {
+    static const char *const places[] = {"/usr/bin/g++", "/usr/local/bin/g++",
+                                         "/bin/g++"};
+    const char *named = getenv("NVCC_CCBIN");
+    bool found = named && access(named, X_OK) == 0;
+    for (size_t i = 0; !found && i < ARRAY_LEN(places); i++) {
+        found = access(places[i], X_OK) == 0;
+    }
+    return found;
+}
+
+static void compile(const struct program_job *job, struct program_built *ret,
+                    const char *path) {
+    struct program_end end;
+    autostrings argv = {0};
+    autobuf out = BUF_INIT(MAX_LOG);
+    command_make(&argv, job);
+    const struct tool tool = {(const char *const *)argv.list, NULL, &out, &out,
+                              job->wall_ms};
+    tool_run(job, &tool, &end);
+    program_log_finish(&ret->log);
+    program_log_read(&ret->log, out.data, out.len, &job->sources);
+    ret->ms = end.ms;
+    ret->confinement = end.confinement;
+    bool good = !end.failure && WIFEXITED(end.status) && !WEXITSTATUS(end.status);
+    if (good && access(path, X_OK) == 0) {
+        ret->path = xstrdup(path);
+    } else {
+        explain(job, &end, ret);
+    }
+}
+
+void program_build(const struct program_job *job, struct program_built *ret) {
+    char key[HASH_HEX_SIZE];
+    autofree char *path = path_join(job->folder, "out/program");
+    json_t *findings = NULL;
+    *ret = (struct program_built){
+        .log = {.findings = json_array(), .missing = json_array()}};
+    if (!folder_fill(job)) {
+        fail(ret, "no_folder", "the program's folder could not be filled", NULL);
+        return;
+    }
+    key_make(job, key);
+    if (program_cache_take(key, path, &findings)) {
+        ret->cached = true;
+        ret->path = xstrdup(path);
+        json_decref(ret->log.findings);
+        ret->log.findings = findings;
+        return;
+    }
+    json_decref(findings);
+    if (!has_host_compiler()) {
+        fail(ret, "no_host_compiler",
+             "nvcc needs the host's C++ compiler, and there is no g++", HOST_HINT);
+        return;
+    }
+    compile(job, ret, path);
+    if (ret->path) {
+        program_cache_put(key, path, ret->log.findings);
+    }
+}
+
+void program_built_finish(struct program_built *built) {
+    program_log_finish(&built->log);
+    free(built->path);
+}

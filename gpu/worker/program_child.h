@@ -1,0 +1,25 @@
+#pragma once
+/* program_child: a whole CUDA program compiled and run, for kernel/run.
+ *
+ *   supervisor ── `--program FD PID`, the keeper ── nvcc and what it starts
+ *                                               └── the program, on our libcudart
+ *
+ * The keeper has one stage after the other, each confined (program_stage.h): the compiler
+ * may start programs of /usr and of CUDA's folder and write temporary files; the program
+ * may start threads, read /usr's libraries and write its own folder. Neither has a
+ * network, a home or other processes.
+ *
+ * Request `program`: params {"limits": {"wall_ms", "compile_ms", "run_ms",
+ * "memory_bytes"}}, and attached
+ *   {"sources": source_set, "units": ["r0/a.cu"], "include_dirs": ["r0/inc"],
+ *    "words": [nvcc's, checked], "args": [text], "stdin"?: text,
+ *    "files": [{"name", "data": base64}], "strict": bool, "save": bool,
+ *    "config": {gpu/runtime/run_report.h's}}
+ * Answer: kernel/run's result (gpu/program/kernel_run.json), with "files": what it wrote,
+ * [{"name", "bytes", "data"?: base64}], the data where `save` is true and it is not too
+ * much. Progress is told as a validation's. SIGTERM ends the keeper and its stage. */
+#include "base/json.h"
+
+#define PROGRAM_CHILD_ARGUMENT "--program"
+
+_Noreturn void program_child_run(int supervisor, int socket);

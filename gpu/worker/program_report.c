@@ -1,0 +1,248 @@
+#include "gpu/worker/program_report.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/facts/kernel_index.h"
+#include "gpu/runtime/run_report.h"
+#include "gpu/worker/program_lines.h"
+#include "protocol/finding.h"
+
+#include <string.h>
+
+enum { MAX_FINDINGS = 200, MAX_ROWS = 500, MAX_FRAMES = 16, MAX_NESTING = 8 };
+
+/* --- lines --- */
+
+/* Each event's lines by their event and id, so that the latest stays. */
+static void event_keep(json_t *events, json_t *event) {
+    json_int_t id = json_get_integer(event, "id", 0);
+    const char *name = json_get_string(event, "event", NULL);
+    if (!name) {
+        json_decref(event);
+        return;
+    }
+    autofree char *key = id ? xasprintf("%s %lld", name, (long long)id)
+                            : xasprintf("%s +%zu", name, json_object_size(events));
+    json_object_set_new(events, key, event);
+}
+
+static json_t *events_read(const char *path) {
+    autobuf text = BUF_INIT(RUN_REPORT_MAX_BYTES + 65536);
+    json_t *events = json_object();
+    if (file_read(path, &text, NULL) < 0) {
+        return events;
+    }
+    char *next;
+    for (char *at = text.data; *at; at = next) {
+        next = at + strcspn(at, "\n");
+        bool whole = *next == '\n'; /* a killed program may have left half a line */
+        size_t len = (size_t)(next - at);
+        next += whole;
+        if (whole && json_object_size(events) < RUN_REPORT_MAX_LINES) {
+            autojson *event = json_parse(at, len, NULL);
+            if (json_is_object(event)) {
+                event_keep(events, json_clean_all(event));
+            }
+        }
+    }
+    return events;
+}
+
+/* --- places in the host's code --- */
+
+/* An offset in the program itself as a name in the table of places; false: elsewhere. */
+static bool frame_name(const json_t *frame, const char *program, char name[24]) {
+    json_int_t offset = json_get_integer(frame, "offset", -1);
+    snprintf(name, 24, "%lld", (long long)offset);
+    return offset >= 0 && !strcmp(json_get_string(frame, "object", ""), program);
+}
+
+static json_t *places_find(const struct program_job *job, const json_t *events,
+                           const char *program) {
+    json_t *places = json_object();
+    json_each_member(events, key, event) {
+        (void)key;
+        json_each(json_object_get(event, "host"), i, frame) {
+            char name[24];
+            if (i < MAX_FRAMES && frame_name(frame, program, name)) {
+                json_object_set_new(places, name, json_null());
+            }
+        }
+    }
+    program_lines_find(job, places);
+    return places;
+}
+
+/* Where the program called the library: its innermost frame in a source; or NULL. */
+static const json_t *host_place(const json_t *event, const json_t *places,
+                                const char *program) {
+    json_each(json_object_get(event, "host"), i, frame) {
+        char name[24];
+        const json_t *place = i < MAX_FRAMES && frame_name(frame, program, name)
+                                  ? json_object_get(places, name)
+                                  : NULL;
+        if (json_is_object(place)) {
+            return place;
+        }
+    }
+    return NULL;
+}
+
+/* --- events as members of the result --- */
+
+struct making {
+    struct program_report *ret;
+    const struct program_job *job;
+    const json_t *places;
+    const char *program;
+};
+
+/* The event itself, without what only the reader needs, with its place. */
+static json_t *plain(const struct making *m, json_t *event) {
+    static const char *const own[] = {"event", "id", "host"};
+    const json_t *place = host_place(event, m->places, m->program);
+    json_t *copy = json_copy(event);
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        json_object_del(copy, own[i]);
+    }
+    json_object_update(copy, (json_t *)(uintptr_t)place);
+    return copy;
+}
+
+/* Files and kernels by the names that people know, wherever they stand in it. */
+static void names_mend(const struct making *m, json_t *value, int depth) {
+    const char *file = json_get_string(value, "file", NULL);
+    const char *kernel = json_get_string(value, "kernel", NULL);
+    if (depth > MAX_NESTING) {
+        return;
+    }
+    if (file) {
+        autofree char *name = program_file_name(file, &m->job->sources);
+        json_object_set_new(value, "file", json_clean_z(name));
+    }
+    if (kernel) {
+        autofree char *name = kernel_name_new(kernel);
+        json_object_set_new(value, "kernel", json_clean_z(name));
+    }
+    json_each(value, i, item) {
+        names_mend(m, item, depth + 1);
+    }
+    json_each_member(value, key, member) {
+        (void)key;
+        if (json_is_array(member) || json_is_object(member)) {
+            names_mend(m, member, depth + 1);
+        }
+    }
+}
+
+static void add_row(struct making *m, json_t *rows, json_t *event) {
+    if (json_array_size(rows) >= MAX_ROWS) {
+        m->ret->omitted_rows++;
+        return;
+    }
+    json_t *row = plain(m, event);
+    names_mend(m, row, 0);
+    json_array_append_new(rows, row);
+}
+
+/* A finding without a place of its own stands where the host called. */
+static void place_host(json_t *finding, const json_t *place) {
+    const char *file = json_get_string(place, "file", NULL);
+    json_int_t line = json_get_integer(place, "line", 0);
+    if (!json_get_integer(finding, "line", 0)) {
+        static const char *const members[] = {"file", "line", NULL};
+        json_copy_members(finding, place, members);
+    } else {
+        finding_add_related(finding, "the host's call", file, (int)line, 0);
+    }
+}
+
+static void add_finding(struct making *m, const json_t *event) {
+    const json_t *place = host_place(event, m->places, m->program);
+    json_t *finding = json_object_get(event, "finding");
+    if (!json_is_object(finding) || json_array_size(m->ret->findings) >= MAX_FINDINGS) {
+        m->ret->omitted++;
+        return;
+    }
+    names_mend(m, finding, 0);
+    if (place) {
+        place_host(finding, place);
+    }
+    json_array_append(m->ret->findings, finding);
+}
+
+static void add_crash(struct making *m, const json_t *event) {
+    const json_t *place = host_place(event, m->places, m->program);
+    json_t *finding =
+        finding_new("run", "host_crash", FINDING_ERROR,
+                    json_get_string(event, "message", "the program crashed"), NULL,
+                    &(struct finding_span){0});
+    if (place) {
+        place_host(finding, place);
+    }
+    json_array_append_new(m->ret->findings, finding);
+}
+
+static void add_event(struct making *m, json_t *event) {
+    struct program_report *r = m->ret;
+    const char *name = json_get_string(event, "event", "");
+    const struct {
+        const char *name;
+        json_t *list;
+    } lists[] = {{"launch", r->launches},
+                 {"api_error", r->api_errors},
+                 {"leak", r->leaks},
+                 {"unsupported", r->unsupported},
+                 {"limit", r->limits}};
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        if (!strcmp(name, lists[i].name)) {
+            add_row(m, lists[i].list, event);
+        }
+    }
+    if (!strcmp(name, "finding")) {
+        add_finding(m, event);
+    } else if (!strcmp(name, "crash")) {
+        add_crash(m, event);
+    } else if (!strcmp(name, "skipped")) {
+        json_decref(r->skipped);
+        r->skipped = plain(m, event);
+    } else if (!strcmp(name, "counters")) {
+        r->counters = r->counters ? r->counters : json_array();
+        names_mend(m, json_object_get(event, "counters"), 0);
+        json_array_append(r->counters, json_object_get(event, "counters"));
+    } else if (!strcmp(name, "end")) {
+        r->ended = true;
+        r->omitted += json_get_integer(event, "omitted", 0);
+        r->first_launch_us = json_get_integer(event, "first_launch_us", 0);
+    }
+}
+
+void program_report_read(struct program_report *ret, const struct program_job *job,
+                         const char *path) {
+    autofree char *program = path_join(job->folder, "out/program");
+    autojson *events = events_read(path);
+    autojson *places = places_find(job, events, program);
+    *ret = (struct program_report){
+        .began = json_object_size(events) > 0,
+        .launches = json_array(),
+        .findings = json_array(),
+        .api_errors = json_array(),
+        .leaks = json_array(),
+        .unsupported = json_array(),
+        .limits = json_array(),
+    };
+    struct making m = {.ret = ret, .job = job, .places = places, .program = program};
+    json_each_member(events, key, event) {
+        (void)key;
+        add_event(&m, event);
+    }
+}
+
+void program_report_finish(struct program_report *r) {
+    json_t *const all[] = {r->launches,    r->findings, r->api_errors, r->leaks,
+                           r->unsupported, r->limits,   r->skipped,    r->counters};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        json_decref(all[i]);
+    }
+}

@@ -1,0 +1,189 @@
+#include "gpu/worker/program_result.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "gpu/run/validate_result.h"
+#include "protocol/finding.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* --- not run --- */
+
+static void tell_compilation(const struct program_built *built, json_t *result) {
+    json_object_set(result, "diagnostics", built->log.findings);
+    json_object_set_new(result, "cached", json_boolean(built->cached));
+}
+
+static void tell_not_compiled(const struct program_built *built, json_t *result) {
+    bool only_missing = !built->code && json_array_size(built->log.missing);
+    if (only_missing) {
+        char message[120];
+        snprintf(message, sizeof message,
+                 "%zu functions that the program calls are not there",
+                 json_array_size(built->log.missing));
+        validate_set_error(result, "unsupported", "compile", "missing_functions", message,
+                           "the guide lists what runs: docs/guide/programs.md");
+        json_object_set(result, "unsupported", built->log.missing);
+        return;
+    }
+    const char *message =
+        *built->message ? built->message : "the program does not compile";
+    bool late = built->code && !strcmp(built->code, "compile_timeout");
+    validate_set_error(result, late ? "timeout" : "error", "compile",
+                       built->code ? built->code : "compiler_failed", message,
+                       built->hint);
+    if (json_array_size(built->log.missing)) {
+        json_object_set(result, "unsupported", built->log.missing);
+    }
+}
+
+/* --- run --- */
+
+static bool killed_by(const struct program_end *end, int sig) {
+    return WIFSIGNALED(end->status) && WTERMSIG(end->status) == sig;
+}
+
+/* What ended it before its own end, as an error; false: it ended by itself. */
+static bool tell_ended(const struct program_ran *ran, json_t *result) {
+    const struct program_end *end = &ran->end;
+    char message[160] = "";
+    if (end->failure) {
+        snprintf(message, sizeof message, "the program could not be started: %s",
+                 strerror(-end->failure));
+        validate_set_error(result, "error", "run", "not_started", message, NULL);
+    } else if (end->timed_out || killed_by(end, SIGXCPU)) {
+        snprintf(message, sizeof message, "the program was ended after %.3g s",
+                 ran->wall_ms / 1e3);
+        validate_set_error(result, "timeout", "run", "wall_time", message,
+                           "give smaller sizes as arguments, or a larger \"timeout_s\"");
+    } else if (end->over_quota || killed_by(end, SIGXFSZ)) {
+        validate_set_error(result, "error", "run", "space",
+                           "the program wrote more than 256 MiB of files", NULL);
+    } else if (end->over_memory || killed_by(end, SIGKILL)) {
+        snprintf(message, sizeof message,
+                 "the program used more than its %zu MiB of memory",
+                 ran->memory_bytes >> 20);
+        validate_set_error(result, "error", "run", "memory", message,
+                           "give smaller sizes as arguments");
+    }
+    return json_object_get(result, "error") != NULL;
+}
+
+static const char *verdict_of(const struct program_ran *ran,
+                              const struct program_report *report) {
+    const json_t *findings = report->findings;
+    bool bad = !WIFEXITED(ran->end.status) || WEXITSTATUS(ran->end.status) ||
+               findings_count(findings, FINDING_ERROR) || report->omitted;
+    bool doubtful = findings_count(findings, FINDING_WARNING) ||
+                    json_array_size(report->leaks) || json_array_size(report->api_errors);
+    return bad || (ran->strict && doubtful) ? "fail" : "pass";
+}
+
+/* What was not looked at is not passed. */
+static void tell_verdict(const struct program_ran *ran,
+                         const struct program_report *report, json_t *result) {
+    const char *verdict = verdict_of(ran, report);
+    const json_t *limit = json_array_get(report->limits, 0);
+    bool passes = !strcmp(verdict, "pass");
+    if (json_array_size(report->unsupported)) {
+        const json_t *first = json_array_get(report->unsupported, 0);
+        validate_set_error(result, "unsupported", "run", "unsupported",
+                           json_get_string(first, "message", "a feature is not there"),
+                           NULL);
+    } else if (limit && passes) {
+        validate_set_error(result, "error", "run", "limit",
+                           json_get_string(limit, "message", "a limit was reached"),
+                           NULL);
+    } else if (passes && !json_array_size(report->launches)) {
+        validate_set_error(
+            result, "error", "run", "nothing_launched",
+            "the program ended with status 0 and launched no kernel: nothing "
+            "was checked",
+            NULL);
+    } else if (passes && !report->ended) {
+        validate_set_error(result, "error", "run", "report_cut",
+                           "the program left without the runtime library's last words "
+                           "(_exit, or its report was too long): not all is known",
+                           NULL);
+    } else {
+        json_object_set_new(result, "verdict", json_string(verdict));
+    }
+}
+
+static void tell_end(const struct program_end *end, json_t *result) {
+    bool exited = !end->failure && WIFEXITED(end->status);
+    json_object_set_new(result, "exit_status",
+                        exited ? json_integer(WEXITSTATUS(end->status)) : json_null());
+    bool by_us = end->timed_out || end->over_quota || end->over_memory;
+    if (!by_us && WIFSIGNALED(end->status)) {
+        const char *name = sigabbrev_np(WTERMSIG(end->status));
+        json_object_set_new(result, "signal", json_sprintf("SIG%s", name ? name : "?"));
+    }
+}
+
+static void tell_output(const struct program_ran *ran, json_t *result) {
+    json_object_set_new(result, "stdout", json_clean(ran->out.data, ran->out.len));
+    json_object_set_new(result, "stderr", json_clean(ran->error.data, ran->error.len));
+    json_int_t left = (json_int_t)(ran->end.out_bytes - ran->out.len +
+                                   ran->end.error_bytes - ran->error.len);
+    if (left) {
+        json_object_set_new(result, "output_omitted_bytes", json_integer(left));
+    }
+}
+
+static void tell_report(const struct program_report *r, json_t *result) {
+    json_object_set(result, "launches", r->launches);
+    json_object_set(result, "findings", r->findings);
+    json_object_set(result, "api_errors", r->api_errors);
+    json_object_set(result, "leaks", r->leaks);
+    json_object_set(result, "unsupported", r->unsupported);
+    json_object_set(result, "skipped_launches", r->skipped);
+    json_object_set(result, "counters", r->counters);
+    json_object_set_new(result, "omitted", json_integer(r->omitted));
+    if (r->omitted_rows) {
+        json_object_set_new(result, "omitted_rows", json_integer(r->omitted_rows));
+    }
+    if (json_array_size(r->limits)) {
+        json_object_set(result, "limits", r->limits);
+    }
+}
+
+/* In the order of time. */
+static void tell_phases(const struct program_built *built, const struct program_ran *ran,
+                        const struct program_report *report, json_t *result) {
+    json_t *phases = json_pack("[{s:s, s:i}]", "phase", "compile", "ms", (int)built->ms);
+    if (ran) {
+        json_array_append_new(
+            phases, json_pack("{s:s, s:i}", "phase", "run", "ms", (int)ran->end.ms));
+        if (report->first_launch_us) {
+            json_object_set_new(json_array_get(phases, 1), "first_launch_ms",
+                                json_real((double)report->first_launch_us / 1e3));
+        }
+    }
+    json_object_set_new(result, "phases", phases);
+    json_object_set_new(
+        result, "confinement",
+        confinement_to_json(ran ? ran->end.confinement : built->confinement));
+}
+
+json_t *program_result(const struct program_built *built, const struct program_ran *ran,
+                       const struct program_report *report) {
+    json_t *result = json_object();
+    if (!ran) {
+        tell_not_compiled(built, result);
+        json_object_set_new(result, "findings", json_array());
+    } else {
+        if (!tell_ended(ran, result)) {
+            tell_verdict(ran, report, result);
+        }
+        tell_end(&ran->end, result);
+        tell_output(ran, result);
+        tell_report(report, result);
+    }
+    tell_compilation(built, result);
+    tell_phases(built, ran, report, result);
+    return result;
+}

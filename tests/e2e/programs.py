@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""kernel/run: programs compiled, run in their room and told; and those that mean ill.
+
+usage: programs.py UPSKILLD   (TAP on standard output)
+"""
+import glob, os, sys, time
+
+from programs_support import Daemon, Tap, kernel
+
+C = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <errno.h>\n#include <unistd.h>\n"
+
+
+def program(body, includes=""):
+    return C + includes + "int main(int argc, char **argv) {\n" + body + "\nreturn 0;\n}\n"
+
+
+def left_running():
+    """Programs of these tests that still live."""
+    alive = []
+    for link in glob.glob("/proc/[0-9]*/exe"):
+        try:
+            if os.readlink(link).endswith("/out/program"):
+                alive.append(link)
+        except OSError:
+            pass
+    return alive
+
+
+# --- what is told ---
+
+def passes(d):
+    r = d.run(d.put("count.cu", kernel()), 4)
+    assert r["verdict"] == "pass" and r["exit_status"] == 0 and r["findings"] == [], r
+    assert r["stdout"] == "0 wrong\n" and r["stderr"] == "" and "signal" not in r, r
+    launch, = r["launches"]
+    assert launch["kernel"] == "count" and launch["grid"] == [1, 1, 1] and launch["block"] == [4, 1, 1], launch
+    assert launch["times"] == 1 and (launch["file"], launch["line"]) == ("count.cu", 5), launch
+    assert r["leaks"] == [] and r["api_errors"] == [] and set(r["confinement"]) == {"landlock", "seccomp", "rlimits"}, r
+
+
+def finds(d):
+    r = d.run(d.put("count.cu", kernel()), 6)
+    assert r["verdict"] == "fail", r
+    f = r["findings"][0]
+    assert f["code"] == "out_of_bounds" and (f["file"], f["line"]) == ("count.cu", 7), f
+    assert f["related"][-1]["file"] == "count.cu" and f["related"][-1]["line"] == 5, f
+
+
+def tells_leaks(d):
+    r = d.run(d.put("count.cu", kernel()), 4, "keep")
+    assert r["verdict"] == "pass" and r["leaks"][0]["bytes"] == 16 and r["leaks"][0]["line"] == 4, r
+    r = d.run("count.cu", 4, "keep", strict=True)
+    assert r["verdict"] == "fail", r
+
+
+def nothing_launched(d):
+    r = d.run_text(program('puts("hello");'))
+    assert r["verdict"] == "error" and r["error"]["code"] == "nothing_launched" and r["exit_status"] == 0, r
+    assert r["stdout"] == "hello\n", r
+
+
+def says_its_end(d):
+    r = d.run_text(program('char b[9] = ""; fgets(b, 9, stdin); fprintf(stderr, "%s-%s-%s", argv[1], argv[2], b); return 3;'),
+                   "a b", "--x", stdin="in")
+    assert r["verdict"] == "fail" and r["exit_status"] == 3 and r["stderr"] == "a b---x-in", r
+
+
+def cleans_output(d):
+    r = d.run_text(program('printf("\\033[31mred\\033[0m \\a\\xff|");'))
+    assert r["stdout"] == "red \ufffd|", r["stdout"]
+
+
+def reads_and_writes(d):
+    d.put("data/in.txt", "seven")
+    body = '''char b[9] = ""; FILE *f = fopen("data/in.txt", "r"); fgets(b, 9, f); fclose(f);
+f = fopen("data/in.txt", "w"); printf("%s %d", b, f != NULL);
+f = fopen("out.txt", "w"); fputs("eight", f); fclose(f);'''
+    r = d.run_text(program(body), files=["data/in.txt"])
+    assert r["stdout"] == "seven %d" % (os.geteuid() == 0), r  # its copy; root may write what is read-only
+    assert [f["name"] for f in r["files"]] == ["out.txt"] and not os.path.exists(d.work + "out.txt"), r
+    r = d.run_text(program(body), files=["data/in.txt"], save="saved")
+    with open(d.work + "saved/out.txt") as f:
+        assert f.read() == "eight"
+    assert r["saved"]["files"] == 1 and r["files"][0]["path"].endswith("/work/saved/out.txt"), r
+    with open(d.work + "data/in.txt") as f:
+        assert f.read() == "seven"
+    r = d.run_text(program(body), files=["data/in.txt"], save="/tmp")
+    assert "outside" in r["saved"]["error"] and r["saved"]["files"] == 0, r
+
+
+def several_files(d):
+    d.put("part/twice.h", "int twice(int);\n")
+    d.put("part/twice.cu", '#include "twice.h"\nint twice(int x) { return 2 * x + MORE; }\n')
+    r = d.run_text(program('printf("%d", twice(4));', '#include "part/twice.h"\n'), paths=["part/twice.cu"],
+                   defines={"MORE": "1"})
+    assert r["stdout"] == "9", r
+
+
+def kept(d):
+    text = program('puts(TEXT);')
+    first = d.run_text(text, defines={"TEXT": '"one"'})
+    again = d.run_text(text, 1, defines={"TEXT": '"one"'})
+    other = d.run_text(text, defines={"TEXT": '"two"'})
+    assert [r["cached"] for r in (first, again, other)] == [False, True, False]
+    assert [r["stdout"] for r in (first, again, other)] == ["one\n", "one\n", "two\n"]
+
+
+# --- what does not run ---
+
+def missing_functions(d):
+    text = program("cudaNoSuchThing(1);\ncublasCreate_v2(0);\ncudaFree(0);\ncudaNoSuchThing(2);",
+                   "int cudaNoSuchThing(int), cublasCreate_v2(void *), cudaFree(void *);\n")
+    r = d.run_text(text)
+    assert r["verdict"] == "unsupported" and "exit_status" not in r, r
+    assert [(u["function"], u["line"]) for u in r["unsupported"]] == [("cudaNoSuchThing", 8), ("cublasCreate_v2", 9)], r
+    r = d.run_text(text.replace("cudaFree(0)", "helper()").replace("int cuda", "int helper(void), cuda"))
+    assert r["verdict"] == "error" and r["error"]["code"] == "not_compiled", r
+    assert "helper" in r["diagnostics"][0]["message"] and r["diagnostics"][0]["line"] == 10, r
+    assert len(r["unsupported"]) == 2, r
+
+
+def not_compiled(d):
+    r = d.run_text(program("int x = nothing;"))
+    f = r["diagnostics"][0]
+    assert r["verdict"] == "error" and r["error"]["stage"] == "compile", r
+    assert f["severity"] == "error" and "nothing" in f["message"] and (f["file"], f["line"]) == ("program.cu", 7), f
+
+
+def finished_program(d):
+    with open("/bin/true", "rb") as f, open(d.work + "done.cu", "wb") as to:
+        to.write(f.read())
+    answer = d.ask("kernel/run", {"path": "done.cu"})
+    assert "finished program" in answer["error"]["message"], answer
+    assert "cudart" in answer["error"]["data"]["hint"], answer
+
+
+def refused(d):
+    for params, word in (({"path": "/etc/passwd"}, "outside"), ({"path": "none.cu"}, "none.cu"), ({}, "parameter"),
+                         ({"path": "program.cu", "files": ["/etc/passwd"]}, "files"),
+                         ({"path": "program.cu", "options": ["-Xcompiler", "-fplugin=x.so"]}, "not allowed"),
+                         ({"path": "program.cu", "options": ["-Xcompiler", "-Wl,-rpath,/"]}, "not allowed"),
+                         ({"path": "program.cu", "options": ["-lcrypt"]}, "-lcrypt"),
+                         ({"path": "program.cu", "options": ["--run"]}, "not allowed"),
+                         ({"path": "program.cu", "include_roots": ["/usr/include"]}, "outside")):
+        answer = d.ask("kernel/run", params)
+        assert word in answer.get("error", {}).get("message", ""), (params, answer)
+
+
+def bad_compiler(program_path):
+    for nvcc, code in (("#!/bin/sh\nsleep 1 & exit 3\n", "compiler_failed"), ("#!/bin/sh\nkill -9 $$\n", "compiler_failed"),
+                       ("#!/bin/sh\necho 'x.cu:1: error: a'\n", "not_compiled"), ("no program", "no_nvcc"),
+                       ("#!/bin/sh\ncat /root/.profile $HOME/../../../home/* >&2; touch /tmp/programs-touched; exit 1\n",
+                        "compiler_failed")):
+        d = Daemon(program_path, nvcc=nvcc)
+        r = d.run_text(program(""))
+        assert r["verdict"] == "error" and r["error"]["code"] == code, (nvcc, r)
+        d.close()
+    assert not os.path.exists("/tmp/programs-touched")
+
+
+def no_compiler(program_path):
+    d = Daemon(program_path, nvcc=None)
+    r = d.run_text(program(""))
+    d.close()
+    assert r["error"]["code"] == "no_nvcc" and "upskillctl" in r["error"]["hint"], r
+
+
+# --- who means ill ---
+
+ILL = {
+    "forks": 'pid_t p = fork(); if (p == 0) { sleep(100); } printf("%d", (int)p);',
+    "forks without end": "for (;;) fork();",
+    "starts a shell": 'printf("%d", system("echo hi > /tmp/programs-touched")); execl("/bin/sh", "sh", NULL); printf(" %d", errno);',
+    "opens a socket": 'printf("%d %d", socket(AF_INET, SOCK_STREAM, 0), socket(AF_UNIX, SOCK_STREAM, 0));',
+    "reads the home": 'printf("%d %d", open(argv[1], 0), open("/etc/passwd", 0));',
+    "writes elsewhere": 'printf("%d %d %d", creat(argv[1], 0600), mkdir("/tmp/programs-touched", 0700), unlink(argv[2]));',
+    "never ends": "for (;;);",
+    "sleeps": "signal(SIGTERM, SIG_IGN); for (;;) pause();",
+    "prints without end": 'for (;;) puts("words and words and words and words and words and words and words and words");',
+    "writes without end": '''static char b[1 << 22]; char n[20];
+for (int i = 0;; i++) { sprintf(n, "f%d", i); FILE *f = fopen(n, "w"); fwrite(b, 1, sizeof b, f); fclose(f); }''',
+    "allocates without end": "for (;;) { char *p = malloc(1 << 30); if (!p) return 9; }",
+    "crashes": "*(volatile int *)8 = 1;",
+    "aborts": "abort();",
+    "closes everything": "for (int i = 0; i < 999; i++) close(i); sleep(1);",
+    "spoils its report": '''const char *p = getenv("UPSKILLD_RUN_REPORT"); FILE *f = fopen(p, "w");
+fputs("{\\"event\\":\\"launch\\",\\"kernel\\":7}\\n[[[[\\n{\\"event\\":\\"finding\\",\\"finding\\":3}\\n", f);
+for (int i = 0; i < 100000; i++) fprintf(f, "{\\"event\\":\\"leak\\",\\"id\\":%d}\\n", i); fclose(f); _exit(0);''',
+    "leaves a pipe for a report": '''const char *p = getenv("UPSKILLD_RUN_REPORT"); unlink(p); dprintf(1, "%d", mkfifo(p, 0600)); _exit(0);''',
+    "signals": 'printf("%d %d", kill(getppid(), 9), kill(-1, 9));',
+}
+INCLUDES = "#include <sys/socket.h>\n#include <sys/stat.h>\n#include <fcntl.h>\n#include <signal.h>\n"
+# Verdict, code of the error, and what it printed, where it is one of these.
+ENDS = {
+    "forks": ("error", "nothing_launched", "-1"),
+    "forks without end": ("timeout", "wall_time", None),
+    "starts a shell": ("error", "nothing_launched", None),
+    "opens a socket": ("error", "nothing_launched", "-1 -1"),
+    "reads the home": ("error", "nothing_launched", "-1 -1"),
+    "writes elsewhere": ("error", "nothing_launched", "-1 -1 -1"),
+    "never ends": ("timeout", "wall_time", None),
+    "sleeps": ("timeout", "wall_time", None),
+    "prints without end": ("timeout", "wall_time", None),
+    "writes without end": ("error", "space", None),
+    "allocates without end": ("fail", None, None),
+    "crashes": ("fail", None, ""),
+    "aborts": ("fail", None, ""),
+    "closes everything": ("error", "nothing_launched", ""),
+    "spoils its report": ("fail", None, ""),
+    "leaves a pipe for a report": ("error", "nothing_launched", "-1"),
+    "signals": ("error", "nothing_launched", "-1 -1"),
+}
+
+
+def means_ill(d, name):
+    secret = d.put("secret.txt", "secret")
+    begun = time.monotonic()
+    r = d.run_text(program(ILL[name], INCLUDES), d.work + "new.txt" if name.startswith("writes e") else d.work + secret,
+                   d.work + secret, timeout_s=20 if "writes w" in name else 3)
+    verdict, code, printed = ENDS[name]
+    assert (r["verdict"], r.get("error", {}).get("code")) == (verdict, code), r
+    assert len(r["leaks"]) <= 500, len(r["leaks"])
+    assert printed is None or r["stdout"] == printed, r
+    assert "secret" not in r["stdout"] and len(r["stdout"]) <= 256 << 10, len(r["stdout"])
+    assert time.monotonic() - begun < 40
+    assert not os.path.exists("/tmp/programs-touched") and not os.path.exists(d.work + "new.txt")
+    assert os.path.exists(d.work + secret) and not left_running()
+    assert d.ask("daemon/status", {})["result"], "the daemon"
+    if name in ("crashes", "aborts"):
+        assert r["signal"] == ("SIGSEGV" if name == "crashes" else "SIGABRT") and r["exit_status"] is None, r
+    return "%.1f s" % (time.monotonic() - begun)
+
+
+def cancelled(d):
+    d.put("program.cu", program("for (;;);"))
+    number = d.send("kernel/run", {"path": "program.cu", "timeout_s": 100})
+    end = time.monotonic() + 20
+    while not left_running() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert left_running()
+    d.process.stdin.write(b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":%d}}\n' % number)
+    d.process.stdin.flush()
+    assert "error" in d.receive(number)
+    while left_running() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not left_running()
+
+
+def ends_with_the_daemon(program_path):
+    d = Daemon(program_path)
+    d.put("program.cu", program("for (;;);"))
+    d.send("kernel/run", {"path": "program.cu", "timeout_s": 100})
+    end = time.monotonic() + 20
+    while not left_running() and time.monotonic() < end:
+        time.sleep(0.05)
+    d.process.kill()
+    d.process.wait()
+    while left_running() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not left_running()
+    d.close()
+
+
+def main():
+    upskilld = os.path.abspath(sys.argv[1])
+    tap, d = Tap(), Daemon(upskilld)
+    for function in (passes, finds, tells_leaks, nothing_launched, says_its_end, cleans_output, reads_and_writes,
+                     several_files, kept, missing_functions, not_compiled, finished_program, refused):
+        tap.run(function.__name__.replace("_", " "), function, d)
+    for name in ILL:
+        tap.run("a program that " + name, means_ill, d, name)
+    tap.run("cancelled", cancelled, d)
+    assert d.close() == 0
+    for function in (ends_with_the_daemon, no_compiler, bad_compiler):
+        tap.run(function.__name__.replace("_", " "), function, upskilld)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
