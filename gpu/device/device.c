@@ -62,6 +62,18 @@ static const struct memory_bytes device_bytes_of = {bytes_lend, bytes_take_back}
 
 /* ---- life ---- */
 
+/* The host has a thread that is not waiting, and memory that it shares with kernels. */
+static bool awaits_host(const struct machine_space *space) {
+    const struct device *d =
+        (const struct device *)((const char *)space - offsetof(struct device, space));
+    bool shares = false;
+    for (uint32_t k = 0; k < d->memory.count && !shares; k++) {
+        const struct allocation *a = d->memory.table[k];
+        shares = !a->freed && is_mapped(d, a);
+    }
+    return shares && queue_host_runs(&d->queue);
+}
+
 int device_init(struct device *d, const struct device_settings *settings,
                 struct err *err) {
     *d = (struct device){.settings = *settings};
@@ -73,6 +85,7 @@ int device_init(struct device *d, const struct device_settings *settings,
     d->memory.align = PAGE;
     d->memory.race_free = race_shadow_free;
     d->space = (struct machine_space){
+        .awaits_host = awaits_host,
         .memory = &d->memory,
         .images = &d->images,
         .findings = findings_new(MAX_FINDINGS),

@@ -77,7 +77,7 @@ bool queue_is_done(struct queue *q, uint64_t number) {
 
 int queue_wait(struct queue *q, uint64_t number) {
     pthread_mutex_lock(&q->lock);
-    q->waiting++;
+    __atomic_add_fetch(&q->waiting, 1, __ATOMIC_RELAXED);
     while (q->done < number) {
         if (q->head && !q->busy) {
             head_run(q);
@@ -85,7 +85,7 @@ int queue_wait(struct queue *q, uint64_t number) {
             pthread_cond_wait(&q->changed, &q->lock);
         }
     }
-    q->waiting--;
+    __atomic_sub_fetch(&q->waiting, 1, __ATOMIC_RELAXED);
     int error = q->error;
     pthread_mutex_unlock(&q->lock);
     return error;
@@ -128,11 +128,8 @@ bool queue_is_inside(struct queue *q) {
     return inside;
 }
 
-bool queue_host_runs(struct queue *q) {
-    pthread_mutex_lock(&q->lock);
-    bool runs = q->waiting == 0;
-    pthread_mutex_unlock(&q->lock);
-    return runs;
+bool queue_host_runs(const struct queue *q) {
+    return __atomic_load_n(&q->waiting, __ATOMIC_RELAXED) == 0;
 }
 
 int queue_error(struct queue *q) {

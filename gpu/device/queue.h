@@ -22,7 +22,7 @@ struct queue {
     pthread_cond_t changed;
     pthread_t thread, runner;       /* runner: who runs an operation, while busy */
     bool started, quit, busy, idle; /* idle: the thread sleeps */
-    unsigned waiting;               /* threads of the program in queue_wait */
+    unsigned waiting;               /* atomic: threads of the program in queue_wait */
     struct op *head, **tail;
     uint64_t submitted, done; /* numbers */
     int error;                /* stays */
@@ -43,7 +43,7 @@ int queue_wait_all(struct queue *q);
 /* Is this thread inside an operation (a callback)? It must not wait then. */
 bool queue_is_inside(struct queue *q);
 /* Could a thread of the program still change what the running operation looks at? */
-bool queue_host_runs(struct queue *q);
+bool queue_host_runs(const struct queue *q);
 int queue_error(struct queue *q);
 void queue_fail(struct queue *q, int code);
 void queue_forgive(struct queue *q); /* no error any more */

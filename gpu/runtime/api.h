@@ -39,12 +39,15 @@ EXPORT cudart_error cudaLaunchCooperativeKernel(const void *kernel, struct dim3 
 EXPORT cudart_error cudaLaunchKernelExC(const struct cudart_launch_config *c,
                                         const void *kernel, void **params);
 
-/* ---- errors: api_errors.c ---- */
+/* ---- the last error: runtime.c ---- */
+
+EXPORT cudart_error cudaGetLastError(void);
+EXPORT cudart_error cudaPeekAtLastError(void);
+
+/* ---- the words of errors: api_errors.c ---- */
 
 EXPORT const char *cudaGetErrorName(cudart_error code);
 EXPORT const char *cudaGetErrorString(cudart_error code);
-EXPORT cudart_error cudaGetLastError(void);
-EXPORT cudart_error cudaPeekAtLastError(void);
 
 /* ---- memory: allocations.c ---- */
 
@@ -107,7 +110,7 @@ EXPORT cudart_error cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size
 EXPORT cudart_error cudaGetSymbolAddress(void **ret, const void *symbol);
 EXPORT cudart_error cudaGetSymbolSize(size_t *ret, const void *symbol);
 
-/* ---- streams, events, host functions: streams.c ---- */
+/* ---- streams, host functions: streams.c ---- */
 
 EXPORT cudart_error cudaStreamCreate(struct stream **ret);
 EXPORT cudart_error cudaStreamCreateWithFlags(struct stream **ret, unsigned flags);
@@ -132,6 +135,18 @@ EXPORT cudart_error cudaStreamAddCallback(struct stream *s,
                                           void (*callback)(struct stream *, cudart_error,
                                                            void *),
                                           void *data, unsigned flags);
+EXPORT cudart_error cudaStreamBeginCapture(struct stream *s, int mode);
+EXPORT cudart_error cudaStreamEndCapture(struct stream *s, struct graph **ret);
+EXPORT cudart_error cudaStreamIsCapturing(struct stream *s, int *ret);
+EXPORT cudart_error cudaStreamGetCaptureInfo(struct stream *s, int *ret,
+                                             unsigned long long *ret_id,
+                                             struct graph **ret_graph,
+                                             struct node *const **ret_tips,
+                                             const void **ret_edges, size_t *ret_count);
+EXPORT cudart_error cudaThreadExchangeStreamCaptureMode(int *mode);
+
+/* ---- events: events.c ---- */
+
 EXPORT cudart_error cudaEventCreate(struct event **ret);
 EXPORT cudart_error cudaEventCreateWithFlags(struct event **ret, unsigned flags);
 EXPORT cudart_error cudaEventDestroy(struct event *e);
@@ -142,8 +157,110 @@ EXPORT cudart_error cudaEventSynchronize(struct event *e);
 EXPORT cudart_error cudaEventQuery(struct event *e);
 EXPORT cudart_error cudaEventElapsedTime(float *ret_ms, struct event *from,
                                          struct event *to);
-EXPORT cudart_error cudaStreamWaitEvent(struct stream *s, struct event *handle,
+EXPORT cudart_error cudaStreamWaitEvent(struct stream *s, struct event *e,
                                         unsigned flags);
+
+/* ---- graphs: graph_calls.c ---- */
+
+EXPORT cudart_error cudaGraphCreate(struct graph **ret, unsigned flags);
+EXPORT cudart_error cudaGraphClone(struct graph **ret, struct graph *g);
+EXPORT cudart_error cudaGraphInstantiate(struct graph **ret, struct graph *g,
+                                         unsigned long long flags);
+EXPORT cudart_error cudaGraphInstantiateWithFlags(struct graph **ret, struct graph *g,
+                                                  unsigned long long flags);
+EXPORT cudart_error cudaGraphDestroy(struct graph *g);
+EXPORT cudart_error cudaGraphExecDestroy(struct graph *g);
+EXPORT cudart_error cudaGraphUpload(struct graph *g, struct stream *s);
+EXPORT cudart_error cudaGraphLaunch(struct graph *handle, struct stream *s);
+EXPORT cudart_error cudaGraphExecUpdate(struct graph *exec, struct graph *from,
+                                        struct cudart_graph_update *ret);
+EXPORT cudart_error cudaGraphAddKernelNode(struct node **ret, struct graph *g,
+                                           struct node *const *needs, size_t count,
+                                           const struct cudart_kernel_node *p);
+EXPORT cudart_error cudaGraphKernelNodeSetParams(struct node *n,
+                                                 const struct cudart_kernel_node *p);
+EXPORT cudart_error cudaGraphExecKernelNodeSetParams(struct graph *exec, struct node *n,
+                                                     const struct cudart_kernel_node *p);
+EXPORT cudart_error cudaGraphAddMemcpyNode(struct node **ret, struct graph *g,
+                                           struct node *const *needs, size_t count,
+                                           const struct cudart_copy_3d *p);
+EXPORT cudart_error cudaGraphAddMemcpyNode1D(struct node **ret, struct graph *g,
+                                             struct node *const *needs, size_t count,
+                                             void *to, const void *from, size_t bytes,
+                                             int kind);
+EXPORT cudart_error cudaGraphExecMemcpyNodeSetParams1D(struct graph *exec, struct node *n,
+                                                       void *to, const void *from,
+                                                       size_t bytes, int kind);
+EXPORT cudart_error cudaGraphAddMemsetNode(struct node **ret, struct graph *g,
+                                           struct node *const *needs, size_t count,
+                                           const struct cudart_set_node *p);
+EXPORT cudart_error cudaGraphAddHostNode(struct node **ret, struct graph *g,
+                                         struct node *const *needs, size_t count,
+                                         const struct cudart_host_node *p);
+EXPORT cudart_error cudaGraphAddEmptyNode(struct node **ret, struct graph *g,
+                                          struct node *const *needs, size_t count);
+EXPORT cudart_error cudaGraphAddChildGraphNode(struct node **ret, struct graph *g,
+                                               struct node *const *needs, size_t count,
+                                               struct graph *child);
+EXPORT cudart_error cudaGraphAddDependencies(struct graph *g, struct node *const *from,
+                                             struct node *const *to, const void *edges,
+                                             size_t count);
+EXPORT cudart_error cudaGraphNodeGetType(const struct node *n, int *ret);
+EXPORT cudart_error cudaGraphGetNodes(struct graph *g, struct node **ret, size_t *count);
+EXPORT cudart_error cudaGraphGetRootNodes(struct graph *g, struct node **ret,
+                                          size_t *count);
+
+/* ---- arrays: arrays.c ---- */
+
+EXPORT struct cudart_channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind);
+EXPORT cudart_error cudaMallocArray(struct array **ret,
+                                    const struct cudart_channels *channels, size_t width,
+                                    size_t height, unsigned flags);
+EXPORT cudart_error cudaMalloc3DArray(struct array **ret,
+                                      const struct cudart_channels *channels,
+                                      struct cudart_extent extent, unsigned flags);
+EXPORT cudart_error cudaFreeArray(struct array *a);
+EXPORT cudart_error cudaGetChannelDesc(struct cudart_channels *ret, struct array *handle);
+EXPORT cudart_error cudaArrayGetInfo(struct cudart_channels *ret,
+                                     struct cudart_extent *ret_extent,
+                                     unsigned *ret_flags, struct array *handle);
+EXPORT cudart_error cudaMemcpy2DToArray(struct array *a, size_t x, size_t y,
+                                        const void *from, size_t pitch, size_t width,
+                                        size_t height, int kind);
+EXPORT cudart_error cudaMemcpy2DToArrayAsync(struct array *a, size_t x, size_t y,
+                                             const void *from, size_t pitch, size_t width,
+                                             size_t height, int kind, struct stream *s);
+EXPORT cudart_error cudaMemcpy2DFromArray(void *to, size_t pitch, struct array *a,
+                                          size_t x, size_t y, size_t width, size_t height,
+                                          int kind);
+EXPORT cudart_error cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, struct array *a,
+                                               size_t x, size_t y, size_t width,
+                                               size_t height, int kind, struct stream *s);
+EXPORT cudart_error cudaMemcpyToArray(struct array *handle, size_t x, size_t y,
+                                      const void *from, size_t bytes, int kind);
+EXPORT cudart_error cudaMemcpyFromArray(void *to, struct array *handle, size_t x,
+                                        size_t y, size_t bytes, int kind);
+EXPORT cudart_error cudaMemcpy3D(const struct cudart_copy_3d *c);
+EXPORT cudart_error cudaMemcpy3DAsync(const struct cudart_copy_3d *c, struct stream *s);
+EXPORT cudart_error cudaMemcpy2DArrayToArray(struct array *to, size_t to_x, size_t to_y,
+                                             struct array *from, size_t from_x,
+                                             size_t from_y, size_t width, size_t height,
+                                             int kind);
+
+/* ---- textures, surfaces: textures.c ---- */
+
+EXPORT cudart_error cudaCreateTextureObject(unsigned long long *ret,
+                                            const struct cudart_resource *resource,
+                                            const struct cudart_texture *texture,
+                                            const void *view);
+EXPORT cudart_error cudaDestroyTextureObject(unsigned long long texture);
+EXPORT cudart_error cudaCreateSurfaceObject(unsigned long long *ret,
+                                            const struct cudart_resource *resource);
+EXPORT cudart_error cudaDestroySurfaceObject(unsigned long long surface);
+EXPORT cudart_error cudaGetTextureObjectResourceDesc(struct cudart_resource *ret,
+                                                     unsigned long long texture);
+EXPORT cudart_error cudaGetTextureObjectTextureDesc(struct cudart_texture *ret,
+                                                    unsigned long long texture);
 
 /* ---- the device: devices.c ---- */
 

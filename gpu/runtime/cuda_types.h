@@ -44,6 +44,8 @@ enum cudart_error_value {
     CUDART_CAPTURE_UNSUPPORTED = 900,
     CUDART_CAPTURE_INVALIDATED = 901,
     CUDART_CAPTURE_IMPLICIT = 906,
+    CUDART_CAPTURE_UNMATCHED = 903,
+    CUDART_GRAPH_UPDATE = 910,
     CUDART_INVALID_CLUSTER = 912,
     CUDART_UNKNOWN = 999,
 };
@@ -53,7 +55,9 @@ enum cudart_copy_kind { COPY_HOST_HOST, COPY_IN, COPY_OUT, COPY_DEVICE, COPY_DEF
 struct dim3 {
     unsigned x, y, z;
 };
-struct uint3;
+struct array;
+struct graph;
+struct node;
 struct stream;
 struct event;
 
@@ -178,4 +182,24 @@ struct cudart_texture { /* cudaTextureDesc */
     int mipmap_filter;
     float mipmap_bias, mipmap_min, mipmap_max;
     int no_optimization, seamless;
+};
+struct cudart_kernel_node { /* cudaKernelNodeParams */
+    const void *function;
+    struct dim3 grid, block;
+    unsigned shared;
+    void **params, **extra;
+};
+struct cudart_set_node { /* cudaMemsetParams */
+    void *to;
+    size_t pitch;
+    unsigned value, element_bytes;
+    size_t width, height;
+};
+struct cudart_host_node { /* cudaHostNodeParams */
+    void (*function)(void *);
+    void *data;
+};
+struct cudart_graph_update { /* cudaGraphExecUpdateResultInfo */
+    int result;
+    void *node, *from;
 };

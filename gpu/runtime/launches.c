@@ -2,158 +2,14 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/mem.h"
-#include "gpu/ptx/state/findings.h"
 #include "gpu/runtime/api.h"
-#include "gpu/runtime/api_errors.h"
-#include "gpu/runtime/leaks.h"
+#include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
-#include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-/* ---- what was launched ---- */
-
-#define KINDS_MAX 1024
-
-static struct {
-    struct launched {
-        const struct kernel *kernel;
-        struct launch_shape shape;
-        struct host_site site;
-        uint64_t times;
-    } items[KINDS_MAX];
-    unsigned count;
-    size_t findings; /* of the device that were told */
-    bool ended;
-} told;
-
-static json_t *triple(const uint32_t v[3]) {
-    json_t *a = json_array();
-    for (unsigned k = 0; k < 3; k++) {
-        json_array_append_new(a, json_integer(v[k]));
-    }
-    return a;
-}
-
-static void launched_tell(const struct launched *l, uint64_t id) {
-    json_t *event = report_event("launch", id, &l->site);
-    json_object_set_new(event, "kernel", json_clean_z(l->kernel->entry->name));
-    json_object_set_new(event, "grid", triple(l->shape.grid));
-    json_object_set_new(event, "block", triple(l->shape.block));
-    if (l->shape.cluster[0]) {
-        json_object_set_new(event, "cluster", triple(l->shape.cluster));
-    }
-    if (l->shape.shared_bytes) {
-        json_object_set_new(event, "shared_bytes", json_integer(l->shape.shared_bytes));
-    }
-    if (l->shape.cooperative) {
-        json_object_set_new(event, "cooperative", json_true());
-    }
-    json_object_set_new(event, "times", json_integer((json_int_t)l->times));
-    report_line(event);
-}
-
-/* The queue's turn. */
-static void launched_note(const struct kernel *k, const struct launch_shape *shape,
-                          const struct host_site *site) {
-    struct launched *l = told.items, *end = l + told.count;
-    while (l < end && (l->kernel != k || memcmp(&l->shape, shape, sizeof *shape) != 0 ||
-                       l->site.frames[0] != site->frames[0])) {
-        l++;
-    }
-    if (l < end) {
-        l->times++;
-    } else if (told.count < KINDS_MAX) {
-        *l = (struct launched){k, *shape, *site, 1};
-        launched_tell(l, ++told.count);
-    }
-}
-
-/* ---- what launches did ---- */
-
-static void finding_tell(size_t number, const struct host_site *site) {
-    json_t *finding = findings_get(runtime.device.space.findings, number);
-    json_t *event = report_event("finding", number + 1, site);
-    if (!report_has_reader()) {
-        (void)fprintf(stderr, "%s:%lld: %s: %s [%s]\n",
-                      json_get_string(finding, "file", "?"),
-                      (long long)json_get_integer(finding, "line", 0),
-                      json_get_string(finding, "severity", ""),
-                      json_get_string(finding, "message", ""),
-                      json_get_string(finding, "code", ""));
-    }
-    json_object_set_new(event, "finding", finding);
-    report_line(event);
-}
-
-static void findings_tell(const struct host_site *site) {
-    size_t count = findings_kept(runtime.device.space.findings);
-    for (; told.findings < count; told.findings++) {
-        finding_tell(told.findings, site);
-    }
-}
-
-static void printed_tell(struct module *m) {
-    const char *text = machine_printf(m->machine);
-    size_t len = strlen(text);
-    if (len > m->printed) {
-        (void)fflush(stdout);
-        (void)file_write_all(STDOUT_FILENO, text + m->printed, len - m->printed);
-        m->printed = len;
-    }
-}
-
-/* CUDA's code for what ended a kernel. */
-static cudart_error code_of_fault(void) {
-    static const struct {
-        const char *finding;
-        cudart_error code;
-    } codes[] = {{"assert", CUDART_ASSERT},
-                 {"misaligned", CUDART_MISALIGNED_ADDRESS},
-                 {"out_of_bounds", CUDART_ILLEGAL_ADDRESS}};
-    const struct findings *f = runtime.device.space.findings;
-    for (size_t k = findings_kept(f); k > 0; k--) {
-        autojson *finding = findings_get(f, k - 1);
-        for (size_t c = 0; c < ARRAY_LEN(codes); c++) {
-            if (strcmp(json_get_string(finding, "code", ""), codes[c].finding) == 0) {
-                return codes[c].code;
-            }
-        }
-    }
-    return CUDART_LAUNCH_FAILURE;
-}
-
-static void limit_tell(const char *which, const char *message) {
-    json_t *event = report_event("limit", 0, NULL);
-    json_object_set_new(event, "which", json_string(which));
-    json_object_set_new(event, "message", json_string(message));
-    report_line(event);
-}
-
-static cudart_error code_of_end(enum machine_end end, const struct err *err,
-                                const struct host_site *site) {
-    switch (end) {
-    case MACHINE_FAULT:
-        return code_of_fault();
-    case MACHINE_DEADLOCK: /* on a device it would wait for ever */
-        return CUDART_TIMEOUT;
-    case MACHINE_BUDGET:
-        limit_tell("work",
-                   "The kernels executed more instructions than the limit allows");
-        return CUDART_TIMEOUT;
-    case MACHINE_REFUSED:
-        report_finding("launch_error", site, "%s", err->msg);
-        return CUDART_LAUNCH_FAILURE;
-    default:
-        return CUDART_SUCCESS;
-    }
-}
 
 /* ---- one launch ---- */
 
@@ -168,14 +24,17 @@ struct launch {
 static int launch_run(struct op *op) {
     struct launch *l = container_of(op, struct launch, op);
     struct err err = {0};
+    if (runtime.launches >= runtime.launch_limit) {
+        outcome_limit("launches",
+                      "The program launched more kernels than the limit allows");
+        return CUDART_TIMEOUT;
+    }
     if (runtime.launches++ == 0) {
         runtime.first_launch_us = clock_us();
     }
-    launched_note(l->kernel, &l->shape, &l->site);
+    outcome_launch(l->kernel, &l->shape, &l->site);
     enum machine_end end = kernel_launch(l->kernel, &l->shape, l->params, &err);
-    printed_tell(l->kernel->module);
-    findings_tell(&l->site);
-    return code_of_end(end, &err, &l->site);
+    return outcome_of(l->kernel->module, end, &err, &l->site);
 }
 
 static void launch_free(struct op *op) {
@@ -247,18 +106,14 @@ static cudart_error shape_check(const struct launch_shape *s, const struct kerne
                         : CUDART_SUCCESS;
 }
 
-cudart_error launch_kernel(const void *name, const struct launch_shape *shape,
-                           void **params, struct stream *stream,
-                           const struct host_site *site) {
+cudart_error launch_make(struct op **ret, const void *name,
+                         const struct launch_shape *shape, void **params,
+                         const struct host_site *site) {
     struct kernel *k;
     cudart_error code = registered_kernel(name, &k);
     code = code ? code : shape_check(shape, k);
     if (code) {
         return code;
-    }
-    if (__atomic_load_n(&runtime.launches, __ATOMIC_RELAXED) >= runtime.launch_limit) {
-        limit_tell("launches", "The program launched more kernels than the limit allows");
-        return explain(CUDART_TIMEOUT, "the limit of launches is reached");
     }
     struct launch *l = xcalloc(1, sizeof *l);
     l->op = (struct op){.run = launch_run, .free = launch_free, .copy = launch_copy};
@@ -266,7 +121,16 @@ cudart_error launch_kernel(const void *name, const struct launch_shape *shape,
     l->shape = *shape;
     l->site = *site;
     l->params = kernel_pack(k, params);
-    return stream_put(stream, &l->op);
+    *ret = &l->op;
+    return CUDART_SUCCESS;
+}
+
+static cudart_error launch_kernel(const void *name, const struct launch_shape *shape,
+                                  void **params, struct stream *stream,
+                                  const struct host_site *site) {
+    struct op *op;
+    cudart_error code = launch_make(&op, name, shape, params, site);
+    return code ? code : stream_put(stream, NODE_KERNEL, op);
 }
 
 /* ---- what the program calls ---- */
@@ -368,41 +232,4 @@ EXPORT cudart_error cudaLaunchKernelExC(const struct cudart_launch_config *c,
         } /* the others are hints of order, priority and caches */
     }
     RETURN(launch_kernel(kernel, &shape, params, c->stream, &site));
-}
-
-/* ---- the end ---- */
-
-static void counters_tell(struct module *m, uint64_t number) {
-    json_t *event = report_event("counters", number, NULL);
-    json_object_set_new(event, "counters", machine_counters(m->machine));
-    report_line(event);
-}
-
-void runtime_end(const char *how, int signal) {
-    if (told.ended) {
-        return;
-    }
-    told.ended = true;
-    for (unsigned k = 0; k < told.count; k++) {
-        if (told.items[k].times > 1) {
-            launched_tell(&told.items[k], k + 1u);
-        }
-    }
-    json_t *end = report_event("end", 0, NULL);
-    json_object_set_new(end, "how", json_string(how));
-    if (signal) {
-        json_object_set_new(end, "signal", json_integer(signal));
-    }
-    if (runtime.first_launch_us) {
-        json_object_set_new(
-            end, "first_launch_us",
-            json_integer((json_int_t)(runtime.first_launch_us - runtime.born_us)));
-    }
-    if (!signal) {
-        findings_tell(NULL);
-        registered_modules(counters_tell);
-        leaks_tell();
-    }
-    api_errors_tell();
-    report_line(end);
 }

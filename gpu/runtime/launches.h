@@ -1,12 +1,10 @@
 #pragma once
-/* launches: kernels are launched, and what they did is told. */
+/* launches: kernels are launched. */
 #include "gpu/device/module.h"
 #include "gpu/runtime/cuda_types.h"
 #include "gpu/runtime/host_site.h"
 
-/* What the program asked for: params as launches have them. */
-cudart_error launch_kernel(const void *name, const struct launch_shape *shape,
-                           void **params, struct stream *stream,
-                           const struct host_site *site);
-/* Everything that launches found, said and counted, and the end, once. */
-void runtime_end(const char *how, int signal);
+/* An operation that launches it; params as launches have them (copied). */
+cudart_error launch_make(struct op **ret, const void *name,
+                         const struct launch_shape *shape, void **params,
+                         const struct host_site *site);

@@ -3,7 +3,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "gpu/runtime/launches.h"
+#include "gpu/runtime/crash.h"
+#include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/run_report.h"
@@ -72,9 +73,10 @@ __attribute__((constructor)) static void library_load(void) {
         _exit(127);
     }
     report_open();
+    crash_watch();
 }
 
 __attribute__((destructor)) static void library_unload(void) {
     (void)queue_wait_all(&runtime.device.queue);
-    runtime_end("exit", 0);
+    outcome_end("exit", 0);
 }

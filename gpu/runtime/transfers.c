@@ -122,6 +122,10 @@ static struct op *copy_copy(struct op *op) {
     return &c->op;
 }
 
+static bool is_nothing(struct copy_shape s) {
+    return !s.width || !s.height || !s.depth;
+}
+
 static void copy_stage(struct copy *c) {
     uint64_t span = span_of(&c->from.rows, c->shape);
     c->staged = xmalloc(span);
@@ -147,11 +151,8 @@ static cudart_error ends_find(struct copy *c, struct rows to, struct rows from,
                            told && !from_device && !from.is_array);
 }
 
-cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape,
-                       int kind, struct stream *stream, bool waits) {
-    if (!shape.width || !shape.height || !shape.depth) {
-        return CUDART_SUCCESS;
-    }
+static cudart_error copy_new(struct copy **ret, struct rows to, struct rows from,
+                             struct copy_shape shape, int kind) {
     struct copy *c = xcalloc(1, sizeof *c);
     c->op = (struct op){.run = copy_run, .free = copy_free, .copy = copy_copy};
     c->shape = shape;
@@ -160,12 +161,35 @@ cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape
         free(c);
         return code;
     }
+    *ret = c;
+    return CUDART_SUCCESS;
+}
+
+cudart_error copy_make(struct op **ret, struct rows to, struct rows from,
+                       struct copy_shape shape, int kind) {
+    struct copy *c;
+    cudart_error code = is_nothing(shape)
+                            ? explain(CUDART_INVALID_VALUE, "a copy of nothing")
+                            : copy_new(&c, to, from, shape, kind);
+    *ret = code ? NULL : &c->op;
+    return code;
+}
+
+cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape,
+                       int kind, struct stream *stream, bool waits) {
+    struct copy *c;
+    cudart_error code =
+        is_nothing(shape) ? CUDART_SUCCESS : copy_new(&c, to, from, shape, kind);
+    if (code || is_nothing(shape)) {
+        return code;
+    }
     /* Of pageable memory the host's side is done with when the call returns. */
-    if (!waits && !c->from.in) {
+    if (!waits && !c->from.in && !stream_is_captured(stream)) {
         copy_stage(c);
     }
     waits = waits || !c->to.in;
-    return waits ? stream_put_wait(stream, &c->op) : stream_put(stream, &c->op);
+    return waits ? stream_put_wait(stream, NODE_COPY, &c->op)
+                 : stream_put(stream, NODE_COPY, &c->op);
 }
 
 cudart_error copy_bytes(void *to, const void *from, size_t bytes, int kind,
@@ -179,9 +203,19 @@ cudart_error copy_bytes(void *to, const void *from, size_t bytes, int kind,
 struct fill {
     struct op op;
     struct end to;
-    struct copy_shape shape;
-    int value;
+    struct copy_shape shape; /* width in bytes */
+    unsigned value, element_bytes;
 };
+
+static void row_fill(uint8_t *to, const struct fill *f) {
+    if (f->element_bytes == 1) {
+        memset(to, (int)f->value, f->shape.width);
+        return;
+    }
+    for (size_t k = 0; k < f->shape.width; k += f->element_bytes) {
+        memcpy(to + k, &f->value, f->element_bytes); /* its low bytes come first */
+    }
+}
 
 static int fill_run(struct op *op) {
     const struct fill *f = container_of(op, struct fill, op);
@@ -191,7 +225,7 @@ static int fill_run(struct op *op) {
     for (size_t z = 0; z < f->shape.depth; z++) {
         for (size_t y = 0; y < f->shape.height; y++) {
             size_t at = z * f->to.rows.slice + y * f->to.rows.pitch;
-            memset(end_bytes(&f->to) + at, f->value, f->shape.width);
+            row_fill(end_bytes(&f->to) + at, f);
             device_memory_wrote(f->to.in, (uintptr_t)f->to.rows.address + at,
                                 f->shape.width);
         }
@@ -209,21 +243,34 @@ static struct op *fill_copy(struct op *op) {
     return &f->op;
 }
 
-cudart_error fill_rows(struct rows to, struct copy_shape shape, int value,
-                       struct stream *stream, bool waits) {
-    if (!shape.width || !shape.height || !shape.depth) {
-        return CUDART_SUCCESS;
+cudart_error fill_make(struct op **ret, struct rows to, struct copy_shape shape,
+                       unsigned value, unsigned element_bytes) {
+    if (is_nothing(shape) ||
+        (element_bytes != 1 && element_bytes != 2 && element_bytes != 4)) {
+        return explain(CUDART_INVALID_VALUE, "elements of %u bytes", element_bytes);
     }
     struct fill *f = xcalloc(1, sizeof *f);
     f->op = (struct op){.run = fill_run, .free = fill_free, .copy = fill_copy};
     f->shape = shape;
     f->value = value;
+    f->element_bytes = element_bytes;
     cudart_error code = end_find(&f->to, "destination", to, shape, true, false);
     if (code) {
         free(f);
         return code;
     }
-    return waits ? stream_put_wait(stream, &f->op) : stream_put(stream, &f->op);
+    *ret = &f->op;
+    return CUDART_SUCCESS;
+}
+
+cudart_error fill_rows(struct rows to, struct copy_shape shape, int value,
+                       struct stream *stream, bool waits) {
+    struct op *op = NULL;
+    cudart_error code = is_nothing(shape) ? CUDART_SUCCESS
+                                          : fill_make(&op, to, shape, (unsigned)value, 1);
+    return code || !op ? code
+           : waits     ? stream_put_wait(stream, NODE_SET, op)
+                       : stream_put(stream, NODE_SET, op);
 }
 
 /* ---- what the program calls ---- */

@@ -11,8 +11,14 @@ struct rows {         /* height rows of width bytes, pitch apart; depth slices o
 struct copy_shape {
     size_t width, height, depth;
 };
+/* width in bytes */
 cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape,
                        int kind, struct stream *stream, bool waits);
+/* For a graph. */
+cudart_error copy_make(struct op **ret, struct rows to, struct rows from,
+                       struct copy_shape shape, int kind);
+cudart_error fill_make(struct op **ret, struct rows to, struct copy_shape shape,
+                       unsigned value, unsigned element_bytes);
 cudart_error copy_bytes(void *to, const void *from, size_t bytes, int kind,
                         struct stream *stream, bool waits);
 cudart_error fill_rows(struct rows to, struct copy_shape shape, int value,

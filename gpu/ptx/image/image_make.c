@@ -42,6 +42,30 @@ static int check_cube(const struct machine_image *from, struct err *err) {
     return 0;
 }
 
+/* The pitch that it has, and whether its memory holds it; the last row is not padded. */
+static int check_bytes(struct image *im, uint64_t pitch, struct err *err) {
+    uint64_t row = (uint64_t)im->extent[0] * im->bytes, room = im->in->bytes - im->offset;
+    uint64_t rows = im->layers ? im->layers : 1, bytes;
+    im->pitch = pitch ? pitch : row;
+    for (unsigned d = 0; d < im->rank; d++) {
+        if (im->extent[d] == 0 ||
+            (d && __builtin_mul_overflow(rows, (uint64_t)im->extent[d], &rows))) {
+            return err_set(err, -EINVAL, "extent %u of the image is %u", d,
+                           im->extent[d]);
+        }
+    }
+    if (im->pitch < row || im->pitch % im->bytes ||
+        __builtin_mul_overflow(rows - 1, im->pitch, &bytes) ||
+        __builtin_add_overflow(bytes, row, &bytes)) {
+        return err_set(err, -EINVAL, "rows of %llu bytes have a pitch of %llu",
+                       (unsigned long long)row, (unsigned long long)im->pitch);
+    }
+    return bytes <= room
+               ? 0
+               : err_set(err, -EINVAL, "the image has %llu bytes, its memory %llu",
+                         (unsigned long long)bytes, (unsigned long long)room);
+}
+
 int image_make(struct image *ret, struct allocation *in, const struct machine_image *from,
                struct err *err) {
     int rc = check_kind(from, err);
@@ -65,19 +89,9 @@ int image_make(struct image *ret, struct allocation *in, const struct machine_im
                           .filters = from->filters,
                           .is_normalized = from->normalized,
                           .reads_floats = from->reads_floats};
-    uint64_t bytes = (uint64_t)ret->bytes * (from->layers ? from->layers : 1);
     for (unsigned d = 0; d < from->rank; d++) {
         ret->extent[d] = from->extent[d];
         ret->address[d] = from->seamless ? IMAGE_CLAMP : (uint8_t)from->mode[d];
-        if (from->extent[d] == 0 ||
-            __builtin_mul_overflow(bytes, (uint64_t)from->extent[d], &bytes)) {
-            return err_set(err, -EINVAL, "extent %u of the image is %u", d,
-                           from->extent[d]);
-        }
     }
-    uint64_t room = in->bytes - ret->offset;
-    return bytes <= room
-               ? 0
-               : err_set(err, -EINVAL, "the image has %llu bytes, its memory %llu",
-                         (unsigned long long)bytes, (unsigned long long)room);
+    return check_bytes(ret, from->pitch, err);
 }

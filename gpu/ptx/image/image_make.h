@@ -13,7 +13,7 @@ enum machine_address_mode { /* CUaddress_mode's values */
                             MACHINE_BORDER, /* 0 outside */
 };
 /* What a texture or surface object shows of an allocation: its elements row after row,
- * packed, from its first byte. Wrap and mirror count as clamp without normalized
+ * from its first byte. Wrap and mirror count as clamp without normalized
  * coordinates; filtering wants elements that are read as floats. */
 struct machine_image {
     uint64_t address;
@@ -21,6 +21,7 @@ struct machine_image {
     unsigned channels;  /* 1, 2, 4: an element has so many values */
     unsigned rank;      /* 1 to 3 */
     uint32_t extent[3]; /* elements in x, y, z; what is beyond the rank is ignored */
+    uint64_t pitch;     /* bytes from row to row, 0: packed */
     uint32_t layers;    /* 0: not layered; rank 1 and 2 only; faces of cubes */
     bool cube;          /* layers are 6, of a texture of rank 2, as wide as high */
     bool cubes;         /* likewise, several cubes (or one) by number */

@@ -24,6 +24,15 @@ const struct image *images_find(const struct images *t, uint64_t handle) {
     return is_one ? t->list[number - 1] : NULL;
 }
 
+void images_remove(struct images *t, uint64_t handle) {
+    const struct image *im = images_find(t, handle);
+    if (im) {
+        uint64_t number = (handle - IMAGE_HANDLE) / IMAGE_STEP;
+        free(t->list[number - 1]);
+        t->list[number - 1] = NULL;
+    }
+}
+
 void images_finish(struct images *t) {
     for (uint32_t k = 0; k < t->count; k++) {
         free(t->list[k]);

@@ -21,6 +21,7 @@ struct image {
     uint8_t channels;   /* 1, 2, 4 */
     uint8_t rank;       /* 1 to 3, without layers */
     uint32_t extent[3]; /* texels in x, y, z; 1 beyond the rank */
+    uint64_t pitch;     /* bytes from row to row */
     uint32_t layers;    /* 0: it is not layered; those of cubes are their faces */
     bool is_layered;    /* a layer is asked for: of cubes, which one */
     bool is_cube;       /* of 6 layers, or each 6 are one */
@@ -42,11 +43,12 @@ struct images {
 int images_add(struct images *t, const struct image *image, uint64_t *ret_handle);
 /* NULL: the handle is none. */
 const struct image *images_find(const struct images *t, uint64_t handle);
+void images_remove(struct images *t, uint64_t handle); /* no launch may run */
 void images_finish(struct images *t);
 
 /* Where texel (x, y, z) of a layer begins, in the allocation. */
 static inline uint64_t image_offset(const struct image *im, uint64_t layer, uint64_t z,
                                     uint64_t y, uint64_t x) {
     uint64_t slice = layer * im->extent[2] + z;
-    return im->offset + ((slice * im->extent[1] + y) * im->extent[0] + x) * im->bytes;
+    return im->offset + (slice * im->extent[1] + y) * im->pitch + x * im->bytes;
 }

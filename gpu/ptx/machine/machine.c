@@ -364,6 +364,7 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                         .memory = m->memory,
                         .images = m->images,
                         .findings = m->findings,
+                        .space = c->space,
                         .printed = &m->printf_text,
                         .printed_lock = &m->printf_lock,
                         .spent = &m->spent,

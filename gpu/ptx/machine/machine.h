@@ -41,6 +41,9 @@ struct machine_space {
     struct images *images;
     struct findings *findings;
     struct race_run *race; /* NULL unless MACHINE_CHECK_RACE is asked for */
+    /* May somebody who is no kernel still write what kernels wait for? Then threads that
+     * poll are no deadlock. NULL: nobody. */
+    bool (*awaits_host)(const struct machine_space *space);
 };
 
 struct machine_config {

@@ -8,9 +8,11 @@
 #include "gpu/ptx/machine/block_run.h"
 #include "gpu/ptx/machine/cluster.h"
 #include "gpu/ptx/machine/counters.h"
+#include "gpu/ptx/machine/machine.h"
 #include "gpu/ptx/race/cluster_life.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #define RESIDENT_MAX 4096
@@ -202,6 +204,10 @@ static bool all_poll(const struct processor *w) {
     return true;
 }
 
+static bool awaits_host(const struct run *run) {
+    return run->space && run->space->awaits_host && run->space->awaits_host(run->space);
+}
+
 static void processor_loop(struct processor *w) {
     struct run *run = w->run;
     bool all = run->launch->cooperative;
@@ -221,6 +227,9 @@ static void processor_loop(struct processor *w) {
             w->idle = 0; /* they compute */
         } else if (w->idle >= 2 && resident_add(w)) {
             w->idle = 0;
+        } else if (w->idle >= IDLE_ROUNDS && awaits_host(run)) {
+            w->idle = 2;
+            (void)sched_yield();
         } else if (w->idle >= IDLE_ROUNDS) {
             tell_endless(w);
             __atomic_store_n(&run->stuck, 1, __ATOMIC_RELAXED);

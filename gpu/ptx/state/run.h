@@ -25,10 +25,11 @@ struct access_count {
 
 struct run { /* one launch */
     const struct program *program;
-    struct memory *memory;       /* the device's */
-    const struct images *images; /* likewise */
-    struct findings *findings;   /* what is found goes there */
-    struct buf *printed;         /* what kernels print, under printed_lock */
+    struct memory *memory;             /* the device's */
+    const struct images *images;       /* likewise */
+    struct findings *findings;         /* what is found goes there */
+    const struct machine_space *space; /* or NULL */
+    struct buf *printed;               /* what kernels print, under printed_lock */
     pthread_mutex_t *printed_lock;
     uint64_t *spent; /* atomic: lane-instructions, over launches */
     uint64_t budget; /* of them */
@@ -50,7 +51,7 @@ struct run { /* one launch */
     uint64_t local_bytes;    /* atomic: local memory and frames */
     bool check_initialized, check_memory, check_barrier, count;
     bool one_lane;
-    bool ideal_sums; /* of matrix products; else an H100's (tensor_core.h) */
+    bool ideal_sums;       /* of matrix products; else an H100's (tensor_core.h) */
     struct race_run *race; /* NULL: nobody looks for races */
     int fault;             /* atomic: a finding that ends a launch */
     int stuck;             /* atomic: a deadlock was told */

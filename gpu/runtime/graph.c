@@ -1,0 +1,124 @@
+#include "gpu/runtime/graph.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+static struct graph *known;
+
+struct graph *graph_new(void) {
+    return xcalloc(1, sizeof(struct graph));
+}
+
+static void node_free(struct node *n) {
+    if (n->op) {
+        n->op->free(n->op);
+    }
+    graph_free(n->child);
+    free(n->needs);
+    free(n);
+}
+
+void graph_free(struct graph *g) {
+    for (size_t k = 0; g && k < g->count; k++) {
+        node_free(g->nodes[k]);
+    }
+    free(g ? g->nodes : NULL);
+    free(g);
+}
+
+struct graph *graph_find(struct graph *handle) {
+    struct graph *g = known;
+    while (g && g != handle) {
+        g = g->next;
+    }
+    return g;
+}
+
+void graph_know(struct graph *g) {
+    g->next = known;
+    known = g;
+}
+
+void graph_forget(struct graph *g) {
+    struct graph **at = &known;
+    while (*at && *at != g) {
+        at = &(*at)->next;
+    }
+    *at = *at ? g->next : NULL;
+}
+
+void node_need(struct node *n, struct node *needed) {
+    n->needs = xreallocarray(n->needs, n->need_count + 1, sizeof(struct node *));
+    n->needs[n->need_count++] = needed;
+}
+
+struct node *graph_add(struct graph *g, enum node_type type, struct op *op,
+                       struct node *const *needs, size_t count) {
+    struct node *n = xcalloc(1, sizeof *n);
+    n->graph = g;
+    n->type = type;
+    n->op = op;
+    for (size_t k = 0; k < count; k++) {
+        if (needs[k]) {
+            node_need(n, needs[k]);
+        }
+    }
+    g->nodes = xreallocarray(g->nodes, g->count + 1, sizeof(struct node *));
+    g->nodes[g->count++] = n;
+    return n;
+}
+
+static struct node *clone_of(const struct graph *g, const struct node *original) {
+    for (size_t k = 0; k < g->count; k++) {
+        if (g->nodes[k]->original == original) {
+            return g->nodes[k];
+        }
+    }
+    return NULL;
+}
+
+struct graph *graph_copy(const struct graph *g) {
+    struct graph *copy = graph_new();
+    for (size_t k = 0; k < g->count; k++) {
+        struct node *from = g->nodes[k];
+        struct op *op = from->op && from->op->copy ? from->op->copy(from->op) : NULL;
+        struct node *n = graph_add(copy, from->type, op, NULL, 0);
+        n->child = from->child ? graph_copy(from->child) : NULL;
+        n->original = from;
+    }
+    for (size_t k = 0; k < g->count; k++) {
+        for (size_t d = 0; d < g->nodes[k]->need_count; d++) {
+            node_need(copy->nodes[k], clone_of(copy, g->nodes[k]->needs[d]));
+        }
+    }
+    return copy;
+}
+
+static bool is_free(const struct node *n) {
+    bool all = true;
+    for (size_t d = 0; d < n->need_count; d++) {
+        all = all && (!n->needs[d] || n->needs[d]->placed);
+    }
+    return all;
+}
+
+bool graph_sort(struct graph *g) {
+    for (size_t k = 0; k < g->count; k++) {
+        g->nodes[k]->placed = false;
+    }
+    for (size_t at = 0; at < g->count; at++) {
+        size_t k = at;
+        while (k < g->count && !is_free(g->nodes[k])) {
+            k++;
+        }
+        if (k == g->count) {
+            return false;
+        }
+        struct node *n = g->nodes[k];
+        memmove(&g->nodes[at + 1], &g->nodes[at], (k - at) * sizeof(struct node *));
+        g->nodes[at] = n;
+        n->placed = true;
+    }
+    return true;
+}

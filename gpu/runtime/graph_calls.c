@@ -1,0 +1,297 @@
+/* graph_calls: graphs built by hand or captured, made ready, changed and launched. */
+#include "base/mem.h"
+#include "gpu/runtime/api.h"
+#include "gpu/runtime/arrays.h"
+#include "gpu/runtime/graph.h"
+#include "gpu/runtime/launches.h"
+#include "gpu/runtime/runtime.h"
+#include "gpu/runtime/streams.h"
+#include "gpu/runtime/transfers.h"
+
+#include <string.h>
+
+static cudart_error no_graph(void) {
+    return explain(CUDART_INVALID_VALUE, "the graph does not exist (any more)");
+}
+
+static struct graph *find(struct graph *handle) {
+    pthread_mutex_lock(&runtime.lock);
+    struct graph *g = graph_find(handle);
+    pthread_mutex_unlock(&runtime.lock);
+    return g;
+}
+
+static void know(struct graph *g) {
+    pthread_mutex_lock(&runtime.lock);
+    graph_know(g);
+    pthread_mutex_unlock(&runtime.lock);
+}
+
+/* ---- life ---- */
+
+EXPORT cudart_error cudaGraphCreate(struct graph **ret, unsigned flags) {
+    (void)flags;
+    *ret = graph_new();
+    know(*ret);
+    RETURN(CUDART_SUCCESS);
+}
+
+static cudart_error copy_known(struct graph **ret, struct graph *handle, bool sorted) {
+    struct graph *g = find(handle);
+    if (!g) {
+        return no_graph();
+    }
+    struct graph *copy = graph_copy(g);
+    if (sorted && !graph_sort(copy)) {
+        graph_free(copy);
+        return explain(CUDART_INVALID_VALUE,
+                       "the graph's nodes wait for each other in a circle");
+    }
+    know(copy);
+    *ret = copy;
+    return CUDART_SUCCESS;
+}
+
+static cudart_error destroy(struct graph *handle) {
+    struct graph *g = find(handle);
+    if (!g) {
+        return no_graph();
+    }
+    pthread_mutex_lock(&runtime.lock);
+    graph_forget(g);
+    pthread_mutex_unlock(&runtime.lock);
+    graph_free(g);
+    return CUDART_SUCCESS;
+}
+
+EXPORT cudart_error cudaGraphClone(struct graph **ret, struct graph *g) {
+    RETURN(copy_known(ret, g, false));
+}
+EXPORT cudart_error cudaGraphInstantiate(struct graph **ret, struct graph *g,
+                                         unsigned long long flags) {
+    (void)flags;
+    RETURN(copy_known(ret, g, true));
+}
+EXPORT cudart_error cudaGraphInstantiateWithFlags(struct graph **ret, struct graph *g,
+                                                  unsigned long long flags) {
+    (void)flags;
+    RETURN(copy_known(ret, g, true));
+}
+EXPORT cudart_error cudaGraphDestroy(struct graph *g) {
+    RETURN(destroy(g));
+}
+EXPORT cudart_error cudaGraphExecDestroy(struct graph *g) {
+    RETURN(destroy(g));
+}
+EXPORT cudart_error cudaGraphUpload(struct graph *g, struct stream *s) {
+    (void)s;
+    RETURN(find(g) ? CUDART_SUCCESS : no_graph());
+}
+
+static cudart_error launch(const struct graph *g, struct stream *s) {
+    cudart_error code = CUDART_SUCCESS;
+    for (size_t k = 0; k < g->count && !code; k++) {
+        const struct node *n = g->nodes[k];
+        if (n->child) {
+            code = launch(n->child, s);
+        } else if (n->op) {
+            code = stream_put(s, n->type, n->op->copy(n->op));
+        }
+    }
+    return code;
+}
+
+EXPORT cudart_error cudaGraphLaunch(struct graph *handle, struct stream *s) {
+    const struct graph *g = find(handle);
+    RETURN(g ? launch(g, s) : no_graph());
+}
+
+static cudart_error update(struct graph *exec, struct graph *from) {
+    struct graph *copy = from ? graph_copy(from) : NULL;
+    bool same = copy && exec && copy->count == exec->count && graph_sort(copy);
+    for (size_t k = 0; same && k < copy->count; k++) {
+        same = copy->nodes[k]->type == exec->nodes[k]->type;
+    }
+    if (!same) {
+        graph_free(copy);
+        return from && exec ? CUDART_GRAPH_UPDATE : no_graph();
+    }
+    struct node **nodes = exec->nodes;
+    exec->nodes = copy->nodes;
+    copy->nodes = nodes;
+    graph_free(copy);
+    return CUDART_SUCCESS;
+}
+
+EXPORT cudart_error cudaGraphExecUpdate(struct graph *exec, struct graph *from,
+                                        struct cudart_graph_update *ret) {
+    cudart_error code = update(find(exec), find(from));
+    if (ret) {
+        *ret = (struct cudart_graph_update){.result = code ? 2 : 0};
+    }
+    RETURN(code);
+}
+
+/* ---- nodes ---- */
+
+static cudart_error add(struct node **ret, struct graph *handle, enum node_type type,
+                        struct op *op, struct node *const *needs, size_t count) {
+    struct graph *g = find(handle);
+    if (!g || !ret || (count && !needs)) {
+        if (op) {
+            op->free(op);
+        }
+        return g ? explain(CUDART_INVALID_VALUE, "an argument is a null pointer")
+                 : no_graph();
+    }
+    *ret = graph_add(g, type, op, needs, count);
+    return CUDART_SUCCESS;
+}
+
+static cudart_error kernel_op(struct op **ret, const struct cudart_kernel_node *p) {
+    struct host_site site;
+    host_site_take(&site);
+    const struct launch_shape shape = {.grid = {p->grid.x, p->grid.y, p->grid.z},
+                                       .block = {p->block.x, p->block.y, p->block.z},
+                                       .shared_bytes = p->shared};
+    return p->params
+               ? launch_make(ret, p->function, &shape, p->params, &site)
+               : explain(CUDART_NOT_SUPPORTED, "a kernel's node without kernelParams");
+}
+
+EXPORT cudart_error cudaGraphAddKernelNode(struct node **ret, struct graph *g,
+                                           struct node *const *needs, size_t count,
+                                           const struct cudart_kernel_node *p) {
+    struct op *op = NULL;
+    cudart_error code = kernel_op(&op, p);
+    RETURN(code ? code : add(ret, g, NODE_KERNEL, op, needs, count));
+}
+
+static cudart_error replace(struct node *n, cudart_error code, struct op *op) {
+    if (code || !n) {
+        return code ? code : explain(CUDART_INVALID_VALUE, "the graph has no such node");
+    }
+    n->op->free(n->op);
+    n->op = op;
+    return CUDART_SUCCESS;
+}
+
+static struct node *clone_in(struct graph *exec, const struct node *original) {
+    for (size_t k = 0; exec && k < exec->count; k++) {
+        if (exec->nodes[k]->original == original) {
+            return exec->nodes[k];
+        }
+    }
+    return NULL;
+}
+
+EXPORT cudart_error cudaGraphKernelNodeSetParams(struct node *n,
+                                                 const struct cudart_kernel_node *p) {
+    struct op *op = NULL;
+    RETURN(replace(n, kernel_op(&op, p), op));
+}
+EXPORT cudart_error cudaGraphExecKernelNodeSetParams(struct graph *exec, struct node *n,
+                                                     const struct cudart_kernel_node *p) {
+    struct op *op = NULL;
+    cudart_error code = kernel_op(&op, p);
+    RETURN(replace(clone_in(find(exec), n), code, op));
+}
+
+EXPORT cudart_error cudaGraphAddMemcpyNode(struct node **ret, struct graph *g,
+                                           struct node *const *needs, size_t count,
+                                           const struct cudart_copy_3d *p) {
+    struct op *op = NULL;
+    cudart_error code = copy_3d_make(&op, p);
+    RETURN(code ? code : add(ret, g, NODE_COPY, op, needs, count));
+}
+
+static cudart_error bytes_op(struct op **ret, void *to, const void *from, size_t bytes,
+                             int kind) {
+    struct rows t = {.address = to}, f = {.address = (uint8_t *)(uintptr_t)from};
+    return copy_make(ret, t, f, (struct copy_shape){bytes, 1, 1}, kind);
+}
+
+EXPORT cudart_error cudaGraphAddMemcpyNode1D(struct node **ret, struct graph *g,
+                                             struct node *const *needs, size_t count,
+                                             void *to, const void *from, size_t bytes,
+                                             int kind) {
+    struct op *op = NULL;
+    cudart_error code = bytes_op(&op, to, from, bytes, kind);
+    RETURN(code ? code : add(ret, g, NODE_COPY, op, needs, count));
+}
+EXPORT cudart_error cudaGraphExecMemcpyNodeSetParams1D(struct graph *exec, struct node *n,
+                                                       void *to, const void *from,
+                                                       size_t bytes, int kind) {
+    struct op *op = NULL;
+    cudart_error code = bytes_op(&op, to, from, bytes, kind);
+    RETURN(replace(clone_in(find(exec), n), code, op));
+}
+EXPORT cudart_error cudaGraphAddMemsetNode(struct node **ret, struct graph *g,
+                                           struct node *const *needs, size_t count,
+                                           const struct cudart_set_node *p) {
+    struct op *op = NULL;
+    struct rows to = {.address = p->to, .pitch = p->pitch};
+    cudart_error code =
+        fill_make(&op, to, (struct copy_shape){p->width * p->element_bytes, p->height, 1},
+                  p->value, p->element_bytes);
+    RETURN(code ? code : add(ret, g, NODE_SET, op, needs, count));
+}
+EXPORT cudart_error cudaGraphAddHostNode(struct node **ret, struct graph *g,
+                                         struct node *const *needs, size_t count,
+                                         const struct cudart_host_node *p) {
+    RETURN(add(ret, g, NODE_HOST, host_call_make(p->function, p->data), needs, count));
+}
+EXPORT cudart_error cudaGraphAddEmptyNode(struct node **ret, struct graph *g,
+                                          struct node *const *needs, size_t count) {
+    RETURN(add(ret, g, NODE_EMPTY, NULL, needs, count));
+}
+EXPORT cudart_error cudaGraphAddChildGraphNode(struct node **ret, struct graph *g,
+                                               struct node *const *needs, size_t count,
+                                               struct graph *child) {
+    cudart_error code = add(ret, g, NODE_CHILD, NULL, needs, count);
+    if (!code && find(child)) {
+        (*ret)->child = graph_copy(child);
+        code = graph_sort((*ret)->child) ? CUDART_SUCCESS : CUDART_INVALID_VALUE;
+    }
+    RETURN(code);
+}
+EXPORT cudart_error cudaGraphAddDependencies(struct graph *g, struct node *const *from,
+                                             struct node *const *to, const void *edges,
+                                             size_t count) {
+    (void)edges;
+    for (size_t k = 0; k < count; k++) {
+        node_need(to[k], from[k]);
+    }
+    RETURN(find(g) ? CUDART_SUCCESS : no_graph());
+}
+EXPORT cudart_error cudaGraphNodeGetType(const struct node *n, int *ret) {
+    *ret = (int)n->type;
+    RETURN(CUDART_SUCCESS);
+}
+
+static cudart_error nodes_list(const struct graph *g, struct node **ret, size_t *count,
+                               bool roots) {
+    if (!g) {
+        return no_graph();
+    }
+    size_t n = 0;
+    for (size_t k = 0; k < g->count; k++) {
+        if (roots && g->nodes[k]->need_count) {
+            continue;
+        }
+        if (ret && n < *count) {
+            ret[n] = g->nodes[k];
+        }
+        n++;
+    }
+    *count = n;
+    return CUDART_SUCCESS;
+}
+
+EXPORT cudart_error cudaGraphGetNodes(struct graph *g, struct node **ret, size_t *count) {
+    RETURN(nodes_list(find(g), ret, count, false));
+}
+EXPORT cudart_error cudaGraphGetRootNodes(struct graph *g, struct node **ret,
+                                          size_t *count) {
+    RETURN(nodes_list(find(g), ret, count, true));
+}

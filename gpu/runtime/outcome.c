@@ -1,0 +1,230 @@
+#include "gpu/runtime/outcome.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/ptx/state/findings.h"
+#include "gpu/runtime/api_errors.h"
+#include "gpu/runtime/leaks.h"
+#include "gpu/runtime/registration.h"
+#include "gpu/runtime/report.h"
+#include "gpu/runtime/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what was launched ---- */
+
+#define KINDS_MAX 1024
+#define FINDINGS_MAX 200
+
+static struct {
+    struct launched {
+        const struct kernel *kernel;
+        struct launch_shape shape;
+        struct host_site site;
+        uint64_t times;
+    } items[KINDS_MAX];
+    unsigned count;
+    struct host_site *sites; /* of the findings that were told */
+    size_t findings;
+    bool ended;
+} told;
+
+static json_t *triple(const uint32_t v[3]) {
+    json_t *a = json_array();
+    for (unsigned k = 0; k < 3; k++) {
+        json_array_append_new(a, json_integer(v[k]));
+    }
+    return a;
+}
+
+static void launched_tell(const struct launched *l, uint64_t id) {
+    json_t *event = report_event("launch", id, &l->site);
+    json_object_set_new(event, "kernel", json_clean_z(l->kernel->entry->name));
+    json_object_set_new(event, "grid", triple(l->shape.grid));
+    json_object_set_new(event, "block", triple(l->shape.block));
+    if (l->shape.cluster[0]) {
+        json_object_set_new(event, "cluster", triple(l->shape.cluster));
+    }
+    if (l->shape.shared_bytes) {
+        json_object_set_new(event, "shared_bytes", json_integer(l->shape.shared_bytes));
+    }
+    if (l->shape.cooperative) {
+        json_object_set_new(event, "cooperative", json_true());
+    }
+    json_object_set_new(event, "times", json_integer((json_int_t)l->times));
+    report_line(event);
+}
+
+/* The queue's turn. */
+void outcome_launch(const struct kernel *k, const struct launch_shape *shape,
+                    const struct host_site *site) {
+    struct launched *l = told.items, *end = l + told.count;
+    while (l < end && (l->kernel != k || memcmp(&l->shape, shape, sizeof *shape) != 0 ||
+                       l->site.frames[0] != site->frames[0])) {
+        l++;
+    }
+    if (l < end) {
+        l->times++;
+    } else if (told.count < KINDS_MAX) {
+        *l = (struct launched){k, *shape, *site, 1};
+        launched_tell(l, ++told.count);
+    }
+}
+
+/* ---- what launches did ---- */
+
+static void finding_tell(size_t number, const struct host_site *site) {
+    json_t *finding = findings_get(runtime.device.space.findings, number);
+    json_t *event = report_event("finding", number + 1, site);
+    if (!report_has_reader() && !told.ended) {
+        (void)fprintf(stderr, "%s:%lld: %s: %s [%s]\n",
+                      json_get_string(finding, "file", "?"),
+                      (long long)json_get_integer(finding, "line", 0),
+                      json_get_string(finding, "severity", ""),
+                      json_get_string(finding, "message", ""),
+                      json_get_string(finding, "code", ""));
+    }
+    json_object_set_new(event, "finding", finding);
+    report_line(event);
+}
+
+/* Those that are new; they came about in a launch from there. */
+static void findings_tell(const struct host_site *site) {
+    size_t count = findings_kept(runtime.device.space.findings);
+    for (; told.findings < count && told.findings < FINDINGS_MAX; told.findings++) {
+        if ((told.findings & (told.findings - 1)) == 0) {
+            told.sites = xreallocarray(told.sites, told.findings ? 2 * told.findings : 1,
+                                       sizeof *told.sites);
+        }
+        told.sites[told.findings] = *site;
+        finding_tell(told.findings, site);
+    }
+}
+
+static void printed_tell(struct module *m) {
+    const char *text = machine_printf(m->machine);
+    size_t len = strlen(text);
+    if (len > m->printed) {
+        (void)fflush(stdout);
+        (void)file_write_all(STDOUT_FILENO, text + m->printed, len - m->printed);
+        m->printed = len;
+    }
+}
+
+/* The machine says "FILE:LINE: FUNCTION: assertion `WORDS' failed"; CUDA says it so. */
+static void assertion_print(const json_t *finding) {
+    const char *message = json_get_string(finding, "message", "");
+    const char *mark = strstr(message, ": assertion `");
+    const json_t *block = json_object_get(finding, "block");
+    const json_t *thread = json_object_get(finding, "thread");
+    int at[6];
+    for (unsigned k = 0; k < 6; k++) {
+        at[k] = (int)json_integer_value(json_array_get(k < 3 ? block : thread, k % 3));
+    }
+    if (mark) {
+        const char *words = mark + strlen(": assertion `"), *end = strrchr(words, '\'');
+        (void)fprintf(
+            stderr,
+            "%.*s: block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `%.*s` failed.\n",
+            (int)(mark - message), message, at[0], at[1], at[2], at[3], at[4], at[5],
+            end ? (int)(end - words) : 0, words);
+    }
+}
+
+/* CUDA's code for what ended a kernel. */
+static cudart_error code_of_fault(void) {
+    static const struct {
+        const char *finding;
+        cudart_error code;
+    } codes[] = {{"assert", CUDART_ASSERT},
+                 {"misaligned", CUDART_MISALIGNED_ADDRESS},
+                 {"out_of_bounds", CUDART_ILLEGAL_ADDRESS}};
+    const struct findings *f = runtime.device.space.findings;
+    for (size_t k = findings_kept(f); k > 0; k--) {
+        autojson *finding = findings_get(f, k - 1);
+        for (size_t c = 0; c < ARRAY_LEN(codes); c++) {
+            if (strcmp(json_get_string(finding, "code", ""), codes[c].finding) == 0) {
+                if (codes[c].code == CUDART_ASSERT) {
+                    assertion_print(finding);
+                }
+                return codes[c].code;
+            }
+        }
+    }
+    return CUDART_LAUNCH_FAILURE;
+}
+
+void outcome_limit(const char *which, const char *message) {
+    json_t *event = report_event("limit", 0, NULL);
+    json_object_set_new(event, "which", json_string(which));
+    json_object_set_new(event, "message", json_string(message));
+    report_line(event);
+}
+
+static cudart_error code_of_end(enum machine_end end, const struct err *err,
+                                const struct host_site *site) {
+    switch (end) {
+    case MACHINE_FAULT:
+        return code_of_fault();
+    case MACHINE_DEADLOCK: /* on a device it would wait for ever */
+        return CUDART_TIMEOUT;
+    case MACHINE_BUDGET:
+        outcome_limit("work",
+                      "The kernels executed more instructions than the limit allows");
+        return CUDART_TIMEOUT;
+    case MACHINE_REFUSED:
+        report_finding("launch_error", site, "%s", err->msg);
+        return CUDART_LAUNCH_FAILURE;
+    default:
+        return CUDART_SUCCESS;
+    }
+}
+
+cudart_error outcome_of(struct module *m, enum machine_end end, const struct err *err,
+                        const struct host_site *site) {
+    printed_tell(m);
+    findings_tell(site);
+    return code_of_end(end, err, site);
+}
+
+/* ---- the end ---- */
+
+static void counters_tell(struct module *m, uint64_t number) {
+    json_t *event = report_event("counters", number, NULL);
+    json_object_set_new(event, "counters", machine_counters(m->machine));
+    report_line(event);
+}
+
+void outcome_end(const char *how, int signal) {
+    if (told.ended) {
+        return;
+    }
+    told.ended = true;
+    for (unsigned k = 0; k < told.count; k++) {
+        if (told.items[k].times > 1) {
+            launched_tell(&told.items[k], k + 1u);
+        }
+    }
+    json_t *end = report_event("end", 0, NULL);
+    json_object_set_new(end, "how", json_string(how));
+    if (signal) {
+        json_object_set_new(end, "signal", json_integer(signal));
+    }
+    if (runtime.first_launch_us) {
+        json_object_set_new(
+            end, "first_launch_us",
+            json_integer((json_int_t)(runtime.first_launch_us - runtime.born_us)));
+    }
+    if (!signal) {
+        for (size_t k = 0; k < told.findings; k++) {
+            finding_tell(k, &told.sites[k]);
+        }
+        registered_modules(counters_tell);
+        leaks_tell();
+    }
+    api_errors_tell();
+    report_line(end);
+}
