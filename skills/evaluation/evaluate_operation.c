@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/work.h"
 #include "skills/evaluation/baseline.h"
 #include "skills/evaluation/evaluation_result.h"
@@ -20,7 +21,9 @@
 #include <unistd.h>
 
 #define TICK_MS 1000u
-#define REPORT_MS 4000u /* a report at least so often, with or without news */
+#define QUESTION_KEPT 4000u       /* bytes of a question in the record */
+#define QUESTIONS_KEPT (1u << 20) /* of all */
+#define REPORT_MS 4000u           /* a report at least so often, with or without news */
 
 #define AGENTS_AT_ONCE 4u /* whole programs, each of hundreds of MiB */
 
@@ -316,6 +319,21 @@ static void start_asking(struct evaluating *v) {
 
 /* --- reading (another thread) --- */
 
+/* What each test asks, for whoever reads the answers later: no answer can be judged
+ * without it. */
+static json_t *questions_json(const struct suite *suite) {
+    json_t *questions = json_object();
+    size_t left = QUESTIONS_KEPT;
+    for (size_t i = 0; i < suite->count; i++) {
+        const char *text = suite->tests[i].input;
+        size_t len =
+            text_cut(text, strlen(text), left < QUESTION_KEPT ? left : QUESTION_KEPT);
+        json_object_set_new(questions, suite->tests[i].id, json_clean(text, len));
+        left -= len;
+    }
+    return questions;
+}
+
 static json_t *meta_json(const struct evaluating *v) {
     json_t *models = json_array(), *arms = json_array();
     for (size_t i = 0; i < v->request.student_count; i++) {
@@ -324,15 +342,16 @@ static json_t *meta_json(const struct evaluating *v) {
     for (size_t i = 0; i < v->subject.arm_count; i++) {
         json_array_append_new(arms, json_string(arm_name(v->subject.arms[i].kind)));
     }
-    return json_pack("{s:{s:s,s:o,s:s},s:s,s:s,s:o,s:o,s:i,s:s,s:I,s:s,s:s*}", "skill",
-                     "name", v->subject.name, "path",
+    return json_pack("{s:{s:s,s:o,s:s},s:s,s:s,s:o,s:o,s:i,s:s,s:I,s:s,s:s*,s:o}",
+                     "skill", "name", v->subject.name, "path",
                      json_clean_z(v->request.subject.folder), "digest", v->subject.digest,
                      "tests_digest", v->subject.suite.digest, "kind",
                      v->request.subject.again ? "aa" : "evaluate", "models", models,
                      "arms", arms, "runs", (int)v->request.runs, "mode",
                      v->request.subject.installed ? "installed" : "inject", "seed",
                      (json_int_t)(v->request.seed & INT64_MAX), "split", v->subject.split,
-                     "baseline_from", v->request.baseline_from);
+                     "baseline_from", v->request.baseline_from, "questions",
+                     questions_json(&v->subject.suite));
 }
 
 static void open_record(struct evaluating *v) {

@@ -1,44 +1,24 @@
 #include "skills/runs/run_html.h"
 
 #include "base/buf.h"
-#include "base/strings.h"
+#include "base/mem.h"
+#include "skills/runs/html.h"
+#include "skills/runs/run_answers.h"
 #include "skills/runs/run_plot.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#define SHORT 200     /* bytes of a name */
-#define LONG 1000     /* of a sentence */
-#define EVIDENCE 300  /* of one assertion's text */
-#define OUTPUT 4000   /* of an answer */
-#define ASSERTIONS 20 /* of a cell */
+#define SHORT 200 /* bytes of a name */
+#define LONG 1000 /* of a sentence */
 
 #include "skills/report_texts.h"
-
-extern const char style_report[]; /* report.css */
 
 /* --- small parts --- */
 
 static void add_member(struct buf *out, const json_t *object, const char *key) {
     html_text(out, json_get_string(object, key, ""), SHORT);
-}
-
-static const char *tone_of(const char *verdict) {
-    return strcmp(verdict, "helps") == 0   ? "good"
-           : strcmp(verdict, "hurts") == 0 ? "bad"
-                                           : "even";
-}
-
-static void add_badge(struct buf *out, const char *verdict) {
-    static const char *const verdicts[] = {"helps", "hurts", "no_evidence",
-                                           "not_measurable", NULL};
-    autofree char *word =
-        xstrdup(strings_have(verdicts, verdict) ? verdict : "not judged");
-    for (char *c = word; (c = strchr(c, '_'));) {
-        *c = ' ';
-    }
-    buf_addf(out, "<span class=\"badge %s\">%s</span>", tone_of(verdict), word);
 }
 
 /* A cell of a table; digits: after the point. */
@@ -90,7 +70,7 @@ static void add_arms(struct buf *out, const json_t *student, const char *tone) {
     json_each(arms, i, arm) {
         add_arm(out, arm, tone);
     }
-    buf_adds(out, "</table>\n");
+    buf_adds(out, "</table></div>\n");
 }
 
 /* --- the tests --- */
@@ -166,6 +146,26 @@ static void add_lift(struct buf *out, const json_t *student, const char *tone) {
     buf_adds(out, "</p>\n");
 }
 
+/* What an answer with the skill costs in tokens beside one without. */
+static void add_saving(struct buf *out, const json_t *student) {
+    const json_t *ratio = json_object_get(student, "token_ratio");
+    double estimate = json_get_number(ratio, "estimate", NAN),
+           low = json_get_number(ratio, "low", NAN),
+           high = json_get_number(ratio, "high", NAN);
+    if (!isnan(estimate)) {
+        bool less = estimate < 1;
+        double size = less ? 100 * (1 - estimate) : estimate;
+        buf_addf(out,
+                 less ? "<p>An answer with the skill takes %.0f %% fewer tokens"
+                      : "<p>An answer with the skill takes %.2f times the tokens",
+                 size);
+        buf_addf(out,
+                 " (95 %% interval %.2f to %.2f times those without; the skill's own "
+                 "text is among them).</p>\n",
+                 low, high);
+    }
+}
+
 /* said: what the page says already. */
 static void add_student(struct buf *out, const json_t *student, const char *said) {
     const char *verdict = json_get_string(student, "verdict", "");
@@ -173,12 +173,13 @@ static void add_student(struct buf *out, const json_t *student, const char *said
     buf_adds(out, "<section><h2>");
     add_member(out, student, "model");
     buf_adds(out, " ");
-    add_badge(out, verdict);
+    html_badge(out, verdict);
     buf_adds(out, "</h2>\n<p>");
     html_text(out, strcmp(sentence, said) == 0 ? "" : sentence, LONG);
     buf_adds(out, "</p>\n");
-    add_lift(out, student, tone_of(verdict));
-    add_arms(out, student, tone_of(verdict));
+    add_lift(out, student, html_tone(verdict));
+    add_saving(out, student);
+    add_arms(out, student, html_tone(verdict));
     add_tests(out, student);
     buf_adds(out, "</section>\n");
 }
@@ -190,7 +191,7 @@ static void add_bare_row(struct buf *out, const json_t *row) {
     buf_adds(out, "<section><h2>");
     add_member(out, row, "model");
     buf_adds(out, " ");
-    add_badge(out, "");
+    html_badge(out, "");
     buf_adds(out, bare_head);
     for (size_t i = 0; i < ARRAY_LEN(arms); i++) {
         buf_addf(out, "<tr><td>%s", arms[i][0]);
@@ -211,102 +212,6 @@ static void add_students(struct buf *out, const json_t *batch) {
         json_each(json_object_get(batch, "rows"), i, item) {
             add_bare_row(out, item);
         }
-    }
-}
-
-/* --- the cells --- */
-
-static void add_assertion(struct buf *out, const json_t *assertion) {
-    bool passed = json_get_bool(assertion, "passed", 0) == 1;
-    const json_t *expected = json_object_get(assertion, "expected");
-    buf_addf(out, "<li class=\"%s\">%s ", passed ? "passed" : "failed",
-             passed ? "✓" : "✗");
-    add_member(out, assertion, "check");
-    if (expected) {
-        autofree char *text = json_dumps(expected, JSON_ENCODE_ANY | JSON_COMPACT);
-        buf_adds(out, " <code>");
-        html_text(out, text ? text : "", EVIDENCE);
-        buf_adds(out, "</code>");
-    }
-    buf_adds(out, " <span class=\"muted\">");
-    html_text(out, json_get_string(assertion, "message", ""), EVIDENCE);
-    buf_adds(out, "</span></li>\n");
-}
-
-static void add_evidence(struct buf *out, const json_t *cell) {
-    const json_t *assertions = json_object_get(cell, "assertions");
-    const char *output = json_get_string(cell, "output", "");
-    size_t count = json_array_size(assertions);
-    html_text(out, json_get_string(cell, "why", ""), EVIDENCE);
-    buf_adds(out, count ? "<ul>" : "");
-    for (size_t i = 0; i < count && i < ASSERTIONS; i++) {
-        add_assertion(out, json_array_get(assertions, i));
-    }
-    buf_adds(out, count ? "</ul>" : "");
-    if (*output) {
-        buf_adds(out, "<details><summary>answer</summary><pre>");
-        html_text(out, output, OUTPUT);
-        buf_adds(out, "</pre></details>");
-    }
-}
-
-static void add_cell(struct buf *out, const json_t *cell) {
-    static const char *const keys[] = {"test", "model", "arm"};
-    buf_adds(out, "<tr>");
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        buf_adds(out, i == 2 ? "<td class=\"word\">" : "<td>");
-        add_member(out, cell, keys[i]);
-        buf_adds(out, "</td>");
-    }
-    add_count(out, cell, "run");
-    buf_adds(out, "<td class=\"");
-    add_member(out, cell, "outcome");
-    buf_adds(out, "\">");
-    add_member(out, cell, "outcome");
-    buf_adds(out, json_get_bool(cell, "cached", 0) == 1 ? " (cached)</td>" : "</td>");
-    add_count(out, json_object_get(cell, "tokens"), "total");
-    buf_adds(out, "<td>");
-    add_evidence(out, cell);
-    buf_adds(out, "</td></tr>\n");
-}
-
-/* By model, test, run and arm: they were asked in no such order. */
-static int compare_cells(const void *a, const void *b) {
-    static const char *const keys[] = {"model", "test"};
-    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        int order =
-            strcmp(json_get_string(x, keys[i], ""), json_get_string(y, keys[i], ""));
-        if (order) {
-            return order;
-        }
-    }
-    json_int_t run_x = json_get_integer(x, "run", 0),
-               run_y = json_get_integer(y, "run", 0);
-    return run_x != run_y
-               ? (run_x > run_y) - (run_x < run_y)
-               : strcmp(json_get_string(x, "arm", ""), json_get_string(y, "arm", ""));
-}
-
-static void add_cells(struct buf *out, const json_t *batch) {
-    const json_t *cells = json_object_get(batch, "cells");
-    size_t count = json_array_size(cells);
-    if (!count) {
-        return;
-    }
-    autofree json_t **sorted = xreallocarray(NULL, count, sizeof *sorted);
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = json_array_get(cells, i);
-    }
-    qsort(sorted, count, sizeof *sorted, compare_cells);
-    buf_adds(out, cells_head);
-    for (size_t i = 0; i < count && i < RUN_HTML_CELLS; i++) {
-        add_cell(out, sorted[i]);
-    }
-    buf_adds(out, "</table>\n");
-    if (count > RUN_HTML_CELLS) {
-        buf_addf(out, "<p class=\"muted\">… and %zu more in cells.jsonl</p>\n",
-                 count - RUN_HTML_CELLS);
     }
 }
 
@@ -361,13 +266,12 @@ static const char *skill_name(const json_t *batch) {
 static void add_head(struct buf *out, const json_t *batch) {
     const json_t *evaluation = json_object_get(batch, "evaluation");
     const char *name = skill_name(batch);
-    buf_adds(out, page_head);
-    html_text(out, name, SHORT);
-    buf_addf(out, " – evaluation</title><style>%s</style></head><body>\n<h1>",
-             style_report);
+    autofree char *title = xasprintf("%s – evaluation", name);
+    html_page_begin(out, title);
+    buf_adds(out, "<h1>");
     html_text(out, name, SHORT);
     buf_adds(out, " ");
-    add_badge(out, json_get_string(evaluation, "verdict", ""));
+    html_badge(out, json_get_string(evaluation, "verdict", ""));
     buf_adds(out, "</h1>\n<p class=\"lead\">");
     html_text(out,
               json_get_string(evaluation, "sentence",
@@ -379,7 +283,7 @@ static void add_head(struct buf *out, const json_t *batch) {
 int run_html_write(struct buf *out, const json_t *batch) {
     add_head(out, batch);
     add_students(out, batch);
-    add_cells(out, batch);
+    run_answers_write(out, batch);
     add_provenance(out, batch);
     return buf_adds(out, "</body></html>\n");
 }

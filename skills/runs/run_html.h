@@ -6,7 +6,6 @@
 
 struct buf;
 
-#define RUN_HTML_CELLS 2000 /* shown one by one */
 #define RUN_HTML_TESTS 300
 
 /* batch as run_read gives it, with "rows" (run_rows). Appended; -EMSGSIZE at out's limit.

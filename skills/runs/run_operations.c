@@ -8,6 +8,7 @@
 #include "skills/run_show.operation.h"
 #include "skills/runs/run_html.h"
 #include "skills/runs/run_list.h"
+#include "skills/runs/run_list_html.h"
 #include "skills/runs/run_read.h"
 #include "skills/runs/run_record.h"
 #include "skills/runs/run_report.h"
@@ -192,7 +193,7 @@ static json_t *write_out(struct asking *a, const json_t *batch) {
     return write_text(a, &text, answer_head(a, batch));
 }
 
-/* --- all runs, in one table --- */
+/* --- all runs, in one table or on one page --- */
 
 /* Those that cannot be read are left out and counted. */
 static int add_all(struct asking *a, struct buf *text, json_int_t *runs,
@@ -214,14 +215,32 @@ static int add_all(struct asking *a, struct buf *text, json_int_t *runs,
     return rc;
 }
 
+static json_t *write_all(struct asking *a, const struct buf *text, json_int_t runs,
+                         json_int_t unread) {
+    return write_text(a, text,
+                      json_pack("{s:s,s:s,s:I,s:I}", "run", "all", "format", a->format,
+                                "runs", runs, "omitted", unread));
+}
+
+static json_t *show_page(struct asking *a) {
+    autobuf text = BUF_INIT(FILE_MAX);
+    autojson *list = run_list(&a->runs, NULL, NULL, RUN_SCAN_MAX);
+    if (run_list_html_write(&text, list) < 0) {
+        err_set(&a->err, -EFBIG, "the runs do not fit into %u MiB", FILE_MAX >> 20);
+        return NULL;
+    }
+    return write_all(a, &text, (json_int_t)json_array_size(json_object_get(list, "runs")),
+                     json_get_integer(list, "omitted", 0));
+}
+
 static json_t *show_all(struct asking *a) {
     autobuf text = BUF_INIT(FILE_MAX);
     json_int_t runs = 0, unread = 0;
-    return add_all(a, &text, &runs, &unread) < 0
-               ? NULL
-               : write_text(a, &text,
-                            json_pack("{s:s,s:s,s:I,s:I}", "run", "all", "format", "csv",
-                                      "runs", runs, "omitted", unread));
+    if (strcmp(a->format, "html") == 0) {
+        return show_page(a);
+    }
+    return add_all(a, &text, &runs, &unread) < 0 ? NULL
+                                                 : write_all(a, &text, runs, unread);
 }
 
 static json_t *answer_text(struct asking *a, const json_t *batch) {
@@ -332,10 +351,11 @@ static void show_start(struct call *call, const json_t *params) {
                         ".csv or .html");
         return;
     }
-    if (wants_all(params) && (!out || strcmp(format, "csv") != 0)) {
-        call_fail_param(call, "/out",
-                        "all runs go into a table alone: name a file that "
-                        "ends in .csv");
+    if (wants_all(params) && (!out || strcmp(format, "json") == 0)) {
+        call_fail_param(
+            call, "/out",
+            "all runs go into a file alone: name one that ends in .csv (every "
+            "answer) or .html (their course)");
         return;
     }
     struct asking *a = asking_new(call, params);

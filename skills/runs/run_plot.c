@@ -1,33 +1,10 @@
 #include "skills/runs/run_plot.h"
 
 #include "base/buf.h"
-#include "base/text.h"
+#include "skills/runs/html.h"
 
 #include <math.h>
 #include <string.h>
-
-/* --- text --- */
-
-void html_text(struct buf *out, const char *s, size_t max) {
-    size_t len = strlen(s), kept = text_cut(s, len, max);
-    autobuf clean = BUF_INIT(4 * max + 16);
-    text_clean(&clean, s, kept);
-    for (size_t i = 0; i < clean.len; i++) {
-        char c = clean.data[i];
-        const char *entity = c == '&'    ? "&amp;"
-                             : c == '<'  ? "&lt;"
-                             : c == '>'  ? "&gt;"
-                             : c == '"'  ? "&quot;"
-                             : c == '\'' ? "&#39;"
-                                         : NULL;
-        if (entity) {
-            buf_adds(out, entity);
-        } else {
-            buf_addc(out, c);
-        }
-    }
-    buf_adds(out, kept < len ? "…" : "");
-}
 
 /* --- the lift --- */
 

@@ -5,10 +5,6 @@
 
 struct buf;
 
-/* Append s cleaned and escaped for HTML text and quoted attributes; at most max bytes of
- * it, then "…". */
-void html_text(struct buf *out, const char *s, size_t max);
-
 /* The lift (-1 … 1) with its interval on an axis of points; low and high may be NaN. tone
  * is a class. A band around zero shows what is too small to be found (NaN: none). */
 void plot_lift(struct buf *out, double estimate, double low, double high, double smallest,

@@ -62,10 +62,10 @@ char *run_default_dir(const struct call_origin *origin);
 
 /* Begin a batch. dir NULL = run_default_dir(NULL); it is made (0700) where missing.
  * meta (borrowed): {"skill": {"name", "path"?, "uri"?, "digest"}, "tests_digest",
- * "task"?, "kind"?: "evaluate|generate|refine|aa", "models": ["…"], "arms": ["…"],
- * "runs": 3, "mode"?: "inject|installed", "job"?, "baseline_from"?, …other members kept};
- * "batch", "started" and "version" are added. NULL with err when the folder cannot be
- * written. */
+ * "task"?, "questions"?: {test: text}, "kind"?: "evaluate|generate|refine|aa", "models":
+ * ["…"], "arms": ["…"], "runs": 3, "mode"?: "inject|installed", "job"?, "baseline_from"?,
+ * …other members kept}; "batch", "started" and "version" are added. NULL with err when
+ * the folder cannot be written. */
 struct run_writer *run_writer_open(const char *dir, const json_t *meta, struct err *err);
 const char *run_writer_batch(const struct run_writer *w); /* its name */
 

@@ -5,6 +5,7 @@
 #include "protocol/call.h"
 #include "skills/runs/run_html.h"
 #include "skills/runs/run_list.h"
+#include "skills/runs/run_list_html.h"
 #include "skills/runs/run_operations.h"
 #include "skills/runs/run_read.h"
 #include "skills/runs/run_record.h"
@@ -100,8 +101,9 @@ static json_t *student_json(void) {
 
 /* A batch of two cells with hostile texts everywhere; its name. */
 static char *put_batch(const char *runs) {
-    autojson *meta = json_pack("{s:{s:s,s:s},s:s}", "skill", "name", "pdf" HOSTILE,
-                               "digest", "sha256:" HOSTILE, "task", HOSTILE);
+    autojson *meta = json_pack("{s:{s:s,s:s},s:s,s:{s:s}}", "skill", "name",
+                               "pdf" HOSTILE, "digest", "sha256:" HOSTILE, "task",
+                               HOSTILE, "questions", "a" HOSTILE, "What is it?" HOSTILE);
     struct err err = {0};
     struct run_writer *w = run_writer_open(runs, meta, &err);
     cr_assert(w != NULL, "%s", err.msg);
@@ -234,20 +236,17 @@ Test(run_operations, the_report_stands_alone_and_escapes_all) {
     }
     cr_assert(strstr(html.data, "&lt;script&gt;alert(&#39;1&#39;)") != NULL);
     cr_assert(strstr(html.data, "Lift: +45 points, p = 0.004") != NULL);
-    const char *first = strstr(html.data, "<td class=\"word\">baseline");
-    cr_assert(first != NULL && strstr(first, "<td class=\"word\">skill") != NULL);
+    const char *question = strstr(html.data, "What is it?");
+    const char *first = question ? strstr(question, "<h4>without the skill") : NULL;
+    cr_assert(first != NULL && strstr(first, "<h4>with the skill") != NULL);
     cr_assert(strstr(html.data, "no pair") != NULL); /* a test without a baseline */
     autobuf small = BUF_INIT(3000);
     cr_assert(run_html_write(&small, batch) == -EMSGSIZE);
 }
 
 /* Tags that are opened are closed, in order. */
-Test(run_operations, the_report_is_well_formed) {
+static void expect_well_formed(struct buf html) {
     static const char *const alone[] = {"meta", "line", "rect", "circle", "!DOCTYPE"};
-    autofree char *name = put_batch(NULL);
-    autojson *batch = read_one(name);
-    autobuf html = BUF_INIT(1u << 22);
-    cr_assert(run_html_write(&html, batch) == 0);
     char stack[64][16];
     size_t depth = 0;
     for (char *at = html.data; (at = strchr(at, '<')); at++) {
@@ -267,4 +266,17 @@ Test(run_operations, the_report_is_well_formed) {
         }
     }
     cr_assert(zero(sz, depth));
+}
+
+Test(run_operations, the_reports_are_well_formed) {
+    autofree char *name = put_batch(NULL);
+    autojson *batch = read_one(name);
+    autojson *list = answer("run/list", json_object());
+    autobuf html = BUF_INIT(1u << 22), all = BUF_INIT(1u << 22);
+    cr_assert(run_html_write(&html, batch) == 0);
+    expect_well_formed(html);
+    cr_assert(run_list_html_write(&all, list) == 0);
+    expect_well_formed(all);
+    cr_assert(strstr(all.data, "<script") == NULL);
+    cr_assert(strstr(all.data, "helps</span>") != NULL);
 }

@@ -1,0 +1,57 @@
+#include "skills/runs/html.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/strings.h"
+#include "base/text.h"
+#include "skills/report_texts.h"
+
+#include <string.h>
+
+#define TITLE 300 /* bytes */
+
+extern const char style_report[]; /* report.css */
+
+void html_text(struct buf *out, const char *s, size_t max) {
+    size_t len = strlen(s), kept = text_cut(s, len, max);
+    autobuf clean = BUF_INIT(4 * max + 16);
+    text_clean(&clean, s, kept);
+    for (size_t i = 0; i < clean.len; i++) {
+        char c = clean.data[i];
+        const char *entity = c == '&'    ? "&amp;"
+                             : c == '<'  ? "&lt;"
+                             : c == '>'  ? "&gt;"
+                             : c == '"'  ? "&quot;"
+                             : c == '\'' ? "&#39;"
+                                         : NULL;
+        if (entity) {
+            buf_adds(out, entity);
+        } else {
+            buf_addc(out, c);
+        }
+    }
+    buf_adds(out, kept < len ? "…" : "");
+}
+
+const char *html_tone(const char *verdict) {
+    return strcmp(verdict, "helps") == 0   ? "good"
+           : strcmp(verdict, "hurts") == 0 ? "bad"
+                                           : "even";
+}
+
+void html_badge(struct buf *out, const char *verdict) {
+    static const char *const verdicts[] = {"helps", "hurts", "no_evidence",
+                                           "not_measurable", NULL};
+    autofree char *word =
+        xstrdup(strings_have(verdicts, verdict) ? verdict : "not judged");
+    for (char *c = word; (c = strchr(c, '_'));) {
+        *c = ' ';
+    }
+    buf_addf(out, "<span class=\"badge %s\">%s</span>", html_tone(verdict), word);
+}
+
+void html_page_begin(struct buf *out, const char *title) {
+    buf_adds(out, page_head);
+    html_text(out, title, TITLE);
+    buf_addf(out, "</title><style>%s</style></head><body>\n", style_report);
+}

@@ -1,0 +1,15 @@
+#pragma once
+/* html: what the pages of this room are made of. */
+#include <stddef.h>
+
+struct buf;
+
+/* Append s cleaned and escaped for HTML text and quoted attributes; at most max bytes of
+ * it, then "…". */
+void html_text(struct buf *out, const char *s, size_t max);
+
+/* All of a page before its <h1>: one that stands alone and may load and run nothing. */
+void html_page_begin(struct buf *out, const char *title);
+/* "helps", "hurts" … on its colour; "not judged" for what is no verdict. */
+void html_badge(struct buf *out, const char *verdict);
+const char *html_tone(const char *verdict); /* a class: good, bad or even */

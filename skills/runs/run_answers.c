@@ -1,0 +1,166 @@
+#include "skills/runs/run_answers.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "skills/runs/html.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHORT 200     /* bytes of a name */
+#define QUESTION 4000 /* of a question */
+#define EVIDENCE 300  /* of one assertion's text */
+#define OUTPUT 4000   /* of an answer */
+#define ASSERTIONS 20 /* of an answer */
+
+/* --- one answer --- */
+
+static void add_member(struct buf *out, const json_t *object, const char *key) {
+    html_text(out, json_get_string(object, key, ""), SHORT);
+}
+
+static void add_assertion(struct buf *out, const json_t *assertion) {
+    bool passed = json_get_bool(assertion, "passed", 0) == 1;
+    const json_t *expected = json_object_get(assertion, "expected");
+    buf_addf(out, "<li class=\"%s\">%s ", passed ? "passed" : "failed",
+             passed ? "✓" : "✗");
+    add_member(out, assertion, "check");
+    if (expected) {
+        autofree char *text = json_dumps(expected, JSON_ENCODE_ANY | JSON_COMPACT);
+        buf_adds(out, " <code>");
+        html_text(out, text ? text : "", EVIDENCE);
+        buf_adds(out, "</code>");
+    }
+    buf_adds(out, " <span class=\"muted\">");
+    html_text(out, json_get_string(assertion, "message", ""), EVIDENCE);
+    buf_adds(out, "</span></li>\n");
+}
+
+static void add_evidence(struct buf *out, const json_t *cell) {
+    const json_t *assertions = json_object_get(cell, "assertions");
+    size_t count = json_array_size(assertions);
+    html_text(out, json_get_string(cell, "why", ""), EVIDENCE);
+    buf_adds(out, count ? "<ul>" : "");
+    for (size_t i = 0; i < count && i < ASSERTIONS; i++) {
+        add_assertion(out, json_array_get(assertions, i));
+    }
+    buf_adds(out, count ? "</ul>\n" : "");
+}
+
+static void add_answer(struct buf *out, const json_t *cell) {
+    const char *output = json_get_string(cell, "output", "");
+    const char *outcome = json_get_string(cell, "outcome", "");
+    buf_adds(out, "<p><span class=\"");
+    html_text(out, outcome, SHORT);
+    buf_adds(out, "\">");
+    html_text(out, outcome, SHORT);
+    buf_addf(out, "</span> <span class=\"muted\">run %lld, %lld tokens%s</span></p>\n",
+             (long long)json_get_integer(cell, "run", 0),
+             (long long)json_get_integer(json_object_get(cell, "tokens"), "total", 0),
+             json_get_bool(cell, "cached", 0) == 1 ? ", cached" : "");
+    add_evidence(out, cell);
+    if (*output) {
+        buf_adds(out, "<pre>");
+        html_text(out, output, OUTPUT);
+        buf_adds(out, "</pre>\n");
+    }
+}
+
+/* --- one test --- */
+
+/* Arms stand in this order, then by name. */
+static int arm_place(const json_t *cell) {
+    const char *arm = json_get_string(cell, "arm", "");
+    return strcmp(arm, "baseline") == 0 ? 0 : strcmp(arm, "skill") == 0 ? 1 : 2;
+}
+
+static const char *arm_words(const char *arm) {
+    return strcmp(arm, "baseline") == 0 ? "without the skill"
+           : strcmp(arm, "skill") == 0  ? "with the skill"
+                                        : arm;
+}
+
+static bool is_same(const json_t *a, const json_t *b, const char *key) {
+    return strcmp(json_get_string(a, key, ""), json_get_string(b, key, "")) == 0;
+}
+
+/* The cells of one model and test, arm by arm. */
+static void add_arms(struct buf *out, json_t *const *cells, size_t count) {
+    buf_adds(out, "<div class=\"arms\">\n");
+    for (size_t i = 0; i < count; i++) {
+        if (!i || !is_same(cells[i - 1], cells[i], "arm")) {
+            buf_adds(out, i ? "</div>\n<div><h4>" : "<div><h4>");
+            html_text(out, arm_words(json_get_string(cells[i], "arm", "")), SHORT);
+            buf_adds(out, "</h4>\n");
+        }
+        add_answer(out, cells[i]);
+    }
+    buf_adds(out, "</div></div>\n");
+}
+
+static void add_test(struct buf *out, const json_t *questions, json_t *const *cells,
+                     size_t count) {
+    const char *test = json_get_string(cells[0], "test", "");
+    const char *question = json_get_string(questions, test, "");
+    buf_adds(out, "<section class=\"test\"><h3>");
+    html_text(out, test, SHORT);
+    buf_adds(out, " <span class=\"muted\">");
+    add_member(out, cells[0], "model");
+    buf_adds(out, "</span></h3>\n");
+    if (*question) {
+        buf_adds(out, "<p class=\"question\">");
+        html_text(out, question, QUESTION);
+        buf_adds(out, "</p>\n");
+    }
+    add_arms(out, cells, count);
+    buf_adds(out, "</section>\n");
+}
+
+/* --- all --- */
+
+/* By model, test, arm and run: they were asked in no such order. */
+static int compare_cells(const void *a, const void *b) {
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    static const char *const keys[] = {"model", "test", NULL, "arm"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        int order = keys[i] ? strcmp(json_get_string(x, keys[i], ""),
+                                     json_get_string(y, keys[i], ""))
+                            : arm_place(x) - arm_place(y);
+        if (order) {
+            return order;
+        }
+    }
+    json_int_t run_x = json_get_integer(x, "run", 0),
+               run_y = json_get_integer(y, "run", 0);
+    return (run_x > run_y) - (run_x < run_y);
+}
+
+void run_answers_write(struct buf *out, const json_t *batch) {
+    const json_t *cells = json_object_get(batch, "cells");
+    const json_t *questions =
+        json_object_get(json_object_get(batch, "meta"), "questions");
+    size_t count = json_array_size(cells);
+    size_t shown = count < RUN_ANSWERS_MAX ? count : RUN_ANSWERS_MAX;
+    if (!count) {
+        return;
+    }
+    autofree json_t **sorted = xreallocarray(NULL, count, sizeof *sorted);
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = json_array_get(cells, i);
+    }
+    qsort(sorted, count, sizeof *sorted, compare_cells);
+    buf_adds(out, "<h2>Answers</h2>\n");
+    for (size_t i = 0, end; i < shown; i = end) {
+        end = i + 1;
+        while (end < shown && is_same(sorted[i], sorted[end], "model") &&
+               is_same(sorted[i], sorted[end], "test")) {
+            end++;
+        }
+        add_test(out, questions, sorted + i, end - i);
+    }
+    if (count > shown) {
+        buf_addf(out, "<p class=\"muted\">… and %zu more in cells.jsonl</p>\n",
+                 count - shown);
+    }
+}

@@ -1,0 +1,9 @@
+#pragma once
+/* run_list_html: all evaluations on one page: skills and models in a matrix, and the
+ * course of each pair over time. */
+#include "base/json.h"
+
+struct buf;
+
+/* list as run_list gives it. Appended; -EMSGSIZE at out's limit. */
+int run_list_html_write(struct buf *out, const json_t *list);
