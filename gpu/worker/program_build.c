@@ -164,6 +164,16 @@ static void add(struct strings *argv, const char *word) {
     strings_add(argv, xstrdup(word));
 }
 
+/* NVIDIA's wheels have libcudadevrt, which -rdc wants, where nvcc does not look. */
+static void add_library_folder(struct strings *argv, const char *nvcc) {
+    autofree char *bin = parent_of(nvcc), *root = parent_of(bin);
+    autofree char *folder = path_join(root, "lib"),
+                  *probe = path_join(folder, "libcudadevrt.a");
+    if (access(probe, R_OK) == 0) {
+        strings_add(argv, xasprintf("-L%s", folder));
+    }
+}
+
 /* PTX for the H100 as text, with lines; host code with lines; our library for NVIDIA's.
  */
 static void command_make(struct strings *argv, const struct program_job *job) {
@@ -171,7 +181,7 @@ static void command_make(struct strings *argv, const struct program_job *job) {
                                         "-code=compute_90a",
                                         "-lineinfo",
                                         "-cudart",
-                                        "none",
+                                        "shared",
                                         "--no-compress",
                                         "-g",
                                         "-Xcompiler",
@@ -189,7 +199,10 @@ static void command_make(struct strings *argv, const struct program_job *job) {
     json_each(job->units, i, unit) {
         add(argv, json_string_value(unit));
     }
-    static const char *const last[] = {"-L../lib", "-lcudart", "-o", "../out/program"};
+    autofree char *runtime = parent_of(job->runtime);
+    strings_add(argv, xasprintf("-Xlinker=-rpath-link=%s", runtime));
+    add_library_folder(argv, job->nvcc);
+    static const char *const last[] = {"-L../lib", "-o", "../out/program"};
     for (size_t i = 0; i < ARRAY_LEN(last); i++) {
         add(argv, last[i]);
     }

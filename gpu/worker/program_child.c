@@ -30,7 +30,7 @@ enum { MAX_WRITTEN = 200 };
 
 static char *runtime_find(void) {
     static const char *const places[] = {RUN_LIBRARY, "runtime/" RUN_LIBRARY,
-                                         "../libexec/upskilld/" RUN_LIBRARY};
+                                         "../lib/upskilld/" RUN_LIBRARY};
     return beside_program(places, ARRAY_LEN(places), R_OK);
 }
 

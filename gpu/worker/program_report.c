@@ -141,9 +141,8 @@ static void add_row(struct making *m, json_t *rows, json_t *event) {
         m->ret->omitted_rows++;
         return;
     }
-    json_t *row = plain(m, event);
-    names_mend(m, row, 0);
-    json_array_append_new(rows, row);
+    names_mend(m, event, 0);
+    json_array_append_new(rows, plain(m, event));
 }
 
 /* A finding without a place of its own stands where the host called. */
