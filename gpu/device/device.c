@@ -24,7 +24,7 @@ static uint8_t *bytes_map(void *at, uint64_t bytes, int flags) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-static bool is_mapped(const struct device *d, const struct allocation *a) {
+bool device_is_mapped(const struct device *d, const struct allocation *a) {
     return a->flags & DEVICE_MAPPED ||
            (a->kind == MEMORY_VARIABLE && d->settings.is_managed &&
             d->settings.is_managed(a->name));
@@ -32,7 +32,7 @@ static bool is_mapped(const struct device *d, const struct allocation *a) {
 
 static uint8_t *bytes_lend(struct memory *m, const struct allocation *a) {
     const struct device *d = container_of(m, struct device, memory);
-    if (is_mapped(d, a)) {
+    if (device_is_mapped(d, a)) {
         return bytes_map((void *)(uintptr_t)a->address, a->bytes, MAP_FIXED_NOREPLACE);
     }
     if (a->bytes >= SMALL) {
@@ -51,7 +51,7 @@ static void bytes_take_back(struct memory *m, const struct allocation *a) {
     if (a->flags & DEVICE_REGISTERED) {
         return;
     }
-    if (is_mapped(d, a) || a->bytes >= SMALL) {
+    if (device_is_mapped(d, a) || a->bytes >= SMALL) {
         (void)munmap(a->host, whole_pages(a->bytes));
     } else {
         free(a->host);
@@ -69,7 +69,7 @@ static bool awaits_host(const struct machine_space *space) {
     bool shares = false;
     for (uint32_t k = 0; k < d->memory.count && !shares; k++) {
         const struct allocation *a = d->memory.table[k];
-        shares = !a->freed && is_mapped(d, a);
+        shares = !a->freed && device_is_mapped(d, a);
     }
     return shares && queue_host_runs(&d->queue);
 }

@@ -52,6 +52,8 @@ struct allocation *device_memory_register(struct device *d, void *host, uint64_t
 int device_memory_free(struct device *d, uint64_t address);
 /* The allocation that holds [address, address + bytes) and is not freed; NULL. */
 struct allocation *device_memory_at(struct device *d, uint64_t address, uint64_t bytes);
+/* Does the host see it without a call? */
+bool device_is_mapped(const struct device *d, const struct allocation *a);
 /* The host's bytes of an address in an allocation. */
 static inline uint8_t *device_bytes(const struct allocation *a, uint64_t address) {
     return a->host + (address - a->address);

@@ -33,7 +33,14 @@ static int launch_run(struct op *op) {
         runtime.first_launch_us = clock_us();
     }
     outcome_launch(l->kernel, &l->shape, &l->site);
+    if (!runtime.runs_all &&
+        repeats_launch(runtime.repeats, l->kernel, &l->shape, l->params)) {
+        outcome_skipped(l->kernel);
+        return CUDART_SUCCESS;
+    }
+    const struct repeats_before before = repeats_begin(l->kernel);
     enum machine_end end = kernel_launch(l->kernel, &l->shape, l->params, &err);
+    repeats_end(runtime.repeats, &before, end, l->kernel, &l->shape, l->params);
     return outcome_of(l->kernel->module, end, &err, &l->site);
 }
 

@@ -72,6 +72,7 @@ __attribute__((constructor)) static void library_load(void) {
         (void)fprintf(stderr, "libcudart: %s\n", err.msg);
         _exit(127);
     }
+    runtime.repeats = repeats_new();
     report_open();
     crash_watch();
 }

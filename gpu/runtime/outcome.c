@@ -29,6 +29,8 @@ static struct {
     unsigned count;
     struct host_site *sites; /* of the findings that were told */
     size_t findings;
+    uint64_t skipped, skipped_sets;
+    json_t *skipped_kernels; /* {name: times} */
     bool ended;
 } told;
 
@@ -71,6 +73,30 @@ void outcome_launch(const struct kernel *k, const struct launch_shape *shape,
     } else if (told.count < KINDS_MAX) {
         *l = (struct launched){k, *shape, *site, 1};
         launched_tell(l, ++told.count);
+    }
+}
+
+void outcome_skipped(const struct kernel *k) {
+    told.skipped += k != NULL;
+    told.skipped_sets += k == NULL;
+    if (k) {
+        told.skipped_kernels =
+            told.skipped_kernels ? told.skipped_kernels : json_object();
+        json_int_t times = json_get_integer(told.skipped_kernels, k->entry->name, 0);
+        json_object_set_new(told.skipped_kernels, k->entry->name,
+                            json_integer(times + 1));
+    }
+}
+
+static void skipped_tell(void) {
+    if (told.skipped || told.skipped_sets) {
+        json_t *event = report_event("skipped", 1, NULL);
+        json_object_set_new(event, "launches", json_integer((json_int_t)told.skipped));
+        json_object_set_new(event, "sets", json_integer((json_int_t)told.skipped_sets));
+        json_object_set_new(event, "kernels",
+                            told.skipped_kernels ? json_incref(told.skipped_kernels)
+                                                 : json_object());
+        report_line(event);
     }
 }
 
@@ -219,6 +245,7 @@ void outcome_end(const char *how, int signal) {
             json_integer((json_int_t)(runtime.first_launch_us - runtime.born_us)));
     }
     if (!signal) {
+        skipped_tell();
         for (size_t k = 0; k < told.findings; k++) {
             finding_tell(k, &told.sites[k]);
         }

@@ -8,6 +8,8 @@
 /* Both of the queue's turn. */
 void outcome_launch(const struct kernel *k, const struct launch_shape *shape,
                     const struct host_site *site);
+/* One was skipped: it would have changed nothing. NULL: a fill. */
+void outcome_skipped(const struct kernel *k);
 /* What it printed and found goes where it belongs; CUDA's code for its end. */
 cudart_error outcome_of(struct module *m, enum machine_end end, const struct err *err,
                         const struct host_site *site);

@@ -7,7 +7,7 @@
  * the report, before an error is returned. Handles and registered things are guarded by
  * runtime.lock; memory and modules belong to whoever has the queue's turn
  * (gpu/device/device.h). */
-#include "gpu/device/device.h"
+#include "gpu/device/repeats.h"
 #include "gpu/runtime/cuda_types.h"
 
 #include <stdbool.h>
@@ -15,6 +15,7 @@
 struct runtime {
     pthread_mutex_t lock;
     struct device device;
+    struct repeats *repeats;
     bool strict, runs_all;
     uint64_t launch_limit, launches;
     uint64_t work_limit;

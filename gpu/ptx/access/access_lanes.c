@@ -325,7 +325,7 @@ INLINE void access_global(struct warp *w, const struct step *s, uint32_t mask,
     uint64_t first = addresses[__builtin_ctz(mask)];
     struct allocation *in = processor->last[s->extra];
     if (__builtin_expect(!in || first - in->address >= in->bytes, 0)) {
-        in = run_find(processor->run, first);
+        in = run_find_for(processor->run, first, !store, store);
         if (!in) {
             access_slow(w, s, mask, addresses, PTX_GLOBAL);
             return;

@@ -58,7 +58,8 @@ void access_atomic_changed(struct warp *w, const struct step *s, unsigned lane,
 static struct allocation *find_global(const struct access_fault *f, bool reads,
                                       uint64_t *ret_offset) {
     struct run *run = f->warp->processor->run;
-    struct allocation *in = run_find(run, f->address);
+    struct allocation *in =
+        run_find_for(run, f->address, reads || f->atomic, f->writes || f->atomic);
     uint64_t offset = in ? f->address - in->address : 0;
     if (!in || in->freed || f->bytes > in->bytes - offset ||
         (f->writes && in->kind == MEMORY_CONSTANT)) {

@@ -12,7 +12,7 @@
 #define MAX_PENDING 65536 /* of a warp; then the oldest arrive early */
 
 static void copy_arrive(struct warp *w, const struct async_copy *c) {
-    const struct allocation *in = run_find(w->processor->run, c->from);
+    const struct allocation *in = run_find_for(w->processor->run, c->from, true, false);
     struct block *b = w->block;
     uint8_t bytes[16] = {0};
     if (c->from_bytes && in && !in->freed) {

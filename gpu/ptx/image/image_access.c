@@ -24,6 +24,7 @@ const struct image *image_any(const struct image_lane *at) {
         run_fault(run);
         return NULL;
     }
+    (void)run_find_for(run, im->in->address, true, im->is_surface);
     return im;
 }
 

@@ -446,6 +446,7 @@ enum machine_end machine_launch(struct machine *m, const struct machine_launch *
     findings_launch(m->findings, launch->label ? launch->label : launch->entry,
                     launch->block);
     counters->launches++;
+    m->memory->launch++;
     note_tensor_sum(m, p, launch->label ? launch->label : launch->entry);
     if (run.race) {
         race_run_begin(run.race, &run);

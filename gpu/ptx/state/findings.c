@@ -360,6 +360,14 @@ size_t findings_kept(const struct findings *f) {
     return f->count;
 }
 
+uint64_t findings_told(const struct findings *f) {
+    uint64_t told = f->lost;
+    for (size_t k = 0; k < f->count; k++) {
+        told += f->items[k].count;
+    }
+    return told;
+}
+
 json_t *findings_get(const struct findings *f, size_t number) {
     return finding_json(&f->items[number]);
 }

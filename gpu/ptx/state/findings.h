@@ -46,6 +46,7 @@ void findings_settle(struct findings *f);
 /* Different ones so far, and one of them, numbered from 0 as they came: for who tells of
  * them while launches go on. New reference. */
 size_t findings_kept(const struct findings *f);
+uint64_t findings_told(const struct findings *f); /* how often anything was found */
 json_t *findings_get(const struct findings *f, size_t number);
 /* All new references. */
 json_t *findings_json(const struct findings *f, uint64_t *ret_omitted);

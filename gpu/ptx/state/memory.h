@@ -43,6 +43,9 @@ struct allocation {
     uint8_t kind;
     unsigned flags; /* enum machine_memory */
     bool freed, writable;
+    /* Atomic: memory.launch of the last launch that may have read, or written, a byte. */
+    uint32_t read_in, written_in;
+    uint64_t version; /* for whoever counts changes of the bytes */
 };
 
 /* Where the bytes of allocations come from. */
@@ -61,6 +64,8 @@ struct memory {
     uint64_t heap_limit;
     uint64_t align;                   /* of addresses: 256 unless set otherwise */
     const struct memory_bytes *bytes; /* malloc's, zeros or poison, until set otherwise */
+    uint32_t
+        launch; /* number of the last launch; machines that share it go on counting */
     uint8_t poison;
     void (*race_free)(struct race_shadow *); /* frees an allocation's; NULL is fine */
     const int *stop; /* atomic: once not 0, nothing is filled any more; or NULL */

@@ -83,19 +83,33 @@ struct processor { /* a thread of the host, as a device's multiprocessor */
     uint32_t idle; /* rounds in which nothing changed */
 };
 
-/* Holds the address, freed ones too; NULL. */
+/* Holds the address, freed ones too; NULL. What it is wanted for is noted there: to be
+ * read, to be written. */
+static inline struct allocation *run_find_for(const struct run *run, uint64_t address,
+                                              bool reads, bool writes) {
+    struct allocation *a = memory_find(run->memory, address);
+    if (a && reads) {
+        __atomic_store_n(&a->read_in, run->memory->launch, __ATOMIC_RELAXED);
+    }
+    if (a && writes) {
+        __atomic_store_n(&a->written_in, run->memory->launch, __ATOMIC_RELAXED);
+    }
+    return a;
+}
+/* For whatever it is. */
 static inline struct allocation *run_find(const struct run *run, uint64_t address) {
-    return memory_find(run->memory, address);
+    return run_find_for(run, address, true, true);
 }
 struct buf *run_printf_lock(struct run *run); /* the machine's output; then unlock */
 void run_printf_unlock(struct run *run);
 /* A fault ends the launch when it is over (or at once without MACHINE_CHECK_MEMORY). */
 void run_fault(struct run *run);
 /* False when the launch is to end: the budget is used up, or somebody said stop. What
- * was spent since the last call is charged to all threads' account, which is one word that
- * each of them would write. So a turn only looks whether RUN_GATHERED lane-instructions,
- * or what was left of the budget, have gathered: one thread ends where it did when every
- * turn was charged, several threads less than RUN_GATHERED each behind that. */
+ * was spent since the last call is charged to all threads' account, which is one word
+ * that each of them would write. So a turn only looks whether RUN_GATHERED
+ * lane-instructions, or what was left of the budget, have gathered: one thread ends where
+ * it did when every turn was charged, several threads less than RUN_GATHERED each behind
+ * that. */
 #define RUN_GATHERED 65536u
 bool run_charge(struct processor *processor);
 static inline bool run_charge_turn(struct processor *processor) {
