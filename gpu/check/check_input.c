@@ -6,7 +6,9 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/strings.h"
+#include "gpu/source/ptx_text.h"
 #include "gpu/source/std_names.h"
+#include "protocol/finding.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -204,9 +206,11 @@ static int closure_from_text(const json_t *params, const struct strings *roots,
     autofree char *dir = whole          ? folder_of(whole)
                          : roots->count ? xstrdup(roots->list[0])
                                         : NULL;
-    const char *display = path ? path : json_get_string(params, "name", "kernel.cu");
-    return include_closure_build(dir, display, json_string_value(source),
-                                 json_string_length(source), options, ret, err);
+    const char *text = json_string_value(source);
+    size_t len = json_string_length(source);
+    const char *usual = ptx_text_is(text, len) ? "kernel.ptx" : "kernel.cu";
+    const char *display = path ? path : json_get_string(params, "name", usual);
+    return include_closure_build(dir, display, text, len, options, ret, err);
 }
 
 static int closure_from_file(const json_t *params, const struct strings *roots,
@@ -363,6 +367,63 @@ static json_t *take_flags(json_t *asked, const struct strings *roots,
     return flags;
 }
 
+/* --- the text --- */
+
+static int ptx_read(struct check_input *ret, const struct source_file *file,
+                    struct check_refusal *refusal) {
+    struct ptx_head head;
+    if (!ptx_head_read(&head, file->text, file->len)) {
+        return check_refuse(refusal, -EINVAL, CALL_BAD_PARAMS, "bad_source", NULL,
+                            "%s does not begin with .version, as PTX does",
+                            file->display);
+    }
+    ret->is_ptx = ret->has_device_code = true;
+    ret->options.line_info = false; /* what lines it has are its own */
+    if (!ptx_target_suits(head.target, ret->options.arch)) {
+        const struct finding_span span =
+            finding_span_in(file->text, file->len, head.target_at, head.target_end);
+        autofree char *message = xasprintf("this PTX is for %s and runs on no %s: "
+                                           "compile it for %s, or name another arch",
+                                           *head.target ? head.target : "no target",
+                                           ret->options.arch, ret->options.arch);
+        json_array_append_new(ret->closure.findings,
+                              finding_new("upskilld", "ptx_target", FINDING_ERROR,
+                                          message, file->display, &span));
+    }
+    return 0;
+}
+
+/* Host parts are blanked. */
+static void cuda_read(struct check_input *ret) {
+    struct host_code host = {0};
+    ret->closure.sources.default_device = ret->options.default_device;
+    host_code_blank_sources(&ret->closure.sources, &host, &ret->guesses);
+    include_closure_find_prefix(&ret->closure);
+    ret->host_stripped = host.has_host_code;
+    ret->host_left_out = host.leaves_code_out;
+    ret->has_device_code = host.has_device_code;
+    ret->may_hide_device_code =
+        host.may_hide_device_code || defines_a_space(ret->options.defines);
+    ret->options.default_device |=
+        host.needs_default_device || includes_driver(&ret->closure.sources);
+    if (!ret->options.std_given && std_names_designators(&ret->closure.sources)) {
+        strcpy(ret->options.std, "c++20");
+    }
+    if (strcmp(ret->options.std, "c++17") >= 0) {
+        ret->options.shims = std_names_wanted(&ret->closure.sources);
+    }
+    host_code_finish(&host);
+}
+
+static int text_read(struct check_input *ret, struct check_refusal *refusal) {
+    const struct source_file *file = &ret->closure.sources.files[0];
+    if (ptx_path_is(file->display) || ptx_text_is(file->text, file->len)) {
+        return ptx_read(ret, file, refusal);
+    }
+    cuda_read(ret);
+    return 0;
+}
+
 int check_input_read(struct check_input *ret, const json_t *params,
                      const struct check_wants *wants, const char *const *origin_roots,
                      const struct check_places *places, struct check_refusal *refusal) {
@@ -392,28 +453,17 @@ int check_input_read(struct check_input *ret, const json_t *params,
     }
     json_array_extend(ret->closure.findings, findings);
     ret->flags = json_incref(flags);
-    struct host_code host = {0};
-    ret->closure.sources.default_device = ret->options.default_device;
-    host_code_blank_sources(&ret->closure.sources, &host, &ret->guesses);
-    include_closure_find_prefix(&ret->closure);
-    ret->host_stripped = host.has_host_code;
-    ret->host_left_out = host.leaves_code_out;
-    ret->has_device_code = host.has_device_code;
-    ret->may_hide_device_code =
-        host.may_hide_device_code || defines_a_space(ret->options.defines);
-    ret->options.default_device |=
-        host.needs_default_device || includes_driver(&ret->closure.sources);
-    if (!ret->options.std_given && std_names_designators(&ret->closure.sources)) {
-        strcpy(ret->options.std, "c++20");
-    }
-    if (strcmp(ret->options.std, "c++17") >= 0) {
-        ret->options.shims = std_names_wanted(&ret->closure.sources);
-    }
-    host_code_finish(&host);
     if (wants) {
         ret->options.want_ptx = wants->ptx;
         ret->options.want_cubin = wants->cubin;
         ret->options.line_info |= wants->ptx;
+    }
+    r = text_read(ret, refusal);
+    if (r < 0) {
+        check_input_finish(ret);
+        return r;
+    }
+    if (wants && !ret->is_ptx) {
         instantiate(&ret->closure.sources, wants->instantiate);
     }
     ret->launch = launch_read(params);

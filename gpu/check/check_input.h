@@ -13,6 +13,7 @@
 struct check_input {
     struct compile_options options;
     struct include_closure closure; /* host parts blanked */
+    bool is_ptx;                    /* PTX that somebody else made: nothing is blanked */
     bool host_stripped;             /* something had to be blanked */
     bool host_left_out;             /* and not only includes */
     bool has_device_code;           /* host_code.h's */

@@ -53,8 +53,9 @@ static void settle(struct check_making *m) {
 void check_make(struct check_making *m) {
     bool compiled = !strcmp(json_get_string(m->answer, "outcome", ""), "compiled");
     m->failed |= !compiled;
-    m->again = !compiled && (omissions_next(&m->omissions, &m->input, m->answer) ||
-                             guess_attempts_next(&m->attempts, &m->input, m->answer));
+    m->again = !compiled && !m->input.is_ptx &&
+               (omissions_next(&m->omissions, &m->input, m->answer) ||
+                guess_attempts_next(&m->attempts, &m->input, m->answer));
     if (!m->failed) {
         make_base(m, m->answer, NULL);
     } else if (!m->again) {

@@ -105,7 +105,7 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     }
     json_array_extend(findings, input->closure.findings);
     lint_compiled(kernels, input->options.arch, &input->closure.sources, findings);
-    if (json_array_size(findings)) {
+    if (json_array_size(findings) && !input->is_ptx) {
         fixes_add(findings, &input->closure.sources, input->options.arch);
         project_flags_tell_outside(input->flags, findings);
         consequences_fold(findings);
@@ -126,8 +126,10 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     json_t *result = json_pack(
         "{s:b, s:o, s:s, s:s, s:o, s:b, s:o, s:o, s:I, s:o, s:o}", "ok", 0, "summary",
         json_text(summary.data, summary.len), "arch", input->options.arch, "mode",
-        input->host_stripped ? "host-stripped" : "device", "compiler",
-        copied(answer, "compiler", json_null()), "cached", 0, "compile_ms",
+        input->is_ptx          ? "ptx"
+        : input->host_stripped ? "host-stripped"
+                               : "device",
+        "compiler", copied(answer, "compiler", json_null()), "cached", 0, "compile_ms",
         copied(answer, "compile_ms", json_real(0)), "diagnostics", findings, "omitted",
         omitted_of(answer) + (json_int_t)more, "confinement",
         copied(answer, "confinement", json_array()), "kernels", kernels);

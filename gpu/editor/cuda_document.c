@@ -497,8 +497,8 @@ static json_t *symbols(const struct document *d) {
     return list;
 }
 
-static const char *const patterns[] = {"*.cu", "*.cuh", NULL};
-static const char *const languages[] = {"cuda-cpp", "cuda", NULL};
+static const char *const patterns[] = {"*.cu", "*.cuh", "*.ptx", NULL};
+static const char *const languages[] = {"cuda-cpp", "cuda", "ptx", NULL};
 
 const struct document_kind cuda_document_kind = {
     .name = "cuda",

@@ -80,7 +80,7 @@ static void fact_init(struct fact *fact, const struct cubin_kernel *kernel,
                       const struct kernel_index *index) {
     fact->kernel = kernel;
     fact->name = kernel_name_new(kernel->symbol);
-    fact->spot = kernel_index_find(index, fact->name);
+    fact->spot = kernel_index_find(index, kernel->symbol, fact->name);
     fact->order = fact->spot ? kernel_index_order(index, fact->spot) : SIZE_MAX;
 }
 

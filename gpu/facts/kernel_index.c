@@ -5,6 +5,7 @@
 #include "gpu/source/host_code.h"
 #include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_parameters.h"
+#include "gpu/source/ptx_text.h"
 #include "protocol/finding.h"
 
 #include <libiberty/demangle.h>
@@ -36,8 +37,40 @@ static void add_spot(struct kernel_index *index, const struct source_file *file,
     };
 }
 
+/* An entry of PTX has its symbol's name; of its parameters only numbers are known. */
+static void add_entry(struct kernel_index *index, const struct source_file *file,
+                      const char *name, size_t len, const struct lines *lines) {
+    size_t at = (size_t)(name - file->text);
+    index->spots = xreallocarray(index->spots, index->count + 1, sizeof *index->spots);
+    index->spots[index->count++] = (struct kernel_spot){
+        .name = xstrndup(name, len),
+        .file = file,
+        .span = finding_span_of(lines, at, at + len),
+    };
+}
+
+static void add_ptx(struct kernel_index *index, const struct source_file *file) {
+    static const char word[] = ".entry", blanks[] = " \t\r\n";
+    struct lines lines;
+    lines_init(&lines, file->text, file->len);
+    const char *at = file->text;
+    while ((at = strstr(at, word)) && index->count < MAX_SPOTS) {
+        at += strlen(word);
+        const char *name = at + strspn(at, blanks);
+        size_t len = strcspn(name, " \t\r\n(;{");
+        if (name > at && len > 0) {
+            add_entry(index, file, name, len, &lines);
+        }
+    }
+    lines_finish(&lines);
+}
+
 static void add_file(struct kernel_index *index, const struct source_file *file) {
     const char *text = file->original ? file->original : file->text;
+    if (ptx_text_is(text, file->len)) {
+        add_ptx(index, file);
+        return;
+    }
     if (!strstr(text, "__global__")) {
         return;
     }
@@ -89,7 +122,12 @@ static const struct kernel_spot *find_by_last(const struct kernel_index *index,
 }
 
 const struct kernel_spot *kernel_index_find(const struct kernel_index *index,
-                                            const char *name) {
+                                            const char *symbol, const char *name) {
+    for (size_t i = 0; i < index->count; i++) {
+        if (strcmp(index->spots[i].name, symbol) == 0) {
+            return &index->spots[i];
+        }
+    }
     size_t len = strcspn(name, "<");
     for (size_t i = 0; i < index->count; i++) {
         const struct kernel_spot *spot = &index->spots[i];

@@ -11,13 +11,15 @@ struct kernel_spot {
 };
 
 struct kernel_index;
-/* Looks at the original text where a file has one. The sources must outlive the index. */
+/* Of CUDA's sources and of PTX. Looks at the original text where a file has one. The
+ * sources must outlive the index. */
 struct kernel_index *kernel_index_new(const struct source_set *sources);
 void kernel_index_free(struct kernel_index *index);
-/* By a name as kernel_name_new gives it; falls back to the only kernel with the same last
+/* By its symbol, as PTX and extern "C" have it, or by the name that kernel_name_new gives
+ * it; falls back to the only kernel with the same last
  * component (inline and unnamed namespaces). NULL when there is none. */
 const struct kernel_spot *kernel_index_find(const struct kernel_index *index,
-                                            const char *name);
+                                            const char *symbol, const char *name);
 DEFINE_CLEANUP(struct kernel_index *, kernel_index_free);
 /* Where it comes in the order of the sources, for sorting. */
 size_t kernel_index_order(const struct kernel_index *index,

@@ -216,7 +216,7 @@ void log_place_kernel(struct log_scope *s, const char *symbol, struct log_place 
         s->kernels = kernel_index_new(s->sources);
     }
     autofree char *name = kernel_name_new(symbol);
-    const struct kernel_spot *spot = kernel_index_find(s->kernels, name);
+    const struct kernel_spot *spot = kernel_index_find(s->kernels, symbol, name);
     if (spot) {
         ret->origin = LOG_JOB;
         ret->file = spot->file;

@@ -14,8 +14,22 @@ static const char *beneath(const char *path, const char *dir) {
     return len && !strncmp(path, dir, len) && path[len] == '/' ? path + len + 1 : NULL;
 }
 
+static char *name_elsewhere(const char *path) {
+    static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        const char *at = strstr(path, folders[i]);
+        if (at) {
+            return xasprintf("<%s>", at + strlen(folders[i]));
+        }
+    }
+    return xstrdup(path);
+}
+
 static char *name_of(const char *path, const char *folder,
                      const struct source_set *sources, char *const *include_dirs) {
+    if (!folder) {
+        return name_elsewhere(path);
+    }
     const char *inside = beneath(path, folder);
     const struct source_file *file = source_set_find(sources, inside ? inside : path);
     if (file) {

@@ -35,6 +35,7 @@ struct ptx_lines {
     size_t file_count;
     struct function *functions;
     size_t function_count, function_room;
+    int before; /* lines in front of a file's own: files[0]; 0: there is none */
 };
 
 static bool take_word(struct slice *s, const char *word) {
@@ -170,6 +171,15 @@ struct ptx_lines *ptx_lines_new(const char *ptx, size_t len) {
     return p;
 }
 
+struct ptx_lines *ptx_lines_copied(const char *file, int before) {
+    struct ptx_lines *p = xcalloc(1, sizeof *p);
+    p->files = xcalloc(1, sizeof *p->files);
+    p->files[0] = xstrdup(file);
+    p->file_count = 1;
+    p->before = before;
+    return p;
+}
+
 void ptx_lines_free(struct ptx_lines *p) {
     if (!p) {
         return;
@@ -229,6 +239,11 @@ static void place_at(const struct ptx_lines *p, struct position at,
 
 struct ptx_line_place ptx_lines_at(const struct ptx_lines *p, int line) {
     struct ptx_line_place place = {0};
+    if (p->before) {
+        bool inside = line > p->before;
+        return (struct ptx_line_place){.file = inside ? p->files[0] : NULL,
+                                       .line = inside ? line - p->before : 0};
+    }
     size_t function = function_at(p, line);
     if (function == 0) {
         return place;

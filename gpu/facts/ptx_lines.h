@@ -6,6 +6,9 @@
 
 struct ptx_lines;
 struct ptx_lines *ptx_lines_new(const char *ptx, size_t len); /* never NULL, copies */
+/* Of text that was copied into the PTX behind `before` lines of it: the file's own lines.
+ */
+struct ptx_lines *ptx_lines_copied(const char *file, int before);
 void ptx_lines_free(struct ptx_lines *p);
 struct ptx_line_place {
     const char *file;     /* as in .file; NULL = unknown */

@@ -13,10 +13,12 @@
 #include "gpu/facts/kernel_facts.h"
 #include "gpu/facts/ptx_files.h"
 #include "gpu/facts/ptx_lines.h"
+#include "gpu/source/ptx_text.h"
 #include "gpu/source/shims.h"
 #include "gpu/worker/child_io.h"
 #include "gpu/worker/confine.h"
 #include "gpu/worker/nvrtc.h"
+#include "gpu/worker/ptx_unit.h"
 #include "protocol/finding.h"
 
 #include <errno.h>
@@ -157,8 +159,10 @@ void compile_unit(const struct compile_room *room, const struct compile_job *job
 struct answer {
     const struct compile_room *room;
     const struct compile_job *job;
-    struct nvrtc_output out; /* of the run that counts */
-    double ms;               /* of all runs */
+    const struct source_file *ptx; /* the source, where it is PTX */
+    char *unit;                    /* then: what is compiled */
+    struct nvrtc_output out;       /* of the run that counts */
+    double ms;                     /* of all runs */
     bool used_precompiled;
     struct compiler_log log;
     json_t *kernels;
@@ -194,7 +198,8 @@ static bool log_drop_precompiled(struct nvrtc_output *out) {
 
 static void run(struct answer *a, const char *const *extra) {
     nvrtc_output_finish(&a->out);
-    compile_unit(a->room, a->job, a->job->sources.files[0].text, extra, &a->out);
+    const char *text = a->unit ? a->unit : a->job->sources.files[0].text;
+    compile_unit(a->room, a->job, text, extra, &a->out);
     a->ms += a->out.ms;
 }
 
@@ -210,6 +215,14 @@ static void run_first(struct answer *a) {
     a->used_precompiled = a->room->precompiled && !log_drop_precompiled(&a->out);
 }
 
+/* Which line of a source a line of the compiler's PTX came from; NULL: not known. */
+static struct ptx_lines *lines_of(const struct answer *a) {
+    if (a->ptx) {
+        return ptx_lines_copied(a->ptx->path, ptx_unit_lines_before(a->out.ptx));
+    }
+    return a->out.ptx ? ptx_lines_new(a->out.ptx, a->out.ptx_len) : NULL;
+}
+
 static void log_read(struct answer *a, const struct ptx_lines *ptx) {
     compiler_log_finish(&a->log);
     compiler_log_read(&a->log, a->out.log, a->out.log_len, &a->job->sources,
@@ -221,8 +234,8 @@ static void log_read(struct answer *a, const struct ptx_lines *ptx) {
  * even so, to see the messages and to map them. */
 static void explain_ptxas(struct answer *a) {
     static const char *const extra[] = {"-lineinfo", NULL};
-    run(a, a->job->options.line_info ? NULL : extra);
-    struct ptx_lines *ptx = a->out.ptx ? ptx_lines_new(a->out.ptx, a->out.ptx_len) : NULL;
+    run(a, a->job->options.line_info || a->ptx ? NULL : extra);
+    struct ptx_lines *ptx = lines_of(a);
     log_read(a, ptx);
     ptx_lines_free(ptx);
 }
@@ -266,14 +279,35 @@ static void read_cubin(struct answer *a) {
         return;
     }
     a->kernels = kernel_facts_new(&cubin, a->log.usage, &a->job->sources);
+    if (a->ptx) {
+        ptx_unit_drop_own(a->kernels);
+    }
     a->functions = cubin.functions;
     a->outcome = "compiled";
     cubin_finish(&cubin);
 }
 
+static void take_ptx(struct answer *a) {
+    const struct source_file *file = &a->job->sources.files[0];
+    if (ptx_text_is(file->text, file->len)) {
+        a->ptx = file;
+        a->unit = ptx_unit_new(file);
+    }
+}
+
+static void explain_version(struct answer *a) {
+    json_t *note = ptx_unit_version_note(a->ptx, a->out.ptx);
+    if (note) {
+        json_array_append_new(a->log.findings, note);
+    }
+}
+
 static void compile(struct answer *a) {
+    take_ptx(a);
     run_first(a);
-    log_read(a, NULL);
+    struct ptx_lines *lines = a->ptx ? lines_of(a) : NULL;
+    log_read(a, lines);
+    ptx_lines_free(lines);
     if (a->out.code == NVRTC_OK) {
         read_cubin(a);
         return;
@@ -283,6 +317,9 @@ static void compile(struct answer *a) {
         explain_ptxas(a);
     }
     judge_failure(a);
+    if (a->ptx) {
+        explain_version(a);
+    }
 }
 
 /* The answer has a limit; the PTX does as well, if more slowly. */
@@ -306,8 +343,10 @@ static json_t *answer_to_json(struct answer *a, unsigned confinement) {
         (json_int_t)a->functions, "confinement", confinement_to_json(confinement),
         "precompiled", a->used_precompiled ? "used" : "none");
     if (a->job->options.want_ptx && a->kernels && a->out.ptx) {
-        autofree char *ptx = ptx_files_rename(a->out.ptx, a->folder, &a->job->sources,
-                                              a->room->toolkit->include_dirs);
+        autofree char *ptx =
+            a->ptx ? ptx_unit_text(a->ptx)
+                   : ptx_files_rename(a->out.ptx, a->folder, &a->job->sources,
+                                      a->room->toolkit->include_dirs);
         json_object_set_new(json, "ptx", json_text(ptx, strlen(ptx)));
     }
     if (a->job->options.want_cubin && a->kernels) {

@@ -295,7 +295,9 @@ struct ptx_module {
     uint32_t prototype_count;
     struct ptx_place *places;
     uint32_t place_count;
-    char **files; /* by the number of .file; [0] is "", NULL = a number not given */
+    char **files; /* by the number of .file; NULL = a number not given. [0], which no
+                     compiler gives, is what the PTX itself is called: code in front of
+                     a function's first .loc stands at its own line there; else "" */
     uint32_t file_count;
     struct ptx_names *names; /* owns the names above; the reader's */
 };

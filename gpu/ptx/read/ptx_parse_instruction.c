@@ -88,7 +88,7 @@ static bool parse_opcode(struct ptx_reader *r, struct ptx_instruction *i) {
 }
 
 bool ptx_parse_instruction(struct ptx_reader *r) {
-    struct ptx_instruction i = {.guard = -1, .vector = 1, .place = r->place};
+    struct ptx_instruction i = {.guard = -1, .vector = 1};
     if (r->instruction_count >= PTX_MAX_INSTRUCTIONS) {
         return ptx_fail(r, -EFBIG, "more than %u instructions", PTX_MAX_INSTRUCTIONS);
     }
@@ -96,6 +96,7 @@ bool ptx_parse_instruction(struct ptx_reader *r) {
         !ptx_check_instruction(r, &i) || !ptx_expect(r, ';')) {
         return false;
     }
+    i.place = ptx_place_at(r, i.line);
     struct ptx_function *f = ptx_current(r);
     PTX_GROW(f->code, f->code_count);
     f->code[f->code_count++] = i;

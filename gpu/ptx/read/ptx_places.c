@@ -152,6 +152,14 @@ bool ptx_parse_loc(struct ptx_reader *r) {
     return true;
 }
 
+uint32_t ptx_place_at(struct ptx_reader *r, uint32_t line) {
+    if (r->place || !r->m->file_count || !r->m->files[0]) {
+        return r->place;
+    }
+    places_start(r);
+    return place_of(r, (struct ptx_place){.line = line});
+}
+
 static bool keep_file(struct ptx_reader *r, uint64_t number, struct ptx_token name) {
     struct ptx_module *m = r->m;
     if (number >= m->file_count) {

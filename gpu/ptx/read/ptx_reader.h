@@ -125,6 +125,8 @@ bool ptx_check_instruction(struct ptx_reader *r, struct ptx_instruction *i);
 bool ptx_parse_loc(struct ptx_reader *r);
 bool ptx_parse_file(struct ptx_reader *r);
 bool ptx_parse_section(struct ptx_reader *r);
+/* Of an instruction at that line of the PTX. */
+uint32_t ptx_place_at(struct ptx_reader *r, uint32_t line);
 void ptx_place_index_free(struct ptx_place_index *index);
 /* ptx_reach.c: what the entries use; drops initialisers of what they do not. */
 void ptx_mark_used(struct ptx_module *m);

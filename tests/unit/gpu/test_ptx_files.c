@@ -31,3 +31,17 @@ Test(ptx_files, names) {
                           "\t.file\t7 \"<torch/extension.h>\"");
     source_set_finish(&set);
 }
+
+/* Of PTX that somebody else made only packages are renamed. */
+Test(ptx_files, elsewhere) {
+    autofree char *out = ptx_files_rename(
+        "\t.file\t0 \"k.ptx\"\n"
+        "\t.file\t1 \"/home/you/soft.py\"\n"
+        "\t.file\t2 \"/v/lib/python3/site-packages/triton/language/standard.py\"\n"
+        "\t.file\t3 \"/usr/lib/python3/dist-packages/tile.py\"\n",
+        NULL, NULL, NULL);
+    cr_assert_str_eq(out, "\t.file\t0 \"k.ptx\"\n"
+                          "\t.file\t1 \"/home/you/soft.py\"\n"
+                          "\t.file\t2 \"<triton/language/standard.py>\"\n"
+                          "\t.file\t3 \"<tile.py>\"\n");
+}

@@ -128,3 +128,15 @@ Test(ptx_lines, bears_what_is_not_there) {
         free(exact);
     }
 }
+
+/* Text that the compiler copied: no directive in it says where it stands. */
+Test(ptx_lines, copied) {
+    struct ptx_lines *lines = ptx_lines_copied("k.ptx", 21);
+    struct ptx_line_place place = ptx_lines_at(lines, 22);
+    cr_expect(eq(str, (char *)place.file, "k.ptx"));
+    cr_expect(eq(int, place.line, 1));
+    cr_expect(place.function == NULL && !ptx_lines_caller(lines, &place));
+    cr_expect(ptx_lines_at(lines, 21).file == NULL);
+    cr_expect(ptx_lines_at(lines, -1).file == NULL);
+    ptx_lines_free(lines);
+}

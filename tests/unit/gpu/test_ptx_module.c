@@ -336,3 +336,21 @@ Test(ptx_module, prefixes) {
     }
     cr_assert(taken > 5 && taken < sizeof text / 2);
 }
+
+/* File 0 is the PTX itself: what no .loc places stands there. */
+Test(ptx_module, own_lines) {
+    struct ptx_module *m =
+        read_text(HEAD "\t.file 0 \"k.ptx\"\n.file 1 \"k.py\"\n"
+                       ".visible .entry a() {\n.reg .b32 x;\nmov.u32 x, 1;\n"
+                       ".loc 1 70 3\nmov.u32 x, 2;\nret;\n}\n"
+                       ".visible .entry b() {\nret;\n}\n");
+    static const struct ptx_place wanted[] = {{0, 8, 0, 0}, {1, 70, 3, 0}, {0, 14, 0, 0}};
+    const struct ptx_function *a = ptx_find_entry(m, "a"), *b = ptx_find_entry(m, "b");
+    uint32_t got[] = {a->code[0].place, a->code[1].place, b->code[0].place};
+    cr_assert_str_eq(m->files[0], "k.ptx");
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        const struct ptx_place *place = ptx_place_told(m, got[i]);
+        cr_assert(place && !memcmp(place, &wanted[i], sizeof *place), "place %zu", i);
+    }
+    ptx_module_free(m);
+}
