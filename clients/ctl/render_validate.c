@@ -255,17 +255,13 @@ static void put_printed(const struct terminal *t, const char *text) {
     }
 }
 
+/* Of what came to no end, put_error has told why. */
 static void put_verdict(const struct terminal *t, const json_t *result) {
     const json_t *backend = json_object_get(result, "backend");
-    const char *verdict = json_get_string(result, "verdict", "?");
+    bool ended = passes(result) || verdict_is(result, "fail");
     putchar('\n');
-    terminal_put(t, verdict_style(result), verdict);
-    json_int_t warnings = count_of(result, "warnings");
-    if (warnings && (passes(result) || json_get_bool(result, "strict", 0))) {
-        printf("%s %lld warning%s%s", passes(result) ? " with" : ":", warnings,
-               warnings == 1 ? "" : "s",
-               passes(result) ? "" : ", and strict allows none");
-    }
+    terminal_put(t, verdict_style(result),
+                 json_get_string(result, ended ? "summary" : "verdict", "?"));
     size_t trials = json_array_size(json_object_get(result, "cases"));
     if (trials) {
         printf(", %zu trial%s", trials, trials == 1 ? "" : "s");

@@ -7,7 +7,7 @@
 #include "gpu/editor/json_places.h"
 #include "gpu/source/host_code.h"
 #include "gpu/source/kernel_name.h"
-#include "gpu/validate/validate_title.h"
+#include "gpu/validate/validate_verdict.h"
 #include "protocol/finding.h"
 
 #include <errno.h>
@@ -313,12 +313,11 @@ void spec_lens_outcome(const struct document *d, const char *operation,
         return;
     }
     autojson *spec = spec_of(d);
-    autofree char *title = validate_title(answer);
     const struct telling t = {.d = d, .spec = spec, .findings = json_array()};
     json_array_extend(t.findings, json_object_get(answer, "findings"));
     tell_mismatches(&t, answer);
     tell_error(&t, answer);
     tell_unsupported(&t, answer);
     *ret_findings = t.findings;
-    *ret_outcome = json_pack("{s:o}", "title", json_clean_z(title));
+    *ret_outcome = json_pack("{s:s}", "title", json_get_string(answer, "summary", "?"));
 }

@@ -17,6 +17,7 @@
 #include "gpu/validate/array_load.h"
 #include "gpu/validate/array_save.h"
 #include "gpu/validate/validate_maker.h"
+#include "gpu/validate/validate_verdict.h"
 #include "protocol/finding.h"
 
 #include <errno.h>
@@ -78,6 +79,9 @@ static void validate_end(struct kernel_validate *v) {
     bool told = v->refused && !v->cancelled;
     if (v->cancelled) {
         json_decref(take(v->result));
+    }
+    if (v->result) {
+        validate_verdict_set(v->result, v->asked.spec.strict);
     }
     v->done(take(v->result), told ? &v->refusal : NULL, v->data);
     uv_close((uv_handle_t *)&v->later, validate_closed);
@@ -229,19 +233,6 @@ static void tell_phases(struct kernel_validate *v) {
     json_object_set_new(v->result, "phases", all);
 }
 
-/* Warnings of the compiler and of the run: they decide nothing unless `strict` asks. */
-static void judge_warnings(struct kernel_validate *v) {
-    size_t count =
-        findings_count(json_object_get(v->result, "findings"), FINDING_WARNING) +
-        findings_count(json_object_get(v->kernel.result, "diagnostics"), FINDING_WARNING);
-    const char *verdict = json_get_string(v->result, "verdict", "");
-    json_object_set_new(v->result, "warnings", json_integer((json_int_t)count));
-    if (v->asked.spec.strict && count && !strcmp(verdict, "pass")) {
-        json_object_set_new(v->result, "verdict", json_string("fail"));
-        json_object_set_new(v->result, "strict", json_true());
-    }
-}
-
 static void on_run(struct pool_job *job, int status, const json_t *answer,
                    const json_t *error, const char *why, void *data) {
     struct kernel_validate *v = data;
@@ -257,7 +248,6 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
         json_object_set_new(v->result, "worker", pool_job_worker(job));
         json_object_set(v->result, "check", v->kernel.result);
         note_argument_order(v);
-        judge_warnings(v);
         tell_phases(v);
         save_end(v);
     } else if (answer) {

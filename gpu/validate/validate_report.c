@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "gpu/check/check_result.h"
 #include "gpu/validate/kernel_validate.h"
-#include "gpu/validate/validate_title.h"
 
 #include <string.h>
 
@@ -346,8 +345,7 @@ static void tell_sanitizer(const json_t *result, struct buf *out) {
 void validate_result_describe(const json_t *result, struct buf *out) {
     autobuf text = BUF_INIT((size_t)4 * MAX_TEXT);
     const json_t *backend = json_object_get(result, "backend");
-    autofree char *title = validate_title(result);
-    buf_adds(&text, title);
+    buf_adds(&text, json_get_string(result, "summary", "?"));
     if (json_object_get(backend, "device")) {
         buf_addf(&text, " on %s", json_get_string(backend, "device", "?"));
     }

@@ -55,11 +55,11 @@ size_t join_lessons(double *a, double *b, const char *const *lesson, size_t n);
 /* Holm's step-down adjustment of m p-values, in place, order kept. */
 void holm_adjust(double *p, size_t m);
 
-enum verdict {
-    VERDICT_HELPS,
-    VERDICT_HURTS,
-    VERDICT_NO_EVIDENCE,
-    VERDICT_NOT_MEASURABLE,
+enum verdict { /* in the order of run_verdicts (skills/runs/run_record.h) */
+               VERDICT_HELPS,
+               VERDICT_HURTS,
+               VERDICT_NO_EVIDENCE,
+               VERDICT_NOT_MEASURABLE,
 };
 const char *verdict_name(enum verdict v); /* "helps", "hurts", "no_evidence", … */
 

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/evaluation/statistics.h"
+#include "skills/runs/run_record.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,9 +14,7 @@
 #define ROUNDING 1e-9
 
 const char *verdict_name(enum verdict v) {
-    static const char *const names[] = {"helps", "hurts", "no_evidence",
-                                        "not_measurable"};
-    return names[v];
+    return run_verdicts[v];
 }
 
 /* --- judging --- */

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/report_texts.h"
+#include "skills/runs/run_record.h"
 
 #include <string.h>
 
@@ -40,10 +41,8 @@ const char *html_tone(const char *verdict) {
 }
 
 void html_badge(struct buf *out, const char *verdict) {
-    static const char *const verdicts[] = {"helps", "hurts", "no_evidence",
-                                           "not_measurable", NULL};
     autofree char *word =
-        xstrdup(strings_have(verdicts, verdict) ? verdict : "not judged");
+        xstrdup(strings_have(run_verdicts, verdict) ? verdict : "not judged");
     for (char *c = word; (c = strchr(c, '_'));) {
         *c = ' ';
     }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "skills/runs/run_read.h"
+#include "skills/runs/run_record.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -102,8 +103,6 @@ static double arms_total(const json_t *arms, const char *of, const char *key) {
 }
 
 static json_t *student_row(const json_t *batch, const json_t *student) {
-    static const char *const verdicts[] = {"helps", "hurts", "no_evidence",
-                                           "not_measurable", NULL};
     const json_t *evaluation = json_object_get(batch, "evaluation");
     const json_t *skill = json_object_get(json_object_get(batch, "meta"), "skill");
     const json_t *lift = json_object_get(student, "lift");
@@ -112,7 +111,7 @@ static json_t *student_row(const json_t *batch, const json_t *student) {
     const char *verdict = json_get_string(student, "verdict", "");
     json_t *more = json_pack(
         "{s:s?,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict",
-        strings_have(verdicts, verdict) ? verdict : NULL, "lift", lift_json(lift),
+        strings_have(run_verdicts, verdict) ? verdict : NULL, "lift", lift_json(lift),
         "baseline_rate", number_or_null(named(arms, "baseline"), "pass_rate"),
         "skill_rate", number_or_null(named(arms, "skill"), "pass_rate"), "tests",
         number_or_null(lift, "n_tests"), "tokens",

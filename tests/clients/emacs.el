@@ -65,7 +65,7 @@
     (upskilld-test-wait "the new check spec"
                         (lambda () (file-exists-p (expand-file-name "src/twice.check.json" upskilld-test-folder)))))
   (upskilld-validate)
-  (upskilld-test-wait "the verdict" (lambda () (upskilld-test-says "*upskilld validate*" "^fail, ")))
+  (upskilld-test-wait "the verdict" (lambda () (upskilld-test-says "*upskilld validate*" "^fail: out_of_bounds, ")))
   (unless (upskilld-test-says "*upskilld validate*" "k.cu:4:[0-9]+: error: Invalid global read")
     (error "No finding: %s" (with-current-buffer "*upskilld validate*" (buffer-string))))
   (with-current-buffer "*upskilld validate*"

@@ -86,7 +86,8 @@ def a_right_kernel_is_status_0(room):
     same((code, err), (0, ""))
     holds(out, r"^n=1024 +0 +y +1024 +0 +0 +0 +ok$", r"^n=64 +0 +y +64 +0 +0 +0 +ok$",
           r"^odd sizes +n=63 pass$", r"^coalescing .*100 %  4 sectors a request$",
-          r"^lanes active .*100 %  0 of \d+ branches diverge$", r"^checked in +compile \d", r"^pass, 2 trials")
+          r"^lanes active .*100 %  0 of \d+ branches diverge$", r"^checked in +compile \d",
+          r"^pass \(2 cases, max error 0\), 2 trials")
     assert "again:" not in out
     code, out, _ = room.validate("good.cu", "--json")
     phases = [p["phase"] for p in json.loads(out)["phases"]]
@@ -98,7 +99,7 @@ def a_kernel_of_another_folder_is_found(room):
     os.makedirs(room.dir + "/below/deep")
     code, out, err = room.validate("../../good.cu", cwd=room.dir + "/below/deep")
     same((code, err), (0, ""))
-    holds(out, "^pass, 2 trials")
+    holds(out, r"^pass \(2 cases, max error 0\), 2 trials")
 
 
 def what_nobody_judges_is_status_1(room):
@@ -114,14 +115,14 @@ def elements_that_are_not_judged_are_counted(room):
     room.kernel("masked", GOOD, args=[dict(a, judge="i == 0") if a.get("output") else a for a in SPEC["args"]])
     code, out, _ = room.validate("masked.cu")
     same(code, 0)
-    holds(out, r"^n=1024 +0 +y +1024 .* ok, judged 1 of 1024$", r"^pass with 1 warning, ")
+    holds(out, r"^n=1024 +0 +y +1024 .* ok, judged 1 of 1024$", r"^pass with 1 warning \(2 cases, ")
 
 
 def warnings_are_told_and_strict_fails_on_them(room):
     room.kernel("warned", GOOD.replace("{", "{ int unused;", 1))
     code, out, _ = room.validate("warned.cu")
     same(code, 0)
-    holds(out, r"^pass with 1 warning, ")
+    holds(out, r"^pass with 1 warning \(2 cases, max error 0\), ")
     code, out, _ = room.validate("warned.cu", "--strict")
     same(code, 1)
     holds(out, r"^fail: 1 warning, and strict allows none, ")
@@ -151,7 +152,7 @@ def wrong_elements_have_bars_and_a_seed_that_repeats_them(room):
     same(code, 1)
     holds(out, r"^n=1024 +0 +y +1024 +256 .*wrong$", r"^n=64 +0 +y +64 +16 .*wrong$",
           r"^first wrong elements of y in n=1024, trial 0, seed 0x", r"^  \[0\]  is .*, should be ",
-          r"^ +none +768  █+$", r"^ +from 2\^-1 +256  █+[▏▎▍▌▋▊▉]?$", r"^fail, 2 trials")
+          r"^ +none +768  █+$", r"^ +from 2\^-1 +256  █+[▏▎▍▌▋▊▉]?$", r"^fail: 256 wrong elements, 2 trials")
     again = re.search(r"^again: upskillctl (kernel validate wrong\.cu .*--seed 0x\w+)$", out, re.M)
     assert again and "…" not in again.group(1), out
     words = shlex.split(again.group(1))
@@ -178,7 +179,7 @@ def one_size_of_the_files_is_replaced(room):
 def good_trials_are_counted(room):
     room.kernel("good", GOOD)
     _, out, _ = room.validate("good.cu", "--trials", "3", "--no-odd-sizes")
-    holds(out, r"^n=64 +0 +y .*\nand 4 more trials, none wrong$", r"^pass, 6 trials")
+    holds(out, r"^n=64 +0 +y .*\nand 4 more trials, none wrong$", r"^pass \(2 cases, max error 0\), 6 trials")
 
 
 def other_programs_get_wrong_outputs_and_both_sides_of_a_race(room):
@@ -211,7 +212,7 @@ def a_finding_has_its_line_and_caret(room):
     same(code, 1)
     holds(out, r"^far\.cu:3:\d+: error: Invalid global (read|write) of 4 bytes",
           r"^    3 \|     if \(i <= n\)", r"^      \| +\^", r"^  in scale block 0,0,0 thread 64,0,0$",
-          r"^n=64 +0 +– +– .*fail$", r"^fail, 2 trials, \d findings")
+          r"^n=64 +0 +– +– .*fail$", r"^fail: out_of_bounds, 2 trials, \d findings")
 
 
 def what_does_not_compile_is_status_1_and_what_cannot_run_2(room):

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "gpu/validate/kernel_validate.h"
-#include "gpu/validate/validate_title.h"
+#include "gpu/validate/validate_verdict.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -271,48 +271,67 @@ Test(validate_report, is_cut_between_letters) {
 
 /* --- the first line --- */
 
-Test(validate_report, the_title_says_the_verdict_and_why) {
+/* So many warnings of the compiler, or one of them of the run. */
+static void add_warnings(json_t *result, int count) {
+    json_t *all = json_array();
+    json_object_set_new(result, "check", json_pack("{s:o}", "diagnostics", all));
+    for (int i = json_array_append_new(json_object_get(result, "findings"),
+                                       json_pack("{s:s}", "severity", "warning")) == 0;
+         i < count; i++) {
+        json_array_append_new(all, json_pack("{s:s}", "severity", "warning"));
+    }
+}
+
+Test(validate_report, the_summary_says_the_verdict_and_why) {
     static const struct {
-        const char *result, *title;
+        const char *result, *summary;
+        int warnings;
+        bool strict, fails;
     } cases[] = {
         {"{\"verdict\":\"pass\",\"cases\":[{\"outputs\":[{\"max_abs_error\":0.5},"
          "{\"max_abs_error\":0.25}]},{\"trial\":1}]}",
-         "pass (1 case, max error 0.5)"},
-        {"{\"verdict\":\"pass\",\"warnings\":2,\"cases\":[{},{}]}",
-         "pass with 2 warnings (2 cases, nothing was compared)"},
-        {"{\"verdict\":\"pass\",\"warnings\":1,\"cases\":[]}",
-         "pass with 1 warning (0 cases, nothing was compared)"},
-        {"{\"verdict\":\"fail\",\"strict\":true,\"warnings\":1}",
-         "fail: 1 warning, and strict allows none"},
-        {"{\"verdict\":\"fail\",\"strict\":true,\"warnings\":3}",
-         "fail: 3 warnings, and strict allows none"},
+         "pass (1 case, max error 0.5)", 0, true, false},
+        {"{\"verdict\":\"pass\",\"cases\":[{},{}],\"findings\":[]}",
+         "pass with 2 warnings (2 cases, nothing was compared)", 2, false, false},
+        {"{\"verdict\":\"pass\",\"cases\":[]}",
+         "pass with 1 warning (0 cases, nothing was compared)", 1, false, false},
+        {"{\"verdict\":\"pass\"}", "fail: 1 warning, and strict allows none", 1, true,
+         true},
+        {"{\"verdict\":\"pass\",\"findings\":[]}",
+         "fail: 3 warnings, and strict allows none", 3, true, true},
+        {"{\"verdict\":\"fail\",\"findings\":[]}", "fail: see the findings", 1, true,
+         false},
         {"{\"verdict\":\"fail\",\"cases\":[{\"outputs\":[{},{\"mismatches\":0}]},"
          "{\"outputs\":[{\"mismatches\":3},{\"mismatches\":4}]},{\"outputs\":["
          "{\"mismatches\":9}]}]}",
-         "fail: 7 wrong elements"},
+         "fail: 7 wrong elements", 0, false, false},
         {"{\"verdict\":\"fail\",\"cases\":[{\"outputs\":[{\"mismatches\":1}]}],"
          "\"findings\":[{\"severity\":\"warning\",\"code\":\"w\"},"
          "{\"severity\":\"error\",\"code\":\"race\"}]}",
-         "fail: 1 wrong element, race"},
+         "fail: 1 wrong element, race", 0, false, false},
         {"{\"verdict\":\"fail\",\"findings\":[{\"severity\":\"error\",\"code\":\"race\"}]"
          "}",
-         "fail: race"},
-        {"{\"verdict\":\"fail\"}", "fail: see the findings"},
+         "fail: race", 0, false, false},
+        {"{\"verdict\":\"fail\"}", "fail: see the findings", 0, false, false},
         {"{\"verdict\":\"unsupported\",\"unsupported\":[{\"opcode\":\"foo.s32\"}]}",
-         "unsupported: foo.s32"},
+         "unsupported: foo.s32", 0, false, false},
         {"{\"verdict\":\"error\",\"error\":{\"message\":\"no launch\"}}",
-         "error: no launch"},
-        {"{\"verdict\":\"timeout\"}", "timeout"},
-        {"{}", "?"},
+         "error: no launch", 0, false, false},
+        {"{\"verdict\":\"timeout\"}", "timeout", 0, false, false},
+        {"{}", "?", 0, false, false},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         autojson *result = json_loads(cases[i].result, 0, NULL);
-        autofree char *title = validate_title(result);
-        cr_expect_str_eq(title, cases[i].title);
+        if (cases[i].warnings) {
+            add_warnings(result, cases[i].warnings);
+        }
+        validate_verdict_set(result, cases[i].strict);
+        cr_expect_str_eq(json_get_string(result, "summary", ""), cases[i].summary);
+        cr_expect_eq(json_get_bool(result, "strict", 0), cases[i].fails);
         json_object_set_new(result, "backend", json_pack("{s:s}", "device", "H100"));
         autobuf text = BUF_INIT(1u << 20);
         validate_result_describe(result, &text);
-        autofree char *first = xasprintf("%s on H100\n", cases[i].title);
+        autofree char *first = xasprintf("%s on H100\n", cases[i].summary);
         cr_expect_eq(strncmp(text.data, first, strlen(first)), 0, "%s", text.data);
     }
 }

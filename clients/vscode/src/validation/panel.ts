@@ -11,7 +11,6 @@ import type { Validation } from "./result";
 export interface Judged {
   document: vscode.Uri; // the kernel or its check spec
   source: vscode.Uri; // the kernel
-  title: string;
   result: Validation;
 }
 
@@ -49,7 +48,7 @@ export class ValidationPanel implements vscode.Disposable {
     const { judged } = this;
     if (!judged) return;
     const body = validationBody({
-      ...judged, file: basename(judged.document.fsPath), folder: dirname(judged.source.fsPath),
+      ...judged, title: judged.result.summary, file: basename(judged.document.fsPath), folder: dirname(judged.source.fsPath),
       metric: this.metric, current: this.current,
     });
     const lines = judged.result.counters?.by_line ?? [];

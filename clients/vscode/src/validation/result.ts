@@ -61,6 +61,7 @@ export interface Roofline { device?: string; bound?: string; limit_us?: number; 
 
 export interface Validation {
   verdict: string;
+  summary: string; // the verdict in the server's words
   warnings?: number;
   strict?: boolean;
   backend?: { kind?: string; device?: string; fallback?: string };

@@ -2,7 +2,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as vscode from "vscode";
-import { CodeLensRequest, type CodeLens } from "vscode-languageclient/node";
 import { orTell } from "../errors";
 import type { Server } from "../server";
 import type { Judged, ValidationPanel } from "./panel";
@@ -27,14 +26,6 @@ export function kernelOf(spec: vscode.Uri): vscode.Uri {
     : spec.with({ path: spec.path.replace(SPEC, ".cu") });
 }
 
-// The server's own words for the verdict are those of the lens.
-async function titleOf(server: Server, document: vscode.Uri): Promise<string | undefined> {
-  const lenses = await server.request<CodeLens[] | null>(CodeLensRequest.method,
-    { textDocument: { uri: document.toString() } }).catch(() => null);
-  return lenses?.find(({ command }) => command?.command === "upskilld.run" && command.arguments?.[0] === OPERATION)
-    ?.command?.title;
-}
-
 async function offerSpec(kernel: vscode.Uri): Promise<void> {
   const create = "New Check Spec…";
   const answer = await vscode.window.showInformationMessage(
@@ -56,8 +47,7 @@ export async function validate(server: Server, panel: ValidationPanel, document:
   const params = { path: document.fsPath, ...(seed === undefined ? {} : { seed }) };
   const result = await orTell(() => server.callFor<Validation>(`Validating ${basename(document.fsPath)}`, document, OPERATION, params));
   if (!result) return;
-  const title = await titleOf(server, document);
-  const judged: Judged = { document, source: isSpec ? kernelOf(document) : document, title: title && title !== "Validate" ? title : result.verdict, result };
+  const judged: Judged = { document, source: isSpec ? kernelOf(document) : document, result };
   panel.show(judged);
 }
 

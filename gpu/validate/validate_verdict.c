@@ -1,7 +1,8 @@
-#include "gpu/validate/validate_title.h"
+#include "gpu/validate/validate_verdict.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "protocol/finding.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void add_warnings(const json_t *result, struct buf *out) {
     }
 }
 
-static char *pass_title(const json_t *result) {
+static char *pass_summary(const json_t *result) {
     const json_t *item, *output;
     size_t i, k, cases = 0, outputs = 0;
     double largest = 0;
@@ -59,7 +60,7 @@ static char *pass_title(const json_t *result) {
     return buf_detach(&text);
 }
 
-static char *fail_title(const json_t *result) {
+static char *fail_summary(const json_t *result) {
     const json_t *item, *finding = validate_first_error(result);
     json_int_t warnings = json_get_integer(result, "warnings", 0);
     if (json_get_bool(result, "strict", 0)) {
@@ -79,17 +80,35 @@ static char *fail_title(const json_t *result) {
                          : xasprintf("fail: %.80s", words);
 }
 
-char *validate_title(const json_t *result) {
+static char *summary_of(const json_t *result) {
     const char *verdict = json_get_string(result, "verdict", "?");
     const json_t *error = json_object_get(result, "error");
     if (!strcmp(verdict, "pass")) {
-        return pass_title(result);
+        return pass_summary(result);
     }
     if (!strcmp(verdict, "fail")) {
-        return fail_title(result);
+        return fail_summary(result);
     }
     const char *opcode = json_get_string(
         json_array_get(json_object_get(result, "unsupported"), 0), "opcode", NULL);
     const char *message = opcode ? opcode : json_get_string(error, "message", "");
     return *message ? xasprintf("%s: %.80s", verdict, message) : xstrdup(verdict);
+}
+
+/* Warnings of the compiler and of the run: they decide nothing unless `strict` asks. */
+static void judge_warnings(json_t *result, bool strict) {
+    const json_t *check = json_object_get(result, "check");
+    size_t count = findings_count(json_object_get(result, "findings"), FINDING_WARNING) +
+                   findings_count(json_object_get(check, "diagnostics"), FINDING_WARNING);
+    json_object_set_new(result, "warnings", json_integer((json_int_t)count));
+    if (strict && count && !strcmp(json_get_string(result, "verdict", ""), "pass")) {
+        json_object_set_new(result, "verdict", json_string("fail"));
+        json_object_set_new(result, "strict", json_true());
+    }
+}
+
+void validate_verdict_set(json_t *result, bool strict) {
+    judge_warnings(result, strict);
+    autofree char *summary = summary_of(result);
+    json_object_set_new(result, "summary", json_clean_z(summary));
 }
