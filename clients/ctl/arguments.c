@@ -353,7 +353,7 @@ static void append_word(json_t *params, const char *name, const char *word) {
 static bool takes_arguments(const json_t *method) {
     const json_t *args = method_parameter(method, "args", 4);
     const json_t *items = json_object_get(json_object_get(args, "schema"), "items");
-    return args && schema_has_type(items, "string");
+    return args && schema_has_type(items, "string") && !schema_has_type(items, "object");
 }
 
 static int read_word(const json_t *method, const char *word, json_t *params,
