@@ -1,7 +1,7 @@
 /* activations: functions of one element with torch.nn.functional's parameters, and the
  * softmax family along a dimension. Formulas: the pages of torch.nn. An input that is NaN
  * gives NaN. */
-#include "gpu/reference/operator_call.h"
+#include "gpu/reference/parts.h"
 
 #define PARAMETRIC(name_) static double name_(const struct operator_call *c, double x)
 
@@ -168,20 +168,22 @@ static void softmax_line(enum softmax_kind kind, const double *x, int64_t n,
     }
 }
 
+static int softmax_some(const struct operator_call *c, const void *data, int64_t from,
+                        int64_t to) {
+    const struct axis_lines *l = data;
+    for (int64_t i = from; i < to; i++) {
+        int64_t at = i / l->inner * l->n * l->inner + i % l->inner;
+        softmax_line((enum softmax_kind)c->op->u.number, c->in[0].v + at, l->n, l->inner,
+                     c->out[0].v + at);
+    }
+    return 0;
+}
+
 static int compute_softmax(struct operator_call *c) {
     size_t dim = 0;
     call_dim(c, "dim", &c->in[0], &dim);
     struct axis_lines l = axis_lines_of(&c->in[0], dim);
-    int r = 0;
-    for (int64_t o = 0; r == 0 && o < l.outer; o++) {
-        for (int64_t i = 0; i < l.inner; i++) {
-            int64_t at = o * l.n * l.inner + i;
-            softmax_line((enum softmax_kind)c->op->u.number, c->in[0].v + at, l.n,
-                         l.inner, c->out[0].v + at);
-        }
-        r = call_continue(c);
-    }
-    return r;
+    return call_parts(c, l.outer * l.inner, 500 / (l.n + 1), softmax_some, &l);
 }
 
 #include "gpu/reference/operators_activations.h"

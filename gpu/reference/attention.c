@@ -1,5 +1,6 @@
 /* attention: scaled dot-product attention, rotary positions, gated activations. */
-#include "gpu/reference/columns.h"
+#include "gpu/reference/parts.h"
+#include "gpu/reference/product.h"
 
 /* --- scaled_dot_product_attention: query [.., Hq, L, E], key [.., H, S, E],
  * value [.., H, S, Ev], attn_mask that broadcasts to [.., Hq, L, S] --- */
@@ -93,7 +94,7 @@ static int infer_attention(struct operator_call *c) {
     out.shape[out.rank - 1] = a.ev;
     double scores = (double)a.heads * (double)a.l * (double)a.s;
     call_cost(c, scores * (2 * (double)a.e + 2 * (double)a.ev + 5),
-              scores * (double)(a.e + a.ev + 10));
+              scores * ((double)(a.e + a.ev) * product_steps(c) + 10));
     return call_output(c, 0, out.shape, out.rank);
 }
 
@@ -114,44 +115,10 @@ static double mask_at(const struct operator_call *c, const struct attention *a,
     return !a->boolean ? m : m != 0 ? 0 : -INFINITY;
 }
 
-/* What the queries of a head, and of those that share its keys, have in common. */
-struct shared {
-    side *keys, *values; /* packed; owned */
-    double *weights;     /* of one query */
-};
-
-static void shared_finish(struct shared *s) {
-    free(s->keys);
-    free(s->values);
-    free(s->weights);
-}
-
-static int shared_init(struct operator_call *c, const struct attention *a, int64_t head,
-                       struct shared *ret) {
-    const struct columns keys = {.v = c->in[1].v + head * a->s * a->e,
-                                 .k = a->e,
-                                 .n = a->s,
-                                 .row_stride = 1,
-                                 .column_stride = a->e};
-    const struct columns values = {.v = c->in[2].v + head * a->s * a->ev,
-                                   .k = a->s,
-                                   .n = a->ev,
-                                   .row_stride = a->ev,
-                                   .column_stride = 1};
-    ret->keys = columns_pack_all(c, &keys);
-    ret->values = ret->keys ? columns_pack_all(c, &values) : NULL;
-    ret->weights = xcalloc(a->s ? (size_t)a->s : 1, sizeof *ret->weights);
-    return ret->values ? 0 : -ETIME;
-}
-
-/* One row of scores into weights; all hidden: zeros, as torch has it. */
+/* A row of scores becomes weights; all hidden: zeros, as torch has it. */
 static void weights_of(const struct operator_call *c, const struct attention *a,
-                       int64_t head, int64_t i, const double *query, const side *keys,
-                       double *ret) {
+                       int64_t head, int64_t i, double *ret) {
     double largest = -INFINITY;
-    for (int64_t j = 0; j < a->s; j += SIDE) {
-        columns_multiply(query, 1, keys + j / SIDE * a->e, a->e, a->s - j, ret + j);
-    }
     for (int64_t j = 0; j < a->s; j++) {
         ret[j] = ret[j] * a->scale + mask_at(c, a, head, i, j);
         largest = ret[j] > largest || isnan(ret[j]) ? ret[j] : largest;
@@ -166,37 +133,54 @@ static void weights_of(const struct operator_call *c, const struct attention *a,
     }
 }
 
-static void attend(const struct operator_call *c, const struct attention *a, int64_t head,
-                   int64_t i, const struct shared *s) {
-    const double *query = c->in[0].v + (head * a->l + i) * a->e;
-    double *out = c->out[0].v + (head * a->l + i) * a->ev;
-    weights_of(c, a, head, i, query, s->keys, s->weights);
-    for (int64_t k = 0; k < a->ev; k += SIDE) {
-        columns_multiply(s->weights, 1, s->values + k / SIDE * a->s, a->s, a->ev - k,
-                         out + k);
-    }
+enum { MOST_ROWS = 256, SCORES = 1 << 18 };
+
+/* Queries that are looked at together. */
+static int64_t rows_of(const struct attention *a) {
+    int64_t fit = a->s > SCORES / MOST_ROWS ? SCORES / a->s + 1 : MOST_ROWS;
+    return fit < a->l ? fit : a->l;
 }
 
-/* The `repeat` heads that share key head `head`. */
-static int attend_group(struct operator_call *c, const struct attention *a,
-                        int64_t head) {
-    struct shared s = {0};
-    int r = shared_init(c, a, head, &s);
-    for (int64_t i = 0; r == 0 && i < a->repeat * a->l; i++) {
-        attend(c, a, head * a->repeat + i / a->l, i % a->l, &s);
-        r = call_continue(c);
+/* Queries [first, first + rows) of a head. */
+static int attend(const struct operator_call *c, const struct attention *a, int64_t head,
+                  int64_t first, int64_t rows, double *weights) {
+    int64_t shared = head / a->repeat, at = head * a->l + first;
+    const struct matrix_view queries = {c->in[0].v + at * a->e, rows, a->e, a->e, 1};
+    const struct matrix_view keys = {c->in[1].v + shared * a->s * a->e, a->e, a->s, 1,
+                                     a->e};
+    const struct matrix_view values = {c->in[2].v + shared * a->s * a->ev, a->s, a->ev,
+                                       a->ev, 1};
+    const struct matrix_view all = {weights, rows, a->s, a->s, 1};
+    int r = product(c, &queries, &keys, weights, a->s);
+    for (int64_t i = 0; r == 0 && i < rows; i++) {
+        weights_of(c, a, head, first + i, weights + i * a->s);
     }
-    shared_finish(&s);
+    return r < 0 ? r : product(c, &all, &values, c->out[0].v + at * a->ev, a->ev);
+}
+
+static int attend_some(const struct operator_call *c, const void *data, int64_t from,
+                       int64_t to) {
+    const struct attention *a = data;
+    int64_t rows = rows_of(a), groups = (a->l + rows - 1) / rows;
+    autofree double *weights = xcalloc((size_t)(rows * a->s), sizeof *weights);
+    int r = 0;
+    for (int64_t i = from; r == 0 && i < to; i++) {
+        int64_t first = i % groups * rows;
+        r = attend(c, a, i / groups, first, first + rows < a->l ? rows : a->l - first,
+                   weights);
+    }
     return r;
 }
 
 static int compute_attention(struct operator_call *c) {
     struct attention a;
     int r = plan_attention(c, &a);
-    for (int64_t head = 0; r == 0 && head < a.heads / a.repeat; head++) {
-        r = attend_group(c, &a, head);
+    if (r < 0 || !c->out[0].count) {
+        return r;
     }
-    return r;
+    int64_t rows = rows_of(&a), terms = rows * (a.s + 1) * (a.e + a.ev);
+    return call_parts(c, a.heads * ((a.l + rows - 1) / rows), 100000 / (terms + 1) + 1,
+                      attend_some, &a);
 }
 
 /* --- rope: Su and others, "RoFormer", 2021. Pair j of the first rotary_dim elements is

@@ -1,6 +1,8 @@
 /* convolutions: torch's conv and conv_transpose, the gradient of conv for its input, in
  * one to three dimensions. u.number is their count, 10 more for conv_transpose. Depthwise
  * and pointwise ones are groups equal to the channels, and kernels of 1. */
+#include "gpu/reference/parts.h"
+#include "gpu/reference/product.h"
 #include "gpu/reference/window.h"
 
 struct convolution {
@@ -96,9 +98,10 @@ static int infer_convolution(struct operator_call *c) {
     double per_group = (double)k.in_channels / (double)k.groups;
     double terms = (double)k.samples * (double)k.out_channels * (double)positions *
                    per_group * (double)k.w.taps;
-    double places = (double)c->out[0].count * (double)k.w.taps; /* looked for */
+    double places = (double)k.samples * (double)k.in_channels * (double)k.w.outputs *
+                    (double)k.w.taps; /* looked for */
     call_cost(c, 2 * terms + (call_has(c, 2) ? (double)c->out[0].count : 0),
-              2.5 * terms + 9 * places);
+              terms * product_steps(c) + 2 * places);
     return 0;
 }
 
@@ -118,46 +121,90 @@ static int64_t transposed_input(const struct window *w, const int64_t *out,
     return at;
 }
 
-static double convolve(const struct convolution *k, const double *sample,
-                       const double *weight, const int64_t *out) {
-    int64_t channels = k->in_channels / k->groups, tap[3];
-    int64_t step = (k->transposed ? k->out_channels / k->groups : 1) * k->w.taps;
-    struct sum sum = {0};
-    for (int64_t t = 0; t < k->w.taps; t++) {
-        window_place(k->w.kernel, t, tap);
-        int64_t at = k->transposed ? transposed_input(&k->w, out, tap)
-                                   : window_input(&k->w, out, tap);
-        for (int64_t i = 0; at >= 0 && i < channels; i++) {
-            sum_add(&sum, sample[i * k->w.inputs + at] * weight[i * step + t]);
+/* What the weights of a group are multiplied by: a row for each channel and tap, a column
+ * for each of `count` outputs from `first` on; 0 where there is no input. */
+static void columns_of(const struct convolution *k, const double *in, int64_t first,
+                       int64_t count, double *ret) {
+    int64_t channels = k->in_channels / k->groups, out[3], tap[3];
+    for (int64_t p = 0; p < count; p++) {
+        window_place(k->w.out, first + p, out);
+        for (int64_t t = 0; t < k->w.taps; t++) {
+            window_place(k->w.kernel, t, tap);
+            int64_t at = k->transposed ? transposed_input(&k->w, out, tap)
+                                       : window_input(&k->w, out, tap);
+            for (int64_t i = 0; i < channels; i++) {
+                ret[(i * k->w.taps + t) * count + p] =
+                    at < 0 ? 0 : in[i * k->w.inputs + at];
+            }
         }
     }
-    return sum_value(sum);
 }
 
-static void convolve_channel(struct operator_call *c, const struct convolution *k,
-                             int64_t sample, int64_t channel) {
-    int64_t per_group = k->out_channels / k->groups, group = channel / per_group;
-    int64_t channels = k->in_channels / k->groups, out[3];
-    int64_t first = k->transposed ? group * channels * per_group + channel % per_group
-                                  : channel * channels;
-    double bias = call_has(c, 2) ? c->in[2].v[channel] : 0;
-    const double *in =
-        c->in[0].v + (sample * k->in_channels + group * channels) * k->w.inputs;
-    double *ret = c->out[0].v + (sample * k->out_channels + channel) * k->w.outputs;
-    for (int64_t i = 0; i < k->w.outputs; i++) {
-        window_place(k->w.out, i, out);
-        ret[i] = convolve(k, in, c->in[1].v + first * k->w.taps, out) + bias;
+/* The weights of a group, a row for each output channel; those of the transposed one lie
+ * by input channel and are copied. */
+static struct matrix_view weights_of(const struct operator_call *c,
+                                     const struct convolution *k, int64_t group,
+                                     double *room) {
+    int64_t channels = k->in_channels / k->groups, taps = k->w.taps;
+    int64_t outputs = k->out_channels / k->groups, depth = channels * taps;
+    const double *from = c->in[1].v + group * outputs * depth;
+    for (int64_t i = 0; k->transposed && i < outputs * depth; i++) {
+        int64_t channel = i % depth / taps;
+        room[i] = from[(channel * outputs + i / depth) * taps + i % taps];
     }
+    return (struct matrix_view){k->transposed ? room : from, outputs, depth, depth, 1};
+}
+
+enum { PLACES = 480, COLUMNS = 1 << 20 };
+
+/* Outputs that are looked at together. */
+static int64_t places_of(const struct convolution *k) {
+    int64_t depth = k->in_channels / k->groups * k->w.taps;
+    int64_t fit = depth > COLUMNS / PLACES ? COLUMNS / depth + 1 : PLACES;
+    return fit < k->w.outputs ? fit : k->w.outputs;
+}
+
+/* Outputs [first, first + count) of a sample's group. */
+static int convolve(const struct operator_call *c, const struct convolution *k, int64_t i,
+                    int64_t first, int64_t count, double *room) {
+    int64_t group = i % k->groups, depth = k->in_channels / k->groups * k->w.taps;
+    int64_t outputs = k->out_channels / k->groups;
+    const double *in = c->in[0].v + i * (k->in_channels / k->groups) * k->w.inputs;
+    double *out = c->out[0].v + i * outputs * k->w.outputs + first;
+    const struct matrix_view columns = {room, depth, count, count, 1};
+    const struct matrix_view weights = weights_of(c, k, group, room + depth * count);
+    columns_of(k, in, first, count, room);
+    int r = product(c, &weights, &columns, out, k->w.outputs);
+    for (int64_t n = 0; r == 0 && call_has(c, 2) && n < outputs * count; n++) {
+        out[n / count * k->w.outputs + n % count] +=
+            c->in[2].v[group * outputs + n / count];
+    }
+    return r;
+}
+
+static int convolve_some(const struct operator_call *c, const void *data, int64_t from,
+                         int64_t to) {
+    const struct convolution *k = data;
+    int64_t places = places_of(k), pieces = (k->w.outputs + places - 1) / places;
+    int64_t depth = k->in_channels / k->groups * k->w.taps;
+    size_t size = (size_t)(depth * (places + k->out_channels / k->groups));
+    autofree double *room = xmalloc(size * sizeof *room);
+    int r = 0;
+    for (int64_t i = from; r == 0 && i < to; i++) {
+        int64_t first = i % pieces * places, left = k->w.outputs - first;
+        r = convolve(c, k, i / pieces, first, left < places ? left : places, room);
+    }
+    return r;
 }
 
 static int compute_convolution(struct operator_call *c) {
     struct convolution k;
     int r = plan_convolution(c, &k);
-    for (int64_t i = 0; r == 0 && i < k.samples * k.out_channels; i++) {
-        convolve_channel(c, &k, i / k.out_channels, i % k.out_channels);
-        r = call_continue(c);
+    if (r < 0 || !c->out[0].count) {
+        return r;
     }
-    return r;
+    int64_t pieces = (k.w.outputs + places_of(&k) - 1) / places_of(&k);
+    return call_parts(c, k.samples * k.groups * pieces, 1, convolve_some, &k);
 }
 
 #include "gpu/reference/operators_convolutions.h"

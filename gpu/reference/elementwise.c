@@ -1,6 +1,6 @@
 /* elementwise: arithmetic and functions of one, two or three elements; shapes broadcast.
  */
-#include "gpu/reference/operator_call.h"
+#include "gpu/reference/parts.h"
 
 /* --- one element --- */
 
@@ -8,27 +8,32 @@ int infer_unary(struct operator_call *c) {
     return call_output_same(c, 0, 1, 20);
 }
 
-/* After element i: now and then a look at the clock. */
-static int next(const struct operator_call *c, int64_t i) {
-    return i % 65536 == 65535 ? call_continue(c) : 0;
+enum { ELEMENTS = 4096 }; /* a thread takes as many or more */
+
+static int unary_some(const struct operator_call *c, const void *data, int64_t from,
+                      int64_t to) {
+    (void)data;
+    for (int64_t i = from; i < to; i++) {
+        c->out[0].v[i] = c->op->u.unary(c->in[0].v[i]);
+    }
+    return 0;
 }
 
 int compute_unary(struct operator_call *c) {
-    int r = 0;
-    for (int64_t i = 0; r == 0 && i < c->out[0].count; i++) {
-        c->out[0].v[i] = c->op->u.unary(c->in[0].v[i]);
-        r = next(c, i);
+    return call_parts(c, c->out[0].count, ELEMENTS, unary_some, NULL);
+}
+
+static int parametric_some(const struct operator_call *c, const void *data, int64_t from,
+                           int64_t to) {
+    (void)data;
+    for (int64_t i = from; i < to; i++) {
+        c->out[0].v[i] = c->op->u.parametric(c, c->in[0].v[i]);
     }
-    return r;
+    return 0;
 }
 
 int compute_parametric(struct operator_call *c) {
-    int r = 0;
-    for (int64_t i = 0; r == 0 && i < c->out[0].count; i++) {
-        c->out[0].v[i] = c->op->u.parametric(c, c->in[0].v[i]);
-        r = next(c, i);
-    }
-    return r;
+    return call_parts(c, c->out[0].count, ELEMENTS, parametric_some, NULL);
 }
 
 /* What <math.h> has no function for. */
@@ -76,17 +81,41 @@ static int infer_broadcast(struct operator_call *c) {
     return r;
 }
 
-int compute_broadcast(struct operator_call *c) {
-    struct axis_walk w;
-    walk_start(&w, c, input_count(c->op), c->out[0].shape, c->out[0].rank);
-    int r = 0;
-    for (int64_t i = 0; r == 0 && i < c->out[0].count; i++) {
-        double z = w.count > 2 ? *w.at[2] : 0;
-        c->out[0].v[i] = c->op->u.broadcast(c, *w.at[0], *w.at[1], z);
-        walk_next(&w, c);
-        r = next(c, i);
+/* Elements [i, i + count) of a row of the output. */
+static void broadcast_row(const struct operator_call *c, size_t inputs, int64_t i,
+                          int64_t count) {
+    const struct operator_array *out = &c->out[0];
+    const double *at[3] = {0};
+    int64_t step[3] = {0};
+    for (size_t k = 0; k < inputs; k++) {
+        int64_t strides[OPERATOR_MAX_RANK], rest = i;
+        broadcast_strides(&c->in[k], out->shape, out->rank, strides);
+        at[k] = c->in[k].v;
+        for (size_t d = out->rank; d-- > 0; rest /= out->shape[d]) {
+            at[k] += rest % out->shape[d] * strides[d];
+        }
+        step[k] = out->rank ? strides[out->rank - 1] : 0;
     }
-    return r;
+    for (int64_t n = 0; n < count; n++) {
+        double z = inputs > 2 ? at[2][n * step[2]] : 0;
+        out->v[i + n] = c->op->u.broadcast(c, at[0][n * step[0]], at[1][n * step[1]], z);
+    }
+}
+
+static int broadcast_some(const struct operator_call *c, const void *data, int64_t from,
+                          int64_t to) {
+    size_t inputs = input_count(c->op), rank = c->out[0].rank;
+    int64_t row = rank ? c->out[0].shape[rank - 1] : 1, count;
+    (void)data;
+    for (int64_t i = from; i < to; i += count) {
+        count = row - i % row < to - i ? row - i % row : to - i;
+        broadcast_row(c, inputs, i, count);
+    }
+    return 0;
+}
+
+int compute_broadcast(struct operator_call *c) {
+    return call_parts(c, c->out[0].count, ELEMENTS, broadcast_some, NULL);
 }
 
 #define BROADCAST(name_, value_)                                                         \

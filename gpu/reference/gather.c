@@ -24,15 +24,17 @@ void gather_start(struct gather *g, const struct operator_array *a, const bool *
     }
 }
 
-bool gather_next(struct gather *g) {
-    bool more = index_next(g->index, g->kept, g->kept_rank);
-    g->base = index_offset(g->index, g->kept_strides, g->kept_rank);
-    return more;
+int64_t gather_base(const struct gather *g, int64_t line) {
+    int64_t base = 0;
+    for (size_t d = g->kept_rank; d-- > 0; line /= g->kept[d]) {
+        base += line % g->kept[d] * g->kept_strides[d];
+    }
+    return base;
 }
 
-void gather_line(const struct gather *g, const double *v, double *ret) {
+void gather_line(const struct gather *g, int64_t base, const double *v, double *ret) {
     for (int64_t i = 0; i < g->n; i++) {
-        ret[i] = v[g->base + g->offsets[i]];
+        ret[i] = v[base + g->offsets[i]];
     }
 }
 

@@ -7,16 +7,14 @@ struct gather {
     size_t kept_rank;
     int64_t lines, n; /* lines of n elements; the order of lines is row-major */
     int64_t *offsets; /* of a line's elements, row-major; owned */
-    int64_t index[OPERATOR_MAX_RANK];
-    int64_t base; /* of the line at hand */
 };
 
 /* dims[i]: is dimension i folded? */
 void gather_start(struct gather *g, const struct operator_array *a, const bool *dims);
-/* To the next line; false after the last. */
-bool gather_next(struct gather *g);
-/* The line at hand, copied into g->n numbers. */
-void gather_line(const struct gather *g, const double *v, double *ret);
+/* Where a line's offsets count from. */
+int64_t gather_base(const struct gather *g, int64_t line);
+/* The line at a base, copied into g->n numbers. */
+void gather_line(const struct gather *g, int64_t base, const double *v, double *ret);
 void gather_finish(struct gather *g);
 /* The shape without the folded dimensions, which stay as 1 with keep. */
 int gather_output(struct operator_call *c, size_t output, const struct operator_array *a,

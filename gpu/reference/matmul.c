@@ -1,5 +1,5 @@
 /* matmul: products of matrices, vectors and batches of them. */
-#include "gpu/reference/columns.h"
+#include "gpu/reference/product.h"
 
 /* out[batch, i, j] = sum over k of a[batch, i, k] * b[batch, k, j]. */
 struct product {
@@ -108,41 +108,37 @@ static int product_output(struct operator_call *c, const struct product *p) {
     }
     int r = call_output(c, 0, shape, rank);
     double terms = (double)c->out[0].count * (double)p->k;
-    call_cost(c, 2 * terms, terms);
+    call_cost(c, 2 * terms, terms * product_steps(c));
     return r;
 }
 
-static int matrix_compute(struct operator_call *c, const struct product *p,
-                          const double *a, const double *b, side *packed, double *out) {
-    const struct columns m = {b, p->k, p->n, p->b_row, p->b_column};
-    int r = 0;
-    for (int64_t j = 0; r == 0 && j < p->n; j += SIDE) {
-        columns_pack(&m, j, packed);
-        for (int64_t i = 0; r == 0 && i < p->m; i++) {
-            columns_multiply(a + i * p->a_row, p->a_column, packed, p->k, p->n - j,
-                             out + i * p->n + j);
-            r = call_continue(c);
-        }
+struct products {
+    const struct operator_call *c;
+    size_t ia, ib;
+    const struct product *p;
+};
+
+/* The i-th of the batch. */
+static struct product_pair pair_at(const void *data, int64_t i) {
+    const struct products *all = data;
+    const struct product *p = all->p;
+    struct product_pair ret = {
+        .a = {all->c->in[all->ia].v, p->m, p->k, p->a_row, p->a_column},
+        .b = {all->c->in[all->ib].v, p->k, p->n, p->b_row, p->b_column},
+        .out = all->c->out[0].v + i * p->m * p->n,
+    };
+    for (size_t d = p->batch_rank; d-- > 0; i /= p->batch[d]) {
+        ret.a.v += i % p->batch[d] * p->a_batch[d];
+        ret.b.v += i % p->batch[d] * p->b_batch[d];
     }
-    return r;
+    return ret;
 }
 
 static int product_compute(struct operator_call *c, size_t ia, size_t ib,
                            const struct product *p) {
-    int64_t index[OPERATOR_MAX_RANK] = {0};
-    double *out = c->out[0].v;
-    int r = 0;
-    if (!c->out[0].count) {
-        return 0;
-    }
-    autofree side *packed = xcalloc(p->k ? (size_t)p->k : 1, sizeof *packed);
-    do {
-        const double *a = c->in[ia].v + index_offset(index, p->a_batch, p->batch_rank);
-        const double *b = c->in[ib].v + index_offset(index, p->b_batch, p->batch_rank);
-        r = matrix_compute(c, p, a, b, packed, out);
-        out += p->m * p->n;
-    } while (r == 0 && index_next(index, p->batch, p->batch_rank));
-    return r;
+    const struct products all = {c, ia, ib, p};
+    int64_t count = c->out[0].count;
+    return product_all(c, count ? count / (p->m * p->n) : 0, pair_at, &all);
 }
 
 /* --- matmul and its narrower relatives --- */

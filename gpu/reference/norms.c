@@ -1,6 +1,7 @@
 /* norms: a tensor brought to mean 0 and variance 1, or to length 1, in groups of
  * elements; then scaled and shifted. torch.nn.functional's names and parameters. */
 #include "gpu/reference/gather.h"
+#include "gpu/reference/parts.h"
 
 /* --- groups and channels --- */
 
@@ -22,46 +23,82 @@ static double eps_of(const struct operator_call *c) {
     return v->given ? v->number : eps_of_type(c->in[0].type);
 }
 
+struct groups {
+    struct gather g;
+    bool centre;
+    double eps;
+};
+
+static int normalize_some(const struct operator_call *c, const void *data, int64_t from,
+                          int64_t to) {
+    const struct groups *all = data;
+    const struct gather *g = &all->g;
+    autofree double *line = xcalloc(g->n ? (size_t)g->n : 1, sizeof *line);
+    for (int64_t l = from; g->n && l < to; l++) {
+        int64_t base = gather_base(g, l);
+        gather_line(g, base, c->in[0].v, line);
+        struct moments m = moments_of(line, g->n, 1);
+        for (int64_t i = 0; !all->centre && i < g->n; i++) {
+            line[i] *= line[i];
+        }
+        double square =
+            all->centre ? m.squares / (double)g->n : moments_of(line, g->n, 1).mean;
+        double scale = sqrt(square + all->eps);
+        double mean = all->centre ? m.mean : 0, rest = all->centre ? m.rest : 0;
+        for (int64_t i = 0; i < g->n; i++) {
+            int64_t at = base + g->offsets[i];
+            c->out[0].v[at] = (c->in[0].v[at] - mean - rest) / scale;
+        }
+    }
+    return 0;
+}
+
 /* Every group of `view` (input 0 in another shape) to mean 0 and variance 1; or, without
  * centre, to a mean square of 1. */
 static int normalize_groups(struct operator_call *c, const struct operator_array *view,
                             const bool *dims, bool centre) {
-    struct gather g;
-    gather_start(&g, view, dims);
-    autofree double *line = xcalloc(g.n ? (size_t)g.n : 1, sizeof *line);
-    double eps = eps_of(c);
-    int r = 0;
-    for (int64_t l = 0; r == 0 && g.n && l < g.lines; l++) {
-        gather_line(&g, c->in[0].v, line);
-        struct moments m = moments_of(line, g.n, 1);
-        for (int64_t i = 0; !centre && i < g.n; i++) {
-            line[i] *= line[i];
-        }
-        double square = centre ? m.squares / (double)g.n : moments_of(line, g.n, 1).mean;
-        double scale = sqrt(square + eps);
-        double mean = centre ? m.mean : 0, rest = centre ? m.rest : 0;
-        for (int64_t i = 0; i < g.n; i++) {
-            int64_t at = g.base + g.offsets[i];
-            c->out[0].v[at] = (c->in[0].v[at] - mean - rest) / scale;
-        }
-        gather_next(&g);
-        r = call_continue(c);
-    }
-    gather_finish(&g);
+    struct groups all = {.centre = centre, .eps = eps_of(c)};
+    gather_start(&all.g, view, dims);
+    int r = call_parts(c, all.g.lines, 2000 / (all.g.n + 1), normalize_some, &all);
+    gather_finish(&all.g);
     return r;
+}
+
+/* The inputs for it, SIZE_MAX: none. */
+struct affine {
+    size_t weight, bias;
+    int64_t inner, channels;
+};
+
+static int affine_some(const struct operator_call *c, const void *data, int64_t from,
+                       int64_t to) {
+    const struct affine *a = data;
+    const double *weight = a->weight != SIZE_MAX ? c->in[a->weight].v : NULL;
+    const double *bias = a->bias != SIZE_MAX ? c->in[a->bias].v : NULL;
+    int64_t channel = from / a->inner % a->channels, left = a->inner - from % a->inner;
+    for (int64_t i = from; i < to; i++) {
+        double x = c->out[0].v[i];
+        x = weight ? x * weight[channel] : x;
+        c->out[0].v[i] = bias ? x + bias[channel] : x;
+        if (!--left) {
+            left = a->inner;
+            channel = channel + 1 < a->channels ? channel + 1 : 0;
+        }
+    }
+    return 0;
 }
 
 /* weight and bias (inputs w and w + 1 where has_bias), one per `inner` elements in turn.
  */
-static void scale_and_shift(struct operator_call *c, size_t w, bool has_bias,
-                            int64_t inner) {
-    struct operator_array *out = &c->out[0];
-    for (int64_t i = 0; call_has(c, w) && i < out->count; i++) {
-        out->v[i] *= c->in[w].v[i / inner % c->in[w].count];
+static int scale_and_shift(struct operator_call *c, size_t w, bool has_bias,
+                           int64_t inner) {
+    struct affine a = {call_has(c, w) ? w : SIZE_MAX,
+                       has_bias && call_has(c, w + 1) ? w + 1 : SIZE_MAX, inner, 1};
+    if (a.weight == SIZE_MAX && a.bias == SIZE_MAX) {
+        return 0;
     }
-    for (int64_t i = 0; has_bias && call_has(c, w + 1) && i < out->count; i++) {
-        out->v[i] += c->in[w + 1].v[i / inner % c->in[w + 1].count];
-    }
+    a.channels = c->in[a.weight != SIZE_MAX ? a.weight : a.bias].count;
+    return call_parts(c, c->out[0].count, 4096, affine_some, &a);
 }
 
 static int norm_output(struct operator_call *c, int r) {
@@ -110,10 +147,7 @@ static int compute_batch_norm(struct operator_call *c) {
             c->out[0].v[i] = (c->in[0].v[i] - c->in[1].v[k]) / sqrt(c->in[2].v[k] + eps);
         }
     }
-    if (r == 0) {
-        scale_and_shift(c, 3, true, inner);
-    }
-    return r;
+    return r < 0 ? r : scale_and_shift(c, 3, true, inner);
 }
 
 /* --- instance_norm, group_norm: input, weight, bias --- */
@@ -125,10 +159,7 @@ static int infer_instance_norm(struct operator_call *c) {
 static int compute_instance_norm(struct operator_call *c) {
     bool dims[OPERATOR_MAX_RANK] = {false, false, true, true, true, true, true, true};
     int r = normalize_groups(c, &c->in[0], dims, true);
-    if (r == 0) {
-        scale_and_shift(c, 1, true, channel_inner(&c->in[0]));
-    }
-    return r;
+    return r < 0 ? r : scale_and_shift(c, 1, true, channel_inner(&c->in[0]));
 }
 
 static int infer_group_norm(struct operator_call *c) {
@@ -147,10 +178,7 @@ static int compute_group_norm(struct operator_call *c) {
     view.shape[0] = c->in[0].shape[0] * call_integer(c, "num_groups");
     view.shape[1] = view.shape[0] ? c->in[0].count / view.shape[0] : 0;
     int r = normalize_groups(c, &view, dims, true);
-    if (r == 0) {
-        scale_and_shift(c, 1, true, channel_inner(&c->in[0]));
-    }
-    return r;
+    return r < 0 ? r : scale_and_shift(c, 1, true, channel_inner(&c->in[0]));
 }
 
 /* --- layer_norm, rms_norm: over the last dimensions --- */
@@ -197,10 +225,7 @@ static int compute_layer_norm(struct operator_call *c) {
     bool dims[OPERATOR_MAX_RANK] = {0};
     last_as_flags(c, dims);
     int r = normalize_groups(c, &c->in[0], dims, true);
-    if (r == 0) {
-        scale_and_shift(c, 1, true, 1);
-    }
-    return r;
+    return r < 0 ? r : scale_and_shift(c, 1, true, 1);
 }
 
 /* `dim` instead of the last dimensions: then the weight is per element of dim alone. */
@@ -227,10 +252,7 @@ static int compute_rms_norm(struct operator_call *c) {
         last_as_flags(c, dims);
     }
     int r = normalize_groups(c, &c->in[0], dims, false);
-    if (r == 0) {
-        scale_and_shift(c, 1, false, inner);
-    }
-    return r;
+    return r < 0 ? r : scale_and_shift(c, 1, false, inner);
 }
 
 /* --- normalize: over the p-norm along dimensions --- */
@@ -248,13 +270,13 @@ static int compute_normalize(struct operator_call *c) {
     gather_start(&g, &c->in[0], dims);
     autofree double *line = xcalloc(g.n ? (size_t)g.n : 1, sizeof *line);
     for (int64_t l = 0; l < g.lines; l++) {
-        gather_line(&g, c->in[0].v, line);
+        int64_t base = gather_base(&g, l);
+        gather_line(&g, base, c->in[0].v, line);
         double length = norm_of(line, g.n, p);
         length = length < eps ? eps : length;
         for (int64_t i = 0; i < g.n; i++) {
-            c->out[0].v[g.base + g.offsets[i]] = line[i] / length;
+            c->out[0].v[base + g.offsets[i]] = line[i] / length;
         }
-        gather_next(&g);
     }
     gather_finish(&g);
     return call_continue(c);

@@ -263,7 +263,7 @@ int operator_call_infer(struct operator_call *c, struct err *err) {
 
 static void read_input(struct operator_array *a) {
     if (a->name && a->data && !a->v) {
-        a->v = xcalloc(a->count ? (size_t)a->count : 1, sizeof *a->v);
+        a->v = xmalloc((size_t)a->count * sizeof *a->v);
         tensor_load(a->type, a->data, 0, (size_t)a->count, a->v);
     }
 }

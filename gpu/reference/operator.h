@@ -3,8 +3,9 @@
  *
  * An operator is a row of operators.txt: input roles, outputs, declared attributes, a
  * function that infers the outputs' shapes and the cost, and one that computes.
- * Everything is computed in double precision, long sums with compensation, so that a
- * reference is far closer to the exact value than any kernel that it judges. Meanings of
+ * Everything is computed in double precision on all cores, long sums with compensation
+ * (sums of products only for outputs of float64), so that a reference is far closer to
+ * the exact value than any kernel that it judges. Meanings of
  * attributes: the documentation of torch.nn.functional and torch; docs/guide/operators.md
  * lists all.
  *
@@ -91,8 +92,8 @@ struct operator_array {
 };
 
 struct operator_budget {
-    uint64_t steps; /* inner steps, counted down; some nanoseconds each */
-    bool (*stopped)(void);
+    uint64_t steps;        /* inner steps, counted down; some nanoseconds each */
+    bool (*stopped)(void); /* asked by several threads */
 };
 
 struct operator_call {
@@ -102,6 +103,8 @@ struct operator_call {
     struct operator_array in[OPERATOR_MAX_INPUTS], out[OPERATOR_MAX_OUTPUTS];
     double flops; /* additions, multiplications and function values, each one */
     double steps; /* of compute, about */
+    bool plain;   /* for outputs of float32 and less: sums of products are rounded to
+                     double term by term, not compensated; set between start and infer */
     struct operator_budget *budget;
     struct err *err;
 };

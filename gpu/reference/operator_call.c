@@ -23,10 +23,12 @@ const char *shape_text(const struct operator_array *a, char *buf, size_t size) {
 }
 
 int call_continue(const struct operator_call *c) {
-    return c->budget->stopped && c->budget->stopped()
-               ? err_set(c->err, -ETIME, "%s: the time was up while '%s' was computed",
-                         c->at, c->op->name)
-               : 0;
+    return c->budget->stopped && c->budget->stopped() ? call_late(c) : 0;
+}
+
+int call_late(const struct operator_call *c) {
+    return err_set(c->err, -ETIME, "%s: the time was up while '%s' was computed", c->at,
+                   c->op->name);
 }
 
 void call_cost(struct operator_call *c, double flops, double steps) {

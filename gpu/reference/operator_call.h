@@ -74,6 +74,8 @@ int call_index(const struct operator_call *c, size_t input, double value, int64_
 void call_cost(struct operator_call *c, double flops, double steps);
 /* 0, or -ETIME once the run was stopped: between pieces of some thousand steps. */
 int call_continue(const struct operator_call *c);
+/* -ETIME: it was stopped. */
+int call_late(const struct operator_call *c);
 
 /* A tensor as outer x n x inner around dimension dim. */
 struct axis_lines {

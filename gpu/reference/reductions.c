@@ -1,5 +1,6 @@
 /* reductions: many elements to one, along dimensions or over the whole tensor. */
 #include "gpu/reference/gather.h"
+#include "gpu/reference/parts.h"
 
 /* --- folds of one line --- */
 
@@ -99,23 +100,27 @@ static int infer_fold(struct operator_call *c) {
     return r;
 }
 
+static int fold_some(const struct operator_call *c, const void *data, int64_t from,
+                     int64_t to) {
+    const struct gather *g = data;
+    autofree double *line = xcalloc(g->n ? (size_t)g->n : 1, sizeof *line);
+    for (int64_t l = from; l < to; l++) {
+        gather_line(g, gather_base(g, l), c->in[0].v, line);
+        c->out[0].v[l] = c->op->u.fold(c, line, g->n);
+        if (c->op->outputs[1].name) {
+            double sign = c->op->u.fold == fold_max ? 1 : -1;
+            c->out[1].v[l] = (double)extreme_of(line, g->n, sign);
+        }
+    }
+    return 0;
+}
+
 static int compute_fold(struct operator_call *c) {
     bool dims[OPERATOR_MAX_RANK];
     struct gather g;
     call_dims(c, "dim", &c->in[0], dims);
     gather_start(&g, &c->in[0], dims);
-    autofree double *line = xcalloc(g.n ? (size_t)g.n : 1, sizeof *line);
-    int r = 0;
-    for (int64_t l = 0; r == 0 && l < g.lines; l++) {
-        gather_line(&g, c->in[0].v, line);
-        c->out[0].v[l] = c->op->u.fold(c, line, g.n);
-        if (c->op->outputs[1].name) {
-            double sign = c->op->u.fold == fold_max ? 1 : -1;
-            c->out[1].v[l] = (double)extreme_of(line, g.n, sign);
-        }
-        gather_next(&g);
-        r = l % 64 == 63 ? call_continue(c) : 0;
-    }
+    int r = call_parts(c, g.lines, 2000 / (g.n + 1), fold_some, &g);
     gather_finish(&g);
     return r;
 }

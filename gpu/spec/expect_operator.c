@@ -112,8 +112,19 @@ static void give_input(const struct work *w, size_t k, size_t i) {
     }
 }
 
+/* Is no output as exact as the operators are? */
+static bool is_plain(const struct kernel_spec *spec) {
+    bool plain = true;
+    for (size_t i = 0; i < spec->buffer_count; i++) {
+        plain = plain &&
+                !(spec->buffers[i].output && spec->buffers[i].type == TENSOR_FLOAT64);
+    }
+    return plain;
+}
+
 static int infer_step(const struct work *w, size_t k, struct err *err) {
     int r = call_start(&w->calls[k], &w->plan->steps[k], w->c, err);
+    w->calls[k].plain = is_plain(w->c->spec);
     for (size_t i = 0; r == 0 && i < OPERATOR_MAX_INPUTS; i++) {
         give_input(w, k, i);
     }

@@ -130,6 +130,10 @@ char **cuda_room_environment(enum cuda_confinement confinement) {
                 xasprintf(CONFINEMENT_VARIABLE "=%s", confinement_names[confinement]));
     strings_add(&names, xstrdup("CUDA_MODULE_LOADING=EAGER"));
     strings_add(&names, xstrdup("CUDA_CACHE_DISABLE=1"));
+    /* Memory that a trial gave back is the next one's: first touches of a gigabyte take
+     * longer than all that is done with it. */
+    strings_add(&names, xstrdup("GLIBC_TUNABLES=glibc.malloc.mmap_max=0:"
+                                "glibc.malloc.trim_threshold=0x1000000000"));
     for (char **variable = environ; variable && *variable; variable++) {
         if (is_passed(*variable)) {
             strings_add(&names, xstrdup(*variable));

@@ -25,9 +25,9 @@ enum cuda_confinement cuda_room_confinement(void);
 void cuda_room_set_confinement(enum cuda_confinement confinement);
 
 /* For execve: CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER, CUDA_MPS_*, those folders of
- * LD_LIBRARY_PATH that hold a driver, $UPSKILLD_LIBCUDA, the confinement, and that
- * modules are loaded at once and nothing is kept on disk. NULL-terminated; each freed
- * with strings_free. */
+ * LD_LIBRARY_PATH that hold a driver, $UPSKILLD_LIBCUDA, the confinement, that modules
+ * are loaded at once and nothing is kept on disk, and that the C library keeps memory
+ * that was freed. NULL-terminated; each freed with strings_free. */
 char **cuda_room_environment(enum cuda_confinement confinement);
 
 /* Without the device files cuInit runs the driver's setuid helper, which a confined

@@ -123,7 +123,8 @@ static double compare(const struct operator_array *a, const json_t *wanted,
     return worst;
 }
 
-static double run_case(const json_t *record) {
+/* plain: as for outputs of float32. */
+static double run_case(const json_t *record, bool plain) {
     const char *name = json_get_string(record, "op", "");
     const struct operator* op = operator_find(name);
     cr_assert_not_null(op, "no operator %s", name);
@@ -145,6 +146,7 @@ static double run_case(const json_t *record) {
         data[i] = t.data;
         operator_call_input(&c, (size_t)i, role, t.type, t.data, t.shape, t.rank);
     }
+    c.plain = plain;
     r = operator_call_infer(&c, &err);
     r = r < 0 ? r : operator_call_compute(&c, &budget, &err);
     cr_assert_eq(r, 0, "%s: %s", label, err.msg);
@@ -186,7 +188,7 @@ Test(reference, as_torch) {
         json_t *record;
         cr_assert(json_array_size(cases) > 0);
         json_array_foreach(cases, i, record) {
-            double e = run_case(record);
+            double e = fmax(run_case(record, false), run_case(record, true));
             worst = e > worst ? e : worst;
         }
         if (getenv("REFERENCE_ERRORS")) {

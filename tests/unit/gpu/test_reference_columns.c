@@ -1,4 +1,4 @@
-/* What is computed eight columns at a time is what a plain loop gives, to the bit. */
+/* What is computed block by block is what a plain loop gives, to the bit. */
 #include "base/json.h"
 #include "gpu/reference/operator_call.h"
 
@@ -24,6 +24,8 @@ static bool never(void) {
     return false;
 }
 
+static bool plain; /* sums as for outputs of float32 */
+
 static void compute(struct operator_call *c, const char *name, const char *attributes,
                     float *const *data, const int64_t shapes[][3], size_t count,
                     size_t rank) {
@@ -36,6 +38,7 @@ static void compute(struct operator_call *c, const char *name, const char *attri
         operator_call_input(c, i, names[i], tensor_type_find("float32"), data[i],
                             shapes[i], rank);
     }
+    c->plain = plain;
     r = r < 0 ? r : operator_call_infer(c, &err);
     r = r < 0 ? r : operator_call_compute(c, &budget, &err);
     cr_assert(eq(int, r, 0), "%s", err.msg);
@@ -93,7 +96,7 @@ Test(reference_columns, attention_sums_as_a_plain_loop_does) {
     static const struct attention_case cases[] = {
         {1, 1, 1, 1, 1, 1, 0, false},    {2, 1, 16, 16, 8, 8, 0, false},
         {6, 3, 9, 21, 13, 11, 0, false}, {1, 1, 19, 19, 7, 17, 0, true},
-        {4, 2, 11, 10, 16, 9, 3, false},
+        {4, 2, 11, 10, 16, 9, 3, false}, {1, 1, 300, 33, 5, 7, 0, false},
     };
     for (size_t n = 0; n < ARRAY_LEN(cases); n++) {
         const struct attention_case *a = &cases[n];
@@ -152,4 +155,68 @@ Test(reference_columns, the_terms_keep_their_order) {
     compute(&c, "mm", "{}", data, shapes, 2, 2);
     expect_bits(&c, wanted);
     operator_call_finish(&c);
+}
+
+/* Small whole numbers, whose sums are exact in any order. */
+static float *whole_numbers(size_t count, unsigned step) {
+    float *v = xcalloc(count, sizeof *v);
+    for (size_t i = 0; i < count; i++) {
+        v[i] = (float)(i * step % 31) - 15;
+    }
+    return v;
+}
+
+/* More rows, columns and terms than a block has, and none of them a multiple of a tile.
+ */
+Test(reference_columns, products_of_many_blocks) {
+    enum { M = 389, K = 261, N = 491 };
+    static const int64_t shapes[][3] = {{M, K}, {K, N}};
+    static double wanted[M * N];
+    float *data[] = {whole_numbers(M * K, 7), whole_numbers(K * N, 11)};
+    for (size_t i = 0; i < M * K; i++) {
+        for (size_t j = 0; j < N; j++) {
+            wanted[i / K * N + j] += (double)(data[0][i] * data[1][i % K * N + j]);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        struct operator_call c;
+        plain = k;
+        compute(&c, "mm", "{}", data, shapes, 2, 2);
+        expect_bits(&c, wanted);
+        operator_call_finish(&c);
+    }
+    free(data[0]);
+    free(data[1]);
+}
+
+/* 997 places with a stride of 2, groups and padding. */
+Test(reference_columns, convolutions_of_many_places) {
+    enum { IN = 1993, OUT = 997, TAPS = 5, CHANNELS = 4, FILTERS = 6 };
+    static const int64_t shapes[][3] = {{2, CHANNELS, IN}, {FILTERS, CHANNELS / 2, TAPS}};
+    float *data[] = {whole_numbers(2 * CHANNELS * IN, 7),
+                     whole_numbers(FILTERS * CHANNELS / 2 * TAPS, 11)};
+    for (int k = 0; k < 2; k++) {
+        struct operator_call c;
+        plain = k;
+        compute(&c, "conv1d", "{\"stride\":2,\"padding\":2,\"groups\":2}", data, shapes,
+                2, 3);
+        cr_assert(eq(i64, c.out[0].count, 2 * FILTERS * OUT));
+        for (int64_t i = 0; i < c.out[0].count; i++) {
+            int64_t place = i % OUT, filter = i / OUT % FILTERS,
+                    sample = i / OUT / FILTERS;
+            double sum = 0;
+            for (int64_t t = 0; t < CHANNELS / 2 * TAPS; t++) {
+                int64_t channel = filter / (FILTERS / 2) * 2 + t / TAPS;
+                int64_t at = place * 2 - 2 + t % TAPS;
+                double x = at < 0 || at >= IN
+                               ? 0
+                               : (double)data[0][(sample * CHANNELS + channel) * IN + at];
+                sum += x * (double)data[1][filter * CHANNELS / 2 * TAPS + t];
+            }
+            cr_assert(c.out[0].v[i] == sum, "plain %d, element %lld", k, (long long)i);
+        }
+        operator_call_finish(&c);
+    }
+    free(data[0]);
+    free(data[1]);
 }
