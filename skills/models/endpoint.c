@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define COOLING_MS 15000
+#define PACED_START 2
+#define PAYS 1.25 /* more answers per second than before: growing was right */
 #define LONGEST_HOLD_MS 60000
 
 /* --- how many at once --- */
@@ -15,24 +17,52 @@ void limit_init(struct in_flight_limit *l, unsigned start, unsigned max) {
         .now = start < max ? start : max, .max = max, .slow_start = true};
 }
 
+void limit_pace(struct in_flight_limit *l) {
+    l->paced = true;
+    l->now = l->now < PACED_START ? l->now : PACED_START;
+}
+
 unsigned limit_value(const struct in_flight_limit *l) {
     return l->now < 1 ? 1 : (unsigned)l->now;
 }
 
 void limit_expect(struct in_flight_limit *l, unsigned at_once) {
     unsigned wanted = at_once < l->max ? at_once : l->max;
-    if (l->slow_start && wanted > l->now) {
+    if (l->slow_start && !l->paced && wanted > l->now) {
         l->now = wanted;
         l->good = 0;
     }
 }
 
-void limit_started(struct in_flight_limit *l, unsigned in_flight) {
+void limit_started(struct in_flight_limit *l, unsigned in_flight, uint64_t now) {
+    l->round_from = l->round_from ? l->round_from : now;
     l->was_full |= in_flight >= limit_value(l);
 }
 
+/* Whether the round that ends now was worth its limit; else the best one is taken for
+ * good. */
+static bool pays(struct in_flight_limit *l, uint64_t now) {
+    double ms = now > l->round_from ? (double)(now - l->round_from) : 1;
+    double rate = l->good / ms;
+    l->round_from = now;
+    if (rate < PAYS * l->best_rate) {
+        l->now = l->best;
+        l->slow_start = false;
+        return false;
+    }
+    l->best_rate = rate;
+    l->best = l->now;
+    return true;
+}
+
 void limit_answered(struct in_flight_limit *l, uint64_t now) {
+    if (l->paced && !l->slow_start) {
+        return;
+    }
     if (now < l->growing_from || !l->was_full || ++l->good < limit_value(l)) {
+        return;
+    }
+    if (l->paced && !pays(l, now)) {
         return;
     }
     double grown = l->slow_start ? l->now * 2 : l->now * 1.05;
@@ -105,6 +135,9 @@ struct endpoint *endpoint_get(struct endpoint_list *list, const struct model *mo
     e->models = json_object();
     memcpy(e->identity, identity, sizeof e->identity);
     limit_init(&e->limit, start, max);
+    if (!key) {
+        limit_pace(&e->limit);
+    }
     TAILQ_INIT(&e->queue);
     TAILQ_INSERT_TAIL(list, e, link);
     return e;

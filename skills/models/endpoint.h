@@ -7,8 +7,12 @@
  * got no answer in time it falls by a fifth, at most once in 15 s; it doubles per full
  * round of answers until the first 429 and grows by 5 % (at least 1) after that, and only
  * while it is what holds calls back; server errors (529 too) pause the growth for 15 s. A
- * 429 also holds back new requests for the delay it asks for, at most 60 s. Times are
- * clock_ms. */
+ * An endpoint without a key (a server of one's own) is paced: it starts at 2, callers'
+ * wishes are not believed, and it doubles only while a round of answers comes at a
+ * quarter more answers per second than the best before; at the first that does not, it
+ * stays at what was best. Such servers queue what they cannot do, and questions end in
+ * their queue. A 429 also holds back new requests for the delay it asks for, at most 60
+ * s. Times are clock_ms. */
 #include "skills/models/api.h"
 
 #include <sys/queue.h>
@@ -22,11 +26,15 @@ struct in_flight_limit {
     unsigned good; /* answers since it last grew */
     bool slow_start, was_full;
     uint64_t cooling_until, growing_from;
+    bool paced;
+    double best_rate, best; /* answers per ms, and the limit that had them */
+    uint64_t round_from;    /* of a paced one; 0 = before its first question */
 };
 void limit_init(struct in_flight_limit *l, unsigned start, unsigned max);
+void limit_pace(struct in_flight_limit *l); /* after limit_init */
 /* A caller wants so many at once: raises the limit until the first 429. */
 void limit_expect(struct in_flight_limit *l, unsigned at_once);
-void limit_started(struct in_flight_limit *l, unsigned in_flight);
+void limit_started(struct in_flight_limit *l, unsigned in_flight, uint64_t now);
 void limit_answered(struct in_flight_limit *l, uint64_t now);
 /* 429, or no answer in time. */
 void limit_refused(struct in_flight_limit *l, uint64_t now);

@@ -418,6 +418,6 @@ void call_send(struct model_call *call) {
     e->in_flight++;
     e->requests++;
     call->answer.requests++;
-    limit_started(&e->limit, e->in_flight);
+    limit_started(&e->limit, e->in_flight, clock_ms());
     reserve(call);
 }

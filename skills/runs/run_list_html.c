@@ -75,9 +75,10 @@ static struct plot_pair point_of(const json_t *row, char date[static 17]) {
     date_of(json_get_string(row, "run", ""), date);
     const char *verdict = json_get_string(row, "verdict", "not judged");
     return (struct plot_pair){.label = date,
-                              .note = strcmp(verdict, "no_evidence") == 0      ? "unsure"
-                                      : strcmp(verdict, "not_measurable") == 0 ? "–"
-                                                                               : verdict,
+                              .note = strcmp(verdict, "no_evidence") == 0 ? "no evidence"
+                                      : strcmp(verdict, "not_measurable") == 0
+                                          ? "not measurable"
+                                          : verdict,
                               .before = json_get_number(row, "baseline_rate", NAN),
                               .after = json_get_number(row, "skill_rate", NAN)};
 }

@@ -91,6 +91,7 @@ void plot_rate(struct buf *out, double rate, double low, double high, const char
 #define PAIR_LEFT 275
 #define PAIR_WIDTH 330
 #define LABEL_MAX 28
+#define NOTE_MAX 16
 
 static double pair_x(double rate) {
     return PAIR_LEFT + fmin(fmax(rate, 0), 1) * PAIR_WIDTH;
@@ -104,7 +105,7 @@ static void plot_pair(struct buf *out, const struct plot_pair *p, double y) {
     html_text(out, p->label, LABEL_MAX);
     buf_addf(out, "</text><text class=\"muted\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
              PAIR_LEFT - 14, y + 4);
-    html_text(out, p->note, 10);
+    html_text(out, p->note, NOTE_MAX);
     buf_adds(out, "</text>");
     add_line(out, "tick", pair_x(0), y, pair_x(1), y);
     if (isnan(p->before) || isnan(p->after)) {

@@ -190,7 +190,7 @@ Test(endpoint, delays_follow_the_headers_and_else_double) {
 static void answer_full_round(struct in_flight_limit *l, uint64_t now) {
     unsigned n = limit_value(l);
     for (unsigned i = 0; i < n; i++) {
-        limit_started(l, n);
+        limit_started(l, n, now);
         limit_answered(l, now);
     }
 }
@@ -228,7 +228,7 @@ Test(endpoint, the_limit_doubles_until_the_first_429_and_then_grows_slowly) {
     /* Without demand there is no growth: it would say nothing. */
     limit_init(&l, 10, 64);
     for (int i = 0; i < 100; i++) {
-        limit_started(&l, 3);
+        limit_started(&l, 3, 1000);
         limit_answered(&l, 1000);
     }
     cr_assert(eq(uint, limit_value(&l), 10));
@@ -247,6 +247,39 @@ Test(endpoint, a_caller_who_asks_for_more_is_believed_until_the_first_429) {
     limit_refused(&l, 1000);
     limit_expect(&l, 64);
     cr_assert(eq(uint, limit_value(&l), 51));
+}
+
+/* A server with so many slots, a question of a second in each: how many are in flight in
+ * the end, and how many at most. */
+static unsigned paced_limit(unsigned slots, unsigned *most) {
+    struct in_flight_limit l;
+    uint64_t now = 1000;
+    limit_init(&l, 20, 64);
+    limit_pace(&l);
+    limit_expect(&l, 20);
+    *most = 0;
+    for (int round = 0; round < 30; round++) {
+        unsigned n = limit_value(&l);
+        *most = n > *most ? n : *most;
+        for (unsigned i = 0; i < n; i++) {
+            limit_started(&l, n, now);
+        }
+        for (unsigned i = 0; i < n; i++) {
+            limit_answered(&l, now + 1000 * (i / slots + 1));
+        }
+        now += 1000 * ((n + slots - 1) / slots);
+    }
+    return limit_value(&l);
+}
+
+Test(endpoint, a_server_without_a_key_is_asked_as_much_as_it_does_at_once) {
+    static const unsigned slots[] = {1, 2, 3, 4, 8, 16, 64};
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        unsigned most, n = paced_limit(slots[i], &most);
+        cr_expect(n >= slots[i] / 2 && n <= 2 * slots[i], "%u slots: %u", slots[i], n);
+        cr_expect(most <= 4 * slots[i] || most <= 4, "%u slots: %u at most", slots[i],
+                  most);
+    }
 }
 
 Test(endpoint, one_per_address_and_key_and_what_it_learned_per_model) {
