@@ -8,6 +8,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -73,10 +74,27 @@ static int allow_start(scmp_filter_ctx filter) {
     return r ? r : allow_with(filter, SCMP_SYS(clone), NEW_NAMESPACES, 0);
 }
 
+/* Memory that is written to or executed, never both: what a kernel or a source made the
+ * process write is nothing to run. The emulator turns its pages over. A driver's library
+ * and a user's program do as they like. */
+static int allow_pages(scmp_filter_ctx filter, bool both) {
+    static const uint64_t protections[] = {0, PROT_WRITE, PROT_EXEC,
+                                           PROT_WRITE | PROT_EXEC};
+    const int calls[] = {SCMP_SYS(mmap), SCMP_SYS(mprotect)};
+    int r = 0;
+    for (size_t k = 0; !r && k < (both ? 4u : 3u) * ARRAY_LEN(calls); k++) {
+        r = seccomp_rule_add(
+            filter, SCMP_ACT_ALLOW, calls[k % 2], 1,
+            SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_WRITE | PROT_EXEC, protections[k / 2]));
+    }
+    return r;
+}
+
 /* prlimit64 and tgkill on the process itself: NVRTC raises its own stack limit, abort()
  * signals itself. */
 static int allow_rules(scmp_filter_ctx filter, const struct confine_rules *rules) {
     int r = ALLOW_ALL(filter, allowed_calls);
+    r = r ? r : allow_pages(filter, rules->may_drive || rules->may_compute);
     if (!r && rules->may_fork) {
         r = ALLOW_ALL(filter, parent_calls);
         r = r ? r : allow_with(filter, SCMP_SYS(clone), EXACTLY, CLONE_PARENT | SIGCHLD);

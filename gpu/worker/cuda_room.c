@@ -71,7 +71,7 @@ bool cuda_room_has_driver(void) {
 static bool is_passed(const char *variable) {
     static const char *const prefixes[] = {
         "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "CUDA_MPS_",
-        "CUDA_DISABLE_PTX_JIT=", "UPSKILLD_LIBCUDA="};
+        "CUDA_DISABLE_PTX_JIT=", "UPSKILLD_LIBCUDA=",  "UPSKILLD_EMULATOR_CODE="};
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
         if (!strncmp(variable, prefixes[i], strlen(prefixes[i]))) {
             return true;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""kernel/validate gives the same result for the same seed, on one CPU and on all.
+"""kernel/validate gives the same result for the same seed, on one CPU by the interpreter alone, and on all with
+code for the host from the second entry of a block on.
 
 usage: validate_same.py UPSKILLD [--all] [WORD …]   (TAP on standard output)
 Without --all every tenth check of the corpus is run, others each day of the year, and with WORDs those
@@ -15,10 +16,10 @@ FIRST = datetime.date.today().timetuple().tm_yday % STRIDE
 PROGRAM = os.path.abspath(sys.argv[1])
 
 
-def run(chosen, cpus):
+def run(chosen, cpus, code):
     """Results by label, without the compiler's times and the machine's own words."""
     results, devices = {}, set()
-    daemon = Daemon(PROGRAM, before=lambda: os.sched_setaffinity(0, cpus))
+    daemon = Daemon(PROGRAM, before=lambda: os.sched_setaffinity(0, cpus), env={"UPSKILLD_EMULATOR_CODE": code})
 
     def told(label, answer):
         result = answer["result"]
@@ -42,8 +43,8 @@ def main():
         print("1..0 # SKIP one CPU")
         return 0
     chosen = [c for c in corpus() if not WORDS or any(w in c[0] for w in WORDS)][FIRST::STRIDE]
-    one, alone = run(chosen, {min(cpus)})
-    all_of_them, together = run(chosen, cpus)
+    one, alone = run(chosen, {min(cpus)}, "off")
+    all_of_them, together = run(chosen, cpus, "always")
     print("# %s; %s" % (alone, together))
     tap.run("one thread, and more", lambda: check_devices(alone, together))
     for label, _, _ in chosen:

@@ -95,6 +95,15 @@ static step_run *param_load(unsigned bytes) {
                         : param_load_1;
 }
 
+unsigned step_param_bytes(const struct step *s) {
+    for (unsigned bytes = 1; bytes <= 8; bytes *= 2) {
+        if (s->run == param_load(bytes)) {
+            return bytes;
+        }
+    }
+    return 0;
+}
+
 /* ---- handlers that are not of the fast tables ---- */
 
 static void read_addresses(struct warp *w, const struct step *s,

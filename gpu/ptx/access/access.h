@@ -63,4 +63,7 @@ void access_shadow_set(uint8_t *shadow, uint64_t offset, uint64_t bytes);
 step_run *step_area_load(unsigned bytes);
 step_run *step_area_store(unsigned bytes);
 
+/* Bytes that a step reads of the launch's parameters for all lanes; 0: another step. */
+unsigned step_param_bytes(const struct step *s);
+
 lower_family lower_access, lower_discard;

@@ -79,6 +79,15 @@ static void coalescing_wavefronts(const uint64_t offsets[32], uint32_t mask,
     }
 }
 
+void coalescing_cost(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
+                     int is_shared, uint32_t *ret_cost, uint32_t *ret_ideal) {
+    if (is_shared) {
+        coalescing_wavefronts(offsets, mask, bytes, ret_cost, ret_ideal);
+    } else {
+        coalescing_sectors(offsets, mask, bytes, ret_cost, ret_ideal);
+    }
+}
+
 static void pattern_learn(struct pattern *p, const uint64_t offsets[32], uint32_t mask,
                           bool *ret_near) {
     uint64_t base = offsets[__builtin_ctz(mask)];
@@ -105,11 +114,7 @@ void coalescing_count(struct access_count *count, struct pattern *pattern,
     bool near;
     unsigned phase = (unsigned)offsets[__builtin_ctz(mask)] & (is_shared ? 3 : 31);
     pattern_learn(pattern, offsets, mask, &near);
-    if (is_shared) {
-        coalescing_wavefronts(offsets, mask, bytes, &cost, &ideal);
-    } else {
-        coalescing_sectors(offsets, mask, bytes, &cost, &ideal);
-    }
+    coalescing_cost(offsets, mask, bytes, is_shared, &cost, &ideal);
     pattern->cost[phase] = (uint8_t)(cost < 256 ? cost : 0);
     pattern->ideal = ideal;
     if (!near) {

@@ -11,6 +11,9 @@
 struct access_count;
 struct pattern;
 
+/* The same for one request. */
+void coalescing_cost(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
+                     int is_shared, uint32_t *ret_cost, uint32_t *ret_ideal);
 /* Adds one request; `pattern` remembers the last one's shape. */
 void coalescing_count(struct access_count *count, struct pattern *pattern,
                       const uint64_t offsets[32], uint32_t mask, unsigned bytes,

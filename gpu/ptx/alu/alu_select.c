@@ -3,6 +3,7 @@
  * A comparison makes one bit per lane. Of floats, eq ne lt le gt ge are false and their
  * unordered forms (equ …) true when an operand is NaN; num and nan ask just that. */
 #include "gpu/ptx/alu/alu.h"
+#include "gpu/ptx/alu/comparison.h"
 #include "gpu/ptx/alu/lanes_half.h"
 
 typedef uint32_t compare_run(struct warp *warp, const struct step *step);
@@ -68,23 +69,6 @@ COMPARE_FLOAT(f16_ftz_high, uint32_t, HIGH_F16_FTZ)
 COMPARE_FLOAT(bf16_low, uint32_t, LOW_BF16)
 COMPARE_FLOAT(bf16_high, uint32_t, HIGH_BF16)
 
-enum comparison {
-    EQ,
-    NE,
-    LT,
-    LE,
-    GT,
-    GE,
-    EQU,
-    NEU,
-    LTU,
-    LEU,
-    GTU,
-    GEU,
-    NUM,
-    NAN_,
-    COMPARISONS
-};
 #define ORDER_ROW(s)                                                                     \
     { eq_##s, ne_##s, lt_##s, le_##s, gt_##s, ge_##s }
 #define FLOAT_ROW(s)                                                                     \
@@ -92,28 +76,6 @@ enum comparison {
         eq_##s, ne_##s, lt_##s, le_##s, gt_##s, ge_##s, equ_##s, neu_##s, ltu_##s,       \
             leu_##s, gtu_##s, geu_##s, num_##s, nan_##s                                  \
     }
-/* What is compared; bits are those of which only equality is asked. */
-enum compared {
-    C_U16,
-    C_S16,
-    C_U32,
-    C_S32,
-    C_U64,
-    C_S64,
-    C_F32,
-    C_F32_FTZ,
-    C_F64,
-    C_F16,
-    C_F16_FTZ,
-    C_BF16,
-    C_F16_LOW,
-    C_F16_HIGH,
-    C_F16_FTZ_LOW,
-    C_F16_FTZ_HIGH,
-    C_BF16_LOW,
-    C_BF16_HIGH,
-    COMPARED,
-};
 static compare_run *const compares[COMPARED][COMPARISONS] = {
     [C_U16] = ORDER_ROW(u16),
     [C_S16] = ORDER_ROW(s16),
@@ -134,15 +96,6 @@ static compare_run *const compares[COMPARED][COMPARISONS] = {
     [C_BF16_LOW] = FLOAT_ROW(bf16_low),
     [C_BF16_HIGH] = FLOAT_ROW(bf16_high),
 };
-
-/* step->aux of setp and set: what and how to compare, and how to combine with a third
- * source. */
-enum combine { ALONE, WITH_AND, WITH_OR, WITH_XOR };
-#define AUX(what, how, combine)                                                          \
-    ((uint32_t)(what) | (uint32_t)(how) << 8 | (uint32_t)(combine) << 16)
-#define AUX_WHAT(aux) ((aux)&0xff)
-#define AUX_HOW(aux) ((aux) >> 8 & 0xff)
-#define AUX_COMBINE(aux) ((aux) >> 16)
 
 LANE_INLINE uint32_t combined(struct warp *warp, const struct step *step, uint32_t bits) {
     switch ((enum combine)AUX_COMBINE(step->aux)) {

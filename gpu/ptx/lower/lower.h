@@ -94,8 +94,14 @@ bool lower_is_register_read(const struct lowering *l, const struct ptx_operand *
  * need the poison; others never show what stood there. To be freed. */
 bool *lower_unwritten(const struct ptx_function *f);
 
+/* The basic block is over behind this instruction. */
+bool lower_ends_block(const struct ptx_instruction *i);
 /* A basic block begins here; its index in program->blocks. */
 uint32_t lower_add_block(struct lowering *l);
+
+/* What a step that changes a register's width does; false: the step is another one. */
+bool lower_is_copy(const struct step *s, unsigned *ret_from, unsigned *ret_to,
+                   bool *ret_signed);
 
 /* Handlers shared by the families. */
 step_run step_nothing;

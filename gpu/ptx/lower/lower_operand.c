@@ -165,6 +165,21 @@ static void step_narrow_bind(struct step *s, unsigned from, unsigned to, bool is
     s->run = copies[__builtin_ctz(to)][is_signed][__builtin_ctz(from)];
 }
 
+bool lower_is_copy(const struct step *s, unsigned *ret_from, unsigned *ret_to,
+                   bool *ret_signed) {
+    for (unsigned to = 0; to < 4; to++) {
+        for (unsigned k = 0; k < 8; k++) {
+            if (copies[to][k / 4][k % 4] == s->run) {
+                *ret_from = 1u << (k % 4);
+                *ret_to = 1u << to;
+                *ret_signed = k / 4;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static uint32_t copy_width(struct lowering *l, const struct ptx_instruction *i,
                            uint32_t from, unsigned from_bytes, unsigned to_bytes,
                            bool is_signed) {

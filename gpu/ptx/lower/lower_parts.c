@@ -55,3 +55,20 @@ uint32_t lower_add_block(struct lowering *l) {
         (struct basic_block){.code = l->code->index, .first = l->index};
     return p->block_count++;
 }
+
+bool lower_ends_block(const struct ptx_instruction *i) {
+    switch (i->opcode) {
+    case PTX_OP_BRA:
+    case PTX_OP_BRX:
+    case PTX_OP_CALL:
+    case PTX_OP_RET:
+    case PTX_OP_EXIT:
+    case PTX_OP_TRAP:
+    case PTX_OP_BRKPT:
+    case PTX_OP_BAR:
+    case PTX_OP_BARRIER:
+        return true;
+    default:
+        return false;
+    }
+}

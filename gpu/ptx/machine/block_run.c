@@ -24,7 +24,7 @@ static bool block_memory(struct block *b, const struct run *run) {
     b->warps = aligned_alloc(64, b->warp_count * sizeof *b->warps);
     b->arena = aligned_alloc(64, (uint64_t)b->warp_count * code->arena_bytes + 64);
     b->shared = aligned_alloc(256, window);
-    b->shared_shadow = run->check_initialized ? malloc(window / 4) : NULL;
+    b->shared_shadow = run->check_initialized ? malloc(window / 4 + 64) : NULL;
     return b->warps && b->arena && b->shared &&
            (b->shared_shadow || !run->check_initialized);
 }

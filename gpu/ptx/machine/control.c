@@ -1,6 +1,7 @@
 #include "gpu/ptx/machine/control.h"
 
 #include "base/mem.h"
+#include "gpu/ptx/emit/emit.h"
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/machine/calls.h"
 #include "gpu/ptx/race/cluster_life.h"
@@ -64,7 +65,11 @@ void step_enter_block(struct warp *w, const struct step *s, uint32_t mask) {
             w->pending[w->pending_count++] =
                 (struct split){.frame = w->frame, .next = s, .lanes = w->active};
             w->active = 0;
+            return;
         }
+    }
+    if (count->runs >= processor->emit_after && mask == UINT32_MAX) {
+        emit_enter(w, s);
     }
 }
 

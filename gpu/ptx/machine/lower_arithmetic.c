@@ -155,5 +155,6 @@ enum lower_answer lower_arithmetic(struct lowering *l, const struct ptx_instruct
     s->vector = draft.vector;
     s->bytes = draft.bytes;
     s->extra = draft.extra;
+    l->code->lane_wise[l->code->step_count - 1] = STEP_ARITHMETIC;
     return LOWER_DONE;
 }

@@ -23,7 +23,9 @@ static void code_free(struct code *c) {
         free(c->steps);
         free(c->lane_wise);
         free(c->fixed_image);
+        free(c->uniform);
         free(c->specials);
+        free(c->registers);
         free(c->param_areas);
         free(c->result_areas);
         free(c);
@@ -184,23 +186,6 @@ static bool lower_instruction(struct lowering *l, const struct ptx_instruction *
     return answer == LOWER_DONE && !l->failed;
 }
 
-static bool ends_block(const struct ptx_instruction *i) {
-    switch (i->opcode) {
-    case PTX_OP_BRA:
-    case PTX_OP_BRX:
-    case PTX_OP_CALL:
-    case PTX_OP_RET:
-    case PTX_OP_EXIT:
-    case PTX_OP_TRAP:
-    case PTX_OP_BRKPT:
-    case PTX_OP_BAR:
-    case PTX_OP_BARRIER:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void block_open(struct lowering *l) {
     uint32_t block = lower_add_block(l);
     lower_step(l, NULL, step_enter_block, false)->aux = block;
@@ -250,7 +235,7 @@ static void lower_body(struct lowering *l, json_t *unsupported) {
         if (!lower_instruction(l, i)) {
             tell_unsupported(l, i, unsupported);
         }
-        open = !ends_block(i);
+        open = !lower_ends_block(i);
     }
     /* A function that runs off its end returns. */
     l->starts[f->code_count] = l->code->step_count;
@@ -345,18 +330,27 @@ static void place_call_areas(struct lowering *l) {
     }
 }
 
+/* Of %ctaid, %ntid and %nctaid, which lanes share. */
+static bool special_is_uniform(unsigned special) {
+    return (special >= PTX_SR_NTID_X && special <= PTX_SR_NTID_Z) ||
+           (special >= PTX_SR_CTAID_X && special <= PTX_SR_CTAID_Z) ||
+           (special >= PTX_SR_NCTAID_X && special <= PTX_SR_NCTAID_Z);
+}
+
 static void build_image(struct lowering *l, uint32_t fixed) {
     struct code *c = l->code;
     c->fixed = fixed;
     c->arena_bytes = (l->top + 63) & ~63u;
     uint32_t bytes = c->arena_bytes - fixed;
     c->fixed_image = xcalloc(1, bytes + 1);
+    c->uniform = xcalloc(1, bytes / 64 + 1);
     for (uint32_t k = 0; k < l->constant_room; k++) {
         const struct lower_constant *x = &l->constants[k];
         if (x->bytes == UINT32_MAX) {
             continue;
         }
         uint8_t *to = c->fixed_image + (x->offset - fixed);
+        c->uniform[(x->offset - fixed) / 64] = 1;
         if (x->bytes == 0) {
             memset(to, x->value ? 0xff : 0, 4);
             continue;
@@ -374,6 +368,7 @@ static void build_image(struct lowering *l, uint32_t fixed) {
         if (l->specials[k]) {
             c->specials[c->special_count++] = (struct special_slot){
                 .special = (uint16_t)k, .offset = l->specials[k] - 1};
+            c->uniform[(l->specials[k] - 1 - fixed) / 64] = special_is_uniform(k);
         }
     }
 }
@@ -421,8 +416,8 @@ static int lower_function(struct program *p, uint32_t index,
     } else {
         build_image(&l, fixed);
     }
+    c->registers = l.registers;
     free(l.early);
-    free(l.registers);
     free(l.starts);
     free(l.areas);
     free(l.constants);

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/ptx/emit/emit.h"
 #include "gpu/ptx/image/images.h"
 #include "gpu/ptx/machine/block_run.h"
 #include "gpu/ptx/machine/counters.h"
@@ -42,6 +43,7 @@ struct machine {
     struct buf printf_text;
     pthread_mutex_t printf_lock;
     uint64_t spent;         /* atomic */
+    uint64_t native_runs;   /* atomic */
     uint64_t begun, blocks; /* atomic: of the latest launch */
     uint32_t launches;
     int stop; /* atomic */
@@ -166,11 +168,21 @@ int machine_prepare(struct machine *m, const char *entry, json_t **ret_unsupport
     return err_set(err, -ENOENT, "no kernel %s in the module", entry);
 }
 
+/* UPSKILLD_EMULATOR_CODE: on, or for tests `always`; off without it. */
+static uint32_t emit_after_default(void) {
+    const char *wanted = getenv("UPSKILLD_EMULATOR_CODE");
+    return !wanted                         ? EMIT_NEVER
+           : strcmp(wanted, "on") == 0     ? EMIT_AFTER
+           : strcmp(wanted, "always") == 0 ? 1
+                                           : EMIT_NEVER;
+}
+
 static void config_defaults(struct machine_config *c) {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     c->threads = c->threads ? c->threads : cpus > 0 ? (unsigned)cpus : 1;
     c->instructions = c->instructions ? c->instructions : DEFAULT_INSTRUCTIONS;
     c->memory = c->memory ? c->memory : DEFAULT_MEMORY;
+    c->emit_after = c->emit_after ? c->emit_after : emit_after_default();
     c->max_findings = c->max_findings ? c->max_findings : DEFAULT_FINDINGS;
     c->max_printf = c->max_printf ? c->max_printf : DEFAULT_PRINTF;
 }
@@ -378,6 +390,8 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                         .check_barrier = (c->checks & MACHINE_CHECK_BARRIER) != 0,
                         .count = (c->checks & MACHINE_COUNTERS) != 0,
                         .one_lane = c->one_lane,
+                        .emit_after = c->emit_after,
+                        .native_runs = &m->native_runs,
                         .ideal_sums = c->ideal_sums,
                         .race = m->race,
                         .processors = c->threads,
@@ -487,6 +501,10 @@ json_t *machine_tensor_sum(const struct machine *m) {
 
 const char *machine_unchecked(const struct machine *m) {
     return race_run_limits(m->race);
+}
+
+uint64_t machine_native_runs(const struct machine *m) {
+    return __atomic_load_n(&m->native_runs, __ATOMIC_RELAXED);
 }
 
 uint64_t machine_spent(const struct machine *m) {

@@ -57,6 +57,8 @@ struct machine_config {
     bool ideal_sums; /* matrix products of floats: exact products, summed in binary64 in
                         the order of k and rounded once; else an H100's bits
                         (alu/fused_sum.h) */
+    uint32_t emit_after; /* entries after which a block becomes code (emit.h); 0 = the
+                            environment's UPSKILLD_EMULATOR_CODE */
     unsigned max_findings; /* kept apart; 0 = 100 */
     size_t max_printf;     /* bytes; 0 = 64 KiB */
 };
@@ -114,5 +116,7 @@ json_t *machine_tensor_sum(const struct machine *m);
 /* What a check left out, in words, or NULL: races where their traces grew too large. */
 const char *machine_unchecked(const struct machine *m);
 uint64_t machine_spent(const struct machine *m); /* lane-instructions */
+/* How often a warp ran a block as code for the host (emit.h), of all launches. */
+uint64_t machine_native_runs(const struct machine *m);
 /* Blocks of the latest launch that have begun, of *ret_blocks. From any thread. */
 uint64_t machine_progress(const struct machine *m, uint64_t *ret_blocks);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "gpu/ptx/copies/bulk_copies.h"
 #include "gpu/ptx/copies/mbarrier.h"
+#include "gpu/ptx/emit/emit.h"
 #include "gpu/ptx/machine/barriers.h"
 #include "gpu/ptx/machine/block_run.h"
 #include "gpu/ptx/machine/cluster.h"
@@ -258,6 +259,7 @@ static void processor_init(struct processor *w, struct run *run) {
     if (w->patterns) {
         memset(w->patterns, 0, bytes);
     }
+    emit_start(w, run->emit_after);
 }
 
 static void processor_finish(struct processor *w) {
@@ -334,6 +336,7 @@ enum machine_end schedule_run(struct run *run, struct program_counters *counters
     }
     for (uint32_t k = 0; k < run->processors; k++) {
         if (processors[k].run) {
+            emit_finish(&processors[k]);
             counters_add(counters, &processors[k]);
             processor_finish(&processors[k]);
         }

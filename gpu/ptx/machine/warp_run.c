@@ -2,37 +2,11 @@
 
 #include "gpu/ptx/state/run.h"
 
-/* The masks that handlers want for `mask`. */
-static void warp_spell_mask(struct warp *w, uint32_t mask) {
-    w->masks_of = mask;
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        w->masks[l] = -(mask >> l & 1);
-    }
-}
-
-static inline __attribute__((always_inline)) uint32_t
-guard_mask(struct warp *w, const struct step *s, uint32_t mask) {
-    uint32_t p = *(const uint32_t *)(const void *)(w->head.regs + s->guard);
-    uint32_t on = mask & (s->guard_negated ? ~p : p);
-    w->processor->guarded_off += lanes_in(mask & ~on);
-    return on;
-}
-
 static void run_split(struct warp *w) {
-    uint32_t mask;
-    while ((mask = w->active) != 0) {
+    while (w->active != 0) {
         const struct step *s = w->next;
         w->next = s + 1;
-        if (s->guard >= 0) {
-            mask = guard_mask(w, s, mask);
-            if (mask == 0) {
-                continue;
-            }
-        }
-        if (mask != UINT32_MAX && mask != w->masks_of) {
-            warp_spell_mask(w, mask);
-        }
-        s->run(w, s, mask);
+        warp_step(w, s);
     }
 }
 
@@ -43,7 +17,7 @@ static void run_split_lanes(struct warp *w) {
         const struct step *s = w->next;
         w->next = s + 1;
         if (s->guard >= 0) {
-            mask = guard_mask(w, s, mask);
+            mask = warp_guard(w, s, mask);
             if (mask == 0) {
                 continue;
             }

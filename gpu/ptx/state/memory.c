@@ -137,6 +137,7 @@ static int allocation_new(struct memory *m, const char *name, uint64_t bytes,
                              .bytes = bytes,
                              .kind = (uint8_t)kind,
                              .flags = flags,
+                             .is_padded = true,
                              .writable =
                                  !(flags & MACHINE_READ_ONLY) && kind != MEMORY_CONSTANT};
     snprintf(a->name, sizeof a->name, "%s", name);

@@ -46,6 +46,7 @@ struct allocation {
     /* Atomic: memory.launch of the last launch that may have read, or written, a byte. */
     uint32_t read_in, written_in;
     uint64_t version; /* for whoever counts changes of the bytes */
+    bool is_padded; /* MEMORY_PADDING bytes may be read behind it */
 };
 
 /* Where the bytes of allocations come from. */

@@ -92,18 +92,27 @@ struct special_slot {
     uint32_t offset;
 };
 
+enum step_lanes {
+    STEP_TOGETHER,   /* lanes know of each other in it */
+    STEP_APART,      /* may be run lane after lane */
+    STEP_ARITHMETIC, /* likewise, and touches only its registers: its handler is
+                        bind_alu's for its instruction */
+};
+
 struct code { /* one function */
     const struct ptx_function *function;
     uint32_t index; /* of the function in the module */
     struct step *steps;
     uint32_t step_count;
-    uint8_t *lane_wise;    /* per step: may be run lane after lane */
+    uint8_t *lane_wise;    /* per step: enum step_lanes */
     uint32_t arena_bytes;  /* multiple of 64 */
     uint32_t poison_bytes; /* the first so many may be read before they are written */
     uint32_t fixed;        /* from here on: constants, specials */
     uint8_t *fixed_image;  /* arena_bytes - fixed bytes */
+    uint8_t *uniform;      /* by 64 bytes of these: the same in all lanes while it runs */
     struct special_slot *specials;
     uint32_t special_count;
+    uint32_t *registers;   /* arena offsets of the function's registers */
     uint32_t *param_areas; /* arena offsets of the function's params and results */
     uint32_t *result_areas;
     uint64_t local_bytes;

@@ -16,6 +16,8 @@ struct pattern {
     int32_t deltas[WARP_LANES] __attribute__((aligned(64)));
 };
 
+struct emitted;
+
 struct block_count {
     uint64_t runs, lanes;
 };
@@ -51,6 +53,8 @@ struct run { /* one launch */
     uint64_t local_bytes;    /* atomic: local memory and frames */
     bool check_initialized, check_memory, check_barrier, count;
     bool one_lane;
+    uint32_t emit_after;   /* emit.h */
+    uint64_t *native_runs; /* atomic, the machine's: entries of blocks that code ran */
     bool ideal_sums;       /* of matrix products; else an H100's (tensor_core.h) */
     struct race_run *race; /* NULL: nobody looks for races */
     int fault;             /* atomic: a finding that ends a launch */
@@ -80,7 +84,9 @@ struct processor { /* a thread of the host, as a device's multiprocessor */
     uint32_t resident_count, resident_room;
     struct block *spares[CLUSTER_MAX]; /* to be used again */
     uint32_t spare_count;
-    uint32_t idle; /* rounds in which nothing changed */
+    uint32_t idle;           /* rounds in which nothing changed */
+    uint32_t emit_after;     /* entries after which a block becomes code (emit.h) */
+    struct emitted *emitted; /* NULL: none does */
 };
 
 /* Holds the address, freed ones too; NULL. What it is wanted for is noted there: to be
@@ -99,6 +105,26 @@ static inline struct allocation *run_find_for(const struct run *run, uint64_t ad
 /* For whatever it is. */
 static inline struct allocation *run_find(const struct run *run, uint64_t address) {
     return run_find_for(run, address, true, true);
+}
+/* The lanes of mask that the step's guard lets. */
+static inline __attribute__((always_inline)) uint32_t
+warp_guard(struct warp *w, const struct step *s, uint32_t mask) {
+    uint32_t p = *(const uint32_t *)(const void *)(w->head.regs + s->guard);
+    uint32_t on = mask & (s->guard_negated ? ~p : p);
+    w->processor->guarded_off += lanes_in(mask & ~on);
+    return on;
+}
+/* The step runs, for the active lanes that its guard lets; warp->next is behind it. */
+static inline __attribute__((always_inline)) void warp_step(struct warp *w,
+                                                            const struct step *s) {
+    uint32_t mask = s->guard < 0 ? w->active : warp_guard(w, s, w->active);
+    if (mask == 0) {
+        return;
+    }
+    if (mask != UINT32_MAX && mask != w->masks_of) {
+        warp_spell_mask(w, mask);
+    }
+    s->run(w, s, mask);
 }
 struct buf *run_printf_lock(struct run *run); /* the machine's output; then unlock */
 void run_printf_unlock(struct run *run);

@@ -16,6 +16,13 @@ bool split_goes_first(const struct split *a, const struct frame *frame,
     return a->next < next;
 }
 
+void warp_spell_mask(struct warp *w, uint32_t mask) {
+    w->masks_of = mask;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        w->masks[l] = -(mask >> l & 1);
+    }
+}
+
 bool warp_can_run(const struct warp *w) {
     for (uint32_t k = 0; k < w->pending_count; k++) {
         if (w->pending[k].state == SPLIT_READY) {

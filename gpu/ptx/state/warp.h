@@ -105,6 +105,8 @@ struct warp {
     uint32_t masks[WARP_LANES] __attribute__((aligned(64)));
 };
 
+/* The masks that handlers want for `mask`. */
+void warp_spell_mask(struct warp *w, uint32_t mask);
 /* A split of it is ready. */
 bool warp_can_run(const struct warp *w);
 /* The split that goes first becomes the running one, with those that stand with it;

@@ -98,6 +98,18 @@ static int try_userfault(void) {
 static int try_memfd(void) {
     return refused(syscall(SYS_memfd_create, "x", 0));
 }
+static int try_writable_code(void) {
+    return refused((long)mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+/* Turned over from one to the other, memory can be executed; never with both. */
+static int try_pages(void) {
+    void *p =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED || mprotect(p, 4096, PROT_READ | PROT_EXEC) ||
+           mprotect(p, 4096, PROT_READ | PROT_WRITE) ||
+           refused(mprotect(p, 4096, PROT_READ | PROT_WRITE | PROT_EXEC));
+}
 static int try_foreign_limit(void) {
     struct rlimit limit;
     return refused(prlimit(getppid(), RLIMIT_CORE, NULL, &limit));
@@ -108,13 +120,22 @@ Test(confine, a_confined_process_reaches_nobody) {
         const char *what;
         int (*attempt)(void);
     } cases[] = {
-        {"socket", try_socket},  {"unix socket", try_unix},
-        {"exec", try_exec},      {"fork", try_fork},
-        {"kill", try_kill},      {"ptrace", try_ptrace},
-        {"mount", try_mount},    {"unshare", try_unshare},
-        {"bpf", try_bpf},        {"keyctl", try_keyctl},
-        {"io_uring", try_uring}, {"userfaultfd", try_userfault},
-        {"memfd", try_memfd},    {"limits of others", try_foreign_limit},
+        {"socket", try_socket},
+        {"unix socket", try_unix},
+        {"exec", try_exec},
+        {"fork", try_fork},
+        {"kill", try_kill},
+        {"ptrace", try_ptrace},
+        {"mount", try_mount},
+        {"unshare", try_unshare},
+        {"bpf", try_bpf},
+        {"keyctl", try_keyctl},
+        {"io_uring", try_uring},
+        {"userfaultfd", try_userfault},
+        {"memfd", try_memfd},
+        {"limits of others", try_foreign_limit},
+        {"writable code", try_writable_code},
+        {"pages that are turned over", try_pages},
     };
     const struct confine_rules rules = {.cpu_s = 10};
     if (!(confine_available() & CONFINED_SECCOMP)) {

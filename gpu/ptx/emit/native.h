@@ -1,0 +1,51 @@
+#pragma once
+/* native: which steps have code of their own, and what it is made of.
+ *
+ * A step that is not known here is a call of its handler (NATIVE_CALL): so every
+ * instruction can stand in compiled code. What is native computes what the handler of
+ * gpu/ptx/alu does, to the bit. */
+#include "gpu/ptx/emit/assembler.h"
+#include "gpu/ptx/state/program.h"
+
+enum native_kind {
+    NATIVE_CALL,
+    NATIVE_NOTHING,
+    NATIVE_PLAIN,   /* vector(a, b), or vector(a) */
+    NATIVE_FUSED,   /* a * b + c by vector, the form 231, and vector - 1, the form 213 */
+    NATIVE_EXTREME, /* minimum or maximum of f32: `how` of VRANGEPS */
+    NATIVE_SIGN,    /* vector(a, one constant of `mask`) */
+    NATIVE_PRODUCT, /* lower half of a * b by vector, plus c */
+    NATIVE_WIDE,    /* product of twice the width by vector, plus c if there is one */
+    NATIVE_SHIFT_WIDE, /* 64 bits by a count of 32 */
+    NATIVE_MOVE,       /* of 4 or 8 bytes; plus step->offset */
+    NATIVE_WIDEN,      /* 4 bytes to 8 by vector */
+    NATIVE_NARROW,     /* 8 bytes to 4 */
+    NATIVE_LOGIC,      /* lop3 */
+    NATIVE_COMPARE,    /* vector with `how`, into a predicate */
+    NATIVE_SELECT,     /* by a predicate */
+    NATIVE_PREDICATE,  /* logic of two predicates: enum predicate_logic in how */
+    NATIVE_PARAMETER,  /* of the launch */
+    NATIVE_ACCESS,     /* a load or store of 4 bytes in global or shared memory */
+};
+enum predicate_logic {
+    PREDICATE_MOVE,
+    PREDICATE_NOT,
+    PREDICATE_AND,
+    PREDICATE_OR,
+    PREDICATE_XOR
+};
+
+struct native {
+    uint8_t kind;    /* enum native_kind */
+    uint8_t vector;  /* enum vector_op */
+    uint8_t bytes;   /* of the result; 0: a predicate or none */
+    uint8_t from[3]; /* bytes of the sources; 0: none, or a predicate */
+    uint8_t how;
+    bool makes_nans;  /* NaNs of f32 whose bits are still to be settled */
+    bool takes_loose; /* sources of f32 may have such NaNs */
+    uint32_t mask;    /* of NATIVE_SIGN, for each 32 bits */
+};
+
+/* Guards are not looked at. */
+struct native native_of(const struct program *program, const struct code *code,
+                        const struct step *step);

@@ -1,0 +1,270 @@
+#include "gpu/ptx/emit/unit.h"
+
+#include "base/mem.h"
+#include "gpu/ptx/emit/registers.h"
+
+/* ---- ways out ---- */
+
+static void leave(struct emit_unit *u) {
+    u->leaves = xreallocarray(u->leaves, u->leave_count + 1, sizeof *u->leaves);
+    u->leaves[u->leave_count++] = asm_jump(&u->out, ALWAYS);
+}
+
+static int32_t step_at(const struct emit_unit *u, uint32_t index) {
+    return (int32_t)((u->steps - u->code->steps + index) * (long)sizeof(struct step));
+}
+
+static void go_on_with(struct emit_unit *u, uint32_t index) {
+    asm_scalar(&u->out, LEA, RAX, in_memory(HOST_STEPS, step_at(u, index)));
+    asm_scalar(&u->out, MOV_STORE, RAX,
+               in_memory(HOST_WARP, (int32_t)offsetof(struct warp, next)));
+}
+
+static void make_exits(struct emit_unit *u) {
+    for (uint32_t k = 0; k < u->exit_count; k++) {
+        const struct unit_exit *e = &u->exits[k];
+        asm_land(&u->out, e->jump);
+        for (uint32_t d = 0; d < e->dirty_count; d++) {
+            values_store(&u->out, &e->dirty[d]);
+        }
+        asm_scalar(&u->out, INC, RAX, in_memory(HOST_DATA, DATA_AT(exits)));
+        go_on_with(u, e->step);
+        leave(u);
+    }
+}
+
+/* ---- begin and end of the function ---- */
+
+static const enum gpr kept[] = {RBX, RBP, R12, R13, R14}; /* an odd number: calls are
+                                                             aligned */
+
+static void load_constants(struct emit_unit *u) {
+    asm_vector(&u->out, VPBROADCASTD, VECTOR_NAN, 0, in_memory(HOST_DATA, DATA_AT(nan)));
+    asm_vector(&u->out, VPBROADCASTD, VECTOR_ONES, 0,
+               in_memory(HOST_DATA, DATA_AT(ones)));
+}
+
+static void make_begin(struct emit_unit *u) {
+    struct assembler *out = &u->out;
+    for (size_t k = 0; k < ARRAY_LEN(kept); k++) {
+        asm_push(out, kept[k]);
+    }
+    asm_scalar(out, MOV, HOST_WARP, in_register(RDI));
+    asm_scalar(out, MOV, HOST_DATA, in_register(RSI));
+    asm_scalar(out, MOV, HOST_STEPS, in_memory(HOST_DATA, DATA_AT(steps)));
+    asm_scalar(out, MOV, HOST_REGS,
+               in_memory(HOST_WARP, (int32_t)offsetof(struct warp_head, regs)));
+    load_constants(u);
+}
+
+static void make_end(struct emit_unit *u) {
+    for (uint32_t k = 0; k < u->leave_count; k++) {
+        asm_land(&u->out, u->leaves[k]);
+    }
+    asm_forget_uppers(&u->out);
+    for (size_t k = ARRAY_LEN(kept); k-- > 0;) {
+        asm_pop(&u->out, kept[k]);
+    }
+    asm_return(&u->out);
+}
+
+/* ---- a step that is no code of its own ---- */
+
+/* The interpreter's way for one step, with its guard. */
+static void run_guarded(struct warp *w, const struct step *s, uint32_t mask) {
+    (void)mask;
+    warp_step(w, s);
+}
+
+/* Whoever was called may have parted lanes or gone elsewhere; all is stored then. */
+static void make_check_of_control(struct emit_unit *u) {
+    struct assembler *out = &u->out;
+    asm_constant(out, CMP_C_32,
+                 in_memory(HOST_WARP, (int32_t)offsetof(struct warp, active)), -1);
+    u->leaves = xreallocarray(u->leaves, u->leave_count + 2, sizeof *u->leaves);
+    u->leaves[u->leave_count++] = asm_jump(out, IF_NOT_EQUAL);
+    asm_scalar(out, LEA, RAX, in_memory(HOST_STEPS, step_at(u, u->at + 1)));
+    asm_scalar(out, CMP, RAX, in_memory(HOST_WARP, (int32_t)offsetof(struct warp, next)));
+    u->leaves[u->leave_count++] = asm_jump(out, IF_NOT_EQUAL);
+}
+
+static void make_call(struct emit_unit *u, const struct step *s) {
+    struct assembler *out = &u->out;
+    bool pure = s->guard < 0 && u->code->lane_wise[s - u->code->steps] == STEP_ARITHMETIC;
+    values_store_all(&u->values);
+    values_release(&u->values);
+    if (!pure) {
+        go_on_with(u, u->at + 1);
+    }
+    asm_scalar(out, MOV, RDI, in_register(HOST_WARP));
+    asm_scalar(out, LEA, RSI, in_memory(HOST_STEPS, step_at(u, u->at)));
+    asm_load_constant(out, RDX, UINT32_MAX);
+    step_run *run = s->guard < 0 ? s->run : run_guarded;
+    asm_load_constant(out, RAX, (uint64_t)(uintptr_t)run);
+    asm_forget_uppers(out);
+    asm_scalar(out, CALL, RAX, in_register(RAX));
+    load_constants(u);
+    if (pure) {
+        values_forget(&u->values, s->dst);
+        values_forget(&u->values, s->dst2);
+        return;
+    }
+    make_check_of_control(u);
+    values_forget_all(&u->values);
+    u->segment++;
+}
+
+/* ---- which values the block keeps to itself ---- */
+
+enum { NOT_SEEN, READ_FIRST, WRITTEN_FIRST };
+
+static void note_read(struct emit_unit *u, uint32_t offset) {
+    if (offset != STEP_NO_REGISTER) {
+        struct slot_use *use = &u->values.uses[offset / 64];
+        use->first = use->first == NOT_SEEN ? READ_FIRST : use->first;
+        use->last = u->at;
+    }
+}
+
+static void note_written(struct emit_unit *u, uint32_t offset) {
+    struct slot_use *use = &u->values.uses[offset / 64];
+    use->first = use->first == NOT_SEEN ? WRITTEN_FIRST : use->first;
+}
+
+/* All registers that the instruction names: its handler may read them. */
+static void note_operand(const struct ptx_operand *o, uint32_t instruction, void *data) {
+    (void)instruction;
+    struct emit_unit *u = data;
+    note_read(u, u->code->registers[o->index]);
+}
+
+static void note_step(struct emit_unit *u, const struct step *s, const struct native *n) {
+    for (unsigned k = 0; k < 4; k++) {
+        if (n->kind == NATIVE_CALL || (k < 3 && n->from[k])) {
+            note_read(u, s->src[k]);
+        }
+    }
+    if (n->kind == NATIVE_CALL) {
+        note_read(u, s->dst);
+        note_read(u, s->dst2);
+        code_each_register(u->code, s->instruction, note_operand, u);
+    } else if (n->kind == NATIVE_ACCESS) {
+        uint32_t data = u->program->accesses[s->extra].registers[0];
+        if (n->bytes) {
+            note_written(u, data);
+        } else {
+            note_read(u, data);
+        }
+    } else if (n->bytes) {
+        note_written(u, s->dst);
+    }
+}
+
+/* What is written first here, and belongs to this block, dies with it: temporaries, and
+ * registers that no other block names. */
+static void find_own(struct emit_unit *u, const uint32_t *homes, uint32_t block) {
+    const struct code *code = u->code;
+    for (uint32_t k = 0; k < code->arena_bytes / 64; k++) {
+        struct slot_use *use = &u->values.uses[k];
+        bool home = 64 * (uint64_t)k >= code->fixed || homes[k] == block + 1;
+        use->is_own = use->first == WRITTEN_FIRST && home;
+    }
+}
+
+static void look_through(struct emit_unit *u, const uint32_t *homes, uint32_t block) {
+    for (u->at = 0; u->at < u->count; u->at++) {
+        const struct step *s = &u->steps[u->at];
+        u->natives[u->at] = s->guard < 0 ? native_of(u->program, u->code, s)
+                                         : (struct native){.kind = NATIVE_CALL};
+        note_step(u, s, &u->natives[u->at]);
+    }
+    /* What ends the block reads, too. */
+    const struct step *s = &u->steps[u->count];
+    while (s->run != u->steps[-1].run && s < u->code->steps + u->code->step_count) {
+        note_step(u, s++, &(struct native){.kind = NATIVE_CALL});
+    }
+    find_own(u, homes, block);
+}
+
+/* ---- all ---- */
+
+static void make_step(struct emit_unit *u) {
+    const struct step *s = &u->steps[u->at];
+    const struct native *n = &u->natives[u->at];
+    values_step(&u->values, u->at);
+    switch (n->kind) {
+    case NATIVE_NOTHING:
+        return;
+    case NATIVE_CALL:
+        make_call(u, s);
+        break;
+    case NATIVE_ACCESS:
+        if (!unit_access(u, s)) {
+            make_call(u, s);
+        }
+        break;
+    default:
+        unit_arithmetic(u, s, n);
+    }
+    values_drop_dead(&u->values);
+}
+
+static void make_all(struct emit_unit *u) {
+    make_begin(u);
+    for (u->at = 0; u->at < u->count; u->at++) {
+        make_step(u);
+    }
+    values_store_all(&u->values);
+    go_on_with(u, u->count);
+    leave(u);
+    make_exits(u);
+    make_end(u);
+}
+
+static void data_init(struct emit_unit *u) {
+    unit_data_add(u, sizeof(struct unit_data));
+    *(struct unit_data *)(void *)u->data =
+        (struct unit_data){.steps = u->code->steps,
+                           .params = u->processor->run->params,
+                           .nan = 0x7fffffff,
+                           .sign = 0x80000000,
+                           .magnitude = 0x7fffffff,
+                           .ones = UINT32_MAX};
+}
+
+static bool is_worth_it(const struct emit_unit *u) {
+    uint32_t native = 0;
+    for (uint32_t k = 0; k < u->count; k++) {
+        native += u->natives[k].kind != NATIVE_CALL;
+    }
+    return native >= 2 && 2 * native >= u->count;
+}
+
+bool unit_make(struct emit_unit *u, const uint32_t *homes, uint32_t block) {
+    u->out = (struct assembler){.bytes = xmalloc(UNIT_CODE), .room = UNIT_CODE};
+    u->segment = 1;
+    u->natives = xcalloc(u->count + 1u, sizeof *u->natives);
+    values_init(&u->values, &u->out, u->code);
+    data_init(u);
+    look_through(u, homes, block);
+    if (!is_worth_it(u)) {
+        return false;
+    }
+    unit_access_plan(u);
+    make_all(u);
+    return !u->out.full;
+}
+
+void unit_finish(struct emit_unit *u) {
+    for (uint32_t k = 0; k < u->exit_count; k++) {
+        free(u->exits[k].dirty);
+    }
+    values_finish(&u->values);
+    unit_access_finish(u);
+    free(u->natives);
+    free(u->exits);
+    free(u->leaves);
+    free(u->out.bytes);
+    free(u->data);
+    free(u->counts);
+}

@@ -1,0 +1,585 @@
+/* Loads and stores in code.
+ *
+ * Accesses by one value of their base register, to one variable or allocation, are a
+ * group with one check, in front of its first: the lanes lie as they lay when the block
+ * was looked at, all inside, aligned, the allocation is alive, what is loaded is
+ * initialised. Where one of that does not hold the interpreter goes on. Behind the check
+ * an access is a load or store and a counter. */
+#include "gpu/ptx/emit/unit.h"
+
+#include "base/mem.h"
+#include "gpu/ptx/access/coalescing.h"
+
+#include <string.h>
+
+#define WINDOW_WORDS 64 /* of the shadow that one vector holds */
+#define GROUP_WINDOWS 64
+#define NEAR (INT64_C(1) << 28) /* offsets and distances: displacements stay small */
+
+struct access_group {
+    uint32_t base,
+        version; /* arena offset of the base register, and which of its values */
+    bool shared;
+    struct allocation *in;       /* of global memory */
+    struct shared_extent extent; /* of shared memory */
+    bool stores, loads;
+    int64_t low,
+        high; /* of all, from lane 0's address without offset; `high` is an end */
+    const struct shape *shape;
+    bool *words; /* that are loaded and not stored by the group before; from low */
+    bool is_checked;
+    int32_t data;     /* struct group_data */
+    int32_t counter;  /* of the present segment */
+    uint32_t segment; /* 0: none */
+    uint32_t value_shape;
+};
+
+struct group_data {
+    struct allocation *in;
+    uint8_t *host;   /* of lane 0, offset 0 */
+    uint8_t *shadow; /* of the word at `low` */
+    uint8_t *phase;  /* the data + 8 * the phase of lane 0 */
+};
+#define GROUP_AT(g, member) ((g)->data + (int32_t)offsetof(struct group_data, member))
+
+static const struct access *access_of(const struct emit_unit *u, uint32_t step) {
+    return &u->program->accesses[u->steps[step].extra];
+}
+
+/* ---- plan ---- */
+
+static void extremes(const struct shape *x, int64_t *low, int64_t *high) {
+    *low = *high = 0;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        *low = x->deltas[l] < *low ? x->deltas[l] : *low;
+        *high = x->deltas[l] > *high ? x->deltas[l] : *high;
+    }
+}
+
+static bool fits(const struct shape *x, int64_t offset) {
+    bool aligned = x->first % 4 == 0;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        aligned = aligned && x->deltas[l] % 4 == 0;
+    }
+    return x->is_known && aligned && offset % 4 == 0 && offset > -NEAR && offset < NEAR;
+}
+
+static struct access_group *group_find(struct emit_unit *u, uint32_t first, uint32_t base,
+                                       uint32_t version, bool shared, uint64_t address) {
+    for (uint32_t k = first; k < u->group_count; k++) {
+        struct access_group *g = &u->groups[k];
+        bool here = shared ? address >= g->extent.low && address < g->extent.high
+                           : g->in && address - g->in->address < g->in->bytes;
+        if (g->base == base && g->version == version && g->shared == shared && here) {
+            return g;
+        }
+    }
+    return NULL;
+}
+
+static struct access_group *group_new(struct emit_unit *u, const struct shape *x,
+                                      uint32_t base, uint32_t version, bool shared) {
+    struct access_group g = {.base = base,
+                             .version = version,
+                             .shared = shared,
+                             .shape = x,
+                             .low = INT64_MAX,
+                             .high = INT64_MIN};
+    if (shared && !shared_extent_find(u->processor->run, x->first, 4, &g.extent)) {
+        return NULL;
+    }
+    g.in = shared ? NULL : memory_find(u->processor->run->memory, x->first);
+    if (!shared && !g.in) {
+        return NULL;
+    }
+    u->groups = xreallocarray(u->groups, u->group_count + 1, sizeof g);
+    u->groups[u->group_count] = g;
+    return &u->groups[u->group_count++];
+}
+
+static void group_add(struct access_group *g, const struct shape *x, int64_t offset,
+                      bool store) {
+    int64_t low, high;
+    extremes(x, &low, &high);
+    g->low = offset + low < g->low ? offset + low : g->low;
+    g->high = offset + high + 4 > g->high ? offset + high + 4 : g->high;
+    g->stores |= store;
+    g->loads |= !store;
+}
+
+/* Somebody else may have changed memory, or the lanes. */
+static bool is_barrier(const struct emit_unit *u, uint32_t step) {
+    const struct step *s = &u->steps[step];
+    return u->natives[step].kind == NATIVE_CALL &&
+           (s->guard >= 0 || u->code->lane_wise[s - u->code->steps] != STEP_ARITHMETIC);
+}
+
+static void plan_access(struct emit_unit *u, uint32_t step, uint32_t first,
+                        const uint32_t *versions) {
+    const struct step *s = &u->steps[step];
+    const struct shape *x = &u->shapes[step];
+    const struct access *a = access_of(u, step);
+    bool shared = a->space == PTX_SHARED;
+    uint32_t version = versions[s->src[0] / 64];
+    struct access_group *g = group_find(u, first, s->src[0], version, shared, x->first);
+    g = g ? g : group_new(u, x, s->src[0], version, shared);
+    if (g) {
+        group_add(g, x, s->offset, a->is_store);
+        u->group_of[step] = (uint32_t)(g - u->groups) + 1;
+    }
+}
+
+static uint32_t result_of(const struct emit_unit *u, uint32_t step) {
+    const struct native *n = &u->natives[step];
+    return n->kind == NATIVE_ACCESS && n->bytes ? access_of(u, step)->registers[0]
+           : n->bytes || n->kind == NATIVE_CALL ? u->steps[step].dst
+                                                : STEP_NO_REGISTER;
+}
+
+static void plan_groups(struct emit_unit *u) {
+    uint32_t *versions = xcalloc(u->code->arena_bytes / 64 + 1, sizeof *versions);
+    uint32_t first = 0;
+    for (uint32_t k = 0; k < u->count; k++) {
+        first = is_barrier(u, k) ? u->group_count : first;
+        if (u->natives[k].kind == NATIVE_ACCESS &&
+            fits(&u->shapes[k], u->steps[k].offset)) {
+            plan_access(u, k, first, versions);
+        }
+        uint32_t to = result_of(u, k);
+        if (to != STEP_NO_REGISTER) {
+            versions[to / 64]++;
+        }
+    }
+    free(versions);
+}
+
+/* The check looks at the shadow of what is loaded. */
+static bool needs_words(const struct emit_unit *u, const struct access_group *g) {
+    return g->loads && u->processor->run->check_initialized &&
+           (g->shared || g->in->shadow);
+}
+
+/* Which words the group's check looks at. */
+static void plan_words(struct emit_unit *u, struct access_group *g, uint32_t index) {
+    uint64_t words = (uint64_t)(g->high - g->low) / 4;
+    bool *stored = xcalloc(words, 1);
+    g->words = xcalloc(words, 1);
+    for (uint32_t k = 0; k < u->count; k++) {
+        if (u->group_of[k] != index + 1) {
+            continue;
+        }
+        bool store = access_of(u, k)->is_store;
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            int64_t at = u->steps[k].offset + u->shapes[k].deltas[l] - g->low;
+            bool *word = store ? &stored[at / 4] : &g->words[at / 4];
+            *word = store || *word || !stored[at / 4];
+        }
+    }
+    free(stored);
+}
+
+void unit_access_plan(struct emit_unit *u) {
+    u->group_of = xcalloc(u->count + 1u, sizeof *u->group_of);
+    plan_groups(u);
+    for (uint32_t k = 0; k < u->group_count; k++) {
+        struct access_group *g = &u->groups[k];
+        if (needs_words(u, g) && g->high - g->low <= 4 * WINDOW_WORDS * GROUP_WINDOWS) {
+            plan_words(u, g, k);
+        }
+    }
+}
+
+void unit_access_finish(struct emit_unit *u) {
+    for (uint32_t k = 0; k < u->group_count; k++) {
+        free(u->groups[k].words);
+    }
+    free(u->groups);
+    free(u->group_of);
+}
+
+/* ---- where lanes lie ---- */
+
+struct half { /* of 16 lanes */
+    const int32_t *deltas;
+    int32_t low, span;
+    bool equal, rising;
+};
+
+static struct half half_of(const struct shape *x, unsigned k) {
+    struct half h = {.deltas = x->deltas + 16 * k, .low = INT32_MAX};
+    int32_t high = INT32_MIN;
+    h.equal = h.rising = true;
+    for (int32_t l = 0; l < 16; l++) {
+        int32_t d = h.deltas[l];
+        h.low = d < h.low ? d : h.low;
+        high = d > high ? d : high;
+        h.equal = h.equal && d == h.deltas[0];
+        h.rising = h.rising && d == h.deltas[0] + 4 * l;
+    }
+    h.span = high - h.low + 4;
+    return h;
+}
+
+/* ---- the check ---- */
+
+static struct asm_place data_at(int32_t at) {
+    return in_memory(HOST_DATA, at);
+}
+
+static void mov(struct emit_unit *u, enum gpr to, struct asm_place from) {
+    asm_scalar(&u->out, MOV, to, from);
+}
+
+static bool was_shown(const struct emit_unit *u, const struct access_group *g,
+                      uint32_t shape) {
+    for (uint32_t k = 0; k < u->group_count; k++) {
+        const struct access_group *o = &u->groups[k];
+        if (o->is_checked && o->value_shape == shape &&
+            memcmp(o->shape->deltas, g->shape->deltas, sizeof g->shape->deltas) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Lanes lie as they lay. */
+static void check_shape(struct emit_unit *u, struct access_group *g) {
+    enum { EQUAL = 0 };
+    const struct value *base = values_of(&u->values, g->base, 8);
+    g->value_shape = base->shape;
+    bool level = base->is_uniform && half_of(g->shape, 0).equal &&
+                 half_of(g->shape, 1).equal && g->shape->deltas[16] == 0;
+    if (level || was_shown(u, g, base->shape)) {
+        return;
+    }
+    int32_t at = unit_data_add(u, 8 * WARP_LANES);
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        int64_t delta = g->shape->deltas[l];
+        memcpy(u->data + at + 8 * l, &delta, sizeof delta);
+    }
+    unsigned first = values_vector(&u->values, g->base, 8, 0, true);
+    asm_vector(&u->out, VPBROADCASTQ, VECTOR_TEMPORARY, 0, in_register(first));
+    for (unsigned k = 0; k < 4; k++) {
+        asm_vector(&u->out, VPADDQ, VECTOR_TEMPORARY + 1, VECTOR_TEMPORARY,
+                   data_at(at + (int32_t)(64 * k)));
+        asm_vector_masked(&u->out, VPCMPQ, 1, VECTOR_TEMPORARY + 1,
+                          values_part(&u->values, g->base, 8, k, true), k ? 1 : 0, EQUAL);
+    }
+    asm_mask(&u->out, KORTESTB, 1, 0, in_register(1));
+    unit_exit_if(u, IF_NOT_CARRY);
+}
+
+/* rdi: the shadow of the word at low. All that is loaded is initialised. */
+static void check_words(struct emit_unit *u, const struct access_group *g) {
+    uint64_t words = (uint64_t)(g->high - g->low) / 4;
+    bool any = false;
+    for (uint64_t first = 0; first < words; first += WINDOW_WORDS) {
+        uint8_t wanted[WINDOW_WORDS] = {0};
+        bool here = false;
+        for (unsigned k = 0; k < WINDOW_WORDS && first + k < words; k++) {
+            wanted[k] = g->words[first + k] ? 0x0f : 0;
+            here |= g->words[first + k];
+        }
+        if (!here) {
+            continue;
+        }
+        int32_t at = unit_data_add(u, WINDOW_WORDS);
+        memcpy(u->data + at, wanted, sizeof wanted);
+        asm_vector(&u->out, VMOVDQU32, VECTOR_TEMPORARY, 0,
+                   in_memory(RDI, (int32_t)first));
+        if (any) { /* t+1 | (~t & wanted) */
+            asm_vector_byte(&u->out, VPTERNLOGD, VECTOR_TEMPORARY + 1, VECTOR_TEMPORARY,
+                            data_at(at), 0xf2);
+        } else {
+            asm_vector(&u->out, VPANDND, VECTOR_TEMPORARY + 1, VECTOR_TEMPORARY,
+                       data_at(at));
+        }
+        any = true;
+    }
+    if (any) {
+        asm_vector(&u->out, VPTESTMD, 1, VECTOR_TEMPORARY + 1,
+                   in_register(VECTOR_TEMPORARY + 1));
+        asm_mask(&u->out, KORTESTW, 1, 0, in_register(1));
+        unit_exit_if(u, IF_NOT_EQUAL);
+    }
+}
+
+/* rax: lane 0's offset; rcx: what has the member `shadow` at `at`. */
+static void check_shadow(struct emit_unit *u, const struct access_group *g, int32_t at) {
+    struct assembler *out = &u->out;
+    mov(u, RDI, in_memory(RCX, at));
+    asm_scalar(out, LEA, RDX, in_memory(RAX, (int32_t)g->low));
+    asm_constant(out, SHR_C, in_register(RDX), 2);
+    asm_scalar(out, ADD, RDI, in_register(RDX));
+    if (g->stores) {
+        asm_scalar(out, MOV_STORE, RDI, data_at(GROUP_AT(g, shadow)));
+    }
+    if (needs_words(u, g)) {
+        check_words(u, g);
+    }
+}
+
+static int32_t block_at(size_t member) {
+    return (int32_t)member;
+}
+
+/* rax: lane 0's address, then its offset. */
+static void check_shared(struct emit_unit *u, const struct access_group *g) {
+    struct assembler *out = &u->out;
+    asm_scalar(out, LEA, RDX, in_memory(RAX, (int32_t)(g->low - (int64_t)g->extent.low)));
+    int64_t room = (int64_t)(g->extent.high - g->extent.low) - (g->high - g->low);
+    asm_constant(out, CMP_C, in_register(RDX), (int32_t)room);
+    unit_exit_if(u, IF_ABOVE);
+    asm_constant(out, TEST_C_8, in_register(RAX), 3);
+    unit_exit_if(u, IF_NOT_EQUAL);
+    mov(u, RCX, in_memory(HOST_WARP, block_at(offsetof(struct warp, block))));
+    mov(u, RSI, in_memory(RCX, block_at(offsetof(struct block, shared))));
+    if (u->processor->run->check_initialized) {
+        check_shadow(u, g, block_at(offsetof(struct block, shared_shadow)));
+    }
+}
+
+static bool global_has_shadow(const struct emit_unit *u, const struct access_group *g) {
+    return g->in->shadow && (g->stores || u->processor->run->check_initialized);
+}
+
+static void check_global(struct emit_unit *u, const struct access_group *g) {
+    struct assembler *out = &u->out;
+    mov(u, RCX, data_at(GROUP_AT(g, in)));
+    asm_constant(out, CMP_C_8, in_memory(RCX, offsetof(struct allocation, freed)), 0);
+    unit_exit_if(u, IF_NOT_EQUAL);
+    asm_scalar(out, SUB, RAX, in_memory(RCX, offsetof(struct allocation, address)));
+    asm_constant(out, TEST_C_8, in_register(RAX), 3);
+    unit_exit_if(u, IF_NOT_EQUAL);
+    asm_scalar(out, LEA, RDX, in_memory(RAX, (int32_t)g->low));
+    mov(u, RSI, in_memory(RCX, offsetof(struct allocation, bytes)));
+    asm_constant(out, SUB_C, in_register(RSI), (int32_t)(g->high - g->low));
+    unit_exit_if(u, IF_BELOW);
+    asm_scalar(out, CMP, RDX, in_register(RSI));
+    unit_exit_if(u, IF_ABOVE);
+    mov(u, RSI, in_memory(RCX, offsetof(struct allocation, host)));
+    if (global_has_shadow(u, g)) {
+        check_shadow(u, g, offsetof(struct allocation, shadow));
+    }
+}
+
+/* What the allocation is does not change while a launch runs; that it is written to has
+ * been looked at when the code was made. */
+static bool can_check(const struct emit_unit *u, const struct access_group *g) {
+    if (g->high - g->low >= NEAR || g->low <= -NEAR || (needs_words(u, g) && !g->words)) {
+        return false;
+    }
+    if (!g->shared) {
+        return !g->in->freed && (!g->stores || g->in->writable) &&
+               (uint64_t)(g->high - g->low) <= g->in->bytes;
+    }
+    return g->extent.high < NEAR &&
+           (uint64_t)(g->high - g->low) <= g->extent.high - g->extent.low;
+}
+
+static void check_group(struct emit_unit *u, struct access_group *g) {
+    struct assembler *out = &u->out;
+    g->data = unit_data_add(u, sizeof(struct group_data));
+    ((struct group_data *)(void *)(u->data + g->data))->in = g->in;
+    check_shape(u, g);
+    g->is_checked = true;
+    unsigned first = values_vector(&u->values, g->base, 8, 0, true);
+    asm_vector(out, VMOVQ_TO, first, 0, in_register(RAX));
+    if (g->shared) {
+        check_shared(u, g);
+    } else {
+        check_global(u, g);
+    }
+    asm_scalar(out, ADD, RSI, in_register(RAX));
+    asm_scalar(out, MOV_STORE, RSI, data_at(GROUP_AT(g, host)));
+    if (!g->shared && u->processor->run->count) {
+        asm_constant(out, AND_C, in_register(RAX), 28);
+        asm_scalar(out, ADD, RAX, in_register(RAX));
+        asm_scalar(out, ADD, RAX, in_register(HOST_DATA));
+        asm_scalar(out, MOV_STORE, RAX, data_at(GROUP_AT(g, phase)));
+    }
+}
+
+/* ---- what it costs ---- */
+
+static void count_cost(const struct emit_unit *u, struct unit_count *c, int64_t offset,
+                       bool shared) {
+    const struct shape *x = &u->shapes[u->at];
+    for (unsigned phase = 0; phase < 8; phase++) {
+        uint64_t offsets[WARP_LANES];
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            offsets[l] =
+                (UINT64_C(1) << 40) + 4 * phase + (uint64_t)(offset + x->deltas[l]);
+        }
+        coalescing_cost(offsets, UINT32_MAX, 4, shared, &c->cost[phase], &c->ideal);
+    }
+}
+
+/* Accesses between two ways out are done together: they share a counter. */
+static void count(struct emit_unit *u, struct access_group *g, const struct step *s) {
+    if (!u->processor->run->count) {
+        return;
+    }
+    if (g->segment != u->segment) {
+        g->segment = u->segment;
+        g->counter = unit_data_add(u, 64);
+        if (g->shared) {
+            asm_scalar(&u->out, INC, RAX, data_at(g->counter));
+        } else {
+            mov(u, RAX, data_at(GROUP_AT(g, phase)));
+            asm_scalar(&u->out, INC, RAX, in_memory(RAX, g->counter));
+        }
+    }
+    u->counts = xreallocarray(u->counts, u->count_count + 1, sizeof *u->counts);
+    struct unit_count *c = &u->counts[u->count_count++];
+    *c = (struct unit_count){
+        .access = s->extra, .counter = (uint32_t)g->counter, .by_phase = !g->shared};
+    count_cost(u, c, s->offset, g->shared);
+}
+
+/* ---- the access ---- */
+
+/* (delta - low) / unit of each lane, in the data. */
+static struct asm_place half_indices(struct emit_unit *u, const struct half *h,
+                                     int32_t unit) {
+    int32_t at = unit_data_add(u, 64);
+    for (unsigned l = 0; l < 16; l++) {
+        int32_t index = (h->deltas[l] - h->low) / unit;
+        memcpy(u->data + at + 4 * l, &index, sizeof index);
+    }
+    return data_at(at);
+}
+
+/* A window may reach behind the last lane; where nothing may be read there lanes are
+ * gathered. */
+static void load_half(struct emit_unit *u, const struct half *h, unsigned to,
+                      int32_t offset, bool windows) {
+    struct assembler *out = &u->out;
+    struct asm_place window = in_memory(RAX, offset + h->low);
+    unsigned t = VECTOR_TEMPORARY;
+    if (h->equal) {
+        asm_vector(out, VPBROADCASTD, to, 0, window);
+    } else if (h->rising) {
+        asm_vector(out, VMOVDQU32, to, 0, window);
+    } else if (windows && h->span <= 64) {
+        asm_vector(out, VMOVDQU32, t, 0, half_indices(u, h, 4));
+        asm_vector(out, VPERMD, to, t, window);
+    } else if (windows && h->span <= 128) {
+        asm_vector(out, VMOVDQU32, to, 0, half_indices(u, h, 4));
+        asm_vector(out, VMOVDQU32, t, 0, window);
+        window.at += 64;
+        asm_vector(out, VPERMI2D, to, t, window);
+    } else {
+        asm_vector(out, VMOVDQU32, t, 0, half_indices(u, h, 1));
+        asm_mask(out, KXNORW, 1, 1, in_register(1));
+        window.kind = PLACE_INDEXED;
+        window.index = (uint8_t)t;
+        asm_vector_masked(out, VPGATHERDD, to, 0, window, 1, 0);
+    }
+}
+
+static void load(struct emit_unit *u, const struct access_group *g,
+                 const struct access *a, int32_t offset) {
+    bool windows = g->shared || g->in->is_padded;
+    const struct shape *x = &u->shapes[u->at];
+    struct half low = half_of(x, 0), high = half_of(x, 1);
+    bool same = memcmp(low.deltas, high.deltas, 16 * sizeof *low.deltas) == 0;
+    struct vectors to = values_new(&u->values, same && low.equal ? 1 : 2);
+    load_half(u, &low, to.vectors[0], offset, windows);
+    if (to.count == 2 && same) {
+        asm_vector(&u->out, VMOVDQU32, to.vectors[1], 0, in_register(to.vectors[0]));
+    } else if (to.count == 2) {
+        load_half(u, &high, to.vectors[1], offset, windows);
+    }
+    values_set(&u->values, a->registers[0], 4, to, false);
+}
+
+static void store_half(struct emit_unit *u, const struct half *h, unsigned from,
+                       int32_t offset) {
+    struct assembler *out = &u->out;
+    struct asm_place window = in_memory(RAX, offset + h->low);
+    if (h->rising) {
+        asm_vector(out, VMOVDQU32_STORE, from, 0, window);
+        return;
+    }
+    unsigned t = VECTOR_TEMPORARY;
+    asm_vector(out, VMOVDQU32, t, 0, half_indices(u, h, 1));
+    asm_mask(out, KXNORW, 1, 1, in_register(1));
+    window.kind = PLACE_INDEXED;
+    window.index = (uint8_t)t;
+    asm_vector_masked(out, VPSCATTERDD, from, 0, window, 1, 0);
+}
+
+/* Bits of the words that lanes write in the window of the shadow that begins at `first`;
+ * 0 where a lane before `lane` writes there, too. */
+static uint64_t window_bits(const struct shape *x, int64_t offset, unsigned lane,
+                            uint64_t first) {
+    uint64_t bits = 0;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        uint64_t word = (uint64_t)(offset + x->deltas[l]) / 4 - first;
+        if (word < WINDOW_WORDS && l < lane) {
+            return 0;
+        }
+        bits |= word < WINDOW_WORDS ? UINT64_C(1) << word : 0;
+    }
+    return bits;
+}
+
+/* The words are written, by a kernel. */
+static void note_words(struct emit_unit *u, const struct access_group *g,
+                       int32_t offset) {
+    const struct shape *x = &u->shapes[u->at];
+    mov(u, RDX, data_at(GROUP_AT(g, shadow)));
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        uint64_t first = (uint64_t)(offset - g->low + x->deltas[lane]) / 4;
+        first -= first % WINDOW_WORDS;
+        uint64_t bits = window_bits(x, offset - g->low, lane, first);
+        if (bits) {
+            int32_t at = unit_data_add(u, 8);
+            memcpy(u->data + at, &bits, sizeof bits);
+            asm_mask(&u->out, KMOVQ_LOAD, 1, 0, data_at(at));
+            asm_vector_masked(&u->out, VMOVDQU8_STORE, VECTOR_ONES, 0,
+                              in_memory(RDX, (int32_t)first), 1, 0);
+        }
+    }
+}
+
+static void store(struct emit_unit *u, const struct access_group *g,
+                  const struct access *a, int32_t offset) {
+    const struct shape *x = &u->shapes[u->at];
+    for (unsigned k = 0; k < 2; k++) {
+        struct half h = half_of(x, k);
+        store_half(u, &h, values_vector(&u->values, a->registers[0], 4, k, true), offset);
+    }
+    bool shadow =
+        g->shared ? u->processor->run->check_initialized : global_has_shadow(u, g);
+    if (shadow) {
+        note_words(u, g, offset);
+    }
+    mov(u, RCX, in_memory(HOST_WARP, block_at(offsetof(struct warp, block))));
+    asm_scalar(&u->out, INC, RAX,
+               in_memory(RCX, block_at(offsetof(struct block, changes))));
+}
+
+bool unit_access(struct emit_unit *u, const struct step *s) {
+    uint32_t index = u->group_of[u->at];
+    if (index == 0 || !can_check(u, &u->groups[index - 1])) {
+        return false;
+    }
+    struct access_group *g = &u->groups[index - 1];
+    const struct access *a = access_of(u, u->at);
+    if (!g->is_checked) {
+        check_group(u, g);
+    }
+    count(u, g, s);
+    if (a->is_store) { /* its value comes into vectors while nothing has happened */
+        values_vector(&u->values, a->registers[0], 4, 0, true);
+    }
+    mov(u, RAX, data_at(GROUP_AT(g, host)));
+    if (a->is_store) {
+        store(u, g, a, (int32_t)s->offset);
+    } else {
+        load(u, g, a, (int32_t)s->offset);
+    }
+    return true;
+}

@@ -1,0 +1,103 @@
+#pragma once
+/* values: what the vector registers hold while the code of a block is made.
+ *
+ * A value is that of a register of the arena (by its offset there) of 4 or 8 bytes a
+ * lane: bytes / 2 vectors, or one where all lanes are known to be equal. It is kept in
+ * vectors until it is overwritten, nobody needs it any more, or room is wanted (the least
+ * recently used goes), and written back where somebody else may look: in front of calls
+ * and at the end of the block. A value that no later step and no other block reads is not
+ * stored.
+ *
+ * NaNs that arithmetic made may be `loose`: of any bits, until somebody sees them. */
+#include "gpu/ptx/emit/assembler.h"
+#include "gpu/ptx/state/program.h"
+
+/* Registers of the host in compiled code. Calls keep those of this line. */
+#define HOST_WARP RBX  /* struct warp */
+#define HOST_REGS R12  /* its arena */
+#define HOST_DATA R13  /* the block's data */
+#define HOST_STEPS R14 /* code->steps */
+
+enum {
+    VECTOR_POOL = 26,
+    VECTOR_TEMPORARY = 26, /* and three more */
+    VECTOR_NAN = 30,       /* the one NaN of f32 */
+    VECTOR_ONES = 31,
+    VECTORS_OF_A_VALUE = 4,
+};
+
+struct value {
+    uint32_t offset;
+    uint8_t bytes; /* 4 or 8 */
+    uint8_t count; /* vectors that hold it; 0: the arena alone */
+    uint8_t vectors[VECTORS_OF_A_VALUE];
+    bool is_stored; /* the arena holds it */
+    bool is_loose;
+    bool is_uniform; /* all lanes are equal */
+    bool is_fixed;   /* a constant or special register */
+    bool is_own;     /* no other block sees it */
+    uint32_t id;     /* another one whenever it is written */
+    uint32_t shape; /* id of a value whose lanes differ from its first lane by the same */
+    uint32_t last_use; /* step that reads it last */
+    uint32_t used;     /* when it was used last */
+};
+
+struct slot_use {  /* what the block does with 64 bytes of the arena, and their value */
+    uint32_t last; /* step that reads it */
+    uint8_t first; /* unit.c */
+    bool is_own;   /* written before it is read, and no other block sees it */
+};
+
+struct values {
+    struct assembler *to;
+    const struct code *code;
+    struct value *items;
+    uint32_t count, room;
+    uint32_t *slots; /* by 64 bytes of the arena: index + 1 */
+    struct slot_use *uses;
+    uint32_t owners[VECTOR_POOL]; /* index + 1; VALUE_NEW while a result is made */
+    uint32_t now, ids;
+    uint32_t at; /* the step */
+};
+#define VALUE_NEW UINT32_MAX
+
+/* A result on its way. */
+struct vectors {
+    uint8_t count, vectors[VECTORS_OF_A_VALUE];
+};
+
+void values_init(struct values *v, struct assembler *to, const struct code *code);
+void values_finish(struct values *v);
+/* The next step begins: what it uses stays until the one after it. */
+void values_step(struct values *v, uint32_t at);
+
+/* Valid until the next is asked for. */
+struct value *values_of(struct values *v, uint32_t offset, unsigned bytes);
+/* A part of it as an operand, from the arena where it is in no vector. Settled where
+ * `settled`. */
+struct asm_place values_part(struct values *v, uint32_t offset, unsigned bytes,
+                             unsigned part, bool settled);
+/* The vector that holds the part; loads it. */
+unsigned values_vector(struct values *v, uint32_t offset, unsigned bytes, unsigned part,
+                       bool settled);
+/* Nobody reads it after this step. */
+bool values_is_dead(const struct values *v, const struct value *x);
+
+struct vectors values_new(struct values *v, unsigned count);
+/* The result takes over the vectors of a value that is dead or overwritten by it: false
+ * when it has none to give. */
+bool values_take(struct values *v, uint32_t offset, uint32_t result, unsigned count,
+                 struct vectors *ret);
+void values_set(struct values *v, uint32_t offset, unsigned bytes, struct vectors from,
+                bool is_loose);
+/* The value changed in the arena. */
+void values_forget(struct values *v, uint32_t offset);
+void values_forget_all(struct values *v);
+/* Frees what is dead. */
+void values_drop_dead(struct values *v);
+/* Stores all that is not dead. */
+void values_store_all(struct values *v);
+/* The instructions that store this one. */
+void values_store(struct assembler *to, const struct value *x);
+/* All vectors are free: a call follows. */
+void values_release(struct values *v);

@@ -1,0 +1,365 @@
+/* emit: random kernels do the same as code for the host and in the interpreter: memory,
+ * findings in their order, counters.
+ *
+ * Blocks become code when they are entered for the second time. EMIT_PROGRAMS in the
+ * environment: how many kernels, EMIT_SEED: the first one's number. */
+#include "base/buf.h"
+#include "gpu/ptx/alu/bind.h"
+#include "gpu/ptx/emit/code_pages.h"
+#include "gpu/ptx/emit/emit.h"
+#include "tests/unit/gpu/machine_room.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define PROGRAMS 400
+#define WORDS 1024 /* of a buffer */
+#define FLOATS 10
+#define INTS 10
+#define LONGS 6
+#define PREDICATES 4
+
+/* ---- a random kernel ---- */
+
+static uint64_t state;
+static uint32_t pick(uint32_t below) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 33) % below;
+}
+#define ONE_OF(list) (list)[pick(ARRAY_LEN(list))]
+
+static const char *const numbers[] = {
+    "0f00000000", "0f80000000", "0f3F800000", "0fBF000000", "0f7F800000",
+    "0fFF800000", "0f7FC00000", "0fFFC01234", "0f7F812345", "0f00000001",
+    "0f807FFFFF", "0f7F7FFFFF", "0f40490FDB", "0f33D6BF95"};
+static const char *const whole[] = {"0",           "1",          "-1",    "2",    "31",
+                                    "32",          "33",         "63",    "64",   "255",
+                                    "-2147483648", "2147483647", "65535", "12345"};
+
+static void put(struct buf *b, const char *format, ...) {
+    char line[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    buf_adds(b, line);
+}
+
+/* A register, or now and then an immediate. */
+static const char *operand(char kind) {
+    static char texts[8][16];
+    static unsigned next;
+    char *t = texts[next++ % 8];
+    switch (kind) {
+    case 'f':
+        return pick(4) ? (sprintf(t, "%%f%u", pick(FLOATS)), t) : ONE_OF(numbers);
+    case 'r':
+        return pick(4) ? (sprintf(t, "%%r%u", pick(INTS)), t) : ONE_OF(whole);
+    case 'd':
+        return pick(4) ? (sprintf(t, "%%d%u", pick(LONGS)), t) : ONE_OF(whole);
+    default:
+        sprintf(t, "%%p%u", pick(PREDICATES));
+        return t;
+    }
+}
+static const char *result(char kind) {
+    static char texts[2][16];
+    static unsigned next;
+    char *t = texts[next++ % 2];
+    unsigned n = kind == 'f'   ? FLOATS
+                 : kind == 'r' ? INTS
+                 : kind == 'd' ? LONGS
+                               : PREDICATES;
+    sprintf(t, "%%%c%u", kind, pick(n));
+    return t;
+}
+
+/* Spelling, result, sources. What has no code of its own is among them, too. */
+static const struct {
+    const char *spelling, *operands;
+} instructions[] = {
+    {"add.f32", "fff"},          {"sub.f32", "fff"},         {"mul.f32", "fff"},
+    {"add.rn.f32", "fff"},       {"mul.rn.f32", "fff"},      {"fma.rn.f32", "ffff"},
+    {"fma.rn.f32", "ffff"},      {"mad.rn.f32", "ffff"},     {"div.rn.f32", "fff"},
+    {"sqrt.rn.f32", "ff"},       {"min.f32", "fff"},         {"max.f32", "fff"},
+    {"neg.f32", "ff"},           {"abs.f32", "ff"},          {"mov.f32", "ff"},
+    {"add.rz.f32", "fff"},       {"fma.rn.ftz.f32", "ffff"}, {"min.NaN.f32", "fff"},
+    {"add.s32", "rrr"},          {"sub.s32", "rrr"},         {"add.u32", "rrr"},
+    {"mul.lo.s32", "rrr"},       {"mad.lo.s32", "rrrr"},     {"mul.hi.u32", "rrr"},
+    {"min.s32", "rrr"},          {"max.u32", "rrr"},         {"max.s32", "rrr"},
+    {"min.u32", "rrr"},          {"and.b32", "rrr"},         {"or.b32", "rrr"},
+    {"xor.b32", "rrr"},          {"not.b32", "rr"},          {"shl.b32", "rrr"},
+    {"shr.u32", "rrr"},          {"shr.s32", "rrr"},         {"shr.b32", "rrr"},
+    {"mov.b32", "rr"},           {"mov.u32", "rr"},          {"div.s32", "rrr"},
+    {"rem.u32", "rrr"},          {"popc.b32", "rr"},         {"add.s64", "ddd"},
+    {"sub.s64", "ddd"},          {"mul.lo.s64", "ddd"},      {"mad.lo.u64", "dddd"},
+    {"and.b64", "ddd"},          {"xor.b64", "ddd"},         {"not.b64", "dd"},
+    {"shl.b64", "ddr"},          {"shr.u64", "ddr"},         {"shr.s64", "ddr"},
+    {"min.s64", "ddd"},          {"max.u64", "ddd"},         {"mov.b64", "dd"},
+    {"mul.wide.s32", "drr"},     {"mul.wide.u32", "drr"},    {"mad.wide.s32", "drrd"},
+    {"mad.wide.u32", "drrd"},    {"cvt.s64.s32", "dr"},      {"cvt.u64.u32", "dr"},
+    {"cvt.u32.u64", "rd"},       {"cvt.s64.u32", "dr"},      {"cvt.rn.f32.s32", "fr"},
+    {"cvt.rn.f32.u32", "fr"},    {"cvt.rzi.s32.f32", "rf"},  {"cvt.u64.s32", "dr"},
+    {"setp.lt.s32", "prr"},      {"setp.ge.u32", "prr"},     {"setp.eq.s32", "prr"},
+    {"setp.ne.b32", "prr"},      {"setp.gt.s64", "pdd"},     {"setp.ls.u64", "pdd"},
+    {"setp.lt.f32", "pff"},      {"setp.neu.f32", "pff"},    {"setp.geu.f32", "pff"},
+    {"setp.nan.f32", "pff"},     {"setp.le.f32", "pff"},     {"setp.ne.f32", "pff"},
+    {"setp.lt.and.s32", "prrp"}, {"selp.f32", "fffp"},       {"selp.b32", "rrrp"},
+    {"selp.b64", "dddp"},        {"and.pred", "ppp"},        {"xor.pred", "ppp"},
+    {"not.pred", "pp"},          {"or.pred", "ppp"},         {"mov.pred", "pp"},
+    {"mov.b32", "rf"},           {"mov.b32", "fr"},
+};
+
+static void put_arithmetic(struct buf *b) {
+    unsigned k = pick(ARRAY_LEN(instructions));
+    const char *o = instructions[k].operands;
+    if (pick(12) == 0) {
+        put(b, "@%s%s ", pick(2) ? "!" : "", operand('p'));
+    }
+    put(b, "%s %s", instructions[k].spelling, result(o[0]));
+    for (const char *s = o + 1; *s; s++) {
+        bool bits = strcmp(instructions[k].spelling, "mov.b32") == 0;
+        put(b, ", %s", bits ? result(*s) : operand(*s));
+    }
+    put(b, ";\n");
+}
+
+static void put_lop3(struct buf *b) {
+    put(b, "lop3.b32 %s, %s, %s, %s, %u;\n", result('r'), operand('r'), operand('r'),
+        operand('r'), pick(256));
+}
+
+/* Where the lanes of %a0 … %a3 (global) and %s0, %s1 (shared) lie. */
+static void put_addresses(struct buf *b) {
+    static const char *const lanes[] = {
+        "mov.u32 %%t, %%tid.x;\n",
+        "mov.u32 %%t, 0;\n",
+        "mov.u32 %%t, %%tid.x; shr.u32 %%t, %%t, 4;\n",
+        "mov.u32 %%t, %%tid.x; and.b32 %%t, %%t, 15;\n",
+        "mov.u32 %%t, %%tid.x; xor.b32 %%t, %%t, 5;\n",
+        "mov.u32 %%t, %%tid.x; mul.lo.u32 %%t, %%t, 3;\n",
+        "mov.u32 %%t, %%tid.x; mul.lo.u32 %%t, %%t, 7; and.b32 %%t, %%t, 127;\n",
+        "mov.u32 %%t, %%tid.x; sub.u32 %%t, 255, %%t;\n",
+        "mov.u32 %%n2, %%laneid; mad.lo.u32 %%t, %%r9, 3, %%n2; and.b32 %%t, %%t, 255;\n",
+        "mov.u32 %%n2, %%laneid; mad.lo.u32 %%t, %%i, 5, %%n2;\n",
+        "mov.u32 %%t, %%tid.x; add.u32 %%t, %%t, %%i;\n",
+    };
+    for (unsigned k = 0; k < 6; k++) {
+        put(b, "%s", "");
+        put(b, ONE_OF(lanes));
+        if (k < 4) {
+            put(b, "mul.wide.u32 %%w, %%t, 4; add.s64 %%a%u, %%b%u, %%w;\n", k, k);
+        } else {
+            put(b, "mul.wide.u32 %%w, %%t, 4; add.s64 %%s%u, %%sb, %%w;\n", k - 4);
+        }
+    }
+}
+
+static void put_access(struct buf *b) {
+    static const unsigned offsets[] = {0, 0, 0, 4, 8, 64, 128, 512, 1024, 2, 4000};
+    unsigned at = pick(8) ? offsets[pick(9)] : ONE_OF(offsets);
+    bool shared = pick(2), store = pick(3) == 0;
+    char kind = pick(3) ? 'f' : 'r';
+    unsigned base = shared ? pick(2) : store ? 1 + pick(2) + (pick(30) == 0) : pick(4);
+    const char *space = shared ? "shared" : "global";
+    const char *type = kind == 'f' ? "f32" : "u32";
+    if (store) {
+        put(b, "st.%s.%s [%%%c%u+%u], %s;\n", space, type, shared ? 's' : 'a', base, at,
+            result(kind));
+    } else {
+        put(b, "ld.%s.%s %s, [%%%c%u+%u];\n", space, type, result(kind),
+            shared ? 's' : 'a', base, at);
+    }
+}
+
+static void put_body(struct buf *b) {
+    unsigned count = 4 + pick(40);
+    put_addresses(b);
+    for (unsigned k = 0; k < count; k++) {
+        switch (pick(8)) {
+        case 0:
+        case 1:
+            put_access(b);
+            break;
+        case 2:
+            put_lop3(b);
+            break;
+        default:
+            put_arithmetic(b);
+        }
+        if (pick(40) == 0) {
+            put(b, "bar.sync 0;\n");
+        }
+        if (pick(30) == 0) {
+            put(b, "shfl.sync.bfly.b32 %%r1, %%r2, %u, 31, -1;\n", 1u << pick(5));
+        }
+    }
+}
+
+/* Four buffers, of which the first is not written and the last not initialised. */
+static void put_kernel(struct buf *b) {
+    put(b,
+        ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 "
+        "p3, .param .u32 n)\n{\n.reg .f32 %%f<10>; .reg .b32 %%r<10>; .reg .b64 "
+        "%%d<6>; .reg .pred %%p<4>, %%q;\n.reg .b32 %%t, %%i, %%n, %%n2; .reg .b64 %%w, "
+        "%%sb, %%a<4>, %%b<4>, %%s<2>;\n.shared .align 4 .b8 s[4096];\n");
+    for (unsigned k = 0; k < 4; k++) {
+        put(b, "ld.param.u64 %%b%u, [p%u]; cvta.to.global.u64 %%b%u, %%b%u;\n", k, k, k,
+            k);
+    }
+    put(b, "mov.u64 %%sb, s; ld.param.u32 %%n, [n]; mov.u32 %%i, 0; mov.u32 "
+           "%%t, %%tid.x;\n");
+    for (unsigned k = 0; k < INTS; k++) {
+        put(b, "mad.lo.u32 %%r%u, %%t, %u, %u;\n", k, pick(100), pick(1000));
+        put(b, "cvt.rn.f32.s32 %%f%u, %%r%u;\n", k % FLOATS, k);
+        put(b, "cvt.s64.s32 %%d%u, %%r%u;\n", k % LONGS, k);
+    }
+    for (unsigned k = 0; k < PREDICATES; k++) {
+        put(b, "setp.lt.u32 %%p%u, %%t, %u;\n", k, pick(96));
+    }
+    put(b, "mul.wide.u32 %%w, %%t, 4; add.s64 %%s0, %%sb, %%w;\n"
+           "st.shared.u32 [%%s0], %%r0; st.shared.u32 [%%s0+256], %%r1;\n"
+           "st.shared.u32 [%%s0+512], %%r2; bar.sync 0;\n");
+    put(b, "L:\n");
+    put_body(b);
+    put(b, "add.u32 %%i, %%i, 1; setp.lt.u32 %%q, %%i, %%n; @%%q bra L;\n");
+    put(b, "mov.u32 %%i, %%ctaid.x; mov.u32 %%t, %%tid.x; mad.lo.u32 %%t, %%i, 64, %%t; "
+           "mul.wide.u32 %%w, %%t, 4;\n"
+           "add.s64 %%a2, %%b2, %%w;\n");
+    for (unsigned k = 0; k < FLOATS; k++) {
+        put(b,
+            "xor.b32 %%r0, %%r%u, %%r0; mov.b32 %%t, %%f%u; xor.b32 %%r0, %%r0, %%t;\n",
+            k, k);
+        put(b, "cvt.u32.u64 %%t, %%d%u; mad.lo.u32 %%r0, %%r0, 31, %%t;\n", k % LONGS);
+    }
+    put(b, "st.global.u32 [%%a2], %%r0; ret;\n}\n");
+}
+
+/* ---- both ways ---- */
+
+struct outcome {
+    enum machine_end end;
+    uint64_t spent, native;
+    char *findings, *counters;
+    uint8_t memory[3][WORDS * 4];
+};
+
+static struct outcome run(const char *text, uint32_t after, unsigned checks) {
+    struct machine_config config = {.checks = checks,
+                                    .threads = 1,
+                                    .emit_after = after,
+                                    .instructions = 10000000,
+                                    .memory = 1 << 20};
+    struct machine_room *r = room_new(text, &config);
+    struct outcome o = {.native = 0};
+    static const unsigned flags[] = {
+        0, MACHINE_OUTPUT, MACHINE_UNINITIALIZED | MACHINE_OUTPUT, MACHINE_READ_ONLY};
+    for (unsigned k = 0; k < 4; k++) {
+        char name[8];
+        sprintf(name, "b%u", k);
+        uint32_t *host = room_buffer(r, name, WORDS * 4, flags[k]);
+        for (uint32_t w = 0; w < WORDS && k != 2; w++) {
+            host[w] = k == 1 ? w * 2654435761u : 0x3f000000 + w * 4099;
+        }
+    }
+    room_u32(r, 5);
+    o.end = room_launch(r, 3, 64);
+    for (unsigned k = 0; k < 3; k++) {
+        memcpy(o.memory[k], r->host[k], sizeof o.memory[k]);
+    }
+    json_t *counters = machine_counters(r->machine);
+    o.findings = room_findings(r);
+    o.counters = json_dumps(counters, JSON_SORT_KEYS);
+    o.spent = machine_spent(r->machine);
+    o.native = machine_native_runs(r->machine);
+    json_decref(counters);
+    room_free(r);
+    return o;
+}
+
+static void outcome_finish(struct outcome *o) {
+    free(o->findings);
+    free(o->counters);
+}
+
+static uint64_t setting(const char *name, uint64_t otherwise) {
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+Test(ptx_emit, random_kernels_are_the_same_as_code, .timeout = 0) {
+    uint64_t programs = setting("EMIT_PROGRAMS", PROGRAMS),
+             first = setting("EMIT_SEED", 1);
+    uint64_t native = 0, entries = 0;
+    if (strcmp(bind_extension(), "avx512") != 0) {
+        cr_skip_test("no AVX-512 here");
+    }
+    for (uint64_t k = first; k < first + programs; k++) {
+        autobuf text = BUF_INIT(1 << 20);
+        state = k * UINT64_C(0x9e3779b97f4a7c15) + 1;
+        pick(2);
+        put_kernel(&text);
+        unsigned checks = k % 8    ? MACHINE_CHECK_DEFAULT
+                          : k % 16 ? MACHINE_CHECK_MEMORY
+                                   : 0;
+        char *z = xstrndup(text.data, text.len);
+        struct outcome a = run(z, EMIT_NEVER, checks), b = run(z, 1, checks);
+        bool same = a.end == b.end && a.spent == b.spent &&
+                    strcmp(a.findings, b.findings) == 0 &&
+                    strcmp(a.counters, b.counters) == 0 &&
+                    memcmp(a.memory, b.memory, sizeof a.memory) == 0;
+        cr_expect(
+            same,
+            "kernel %llu: ends %d %d, spent %llu %llu, memory %s\n%s\n%s\n%s\n%s\n%s",
+            (unsigned long long)k, (int)a.end, (int)b.end, (unsigned long long)a.spent,
+            (unsigned long long)b.spent,
+            memcmp(a.memory, b.memory, sizeof a.memory) ? "differs" : "is the same",
+            a.findings, b.findings, a.counters, b.counters, getenv("EMIT_TEXT") ? z : "");
+        native += b.native;
+        entries += a.native;
+        outcome_finish(&a);
+        outcome_finish(&b);
+        free(z);
+        if (!same) {
+            break;
+        }
+    }
+    cr_expect_eq(entries, 0);
+    cr_expect_gt(native, 10 * programs, "%llu blocks ran as code",
+                 (unsigned long long)native);
+}
+
+/* ---- pages ---- */
+
+static bool any_writable_code(void) {
+    FILE *f = fopen("/proc/self/maps", "r");
+    char line[512];
+    bool any = false;
+    while (f && fgets(line, sizeof line, f)) {
+        const char *rights = strchr(line, ' ');
+        any = any || (rights && rights[2] == 'w' && rights[3] == 'x');
+    }
+    if (f) {
+        fclose(f);
+    }
+    return any;
+}
+
+#if defined __x86_64__
+Test(ptx_emit, pages_hold_code_that_nobody_can_write_to) {
+    struct code_pages pages = {0};
+    for (uint8_t k = 0; k < 100; k++) {
+        const uint8_t code[] = {0xb8, k, 0, 0, 0, 0xc3}; /* mov eax, k; ret */
+        int (*answer)(void) =
+            (int (*)(void))(uintptr_t)code_pages_add(&pages, code, sizeof code);
+        cr_assert(answer != NULL);
+        cr_expect_eq(answer(), k);
+        cr_expect(!any_writable_code());
+    }
+    static const uint8_t large[2 << 20];
+    cr_expect(code_pages_add(&pages, large, sizeof large) == NULL);
+    code_pages_finish(&pages);
+}
+#endif
