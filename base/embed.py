@@ -14,7 +14,7 @@ def literal(text):
 with open(sys.argv[1], "w", encoding="utf-8") as out:
     for name in map(pathlib.Path, sys.argv[3:]):
         lines = literal(name.read_text(encoding="utf-8"))
-        symbol = f"{sys.argv[2]}_{name.stem}"
+        symbol = f"{sys.argv[2]}_{name.stem.replace('-', '_')}"
         if sys.argv[1].endswith(".h"):
             out.write(f"#define {symbol.upper()} \\\n" + " \\\n".join(lines) + "\n")
         else:

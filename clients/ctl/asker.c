@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "clients/ctl/connection.h"
+#include "clients/ctl/fetch_nvcc.h"
 #include "clients/ctl/fixes.h"
 #include "clients/ctl/help.h"
 #include "clients/ctl/live_progress.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define INVALID_PARAMS (-32602) /* JSON-RPC 2.0 */
 
@@ -188,11 +190,23 @@ static int ask_and_fix(struct asker *a, const char *method, const json_t *params
     return status;
 }
 
+/* The compiler that lacked is there now: on a terminal it is offered, once. */
+static bool fetch_what_lacks(const struct asker *a, const char *method,
+                             const json_t *result) {
+    const char *code = json_get_string(json_object_get(result, "error"), "code", "");
+    return !a->json && a->terminal.tty && isatty(STDIN_FILENO) &&
+           !strcmp(method, "kernel/run") && !strcmp(code, "no_nvcc") &&
+           fetch_nvcc(&a->terminal, true) == 0;
+}
+
 int asker_show(struct asker *a, const char *method, json_t *params) {
     autojson *kept = params, *result = NULL;
     int status = ask_and_fix(a, method, kept, &result);
     if (!a->report) {
-        return status ? status : show(a, method, kept, result);
+        int shown = status ? status : show(a, method, kept, result);
+        return !status && fetch_what_lacks(a, method, result)
+                   ? asker_show(a, method, json_incref(kept))
+                   : shown;
     }
     int found = status ? status : result_exit_status(method, result);
     report_add(a->report, method, json_get_string(kept, "path", "-"), result,

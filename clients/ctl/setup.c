@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "clients/ctl/agent_config.h"
 #include "clients/ctl/connection.h"
+#include "clients/ctl/fetch_nvcc.h"
 #include "clients/ctl/texts.h"
 
 #include <errno.h>
@@ -428,12 +429,24 @@ static int nobody(const struct setup *s) {
     return 1;
 }
 
+static int programs(const struct setup *s, const char *const *words, int count) {
+    bool yes = count && strcmp(words[0], "--yes") == 0;
+    if (count > yes) {
+        wrong(s, "setup programs takes no", words[yes]);
+        return 2;
+    }
+    return fetch_nvcc(s->terminal, !yes);
+}
+
 int setup_run(const struct terminal *terminal, const char *const *words, int count,
               bool help) {
     struct setup s = {.terminal = terminal};
     if (help) {
         print_usage();
         return 0;
+    }
+    if (count && strcmp(words[0], "programs") == 0) {
+        return programs(&s, words + 1, count - 1);
     }
     if (read_words(&s, words, count) < 0) {
         return 2;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/check/kernel_check.h"
+#include "gpu/editor/program_lens.h"
 #include "gpu/editor/spec_lens.h"
 #include "gpu/fixes/cuda_builtins.h"
 #include "gpu/source/cuda_lexer.h"
@@ -306,6 +307,7 @@ static json_t *lenses(const struct document *d, const json_t *result) {
     }
     add_template_lenses(d, result, list);
     spec_lens_add(d, &code, list);
+    program_lens_add(d, list);
     host_code_finish(&code);
     return list;
 }
@@ -497,6 +499,21 @@ static json_t *symbols(const struct document *d) {
     return list;
 }
 
+/* --- what a lens starts --- */
+
+static json_t *params_of(const struct document *d, const char *operation,
+                         const json_t *params) {
+    json_t *own = spec_lens_params(d, operation, params);
+    return own ? own : program_lens_params(d, operation, params);
+}
+
+static void outcome_of(const struct document *d, const char *operation,
+                       const json_t *answer, json_t **ret_findings,
+                       json_t **ret_outcome) {
+    spec_lens_outcome(d, operation, answer, ret_findings, ret_outcome);
+    program_lens_outcome(d, operation, answer, ret_findings, ret_outcome);
+}
+
 static const char *const patterns[] = {"*.cu", "*.cuh", "*.ptx", NULL};
 static const char *const languages[] = {"cuda-cpp", "cuda", "ptx", NULL};
 
@@ -508,6 +525,6 @@ const struct document_kind cuda_document_kind = {
     .hover = hover,
     .lenses = lenses,
     .symbols = symbols,
-    .operation_params = spec_lens_params,
-    .operation_outcome = spec_lens_outcome,
+    .operation_params = params_of,
+    .operation_outcome = outcome_of,
 };

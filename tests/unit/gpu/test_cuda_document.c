@@ -246,3 +246,44 @@ Test(cuda_document, tells_what_is_missing) {
     document_unref(d);
     check_room_close(&room);
 }
+
+/* A whole program has one over its main, which takes the text as it is. */
+Test(cuda_document, runs_a_program) {
+    static const char program[] =
+        "__global__ void k() {}\nstruct main_loop { int main(int); };\n"
+        "/* int main( */\nint main() { k<<<1, 1>>>(); }\n";
+    struct document *d = document_of("/w/k.cu", program);
+    autojson *lenses = cuda_document_kind.lenses(d, NULL);
+    const json_t *run = json_array_get(lenses, json_array_size(lenses) - 1);
+    size_t place = (size_t)(strstr(program, "main() {") - program);
+    cr_assert_str_eq(json_get_string(run, "title", ""), "Run");
+    cr_assert_str_eq(json_get_string(run, "operation", ""), "kernel/run");
+    cr_assert_eq(json_get_integer(run, "start", 0), (json_int_t)place);
+    cr_assert_eq(json_get_integer(run, "end", 0), (json_int_t)place + 4);
+    autojson *params = cuda_document_kind.operation_params(
+        d, "kernel/run", json_object_get(run, "params"));
+    cr_assert_str_eq(json_get_string(params, "source", ""), program);
+    cr_assert_str_eq(json_get_string(params, "path", ""), "/w/k.cu");
+    autojson *answer = json_loads(
+        "{\"verdict\": \"timeout\", \"error\": {\"stage\": \"run\", \"code\": "
+        "\"wall_time\","
+        " \"message\": \"ended\"}, \"findings\": [{\"file\": \"/w/k.cu\", \"line\": 1,"
+        " \"severity\": \"error\", \"message\": \"m\"}], \"launches\": []}",
+        0, NULL);
+    json_t *findings = NULL, *outcome = NULL;
+    cuda_document_kind.operation_outcome(d, "kernel/run", answer, &findings, &outcome);
+    cr_assert_eq(json_array_size(findings), 2);
+    const json_t *error = json_array_get(findings, 1);
+    cr_assert_eq(json_get_integer(error, "line", 0), 4);
+    cr_assert_str_eq(json_get_string(error, "code", ""), "wall_time");
+    d->outcome = outcome;
+    autojson *after = cuda_document_kind.lenses(d, NULL);
+    run = json_array_get(after, json_array_size(after) - 1);
+    cr_assert_str_eq(json_get_string(run, "title", ""), "timeout, 1 finding");
+    json_decref(findings);
+    document_unref(d);
+    d = document_of("/w/k.cu", "__global__ void k() {}\nvoid f() { main(1); }\n");
+    autojson *none = cuda_document_kind.lenses(d, NULL);
+    cr_assert_eq(json_array_size(none), 1); /* the kernel's */
+    document_unref(d);
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""upskillctl kernel run as a person sees it, its exit statuses, and `setup programs` with a pip that fetches nothing.
+
+usage: ctl_programs.py UPSKILLCTL UPSKILLD   (TAP on standard output)
+"""
+import os, re, shutil, subprocess, sys, tempfile
+
+from programs_support import NVCC, Tap, kernel
+
+PIP = """#!/bin/sh
+# Stands for python3 -m pip: keeps its words, and makes what the wheels would have.
+echo "$@" >"$ROOM/pip-words"
+while [ $# -gt 0 ]; do case $1 in --target) target=$2; shift ;; -r) cat "$2" >>"$ROOM/pip-lists"; shift ;; esac; shift; done
+[ -z "$PIP_FAILS" ] || exit 1
+mkdir -p "$target/nvidia/cu13/bin" && cp "$ROOM/nvcc" "$target/nvidia/cu13/bin/nvcc"
+"""
+
+
+class Room:
+    def __init__(self, ctl, daemon):
+        self.ctl = ctl
+        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="ctl-programs-"))
+        for folder in ("/bin", "/toolkit/bin"):
+            os.makedirs(self.dir + folder)
+        for path, text in (("/bin/python3", PIP), ("/nvcc", NVCC), ("/toolkit/bin/nvcc", NVCC)):
+            with open(self.dir + path, "w") as f:
+                f.write(text)
+            os.chmod(self.dir + path, 0o755)
+        self.env = {"HOME": self.dir, "PATH": self.dir + "/bin:/usr/bin:/bin", "ROOM": self.dir, "UPSKILLD": daemon,
+                    "XDG_DATA_HOME": self.dir + "/data", "XDG_CACHE_HOME": self.dir + "/cache",
+                    "XDG_STATE_HOME": self.dir + "/state", "XDG_CONFIG_HOME": self.dir + "/config"}
+        with open(self.dir + "/count.cu", "w") as f:
+            f.write(kernel())
+
+    def run(self, *words, toolkit=True, **env):
+        more = dict(env, CUDA_HOME=self.dir + "/toolkit") if toolkit else env
+        done = subprocess.run([self.ctl, *words], cwd=self.dir, env=dict(self.env, **more), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+
+def passes(room):
+    status, out, _ = room.run("kernel", "run", "count.cu", "--", "4")
+    assert status == 0 and "stdout:\n0 wrong\nlaunched count<<<1,1,1 / 4,1,1>>>  count.cu:5\n" in out, out
+    assert re.search(r"^pass: exit status 0, 1 launch \(kernels on the CPU; times say nothing about a GPU\)$", out, re.M), out
+
+
+def finds(room):
+    status, out, _ = room.run("kernel", "run", "count.cu", "--", "6")
+    assert status == 1 and re.search(r"^count\.cu:7:5: error: .*\[run out_of_bounds\]", out, re.M), out
+    assert "count.cu:5: note: the host's call" in out and out.splitlines()[-1].startswith("fail: exit status 0"), out
+
+
+def says_no(room):
+    with open(room.dir + "/bad.cu", "w") as f:
+        f.write("int main(void) { return nothing; }\n")
+    status, out, _ = room.run("kernel", "run", "bad.cu")
+    assert status == 1 and "bad.cu:1:" in out and "compile: the program does not compile" in out, out
+    with open(room.dir + "/missing.cu", "w") as f:
+        f.write("int cublasX(void), cudaY(void);\nint main(void) { return cublasX() + cudaY(); }\n")
+    status, out, _ = room.run("kernel", "run", "missing.cu")
+    assert status == 2 and "  cublasX  missing.cu:2\n  cudaY  missing.cu:2\n" in out and "unsupported\n" in out, out
+    status, out, _ = room.run("kernel", "run", "none.cu")
+    assert status == 2, out
+
+
+def sets_up(room):
+    status, out, _ = room.run("kernel", "run", "count.cu", toolkit=False)
+    assert status == 2 and "there is no nvcc here" in out and "upskillctl setup programs" in out, out
+    status, out, err = room.run("setup", "programs", toolkit=False)
+    assert status == 1 and "give --yes" in err and not os.path.exists(room.dir + "/pip-words"), (out, err)
+    status, out, err = room.run("setup", "programs", "--yes", toolkit=False, PIP_FAILS="1")
+    assert status == 1 and "pip ended with 1" in err and os.listdir(room.dir + "/data/upskilld") == [], (out, err)
+    os.remove(room.dir + "/pip-lists")
+    status, out, err = room.run("setup", "programs", "--yes", toolkit=False)
+    assert status == 0 and "nvcc is in %s/data/upskilld/cuda." % room.dir in out, (out, err)
+    with open(room.dir + "/pip-words") as f:
+        words = f.read()
+    assert "--require-hashes" in words and "--only-binary=:all:" in words, words
+    with open(room.dir + "/pip-lists") as f:
+        pins = dict(re.findall(r"^(nvidia-\S+)==(\S+) \\$", f.read(), re.M))
+    assert {"nvidia-cuda-nvcc", "nvidia-nvvm", "nvidia-cuda-crt", "nvidia-cuda-runtime"} <= set(pins), pins
+    assert os.listdir(room.dir + "/data/upskilld") == ["cuda"]
+    status, out, _ = room.run("kernel", "run", "count.cu", "--", "4", toolkit=False)
+    assert status == 0, out
+    status, _, err = room.run("setup", "programs", "--now", toolkit=False)
+    assert status == 2 and "--now" in err, err
+
+
+def main():
+    tap, room = Tap(), Room(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
+    for function in (passes, finds, says_no, sets_up):
+        tap.run(function.__name__.replace("_", " "), function, room)
+    shutil.rmtree(room.dir)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
