@@ -7,7 +7,8 @@
                       args={"x": x, "y": upskilld.output(1000), "n": 1000},
                       expect=lambda x: numpy.maximum(x, 0)).raise_for_findings()
 
-These functions share one daemon whose files are those beneath the working folder; Client has one of its own.
+triton(kernel, grid, …) does so with a kernel of Triton. These functions share one daemon whose files are those beneath
+the working folder; Client has one of its own.
 """
 import atexit
 import threading
@@ -17,7 +18,7 @@ from .errors import DaemonError, KernelFailed, RequestError, UpskilldError
 from .results import Check, Finding, Kernel, Output, Skill, Validation
 
 __all__ = ["Check", "Client", "DaemonError", "Finding", "Kernel", "KernelFailed", "Output", "RequestError", "Skill",
-           "UpskilldError", "Validation", "check", "find", "kernelbench", "output", "validate"]
+           "UpskilldError", "Validation", "check", "find", "kernelbench", "output", "triton", "validate"]
 
 _lock = threading.Lock()
 _shared = None
@@ -44,9 +45,13 @@ def kernelbench(problem, kernel, spec=None, args=None, seed=0, **params):
     return _client().kernelbench(problem, kernel, spec, args, seed, **params)
 
 
+def triton(kernel, grid, *args, expect=None, **params):
+    return _client().triton(kernel, grid, *args, expect=expect, **params)
+
+
 def find(task, **params):
     return _client().find(task, **params)
 
 
-for _function in (check, validate, kernelbench, find):
+for _function in (check, validate, kernelbench, triton, find):
     _function.__doc__ = getattr(Client, _function.__name__).__doc__

@@ -37,7 +37,8 @@ def plain(value):
     name = str(value.dtype).split(".")[-1]
     if name == "bfloat16" or name.startswith("float8"):
         import torch
-        value = value.view(torch.int16 if name == "bfloat16" else torch.uint8)
+        array = value.view(torch.int16 if name == "bfloat16" else torch.uint8).numpy()
+        return array.view(f"uint{8 * array.itemsize}"), type_named(name)
     return value.numpy(), type_named(name)
 
 

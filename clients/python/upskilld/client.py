@@ -10,6 +10,7 @@ from typing import Sequence, Union
 
 from . import arrays
 from . import kernelbench as bench
+from . import triton_kernel
 from .daemon import Daemon
 from .results import Check, Skill, Validation
 
@@ -90,7 +91,8 @@ def _call(function, args, outputs):
 def _expectation(expect, args, spec, folder):
     """The spec's `expect` for arrays by output's name, or for a function of the inputs."""
     if callable(expect):
-        outputs = [entry["name"] for entry in spec.get("args", []) if isinstance(entry, dict) and entry.get("output")]
+        outputs = [entry["name"] for entry in spec.get("args", [])
+                   if isinstance(entry, dict) and entry.get("output") and entry.get("judge") is not False]
         expect = _call(expect, args, outputs)
     if isinstance(expect, dict) and expect and all(arrays.is_array(value) for value in expect.values()):
         return {"files": {name: folder.add(value) for name, value in expect.items()}}
@@ -164,6 +166,21 @@ class Client:
         spec = _spec_of(_kernel(kernel)) if spec is None else spec
         spec, args, expect = bench.request(bench.Problem(problem, seed), spec, args)
         return self.validate(kernel, dict({"trials": 1}, **spec), args, expect, **params)
+
+    def triton(self, kernel, grid, *args, expect=None, **params):
+        """Compile a @triton.jit function for the H100, without a GPU, run its PTX and compare what it writes.
+
+        grid     as in kernel[grid](…): a tuple, or a function of the arguments
+        args     the function's arguments in its order, by name in params: arrays, numbers, output(shape, dtype)
+        expect   as for validate; a function is called with the arguments that it names
+        params   constants of the kernel (BLOCK=128), options of Triton (num_warps, num_stages, …), and more of
+                 kernel/validate: trials, tolerance, checks, …
+
+        Findings stand at lines of the Python source. Of triton.autotune the first configuration is taken, where params
+        do not say another.
+        """
+        ptx, given, spec = triton_kernel.request(kernel, grid, args, params)
+        return self.validate(ptx, spec, given, expect)
 
     def find(self, task, **params):
         """The agent skills that fit a task, best first; none when none fits."""

@@ -1,4 +1,4 @@
-"""pytest's fixture `kernel`: kernel.check(…) and kernel.validate(…), as upskilld's, fail the test with the findings.
+"""pytest's fixture `kernel`: its check(…), validate(…) and triton(…), as upskilld's, fail the test with the findings.
 
     def test_relu(kernel):
         kernel.validate("relu.cu", args=…, expect=…)
@@ -17,6 +17,9 @@ class KernelFixture:
 
     def validate(self, kernel, spec=None, args=None, expect=None, **params):
         return _judged(self.client.validate(kernel, spec, args, expect, **params))
+
+    def triton(self, kernel, grid, *args, expect=None, **params):
+        return _judged(self.client.triton(kernel, grid, *args, expect=expect, **params))
 
 
 def _judged(result):
