@@ -1,58 +1,66 @@
-#include "base/buf.h"
-#include "base/text.h"
 #include "gpu/facts/compiler_log.h"
-#include "gpu/facts/ptx_lines.h"
+#include "log_room.h"
 #include "test_data.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <string.h>
 
-TestSuite(compiler_log);
-
-static const char *const cuda_dirs[] = {"/cuda/include", "/cuda/include/cccl", NULL};
-
-/* One of the logs in data/logs, read with its source, the headers beside it and its PTX.
- */
-struct reading {
-    struct source_set sources;
-    struct compiler_log log;
+static struct {
+    struct expected e;
+    size_t count, at;
+    const char *message;
+    char file[32];
+    int line;
+    const char *word;
+} related_notes[] = {
+    {{"overloads", "overloads", "no instance of overloaded", "error", "", "nvrtc",
+      "src/overloads.cu", 6, "over"},
+     2,
+     1,
+     "function \"over(int)\" does not match",
+     "src/overloads.cu",
+     2,
+     "over"},
+    {{"unterminated", "unterminated", "expected a \"}\"", "error", "", "nvrtc",
+      "src/unterminated.cu", 3, ""},
+     1,
+     0,
+     "to match this \"{\"",
+     "src/unterminated.cu",
+     2,
+     "{"},
+    {{"instantiated", "instantiated",
+      "expression must have class type but it has type "
+      "\"float\"",
+      "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
+     3,
+     0,
+     "instantiation of \"T inner(T) [with T=float]\"",
+     "inc/tmpl.cuh",
+     7,
+     ""},
+    {{"instantiated", "instantiated",
+      "expression must have class type but it has type "
+      "\"float\"",
+      "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
+     3,
+     2,
+     "instantiation of \"T outer(T) [with T=float]\"",
+     "src/instantiated.cu",
+     9,
+     ""},
+    {{"builtin", "builtin", "no instance of overloaded function \"atomicAdd\"", "error",
+      "", "nvrtc", "src/builtin.cu", 3, "atomicAdd"},
+     7,
+     3,
+     "number of parameters of function \"atomicAdd(float *, float)\" does not",
+     "src/builtin.cu",
+     3,
+     "atomicAdd"},
 };
 
-static void add_source(struct source_set *sources, const char *path) {
-    size_t len = 0;
-    autofree char *text = test_data_read(path, &len);
-    cr_assert(zero(int, source_set_add(sources, path, path + 3, text, len, NULL)));
-}
-
-static void read_log(struct reading *r, const char *log, const char *source) {
-    *r = (struct reading){0};
-    autofree char *source_path = xasprintf("r0/src/%s.cu", source);
-    autofree char *log_path = xasprintf("logs/%s.log", log);
-    autofree char *ptx_path = xasprintf("logs/%s.ptx", log);
-    add_source(&r->sources, source_path);
-    add_source(&r->sources, "r0/inc/tmpl.cuh");
-    add_source(&r->sources, "r0/inc/asm.cuh");
-    size_t len, ptx_len;
-    autofree char *text = test_data_read(log_path, &len);
-    autofree char *ptx_text = test_data_try_read(ptx_path, &ptx_len);
-    struct ptx_lines *ptx = ptx_text ? ptx_lines_new(ptx_text, ptx_len) : NULL;
-    compiler_log_read(&r->log, text, len, &r->sources, cuda_dirs, ptx);
-    ptx_lines_free(ptx);
-}
-
-static void read_text(struct reading *r, const char *log, size_t len,
-                      const char *source) {
-    *r = (struct reading){0};
-    cr_assert(zero(int, source_set_add(&r->sources, "r0/k.cu", "k.cu", source,
-                                       strlen(source), NULL)));
-    compiler_log_read(&r->log, log, len, &r->sources, cuda_dirs, NULL);
-}
-
-static void reading_finish(struct reading *r) {
-    compiler_log_finish(&r->log);
-    source_set_finish(&r->sources);
-}
+TestSuite(compiler_log);
 
 /* The text of a line of a source, from the column to the line's end; "" without a column.
  */
@@ -71,24 +79,6 @@ static char *text_at(const struct reading *r, const json_t *place) {
     cr_assert(ge(u64, len + 1, (uint64_t)column));
     return xstrndup(at + column - 1, len - (size_t)column + 1);
 }
-
-/* Criterion's eq(str, …) wants char *. */
-static char *string_of(const json_t *object, const char *key) {
-    return (char *)(uintptr_t)json_get_string(object, key, "");
-}
-
-static bool starts(const char *s, const char *prefix) {
-    return strncmp(s, prefix, strlen(prefix)) == 0;
-}
-
-struct expected {
-    const char *log, *source;
-    const char *message; /* its beginning */
-    const char *severity, *code, *from;
-    const char *file;
-    int line;
-    const char *word; /* what the range covers; "" = a line without columns */
-};
 
 static bool agrees(const struct reading *r, const json_t *finding,
                    const struct expected *e) {
@@ -245,60 +235,6 @@ static const json_t *related_at(const json_t *finding, size_t i) {
     return json_array_get(json_object_get(finding, "related"), i);
 }
 
-static struct {
-    struct expected e;
-    size_t count, at;
-    const char *message;
-    char file[32];
-    int line;
-    const char *word;
-} related_notes[] = {
-    {{"overloads", "overloads", "no instance of overloaded", "error", "", "nvrtc",
-      "src/overloads.cu", 6, "over"},
-     2,
-     1,
-     "function \"over(int)\" does not match",
-     "src/overloads.cu",
-     2,
-     "over"},
-    {{"unterminated", "unterminated", "expected a \"}\"", "error", "", "nvrtc",
-      "src/unterminated.cu", 3, ""},
-     1,
-     0,
-     "to match this \"{\"",
-     "src/unterminated.cu",
-     2,
-     "{"},
-    {{"instantiated", "instantiated",
-      "expression must have class type but it has type "
-      "\"float\"",
-      "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
-     3,
-     0,
-     "instantiation of \"T inner(T) [with T=float]\"",
-     "inc/tmpl.cuh",
-     7,
-     ""},
-    {{"instantiated", "instantiated",
-      "expression must have class type but it has type "
-      "\"float\"",
-      "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
-     3,
-     2,
-     "instantiation of \"T outer(T) [with T=float]\"",
-     "src/instantiated.cu",
-     9,
-     ""},
-    {{"builtin", "builtin", "no instance of overloaded function \"atomicAdd\"", "error",
-      "", "nvrtc", "src/builtin.cu", 3, "atomicAdd"},
-     7,
-     3,
-     "number of parameters of function \"atomicAdd(float *, float)\" does not",
-     "src/builtin.cu",
-     3,
-     "atomicAdd"},
-};
-
 /* Notes, and the instantiations that led to a template's error, are related places. */
 Test(compiler_log, relates_notes_and_instantiations) {
     for (size_t i = 0; i < ARRAY_LEN(related_notes); i++) {
@@ -358,46 +294,6 @@ Test(compiler_log, brings_messages_in_cuda_headers_home) {
     }
 }
 
-/* Where the compiler stops at its limit, what is left out is told. */
-Test(compiler_log, tells_what_is_left_out) {
-    struct reading r;
-    read_log(&r, "many", "many");
-    const json_t *last = json_array_get(r.log.findings, COMPILER_LOG_MAX_FINDINGS - 1);
-    cr_expect(eq(u64, json_array_size(r.log.findings), COMPILER_LOG_MAX_FINDINGS));
-    cr_expect(eq(u64, r.log.errors, 100));
-    cr_expect(eq(u64, r.log.omitted, 1));
-    cr_expect(eq(str, string_of(last, "severity"), "info"));
-    cr_expect(starts(json_get_string(last, "message", ""), "the compiler stopped"));
-    reading_finish(&r);
-}
-
-/* A log of thousands of errors gives the first hundred and a count of the others. */
-Test(compiler_log, cuts_thousands_of_errors) {
-    autobuf log = BUF_INIT(4u << 20), source = BUF_INIT(1u << 20);
-    for (int i = 1; i <= 5000; i++) {
-        buf_addf(&source, "missing_%d;\n", i);
-        buf_addf(&log, "r0/k.cu(%d): warning #68-D: careful\n  missing_%d;\n  ^\n\n", i,
-                 i);
-        buf_addf(&log,
-                 "r0/k.cu(%d): error: identifier \"missing_%d\" is undefined\n"
-                 "  missing_%d;\n  ^\n\n",
-                 i, i, i);
-    }
-    buf_adds(&log, "6000 errors detected in the compilation of \"r0/k.cu\".\n");
-    struct reading r;
-    read_text(&r, log.data, log.len, source.data);
-    const json_t *finding;
-    size_t i;
-    cr_assert(eq(u64, json_array_size(r.log.findings), COMPILER_LOG_MAX_FINDINGS));
-    json_array_foreach(r.log.findings, i, finding) {
-        cr_expect(eq(str, string_of(finding, "severity"), "error"));
-        cr_expect(eq(int, (int)json_get_integer(finding, "line", 0), (int)i + 1));
-    }
-    cr_expect(eq(u64, r.log.errors, 6000));
-    cr_expect(eq(u64, r.log.omitted, 6000 + 5000 - COMPILER_LOG_MAX_FINDINGS));
-    reading_finish(&r);
-}
-
 /* The figures of `ptxas -v`, by symbol. Those of functions that kernels call are their
  * own. */
 Test(compiler_log, reads_the_assemblers_figures) {
@@ -449,57 +345,6 @@ Test(compiler_log, reads_figures_of_a_kernel_that_calls_functions) {
     reading_finish(&r);
 }
 
-static char *all_text(const struct reading *r) {
-    return json_dumps(r->log.findings, JSON_ENCODE_ANY);
-}
-
-/* No word of a file that is neither the job's nor CUDA's gets through, in whatever part
- * of a message it stands. */
-Test(compiler_log, withholds_foreign_files) {
-    static const char *const logs[] = {
-        "/etc/passwd(1): error: identifier \"SECRET\" is undefined\n  SECRET:x:0\n  ^\n",
-        "../../SECRET/file.h(1): error: SECRET\n  SECRET\n  ^\n",
-        "r0/../../etc/SECRET(1): warning #1-D: SECRET\n  SECRET\n  ^\n",
-        "/cuda/include/../../etc/SECRET(3): error: SECRET\n",
-        "/cuda/includes/SECRET(3): error: SECRET\n",
-        "r0/k.cu(1): error: bad\n  int a;\n  ^\n/etc/x(1): note #1-D: SECRET\n  SECRET\n "
-        " ^\n",
-        "r0/k.cu(1): error: bad\n  SECRET line\n  ^\n",
-        "/etc/x(1): error: a\n  b\n  ^\nr0/k.cu(1): note #1-D: SECRET here\n  int a;\n  "
-        "^\n",
-        "r0/k.cu(1): error: bad\n  int a;\n  ^\n          detected during instantiation "
-        "of "
-        "\"SECRET\" at line 3 of /etc/x\n",
-        "/etc/x(1): error: SECRET\n  SECRET\n  ^\n          detected during "
-        "instantiation of "
-        "\"SECRET\" at line 1 of r0/k.cu\n",
-    };
-    for (size_t i = 0; i < ARRAY_LEN(logs); i++) {
-        struct reading r;
-        read_text(&r, logs[i], strlen(logs[i]), "int a;\n");
-        autofree char *all = all_text(&r);
-        cr_expect(strstr(all, "SECRET") == NULL, "%zu: %s", i, all);
-        cr_expect(eq(u64, json_array_size(r.log.findings), 1), "%zu", i);
-        reading_finish(&r);
-    }
-}
-
-/* A withheld message keeps its severity and number, and the job's line that led to it. */
-Test(compiler_log, keeps_what_a_withheld_message_may_tell) {
-    static const char log[] =
-        "/etc/x(1): warning #99-D: SECRET\n  SECRET\n  ^\n          detected during "
-        "instantiation of \"SECRET\" at line 2 of r0/k.cu\n";
-    struct reading r;
-    read_text(&r, log, strlen(log), "int a;\nint b;\n");
-    const json_t *finding = json_array_get(r.log.findings, 0);
-    cr_expect(eq(str, string_of(finding, "severity"), "warning"));
-    cr_expect(eq(str, string_of(finding, "code"), "99"));
-    cr_expect(eq(int, (int)json_get_integer(finding, "line", 0), 2));
-    cr_expect(eq(str, string_of(finding, "message"),
-                 "a message about a file outside the job was withheld"));
-    reading_finish(&r);
-}
-
 /* Headers in memory (the compiler's own, our shims) are nobody's secret: their messages
  * stand at the job's line that led there. */
 Test(compiler_log, brings_messages_in_built_in_headers_home) {
@@ -521,43 +366,6 @@ Test(compiler_log, brings_messages_in_built_in_headers_home) {
         const json_t *finding = json_array_get(r.log.findings, 0);
         cr_expect(eq(str, string_of(finding, "message"), "bad"));
         cr_expect(eq(int, (int)json_get_integer(finding, "line", 0), cases[i].line),
-                  "%zu", i);
-        reading_finish(&r);
-    }
-}
-
-/* A #line directive can make the compiler name lines that are not there. */
-Test(compiler_log, believes_no_line_past_the_end) {
-    static const char log[] = "r0/k.cu(900): error: bad\n  int a;\n  ^\n";
-    struct reading r;
-    read_text(&r, log, strlen(log), "int a;\n");
-    const json_t *finding = json_array_get(r.log.findings, 0);
-    cr_expect(eq(str, string_of(finding, "message"), "bad"));
-    cr_expect(json_object_get(finding, "line") == NULL);
-    reading_finish(&r);
-}
-
-/* A column is told only where the quoted line is the source's own. */
-Test(compiler_log, computes_no_column_from_another_line) {
-    static const struct {
-        const char *log;
-        int column;
-    } cases[] = {
-        {"r0/k.cu(1): error: bad\n  int abc = d;\n            ^\n", 11},
-        {"r0/k.cu(1): error: bad\n  int abc = \n            ^\n", 11}, /* cut short */
-        {"r0/k.cu(1): error: bad\n  int xyz = d;\n            ^\n", 0},
-        {"r0/k.cu(1): error: bad\n  int abc = d; more\n            ^\n", 0},
-        {"r0/k.cu(1): error: bad\n  int abc = d;\n                                  ^\n",
-         0},
-        {"r0/k.cu(1): error: bad\n", 0},
-        {"r0/k.cu(2): error: bad\n  \tint \xc3\xa9 = d;\n  \t         ^\n", 11},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct reading r;
-        read_text(&r, cases[i].log, strlen(cases[i].log),
-                  "int abc = d;\n\tint \xc3\xa9 = d;\n");
-        const json_t *finding = json_array_get(r.log.findings, 0);
-        cr_expect(eq(int, (int)json_get_integer(finding, "column", 0), cases[i].column),
                   "%zu", i);
         reading_finish(&r);
     }
@@ -598,22 +406,6 @@ Test(compiler_log, drops_noise) {
     reading_finish(&r);
 }
 
-/* "Ptx assembly aborted" is worth saying only when nothing else is. */
-Test(compiler_log, reports_a_giving_up_without_reason) {
-    static const char alone[] = "ptxas fatal   : Ptx assembly aborted due to errors\n";
-    static const char after[] = "ptxas error   : Entry function 'k' uses too much of it\n"
-                                "ptxas fatal   : Ptx assembly aborted due to errors\n";
-    struct reading r;
-    read_text(&r, alone, strlen(alone), "");
-    cr_expect(eq(u64, r.log.errors, 1));
-    cr_expect(eq(u64, json_array_size(r.log.findings), 1));
-    reading_finish(&r);
-    read_text(&r, after, strlen(after), "__global__ void k() {}\n");
-    cr_expect(eq(u64, r.log.errors, 1));
-    cr_expect(eq(u64, json_array_size(r.log.findings), 1));
-    reading_finish(&r);
-}
-
 /* Names inside the job are no client's business; files have the names clients gave them.
  */
 Test(compiler_log, calls_files_what_clients_call_them) {
@@ -626,74 +418,4 @@ Test(compiler_log, calls_files_what_clients_call_them) {
                  "member (declared at line 1 of k.cu) of r0/other.cu"));
     cr_expect(eq(str, string_of(finding, "file"), "k.cu"));
     reading_finish(&r);
-}
-
-/* Long messages end on a code point, and nothing in them can deceive a terminal. */
-Test(compiler_log, bounds_and_cleans_messages) {
-    autobuf log = BUF_INIT(1u << 20);
-    buf_adds(&log, "r0/k.cu(1): error: \x1b[31mx ");
-    for (int i = 0; i < 4000; i++) {
-        buf_adds(&log, "\xc3\xa9");
-    }
-    buf_adds(&log, "\n  int a;\n  ^\n");
-    struct reading r;
-    read_text(&r, log.data, log.len, "int a;\n");
-    const char *message =
-        json_get_string(json_array_get(r.log.findings, 0), "message", "");
-    cr_expect(le(u64, strlen(message), 2048));
-    cr_expect(ge(u64, strlen(message), 2000));
-    cr_expect(text_is_utf8(message, strlen(message)));
-    cr_expect(strchr(message, '\x1b') == NULL);
-    reading_finish(&r);
-}
-
-/* A mangled name of a few bytes that stands for gigabytes of text stays as it is. */
-Test(compiler_log, survives_names_that_explode) {
-    autobuf log = BUF_INIT(1u << 20);
-    buf_adds(&log, "r0/k.cu(1): error: in _Z1fI1AIiiE");
-    for (int i = 0; i < 30; i++) {
-        buf_addf(&log, "1AIS%c_S%c_E", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i],
-                 "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i]);
-    }
-    buf_adds(&log, "Evv\n");
-    struct reading r;
-    read_text(&r, log.data, log.len, "int a;\n");
-    cr_expect(eq(u64, json_array_size(r.log.findings), 1));
-    reading_finish(&r);
-}
-
-/* However a log is cut off, reading it ends and gives whole findings. */
-Test(compiler_log, reads_any_part_of_any_log) {
-    static const char *const names[][2] = {
-        {"overloads", "overloads"}, {"instantiated", "instantiated"},
-        {"groups", "groups"},       {"assembly", "assembly"},
-        {"spill", "spill"},         {"several", "several"},
-    };
-    for (size_t n = 0; n < ARRAY_LEN(names); n++) {
-        autofree char *path = xasprintf("logs/%s.log", names[n][0]);
-        autofree char *source_path = xasprintf("r0/src/%s.cu", names[n][1]);
-        size_t len = 0;
-        autofree char *text = test_data_read(path, &len);
-        struct source_set sources = {0};
-        add_source(&sources, source_path);
-        for (size_t i = 0; i <= len; i += 7) {
-            /* Exactly as long as it is, so that reading past it is found out. */
-            char *part = xmalloc(len - i + 1);
-            memcpy(part, text + i, len - i);
-            struct compiler_log log;
-            compiler_log_read(&log, part,
-                              i % 2         ? len - i
-                              : i < len - i ? i
-                                            : len - i,
-                              &sources, cuda_dirs, NULL);
-            json_t *finding;
-            size_t k;
-            json_array_foreach(log.findings, k, finding) {
-                cr_assert(json_object_get(finding, "message") != NULL);
-            }
-            compiler_log_finish(&log);
-            free(part);
-        }
-        source_set_finish(&sources);
-    }
 }
