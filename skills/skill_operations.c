@@ -14,6 +14,7 @@
 #include "skills/skill_get.operation.h"
 #include "skills/skill_install.operation.h"
 #include "skills/skill_list.operation.h"
+#include "skills/skill_pack.operation.h"
 #include "skills/skill_uninstall.operation.h"
 
 #include <errno.h>
@@ -213,6 +214,8 @@ const struct operation skills_operations[] = {
      .describe = skill_check_describe},
     {SKILL_INSTALL_OPERATION, .start = skill_install_operation,
      .describe = skill_install_describe},
+    {SKILL_PACK_OPERATION, .start = skill_pack_operation,
+     .describe = skill_pack_describe},
     {SKILL_UNINSTALL_OPERATION, .start = skill_uninstall_operation,
      .describe = skill_install_describe},
 };

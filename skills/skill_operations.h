@@ -15,6 +15,8 @@ operation_start skill_check_operation; /* skill_checking.c */
 operation_start skill_install_operation,
     skill_uninstall_operation; /* skill_installing.c */
 
+operation_start skill_pack_operation; /* skill_packing.c */
+
 /* skill_report.c: where a skill comes from ("this project", "agent codex"), and what is
  * to be said of its name: what is wrong with it, and which others of it are hidden. */
 void skill_tell_source(struct buf *out, const json_t *row);
@@ -25,4 +27,5 @@ void skill_find_describe(const json_t *result, struct buf *out);
 void skill_get_describe(const json_t *result, struct buf *out);
 void skill_list_describe(const json_t *result, struct buf *out);
 void skill_check_describe(const json_t *result, struct buf *out);
+void skill_pack_describe(const json_t *result, struct buf *out);
 void skill_install_describe(const json_t *result, struct buf *out);

@@ -226,6 +226,13 @@ void skill_check_describe(const json_t *result, struct buf *out) {
 
 /* --- skill/install, skill/uninstall --- */
 
+void skill_pack_describe(const json_t *result, struct buf *out) {
+    size_t files = json_array_size(json_object_get(result, "files"));
+    buf_addf(out, "wrote %s: %zu file%s, %lld bytes\n",
+             json_get_string(result, "path", ""), files, files == 1 ? "" : "s",
+             (long long)json_get_integer(result, "bytes", 0));
+}
+
 void skill_install_describe(const json_t *result, struct buf *out) {
     json_each(json_object_get(result, "results"), i, target) {
         const char *reason = json_get_string(target, "reason", NULL);

@@ -262,6 +262,25 @@ static char *folder_of(char *path) {
     return path;
 }
 
+int skills_out(const struct call_origin *origin, const char *out, struct root *ret_root,
+               char **ret_path, struct err *err) {
+    const char *const *root = origin->roots;
+    autofree char *path = out ? path_normalize(out) : NULL;
+    if (!path || !path_leads_out(path)) {
+        *ret_path = take(path);
+        return root && *root ? root_open(ret_root, *root, err)
+                             : err_set(err, -EACCES, "there is no workspace to write to");
+    }
+    for (; root && *root; root++) {
+        autofree char *normal = path_normalize(*root);
+        if (path_is_beneath(path, normal) && strlen(path) > strlen(normal) + 1) {
+            *ret_path = xstrdup(path + strlen(normal) + 1);
+            return root_open(ret_root, normal, err);
+        }
+    }
+    return err_set(err, -EACCES, "%.200s is not beneath the workspace's folders", out);
+}
+
 char *skills_find_folder(struct skills *s, const struct call_origin *origin,
                          const char *words, struct err *err) {
     struct stat st;

@@ -7,6 +7,7 @@
 
 struct call_origin;
 struct catalog;
+struct root;
 struct skills;
 struct skills_config {
     const char *bundled;      /* folder of the bundled skills, or NULL */
@@ -40,6 +41,12 @@ char *skills_find_own_folder(struct skills *s, const struct call_origin *origin,
                              const char *words, struct err *err);
 /* An existing file or folder beneath the caller's roots, without links: malloc'ed. */
 char *skills_resolve(const struct call_origin *origin, const char *path, struct err *err);
+
+/* Where a file is to be written: the caller's root that `out` lies beneath (relative: the
+ * first), opened, and the rest of its path, malloc'ed; out NULL: the first root, and
+ * NULL. -EACCES when it is beneath none. */
+int skills_out(const struct call_origin *origin, const char *out, struct root *ret_root,
+               char **ret_path, struct err *err);
 
 #define SKILLS_LENT "skills" /* by the host of an origin: a struct skills */
 struct skills *skills_of(const struct call_origin *origin); /* NULL: there are none */

@@ -302,26 +302,6 @@ static void show_work(void *data) {
                                                  : answer_text(a, batch);
 }
 
-/* The root that out lies beneath, opened, and the rest of the path. */
-static int find_out(struct asking *a, const struct call_origin *origin, const char *out,
-                    struct err *err) {
-    const char *const *root = origin->roots;
-    autofree char *path = path_normalize(out);
-    if (path[0] != '/') {
-        a->out_path = xstrdup(path);
-        return root && *root ? root_open(&a->out, *root, err)
-                             : err_set(err, -EACCES, "there is no workspace to write to");
-    }
-    for (; root && *root; root++) {
-        autofree char *normal = path_normalize(*root);
-        if (path_is_beneath(path, normal) && strlen(path) > strlen(normal) + 1) {
-            a->out_path = xstrdup(path + strlen(normal) + 1);
-            return root_open(&a->out, normal, err);
-        }
-    }
-    return err_set(err, -EACCES, "%.200s is not beneath the workspace's folders", out);
-}
-
 /* The format that was asked for, or that out's ending says. */
 static const char *format_of(const json_t *params) {
     static const char *const formats[] = {"json", "csv", "html"};
@@ -363,7 +343,7 @@ static void show_start(struct call *call, const json_t *params) {
         return;
     }
     a->format = format;
-    if (out && find_out(a, call_origin(call), out, &err) < 0) {
+    if (out && skills_out(call_origin(call), out, &a->out, &a->out_path, &err) < 0) {
         fail(call, &err);
         a->call = call_ref(call);
         asking_free(a);

@@ -110,6 +110,7 @@ LINES = [
      " --base-url http://127.0.0.1:1 --eval-base-url http://127.0.0.1:2",
      {"skill": "{dir}/skill", "students": ["a.b"], "refine": {"rounds": 2}, "budget": {"minutes": 3},
       "base_url": "http://127.0.0.1:1", "students_url": "http://127.0.0.1:2"}),
+    ("skill pack {dir}/skill --out {dir}/a.skill", {"path": "{dir}/skill", "out": "{dir}/a.skill"}),
     ("skill generate --job 0123456789abcdef0123456789abcdef --draft '# x'",
      {"job": "0123456789abcdef0123456789abcdef", "draft": "# x"}),
 
