@@ -30,7 +30,7 @@ enum {
     OPERATOR_MAX_OUTPUTS = 3,
     OPERATOR_MAX_ATTRIBUTES = 12,
 };
-#define OPERATOR_MAX_ELEMENTS (1ll << 27) /* of one tensor, in double precision */
+#define OPERATOR_MAX_ELEMENTS (1ll << 31) /* of one tensor, in double precision */
 
 enum operator_kind {
     ATTRIBUTE_INTEGER,

@@ -61,7 +61,7 @@ void ideal_trial(struct course *run) {
     }
     size_t i = run->wrong_case;
     uint64_t from = clock_ms();
-    bool room = !trials_stopped() && run->cost[i] <= course_budget_left(run);
+    bool room = course_affords(run, i);
     int r = room ? made_aside(run) : -1;
     uint64_t seed = trial_seed(run->seed, i, run->wrong_trial);
     json_object_set_new(run->result, "ideal_trial",

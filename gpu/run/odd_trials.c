@@ -69,7 +69,7 @@ static const char *run_added(struct course *run, size_t i) {
     struct course_aside aside;
     char why[512];
     course_aside_begin(run, &aside, MANY_TIMES * run->cost[run->spec.added_base]);
-    int good = trials_stopped() ? -1 : one_trial(run, i);
+    int good = course_affords(run, run->spec.added_base) ? one_trial(run, i) : -1;
     if (good == 0) {
         tell_why(run, why, sizeof why);
     }

@@ -129,7 +129,7 @@ void repeat_trial(struct course *run, struct trial *t, size_t i, unsigned k) {
         return;
     }
     int r = -EAGAIN;
-    if (run->spent + run->cost[i] <= run->budget) {
+    if (course_affords(run, i)) {
         r = repeat_check(run, t, i, course_repeat_seed(run, i, 0),
                          "right at first, when launched again");
     }

@@ -1,5 +1,6 @@
 #include "gpu/run/run_course.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/run/validate_result.h"
@@ -116,6 +117,11 @@ static json_t *backend_to_json(const struct course *run, const struct trial *t) 
 
 uint64_t course_budget_left(const struct course *run) {
     return run->budget > run->spent ? run->budget - run->spent : 1;
+}
+
+bool course_affords(const struct course *run, size_t i) {
+    return !trials_stopped() && run->cost[i] <= course_budget_left(run) &&
+           clock_ms() + run->took_ms[i] <= run->until_ms;
 }
 
 void course_aside_begin(struct course *run, struct course_aside *ret, uint64_t budget) {

@@ -12,11 +12,13 @@ struct course {
     uint64_t seed;
     struct trial_options kernel, reference;
     void *cubins[2];   /* theirs; owned */
+    uint64_t memory;   /* bytes that a case may take */
     uint64_t until_ms; /* clock_ms at which everything must have ended */
     uint64_t budget, spent;
-    uint64_t cost[SPEC_MAX_CASES]; /* of a case's first trial, reference included */
-    unsigned skipped;              /* trials that the budget did not allow */
-    bool race_left;                /* the race check could not look at everything */
+    /* Of a case's latest trial, reference included: instructions, and time. */
+    uint64_t cost[SPEC_MAX_CASES], took_ms[SPEC_MAX_CASES];
+    unsigned skipped; /* trials for which there was no budget or time */
+    bool race_left;   /* the race check could not look at everything */
     bool budget_ended;
     struct run_report report;
     struct run_save save;
@@ -38,6 +40,8 @@ void course_end_failed(struct course *run, const char *stage, const char *code,
                        const char *message);
 /* Nothing has shown that the kernel is wrong or could not be tried. */
 bool course_is_good(const struct course *run);
+/* Is there budget and time for one more trial like the case's latest? */
+bool course_affords(const struct course *run, size_t i);
 /* Never 0, which would mean the default. */
 uint64_t course_budget_left(const struct course *run);
 /* The seed of a case's launches after its trials: of a stream that no trial takes from.

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/compile/cubin_text.h"
+#include "gpu/run/foresight.h"
 #include "gpu/run/ideal_trial.h"
 #include "gpu/run/odd_trials.h"
 #include "gpu/run/race_trial.h"
@@ -23,9 +24,9 @@
 #include <string.h>
 #include <sys/time.h>
 
-/* Lane-instructions of all trials: some seconds of one core. */
-#define DEFAULT_INSTRUCTIONS 8000000000ull
-#define DEFAULT_DEVICE_BYTES (2ull << 30)
+/* Lane-instructions of all trials: more than any machine carries out, so that the time
+ * ends a run, unless the spec says how many. */
+#define INSTRUCTIONS_PER_S 1000000000000ull
 enum {
     DEFAULT_WALL_MS = 30000,
     ANSWER_MS = 700,
@@ -35,7 +36,7 @@ static int run_trial(struct course *run, size_t i, unsigned k) {
     struct trial t = {0};
     struct expectation expected = {0};
     struct err err = {0};
-    uint64_t before = run->spent;
+    uint64_t before = run->spent, from_ms = clock_ms();
     size_t told = json_array_size(run->report.cases);
     bool known_bad = run->report.error_finding;
     int r = course_kernel(run, &t, i, k);
@@ -59,6 +60,7 @@ static int run_trial(struct course *run, size_t i, unsigned k) {
         run_save_trial(&run->save, &t, i, k, failed, &expected, of_case);
     }
     run->cost[i] = run->spent - before;
+    run->took_ms[i] = clock_ms() - from_ms;
     if (run->suspect == SIZE_MAX && !course_is_good(run)) {
         run->suspect = i;
     }
@@ -74,12 +76,12 @@ static int run_trial(struct course *run, size_t i, unsigned k) {
     return r;
 }
 
-/* Later trials of a case are left out when the budget would end them; the first never
- * are. */
+/* Later trials of a case are left out when the budget or the time would end them; the
+ * first never are. */
 static void run_trials(struct course *run) {
     for (unsigned k = 0; k < run->spec.trials; k++) {
         for (size_t i = 0; i < run->case_count; i++) {
-            if (k && run->cost[i] > course_budget_left(run)) {
+            if (k && !course_affords(run, i)) {
                 run->skipped++;
             } else if (run_trial(run, i, k) < 0) {
                 return;
@@ -369,14 +371,16 @@ static int read_options(struct course *run, const json_t *request, struct err *e
         return err_set(err, -EINVAL, "the module is missing or over %u MiB",
                        VALIDATE_MAX_PTX >> 20);
     }
-    json_int_t memory = json_get_integer(limits, "device_bytes", 0);
+    json_int_t device = json_get_integer(limits, "device_bytes", 0);
+    json_int_t memory = json_get_integer(limits, "memory_bytes", 0);
+    run->memory = memory > 0 ? (uint64_t)memory : memory_here();
     run->kernel = (struct trial_options){
         .ptx = ptx,
         .entries = {json_object_get(request, "entries")},
         .checks = run->spec.checks,
         .counters = true,
         .ideal_sums = run->spec.ideal_sums,
-        .memory = memory > 0 ? (uint64_t)memory : DEFAULT_DEVICE_BYTES,
+        .memory = device > 0 ? (uint64_t)device : run->memory,
         .threads = (unsigned)json_get_integer(limits, "threads", 0),
     };
     run->kernel.cubin = run->cubins[0] =
@@ -491,7 +495,8 @@ static int run_start(struct course *run, const json_t *request, struct err *err)
     if (r < 0) {
         return r;
     }
-    run->budget = run->spec.instructions ? run->spec.instructions : DEFAULT_INSTRUCTIONS;
+    run->budget = run->spec.instructions ? run->spec.instructions
+                                         : run->spec.timeout_s * INSTRUCTIONS_PER_S;
     if (spec_seed_read(json_object_get(request, "seed"), &run->seed) < 0) {
         return err_set(err, -EINVAL, "the request has no seed");
     }
@@ -511,17 +516,18 @@ static uint64_t time_allowed_ms(const json_t *request) {
     return wall > 2 * ANSWER_MS ? (uint64_t)(wall - ANSWER_MS) : ANSWER_MS;
 }
 
-/* A kernel need not run when what is expected of it cannot be computed in time. */
+/* A kernel need not run when there is no room for its buffers, or what is expected of it
+ * cannot be computed in time. */
 static bool is_foreseeable(struct course *run) {
+    bool on_device = !strcmp(run->class->kind, "cuda");
     struct err err = {0};
     int r = 0;
     for (size_t i = 0; r == 0 && i < run->case_count; i++) {
-        r = run->spec.expect == EXPECT_OPERATOR
-                ? expect_operator_foresee(&run->cases[i], run->spec.expect_operator, &err)
-                : 0;
+        r = foresee(&run->cases[i], run->memory, on_device, &err);
         if (r < 0) {
             err_wrap(&err, "case %zu", i);
-            course_end(run, "error", "reference", "expectation", err.msg, NULL);
+            course_end(run, "error", r == -ENOMEM ? "spec" : "reference",
+                       r == -ENOMEM ? "memory" : "expectation", err.msg, NULL);
         }
     }
     return r == 0;

@@ -183,13 +183,27 @@ static double steps_of(const struct spec_case *c) {
     return c->spec->timeout_s * EXPECT_STEPS_PER_S;
 }
 
+/* A step's factors and results, all of which are kept to the end. */
+static double bytes_of(const struct operator_call *call) {
+    double elements = 0;
+    for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
+        elements += (double)call->in[i].count;
+    }
+    for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS; i++) {
+        elements += (double)call->out[i].count;
+    }
+    return sizeof(double) * elements;
+}
+
 int expect_operator_foresee(const struct spec_case *c, const json_t *expect,
-                            struct err *err) {
+                            double *ret_bytes, struct err *err) {
     struct work w = {.c = c};
     int r = work_run(&w, expect, NULL, err);
     double steps = 0;
+    *ret_bytes = 0;
     for (size_t k = 0; r == 0 && k < w.plan->count; k++) {
         steps += w.calls[k].steps;
+        *ret_bytes += bytes_of(&w.calls[k]);
     }
     work_finish(&w);
     return r == 0 && steps > steps_of(c)

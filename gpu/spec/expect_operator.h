@@ -30,9 +30,10 @@ int expect_operator_compute(const struct spec_case *c, const json_t *expect,
                             void *const *before, bool (*stopped)(void), double **ret,
                             struct err *err);
 /* Before anything is run: -EINVAL for shapes that do not fit, -ETIME when the time that
- * the spec gives the run is too short for it in any case. */
+ * the spec gives the run is too short for it in any case. ret_bytes: of memory that it
+ * takes. */
 int expect_operator_foresee(const struct spec_case *c, const json_t *expect,
-                            struct err *err);
+                            double *ret_bytes, struct err *err);
 /* Floating-point operations of a case, by the operators' own count. */
 int expect_operator_flops(const struct spec_case *c, const json_t *expect, double *ret,
                           struct err *err);

@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEVICE_BYTES ((json_int_t)4 << 30)
-#define MEMORY_BYTES ((json_int_t)12 << 30) /* address space of the runner */
 /* After the limit: the runner stops at it and writes what it has; what does not stop is
  * killed (validate_child.c, validation.c). */
 #define GRACE_MS 650
@@ -75,9 +73,8 @@ static json_t *entries_of(const json_t *compiled, const struct spec_launch *laun
 /* --- the request --- */
 
 static json_t *limits_of(const struct kernel_spec *spec) {
-    json_t *limits = json_pack(
-        "{s:I, s:I, s:I}", "wall_ms", (json_int_t)spec->timeout_s * 1000 + GRACE_MS,
-        "memory_bytes", MEMORY_BYTES, "device_bytes", DEVICE_BYTES);
+    json_t *limits =
+        json_pack("{s:I}", "wall_ms", (json_int_t)spec->timeout_s * 1000 + GRACE_MS);
     if (spec->save.dir) {
         json_object_set_new(limits, "save_ms", json_integer(SAVE_MS));
     }

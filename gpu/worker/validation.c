@@ -1,3 +1,4 @@
+#include "gpu/run/foresight.h"
 #include "gpu/worker/validation_internal.h"
 
 #include "base/clock.h"
@@ -25,13 +26,22 @@ enum {
     TRIAL_WALL_MS = 10 * 1000,
 };
 
+/* What a run may take (foresight.h), and as much again for threads and what is given back
+ * in pieces. */
+static uint64_t address_space(void) {
+    uint64_t here = memory_here();
+    return here < (uint64_t)INT64_MAX / 2 ? 2 * here + ((uint64_t)8 << 30) : INT64_MAX;
+}
+
 void validate_limits_read(struct validate_limits *ret, const json_t *json) {
     json_int_t wall = json_get_integer(json, "wall_ms", 30000);
-    json_int_t memory = json_get_integer(json, "memory_bytes", (json_int_t)8 << 30);
+    json_int_t memory = json_get_integer(json, "memory_bytes", 0);
     json_int_t save = json_get_integer(json, "save_ms", 0);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     wall = wall < 1 ? 1 : wall > MAX_WALL_MS ? MAX_WALL_MS : wall;
-    memory = memory < (256 << 20) ? 256 << 20 : memory;
+    memory = !memory                ? (json_int_t)address_space()
+             : memory < (256 << 20) ? 256 << 20
+                                    : memory;
     save = save < 0 ? 0 : save > MAX_WALL_MS ? MAX_WALL_MS : save;
     ret->wall_ms = (unsigned)wall;
     ret->save_ms = (unsigned)save;

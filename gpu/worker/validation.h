@@ -22,7 +22,7 @@ struct validate_limits {
     unsigned wall_ms;    /* 30 000; at most an hour */
     unsigned save_ms;    /* 0; after wall_ms, for files that are still on their way */
     unsigned cpu_s;      /* of all threads: follows from wall_ms and the cores */
-    size_t memory_bytes; /* address space: 8 GiB */
+    size_t memory_bytes; /* address space: twice what the run may take, and 8 GiB */
 };
 void validate_limits_read(struct validate_limits *ret, const json_t *json);
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 struct area {
     uint64_t bytes;
@@ -128,6 +129,8 @@ static void add_races(struct backend *b) {
     add(b, "out_of_bounds", FINDING_ERROR);
 }
 
+enum { SLOW_MS = 250 };
+
 static enum backend_end fake_launch(struct backend *b, const struct backend_launch *l,
                                     struct err *err) {
     uint64_t address[2];
@@ -139,6 +142,9 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
     b->spent = (uint64_t)n;
     if (b->spent > b->budget || !strcmp(l->entry, "endless")) {
         return BACKEND_BUDGET;
+    }
+    if (!strcmp(l->entry, "slow")) {
+        usleep(SLOW_MS * 1000);
     }
     if (!strcmp(l->entry, "refused")) {
         err_set(err, -EINVAL, "2000 threads in a block");

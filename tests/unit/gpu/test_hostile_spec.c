@@ -37,7 +37,7 @@ static const struct hostile shapes[] = {
     {SHAPE("[1000000000000]"), "y: the buffers of a case"},
     {SHAPE("[4294967296, 4294967296]"), "y: the buffers"},
     {SHAPE("[9223372036854775807, 9223372036854775807]"), "y: the buffers"},
-    {SHAPE("[1073741825]"), "y: the buffers"},
+    {SHAPE("[68719476737]"), "y: the buffers"},
     {SHAPE("['9223372036854775807 + n']"), "too large"},
     {SHAPE("['9223372036854775807 * n']"), "too large"},
     {SHAPE("['99999999999999999999']"), "too large"},

@@ -16,20 +16,25 @@
     "{'name':'x','type':'float32','shape':['n'],'init':{'normal':[0,1]}},"               \
     "{'name':'n','type':'int32','value':'n'}]"
 
-static json_t *run(const char *kernel, const char *spec, const char *ptx) {
+static json_t *run_within(const char *limits, const char *kernel, const char *spec,
+                          const char *ptx) {
     autofree char *text = xasprintf(
         "{'spec':{'sizes':[{'n':5},{'n':33}]," ARGS "%s},'ptx':'%s','entries':{'':{"
         "'symbol':'%s','name':'%s'}},'reference_ptx':'ref','reference_entries':{'':{"
         "'symbol':'ref','name':'ref'},'bad':{'symbol':'fault','name':'bad'},"
         "'picky_too':{'symbol':'picky_too','name':'picky_too'},"
-        "'part':{'symbol':'short','name':'part'}},'seed':'0x1'}",
-        spec, ptx, kernel, kernel);
+        "'part':{'symbol':'short','name':'part'}},'seed':'0x1','limits':{%s}}",
+        spec, ptx, kernel, kernel, limits);
     for (char *c = text; *c; c++) {
         *c = *c == '\'' ? '"' : *c;
     }
     autojson *request = json_loads(text, 0, NULL);
     cr_assert(request != NULL, "%s", text);
     return validate_run(request, &fake_backend, NULL);
+}
+
+static json_t *run(const char *kernel, const char *spec, const char *ptx) {
+    return run_within("", kernel, spec, ptx);
 }
 
 static const char *verdict(const json_t *r) {
@@ -417,6 +422,30 @@ Test(validate_run, the_budget_leaves_out_later_trials) {
     cr_assert_str_eq(verdict(less), "timeout");
     cr_assert(json_object_get(json_object_get(less, "budget"), "ended_run") ==
               json_true());
+}
+
+/* Six trials of 250 ms in a second: some do not fit. The first of a case is never left
+ * out. */
+Test(validate_run, the_time_leaves_out_later_trials) {
+    autojson *r = run_within("'wall_ms':1700", "slow", TWICE, "ptx");
+    cr_assert_str_eq(verdict(r), "pass");
+    json_int_t skipped =
+        json_get_integer(json_object_get(r, "budget"), "skipped_trials", 0);
+    cr_assert(skipped >= 1 && skipped <= 4, "%d", (int)skipped);
+}
+
+/* Of 33 floats: x and its first contents 264 bytes; y, its first contents, a copy and who
+ * wrote it 264 + 132 + 33; what is expected of it, in double precision, 264: 957. */
+Test(validate_run, what_does_not_fit_is_not_run) {
+    autojson *r = run_within("'memory_bytes':900", "good", TWICE, "ptx");
+    cr_assert_str_eq(verdict(r), "error");
+    cr_assert_str_eq(error_of(r, "code"), "memory");
+    cr_assert(strstr(error_of(r, "message"), "case 1: ") &&
+                  strstr(error_of(r, "message"), "with 0.94 of the elements would fit"),
+              "%s", error_of(r, "message"));
+    cr_assert_eq(json_array_size(json_object_get(r, "cases")), 0);
+    autojson *fits = run_within("'memory_bytes':957", "good", TWICE, "ptx");
+    cr_assert_str_eq(verdict(fits), "pass");
 }
 
 Test(validate_run, stopped_in_time_it_keeps_what_it_has) {

@@ -1,0 +1,13 @@
+#pragma once
+/* foresight: what a case needs, known before anything runs. */
+#include "gpu/spec/spec_case.h"
+
+struct err;
+
+/* Bytes that a run may take here: three quarters of the machine's memory. */
+uint64_t memory_here(void);
+/* -EINVAL: what is expected has shapes that do not fit; -ETIME: the time that the spec
+ * gives the run is too short for it in any case; -ENOMEM: buffers, their copies and what
+ * is expected take more than `memory` bytes. on_device: the launches' buffers are
+ * elsewhere. */
+int foresee(const struct spec_case *c, uint64_t memory, bool on_device, struct err *err);
