@@ -210,6 +210,20 @@ EXPORT cudart_error cudaGraphGetNodes(struct graph *g, struct node **ret, size_t
 EXPORT cudart_error cudaGraphGetRootNodes(struct graph *g, struct node **ret,
                                           size_t *count);
 
+/* ---- pools: pools.c ---- */
+
+EXPORT cudart_error cudaDeviceGetDefaultMemPool(struct pool **ret, int device);
+EXPORT cudart_error cudaDeviceGetMemPool(struct pool **ret, int device);
+EXPORT cudart_error cudaDeviceSetMemPool(int device, struct pool *p);
+EXPORT cudart_error cudaMemPoolCreate(struct pool **ret, const void *properties);
+EXPORT cudart_error cudaMemPoolDestroy(struct pool *p);
+EXPORT cudart_error cudaMemPoolTrimTo(struct pool *p, size_t bytes);
+EXPORT cudart_error cudaMemPoolSetAccess(struct pool *p, const void *list, size_t count);
+EXPORT cudart_error cudaMemPoolSetAttribute(struct pool *p, int attribute, void *value);
+EXPORT cudart_error cudaMemPoolGetAttribute(struct pool *p, int attribute, void *ret);
+EXPORT cudart_error cudaMallocFromPoolAsync(void **ret, size_t bytes, struct pool *p,
+                                            struct stream *s);
+
 /* ---- arrays: arrays.c ---- */
 
 EXPORT struct cudart_channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind);

@@ -58,6 +58,7 @@ struct dim3 {
 struct array;
 struct graph;
 struct node;
+struct pool;
 struct stream;
 struct event;
 

@@ -302,6 +302,8 @@ struct ptx_module {
     struct ptx_names *names; /* owns the names above; the reader's */
 };
 
+/* Does it stand in a header that nvcc brings? */
+bool ptx_place_is_toolkit(const struct ptx_module *m, const struct ptx_place *at);
 /* The place to tell of for `place`, an index of module->places: of code inlined from a
  * header of the toolkit (its name is in angle brackets) the nearest caller that is in no
  * such header, if there is one. NULL when it belongs to no line. */

@@ -202,10 +202,21 @@ bool ptx_parse_section(struct ptx_reader *r) {
     return ptx_expect(r, '}');
 }
 
+static const char *file_of(const struct ptx_module *m, const struct ptx_place *at) {
+    const char *name = at->file < m->file_count ? m->files[at->file] : NULL;
+    return name ? name : "";
+}
+
+/* nvcc names its own folders by the one that it is in. */
+bool ptx_place_is_toolkit(const struct ptx_module *m, const struct ptx_place *at) {
+    return strstr(file_of(m, at), "/bin/..//") != NULL;
+}
+
 /* Of the toolkit, or NVRTC's own. */
 static bool is_in_header(const struct ptx_module *m, const struct ptx_place *at) {
-    const char *name = at->file < m->file_count ? m->files[at->file] : NULL;
-    return name && (*name == '<' || !strcmp(name, "__nv_nvrtc_builtin_header.h"));
+    const char *name = file_of(m, at);
+    return *name == '<' || !strcmp(name, "__nv_nvrtc_builtin_header.h") ||
+           ptx_place_is_toolkit(m, at);
 }
 
 const struct ptx_place *ptx_place_told(const struct ptx_module *m, uint32_t place) {

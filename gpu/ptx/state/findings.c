@@ -336,12 +336,20 @@ json_t *finding_place_json(const struct ptx_module *m, uint32_t function,
     return item;
 }
 
+/* A kernel of the toolkit's libraries, from which no line of the user's leads there,
+ * knows what it loads and never uses (cub's merge sort). */
+static enum level level_of(const struct finding *x, const struct ptx_place *at) {
+    bool theirs = x->code == FINDING_UNINITIALIZED && at &&
+                  ptx_place_is_toolkit(x->module, at) && !ptx_place_caller(x->module, at);
+    return theirs ? LEVEL_INFO : (enum level)x->level;
+}
+
 static json_t *finding_json(const struct finding *x) {
     json_t *item = json_object();
     const struct ptx_place *at = place_of(x->module, x->function, x->instruction);
     json_object_set_new(item, "source", json_string("run"));
     json_object_set_new(item, "code", json_string(code_names[x->code]));
-    json_object_set_new(item, "severity", json_string(level_names[x->level]));
+    json_object_set_new(item, "severity", json_string(level_names[level_of(x, at)]));
     json_object_set_new(item, "message", json_clean_z(x->message));
     add_place(item, x->module, at);
     json_object_set_new(item, "kernel", json_clean_z(x->kernel));

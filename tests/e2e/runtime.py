@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Programs on our own CUDA runtime: what the library answers, and what it reports.
+
+usage: runtime.py PROGRAM LIBRARY KERNELS.ptx   (TAP on standard output)
+
+PROGRAM (tests/runtime/host_program.c) checks the answers itself; here are the lines of its report
+(gpu/runtime/run_report.h). Lines of findings are those of tests/runtime/kernels.cu.
+"""
+import json, os, subprocess, sys, tempfile
+
+PROGRAM, LIBRARY, PTX = sys.argv[1:4]
+# {case: exit status or -signal}, where it is not 0
+ENDS = {"follow": -11, "freed": -11}
+KERNELS = os.path.join(os.path.dirname(PTX), "kernels.cu")
+
+
+def line_of(text):
+    return 1 + next(k for k, line in enumerate(open(KERNELS)) if text in line)
+
+
+class Run:
+    def __init__(self, case, config=None):
+        with tempfile.TemporaryDirectory() as room:
+            report, settings = os.path.join(room, "report"), os.path.join(room, "config")
+            env = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(LIBRARY), UPSKILLD_RUN_REPORT=report)
+            if config is not None:
+                json.dump(config, open(settings, "w"))
+                env["UPSKILLD_RUN_CONFIG"] = settings
+            self.done = subprocess.run([PROGRAM, PTX, case], env=env, capture_output=True, text=True, timeout=60)
+            self.lines = [json.loads(line) for line in open(report)]
+
+    def events(self, name):
+        """Of each id the last one."""
+        found = {}
+        for k, line in enumerate(self.lines):
+            if line["event"] == name:
+                found[line.get("id", -k)] = line
+        return list(found.values())
+
+    def findings(self):
+        return [(e["finding"]["code"], e["finding"].get("line", 0)) for e in self.events("finding")]
+
+    def one(self, name):
+        events = self.events(name)
+        assert len(events) == 1, (name, events)
+        return events[0]
+
+
+def check_add(run):
+    launch = run.one("launch")
+    assert launch["kernel"] == "add" and launch["grid"] == [2, 1, 1] and launch["block"] == [128, 1, 1], launch
+    assert launch["host"][0]["object"].endswith("runtime_program") and launch["host"][0]["offset"] > 0, launch
+    assert run.one("counters")["counters"]["by_kernel"][0]["launches"] == 1
+    assert not run.findings() and not run.events("leak") and not run.events("api_error")
+    assert run.lines[0]["event"] == "begin" and run.lines[-1]["event"] == "end" and run.lines[-1]["how"] == "exit"
+
+
+def check_bounds(run):
+    assert run.findings() == [("out_of_bounds", line_of("a[threadIdx.x + 1] = 1"))], run.findings()
+    assert run.one("finding")["host"], "the launch's place"
+    assert {e["function"] for e in run.events("api_error")} == {"cudaDeviceSynchronize", "cudaMemset"}
+
+
+def check_deadlock(run):
+    assert run.findings() == [("deadlock", line_of("while (*flag == 0)"))], run.findings()
+
+
+def check_errors(run):
+    errors = run.events("api_error")
+    assert len(errors) == 6, errors
+    first = errors[0]
+    assert first["error"] == "cudaErrorInvalidValue" and first["looked_at"] and "only 1024" in first["message"], first
+    assert not errors[3]["looked_at"], errors[3]
+    assert "1025" not in errors[4].get("message", "") or errors[4]["code"] == 9
+
+
+def check_follow(run):
+    finding = run.one("finding")["finding"]
+    assert finding["code"] == "host_access" and "byte 8 of device memory of 1024 bytes" in finding["message"], finding
+    assert run.one("crash")["host"][0]["object"].endswith("runtime_program")
+    assert run.one("end")["how"] == "signal" and run.one("end")["signal"] == 11
+
+
+def check_freed(run):
+    finding = run.one("finding")["finding"]
+    assert finding["code"] == "use_after_free" and "byte 12 of managed memory" in finding["message"], finding
+
+
+def check_frees(run):
+    messages = [e["finding"]["message"] for e in run.events("finding")]
+    for message, words in zip(messages, ["inside an allocation", "not one that the runtime gave out", "cudaFreeHost", "before"],
+                              strict=True):
+        assert words in message, (message, words)
+
+
+def check_leak(run):
+    leaks = sorted((e["kind"], e["count"], e["bytes"]) for e in run.events("leak"))
+    assert leaks == [("device", 1, 1000), ("device", 3, 300), ("managed", 1, 24)], leaks
+    assert all(e["host"] for e in run.events("leak"))
+
+
+def check_repeat(run):
+    assert run.one("skipped")["kernels"] == {"add": 9}, run.one("skipped")
+    assert sum(e["times"] for e in run.events("launch")) == 24, run.events("launch")
+
+
+def check_symbols(run):
+    assert run.done.stdout == "hello from 5\n" * 2, run.done.stdout
+
+
+def check_uninitialized(run):
+    assert run.findings() == [("uninitialized", line_of("c[i] = a[i] + b[i]"))], run.findings()
+    assert run.one("finding")["finding"]["count"] > 1
+
+
+def check_nothing(run):
+    assert not run.findings(), run.findings()
+
+
+CASES = {"add": check_add, "bounds": check_bounds, "deadlock": check_deadlock, "errors": check_errors, "follow": check_follow,
+         "freed": check_freed, "frees": check_frees, "graph": check_nothing, "leak": check_leak, "order": check_nothing,
+         "poll": check_nothing, "registered": lambda run: None, "repeat": check_repeat, "symbols": check_symbols,
+         "uninitialized": check_uninitialized}
+
+
+def ends_right(case, check, config=None):
+    run = Run(case, config)
+    assert run.done.returncode == ENDS.get(case, 0), (run.done.returncode, run.done.stderr)
+    check(run)
+
+
+def all_launches():
+    ends_right("repeat", lambda run: (check_nothing(run), run.events("skipped") == [] or sys.exit(1)), {"run_all_launches": True})
+
+
+def no_checks():
+    ends_right("uninitialized", check_nothing, {"checks": ["memory"]})
+
+
+def launch_limit():
+    run = Run("repeat", {"launches": 3})
+    assert run.done.returncode == 1 and run.one("limit")["which"] == "launches", run.lines
+
+
+def bad_config():
+    run = subprocess.run([PROGRAM, PTX, "add"], capture_output=True, text=True,
+                         env=dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(LIBRARY), UPSKILLD_RUN_CONFIG="/nowhere"))
+    assert run.returncode == 127 and "/nowhere" in run.stderr, (run.returncode, run.stderr)
+
+
+def without_variables():
+    run = subprocess.run([PROGRAM, PTX, "uninitialized"], capture_output=True, text=True,
+                         env=dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(LIBRARY)))
+    assert run.returncode == 0 and "kernels.cu:%d: error" % line_of("c[i] = a[i] + b[i]") in run.stderr, run.stderr
+
+
+TESTS = [("the case %s" % case, lambda case=case, check=check: ends_right(case, check)) for case, check in CASES.items()]
+TESTS += [("every launch is carried out when that is asked for", all_launches), ("only what is asked for is checked", no_checks),
+          ("a limit of launches", launch_limit), ("a configuration that cannot be read", bad_config),
+          ("without a reader findings go to standard error", without_variables)]
+
+print("1..%d" % len(TESTS))
+for number, (name, test) in enumerate(TESTS, 1):
+    try:
+        test()
+        print("ok %d - %s" % (number, name), flush=True)
+    except Exception as fault:
+        print("not ok %d - %s" % (number, name))
+        print("# " + repr(fault).replace("\n", "\n# "), flush=True)

@@ -1,0 +1,367 @@
+/* host_program: host code as nvcc makes it, of gcc's: what __cudaRegister… is told is
+ * told here, with kernels.ptx. One case a run, by its name; exit status 0: calls answered
+ * as they should. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- CUDA's names, as NVIDIA documents them ---- */
+
+typedef struct {
+    unsigned x, y, z;
+} dim3;
+void **__cudaRegisterFatBinary(void *);
+void __cudaRegisterFatBinaryEnd(void **);
+void __cudaUnregisterFatBinary(void **);
+void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *,
+                            void *, void *, void *, int *);
+void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
+int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);
+int cudaMalloc(void **, size_t);
+int cudaMallocManaged(void **, size_t, unsigned);
+int cudaMallocHost(void **, size_t);
+int cudaFree(void *);
+int cudaFreeHost(void *);
+int cudaMemcpy(void *, const void *, size_t, int);
+int cudaMemcpyAsync(void *, const void *, size_t, int, void *);
+int cudaMemset(void *, int, size_t);
+int cudaMemsetAsync(void *, int, size_t, void *);
+int cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int);
+int cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, int);
+int cudaDeviceSynchronize(void);
+int cudaGetLastError(void);
+const char *cudaGetErrorName(int);
+int cudaStreamCreate(void **);
+int cudaStreamSynchronize(void *);
+int cudaStreamBeginCapture(void *, int);
+int cudaStreamEndCapture(void *, void **);
+int cudaGraphInstantiate(void **, void *, unsigned long long);
+int cudaGraphLaunch(void *, void *);
+int cudaEventCreate(void **);
+int cudaEventRecord(void *, void *);
+int cudaEventSynchronize(void *);
+int cudaEventElapsedTime(float *, void *, void *);
+int cudaLaunchHostFunc(void *, void (*)(void *), void *);
+int cudaPointerGetAttributes(void *, const void *);
+int cudaHostRegister(void *, size_t, unsigned);
+int cudaHostUnregister(void *);
+enum { IN = 1, OUT = 2, DEFAULT = 4 };
+
+/* ---- registration ---- */
+
+static char add, past, bump, scale, wait_for, hello; /* the host's sides of kernels */
+static char total, factor;                           /* and of variables */
+static void **module;
+
+static struct {
+    uint32_t magic, version;
+    const void *data;
+    const void *parts;
+} wrapper = {0x466243b1, 1, NULL, NULL};
+
+static void leave(void) {
+    __cudaUnregisterFatBinary(module);
+}
+
+/* A fat binary of one entry, PTX for compute_90a, as --no-compress writes it. */
+static void register_all(const char *path) {
+    static uint8_t data[1 << 20];
+    FILE *f = fopen(path, "r");
+    size_t len = f ? fread(data + 80, 1, sizeof data - 100, f) : 0;
+    uint64_t bytes = (len + 8) / 8 * 8, all = bytes + 64, flags = 0x100011;
+    memcpy(data, &(uint32_t){0xba55ed50}, 4);
+    memcpy(data + 4, &(uint16_t){1}, 2);
+    memcpy(data + 6, &(uint16_t){16}, 2);
+    memcpy(data + 8, &all, 8);
+    memcpy(data + 16, &(uint16_t){1}, 2);
+    memcpy(data + 20, &(uint32_t){64}, 4);
+    memcpy(data + 24, &bytes, 8);
+    memcpy(data + 44, &(uint32_t){90}, 4);
+    memcpy(data + 56, &flags, 8);
+    wrapper.data = data;
+    module = __cudaRegisterFatBinary(&wrapper);
+    static const struct {
+        char *host;
+        const char *name;
+    } kernels[] = {{&add, "add"},     {&past, "past"},         {&bump, "bump"},
+                   {&scale, "scale"}, {&wait_for, "wait_for"}, {&hello, "hello"}};
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        __cudaRegisterFunction(module, kernels[k].host,
+                               (char *)(uintptr_t)kernels[k].name, kernels[k].name, -1,
+                               NULL, NULL, NULL, NULL, NULL);
+    }
+    __cudaRegisterVar(module, &total, (char *)(uintptr_t) "total", "total", 0, 4, 0, 0);
+    __cudaRegisterVar(module, &factor, (char *)(uintptr_t) "factor", "factor", 0, 4, 1,
+                      0);
+    __cudaRegisterFatBinaryEnd(module);
+    atexit(leave);
+}
+
+/* ---- cases ---- */
+
+#define CHECK(condition)                                                                 \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            fprintf(stderr, "%d: %s\n", __LINE__, #condition);                           \
+            return 1;                                                                    \
+        }                                                                                \
+    } while (0)
+#define FINE(call) CHECK((call) == 0)
+#define N 256
+
+static int launch(const void *kernel, unsigned blocks, unsigned threads, void **params,
+                  void *stream) {
+    return cudaLaunchKernel(kernel, (dim3){blocks, 1, 1}, (dim3){threads, 1, 1}, params,
+                            0, stream);
+}
+
+static float *upload(float first) {
+    float host[N], *device = NULL;
+    for (int k = 0; k < N; k++) {
+        host[k] = first + (float)k;
+    }
+    return cudaMalloc((void **)&device, sizeof host) ||
+                   cudaMemcpy(device, host, sizeof host, IN)
+               ? NULL
+               : device;
+}
+
+static int sum(const float *a, const float *b, float *c, void *stream) {
+    int n = N;
+    return launch(&add, 2, 128, (void *[]){&a, &b, &c, &n}, stream);
+}
+
+static int case_add(void) {
+    float *a = upload(1), *b = upload(2), *c = upload(0), host[N];
+    CHECK(a && b && c);
+    FINE(sum(a, b, c, NULL));
+    FINE(cudaMemcpy(host, c, sizeof host, OUT));
+    for (int k = 0; k < N; k++) {
+        CHECK(host[k] == 3 + 2 * (float)k);
+    }
+    return cudaFree(a) || cudaFree(b) || cudaFree(c);
+}
+
+static int case_bounds(void) {
+    float *a = upload(1);
+    FINE(launch(&past, 1, N, (void *[]){&a}, NULL));
+    CHECK(cudaDeviceSynchronize() == 700);
+    CHECK(cudaMemset(a, 0, 4) == 700); /* it stays */
+    return 0;
+}
+
+static int case_uninitialized(void) {
+    float *a = upload(1), *b, *c = upload(0);
+    FINE(cudaMalloc((void **)&b, N * sizeof *b));
+    FINE(cudaMemset(b, 0, N * sizeof *b / 2));
+    FINE(sum(a, b, c, NULL));
+    FINE(cudaDeviceSynchronize());
+    return cudaFree(a) || cudaFree(b) || cudaFree(c);
+}
+
+static int case_follow(void) {
+    float *a = upload(1);
+    return (int)((volatile float *)a)[2];
+}
+
+static int case_freed(void) {
+    int *a;
+    FINE(cudaMallocManaged((void **)&a, 64, 1));
+    a[3] = 1; /* the host sees it … */
+    FINE(cudaFree(a));
+    return ((volatile int *)a)[3]; /* … no more */
+}
+
+static int case_frees(void) {
+    float *a = upload(1);
+    int own;
+    void *pinned;
+    FINE(cudaMallocHost(&pinned, 64));
+    CHECK(cudaFree(a + 1) == 1);
+    CHECK(cudaFree(&own) == 1);
+    CHECK(cudaFree(pinned) == 1);
+    FINE(cudaFree(a));
+    CHECK(cudaFree(a) == 1);
+    FINE(cudaFree(NULL));
+    return cudaFreeHost(pinned);
+}
+
+static int case_leak(void) {
+    void *a, *b;
+    FINE(cudaMalloc(&a, 1000));
+    FINE(cudaMallocManaged(&b, 24, 1));
+    for (int k = 0; k < 3; k++) {
+        FINE(cudaMalloc(&a, 100));
+    }
+    return 0;
+}
+
+static int case_repeat(void) {
+    float *a = upload(1), *b = upload(2), *c = upload(0), host[N], one = 100;
+    int *counts, count;
+    FINE(cudaMalloc((void **)&counts, 4));
+    FINE(cudaMemset(counts, 0, 4));
+    for (int k = 0; k < 10; k++) {
+        FINE(sum(a, b, c, NULL));
+        FINE(launch(&bump, 1, 1, (void *[]){&counts}, NULL));
+    }
+    FINE(cudaMemcpy(&count, counts, 4, OUT));
+    CHECK(count == 10);
+    FINE(cudaMemcpy(a, &one, 4, IN)); /* an input changes */
+    FINE(sum(a, b, c, NULL));
+    FINE(cudaMemcpy(host, c, sizeof host, OUT));
+    CHECK(host[0] == 102 && host[1] == 5);
+    FINE(cudaMemset(c, 0, 4)); /* somebody else writes its output */
+    FINE(sum(a, b, c, NULL));
+    FINE(cudaMemcpy(host, c, sizeof host, OUT));
+    CHECK(host[0] == 102);
+    FINE(sum(a, b, a, NULL)); /* what is read is written */
+    FINE(sum(a, b, a, NULL));
+    FINE(cudaMemcpy(host, a, sizeof host, OUT));
+    CHECK(host[0] == 104);
+    return cudaFree(a) || cudaFree(b) || cudaFree(c) || cudaFree(counts);
+}
+
+static int case_poll(void) {
+    int *flag, *seen, value = 0;
+    FINE(cudaMallocManaged((void **)&flag, 4, 1));
+    FINE(cudaMalloc((void **)&seen, 4));
+    *flag = 0;
+    FINE(launch(&wait_for, 1, 1, (void *[]){&flag, &seen}, NULL));
+    usleep(100000);
+    __atomic_store_n(flag, 7, __ATOMIC_SEQ_CST);
+    FINE(cudaMemcpy(&value, seen, 4, OUT));
+    CHECK(value == 7);
+    return cudaFree(flag) || cudaFree(seen);
+}
+
+static int case_deadlock(void) {
+    int *flag, *seen;
+    FINE(cudaMallocManaged((void **)&flag, 4, 1));
+    FINE(cudaMalloc((void **)&seen, 4));
+    *flag = 0;
+    FINE(launch(&wait_for, 1, 1, (void *[]){&flag, &seen}, NULL));
+    CHECK(cudaDeviceSynchronize() == 702);
+    return 0;
+}
+
+static int case_graph(void) {
+    void *stream, *graph, *exec;
+    int *counts, count;
+    FINE(cudaMalloc((void **)&counts, 4));
+    FINE(cudaStreamCreate(&stream));
+    FINE(cudaStreamBeginCapture(stream, 0));
+    FINE(cudaMemsetAsync(counts, 0, 4, stream));
+    FINE(launch(&bump, 1, 1, (void *[]){&counts}, stream));
+    FINE(launch(&bump, 1, 1, (void *[]){&counts}, stream));
+    FINE(cudaStreamEndCapture(stream, &graph));
+    FINE(cudaGraphInstantiate(&exec, graph, 0));
+    for (int k = 0; k < 3; k++) {
+        FINE(cudaGraphLaunch(exec, stream));
+    }
+    FINE(cudaMemcpyAsync(&count, counts, 4, OUT, stream));
+    FINE(cudaStreamSynchronize(stream));
+    CHECK(count == 2);
+    return cudaFree(counts);
+}
+
+static int order[3], ordered;
+
+static void note(void *number) {
+    order[ordered++] = (int)(intptr_t)number;
+}
+
+static int case_order(void) {
+    void *stream, *from, *to;
+    float ms = -1;
+    FINE(cudaStreamCreate(&stream));
+    FINE(cudaEventCreate(&from));
+    FINE(cudaEventCreate(&to));
+    FINE(cudaEventRecord(from, stream));
+    for (intptr_t k = 1; k <= 3; k++) {
+        FINE(cudaLaunchHostFunc(k == 2 ? NULL : stream, note, (void *)k));
+    }
+    FINE(cudaEventRecord(to, stream));
+    FINE(cudaEventSynchronize(to));
+    CHECK(order[0] == 1 && order[1] == 2 && order[2] == 3);
+    FINE(cudaEventElapsedTime(&ms, from, to));
+    CHECK(ms >= 0 && ms < 60000);
+    return 0;
+}
+
+static int case_symbols(void) {
+    int *a, host[4], value = 5;
+    FINE(cudaMalloc((void **)&a, sizeof host));
+    FINE(cudaMemcpyToSymbol(&factor, &value, 4, 0, IN));
+    FINE(launch(&scale, 1, 4, (void *[]){&a}, NULL));
+    FINE(cudaMemcpy(host, a, sizeof host, DEFAULT));
+    CHECK(host[3] == 15);
+    value = 0;
+    FINE(cudaMemcpyFromSymbol(&value, &total, 4, 0, OUT));
+    CHECK(value == 5);
+    CHECK(cudaMemcpyToSymbol(&factor, &value, 4, 4, IN) == 1);
+    CHECK(cudaMemcpyToSymbol(&value, &value, 4, 0, IN) == 13);
+    FINE(launch(&hello, 1, 2, (void *[]){&value}, NULL));
+    FINE(cudaDeviceSynchronize());
+    return cudaFree(a);
+}
+
+static int case_errors(void) {
+    float *a = upload(1), host[N + 1];
+    CHECK(cudaMemcpy(a, host, sizeof host, IN) == 1);
+    CHECK(cudaGetLastError() == 1 && cudaGetLastError() == 0);
+    CHECK(cudaMemcpy(host, NULL, 4, OUT) == 1);
+    CHECK(cudaMemcpy(a, host, 4, OUT) == 1); /* the wrong way round */
+    CHECK(cudaMemcpy(a, host, 4, 9) == 21);
+    CHECK(launch(&add, 1, 1025, (void *[]){&a, &a, &a, &a}, NULL) == 9);
+    CHECK(launch(host, 1, 1, NULL, NULL) == 98);
+    CHECK(strcmp(cudaGetErrorName(9), "cudaErrorInvalidConfiguration") == 0);
+    return cudaFree(a);
+}
+
+static int case_registered(void) {
+    static int own[1024];
+    int *a = own;
+    FINE(cudaHostRegister(own, sizeof own, 0));
+    CHECK(cudaHostRegister(own, sizeof own, 0) == 712);
+    FINE(launch(&bump, 1, 4, (void *[]){&a}, NULL));
+    FINE(cudaDeviceSynchronize());
+    CHECK(own[0] == 1 && own[3] == 1 && own[4] == 0);
+    FINE(cudaHostUnregister(own));
+    FINE(launch(&bump, 1, 4, (void *[]){&a}, NULL)); /* the host's own again */
+    CHECK(cudaDeviceSynchronize() == 700);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        int (*run)(void);
+    } cases[] = {{"add", case_add},
+                 {"bounds", case_bounds},
+                 {"deadlock", case_deadlock},
+                 {"errors", case_errors},
+                 {"follow", case_follow},
+                 {"freed", case_freed},
+                 {"frees", case_frees},
+                 {"graph", case_graph},
+                 {"leak", case_leak},
+                 {"order", case_order},
+                 {"poll", case_poll},
+                 {"registered", case_registered},
+                 {"repeat", case_repeat},
+                 {"symbols", case_symbols},
+                 {"uninitialized", case_uninitialized}};
+    if (argc != 3) {
+        return 2;
+    }
+    register_all(argv[1]);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        if (strcmp(cases[k].name, argv[2]) == 0) {
+            return cases[k].run();
+        }
+    }
+    return 2;
+}
