@@ -5,7 +5,7 @@ usage: evaluate.py UPSKILLD [NAME …]   (TAP on standard output)
 """
 import glob, json, os, resource, shutil, signal, subprocess, sys, time
 
-from evaluate_support import KEY, Daemon, Model, Tap, arm, make_skill, make_tests, wait_for
+from evaluate_support import KEY, Daemon, Model, Tap, arm, check_shape, make_skill, make_tests, wait_for
 
 PROGRAM = os.path.abspath(sys.argv[1])
 SECRET = "secret=marigold:correct:wrong"
@@ -31,23 +31,6 @@ class Room:
         params = dict({"path": self.skill, "students": [self.model.student(behaviour)],
                        "tests": make_tests(12), "runs": 2}, **params)
         return self.daemon.evaluate(**params)
-
-
-def check_shape(result):
-    """What DESIGN.md says about the result."""
-    assert set(result) >= {"verdict", "sentence", "students", "provenance", "run", "marks"}, result
-    assert set(result["provenance"]) >= {"skill_digest", "tests_digest", "models", "started", "ended", "cache_hits",
-                                         "requests"}
-    for student in result["students"]:
-        assert set(student) >= {"model", "verdict", "lift", "arms", "tests", "injection", "activation"}
-        assert set(student["lift"]) >= {"estimate", "low", "high", "method", "p", "n_tests", "smallest_detectable",
-                                        "more_tests_needed"}
-        for one in student["arms"]:
-            assert set(one) >= {"name", "tests", "runs", "passed", "errored", "refused", "pass_rate", "low", "high",
-                                "assertions_passed", "assertions_total", "tokens", "cost"}
-            assert set(one["tokens"]) == {"input", "output", "total"}
-        for test in student["tests"]:
-            assert all(set(p) >= {"run", "baseline", "skill"} for p in test["pairs"])
 
 
 def helps():

@@ -167,3 +167,20 @@ def wait_for(condition, seconds=30):
             return value
         time.sleep(0.02)
     raise AssertionError("it did not happen in %d s" % seconds)
+
+
+def check_shape(result):
+    """The members of skill/evaluate's result."""
+    assert set(result) >= {"verdict", "sentence", "students", "provenance", "run", "marks"}, result
+    assert set(result["provenance"]) >= {"skill_digest", "tests_digest", "models", "started", "ended", "cache_hits",
+                                         "requests"}
+    for student in result["students"]:
+        assert set(student) >= {"model", "verdict", "lift", "arms", "tests", "injection", "activation"}
+        assert set(student["lift"]) >= {"estimate", "low", "high", "method", "p", "n_tests", "smallest_detectable",
+                                        "more_tests_needed"}
+        for one in student["arms"]:
+            assert set(one) >= {"name", "tests", "runs", "passed", "errored", "refused", "pass_rate", "low", "high",
+                                "assertions_passed", "assertions_total", "tokens", "cost"}
+            assert set(one["tokens"]) == {"input", "output", "total"}
+        for test in student["tests"]:
+            assert all(set(p) >= {"run", "baseline", "skill"} for p in test["pairs"])
