@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { LOOK_EVERY = 1 << 14 }; /* steps, until somebody may have stopped it */
+enum {
+    LOOK_EVERY = 1 << 14, /* steps, until somebody may have stopped it */
+    AT_ONCE = 64,         /* elements; a level of the tree has some arrays of them */
+};
 
 /* The last value of a fold: rows share a maximum, and all elements a sum of all. */
 struct memory {
@@ -21,8 +24,9 @@ struct run {
     const struct value_expression *e;
     struct memory *memories; /* by node */
     double variables[VALUE_MAX_VARIABLES];
-    uint64_t steps;
+    uint64_t steps, look_at; /* left; how many when it is asked again */
     bool (*stopped)(void);
+    bool ended;   /* it was stopped */
     bool folds;   /* while the terms of a fold are evaluated */
     bool in_fold; /* so it was when the error was met */
     bool inexact;
@@ -31,32 +35,94 @@ struct run {
     double index;
 };
 
-static double evaluate(struct run *run, uint16_t at);
+/* Elements, or terms of a fold, that are computed side by side: one variable differs, the
+ * others are run->variables. */
+struct lanes {
+    unsigned slot;
+    size_t count; /* AT_ONCE at most */
+    const double *values;
+};
 
-static double noted(struct run *run, double value) {
-    run->inexact |= fabs(value) > 0x1p53 && isfinite(value);
+static void evaluate(struct run *run, uint16_t at, const struct lanes *l, double *ret);
+
+static double evaluate_one(struct run *run, uint16_t at) {
+    const struct lanes one = {0, 1, &run->variables[0]};
+    double value = NAN;
+    evaluate(run, at, &one, &value);
     return value;
 }
 
-static double element(struct run *run, const struct value_node *n) {
-    double index = trunc(evaluate(run, n->args[0]));
-    if (!(index >= 0 && index < (double)n->input->count)) {
-        if (!run->error) {
-            run->error = -ERANGE;
-            run->input = n->input;
-            run->index = index;
-            run->in_fold = run->folds;
-        }
-        return NAN;
+/* From `from` on, one more each. Where one has an error, it is found as if they were
+ * computed one after the other. */
+static void evaluate_row(struct run *run, uint16_t at, unsigned slot, double from,
+                         size_t count, double *ret) {
+    double values[AT_ONCE];
+    const struct lanes all = {slot, count, values};
+    for (size_t i = 0; i < count; i++) {
+        values[i] = from + (double)i;
     }
-    double value = tensor_get(n->input->type, n->input->data, (size_t)index);
-    return tensor_type_float(n->input->type) ? value : noted(run, value);
+    evaluate(run, at, &all, ret);
+    if (run->error != -ERANGE || count == 1) {
+        return;
+    }
+    run->error = 0;
+    for (size_t i = 0; i < count && !run->error; i++) {
+        const struct lanes one = {slot, 1, values + i};
+        evaluate(run, at, &one, ret + i);
+    }
+}
+
+static void note(struct run *run, const double *values, size_t count) {
+    bool inexact = false;
+    for (size_t i = 0; i < count; i++) {
+        inexact |= fabs(values[i]) > 0x1p53 && isfinite(values[i]);
+    }
+    run->inexact |= inexact;
+}
+
+static void outside(struct run *run, const struct value_node *n, double index) {
+    if (!run->error) {
+        run->error = -ERANGE;
+        run->input = n->input;
+        run->index = index;
+        run->in_fold = run->folds;
+    }
+}
+
+/* Do they follow each other? Then they are loaded together. */
+static bool is_row(const double *index, size_t count) {
+    bool row = true;
+    for (size_t i = 1; i < count; i++) {
+        row &= index[i] == index[0] + (double)i;
+    }
+    return row;
+}
+
+static void elements(struct run *run, const struct value_node *n, const struct lanes *l,
+                     double *ret) {
+    const struct value_input *in = n->input;
+    double index[AT_ONCE];
+    evaluate(run, n->args[0], l, index);
+    for (size_t i = 0; i < l->count; i++) {
+        index[i] = trunc(index[i]);
+        if (!(index[i] >= 0 && index[i] < (double)in->count)) {
+            outside(run, n, index[i]);
+            return;
+        }
+    }
+    bool row = is_row(index, l->count);
+    for (size_t i = 0; i < (row ? 1 : l->count); i++) {
+        tensor_load(in->type, in->data, (uint64_t)index[i], row ? l->count : 1, ret + i);
+    }
+    if (!tensor_type_float(in->type)) {
+        note(run, ret, l->count);
+    }
 }
 
 static bool remembers(struct run *run, const struct value_node *n, struct memory *m) {
     bool same = m->known;
     for (unsigned k = 0; k < n->key_count; k++) {
-        double key = evaluate(run, n->keys[k]);
+        double key = evaluate_one(run, n->keys[k]);
         same = same && m->keys[k] == key;
         m->keys[k] = key;
     }
@@ -69,65 +135,144 @@ static double fold(struct run *run, const struct value_node *n) {
     if (can && remembers(run, n, m)) {
         return m->value;
     }
-    double from = trunc(evaluate(run, n->args[0])), to = evaluate(run, n->args[1]);
-    double value = n->fold->start;
+    double from = trunc(evaluate_one(run, n->args[0])),
+           to = evaluate_one(run, n->args[1]);
+    double value = n->fold->start, terms[AT_ONCE];
     bool outer = run->folds;
     run->folds = true;
-    for (double k = from; k < to && !run->error; k++) {
-        run->variables[n->slot] = k;
-        value = n->fold->add(value, evaluate(run, n->args[2]));
+    for (double k = from; k < to && !run->error; k += AT_ONCE) {
+        size_t count = to - k < AT_ONCE ? (size_t)ceil(to - k) : AT_ONCE;
+        evaluate_row(run, n->args[2], n->slot, k, count, terms);
+        for (size_t i = 0; i < count && !run->error; i++) {
+            value = n->fold->add(value, terms[i]);
+        }
     }
     run->folds = outer;
-    m->known = can;
+    m->known = can && !run->error;
     m->value = value;
     return value;
 }
 
-static double function(struct run *run, const struct value_node *n) {
-    double args[3] = {0};
-    for (unsigned i = 0; i < n->function->args; i++) {
-        args[i] = evaluate(run, n->args[i]);
+static void folds(struct run *run, const struct value_node *n, const struct lanes *l,
+                  double *ret) {
+    double before = run->variables[l->slot];
+    for (size_t i = 0; i < l->count && !run->error; i++) {
+        run->variables[l->slot] = l->values[i];
+        ret[i] = fold(run, n);
     }
-    return n->function->one   ? n->function->one(args[0])
-           : n->function->two ? n->function->two(args[0], args[1])
-                              : n->function->call(args);
+    run->variables[l->slot] = before;
 }
 
-static double evaluate(struct run *run, uint16_t at) {
-    const struct value_node *n = &run->e->nodes[at];
-    if (!run->steps || (run->steps % LOOK_EVERY == 0 && run->stopped && run->stopped())) {
-        run->error = run->error ? run->error : -ETIME;
-        return NAN;
+static void function(struct run *run, const struct value_node *n, const struct lanes *l,
+                     double *ret) {
+    const struct value_function *f = n->function;
+    double args[3][AT_ONCE];
+    for (unsigned k = 0; k < f->args; k++) {
+        evaluate(run, n->args[k], l, args[k]);
     }
-    run->steps--;
+    for (size_t i = 0; i < l->count && !run->error; i++) {
+        const double all[] = {args[0][i], f->args > 1 ? args[1][i] : 0,
+                              f->args > 2 ? args[2][i] : 0};
+        ret[i] = f->one ? f->one(all[0]) : f->two ? f->two(all[0], all[1]) : f->call(all);
+    }
+}
+
+/* Of the lanes alone whose condition is as wanted. */
+static void evaluate_some(struct run *run, uint16_t at, const struct lanes *l,
+                          const double *condition, bool wanted, double *ret) {
+    double values[AT_ONCE], results[AT_ONCE];
+    struct lanes some = {l->slot, 0, values};
+    for (size_t i = 0; i < l->count; i++) {
+        values[some.count] = l->values[i];
+        some.count += (condition[i] != 0) == wanted;
+    }
+    if (some.count && !run->error) {
+        evaluate(run, at, &some, results);
+    }
+    for (size_t i = 0, k = 0; i < l->count && !run->error; i++) {
+        if ((condition[i] != 0) == wanted) {
+            ret[i] = results[k++];
+        }
+    }
+}
+
+static void choice(struct run *run, const struct value_node *n, const struct lanes *l,
+                   double *ret) {
+    double condition[AT_ONCE];
+    evaluate(run, n->args[0], l, condition);
+    evaluate_some(run, n->args[1], l, condition, true, ret);
+    evaluate_some(run, n->args[2], l, condition, false, ret);
+}
+
+/* && and ||: the right side is looked at where the left one does not decide. */
+static void both(struct run *run, const struct value_node *n, const struct lanes *l,
+                 double *ret) {
+    bool decides = n->kind == NODE_OR;
+    double left[AT_ONCE];
+    evaluate(run, n->args[0], l, left);
+    evaluate_some(run, n->args[1], l, left, !decides, ret);
+    for (size_t i = 0; i < l->count && !run->error; i++) {
+        ret[i] = (left[i] != 0) == decides ? decides : ret[i] != 0;
+    }
+}
+
+/* Steps are left, and nobody has stopped it. */
+static bool goes_on(struct run *run, size_t steps) {
+    if (run->steps <= run->look_at) {
+        run->look_at = run->steps > LOOK_EVERY ? run->steps - LOOK_EVERY : 0;
+        run->ended = run->ended || (run->stopped && run->stopped());
+    }
+    if (run->ended || run->steps < steps) {
+        run->error = run->error ? run->error : -ETIME;
+    }
+    run->steps -= run->steps < steps ? run->steps : steps;
+    return !run->error;
+}
+
+static void evaluate(struct run *run, uint16_t at, const struct lanes *l, double *ret) {
+    const struct value_node *n = &run->e->nodes[at];
+    bool own = n->kind == NODE_VARIABLE && n->slot == l->slot;
+    if (!goes_on(run, l->count)) {
+        return;
+    }
     switch (n->kind) {
     case NODE_NUMBER:
-        return n->number;
     case NODE_VARIABLE:
-        return run->variables[n->slot];
+        for (size_t i = 0; i < l->count; i++) {
+            ret[i] = n->kind == NODE_NUMBER ? n->number
+                     : own                  ? l->values[i]
+                                            : run->variables[n->slot];
+        }
+        return;
     case NODE_ELEMENT:
-        return element(run, n);
-    case NODE_FUNCTION:
-        return noted(run, function(run, n));
+        elements(run, n, l, ret);
+        return;
     case NODE_CHOICE:
-        return evaluate(run, evaluate(run, n->args[0]) != 0 ? n->args[1] : n->args[2]);
+        choice(run, n, l, ret);
+        return;
     case NODE_AND:
-        return evaluate(run, n->args[0]) != 0 && evaluate(run, n->args[1]) != 0;
     case NODE_OR:
-        return evaluate(run, n->args[0]) != 0 || evaluate(run, n->args[1]) != 0;
+        both(run, n, l, ret);
+        return;
     default:
-        return noted(run, fold(run, n));
+        (n->kind == NODE_FUNCTION ? function : folds)(run, n, l, ret);
+        if (!run->error) {
+            note(run, ret, l->count);
+        }
     }
 }
 
 int value_expression_evaluate(const struct value_expression *e, uint64_t count,
                               double *ret, struct value_budget *budget, struct err *err) {
     autofree struct memory *memories = xcalloc(e->count ? e->count : 1, sizeof *memories);
-    struct run run = {
-        .e = e, .memories = memories, .steps = budget->steps, .stopped = budget->stopped};
-    for (uint64_t i = 0; i < count && !run.error; i++) {
-        run.variables[0] = (double)i;
-        ret[i] = evaluate(&run, e->root);
+    struct run run = {.e = e,
+                      .memories = memories,
+                      .steps = budget->steps,
+                      .look_at = budget->steps,
+                      .stopped = budget->stopped};
+    for (uint64_t i = 0; i < count && !run.error; i += AT_ONCE) {
+        size_t n = count - i < AT_ONCE ? (size_t)(count - i) : AT_ONCE;
+        evaluate_row(&run, e->root, 0, (double)i, n, ret + i);
     }
     budget->steps = run.steps;
     budget->inexact |= run.inexact;

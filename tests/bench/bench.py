@@ -2,7 +2,7 @@
 """Figures and ratios against a peer measured in the same run. Prints; never judges.
 
 usage: bench.py BUILD_FOLDER [SECTION …]
-sections: start latency exit check heavy cached parallel edit document models emulator tensor_cores turns
+sections: start latency exit check heavy cached parallel edit document models emulator tensor_cores sizes turns
 """
 import json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
@@ -495,6 +495,11 @@ def bench_tensor_cores():
     subprocess.run([sys.executable, os.path.join(HERE, "bench_tensor_cores.py"), BUILD], check=True)
 
 
+def bench_sizes():
+    print("whole validations at real sizes")
+    subprocess.run([sys.executable, os.path.join(HERE, "bench_sizes.py"), BUILD], check=True)
+
+
 def floods():
     """What a hostile or careless client may send at once: name, bytes."""
     def many(count, text):
@@ -586,7 +591,7 @@ def bench_turns():
 
 
 def main():
-    sections = ["start", "latency", "exit", "check", "heavy", "cached", "parallel", "edit", "document", "models", "emulator", "tensor_cores", "turns"]
+    sections = ["start", "latency", "exit", "check", "heavy", "cached", "parallel", "edit", "document", "models", "emulator", "tensor_cores", "sizes", "turns"]
     for name in sys.argv[2:] or sections:
         globals()["bench_" + name]()
     return 0

@@ -3,6 +3,7 @@
 #include "gpu/spec/value_expression.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -169,5 +170,49 @@ Test(value_expression, errors) {
         double got = value(cases[i].text, 0, &err);
         cr_assert(isnan(got) && strstr(err.msg, cases[i].words), "%s: %s", cases[i].text,
                   err.msg);
+    }
+}
+
+/* More elements and terms than are computed side by side. In the text the condition keeps
+ * an index from being looked at; the first that is outside is the one that is told. */
+Test(value_expression, many_elements) {
+    static float x[200];
+    static double got[200];
+    const struct value_input input = {"x", TENSOR_FLOAT32, x, 200};
+    const struct value_inputs inputs = {&input, 1};
+    const struct size_values none = {0};
+    static const struct {
+        const char *text, *words; /* of an error, or NULL */
+    } cases[] = {
+        {"i >= 150 ? x[i - 150] : i % 2 == 0 && x[i] > 3 || i == 77", NULL},
+        {"x[i] + sum(k, 0, i, x[k])", NULL},
+        {"i < 131 ? x[i] : x[2 * i]", "the index 262 lies outside 'x'"},
+        {"i == 190 ? x[-1] : i == 140 ? x[200 + i] : 0", "the index 340 lies outside"},
+        {"sum(k, 0, 300, x[k])", "the index 200 lies outside"},
+    };
+    for (int i = 0; i < 200; i++) {
+        x[i] = (float)(i % 50);
+    }
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct value_expression *e;
+        struct value_budget budget = {.steps = 1000000};
+        struct err err = {0};
+        cr_assert_eq(value_expression_new(&e, cases[c].text, &none, &inputs, &err), 0,
+                     "%s", err.msg);
+        int r = value_expression_evaluate(e, 200, got, &budget, &err);
+        value_expression_free(e);
+        if (cases[c].words) {
+            cr_expect_eq(r, -ERANGE);
+            cr_expect(strstr(err.msg, cases[c].words), "%s", err.msg);
+            continue;
+        }
+        double sum = 0;
+        for (int i = 0; r == 0 && i < 200; i++) {
+            double want =
+                i >= 150 ? (double)x[i - 150] : (i % 2 == 0 && x[i] > 3) || i == 77;
+            cr_expect_eq(got[i], c ? (double)x[i] + sum : want, "%zu: %d", c, i);
+            sum += (double)x[i];
+        }
+        cr_expect_eq(r, 0, "%s", err.msg);
     }
 }
