@@ -279,8 +279,7 @@ static void count_atomic(struct warp *w, const struct step *s, const struct acce
         return;
     }
     struct access_count *count = &processor->accesses[s->extra];
-    coalescing_count(count, &processor->patterns[s->extra], addresses, mask,
-                     (unsigned)a->bytes * a->count, shared);
+    coalescing_count(count, addresses, mask, (unsigned)a->bytes * a->count, shared);
     if (shared) {
         count->cost += most_at_one(addresses, mask) - 1;
     }

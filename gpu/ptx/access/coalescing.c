@@ -2,8 +2,6 @@
 
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 #define LANE_LOOP(m, l)                                                                  \
     for (uint32_t m##_ = (m), l; m##_ && (l = (uint32_t)__builtin_ctz(m##_), 1);         \
          m##_ &= m##_ - 1)
@@ -29,7 +27,8 @@ static void set_add(struct number_set *s, uint64_t value) {
 }
 
 static uint32_t distinct(const uint64_t offsets[32], uint32_t mask, unsigned shift) {
-    struct number_set s = {.used = 0, .count = 0};
+    struct number_set s;
+    s.used = s.count = 0; /* the slots need no clearing */
     LANE_LOOP(mask, l) {
         set_add(&s, offsets[l] >> shift);
     }
@@ -46,7 +45,8 @@ static void coalescing_sectors(const uint64_t offsets[32], uint32_t mask, unsign
 /* One phase: the fullest bank. */
 static uint32_t phase_wavefronts(const uint64_t offsets[32], uint32_t mask,
                                  unsigned words) {
-    struct number_set s = {.used = 0, .count = 0};
+    struct number_set s;
+    s.used = s.count = 0;
     uint8_t banks[32] = {0};
     uint8_t most = 0;
     LANE_LOOP(mask, l) {
@@ -63,7 +63,6 @@ static uint32_t phase_wavefronts(const uint64_t offsets[32], uint32_t mask,
     return most;
 }
 
-/* offsets: of every lane (those out of mask are ignored), aligned to `bytes`. */
 static void coalescing_wavefronts(const uint64_t offsets[32], uint32_t mask,
                                   unsigned bytes, uint32_t *ret_wavefronts,
                                   uint32_t *ret_ideal) {
@@ -88,38 +87,10 @@ void coalescing_cost(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
     }
 }
 
-static void pattern_learn(struct pattern *p, const uint64_t offsets[32], uint32_t mask,
-                          bool *ret_near) {
-    uint64_t base = offsets[__builtin_ctz(mask)];
-    bool same = mask == p->mask;
-    *ret_near = true;
-    int32_t deltas[32];
-    for (unsigned l = 0; l < 32; l++) {
-        int64_t delta = mask >> l & 1 ? (int64_t)(offsets[l] - base) : 0;
-        *ret_near = *ret_near && delta == (int32_t)delta;
-        deltas[l] = (int32_t)delta;
-        same = same && deltas[l] == p->deltas[l];
-    }
-    if (!same) {
-        memcpy(p->deltas, deltas, sizeof deltas);
-        memset(p->cost, 0, sizeof p->cost);
-        p->mask = mask;
-    }
-}
-
-void coalescing_count(struct access_count *count, struct pattern *pattern,
-                      const uint64_t offsets[32], uint32_t mask, unsigned bytes,
-                      int is_shared) {
+void coalescing_count(struct access_count *count, const uint64_t offsets[32],
+                      uint32_t mask, unsigned bytes, int is_shared) {
     uint32_t cost, ideal;
-    bool near;
-    unsigned phase = (unsigned)offsets[__builtin_ctz(mask)] & (is_shared ? 3 : 31);
-    pattern_learn(pattern, offsets, mask, &near);
     coalescing_cost(offsets, mask, bytes, is_shared, &cost, &ideal);
-    pattern->cost[phase] = (uint8_t)(cost < 256 ? cost : 0);
-    pattern->ideal = ideal;
-    if (!near) {
-        pattern->mask = 0; /* its differences do not tell it from others */
-    }
     count->cost += cost;
     count->ideal += ideal;
     count->requests++;

@@ -9,12 +9,11 @@
 #include <stdint.h>
 
 struct access_count;
-struct pattern;
 
-/* The same for one request. */
+/* Of one request; offsets: of every lane (those out of mask are ignored), aligned to
+ * `bytes`. */
 void coalescing_cost(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
                      int is_shared, uint32_t *ret_cost, uint32_t *ret_ideal);
-/* Adds one request; `pattern` remembers the last one's shape. */
-void coalescing_count(struct access_count *count, struct pattern *pattern,
-                      const uint64_t offsets[32], uint32_t mask, unsigned bytes,
-                      int is_shared);
+/* Adds one request. */
+void coalescing_count(struct access_count *count, const uint64_t offsets[32],
+                      uint32_t mask, unsigned bytes, int is_shared);

@@ -141,8 +141,7 @@ static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
         copy_begin(w, s, &c);
     }
     if (reading && processor->run->count) {
-        coalescing_count(&processor->accesses[s->extra], &processor->patterns[s->extra],
-                         sources, reading, s->bytes, 0);
+        coalescing_count(&processor->accesses[s->extra], sources, reading, s->bytes, 0);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "gpu/ptx/machine/block_run.h"
 
+#include "gpu/ptx/access/pattern.h"
 #include "gpu/ptx/machine/barriers.h"
 #include "gpu/ptx/machine/cluster.h"
 #include "gpu/ptx/machine/warp_run.h"
@@ -24,7 +25,8 @@ static bool block_memory(struct block *b, const struct run *run) {
     b->warps = aligned_alloc(64, b->warp_count * sizeof *b->warps);
     b->arena = aligned_alloc(64, (uint64_t)b->warp_count * code->arena_bytes + 64);
     b->shared = aligned_alloc(256, window);
-    b->shared_shadow = run->check_initialized ? malloc(window / 4 + 64) : NULL;
+    /* A pattern looks at so many words at once, whatever it touches of them. */
+    b->shared_shadow = run->check_initialized ? malloc(window / 4 + PATTERN_NEAR) : NULL;
     return b->warps && b->arena && b->shared &&
            (b->shared_shadow || !run->check_initialized);
 }

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/ptx/access/pattern.h"
 #include "gpu/ptx/copies/bulk_copies.h"
 #include "gpu/ptx/copies/mbarrier.h"
 #include "gpu/ptx/emit/emit.h"

@@ -50,8 +50,7 @@ static void count_rows(struct warp *w, const struct step *s, const struct matrix
     for (unsigned l = 0; l < WARP_LANES; l++) {
         offsets[l] = base[l] + (uint64_t)s->offset;
     }
-    coalescing_count(&processor->accesses[m->access], &processor->patterns[m->access],
-                     offsets, rows, 16, 1);
+    coalescing_count(&processor->accesses[m->access], offsets, rows, 16, 1);
 }
 
 static uint32_t *register_words(struct warp *w, const struct matrix *m, unsigned k) {
@@ -157,8 +156,7 @@ static void count_lines(struct warp *w, const struct matrix *m, const struct lin
             n->base + k / pieces * n->stride + (uint64_t)(k % pieces) * n->piece;
         if (filled == WARP_LANES || k + 1 == n->count * pieces) {
             uint32_t mask = (uint32_t)((UINT64_C(1) << filled) - 1);
-            coalescing_count(&processor->accesses[m->access],
-                             &processor->patterns[m->access], offsets, mask, n->piece,
+            coalescing_count(&processor->accesses[m->access], offsets, mask, n->piece,
                              shared);
             filled = 0;
         }

@@ -7,14 +7,7 @@
 #include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/shared_layout.h"
 
-/* Offsets of a warp's access relative to its first lane, and what they cost: patterns
- * repeat, so that counting is mostly one comparison. */
-struct pattern {
-    uint32_t mask;
-    uint32_t ideal;
-    uint8_t cost[32]; /* by what the first address is modulo 32 (banks: 4); 0 = unknown */
-    int32_t deltas[WARP_LANES] __attribute__((aligned(64)));
-};
+struct pattern;
 
 struct emitted;
 
@@ -75,7 +68,7 @@ struct processor { /* a thread of the host, as a device's multiprocessor */
     struct access_count *accesses; /* by program->accesses */
     struct allocation **last;      /* by access */
     struct shared_extent *extents; /* by access: in shared memory, the last one */
-    struct pattern *patterns;      /* by access */
+    struct pattern *patterns;      /* by access (access/pattern.h) */
     uint64_t divergent_count, branch_count;
     uint64_t guarded_off;    /* lanes that a guard left out */
     uint64_t spent;          /* lane-instructions not yet charged */

@@ -1,0 +1,100 @@
+#pragma once
+/* lane_costs: what a warp's request costs (coalescing.h), in straight vectors. For
+ * access_lanes.c, which is compiled for each vector extension. */
+#include "gpu/ptx/access/coalescing.h"
+#include "gpu/ptx/access/lane_moves.h"
+
+/* What a request costs. Offsets of lanes out of mask are the first one's. */
+struct lane_cost {
+    uint32_t cost, ideal;
+};
+
+LANE_INLINE struct lane_cost cost_contiguous(uint64_t first, bool shared,
+                                             const unsigned size) {
+    uint32_t ideal = shared ? (size < 4 ? 1 : size / 4) : size;
+    uint64_t sectors = ((first + 32 * size - 1) >> 5) - (first >> 5) + 1;
+    return (struct lane_cost){shared ? ideal : (uint32_t)sectors, ideal};
+}
+
+LANE_INLINE struct lane_cost cost_uniform(bool shared, const unsigned size) {
+    uint32_t cost = !shared || size <= 4 ? 1 : size == 8 ? 2 : 4;
+    return (struct lane_cost){cost, shared ? cost : 1};
+}
+
+/* How many of 32 numbers are different: a lane counts if no other one on one side of it
+ * has its number. A hash set took 600 cycles. */
+#if defined __AVX512CD__
+LANE_INLINE uint32_t
+distinct(const uint32_t *keys) { /* by conflict detection, 20 cycles */
+    __m512i low = _mm512_load_si512(keys), high = _mm512_load_si512(keys + 16);
+    __m512i in_low = _mm512_conflict_epi32(low), in_high = _mm512_conflict_epi32(high);
+    uint32_t twice[32] __attribute__((aligned(64)));
+    _mm512_store_si512(twice, low);
+    _mm512_store_si512(twice + 16, low);
+    __mmask16 again = _mm512_test_epi32_mask(in_high, in_high);
+    for (unsigned k = 0; k < 16; k++) {
+        again |= _mm512_cmpeq_epi32_mask(high, _mm512_loadu_si512(twice + k));
+    }
+    uint32_t all = (uint32_t)again << 16 | _mm512_test_epi32_mask(in_low, in_low);
+    return LANES_COUNT - (uint32_t)__builtin_popcount(all);
+}
+#else
+LANE_INLINE uint32_t distinct(const uint32_t *keys) { /* all pairs */
+    uint32_t k[2 * LANES_COUNT] __attribute__((aligned(64)));
+    uint32_t again[LANES_COUNT] __attribute__((aligned(64))) = {0};
+    LANES_FOR {
+        k[l] = keys[l];
+        k[l + LANES_COUNT] = UINT32_MAX; /* nobody's */
+    }
+    for (unsigned r = 1; r < LANES_COUNT; r++) {
+        LANES_FOR {
+            again[l] |= k[l] == k[l + r] ? 1 : 0;
+        }
+    }
+    uint32_t count = LANES_COUNT;
+    LANES_FOR {
+        count -= again[l];
+    }
+    return count;
+}
+#endif
+
+LANE_INLINE struct lane_cost cost_sectors(const uint64_t *o, uint32_t mask,
+                                          const unsigned size) {
+    uint64_t any = 0;
+    uint32_t keys[LANES_COUNT] __attribute__((aligned(64)));
+    LANES_FOR {
+        any |= o[l];
+        keys[l] = (uint32_t)(o[l] >> 5);
+    }
+    struct lane_cost c;
+    if (any >> 31 != 0) { /* numbers of bytes are keys, too */
+        coalescing_cost(o, mask, size, false, &c.cost, &c.ideal);
+        return c;
+    }
+    uint32_t addresses = c.cost = distinct(keys);
+    if (c.cost < (uint32_t)__builtin_popcount(mask)) { /* else none is there twice */
+        LANES_FOR {
+            keys[l] = (uint32_t)o[l];
+        }
+        addresses = distinct(keys);
+    }
+    c.ideal = (addresses * size + 31) / 32;
+    return c;
+}
+
+LANE_INLINE struct lane_cost cost_of(const uint64_t *o, uint32_t mask, bool shared,
+                                     const unsigned size) {
+    struct lane_cost c;
+    if (!shared) {
+        return cost_sectors(o, mask, size);
+    }
+    coalescing_cost(o, mask, size, true, &c.cost, &c.ideal);
+    return c;
+}
+
+LANE_INLINE void count_request(struct access_count *counts, struct lane_cost c) {
+    counts->requests++;
+    counts->cost += c.cost;
+    counts->ideal += c.ideal;
+}
