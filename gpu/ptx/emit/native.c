@@ -181,7 +181,7 @@ static bool is_plain_access(const struct program *p, const struct step *s) {
     bool space =
         a->space == PTX_GLOBAL || a->space == PTX_CONST || a->space == PTX_SHARED;
     return s->run == a->plain && !a->polls && !a->is_atomic && space && a->bytes == 4 &&
-           a->count == 1 && a->registers[0] != STEP_NO_REGISTER;
+           (a->is_store ? a->count == 1 : a->count <= 4);
 }
 
 struct native native_of(const struct program *program, const struct code *code,

@@ -25,7 +25,7 @@ enum native_kind {
     NATIVE_SELECT,     /* by a predicate */
     NATIVE_PREDICATE,  /* logic of two predicates: enum predicate_logic in how */
     NATIVE_PARAMETER,  /* of the launch */
-    NATIVE_ACCESS,     /* a load or store of 4 bytes in global or shared memory */
+    NATIVE_ACCESS,     /* a load of 1, 2 or 4 words or store of one, global or shared */
 };
 enum predicate_logic {
     PREDICATE_MOVE,

@@ -149,11 +149,13 @@ static void note_step(struct emit_unit *u, const struct step *s, const struct na
         note_read(u, s->dst2);
         code_each_register(u->code, s->instruction, note_operand, u);
     } else if (n->kind == NATIVE_ACCESS) {
-        uint32_t data = u->program->accesses[s->extra].registers[0];
-        if (n->bytes) {
-            note_written(u, data);
-        } else {
-            note_read(u, data);
+        const struct access *a = &u->program->accesses[s->extra];
+        for (unsigned k = 0; k < a->count; k++) {
+            if (a->is_store) {
+                note_read(u, a->registers[k]);
+            } else if (a->registers[k] != STEP_NO_REGISTER) {
+                note_written(u, a->registers[k]);
+            }
         }
     } else if (n->bytes) {
         note_written(u, s->dst);

@@ -17,7 +17,7 @@ struct unit_data {
     const uint8_t *params;
     uint64_t exits; /* runs that did not reach the end */
     uint32_t nan, sign, magnitude, ones;
-} __attribute__((aligned(64)));
+};
 #define DATA_AT(member) ((int32_t)offsetof(struct unit_data, member))
 
 /* Lanes' offsets of one access, as they were when it was looked at. */

@@ -23,6 +23,7 @@ struct access_group {
     struct allocation *in;       /* of global memory */
     struct shared_extent extent; /* of shared memory */
     bool stores, loads;
+    uint32_t align; /* of the largest access */
     int64_t low,
         high; /* of all, from lane 0's address without offset; `high` is an end */
     const struct shape *shape;
@@ -46,6 +47,29 @@ static const struct access *access_of(const struct emit_unit *u, uint32_t step) 
     return &u->program->accesses[u->steps[step].extra];
 }
 
+/* ---- where lanes lie ---- */
+
+struct half { /* of 16 lanes */
+    const int32_t *deltas;
+    int32_t low, span;
+    bool equal, rising;
+};
+
+static struct half half_of(const struct shape *x, unsigned k) {
+    struct half h = {.deltas = x->deltas + 16 * k, .low = INT32_MAX};
+    int32_t high = INT32_MIN;
+    h.equal = h.rising = true;
+    for (int32_t l = 0; l < 16; l++) {
+        int32_t d = h.deltas[l];
+        h.low = d < h.low ? d : h.low;
+        high = d > high ? d : high;
+        h.equal = h.equal && d == h.deltas[0];
+        h.rising = h.rising && d == h.deltas[0] + 4 * l;
+    }
+    h.span = high - h.low + 4;
+    return h;
+}
+
 /* ---- plan ---- */
 
 static void extremes(const struct shape *x, int64_t *low, int64_t *high) {
@@ -56,12 +80,21 @@ static void extremes(const struct shape *x, int64_t *low, int64_t *high) {
     }
 }
 
-static bool fits(const struct shape *x, int64_t offset) {
-    bool aligned = x->first % 4 == 0;
+static uint32_t bytes_of(const struct access *a) {
+    return (uint32_t)a->bytes * a->count;
+}
+
+/* Elements of more than one that lie far apart are taken apart sooner by the handler. */
+static bool fits(const struct shape *x, const struct access *a, int64_t offset) {
+    int32_t size = (int32_t)bytes_of(a);
+    bool fine = x->first % (uint64_t)size == 0;
     for (unsigned l = 0; l < WARP_LANES; l++) {
-        aligned = aligned && x->deltas[l] % 4 == 0;
+        fine = fine && x->deltas[l] % size == 0;
     }
-    return x->is_known && aligned && offset % 4 == 0 && offset > -NEAR && offset < NEAR;
+    for (unsigned k = 0; k < 2 && a->count > 1; k++) {
+        fine = fine && half_of(x, k).span <= 128;
+    }
+    return x->is_known && fine && offset % size == 0 && offset > -NEAR && offset < NEAR;
 }
 
 static struct access_group *group_find(struct emit_unit *u, uint32_t first, uint32_t base,
@@ -98,13 +131,15 @@ static struct access_group *group_new(struct emit_unit *u, const struct shape *x
 }
 
 static void group_add(struct access_group *g, const struct shape *x, int64_t offset,
-                      bool store) {
+                      const struct access *a) {
     int64_t low, high;
+    uint32_t size = bytes_of(a);
     extremes(x, &low, &high);
+    g->align = size > g->align ? size : g->align;
     g->low = offset + low < g->low ? offset + low : g->low;
-    g->high = offset + high + 4 > g->high ? offset + high + 4 : g->high;
-    g->stores |= store;
-    g->loads |= !store;
+    g->high = offset + high + size > g->high ? offset + high + size : g->high;
+    g->stores |= a->is_store;
+    g->loads |= !a->is_store;
 }
 
 /* Somebody else may have changed memory, or the lanes. */
@@ -124,16 +159,9 @@ static void plan_access(struct emit_unit *u, uint32_t step, uint32_t first,
     struct access_group *g = group_find(u, first, s->src[0], version, shared, x->first);
     g = g ? g : group_new(u, x, s->src[0], version, shared);
     if (g) {
-        group_add(g, x, s->offset, a->is_store);
+        group_add(g, x, s->offset, a);
         u->group_of[step] = (uint32_t)(g - u->groups) + 1;
     }
-}
-
-static uint32_t result_of(const struct emit_unit *u, uint32_t step) {
-    const struct native *n = &u->natives[step];
-    return n->kind == NATIVE_ACCESS && n->bytes ? access_of(u, step)->registers[0]
-           : n->bytes || n->kind == NATIVE_CALL ? u->steps[step].dst
-                                                : STEP_NO_REGISTER;
 }
 
 static void plan_groups(struct emit_unit *u) {
@@ -142,12 +170,13 @@ static void plan_groups(struct emit_unit *u) {
     for (uint32_t k = 0; k < u->count; k++) {
         first = is_barrier(u, k) ? u->group_count : first;
         if (u->natives[k].kind == NATIVE_ACCESS &&
-            fits(&u->shapes[k], u->steps[k].offset)) {
+            fits(&u->shapes[k], access_of(u, k), u->steps[k].offset)) {
             plan_access(u, k, first, versions);
         }
-        uint32_t to = result_of(u, k);
-        if (to != STEP_NO_REGISTER) {
-            versions[to / 64]++;
+        const struct native *n = &u->natives[k]; /* what is loaded is no base: 4 bytes */
+        bool writes = n->kind != NATIVE_ACCESS && (n->bytes || n->kind == NATIVE_CALL);
+        if (writes && u->steps[k].dst != STEP_NO_REGISTER) {
+            versions[u->steps[k].dst / 64]++;
         }
     }
     free(versions);
@@ -169,8 +198,9 @@ static void plan_words(struct emit_unit *u, struct access_group *g, uint32_t ind
             continue;
         }
         bool store = access_of(u, k)->is_store;
-        for (unsigned l = 0; l < WARP_LANES; l++) {
-            int64_t at = u->steps[k].offset + u->shapes[k].deltas[l] - g->low;
+        for (unsigned l = 0; l < WARP_LANES * access_of(u, k)->count; l++) {
+            int64_t at = u->steps[k].offset + u->shapes[k].deltas[l % WARP_LANES] +
+                         4 * (l / WARP_LANES) - g->low;
             bool *word = store ? &stored[at / 4] : &g->words[at / 4];
             *word = store || *word || !stored[at / 4];
         }
@@ -195,29 +225,6 @@ void unit_access_finish(struct emit_unit *u) {
     }
     free(u->groups);
     free(u->group_of);
-}
-
-/* ---- where lanes lie ---- */
-
-struct half { /* of 16 lanes */
-    const int32_t *deltas;
-    int32_t low, span;
-    bool equal, rising;
-};
-
-static struct half half_of(const struct shape *x, unsigned k) {
-    struct half h = {.deltas = x->deltas + 16 * k, .low = INT32_MAX};
-    int32_t high = INT32_MIN;
-    h.equal = h.rising = true;
-    for (int32_t l = 0; l < 16; l++) {
-        int32_t d = h.deltas[l];
-        h.low = d < h.low ? d : h.low;
-        high = d > high ? d : high;
-        h.equal = h.equal && d == h.deltas[0];
-        h.rising = h.rising && d == h.deltas[0] + 4 * l;
-    }
-    h.span = high - h.low + 4;
-    return h;
 }
 
 /* ---- the check ---- */
@@ -330,7 +337,7 @@ static void check_shared(struct emit_unit *u, const struct access_group *g) {
     int64_t room = (int64_t)(g->extent.high - g->extent.low) - (g->high - g->low);
     asm_constant(out, CMP_C, in_register(RDX), (int32_t)room);
     unit_exit_if(u, IF_ABOVE);
-    asm_constant(out, TEST_C_8, in_register(RAX), 3);
+    asm_constant(out, TEST_C_8, in_register(RAX), (int32_t)g->align - 1);
     unit_exit_if(u, IF_NOT_EQUAL);
     mov(u, RCX, in_memory(HOST_WARP, block_at(offsetof(struct warp, block))));
     mov(u, RSI, in_memory(RCX, block_at(offsetof(struct block, shared))));
@@ -349,7 +356,7 @@ static void check_global(struct emit_unit *u, const struct access_group *g) {
     asm_constant(out, CMP_C_8, in_memory(RCX, offsetof(struct allocation, freed)), 0);
     unit_exit_if(u, IF_NOT_EQUAL);
     asm_scalar(out, SUB, RAX, in_memory(RCX, offsetof(struct allocation, address)));
-    asm_constant(out, TEST_C_8, in_register(RAX), 3);
+    asm_constant(out, TEST_C_8, in_register(RAX), (int32_t)g->align - 1);
     unit_exit_if(u, IF_NOT_EQUAL);
     asm_scalar(out, LEA, RDX, in_memory(RAX, (int32_t)g->low));
     mov(u, RSI, in_memory(RCX, offsetof(struct allocation, bytes)));
@@ -402,8 +409,9 @@ static void check_group(struct emit_unit *u, struct access_group *g) {
 
 /* ---- what it costs ---- */
 
-static void count_cost(const struct emit_unit *u, struct unit_count *c, int64_t offset,
-                       bool shared) {
+static void count_cost(const struct emit_unit *u, struct unit_count *c,
+                       const struct access *a, int64_t offset) {
+    bool shared = a->space == PTX_SHARED;
     const struct shape *x = &u->shapes[u->at];
     for (unsigned phase = 0; phase < 8; phase++) {
         uint64_t offsets[WARP_LANES];
@@ -411,7 +419,8 @@ static void count_cost(const struct emit_unit *u, struct unit_count *c, int64_t 
             offsets[l] =
                 (UINT64_C(1) << 40) + 4 * phase + (uint64_t)(offset + x->deltas[l]);
         }
-        coalescing_cost(offsets, UINT32_MAX, 4, shared, &c->cost[phase], &c->ideal);
+        coalescing_cost(offsets, UINT32_MAX, bytes_of(a), shared, &c->cost[phase],
+                        &c->ideal);
     }
 }
 
@@ -434,7 +443,7 @@ static void count(struct emit_unit *u, struct access_group *g, const struct step
     struct unit_count *c = &u->counts[u->count_count++];
     *c = (struct unit_count){
         .access = s->extra, .counter = (uint32_t)g->counter, .by_phase = !g->shared};
-    count_cost(u, c, s->offset, g->shared);
+    count_cost(u, c, access_of(u, u->at), s->offset);
 }
 
 /* ---- the access ---- */
@@ -478,8 +487,8 @@ static void load_half(struct emit_unit *u, const struct half *h, unsigned to,
     }
 }
 
-static void load(struct emit_unit *u, const struct access_group *g,
-                 const struct access *a, int32_t offset) {
+static void load(struct emit_unit *u, const struct access_group *g, uint32_t to_offset,
+                 int32_t offset) {
     bool windows = g->shared || g->in->is_padded;
     const struct shape *x = &u->shapes[u->at];
     struct half low = half_of(x, 0), high = half_of(x, 1);
@@ -491,7 +500,16 @@ static void load(struct emit_unit *u, const struct access_group *g,
     } else if (to.count == 2) {
         load_half(u, &high, to.vectors[1], offset, windows);
     }
-    values_set(&u->values, a->registers[0], 4, to, false);
+    values_set(&u->values, to_offset, 4, to, false);
+}
+
+static void load_all(struct emit_unit *u, const struct access_group *g,
+                     const struct access *a, int32_t offset) {
+    for (unsigned k = 0; k < a->count; k++) {
+        if (a->registers[k] != STEP_NO_REGISTER) {
+            load(u, g, a->registers[k], offset + (int32_t)(4 * k));
+        }
+    }
 }
 
 static void store_half(struct emit_unit *u, const struct half *h, unsigned from,
@@ -579,7 +597,7 @@ bool unit_access(struct emit_unit *u, const struct step *s) {
     if (a->is_store) {
         store(u, g, a, (int32_t)s->offset);
     } else {
-        load(u, g, a, (int32_t)s->offset);
+        load_all(u, g, a, (int32_t)s->offset);
     }
     return true;
 }

@@ -157,6 +157,28 @@ static void put_addresses(struct buf *b) {
     }
 }
 
+/* A vector of words; mostly aligned. */
+static void put_vector_load(struct buf *b) {
+    unsigned count = pick(2) ? 2 : 4,
+             at = 8 * count / 2 * pick(8) + (pick(20) == 0 ? 4 : 0);
+    char texts[4][8];
+    for (unsigned k = 0; k < 4; k++) {
+        sprintf(texts[k], "%%f%u", (unsigned)(pick(FLOATS) / 4 * 4 + k) % FLOATS);
+    }
+    bool shared = pick(2);
+    put(b, "shl.b64 %%w, %%lane4, %u; add.s64 %%w, %%w, %%%s;\n", 2 + count / 2 + pick(2),
+        shared ? "sb" : "b1");
+    if (pick(3) == 0) {
+        put(b, "add.s64 %%w, %%%s, %u;\n", shared ? "sb" : "b1", 64 * pick(4));
+    }
+    put(b, "ld.%s.v%u.f32 {%s, %s", shared ? "shared" : "global", count, texts[0],
+        texts[1]);
+    if (count == 4) {
+        put(b, ", %s, %s", texts[2], texts[3]);
+    }
+    put(b, "}, [%%w+%u];\n", at);
+}
+
 static void put_access(struct buf *b) {
     static const unsigned offsets[] = {0, 0, 0, 4, 8, 64, 128, 512, 1024, 2, 4000};
     unsigned at = pick(8) ? offsets[pick(9)] : ONE_OF(offsets);
@@ -184,10 +206,20 @@ static void put_body(struct buf *b) {
             put_access(b);
             break;
         case 2:
-            put_lop3(b);
+            if (pick(2)) {
+                put_lop3(b);
+            } else {
+                put_vector_load(b);
+            }
             break;
         default:
             put_arithmetic(b);
+        }
+        if (pick(15) == 0) { /* some lanes, or all, go another way */
+            put(b, "@%s bra S%u;\n", operand('p'), k);
+            put_arithmetic(b);
+            put_access(b);
+            put(b, "S%u:\n", k);
         }
         if (pick(40) == 0) {
             put(b, "bar.sync 0;\n");
@@ -203,13 +235,16 @@ static void put_kernel(struct buf *b) {
     put(b,
         ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 "
         "p3, .param .u32 n)\n{\n.reg .f32 %%f<10>; .reg .b32 %%r<10>; .reg .b64 "
-        "%%d<6>; .reg .pred %%p<4>, %%q;\n.reg .b32 %%t, %%i, %%n, %%n2; .reg .b64 %%w, "
+        "%%d<6>; .reg .pred %%p<4>, %%q;\n.reg .b32 %%t, %%i, %%n, %%n2; .reg .b64 "
+        "%%lane4, %%w, "
         "%%sb, %%a<4>, %%b<4>, %%s<2>;\n.shared .align 4 .b8 s[4096];\n");
     for (unsigned k = 0; k < 4; k++) {
         put(b, "ld.param.u64 %%b%u, [p%u]; cvta.to.global.u64 %%b%u, %%b%u;\n", k, k, k,
             k);
     }
-    put(b, "mov.u64 %%sb, s; ld.param.u32 %%n, [n]; mov.u32 %%i, 0; mov.u32 "
+    put(b, "mov.u64 %%sb, s; ld.param.u32 %%n, [n]; mov.u32 %%i, 0; mov.u32 %%n2, "
+           "%%laneid; shr.u32 %%n2, %%n2, 2; "
+           "cvt.u64.u32 %%lane4, %%n2; mov.u32 "
            "%%t, %%tid.x;\n");
     for (unsigned k = 0; k < INTS; k++) {
         put(b, "mad.lo.u32 %%r%u, %%t, %u, %u;\n", k, pick(100), pick(1000));
