@@ -25,6 +25,7 @@ def run(chosen, cpus, code):
         result = answer["result"]
         result.pop("check", None)
         result.pop("phases", None)
+        result.get("ideal_trial", {}).pop("ms", None)
         devices.add(result.pop("backend", {}).get("device"))
         results[label] = json.dumps(result)
     ask_all(daemon, ((label, params_of(source, check, seed="0x5eed")) for label, source, check in chosen), told)

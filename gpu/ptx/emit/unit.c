@@ -126,9 +126,16 @@ static void note_read(struct emit_unit *u, uint32_t offset) {
     }
 }
 
+/* A temporary is read by further steps of its instruction, from whatever table. */
 static void note_written(struct emit_unit *u, uint32_t offset) {
     struct slot_use *use = &u->values.uses[offset / 64];
     use->first = use->first == NOT_SEEN ? WRITTEN_FIRST : use->first;
+    uint32_t last = u->at;
+    while (offset >= u->code->fixed && last < u->count &&
+           u->steps[last].instruction == u->steps[u->at].instruction) {
+        last++;
+    }
+    use->last = last > use->last ? last : use->last;
 }
 
 /* All registers that the instruction names: its handler may read them. */

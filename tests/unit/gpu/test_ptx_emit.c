@@ -183,6 +183,12 @@ static void put_access(struct buf *b) {
     static const unsigned offsets[] = {0, 0, 0, 4, 8, 64, 128, 512, 1024, 2, 4000};
     unsigned at = pick(8) ? offsets[pick(9)] : ONE_OF(offsets);
     bool shared = pick(2), store = pick(3) == 0;
+    if (pick(10) ==
+        0) { /* halves of wider registers, which the handler finds in a table */
+        put(b, "st.global.v2.u32 [%%b1+%u], {%s, %s};\n", 8 * pick(64), result('d'),
+            result('d'));
+        return;
+    }
     char kind = pick(3) ? 'f' : 'r';
     unsigned base = shared ? pick(2) : store ? 1 + pick(2) + (pick(30) == 0) : pick(4);
     const char *space = shared ? "shared" : "global";
