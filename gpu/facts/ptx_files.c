@@ -48,8 +48,7 @@ static char *name_of(const char *path, const char *folder,
     return xstrdup(slash ? slash + 1 : path);
 }
 
-/* A PTX string has no escapes that every reader agrees on. */
-static void add_quoted(struct buf *out, const char *name) {
+void ptx_files_add_name(struct buf *out, const char *name) {
     buf_addc(out, '"');
     for (; *name; name++) {
         buf_addc(out, *name == '"' || *name == '\\' || *name == '\n' ? '?' : *name);
@@ -73,7 +72,7 @@ char *ptx_files_rename(const char *ptx, const char *folder,
             autofree char *path = path_normalize(raw);
             autofree char *name = name_of(path, folder, sources, include_dirs);
             buf_add(&out, ptx, (size_t)(open - ptx));
-            add_quoted(&out, name);
+            ptx_files_add_name(&out, name);
             buf_add(&out, close + 1, line - (size_t)(close + 1 - at));
         }
         ptx = at + line;

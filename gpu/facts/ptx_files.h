@@ -8,6 +8,11 @@
  * package is the <header> beneath that. */
 #include "gpu/source/source_set.h"
 
+struct buf;
+/* The name in quotes. A PTX string has no escapes that every reader agrees on: what would
+ * end it becomes a question mark. */
+void ptx_files_add_name(struct buf *out, const char *name);
+
 /* The PTX with its `.file` lines rewritten; malloc'ed, NUL-terminated. folder: where the
  * job's files stood; NULL: the PTX was made elsewhere, and the rest is not looked at.
  * include_dirs: the toolkit's, NULL-terminated. */

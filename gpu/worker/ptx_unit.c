@@ -72,7 +72,8 @@ char *ptx_unit_text(const struct source_file *ptx) {
         buf_addc(&out, '\n');
     }
     buf_add(&out, ptx->text + head.start, head.end - head.start);
-    buf_addf(&out, "\t.file\t0 \"%s\"", ptx->display);
+    buf_adds(&out, "\t.file\t0 ");
+    ptx_files_add_name(&out, ptx->display);
     buf_add(&out, ptx->text + head.end, ptx->len - head.end);
     autofree char *text = buf_detach(&out);
     return ptx_files_rename(text, NULL, NULL, NULL);
