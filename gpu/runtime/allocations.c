@@ -12,14 +12,42 @@
 
 /* ---- making ---- */
 
+struct making {
+    const char *name;
+    uint64_t bytes;
+    unsigned flags;
+    struct allocation *made;
+};
+
+static int make_run(void *of) {
+    struct making *m = of;
+    m->made = device_memory_new(&runtime.device, m->name, m->bytes, m->flags);
+    return 0;
+}
+
+/* While kernels run the table may only grow at its end: not where the host's own memory
+ * stands behind. */
+static bool needs_turn(void) {
+    struct memory *m = &runtime.device.memory;
+    pthread_mutex_lock(&m->lock);
+    bool needs = m->count && m->table[m->count - 1]->address > m->next;
+    pthread_mutex_unlock(&m->lock);
+    return needs;
+}
+
 static cudart_error allocate(void **ret, const char *name, size_t bytes, unsigned flags) {
     NEED(ret);
     if (bytes == 0) {
         *ret = NULL;
         return CUDART_SUCCESS;
     }
-    struct allocation *a =
-        device_memory_new(&runtime.device, name, bytes, flags | DEVICE_ASKED);
+    struct making m = {name, bytes, flags | DEVICE_ASKED, NULL};
+    cudart_error code =
+        needs_turn() ? queue_do(&runtime.device.queue, make_run, &m) : make_run(&m);
+    struct allocation *a = m.made;
+    if (code) {
+        return code;
+    }
     if (!a) {
         return explain(CUDART_OUT_OF_MEMORY,
                        "%zu bytes beside the %llu in use: the device has %llu", bytes,

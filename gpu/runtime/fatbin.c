@@ -89,5 +89,11 @@ int fatbin_ptx(const void *of, struct buf *ret, struct err *err) {
     if (!w || w->magic != WRAPPER_MAGIC) {
         return err_set(err, -EINVAL, "the program's device code is not a fat binary");
     }
+    if (w->version != 1) {
+        return err_set(
+            err, -ENOTSUP,
+            "the program's device code was compiled apart and linked (-rdc=true), "
+            "which is not read here: compile it as one file");
+    }
     return data_add(w->data, ret, err);
 }

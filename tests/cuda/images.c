@@ -16,46 +16,12 @@ struct array {
     struct allocation *in;
 };
 
-/* Never freed before the end: kernels that run may look. */
-static struct image *images[IMAGES_MAX];
-static uint32_t image_count; /* atomic: grows after the slot is filled */
-
-/* ---- images.h of gpu/ptx, for the machines ---- */
-
-int images_add(struct images *t, const struct image *image, uint64_t *ret_handle) {
-    (void)t;
-    if (image_count == IMAGES_MAX) {
-        return -ENOMEM;
-    }
-    struct image *own = xmalloc(sizeof *own);
-    *own = *image;
-    images[image_count] = own;
-    __atomic_store_n(&image_count, image_count + 1, __ATOMIC_RELEASE);
-    *ret_handle = image_count; /* as small as a driver's */
-    return 0;
-}
-
-const struct image *images_find(const struct images *t, uint64_t handle) {
-    (void)t;
-    uint32_t count = __atomic_load_n(&image_count, __ATOMIC_ACQUIRE);
-    const struct image *im = handle > 0 && handle <= count ? images[handle - 1] : NULL;
-    return im && im->in ? im : NULL;
-}
-
-void images_finish(struct images *t) {
-    (void)t;
-}
-
 void device_images_finish(void) {
     struct array *a;
     while ((a = object_first(OBJECT_ARRAY))) {
         object_remove(&a->object);
         free(a);
     }
-    for (uint32_t k = 0; k < image_count; k++) {
-        free(images[k]);
-    }
-    image_count = 0;
 }
 
 /* ---- arrays ---- */
@@ -209,7 +175,8 @@ static int object_make(unsigned long long *ret, struct allocation *in,
                        const struct machine_image *im) {
     struct image own;
     uint64_t handle;
-    if (image_make(&own, in, im, NULL) < 0 || images_add(NULL, &own, &handle) < 0) {
+    if (image_make(&own, in, im, NULL) < 0 ||
+        images_add(device_space()->images, &own, &handle) < 0) {
         return CUDA_INVALID_VALUE;
     }
     *ret = handle;
@@ -260,7 +227,8 @@ int cuTexObjectCreate(cuda_texture *ret, const struct cuda_resource *resource,
     im.linear = true;
     read_modes(modes, &im);
     unsigned bytes = ptx_type_bytes(im.type) * im.channels;
-    struct allocation *in = memory_find(NULL, resource->of.linear.address);
+    struct allocation *in =
+        memory_find(device_space()->memory, resource->of.linear.address);
     if (resource->type != CUDA_RESOURCE_LINEAR || !bytes || !in) {
         return CUDA_INVALID_VALUE;
     }
@@ -284,13 +252,12 @@ int cuSurfObjectCreate(cuda_surface *ret, const struct cuda_resource *resource) 
 }
 
 static int object_destroy(uint64_t handle, bool surface) {
-    uint32_t count = image_count;
-    struct image *im = handle > 0 && handle <= count ? images[handle - 1] : NULL;
-    if (!im || !im->in || im->is_surface != surface) {
+    const struct image *im = images_find(device_space()->images, handle);
+    if (!im || im->is_surface != surface) {
         return CUDA_INVALID_VALUE;
     }
     int code = queue_wait(queue.submitted);
-    im->in = NULL;
+    images_remove(device_space()->images, handle);
     return code;
 }
 

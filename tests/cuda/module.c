@@ -118,9 +118,9 @@ static const char **runnable(const struct ptx_module *ptx,
 }
 
 static int machine_make(struct module *m, const struct load_log *log) {
-    const struct machine_config config = {.threads = 1,
+    const struct machine_config config = {.space = device_space(),
+                                          .threads = 1,
                                           .instructions = UINT64_MAX / 4,
-                                          .memory = conf.room,
                                           .max_printf = (size_t)64 << 20};
     json_t *unsupported = NULL;
     struct err err = {0};

@@ -1,0 +1,118 @@
+/* The device that CUDA's interfaces share: its memory and its queue. */
+#include "base/mem.h"
+#include "gpu/device/device.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+static struct device *device_make(void) {
+    struct device *d = xcalloc(1, sizeof *d);
+    const struct device_settings settings = {.checks = MACHINE_CHECK_DEFAULT,
+                                             .memory = 64u << 20};
+    cr_assert_eq(device_init(d, &settings, NULL), 0);
+    return d;
+}
+
+static void device_drop(struct device *d) {
+    device_finish(d);
+    free(d);
+}
+
+Test(device, host_sees_what_is_mapped) {
+    struct device *d = device_make();
+    struct allocation *mapped = device_memory_new(d, "m", 10000, DEVICE_MAPPED);
+    struct allocation *own = device_memory_new(d, "d", 10000, MACHINE_UNINITIALIZED);
+    cr_assert_eq((uintptr_t)mapped->host, mapped->address);
+    cr_assert_neq((uintptr_t)own->host, own->address);
+    mapped->host[9999] = 7;
+    cr_assert_eq(*(uint8_t *)(uintptr_t)(mapped->address + 9999), 7);
+    cr_assert_eq(device_memory_at(d, mapped->address + 1, 9999), mapped);
+    cr_assert_null(device_memory_at(d, mapped->address + 1, 10000));
+    cr_assert_null(device_memory_new(d, "more than there is", 65u << 20, 0));
+    cr_assert_eq(device_memory_free(d, mapped->address + 1), -EINVAL);
+    cr_assert_eq(device_memory_free(d, mapped->address), 0);
+    cr_assert_eq(device_memory_free(d, mapped->address), -EALREADY);
+    cr_assert_null(device_memory_at(d, mapped->address, 1));
+    device_drop(d);
+}
+
+Test(device, copies_carry_what_is_initialised) {
+    struct device *d = device_make();
+    struct allocation *a = device_memory_new(d, "a", 64, MACHINE_UNINITIALIZED);
+    struct allocation *b = device_memory_new(d, "b", 64, MACHINE_UNINITIALIZED);
+    device_memory_wrote(a, a->address + 3, 10); /* bytes 3 to 12 */
+    static const uint8_t want[] = {0x08, 0x0f, 0x0f, 0x01, 0};
+    cr_assert_arr_eq(a->shadow, want, sizeof want);
+    device_memory_copied(b, b->address + 1, a, a->address + 2,
+                         6); /* 3 to 7 become 2 to 6 */
+    static const uint8_t copied[] = {0x0c, 0x07, 0};
+    cr_assert_arr_eq(b->shadow, copied, sizeof copied);
+    device_memory_copied(b, b->address, a, a->address, 64);
+    cr_assert_arr_eq(b->shadow, want, sizeof want);
+    device_drop(d);
+}
+
+Test(device, host_memory_stands_at_its_own_address) {
+    struct device *d = device_make();
+    static uint8_t own[4096];
+    struct allocation *a = device_memory_register(d, own, sizeof own);
+    struct allocation *b = device_memory_new(d, "b", 16, 0);
+    cr_assert_eq(a->host, own);
+    cr_assert_eq(device_memory_at(d, (uintptr_t)own + 4000, 96), a);
+    cr_assert_eq(device_memory_at(d, b->address, 16), b, "a smaller address came later");
+    cr_assert_null(device_memory_register(d, own + 4095, 1), "it is there already");
+    own[5] = 1;
+    cr_assert_eq(device_memory_free(d, a->address), 0);
+    cr_assert_eq(own[5], 1, "the host's bytes stay");
+    cr_assert_not_null(device_memory_register(d, own + 1, 10));
+    device_drop(d);
+}
+
+struct step {
+    struct op op;
+    int code, *count, *seen;
+};
+
+static int step_run(struct op *op) {
+    struct step *s = container_of(op, struct step, op);
+    *s->seen = ++*s->count;
+    return s->code;
+}
+
+static void step_free(struct op *op) {
+    free(container_of(op, struct step, op));
+}
+
+static struct op *step_new(int code, int *count, int *seen) {
+    struct step *s = xcalloc(1, sizeof *s);
+    *s = (struct step){{.run = step_run, .free = step_free}, code, count, seen};
+    return &s->op;
+}
+
+static int errand(void *count) {
+    return *(int *)count;
+}
+
+Test(device, queue_keeps_the_order_and_the_first_error) {
+    struct device *d = device_make();
+    struct queue *q = &d->queue;
+    int count = 0, seen[100] = {0};
+    for (unsigned k = 0; k < 100; k++) {
+        cr_assert_eq(queue_add(q, step_new(0, &count, &seen[k])), k + 1u);
+    }
+    cr_assert_eq(queue_wait(q, 100), 0);
+    for (int k = 0; k < 100; k++) {
+        cr_assert_eq(seen[k], k + 1);
+    }
+    cr_assert_eq(queue_do(q, errand, &count), 100);
+    int last = 0;
+    queue_add(q, step_new(7, &count, &seen[0]));
+    queue_add(q, step_new(8, &count, &last));
+    cr_assert_eq(queue_wait_all(q), 7);
+    cr_assert_eq(last, 0, "what comes behind an error is dropped");
+    cr_assert_eq(queue_do(q, errand, &count), 7);
+    queue_forgive(q);
+    cr_assert_eq(queue_do(q, errand, &count), 101);
+    device_drop(d);
+}
