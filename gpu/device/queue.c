@@ -3,11 +3,16 @@
 #include "base/mem.h"
 
 #include <stddef.h>
+#include <time.h>
+
+#define NAP_NS 200000 /* between looks at what there is to do */
+#define NAPS 50       /* without anything new, before it sleeps */
 
 void queue_init(struct queue *q) {
     *q = (struct queue){.tail = &q->head};
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->changed, NULL);
+    pthread_cond_init(&q->asked, NULL);
 }
 
 /* ---- carrying out; the lock is held ---- */
@@ -34,15 +39,34 @@ static void head_run(struct queue *q) {
     pthread_cond_broadcast(&q->changed);
 }
 
+static void nap(struct queue *q) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += NAP_NS;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    (void)pthread_cond_timedwait(&q->asked, &q->lock, &until);
+}
+
 static void *queue_main(void *of) {
     struct queue *q = of;
+    unsigned naps = 0;
+    uint64_t seen = 0;
     pthread_mutex_lock(&q->lock);
     while (!q->quit) {
         if (q->head && !q->busy) {
             head_run(q);
+            continue;
+        }
+        naps = seen == q->submitted ? naps + 1 : 0;
+        seen = q->submitted;
+        if (naps < NAPS) {
+            nap(q);
         } else {
             q->idle = true;
-            pthread_cond_wait(&q->changed, &q->lock);
+            pthread_cond_wait(&q->asked, &q->lock);
             q->idle = false;
         }
     }
@@ -61,7 +85,7 @@ uint64_t queue_add(struct queue *q, struct op *op) {
     if (!q->started) {
         q->started = pthread_create(&q->thread, NULL, queue_main, q) == 0;
     } else if (q->idle) {
-        pthread_cond_broadcast(&q->changed);
+        pthread_cond_signal(&q->asked);
     }
     uint64_t number = q->submitted;
     pthread_mutex_unlock(&q->lock);
@@ -154,7 +178,7 @@ void queue_forgive(struct queue *q) {
 void queue_finish(struct queue *q) {
     pthread_mutex_lock(&q->lock);
     q->quit = true;
-    pthread_cond_broadcast(&q->changed);
+    pthread_cond_signal(&q->asked);
     pthread_mutex_unlock(&q->lock);
     if (q->started) {
         pthread_join(q->thread, NULL);

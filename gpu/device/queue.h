@@ -3,8 +3,10 @@
  *
  * All streams share it, which is a legal schedule of independent streams. A thread of its
  * own carries out what nobody waits for; who waits carries out the rest itself, so that a
- * program that asks and waits pays for no change of threads. One operation runs at a
- * time, without the lock. The first error stays: what comes behind it is dropped. */
+ * program that asks and waits pays for no change of threads. While there is something to
+ * do now and then the thread looks by itself, and asking costs no call of the kernel. One
+ * operation runs at a time, without the lock. The first error stays: what comes behind it
+ * is dropped. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,9 +21,9 @@ struct op {
 
 struct queue {
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t changed, asked;  /* by what was done; by what is to be done */
     pthread_t thread, runner;       /* runner: who runs an operation, while busy */
-    bool started, quit, busy, idle; /* idle: the thread sleeps */
+    bool started, quit, busy, idle; /* idle: the thread sleeps until it is asked */
     unsigned waiting;               /* atomic: threads of the program in queue_wait */
     struct op *head, **tail;
     uint64_t submitted, done; /* numbers */

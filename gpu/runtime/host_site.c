@@ -6,24 +6,18 @@
 #include <link.h>
 #include <unwind.h>
 
-static const void *own_base(void) {
-    static const void *base;
-    Dl_info info;
-    if (!base && dladdr((const void *)(uintptr_t)own_base, &info)) {
-        base = info.dli_fbase;
-    }
-    return base;
-}
+/* The linker's names for where the library begins and ends. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
 
 static _Unwind_Reason_Code frame_take(struct _Unwind_Context *context, void *to) {
     struct host_site *s = to;
-    void *address = (void *)_Unwind_GetIP(context);
-    Dl_info info;
-    if (!address || !dladdr(address, &info)) {
+    uintptr_t address = _Unwind_GetIP(context);
+    if (!address) {
         return _URC_END_OF_STACK;
     }
-    if (info.dli_fbase != own_base()) {
-        s->frames[s->count++] = address;
+    if (address < (uintptr_t)__ehdr_start || address >= (uintptr_t)_end) {
+        s->frames[s->count++] = (void *)address;
     }
     return s->count == ARRAY_LEN(s->frames) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
