@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
+#include "base/strings.h"
 #include "gpu/compile/compile_options.h"
 
 #include <ctype.h>
@@ -44,8 +45,8 @@ static void add(json_t *words, const char *word) {
 static bool is_host_option(const char *word, size_t len) {
     static const char *const starts[] = {"-f",       "-m", "-O",     "-W",
                                          "-pthread", "-g", "-std=c", "-pipe"};
-    static const char *const never[] = {"plugin", "-fdump", "-Wl",    "-Wa",
-                                        "-Wp",    "=/",     "profile"};
+    static const char *const never[] = {"plugin", "-fdump", "=/", "profile"};
+    static const char *const passed_on[] = {"-Wl", "-Wa", "-Wp", NULL};
     autofree char *text = xstrndup(word, len);
     bool good = false;
     for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
@@ -54,6 +55,7 @@ static bool is_host_option(const char *word, size_t len) {
     for (size_t i = 0; i < ARRAY_LEN(never); i++) {
         good &= !strstr(text, never[i]);
     }
+    good &= !strings_have(passed_on, text);
     for (const char *c = text; *c; c++) {
         good &= isalnum((unsigned char)*c) || strchr("-_=+.", *c) != NULL;
     }

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""kernel/run with the real nvcc: what it compiles, where findings stand, and how soon the first kernel is launched.
+
+usage: programs_nvcc.py UPSKILLD [--bench]   (TAP on standard output; ends with 77 where there is no nvcc)
+--bench: only the time from the request to the first launch beside what nvcc takes for the same program
+"""
+import os, shutil, statistics, subprocess, sys, tempfile, time
+
+from validate_support import Daemon, Tap
+
+HEAD = "#include <cstdio>\n#include <cuda_runtime.h>\n"
+ADD = HEAD + r"""
+#define CHECK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { \
+    fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(e)); return 1; } } while (0)
+__global__ void add(const float *a, const float *b, float *c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+int main(int argc, char **argv) {
+    int n = 1000;
+    float h[1000], *a, *b, *c;
+    for (int i = 0; i < n; i++) h[i] = i;
+    CHECK(cudaMalloc(&a, n * sizeof(float)));
+    CHECK(cudaMalloc(&b, n * sizeof(float)));
+    CHECK(cudaMalloc(&c, n * sizeof(float)));
+    CHECK(cudaMemcpy(a, h, sizeof h, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(b, h, sizeof h, cudaMemcpyHostToDevice));
+    add<<<(n + 255) / 256, 256>>>(a, b, c, n + (argc > 1));
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(h, c, sizeof h, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < n; i++) if (h[i] != 2.f * i) return 2;
+    puts("right");
+    cudaFree(a); cudaFree(b); cudaFree(c);
+}
+"""
+MANAGED = HEAD + r"""
+__managed__ int total;
+__constant__ int factor;
+__global__ void sum(const int *x, int n) {
+    extern __shared__ int part[];
+    part[threadIdx.x] = threadIdx.x < n ? x[threadIdx.x] * factor : 0;
+    __syncthreads();
+    for (int s = blockDim.x / 2; s; s /= 2) {
+        if (threadIdx.x < s) part[threadIdx.x] += part[threadIdx.x + s];
+        __syncthreads();
+    }
+    if (!threadIdx.x) total = part[0];
+}
+int main() {
+    int *x, three = 3;
+    cudaMallocManaged(&x, 64 * sizeof *x);
+    for (int i = 0; i < 64; i++) x[i] = i;
+    cudaMemcpyToSymbol(factor, &three, sizeof three);
+    sum<<<1, 64, 64 * sizeof(int)>>>(x, 64);
+    cudaDeviceSynchronize();
+    printf("%d\n", total);
+    cudaFree(x);
+}
+"""
+THRUST = r"""#include <thrust/device_vector.h>
+#include <thrust/host_vector.h>
+#include <thrust/sort.h>
+#include <thrust/reduce.h>
+#include <cstdio>
+int main() {
+    thrust::host_vector<int> h(1000);
+    for (int i = 0; i < 1000; i++) h[i] = (i * 7919) % 1000;
+    thrust::device_vector<int> d = h;
+    thrust::sort(d.begin(), d.end());
+    h = d;
+    bool sorted = true;
+    for (int i = 0; i < 1000; i++) sorted &= h[i] == i;
+    printf("%d %d\n", sorted, thrust::reduce(d.begin(), d.end()));
+}
+"""
+FOLLOWED = HEAD + "int main() {\n    int *d;\n    cudaMalloc(&d, 64);\n    d[3] = 1;\n}\n"
+
+
+def nvcc_of(upskilld):
+    d = Daemon(upskilld)
+    result = d.ask("kernel/run", {"source": HEAD + "int main() {}\n"})["result"]
+    d.close()
+    return result.get("error", {}).get("code") != "no_nvcc"
+
+
+def run(d, text, *args, **more):
+    with open(d.home + "/work/p.cu", "w") as f:
+        f.write(text)
+    answer = d.ask("kernel/run", dict({"path": "p.cu", "args": list(args), "timeout_s": 120}, **more))
+    assert "result" in answer, answer
+    return answer["result"]
+
+
+def line_of(text, words):
+    return text[:text.index(words)].count("\n") + 1
+
+
+def adds(d):
+    r = run(d, ADD)
+    assert r["verdict"] == "pass" and r["stdout"] == "right\n" and r["leaks"] == [], r
+    launch, = r["launches"]
+    assert launch["kernel"].startswith("add") and launch["line"] == line_of(ADD, "add<<<"), launch
+
+
+def finds_the_line(d):
+    r = run(d, ADD, "one more")
+    f = r["findings"][0]
+    assert r["verdict"] == "fail" and f["code"] == "out_of_bounds", r
+    assert (f["file"], f["line"]) == ("p.cu", line_of(ADD, "c[i] = a[i]")), f
+    assert f["related"][-1]["line"] == line_of(ADD, "add<<<"), f
+    assert any(e["line"] == line_of(ADD, "CHECK(cudaMemcpy(h, c") for e in r["api_errors"]), r["api_errors"]
+
+
+def runs_managed_and_constant(d):
+    r = run(d, MANAGED)
+    assert r["verdict"] == "pass" and r["stdout"] == "%d\n" % (3 * sum(range(64))), r
+
+
+def runs_thrust(d):
+    r = run(d, THRUST)
+    assert r["verdict"] == "pass" and r["stdout"] == "1 499500\n", {k: r[k] for k in r if k != "counters"}
+
+
+def tells_a_followed_pointer(d):
+    r = run(d, FOLLOWED)
+    assert r["verdict"] == "fail" and r["signal"] == "SIGSEGV", r
+    assert any(f.get("line") == line_of(FOLLOWED, "d[3]") for f in r["findings"]), r["findings"]
+
+
+def tells_what_does_not_compile(d):
+    text = ADD.replace("float *c, int n) {", "float *c, int n) { int x = undeclared;").replace("int n = 1000;", "int n = also;")
+    r = run(d, text)
+    assert r["verdict"] == "error" and r["error"]["code"] == "not_compiled", r
+    errors = {(f.get("file"), f.get("line")) for f in r["diagnostics"] if f["severity"] == "error"}
+    assert errors == {("p.cu", line_of(text, "undeclared")), ("p.cu", line_of(text, "also"))}, r["diagnostics"]
+    r = run(d, ADD.replace("threadIdx.x;", 'threadIdx.x; asm volatile("foo.bar;");'))
+    assert r["verdict"] == "error" and any(f["source"] == "ptxas" for f in r["diagnostics"]), r
+
+
+def first_launch(d):
+    """From the request to the first launch, and nvcc alone with the same words: medians of seven."""
+    ours, theirs, folder = [], [], tempfile.mkdtemp(prefix="programs-nvcc-")
+    nvcc = os.path.join(os.environ["CUDA_HOME"], "bin/nvcc") if "CUDA_HOME" in os.environ else shutil.which("nvcc")
+    data = os.environ.get("XDG_DATA_HOME", os.path.expanduser("~/.local/share"))
+    nvcc = nvcc or data + "/upskilld/cuda/nvidia/cu13/bin/nvcc"
+    library = os.path.join(os.path.dirname(os.path.abspath(sys.argv[1])), "../gpu/runtime/libcudart.so.13")
+    os.symlink(os.path.realpath(library), folder + "/libcudart.so")
+    for i in range(7):
+        text = "// %d\n" % i + ADD  # nothing is kept
+        with open(folder + "/p.cu", "w") as f:
+            f.write(text)
+        begun = time.monotonic()
+        subprocess.run([nvcc, "-arch=compute_90a", "-code=compute_90a", "-lineinfo", "-cudart", "shared", "--no-compress", "-g",
+                        "-O2", "-L.", "-L" + os.path.dirname(nvcc) + "/../lib", "p.cu", "-o", "p"], cwd=folder, check=True, capture_output=True)
+        theirs.append(time.monotonic() - begun)
+        begun = time.monotonic()
+        r = run(d, text)
+        run_ms, compile_ms = r["phases"][1]["ms"], r["phases"][0]["ms"]
+        ours.append(time.monotonic() - begun - (run_ms - r["phases"][1].get("first_launch_ms", run_ms)) / 1e3)
+        assert not r["cached"] and r["verdict"] == "pass" and compile_ms, r
+    shutil.rmtree(folder)
+    ratio = statistics.median(ours) / statistics.median(theirs)
+    return "%.2f s beside nvcc's %.2f s: %.2f times" % (statistics.median(ours), statistics.median(theirs), ratio)
+
+
+def main():
+    upskilld = os.path.abspath(sys.argv[1])
+    if not nvcc_of(upskilld):
+        print("there is no nvcc here: upskillctl setup programs fetches it", file=sys.stderr)
+        return 77
+    tap, d = Tap(), Daemon(upskilld)
+    if "--bench" in sys.argv:
+        print("kernel/run, request to first launch: " + first_launch(d))
+        d.close()
+        return 0
+    for function in (adds, finds_the_line, runs_managed_and_constant, runs_thrust, tells_a_followed_pointer,
+                     tells_what_does_not_compile):
+        tap.run(function.__name__.replace("_", " "), function, d)
+    d.close()
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
