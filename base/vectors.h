@@ -4,9 +4,10 @@
  * VECTORS in front of a function makes a copy of it for AVX-512, one for AVX2 and one for
  * any x86-64; the processor's is taken when the program starts. What such a function
  * calls must be inline in it. The copies give the same bits: no file with one contracts
- * a * b + c, but where its header says so. Elsewhere, and in builds with sanitizers, it
- * is one plain function. Files with VECTORS belong to a library with vector_options
- * (gpu/meson.build), which says so to the compiler. */
+ * a * b + c, but where its header says so. By clang, which passes wide vectors only
+ * where all of a program has them, and in builds with sanitizers it is one plain
+ * function. Files with VECTORS belong to a library with vector_options (gpu/meson.build),
+ * which says so to the compiler. */
 #ifdef VECTOR_COPIES
 #define VECTORS                                                                          \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
