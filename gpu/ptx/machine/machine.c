@@ -168,13 +168,13 @@ int machine_prepare(struct machine *m, const char *entry, json_t **ret_unsupport
     return err_set(err, -ENOENT, "no kernel %s in the module", entry);
 }
 
-/* UPSKILLD_EMULATOR_CODE: on, or for tests `always`; off without it. */
+/* UPSKILLD_EMULATOR_CODE: off, or for tests `always`; on without it. */
 static uint32_t emit_after_default(void) {
     const char *wanted = getenv("UPSKILLD_EMULATOR_CODE");
-    return !wanted                         ? EMIT_NEVER
-           : strcmp(wanted, "on") == 0     ? EMIT_AFTER
+    return !wanted                         ? EMIT_AFTER
            : strcmp(wanted, "always") == 0 ? 1
-                                           : EMIT_NEVER;
+           : strcmp(wanted, "off") == 0    ? EMIT_NEVER
+                                           : EMIT_AFTER;
 }
 
 static void config_defaults(struct machine_config *c) {
