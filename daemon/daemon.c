@@ -17,6 +17,7 @@
 #include "daemon/texts.h"
 #include "gpu/check/kernel_check.h"
 #include "protocol/rpc/rpc.h"
+#include "protocol/schema/schema.h"
 #include "skills/catalog/catalog.h"
 #include "skills/check/skill_check.h"
 #include "skills/evaluation/evaluation_room.h"
@@ -124,6 +125,7 @@ static struct gpu *domain_gpu(struct daemon *d) {
             .pool = &d->config->pool,
             .include_dirs = (const char *const *)d->config->include_dirs,
             .default_arch = d->config->arch,
+            .known_keys = json_object_get(schema_json(d->config->schema), "properties"),
             .cache_bytes = d->config->cache_bytes,
             .compile_wall_ms = 1000 * d->config->compile_timeout_s,
         };

@@ -196,7 +196,11 @@ void terminal_error(const struct terminal *t, const char *fmt, ...) {
     autofree char *text = formatted(fmt, args);
     va_end(args);
     text[text_cut(text, strlen(text), ERROR_MAX)] = '\0';
-    put_message(t, STYLE_RED, "error", text);
+    autobuf line = BUF_INIT(2 * ERROR_MAX + 1); /* a name may hold a line's end */
+    for (const char *at = text; *at; at++) {
+        buf_add(&line, *at == '\n' ? "\\n" : at, *at == '\n' ? 2 : 1);
+    }
+    put_message(t, STYLE_RED, "error", line.data);
 }
 
 void terminal_hint(const struct terminal *t, const char *text) {

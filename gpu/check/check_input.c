@@ -358,7 +358,8 @@ static json_t *take_flags(json_t *asked, const struct strings *roots,
     autofree char *whole = path ? absolute_path(path, roots) : NULL;
     const struct project_places project = {.roots = (const char *const *)roots->list,
                                            .commands = places->commands,
-                                           .settings = places->settings};
+                                           .settings = places->settings,
+                                           .known_keys = places->known_keys};
     json_t *flags =
         whole && places->commands ? project_flags_read(&project, whole, findings) : NULL;
     if (flags) {

@@ -32,7 +32,7 @@ struct check_places {
     const char *compiler; /* what tells one compiler from another, for the key */
     struct compile_commands *commands; /* of the thread that reads; NULL: a project's own
                                           flags are not looked for */
-    const json_t *settings;            /* the editor's, project_flags.h; may be NULL */
+    const json_t *settings, *known_keys; /* project_flags.h's; may be NULL */
 };
 
 /* What a caller inside the daemon wants besides. */

@@ -9,6 +9,7 @@ struct check_reading {
     struct check_reading *next;
     json_t *params; /* a shallow copy */
     json_t *settings;
+    const json_t *known_keys; /* the process's */
     struct check_wants wants;
     bool has_wants;
     char **instantiate, **roots, **include_dirs, *default_arch, *compiler;
@@ -59,6 +60,7 @@ static void on_thread(void *data) {
         .compiler = reading->compiler,
         .commands = reading->reader->commands,
         .settings = reading->settings,
+        .known_keys = reading->known_keys,
     };
     reading->r = check_input_read(
         &reading->input, reading->params, reading->has_wants ? &reading->wants : NULL,
@@ -139,6 +141,7 @@ struct check_reading *check_reader_start(struct check_reader *reader,
     reading->roots = strings_copy(roots);
     reading->include_dirs = strings_copy(places->include_dirs);
     reading->settings = json_incref((json_t *)(uintptr_t)places->settings);
+    reading->known_keys = places->known_keys;
     reading->default_arch = xstrdup(places->default_arch);
     reading->compiler = xstrdup(places->compiler);
     reading->done = done;

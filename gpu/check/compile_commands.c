@@ -24,7 +24,10 @@ struct compile_commands {
     struct buf text;
     struct entry *entries;
     size_t count, capacity;
-    struct err problem; /* code 0: the text is a database */
+    struct err fault; /* code 0: the text is a list */
+    size_t place;     /* of the entry that is read, from 1 */
+    struct compile_commands_left left;
+    struct err left_why;
 };
 
 struct compile_commands *compile_commands_new(void) {
@@ -76,15 +79,20 @@ static char *folder_of_entry(const struct compile_commands *c, const json_t *ent
     return path_normalize(joined);
 }
 
-static int entry_add(struct compile_commands *c, size_t at, const json_t *entry) {
-    const char *file = json_get_string(entry, "file", NULL);
-    if (!file) {
-        return err_set(&c->problem, -EBADMSG,
-                       "entry %zu is not {\"directory\", \"file\", \"command\"}",
-                       c->count);
+/* The rest works. */
+static void leave_out(struct compile_commands *c, const char *why) {
+    if (!c->left.count++) {
+        c->left.first = c->place;
+        err_set(&c->left_why, -EBADMSG, "%s", why);
     }
-    if (c->count == MOST_ENTRIES) {
-        return err_set(&c->problem, -EFBIG, "it has more than %d entries", MOST_ENTRIES);
+}
+
+static void entry_add(struct compile_commands *c, size_t at, const json_t *entry) {
+    const char *file = json_get_string(entry, "file", NULL);
+    if (!file || c->count == MOST_ENTRIES) {
+        leave_out(c, file ? "there are too many"
+                          : "it is not {\"directory\", \"file\", \"command\"}");
+        return;
     }
     if (c->count == c->capacity) {
         c->capacity = c->capacity ? 2 * c->capacity : 64;
@@ -93,31 +101,54 @@ static int entry_add(struct compile_commands *c, size_t at, const json_t *entry)
     autofree char *folder = folder_of_entry(c, entry);
     autofree char *joined = path_join(folder, file);
     c->entries[c->count++] = (struct entry){path_normalize(joined), at};
-    return 0;
+}
+
+/* Behind the { … } at a place, or at the text's end. */
+static size_t behind_braces(const char *text, size_t at) {
+    int depth = 0;
+    for (bool quoted = false; text[at]; at++) {
+        if (quoted && text[at] == '\\' && text[at + 1]) {
+            at++;
+        } else if (text[at] == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            depth += (text[at] == '{') - (text[at] == '}');
+            if (text[at] == '}' && depth <= 0) {
+                return at + 1;
+            }
+        }
+    }
+    return at;
 }
 
 /* The places of all entries. */
-static int index_read(struct compile_commands *c) {
+static void index_read(struct compile_commands *c) {
     const char *text = c->text.data;
     size_t at = skip_blanks(&c->text, 0);
     if (text[at] != '[') {
-        return err_set(&c->problem, -EBADMSG, "it is not a list");
+        err_set(&c->fault, -EBADMSG, "it is not a list");
+        return;
     }
     at = skip_blanks(&c->text, at + 1);
-    while (text[at] != ']') {
+    for (c->place = 1; text[at] && text[at] != ']'; c->place++) {
+        struct err why = {0};
         size_t start = at;
-        autojson *entry = entry_parse(c, &at, &c->problem);
-        if (!entry || entry_add(c, start, entry) < 0) {
-            return c->problem.code;
+        autojson *entry = entry_parse(c, &at, &why);
+        if (entry) {
+            entry_add(c, start, entry);
+        } else {
+            leave_out(c, why.msg);
+            at = behind_braces(text, start);
         }
         at = skip_blanks(&c->text, at);
-        if (text[at] != ',' && text[at] != ']') {
-            return err_set(&c->problem, -EBADMSG, "byte %zu: a comma or ] is expected",
-                           at);
+        if (entry && text[at] && text[at] != ',' && text[at] != ']') {
+            leave_out(c, "a comma or ] is expected behind it");
         }
         at = skip_blanks(&c->text, at + (text[at] == ','));
     }
-    return 0;
+    if (text[at] != ']') {
+        leave_out(c, "the list does not end");
+    }
 }
 
 static bool is_same(const struct compile_commands *c, const char *path,
@@ -147,7 +178,13 @@ int compile_commands_load(struct compile_commands *c, const struct root *root,
         c->stat = now;
         index_read(c);
     }
-    return c->problem.code ? err_set(err, c->problem.code, "%s", c->problem.msg) : 0;
+    return c->fault.code ? err_set(err, c->fault.code, "%s", c->fault.msg) : 0;
+}
+
+const struct compile_commands_left *
+compile_commands_left_out(struct compile_commands *c) {
+    c->left.why = c->left_why.msg;
+    return &c->left;
 }
 
 /* --- finding --- */

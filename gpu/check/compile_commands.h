@@ -19,11 +19,17 @@ struct compile_commands *compile_commands_new(void);
 void compile_commands_free(struct compile_commands *c); /* NULL is a no-op */
 
 /* Makes it the database that lies at rel beneath root; one that has not changed since is
- * not read again. 0; -ENOENT: there is none; -EFBIG: too large; -EBADMSG: it is no such
- * list (said again each time); -EXDEV: a link out of the root; else -errno. Nothing is
- * found in it after an error. */
+ * not read again. 0; -ENOENT: there is none; -EFBIG: too large; -EBADMSG: it is no list
+ * (said again each time); -EXDEV: a link out of the root; else -errno. Nothing is found
+ * in it after an error. */
 int compile_commands_load(struct compile_commands *c, const struct root *root,
                           const char *rel, struct err *err);
+/* After 0: what in the list is no entry. */
+struct compile_commands_left {
+    size_t count, first; /* first: its place, from 1 */
+    const char *why;     /* of the first; borrowed */
+};
+const struct compile_commands_left *compile_commands_left_out(struct compile_commands *c);
 
 /* One command. */
 struct compile_command {

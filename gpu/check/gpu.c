@@ -71,6 +71,7 @@ struct gpu *gpu_new(uv_loop_t *loop, const struct gpu_config *config) {
     gpu->loop = loop;
     gpu->cache = check_cache_new(config->cache_bytes ? config->cache_bytes : 32u << 20);
     gpu->include_dirs = strings_copy(config->include_dirs);
+    gpu->known_keys = config->known_keys;
     gpu->default_arch = xstrdup(config->default_arch ? config->default_arch : "sm_90a");
     gpu->workers = workers_identity(&pool);
     gpu->wall_ms = config->compile_wall_ms ? config->compile_wall_ms : 120000;

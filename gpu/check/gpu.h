@@ -18,6 +18,8 @@ struct gpu_config {
     /* absolute folders of the configuration; also roots */
     const char *const *include_dirs;
     const char *default_arch; /* "sm_90a" */
+    const json_t *known_keys; /* an object by the keys that the configuration has;
+                                 borrowed for as long as the process runs */
     size_t cache_bytes;       /* 32 MiB */
     unsigned compile_wall_ms; /* 30 000 */
 };

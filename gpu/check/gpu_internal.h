@@ -21,7 +21,8 @@ struct gpu {
     unsigned compilation_count;       /* likewise: all that are on their way */
     char **include_dirs;
     char *default_arch;
-    char *workers; /* the configured ones, for the cache's key */
+    const json_t *known_keys; /* of upskilld.yaml; borrowed */
+    char *workers;            /* the configured ones, for the cache's key */
     unsigned wall_ms;
     char *compiler; /* what tells this machine's compiler from another */
     uint64_t compiler_seen_ms;

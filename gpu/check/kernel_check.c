@@ -170,6 +170,7 @@ static void check_begin(struct kernel_check *check, const struct check_wants *wa
         .default_arch = gpu->default_arch,
         .compiler = gpu_compiler(gpu),
         .settings = check->settings,
+        .known_keys = gpu->known_keys,
     };
     check->reading =
         check_reader_start(gpu->reader, check->params, wants,

@@ -1,6 +1,7 @@
 #include "gpu/check/project_flags.h"
 
 #include "base/buf.h"
+#include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -86,9 +87,7 @@ static bool is_missing(int rc) {
 /* --- what is gathered --- */
 
 static bool is_told(const json_t *findings, const char *message) {
-    size_t i;
-    const json_t *finding;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         if (strcmp(json_get_string(finding, "message", ""), message) == 0) {
             return true;
         }
@@ -203,7 +202,10 @@ static void add_response(const struct search *s, const struct source *from,
     struct err err = {0};
     int rc = from->depth < RESPONSE_DEPTH
                  ? read_beneath(s, path, &text, &err)
-                 : err_set(&err, -ELOOP, "response files name each other");
+                 : err_set(&err, -ELOOP,
+                           "response files in response files are read "
+                           "%d deep",
+                           RESPONSE_DEPTH);
     autojson *words = rc == 0 ? shell_words(text.data) : NULL;
     if (words) {
         struct source inner = *from;
@@ -379,6 +381,17 @@ static bool add_command(struct search *s, const char *path) {
     return true;
 }
 
+static void tell_left_out(const struct search *s, const char *path) {
+    const struct compile_commands_left *left =
+        compile_commands_left_out(s->places->commands);
+    autofree char *others =
+        left->count > 1 ? xasprintf(" (and %zu more)", left->count - 1) : xstrdup("");
+    autofree char *what = xasprintf("%s: entry %zu%s", path, left->first, others);
+    if (left->count) {
+        complain(s, what, left->why);
+    }
+}
+
 /* True: a database there says something of the file, and the search ends. */
 static bool look_in(struct search *s, const char *folder) {
     static const char *const names[] = {DATABASE, "build/" DATABASE};
@@ -389,6 +402,9 @@ static bool look_in(struct search *s, const char *folder) {
         int rc = compile_commands_load(s->places->commands, &s->root, rel, &err);
         if (rc < 0 && !is_missing(rc)) {
             complain(s, path, err.msg);
+        }
+        if (rc == 0) {
+            tell_left_out(s, path);
         }
         if (rc == 0 && add_command(s, path)) {
             return true;
@@ -402,9 +418,7 @@ static bool look_in(struct search *s, const char *folder) {
 static const char *const keys[] = {"include_dirs", "defines", "std", "options"};
 
 static bool are_texts(const json_t *list) {
-    size_t i;
-    const json_t *item;
-    json_array_foreach(list, i, item) {
+    json_each(list, i, item) {
         if (!json_is_string(item)) {
             return false;
         }
@@ -428,15 +442,16 @@ static const char *take_list(const struct search *s, const struct source *from,
     return NULL;
 }
 
-static const char *take_defines(const struct search *s, const json_t *defines) {
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)defines, name, value) {
+static const char *take_defines(const struct search *s, const struct source *from,
+                                const json_t *defines) {
+    json_each_member(defines, name, value) {
         const char *text = json_is_integer(value) ? "1" : json_string_value(value);
         if (!text || !compile_define_is_sound(name, strlen(name), text, strlen(text))) {
-            return "a map from names to texts or whole numbers is expected";
+            autofree char *what = xasprintf("%s: defines: %.60s", from->name, name);
+            complain(s, what, "a macro's name and a text or whole number are expected");
+        } else {
+            json_object_set(member(s, "defines", json_object), name, value);
         }
-        json_object_set(member(s, "defines", json_object), name, value);
     }
     return json_is_object(defines) ? NULL : "a map from names to values is expected";
 }
@@ -444,7 +459,7 @@ static const char *take_defines(const struct search *s, const json_t *defines) {
 static const char *take_key(const struct search *s, const struct source *from,
                             const char *key, const json_t *value) {
     if (strcmp(key, "defines") == 0) {
-        return take_defines(s, value);
+        return take_defines(s, from, value);
     }
     if (strcmp(key, "std") == 0) {
         const char *std = json_string_value(value);
@@ -470,6 +485,30 @@ static void take_keys(const struct search *s, const struct source *from,
     }
 }
 
+/* A key that is neither a check's nor the configuration's is a slip of the pen. */
+static void tell_unknown(const struct search *s, const char *path,
+                         const json_t *settings) {
+    const json_t *known = s->places->known_keys;
+    json_each_member(settings, key, value) {
+        struct nearest_name near = {.said = key, .limit = 3};
+        bool is_own = !known;
+        for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+            is_own = is_own || strcmp(key, keys[i]) == 0;
+            nearest_name_try(&near, keys[i]);
+        }
+        if (is_own || json_object_get(known, key)) {
+            continue;
+        }
+        json_each_member(known, other, meaning) {
+            nearest_name_try(&near, other);
+        }
+        autofree char *what = xasprintf("%s: %.60s", path, key);
+        autofree char *why = near.best ? xasprintf("did you mean %s?", near.best)
+                                       : xstrdup("there is no such key");
+        complain(s, what, why);
+    }
+}
+
 static void add_settings_file(const struct search *s, const char *folder) {
     struct err err = {0};
     autobuf text = BUF_INIT(SETTINGS_MAX);
@@ -482,6 +521,7 @@ static void add_settings_file(const struct search *s, const char *folder) {
         complain(s, path, err.msg);
     }
     const struct source from = {.name = path, .folder = folder, .is_ours = true};
+    tell_unknown(s, path, settings);
     take_keys(s, &from, settings);
 }
 
@@ -537,13 +577,11 @@ static bool tells_missing(const json_t *finding) {
 
 void project_flags_tell_outside(const json_t *flags, json_t *findings) {
     const json_t *outside = json_object_get(flags, "outside");
-    const json_t *finding;
-    size_t i;
     bool missing = false;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         missing = missing || tells_missing(finding);
     }
-    for (i = 0; missing && i < json_array_size(outside); i++) {
+    for (size_t i = 0; missing && i < json_array_size(outside); i++) {
         autofree char *message = xasprintf(
             "%s lies outside the workspace and was not looked in: name it in "
             "include_dirs of your own configuration (~/.config/upskilld/config.yaml)",

@@ -19,6 +19,8 @@ struct project_places {
     const char *const *roots;          /* absolute, NULL-terminated */
     struct compile_commands *commands; /* of the thread that reads */
     const json_t *settings;            /* the editor's; NULL: none */
+    const json_t *known_keys; /* an object by the keys that upskilld.yaml may have for
+                                 others; NULL: who else reads it is not known */
 };
 
 /* file: absolute and normalised. findings: an array that gets a warning for each thing

@@ -12,7 +12,9 @@
 #include "gpu/source/kernel_name.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { KERNELS_MAX = 256, NAMES_SHOWN = 12 };
 
@@ -113,12 +115,15 @@ static bool write_beneath(struct init *s, const char *root_path, const char *pat
         return refuse(s, CALL_INTERNAL, "io", NULL, err.msg);
     }
     bool exists = root_read(&root, rel, &there, NULL) != -ENOENT;
-    int n = 0;
+    struct stat st = {.st_mode = 0644};
+    if (exists) {
+        (void)fstatat(root.fd, rel, &st, 0);
+    }
     if (exists && !json_get_bool(s->params, "force", 0)) {
         autofree char *words = xasprintf("%.400s exists", path);
         refuse(s, CALL_REFUSED, "exists",
                "`force` replaces it, `print` shows the new one", words);
-    } else if ((n = root_write(&root, rel, text, strlen(text), 0644, &err)) < 0) {
+    } else if (root_write(&root, rel, text, strlen(text), st.st_mode & 0777, &err) < 0) {
         refuse(s, CALL_REFUSED, "io", NULL, err.msg);
     }
     root_close(&root);

@@ -53,6 +53,15 @@ static bool is_job_path(const char *path) {
     }
 }
 
+static int bad_name(const char *name, struct err *err) {
+    autojson *text = json_text(name, strlen(name));
+    autofree char *shown = json_dumps(text, JSON_ENCODE_ANY);
+    return err_set(err, -EINVAL,
+                   "%s: a source file's name may hold no control characters and at most "
+                   "%d bytes",
+                   shown, PATH_MAX_BYTES);
+}
+
 static int check_room(const struct source_set *s, size_t len, struct err *err) {
     if (s->count >= SOURCE_SET_MAX_FILES) {
         return err_set(err, -E2BIG, "more than %d source files", SOURCE_SET_MAX_FILES);
@@ -76,7 +85,7 @@ static char *copy_bytes(const char *bytes, size_t len) {
 int source_set_add(struct source_set *s, const char *path, const char *display,
                    const char *text, size_t len, struct err *err) {
     if (!is_job_path(path)) {
-        return err_set(err, -EINVAL, "a source file's path is not a plain relative path");
+        return bad_name(display ? display : path, err);
     }
     if (source_set_find(s, path)) {
         return err_set(err, -EEXIST, "the source file %s is there twice", path);

@@ -72,6 +72,23 @@ def a_folder_is_its_cu_files():
     assert out == "::error file=inc::inc holds no .cu file\n", out
 
 
+def a_name_with_a_line_end_is_shown_on_one_line():
+    r = Room()
+    r.write("two\nlines.cu", GOOD)
+    _, err = r.check("two\nlines.cu", status=2)
+    assert err.startswith('error: "two\\nlines.cu": ') and "control characters" in err, err
+    _, err = r.check("no\nsuch.cu", status=2)
+    assert err.startswith("error: ") and "no\\nsuch.cu: No such file" in err, err
+
+
+def a_misspelt_key_is_told():
+    r = Room()
+    r.write("k.cu", GOOD)
+    r.write("upskilld.yaml", "cache_mb: 16\noptoins: [-DA]\n")
+    out, _ = r.check("k.cu")
+    assert "upskilld.yaml: optoins is not used: did you mean options?" in out and "cache_mb" not in out, out
+
+
 def nvccs_options_are_taken():
     r = Room()
     r.write("k.cu", NEEDY % "WORD")
@@ -204,7 +221,7 @@ def wrong_words_say_what_is_right():
 
 
 tap = Tap()
-for test in (each_file_is_checked, a_folder_is_its_cu_files, nvccs_options_are_taken, the_projects_flags_are_taken, a_skills_folder_is_mended, fixes_are_made, sarif_is_one_document,
+for test in (each_file_is_checked, a_folder_is_its_cu_files, a_name_with_a_line_end_is_shown_on_one_line, a_misspelt_key_is_told, nvccs_options_are_taken, the_projects_flags_are_taken, a_skills_folder_is_mended, fixes_are_made, sarif_is_one_document,
              github_gets_commands, junit_counts, a_no_without_findings_is_reported, wrong_words_say_what_is_right):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())

@@ -79,8 +79,10 @@ def a_file_that_is_there_is_kept():
     r.write("scale.check.json", "{}\n")
     _, err = r.run("init", "scale.cu", status=2)
     assert "scale.check.json exists" in err and r.read("scale.check.json") == {}, err
+    os.chmod(r.path("scale.check.json"), 0o640)
     r.run("init", "scale.cu", "--force")
     assert r.read("scale.check.json") == SPEC
+    assert os.stat(r.path("scale.check.json")).st_mode & 0o777 == 0o640
     r.write("other.cu", SCALE)
     os.symlink("/etc", r.path("away"))
     _, err = r.run("init", "away/hosts.cu", status=2)

@@ -64,8 +64,11 @@ static const json_t *ask(struct room *r, const char *file) {
     forget(r);
     r->findings = json_array();
     autofree char *path = path_join(r->dir, file);
-    const struct project_places places = {
-        .roots = r->roots, .commands = r->commands, .settings = r->settings};
+    autojson *known = json_pack("{s:{}, s:{}}", "arch", "include_dirs");
+    const struct project_places places = {.roots = r->roots,
+                                          .commands = r->commands,
+                                          .settings = r->settings,
+                                          .known_keys = known};
     r->flags = project_flags_read(&places, path, r->findings);
     return r->flags;
 }
@@ -197,7 +200,11 @@ Test(project_flags, what_is_nearer_to_the_person_wins) {
 Test(project_flags, one_wrong_key_leaves_the_rest) {
     static const char *const wrong[][2] = {
         {"defines: [A]\nstd: c++17\n", "upskilld.yaml: defines is not used"},
-        {"defines: {A: [1]}\nstd: c++17\n", "upskilld.yaml: defines is not used"},
+        {"defines: {A: [1]}\nstd: c++17\n", "upskilld.yaml: defines: A is not used"},
+        {"incldue_dirs: [a]\nstd: c++17\n",
+         "upskilld.yaml: incldue_dirs is not used: did you mean include_dirs?"},
+        {"std: c++17\nacrh: sm_90a\n", "acrh is not used: did you mean arch?"},
+        {"arch: sm_90a\nzzzz: 1\nstd: c++17\n", "zzzz is not used: there is no such key"},
         {"options: -O3\nstd: c++17\n", "upskilld.yaml: options is not used"},
         {"options: [--frobnicate]\nstd: c++17\n", "--frobnicate"},
         {"include_dirs: [3]\nstd: c++17\n", "upskilld.yaml: include_dirs is not used"},
@@ -214,6 +221,39 @@ Test(project_flags, one_wrong_key_leaves_the_rest) {
     ask(&r, "a.cu");
     warns(&r, 1, "upskilld.yaml: std is not used");
     says(&r, "defines", "{\"A\":1}");
+    put(&r, "upskilld.yaml", "defines: {A: 1, 2B: 2, C: 3}\n");
+    ask(&r, "a.cu");
+    warns(&r, 1, "upskilld.yaml: defines: 2B is not used");
+    says(&r, "defines", "{\"A\":1,\"C\":3}");
+    close_room(&r);
+}
+
+/* What stands in the place of the second of three. */
+Test(project_flags, one_bad_entry_leaves_the_others) {
+    static const char *const bad[][2] = {
+        {"{\"fil\":\"x.cu\"}", "compile_commands.json: entry 2 is not used: it is not"},
+        {"{\"file\" \"}{x.cu\"}", "entry 2 is not used: byte"},
+        {"{\"file\":\"x.cu\",}", "entry 2 is not used: byte"},
+        {"{\"file\":\"x.cu\\\"}\", \"q\":{},}", "entry 2 is not used: byte"},
+        {"{'a'}, {}", "entry 2 (and 1 more) is not used: byte"},
+        {"{\"file\":\"x.cu\"} {\"file\":\"y.cu\"}",
+         "entry 2 is not used: a comma or ] is expected behind it"},
+    };
+    struct room r;
+    open_room(&r);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        autofree char *text =
+            xasprintf("[{\"file\":\"a.cu\",\"command\":\"nvcc -DA=1\"},\n%s,\n"
+                      "{\"file\":\"b.cu\",\"command\":\"nvcc -DB=2\"}]",
+                      bad[i][0]);
+        put(&r, "compile_commands.json", text);
+        ask(&r, "a.cu");
+        warns(&r, 1, bad[i][1]);
+        says(&r, "defines", "{\"A\":\"1\"}");
+        ask(&r, "b.cu");
+        warns(&r, 1, bad[i][1]);
+        says(&r, "defines", "{\"B\":\"2\"}");
+    }
     close_room(&r);
 }
 
@@ -237,7 +277,7 @@ Test(project_flags, a_broken_database_is_told_and_the_rest_works) {
     for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
         put(&r, "compile_commands.json", broken[i]);
         ask(&r, "a.cu");
-        warns(&r, 1, "compile_commands.json is not used");
+        warns(&r, 1, "compile_commands.json");
         says(&r, "std", "\"c++17\"");
         says(&r, "defines", "-");
     }
@@ -305,7 +345,7 @@ Test(project_flags, response_files_that_name_each_other_end) {
     put(&r, "a", "-DA --options-file a");
     ask(&r, "a.cu");
     says(&r, "defines", "{\"A\":\"1\"}");
-    warns(&r, 1, "name each other");
+    warns(&r, 1, "response files in response files are read 4 deep");
     close_room(&r);
 }
 
