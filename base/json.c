@@ -255,10 +255,15 @@ static void write_string(struct buf *out, const char *s, size_t len) {
     buf_add(out, piece, (size_t)(to - piece));
 }
 
-/* Always with a point or an exponent, so that it is read back as a real number. */
+/* In as few digits as give the same number back, and always with a point or an exponent,
+ * so that it is read as a real one. */
 static void write_real(struct buf *out, double value) {
     char digits[40];
-    int n = snprintf(digits, sizeof digits - 2, "%.17g", value);
+    int n = 0;
+    for (int precision = 15; precision <= 17; precision++) {
+        n = snprintf(digits, sizeof digits - 2, "%.*g", precision, value);
+        precision = strtod(digits, NULL) == value ? 17 : precision;
+    }
     char *point = strchr(digits, ','); /* the locale's */
     if (point) {
         *point = '.';
@@ -347,6 +352,18 @@ int json_write(struct buf *out, const json_t *value) {
         out->data[before] = '\0';
     }
     return rc;
+}
+
+char *json_shown(const json_t *value, size_t flags) {
+    for (size_t precision = 15;; precision++) {
+        char *text =
+            json_dumps(value, flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(precision));
+        autojson *again = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+        if (precision == 17 || json_equal(value, again)) {
+            return text;
+        }
+        free(text);
+    }
 }
 
 /* --- looking up --- */

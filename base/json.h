@@ -34,10 +34,14 @@ json_t *json_clean_all(const json_t *value);
 /* A number, or the strings "NaN" "Infinity" "-Infinity". */
 json_t *json_double(double value);
 
-/* Append value as compact JSON (17 significant digits, key order as inserted). -EMSGSIZE
+/* Append value as compact JSON (a real number in the fewest digits that give it back, key
+ * order as inserted). -EMSGSIZE
  * at out's limit, -ELOOP when it nests too deeply to be a tree of ours; nothing is added
  * then. */
 int json_write(struct buf *out, const json_t *value);
+
+/* json_dumps of any value, its real numbers in few digits as above. */
+char *json_shown(const json_t *value, size_t flags);
 
 /* A text as it is, a number in nine digits at most. */
 void json_tell(struct buf *out, const json_t *value);

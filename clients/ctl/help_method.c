@@ -206,7 +206,7 @@ static char *pairs_of(const json_t *object) {
     struct buf out = BUF_INIT(4096);
     json_each_member(object, key, value) {
         autofree char *text = json_is_string(value) ? xstrdup(json_string_value(value))
-                                                    : json_dumps(value, JSON_ENCODE_ANY);
+                                                    : json_shown(value, 0);
         buf_addf(&out, "%s%s=%s", out.len ? "," : "", key, text);
     }
     return buf_detach(&out);

@@ -9,8 +9,13 @@
 #include <unistd.h>
 
 /* libedit writes past its own buffer when a line outgrows it (1024 characters): keys of a
- * line, and characters of one that is kept, which more keys may follow. */
+ * line, and characters of one that is kept, which more keys may follow. So no key inserts
+ * more than one: not ^Y, and behind Escape only what moves, deletes or changes case. */
 #define MOST_KEYS 450
+#define KEY_YANK 25
+#define KEY_ESCAPE 27
+#define KEY_UNUSED 7 /* behind Escape it has no meaning */
+static const char behind_escape[] = "[Obfdluc\b\177";
 
 struct line_editor {
     void *library;
@@ -27,14 +32,23 @@ struct line_editor {
 
 static struct line_editor *current; /* libedit hands no pointer back */
 static int keys;                    /* of this line */
+static bool escaped;                /* the last one was Escape */
+
+static bool ends_line(unsigned char key) {
+    return key == '\r' || key == '\n' || key == 3 || key == 4;
+}
 
 /* The next key; what is too much for a line is dropped, with a bell. */
 static int next_key(FILE *file) {
     unsigned char key;
     (void)file;
     while (read(STDIN_FILENO, &key, 1) == 1) {
-        bool ends = key == '\r' || key == '\n' || key == 3 || key == 4;
-        if (ends || keys < MOST_KEYS) {
+        bool was = escaped, ends = ends_line(key);
+        escaped = key == KEY_ESCAPE && !was;
+        if (was && (!key || !strchr(behind_escape, key))) {
+            return KEY_UNUSED;
+        }
+        if (ends || (keys < MOST_KEYS && key != KEY_YANK)) {
             keys = ends ? 0 : keys + 1;
             return key;
         }

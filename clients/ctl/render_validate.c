@@ -318,9 +318,8 @@ static void put_option(const char *name, const json_t *value) {
         putchar(*c == '_' ? '-' : *c);
     }
     if (!json_is_boolean(value)) {
-        autofree char *text = json_is_string(value)
-                                  ? xstrdup(json_string_value(value))
-                                  : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        autofree char *text = json_is_string(value) ? xstrdup(json_string_value(value))
+                                                    : json_shown(value, JSON_COMPACT);
         putchar(' ');
         put_word(text);
     }

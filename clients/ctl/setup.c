@@ -218,7 +218,7 @@ static void show_step(const struct setup *s, const struct step *t) {
         say(s, t, STYLE_DIM, s->remove ? "has no entry in" : "has its entry in");
     } else {
         say(s, t, STYLE_BOLD, what_becomes(s, t));
-        if (!s->remove && (s->print || !s->named)) {
+        if (!s->remove) {
             show_manual(s, t);
         }
     }

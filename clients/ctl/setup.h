@@ -3,7 +3,7 @@
  *
  * Finds the agents of this machine, shows what it would write into which file, writes it
  * beside what is there, and starts the daemon as an agent would. It asks before it
- * writes, unless the agents were named or --yes is given. */
+ * writes, unless the agents were named or --yes is given; what it writes it has shown. */
 #include "clients/ctl/terminal.h"
 
 /* words: behind "setup". The exit status: 0 done (or there already), 1 not all of it,

@@ -123,14 +123,17 @@ static bool is_read_back(struct draft *d, const struct host_buffer *b) {
            all.value == back.value;
 }
 
-static void give_role(struct draft *d, json_t *arg, const struct host_param *p,
-                      const struct host_buffer *b, size_t i, bool structure) {
-    char member[64];
+static unsigned use_of(struct draft *d, const struct host_param *p) {
     uint64_t name = code_hash(p->name, strlen(p->name));
-    unsigned use = p->is_const ? USE_READS : kernel_use_of(d->p, d->kernel, name);
+    return p->is_const ? USE_READS : kernel_use_of(d->p, d->kernel, name);
+}
+
+static void give_contents(struct draft *d, json_t *arg, const struct host_param *p,
+                          const struct host_buffer *b, size_t i, bool structure) {
+    char member[64];
     bool filled = b->contents != CONTENTS_NONE || b->launched_before;
     snprintf(member, sizeof member, "args[%zu].init", i);
-    if (use != USE_WRITES || filled) {
+    if (use_of(d, p) != USE_WRITES || filled) {
         fill_buffer(d, arg, p, b, member, structure);
     } else if (!is_read_back(d, b)) {
         /* The kernel may leave a part of it alone: nothing says that it must not. */
@@ -140,15 +143,30 @@ static void give_role(struct draft *d, json_t *arg, const struct host_param *p,
                 ? json_pack("{s:s}", "fill", "NaN")
                 : json_pack("{s:i}", "fill", p->type == TENSOR_BOOL ? 1 : 100));
     }
+}
+
+static void give_role(struct draft *d, json_t *arg, const struct host_param *p,
+                      const struct host_buffer *b, size_t i) {
+    char member[64];
+    unsigned use = use_of(d, p);
+    bool kept = b->bytes.from < b->bytes.to && b->contents != CONTENTS_MANAGED &&
+                b->copied_back.from == b->copied_back.to;
+    snprintf(member, sizeof member, "args[%zu].output", i);
     if (use & (USE_WRITES | USE_UNCLEAR)) {
         json_object_set_new(arg, "output", json_true());
     }
-    if (!(use & USE_WRITES) && use & USE_UNCLEAR) {
-        snprintf(member, sizeof member, "args[%zu].output", i);
+    if (use & USE_WRITES && kept) {
+        not_known(d, member,
+                  "no copy of %s to the host was found: it is an output, or workspace "
+                  "(\"scratch\": true)",
+                  p->name);
+    } else if (!(use & USE_WRITES) && use & USE_UNCLEAR) {
         not_known(d, member, "whether %s is an output does not show", p->name);
     }
 }
 
+/* Of no known type are a template's parameter, and a structure whose bytes are not
+ * counted. */
 static json_t *buffer_of(struct draft *d, const struct host_param *param, size_t i,
                          const struct place *given) {
     struct host_param p = *param;
@@ -157,22 +175,31 @@ static json_t *buffer_of(struct draft *d, const struct host_param *param, size_t
     bool followed = given && host_buffer_read(d->p, given, d->launch.open, &b);
     type_of_argument(d, &b, &p);
     bool structure = p.type == TENSOR_TYPES;
-    const char *type = structure ? "uint8" : tensor_type_name(p.type);
     size_t bytes = structure ? 1 : tensor_type_bytes(p.type);
+    json_t *shape = followed ? shape_of(d, &b, bytes) : NULL;
+    bool typed = !structure || shape;
     if (structure) {
         p.type = TENSOR_UINT8;
     }
-    json_t *arg = json_pack("{s:s, s:s}", "name", p.name, "type", type),
-           *shape = followed ? shape_of(d, &b, bytes) : NULL;
-    snprintf(member, sizeof member, "args[%zu].%s", i, shape ? "type" : "shape");
+    json_t *type = typed ? json_string(tensor_type_name(p.type)) : json_null(),
+           *arg = json_pack("{s:s, s:o}", "name", p.name, "type", type);
+    snprintf(member, sizeof member, "args[%zu].type", i);
+    if (structure) {
+        not_known(d, member,
+                  typed ? "elements of the type %s are given as bytes"
+                        : "what type %s is does not show: name one, such as float32",
+                  p.type_name);
+    }
     if (!shape) {
+        snprintf(member, sizeof member, "args[%zu].shape", i);
         not_known(d, member, "how much %s points to does not show in the host code",
                   p.name);
-    } else if (structure) {
-        not_known(d, member, "elements of the type %s are given as bytes", p.type_name);
     }
     json_object_set_new(arg, "shape", shape ? shape : json_null());
-    give_role(d, arg, &p, &b, i, structure);
+    if (typed) {
+        give_contents(d, arg, &p, &b, i, structure);
+    }
+    give_role(d, arg, &p, &b, i);
     return arg;
 }
 
@@ -447,7 +474,7 @@ static void write_list(struct buf *out, const json_t *list) {
     size_t i;
     const json_t *item;
     json_array_foreach(list, i, item) {
-        autofree char *text = json_dumps(item, JSON_ENCODE_ANY);
+        autofree char *text = json_shown(item, 0);
         buf_addf(out, "%s\n    %s", i ? "," : "", text);
     }
 }
@@ -463,7 +490,7 @@ char *spec_draft_text(const json_t *draft) {
             write_list(&out, value);
             buf_adds(&out, "\n  ]");
         } else {
-            autofree char *text = json_dumps(value, JSON_ENCODE_ANY);
+            autofree char *text = json_shown(value, 0);
             buf_adds(&out, text);
         }
         separator = ",";

@@ -208,8 +208,7 @@ json_t *spec_completions(const struct document *d, size_t offset) {
 /* --- hover --- */
 
 static void add_json(struct buf *out, const char *words, const json_t *value) {
-    autofree char *text =
-        value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    autofree char *text = value ? json_shown(value, JSON_COMPACT) : NULL;
     if (text) {
         buf_addf(out, "\n\n%s `%.400s`", words, text);
     }

@@ -23,7 +23,7 @@ struct pool_job;
 #define POOL_MAX_QUEUED 2048 /* jobs that wait; one more ends with -EBUSY */
 #define POOL_HINT                                                                        \
     "upskilld-worker must stand beside upskilld or on PATH; $UPSKILLD_WORKER names it "  \
-    "elsewhere; how to try a configured one is in docs/guide/remote.md"
+    "elsewhere; upskillctl worker check NAME tries a configured one"
 #define POOL_PARALLEL_ELSEWHERE 4 /* jobs at once in a worker elsewhere, by default */
 
 enum pool_told { POOL_UNTOLD, POOL_YES, POOL_NO };

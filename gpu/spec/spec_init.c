@@ -23,7 +23,7 @@ static int check_number(struct spec_reader *r, enum tensor_type type, const json
          tensor_type_holds(type, (int64_t)value))) {
         return 0;
     }
-    autofree char *text = json_dumps(item, JSON_ENCODE_ANY);
+    autofree char *text = json_shown(item, 0);
     return err_set(r->err, -EINVAL, "%s: %.40s is no %s", at, text ? text : "?",
                    tensor_type_name(type));
 }

@@ -194,7 +194,7 @@ static void conclude(struct kernel_validate *v, const char *stage, const char *c
 
 static const char no_gpu_hint[] =
     "look at nvidia-smi and CUDA_VISIBLE_DEVICES, configure a worker on a machine with a "
-    "GPU (docs/guide/remote.md), or leave \"backend\" and \"device\" out";
+    "GPU (upskillctl worker --help), or leave \"backend\" and \"device\" out";
 
 /* --- files that were asked for --- */
 

@@ -74,7 +74,7 @@ static void add_value(const json_t *spec, struct err *err) {
     if (!value || json_is_object(value) || json_is_array(value)) {
         return;
     }
-    autofree char *text = json_dumps(value, JSON_ENCODE_ANY);
+    autofree char *text = json_shown(value, 0);
     autofree char *quoted =
         xasprintf("'%s'", json_is_string(value) ? json_string_value(value) : "");
     if (text && !strstr(err->msg, text) && !strstr(err->msg, quoted)) {
@@ -92,7 +92,8 @@ static int refuse_spec(struct reading *r, struct err *err) {
     if (of_file) {
         autofree char *path = spec_file_path(r->params);
         err_wrap(err, "%s", path);
-        r->refusal.hint = "docs/guide/validate.md tells what a check spec may say";
+        r->refusal.hint = "the parameters of kernel/validate are what a check spec may "
+                          "say; kernel/init FILE begins one";
     }
     return refuse(r, "bad_spec", err);
 }

@@ -108,8 +108,22 @@ void generate_forgive(struct generating *g) {
     free(take(g->hint));
 }
 
+/* What is no session was read as text, and hardly ever meant to be. */
+static char *reason_of(const struct generating *g) {
+    json_each(json_object_get(g->material.provenance, "traces"), i, trace) {
+        if (strcmp(json_get_string(trace, "format", ""), "text") == 0) {
+            autofree char *formats = trace_formats();
+            return xasprintf("%s; %s is no session of a known format and was read as "
+                             "text. Known are %s",
+                             g->nothing, json_get_string(trace, "name", ""), formats);
+        }
+    }
+    return xstrdup(g->nothing);
+}
+
 static json_t *nothing_result(const struct generating *g) {
-    return json_pack("{s:s,s:s,s:O}", "outcome", "nothing_to_teach", "reason", g->nothing,
+    autofree char *reason = reason_of(g);
+    return json_pack("{s:s,s:s,s:O}", "outcome", "nothing_to_teach", "reason", reason,
                      "provenance", g->material.provenance);
 }
 

@@ -256,7 +256,7 @@ static void make_result(struct generating *g) {
 
 static void save(struct generating *g) {
     autojson *meta = make_meta(g);
-    autofree char *text = json_dumps(meta, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    autofree char *text = json_shown(meta, JSON_INDENT(2));
     int rc = skill_stage_write_file(&g->stage, "skill_meta.json", text, &g->err);
     rc = rc < 0 ? rc
                 : skill_stage_may_replace(&g->stage,

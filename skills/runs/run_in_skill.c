@@ -134,7 +134,7 @@ static int note_in_folder(const struct root *root, const json_t *evaluation,
         return rc < 0 ? rc : err && err->code ? err->code : -EBADMSG;
     }
     note(meta, evaluation, batch);
-    autofree char *text = json_dumps(meta, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    autofree char *text = json_shown(meta, JSON_INDENT(2));
     if (!text) {
         return err_set(err, -EINVAL, "%s/" META_FILE ": cannot be written", root->path);
     }

@@ -163,7 +163,7 @@ static int format_batch(const struct asking *a, const json_t *batch, struct buf 
     if (strcmp(a->format, "html") == 0) {
         return run_html_write(text, batch);
     }
-    autofree char *json = json_dumps(batch, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    autofree char *json = json_shown(batch, JSON_INDENT(2));
     return json ? buf_adds(text, json) : -EINVAL;
 }
 

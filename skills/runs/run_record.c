@@ -53,7 +53,7 @@ static void writer_free(struct run_writer *w) {
 
 static int write_json(struct run_writer *w, const char *name, const json_t *value,
                       struct err *err) {
-    autofree char *text = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    autofree char *text = json_shown(value, JSON_INDENT(2));
     if (!text) {
         return err_set(err, -EINVAL, "%s: cannot be written as JSON", name);
     }

@@ -79,6 +79,8 @@ int trace_read(struct trace *ret, const char *path, struct err *err);
 int trace_read_text(struct trace *ret, const char *name, const char *text, size_t len,
                     struct err *err);
 void trace_finish(struct trace *t);
+/* The names of all formats but text, "atif, swe-agent, …". Freed by the caller. */
+char *trace_formats(void);
 /* Whether the path, which realpath gave, is beneath a folder where an agent keeps its
  * sessions (trace_sniff.txt). */
 bool trace_is_session_folder(const char *path);

@@ -1,4 +1,5 @@
 /* Which format a file is, by its beginning (docs/architecture/traces.md). */
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -152,6 +153,17 @@ const struct trace_reader *trace_sniff(const char *text, size_t len, struct err 
         return NULL;
     }
     return sniff_text(text, len);
+}
+
+char *trace_formats(void) {
+    autobuf out = BUF_INIT(4096);
+    for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
+        if (!i || strcmp(readers[i].format, readers[i - 1].format) != 0) {
+            buf_addf(&out, "%s, ", readers[i].format);
+        }
+    }
+    buf_addf(&out, "%s and %s", claude_text.format, markdown.format);
+    return buf_detach(&out);
 }
 
 bool trace_is_session_folder(const char *path) {

@@ -64,6 +64,12 @@ def help_needs_no_compiler(room):
         holds(err, r"NVRTC", r"hint: ")
 
 
+def values_of(room, method, name):
+    """What the daemon's table lets a parameter be."""
+    method = next(m for m in json.loads(room.run("call", "rpc.discover")[1])["methods"] if m["name"] == method)
+    return next(p["schema"]["enum"] for p in method["params"] if p["name"] == name)
+
+
 def the_completion_is_bash(room):
     code, out, err = room.run("completion", "bash")
     same((code, err), (0, ""))
@@ -74,6 +80,11 @@ def the_completion_is_bash(room):
     done = subprocess.run(["bash", "--norc"], input=script.encode(), stdout=subprocess.PIPE, timeout=10)
     first, second = done.stdout.decode().splitlines()
     same(first.split(), ["--arch"])
+    script = out + "".join("COMP_WORDS=(%s); COMP_CWORD=%d; _upskillctl; echo \"${COMPREPLY[@]}\"\n" % (words, words.count(" "))
+                           for words in ("upskillctl kernel validate k.cu --backend ''", "upskillctl kernel check k.cu --output-format s",
+                                         "upskillctl kernel validate k.cu --checks ra"))
+    done = subprocess.run(["bash", "--norc"], input=script.encode(), stdout=subprocess.PIPE, timeout=10)
+    same(done.stdout.decode().splitlines(), [" ".join(values_of(room, "kernel/validate", "backend")), "sarif", "race"])
     assert "kernel" in second.split() and "shell" in second.split(), second
 
 
@@ -90,9 +101,17 @@ def the_completions_of_other_shells(room):
             same((shell, subprocess.run([shell, "-n"], input=out.encode(), timeout=10).returncode), (shell, 0))
     if shutil.which("fish"):
         done = subprocess.run(["fish", "--no-config", "-c", room.run("completion", "fish")[1] +
-                               "\ncomplete -C 'upskillctl kernel check --ar'\necho .\ncomplete -C 'upskillctl compl'"],
-                              stdout=subprocess.PIPE, timeout=10, env=room.env)
-        same(done.stdout.decode().split(), ["--arch", ".", "completion"])
+                               "\ncomplete -C 'upskillctl kernel check --ar'\necho .\ncomplete -C 'upskillctl compl'"
+                               "\necho .\ncomplete -C 'upskillctl kernel validate k.cu --backend '"],
+                              stdout=subprocess.PIPE, timeout=10, env=room.env, cwd=room.dir + "/cache")
+        said = done.stdout.decode().split()
+        same(said[:4], ["--arch", ".", "completion", "."])
+        assert set(values_of(room, "kernel/validate", "backend")) <= set(said[4:]), said
+    if shutil.which("zsh"):  # with the functions that complete replaced by ones that say what they get
+        script = "compdef() { : }\n_files() { : }\ncompadd() { shift; print -r -- $@ }\n" + room.run("completion", "zsh")[1] + \
+            "words=(upskillctl kernel validate k.cu --backend ''); CURRENT=6; _upskillctl\n"
+        done = subprocess.run(["zsh", "-f"], input=script.encode(), stdout=subprocess.PIPE, timeout=10)
+        same(done.stdout.decode().split(), values_of(room, "kernel/validate", "backend"))
     code, out, err = room.run("completion", "tcsh")
     same((code, out), (2, ""))
     holds(err, "bash, zsh or fish")

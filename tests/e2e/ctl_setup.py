@@ -213,7 +213,8 @@ def toml_is_kept():
     for before in ("", 'model = "o3"\n', 'model = "o3"', '[mcp_servers.x]\ncommand = "y"\n\n[tui]\ntheme = "z"\n', "a = 1\r\n",
                    'a = """\n[b]\n"""\n', 'mcp_servers.x.command = "y"\n'):
         home.write(CODEX, before)
-        home.setup("codex", env={"CUDA_HOME": "/opt/cuda"})
+        said = home.setup("codex", env={"CUDA_HOME": "/opt/cuda"})
+        assert '    [mcp_servers.upskilld]\n    command = "%s"\n' % home.program in said, said  # shown, although not asked
         new = tomllib.loads(home.read(CODEX))
         assert new.pop("mcp_servers")["upskilld"] == {"command": home.program, "env_vars": ["CUDA_HOME"]}
         old = tomllib.loads(before)

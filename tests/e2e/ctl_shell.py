@@ -87,15 +87,29 @@ def survives_a_long_line(folder):
     terminal.leave()
 
 
+def survives_keys_that_insert_much(folder):
+    """a word copied again and again, a key repeated by a count, and what was cut put back"""
+    terminal = Terminal(folder)
+    for keys in (["a" * 100] + ["\x1b\x1f"] * 24, ["\x1b9"] * 4 + ["a"], ["a" * 400, "\x15"] + ["\x19"] * 12 + ["b" * 300]):
+        for key in keys:
+            os.write(terminal.side, key.encode())
+            time.sleep(0.02)
+        terminal.said = ""
+        terminal.type("\x15no/such\r", '"error"')
+    terminal.said = ""
+    terminal.type("job/list\x1bbx\r", "job/xlist")  # a word back
+    terminal.leave()
+
+
 def main():
-    tests, failed = [takes_a_pipe, has_help_and_quit, has_a_history, survives_a_long_line], 0
+    tests, failed = [takes_a_pipe, has_help_and_quit, has_a_history, survives_a_long_line, survives_keys_that_insert_much], 0
     print("1..%d" % len(tests))
     for number, test in enumerate(tests, 1):
         folder = tempfile.mkdtemp(prefix="ctl-shell-")
         try:
             skipped = test(folder)
             print("ok %d - %s" % (number, test.__doc__) + (" # SKIP " + skipped if skipped else ""), flush=True)
-        except (AssertionError, subprocess.TimeoutExpired) as why:
+        except (AssertionError, OSError, subprocess.TimeoutExpired) as why:
             failed += 1
             print("not ok %d - %s\n# %s" % (number, test.__doc__, str(why).replace("\n", "\n# ")), flush=True)
         shutil.rmtree(folder, ignore_errors=True)

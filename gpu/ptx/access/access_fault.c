@@ -175,6 +175,7 @@ void access_fault_uninitialized(const struct access_fault *f, const struct block
                 "Uninitialized %s read of %llu bytes: offset %llu of %s %s%s%s",
                 space_word(f->space), (unsigned long long)f->bytes,
                 (unsigned long long)offset, buffer,
-                copied ? "is being written by a " : "was never written",
+                copied ? "is being written by a "
+                       : "had not been written when it was read",
                 copied ? copied : "", copied ? " that nobody has waited for" : "");
 }

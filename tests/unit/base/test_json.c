@@ -25,9 +25,13 @@ Test(json, what_is_read_is_written_compactly_in_the_same_order) {
          "{\"b\":[1,-2.5,true,null,false],\"a\":{},\"c\":[]}"},
         {"3", "3"},
         {"\"x\"", "\"x\""},
-        {"0.1", "0.10000000000000001"},
+        {"0.1", "0.1"},
         {"1e2", "100.0"},
-        {"1e300", "1.0000000000000001e+300"},
+        {"1e-5", "1e-05"},
+        {"175.74", "175.74"},
+        {"0.1234567890123456", "0.1234567890123456"},
+        {"0.30000000000000004", "0.30000000000000004"},
+        {"1e300", "1e+300"},
         {"9223372036854775807", "9223372036854775807"},
         {"{\"a\":1,\"a\":2}", "{\"a\":2}"},
         {"\"\\u0000\\u001f\\n\\t\\\"\\\\\\/\"", "\"\\u0000\\u001f\\n\\t\\\"\\\\/\""},
@@ -48,6 +52,17 @@ Test(json, what_is_read_is_written_compactly_in_the_same_order) {
         autobuf out = BUF_INIT(1000);
         cr_assert(zero(int, json_write(&out, value)));
         cr_assert(eq(str, out.data, cases[i].want), "case %zu", i);
+    }
+}
+
+Test(json, what_is_shown_has_few_digits_and_is_the_same_number) {
+    static const char *const same[] = {"1e-5", "0.1", "[0.1, 2]", "{\"a\": 18.79}",
+                                       "0.30000000000000004"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        autojson *value = parse(same[i], strlen(same[i]), NULL);
+        char *text = json_shown(value, 0);
+        cr_assert(eq(str, text, (char *)same[i]));
+        free(text);
     }
 }
 
@@ -243,7 +258,8 @@ Test(json, a_clean_copy_is_clean_all_through) {
     cr_assert_null(strstr(text, "\xe2\x80\xae"));
     cr_assert_not_null(strstr(text, "ok"));
     cr_assert_not_null(strstr(json_get_string(raw, "a", ""), "\033"));
-    cr_assert_eq(json_integer_value(json_array_get(json_object_get(clean, "list"), 2)), 7);
+    cr_assert_eq(json_integer_value(json_array_get(json_object_get(clean, "list"), 2)),
+                 7);
     json_decref(raw);
 }
 

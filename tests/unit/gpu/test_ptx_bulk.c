@@ -164,7 +164,7 @@ Test(ptx_async, wrong_bulk_copies_are_told) {
          "out_of_bounds", "past the end", MACHINE_FAULT},
         {HEAD "@%q cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 128;\n"
               "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret; }\n",
-         "uninitialized", "offset 0 of tile was never written", MACHINE_DONE},
+         "uninitialized", "offset 0 of tile had not been written when it was read", MACHINE_DONE},
         {HEAD "mapa.shared::cluster.u32 %r2, %t, 1; ret; }\n", "out_of_bounds",
          "mapa of block 1 in a cluster of 1 blocks", MACHINE_FAULT},
         {HEAD "barrier.cluster.wait; ret; }\n", "barrier_divergence",
