@@ -194,6 +194,9 @@ PACKS = SKILL % "Builds and packs Python wheels. Use when a Python project is to
 
 
 def a_task_needs_no_quotes_and_no_skill_is_status_1(room):
+    code, out, _ = room.run("skill", "find", "tile", "a", "matrix", "multiply")
+    same(code, 0)
+    holds(out, "h100-cuda-kernels +█")
     room.write("skills/pack-wheels/SKILL.md", PACKS)
     code, out, _ = room.run("skill", "find", "pack", "a", "python", "wheel")
     same(code, 0)
