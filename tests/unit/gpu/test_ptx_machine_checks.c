@@ -475,6 +475,17 @@ Test(ptx_machine_checks, sectors_and_banks_by_the_rules) {
     expect_count(HEAD "ld.global.u32 %r3, [%at];\n" END, "global_sectors", 4);
     expect_count(HEAD "ld.global.u32 %r3, [%at+4];\n" END, "global_sectors", 5);
     expect_count(HEAD "ld.global.u32 %r3, [%rd1];\n" END, "global_sectors", 1);
+    /* Every eighth word, by turns in shared memory, 8 wavefronts, and in global. */
+    expect_count(HEAD ".shared .align 16 .b8 sm[1024]; mov.u64 %rd2, sm;\n"
+                      "cvta.shared.u64 %rd3, %rd2; shl.b64 %rd4, %rd0, 3;\n"
+                      "add.u64 %rd5, %rd2, %rd4; st.shared.u32 [%rd5], %r2;\n"
+                      "mov.u32 %r4, 0;\n"
+                      "AGAIN: and.b32 %r5, %r4, 1; setp.eq.u32 %p1, %r5, 0;\n"
+                      "selp.b64 %rd6, %rd3, %rd1, %p1;\n"
+                      "add.u64 %rd6, %rd6, %rd4; ld.u32 %r3, [%rd6];\n"
+                      "add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 6;\n"
+                      "@%p1 bra AGAIN;\n" END,
+                 "global_sectors", 3 * 8 + 3 * 32);
     expect_count(HEAD "shl.b64 %rd3, %rd0, 3; add.u64 %rd3, %rd1, %rd3;\n"
                       "ld.global.u32 %r3, [%rd3];\n" END,
                  "global_sectors", 32);
