@@ -20,17 +20,17 @@ struct module {
     size_t printed;             /* bytes of what it printed that were taken */
 };
 
-/* -EINVAL: no PTX, -ENOTSUP: words that cannot be read; err says which. The queue's
- * turn. */
+/* -EINVAL: no PTX, -ENOTSUP: words that cannot be read; err says which. One
+ * at a time, also while kernels run. */
 int module_new(struct module **ret, struct device *d, const char *text, size_t len,
                struct err *err);
 void module_free(struct module *m);
 struct kernel *module_kernel(struct module *m, const char *name); /* NULL: none */
-/* Makes its steps, once. -ENOTSUP and what cannot run, as machine_new has it. The queue's
- * turn. */
+/* Makes its steps, once. -ENOTSUP and what cannot run, as machine_new has it. One at
+ * a time, also while kernels run. */
 int kernel_prepare(struct kernel *k, json_t **ret_unsupported, struct err *err);
-/* Of a __device__, __constant__ or __managed__ variable, used or not; NULL: none. The
- * queue's turn. */
+/* Of a __device__, __constant__ or __managed__ variable, used or not; NULL: none. One
+ * at a time, also while kernels run. */
 struct allocation *module_variable(struct module *m, const char *name);
 
 struct launch_shape {

@@ -70,6 +70,16 @@ static struct named *named_add(void **handle, const void *host, const char *name
 
 /* ---- modules ---- */
 
+/* Modules are read and kernels made ready beside launches: what a launch looks at stays
+ * as it is, and a program may ask while a kernel waits for it. */
+static cudart_error locked(int (*fn)(void *), void *of) {
+    static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&reading);
+    int code = fn(of);
+    pthread_mutex_unlock(&reading);
+    return code;
+}
+
 static int part_fail(struct part *p, cudart_error code, const struct err *err) {
     p->broken = code;
     (void)snprintf(p->why, sizeof p->why, "%.250s", err->msg);
@@ -80,7 +90,6 @@ static int part_fail(struct part *p, cudart_error code, const struct err *err) {
     return code;
 }
 
-/* The queue's turn. */
 static int part_read(void *of) {
     struct part *p = of;
     autobuf text = BUF_INIT(PTX_MAX_TEXT);
@@ -101,7 +110,7 @@ static cudart_error part_need(struct part *p) {
     if (p->broken) {
         return explain(p->broken, "%s", p->why);
     }
-    int code = queue_do(&runtime.device.queue, part_read, p);
+    cudart_error code = locked(part_read, p);
     return p->broken ? explain(p->broken, "%s", p->why) : code;
 }
 
@@ -155,7 +164,7 @@ cudart_error registered_kernel(const void *name, struct kernel **ret) {
     }
     if (!n->kernel) {
         cudart_error code = part_need(n->part);
-        code = code ? code : queue_do(&runtime.device.queue, kernel_find, n);
+        code = code ? code : locked(kernel_find, n);
         if (code) {
             return code;
         }
@@ -174,7 +183,7 @@ static int variable_find(void *of) {
 
 static cudart_error named_variable(struct named *n, struct allocation **ret) {
     cudart_error code = n->variable ? CUDART_SUCCESS : part_need(n->part);
-    code = code || n->variable ? code : queue_do(&runtime.device.queue, variable_find, n);
+    code = code || n->variable ? code : locked(variable_find, n);
     *ret = n->variable;
     return code;
 }

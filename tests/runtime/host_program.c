@@ -44,7 +44,7 @@ int cudaEventRecord(void *, void *);
 int cudaEventSynchronize(void *);
 int cudaEventElapsedTime(float *, void *, void *);
 int cudaLaunchHostFunc(void *, void (*)(void *), void *);
-int cudaPointerGetAttributes(void *, const void *);
+int cudaFuncGetAttributes(void *, const void *);
 int cudaHostRegister(void *, size_t, unsigned);
 int cudaHostUnregister(void *);
 enum { IN = 1, OUT = 2, DEFAULT = 4 };
@@ -226,10 +226,12 @@ static int case_repeat(void) {
 
 static int case_poll(void) {
     int *flag, *seen, value = 0;
+    char attributes[256];
     FINE(cudaMallocManaged((void **)&flag, 4, 1));
     FINE(cudaMalloc((void **)&seen, 4));
     *flag = 0;
     FINE(launch(&wait_for, 1, 1, (void *[]){&flag, &seen}, NULL));
+    FINE(cudaFuncGetAttributes(attributes, &bump)); /* does not wait for the kernel */
     usleep(100000);
     __atomic_store_n(flag, 7, __ATOMIC_SEQ_CST);
     FINE(cudaMemcpy(&value, seen, 4, OUT));
