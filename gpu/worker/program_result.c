@@ -25,7 +25,7 @@ static void tell_not_compiled(const struct program_built *built, json_t *result)
                  "%zu functions that the program calls are not there",
                  json_array_size(built->log.missing));
         validate_set_error(result, "unsupported", "compile", "missing_functions", message,
-                           "the guide lists what runs: docs/guide/programs.md");
+                           "docs/guide/cuda-functions.md lists what runs");
         json_object_set(result, "unsupported", built->log.missing);
         return;
     }

@@ -24,6 +24,9 @@ MADE = [
     r'course_end\(\w+,\s*"[a-z]+",\s*"[a-z]+",\s*"([a-z][a-z0-9_]*)"',
     r'"((?:build_toml|kernel_project)_[a-z0-9_]*[a-z0-9])"',
     r'\[FINDING_[A-Z_0-9]+\]\s*=\s*"([a-z][a-z0-9_]*)"',
+    r'finding_at\([^;]*?"gcc",\s*"([a-z]+)"',
+    r'report_finding\([^;]*?"([a-z][a-z0-9_]*)",\s*&?site',
+    r'report_finding\([^;"]*\?\s*"([a-z][a-z0-9_]*)"\s*:',
     r'"code",\s*json_string\("([a-z][a-z0-9_]*)"\)',
 ]
 RULES = re.compile(r"^([a-z][a-z0-9_]*)(?: +\||$)", re.M)  # a table of rules: "code | what is told | …", or the code alone

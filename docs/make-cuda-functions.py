@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Write docs/guide/cuda-functions.md: what our CUDA runtime library exports, by the file that has it.
+
+usage: make-cuda-functions.py BUILD_FOLDER [--check]
+
+--check compares instead of writing: exit status 1 when the page is out of date.
+"""
+import pathlib, re, subprocess, sys
+
+PAGE = pathlib.Path(__file__).parent / "guide/cuda-functions.md"
+HEAD = """# CUDA functions that run
+
+[Programs](programs.md) may call these functions of CUDA's runtime; this page is made from the library itself
+(`docs/make-cuda-functions.py`). A program that calls another one gets the verdict `unsupported`, with all such functions and
+their lines, before it runs. Functions that answer with an error, as a machine without them does (peers, IPC), count as
+there. What a program calls that was built with `--default-stream per-thread`
+is there too. There is no driver API (`cu…`), and none of NVIDIA's other libraries (cuBLAS, cuFFT, NVRTC …).
+
+"""
+
+
+def names(path, *options):
+    text = subprocess.run(["nm", *options, path], capture_output=True, text=True, check=True).stdout
+    return {re.split("@", line.split()[-1])[0] for line in text.splitlines() if " T " in line or " W " in line}
+
+
+def page(build):
+    library = build / "gpu/runtime/libcudart.so.13"
+    exported = {name for name in names(library, "-D", "--defined-only") if re.match(r"cuda(?!.*_pt(sz|ds)$)", name)}
+    out, seen = HEAD + "%d functions.\n" % len(exported), set()
+    for path in sorted((build / "gpu/runtime/libcudart.so.13.p").glob("*.o")):
+        own = sorted((names(path, "--defined-only") & exported) - seen)
+        seen |= set(own)
+        if own:
+            out += "\n## %s\n\n%s\n" % (path.name.split(".")[0].replace("_", " ").capitalize(),
+                                       ", ".join("`%s`" % name for name in own))
+    assert seen == exported, exported - seen
+    return out
+
+
+def main():
+    text = page(pathlib.Path(sys.argv[1]))
+    if "--check" in sys.argv:
+        if PAGE.read_text(encoding="utf-8") != text:
+            print("docs/guide/cuda-functions.md is out of date: docs/make-cuda-functions.py BUILD_FOLDER", file=sys.stderr)
+            return 1
+        return 0
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
