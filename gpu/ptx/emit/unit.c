@@ -241,12 +241,16 @@ static void data_init(struct emit_unit *u) {
                            .ones = UINT32_MAX};
 }
 
+/* Calls store what the vectors hold, and load it again. */
 static bool is_worth_it(const struct emit_unit *u) {
     uint32_t native = 0;
     for (uint32_t k = 0; k < u->count; k++) {
-        native += u->natives[k].kind != NATIVE_CALL;
+        bool call = u->natives[k].kind == NATIVE_CALL ||
+                    (u->natives[k].kind == NATIVE_ACCESS && u->group_of[k] == 0);
+        native += !call;
     }
-    return native >= 2 && 2 * native >= u->count;
+    return u->processor->emit_after == UNIT_ALWAYS ||
+           (native >= 2 && native >= 4 * (u->count - native));
 }
 
 bool unit_make(struct emit_unit *u, const uint32_t *homes, uint32_t block) {
@@ -256,10 +260,10 @@ bool unit_make(struct emit_unit *u, const uint32_t *homes, uint32_t block) {
     values_init(&u->values, &u->out, u->code);
     data_init(u);
     look_through(u, homes, block);
+    unit_access_plan(u);
     if (!is_worth_it(u)) {
         return false;
     }
-    unit_access_plan(u);
     make_all(u);
     return !u->out.full;
 }

@@ -65,6 +65,8 @@ struct emit_unit {
     uint32_t count_count;
 };
 
+/* processor->emit_after of tests: code is made whether it pays or not. */
+#define UNIT_ALWAYS 1u
 #define UNIT_STEPS 4096u
 #define UNIT_CODE (256u << 10)
 
