@@ -171,12 +171,24 @@ static void add_finding(struct making *m, const json_t *event) {
     json_array_append(m->ret->findings, finding);
 }
 
+/* The library may have told the same as a finding of its own. */
+static bool is_told(const struct making *m, const char *message) {
+    json_each(m->ret->findings, i, finding) {
+        if (!strcmp(json_get_string(finding, "message", ""), message)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_crash(struct making *m, const json_t *event) {
     const json_t *place = host_place(event, m->places, m->program);
-    json_t *finding =
-        finding_new("run", "host_crash", FINDING_ERROR,
-                    json_get_string(event, "message", "the program crashed"), NULL,
-                    &(struct finding_span){0});
+    const char *message = json_get_string(event, "message", "the program crashed");
+    if (is_told(m, message)) {
+        return;
+    }
+    json_t *finding = finding_new("run", "host_crash", FINDING_ERROR, message, NULL,
+                                  &(struct finding_span){0});
     if (place) {
         place_host(finding, place);
     }
