@@ -184,6 +184,23 @@ EXPORT cudart_error cudaFreeAsync(void *address, struct stream *s) {
     RETURN(release((struct freeing){(uintptr_t)address, 0, __func__}));
 }
 
+/* Of what the program asked for nothing stays. */
+static int reset_run(void *of) {
+    struct memory *m = of;
+    for (uint32_t k = 0; k < m->count; k++) {
+        if (!m->table[k]->freed && m->table[k]->flags & DEVICE_ASKED) {
+            (void)memory_release(m, m->table[k]->address);
+        }
+    }
+    return CUDART_SUCCESS;
+}
+
+EXPORT cudart_error cudaDeviceReset(void) {
+    (void)queue_wait_all(&runtime.device.queue);
+    queue_forgive(&runtime.device.queue);
+    RETURN(queue_do(&runtime.device.queue, reset_run, &runtime.device.memory));
+}
+
 /* ---- the host's own memory ---- */
 
 struct registering {

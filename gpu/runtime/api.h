@@ -60,6 +60,7 @@ EXPORT cudart_error cudaMallocPitch(void **ret, size_t *ret_pitch, size_t width,
 EXPORT cudart_error cudaMalloc3D(struct cudart_pitched *ret, struct cudart_extent extent);
 EXPORT cudart_error cudaMallocAsync(void **ret, size_t bytes, struct stream *s);
 EXPORT cudart_error cudaFree(void *address);
+EXPORT cudart_error cudaDeviceReset(void);
 EXPORT cudart_error cudaFreeHost(void *address);
 EXPORT cudart_error cudaFreeAsync(void *address, struct stream *s);
 EXPORT cudart_error cudaHostRegister(void *host, size_t bytes, unsigned flags);

@@ -104,6 +104,11 @@ def check_repeat(run):
     assert sum(e["times"] for e in run.events("launch")) == 24, run.events("launch")
 
 
+def check_reset(run):
+    assert [code for code, _ in run.findings()] == ["out_of_bounds", "invalid_free"], run.findings()
+    assert not run.events("leak")
+
+
 def check_symbols(run):
     assert run.done.stdout == "hello from 5\n" * 2, run.done.stdout
 
@@ -119,7 +124,7 @@ def check_nothing(run):
 
 CASES = {"add": check_add, "bounds": check_bounds, "deadlock": check_deadlock, "errors": check_errors, "follow": check_follow,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing, "leak": check_leak, "order": check_nothing,
-         "poll": check_nothing, "registered": lambda run: None, "repeat": check_repeat, "symbols": check_symbols,
+         "poll": check_nothing, "registered": lambda run: None, "repeat": check_repeat, "reset": check_reset, "symbols": check_symbols,
          "uninitialized": check_uninitialized}
 
 

@@ -30,6 +30,7 @@ int cudaMemset(void *, int, size_t);
 int cudaMemsetAsync(void *, int, size_t, void *);
 int cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int);
 int cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, int);
+int cudaDeviceReset(void);
 int cudaDeviceSynchronize(void);
 int cudaGetLastError(void);
 const char *cudaGetErrorName(int);
@@ -337,25 +338,28 @@ static int case_registered(void) {
     return 0;
 }
 
+static int case_reset(void) {
+    float *a = upload(1);
+    FINE(launch(&past, 1, N, (void *[]){&a}, NULL));
+    CHECK(cudaDeviceSynchronize() == 700);
+    FINE(cudaDeviceReset());
+    FINE(cudaDeviceSynchronize());
+    CHECK(cudaFree(a) == 1); /* it went with the rest */
+    return case_add();
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(void);
-    } cases[] = {{"add", case_add},
-                 {"bounds", case_bounds},
-                 {"deadlock", case_deadlock},
-                 {"errors", case_errors},
-                 {"follow", case_follow},
-                 {"freed", case_freed},
-                 {"frees", case_frees},
-                 {"graph", case_graph},
-                 {"leak", case_leak},
-                 {"order", case_order},
-                 {"poll", case_poll},
-                 {"registered", case_registered},
-                 {"repeat", case_repeat},
-                 {"symbols", case_symbols},
-                 {"uninitialized", case_uninitialized}};
+    } cases[] = {{"add", case_add},           {"bounds", case_bounds},
+                 {"deadlock", case_deadlock}, {"errors", case_errors},
+                 {"follow", case_follow},     {"freed", case_freed},
+                 {"frees", case_frees},       {"graph", case_graph},
+                 {"leak", case_leak},         {"order", case_order},
+                 {"poll", case_poll},         {"registered", case_registered},
+                 {"repeat", case_repeat},     {"reset", case_reset},
+                 {"symbols", case_symbols},   {"uninitialized", case_uninitialized}};
     if (argc != 3) {
         return 2;
     }
