@@ -120,7 +120,7 @@ uint64_t course_budget_left(const struct course *run) {
 }
 
 bool course_affords(const struct course *run, size_t i) {
-    return !trials_stopped() && run->cost[i] <= course_budget_left(run) &&
+    return !trials_stopped() && run->spent + run->cost[i] <= run->budget &&
            clock_ms() + run->took_ms[i] <= run->until_ms;
 }
 

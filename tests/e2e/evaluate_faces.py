@@ -261,6 +261,7 @@ def an_editors_mistake():
     with Editor(slow_ms=0) as face:
         face.start_session()
         face.arguments["students"] = ["nonsense"]
+        face.arguments.pop("base_url", None)
         error = face.reply(face.execute(), 20)[1]["error"]
         assert error["data"]["path"] == "/students/0" and "anthropic" in error["message"], error
 

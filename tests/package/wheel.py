@@ -82,10 +82,12 @@ def depends_on_the_compiler(room):
     metadata = room.zip.read(f"{room.base}.dist-info/METADATA").decode()
     head = metadata.split("\n\n")[0].splitlines()
     needed = sorted(line.split(": ")[1] for line in head if line.startswith("Requires-Dist"))
-    wanted = sorted(line.split("==")[0] for line in open(os.path.join(REPOSITORY, "gpu/cuda-wheels.txt"))
-                    if line.startswith("nvidia"))
-    assert [line.split(" ")[0] for line in needed] == wanted, needed
-    assert all(line.endswith(" (>=13.0,<14)") for line in needed), needed
+    def wheels(name):
+        with open(os.path.join(REPOSITORY, "gpu", name)) as lines:
+            return {line.split("==")[0] for line in lines if line.startswith("nvidia")}
+    always, programs = wheels("cuda-wheels.txt"), wheels("nvcc-wheels.txt")
+    assert needed == sorted([f"{name} (>=13.0,<14)" for name in always] +
+                            [f"{name} (>=13.0,<14); extra == 'programs'" for name in programs - always]), needed
     version = json.loads(subprocess.run(["meson", "introspect", BUILD, "--projectinfo"], check=True,
                                         capture_output=True, text=True).stdout)["version"]
     assert f"Version: {version}" in head and room.base == f"upskilld-{version}"

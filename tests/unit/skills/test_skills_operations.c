@@ -21,9 +21,9 @@ static struct operation_table *table_new(void) {
 }
 
 Test(skills_operations, the_table_is_sound_and_names_what_the_design_names) {
-    static const char *const names[] = {"skill/find",    "skill/get",
-                                        "skill/list",    "skill/check",
-                                        "skill/install", "skill/uninstall"};
+    static const char *const names[] = {"skill/find",  "skill/get",     "skill/list",
+                                        "skill/check", "skill/install", "skill/uninstall",
+                                        "skill/pack"};
     static const char *const tools[] = {"skill_find", "skill_get", "skill_check",
                                         "skill_install"};
     struct operation_table *t = table_new();
