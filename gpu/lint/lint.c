@@ -109,17 +109,23 @@ void lint_compiled(json_t *kernels, const char *arch, const struct source_set *s
     }
 }
 
-static void look_at_launch(const struct lint_kernel *k, const struct lint_launch *l,
-                           json_t *list) {
-    if (!k->at || !is_listed(list, l->threads, l->dynamic_shared)) {
-        add_occupancy(k, list, l->threads, l->dynamic_shared);
-    }
+static void ask_rules(const struct lint_kernel *k, const struct lint_launch *l) {
     for (size_t i = 0; i < ARRAY_LEN(launch_rules); i++) {
         launch_rules[i](k, l);
     }
 }
 
-/* The source's own; where the bytes of shared memory are no constant, the block alone. */
+static void look_at_launch(const struct lint_kernel *k, const struct lint_launch *l,
+                           json_t *list) {
+    if (!k->at || !is_listed(list, l->threads, l->dynamic_shared)) {
+        add_occupancy(k, list, l->threads, l->dynamic_shared);
+    }
+    ask_rules(k, l);
+}
+
+/* The source's own. Where the bytes of shared memory are no constant, they are taken for
+ * 0: a rule that is broken then is broken by any more of them; an occupancy is not told.
+ */
 static void look_at_source(struct lint_kernel *k, json_t *list) {
     const json_t *launches = json_object_get(k->json, "source_launches");
     struct lint_launch l;
@@ -129,7 +135,7 @@ static void look_at_source(struct lint_kernel *k, json_t *list) {
         if (json_object_get(k->at, "dynamic_shared_bytes")) {
             look_at_launch(k, &l, list);
         } else {
-            lint_block_size(k, &l);
+            ask_rules(k, &l);
         }
     }
     k->at = NULL;

@@ -1,11 +1,11 @@
 #pragma once
 /* lint: rules on kernels, beyond what the compiler says.
  *
- * A rule is one file here, one function in it, declared below, and one line in the table
- * of lint.c; its code has a section in docs/codes/kernels.md. It looks at one kernel, and
- * reports what it finds with lint_report. Rules of a compilation look at what was
- * compiled; they are asked once, and what they say is cached. Rules of a launch look at
- * the launch that a request gives, or a spec. */
+ * A rule is one file here (named in gpu/meson.build), one function in it, declared below,
+ * and one line in the table of lint.c; its code has a section in docs/codes/kernels.md.
+ * It looks at one kernel, and reports what it finds with lint_report. Rules of a
+ * compilation look at what was compiled; they are asked once, and what they say is
+ * cached. Rules of a launch look at the launch that a request gives, or a spec. */
 #include "gpu/facts/occupancy.h"
 #include "gpu/source/source_set.h"
 #include "protocol/finding.h"

@@ -73,10 +73,12 @@ static const struct trace_reader *reader_of(const json_t *record) {
     while (sniff->when && !trace_rules_hold(&node, sniff->when)) {
         sniff++;
     }
-    while (sniff->when && !is(reader->rules, sniff->rules)) {
-        reader++;
+    for (; sniff->when && reader < readers + ARRAY_LEN(readers); reader++) {
+        if (is(reader->rules, sniff->rules)) {
+            return reader;
+        }
     }
-    return sniff->when ? reader : NULL;
+    return NULL; /* of no known format, or of a row without a reader */
 }
 
 static const struct trace_reader *sniff_json(const char *text, size_t len) {

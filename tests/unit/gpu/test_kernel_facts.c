@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "gpu/facts/kernel_facts.h"
-#include "gpu/lint/lint.h"
 #include "gpu/facts/kernel_index.h"
+#include "gpu/lint/lint.h"
 #include "test_data.h"
 
 #include <criterion/criterion.h>
@@ -337,6 +337,19 @@ Test(kernel_facts, warns_when_a_launch_may_be_anothers) {
 }
 
 /* Without a launch, the usual block sizes that the kernel allows. */
+/* 1,024 threads with 128 registers are 131,072 of 65,536, whatever the shared memory is.
+ */
+Test(kernel_facts, a_launch_of_unknown_shared_memory_is_judged_by_the_rest) {
+    autojson *kernels = kernel(128, 0, 1024, ""), *findings = json_array();
+    json_object_set_new(json_array_get(kernels, 0), "source_launches",
+                        json_pack("[{s:[i,i,i], s:i, s:i}]", "block", 1024, 1, 1, "line",
+                                  3, "column", 1));
+    lint_launched(kernels, "sm_90a", NULL, findings);
+    cr_assert(eq(sz, json_array_size(findings), 1));
+    cr_expect(eq(str, (char *)json_get_string(json_array_get(findings, 0), "code", ""),
+                 "not_launchable"));
+}
+
 Test(kernel_facts, lists_occupancy_of_usual_blocks) {
     static const struct {
         int max_threads;
