@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "clients/ctl/render.h"
+#include "protocol/finding.h"
 
 #include <string.h>
 
@@ -82,8 +83,9 @@ static void put_api_errors(const struct terminal *t, const json_t *list) {
             terminal_put(t, STYLE_YELLOW, json_get_string(one, "function", "?"));
             fputs(" failed with ", stdout);
             terminal_put(t, STYLE_PLAIN, json_get_string(one, "error", "?"));
-            fputs(json_get_bool(one, "looked_at", 1) ? ""
-                                                     : ", and the program did not look",
+            fputs(json_get_bool(one, "looked_at", 1)
+                      ? ""
+                      : ", and the program did not ask why",
                   stdout);
             put_times(one, "count");
             put_place(t, one);
@@ -168,8 +170,9 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
         printf(": exit status %lld", json_integer_value(status));
     }
     put_count((size_t)launches, "launch", "launches");
-    put_count(json_array_size(json_object_get(result, "findings")), "finding",
-              "findings");
+    const json_t *findings = json_object_get(result, "findings");
+    put_count(findings_count(findings, FINDING_ERROR), "finding", "findings");
+    put_count(findings_count(findings, FINDING_WARNING), "warning", "warnings");
     put_count(json_array_size(json_object_get(result, "api_errors")), "failed call",
               "failed calls");
     put_count(json_array_size(json_object_get(result, "leaks")), "leak", "leaks");

@@ -88,32 +88,11 @@ enum machine_end kernel_launch(struct kernel *k, const struct launch_shape *shap
 
 /* ---- variables ---- */
 
-/* A variable that no kernel uses has memory all the same; zeros, because the reader of
- * PTX drops its first value. */
-static struct allocation *extra_find(struct module *m, uint32_t index) {
-    const struct ptx_variable *v = &m->ptx->variables[index];
-    if (!m->extras) {
-        m->extras = xcalloc(m->ptx->variable_count + 1u, sizeof *m->extras);
-    }
-    if (!m->extras[index] && v->size) {
-        (void)memory_add(&m->device->memory, v->name, v->size, MEMORY_VARIABLE, 0,
-                         &m->extras[index], NULL);
-    }
-    return m->extras[index];
-}
-
 struct allocation *module_variable(struct module *m, const char *name) {
     uint64_t address, bytes;
     void *host;
     if (machine_global(m->machine, name, &address, &bytes, &host) == 0) {
         return memory_find(&m->device->memory, address);
-    }
-    for (uint32_t k = 0; k < m->ptx->variable_count; k++) {
-        const struct ptx_variable *v = &m->ptx->variables[k];
-        if (v->function < 0 && (v->space == PTX_GLOBAL || v->space == PTX_CONST) &&
-            strcmp(v->name, name) == 0) {
-            return extra_find(m, k);
-        }
     }
     return NULL;
 }
@@ -124,7 +103,7 @@ int module_new(struct module **ret, struct device *d, const char *text, size_t l
                struct err *err) {
     static const char *const none[] = {NULL};
     struct ptx_module *ptx = NULL;
-    int rc = ptx_module_read(&ptx, text, len, err);
+    int rc = ptx_module_read_whole(&ptx, text, len, err);
     if (rc) {
         return rc;
     }
@@ -150,14 +129,8 @@ void module_free(struct module *m) {
     if (!m) {
         return;
     }
-    for (uint32_t k = 0; m->extras && k < m->ptx->variable_count; k++) {
-        if (m->extras[k]) {
-            (void)memory_release(&m->device->memory, m->extras[k]->address);
-        }
-    }
     machine_free(m->machine);
     ptx_module_free(m->ptx);
-    free(m->extras);
     free(m->kernels);
     free(m);
 }

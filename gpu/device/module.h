@@ -15,9 +15,8 @@ struct module {
     struct device *device;
     struct ptx_module *ptx;
     struct machine *machine;
-    struct kernel *kernels;     /* by function; entry NULL: none */
-    struct allocation **extras; /* by variable: of those that no kernel uses; or NULL */
-    size_t printed;             /* bytes of what it printed that were taken */
+    struct kernel *kernels; /* by function; entry NULL: none */
+    size_t printed;         /* bytes of what it printed that were taken */
 };
 
 /* -EINVAL: no PTX, -ENOTSUP: words that cannot be read; err says which. One

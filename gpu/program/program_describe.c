@@ -45,7 +45,9 @@ char *program_title(const json_t *result) {
             buf_adds(&out, "es");
         }
     }
-    add_count(&out, count_of(result, "findings"), "finding");
+    const json_t *findings = json_object_get(result, "findings");
+    add_count(&out, findings_count(findings, FINDING_ERROR), "finding");
+    add_count(&out, findings_count(findings, FINDING_WARNING), "warning");
     add_count(&out, count_of(result, "api_errors"), "failed call");
     add_count(&out, count_of(result, "leaks"), "leak");
     return xstrdup(out.data);

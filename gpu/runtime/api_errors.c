@@ -50,12 +50,21 @@ const char *api_error_words(cudart_error code) {
     return e && *e->words ? e->words : e ? e->name : "unrecognized error code";
 }
 
+/* Whoever has an error put into words has looked at it. */
+static void asked_of(cudart_error code) {
+    if (code != CUDART_SUCCESS) {
+        api_error_looked_at();
+    }
+}
+
 EXPORT const char *cudaGetErrorName(cudart_error code) {
+    asked_of(code);
     const struct runtime_error *e = error_find(code);
     return e ? e->name : "unrecognized error code";
 }
 
 EXPORT const char *cudaGetErrorString(cudart_error code) {
+    asked_of(code);
     return api_error_words(code);
 }
 

@@ -26,7 +26,7 @@
  * launch or call; a finding of the library itself has "source": "run" and no place}
  *   {"event": "api_error", "id", "function", "error": "cudaErrorInvalidValue", "code": 1,
  *    "count", "looked_at": the program asked cudaGetLastError or cudaPeekAtLastError
- *    afterwards, "message"?: why, in words, "host"}
+ *    afterwards, or for an error's name or words, "message"?: why, in words, "host"}
  *   {"event": "leak", "id", "bytes", "count", "kind": "device" "managed" "pinned",
  * "host"}
  *   {"event": "skipped", "id": 1, "launches": in all, "sets": cudaMemset calls,

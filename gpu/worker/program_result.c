@@ -72,11 +72,28 @@ static bool tell_ended(const struct program_ran *ran, json_t *result) {
     return json_object_get(result, "error") != NULL;
 }
 
+/* A launch, copy or fill that did not take place, and the program went on as if it had.
+ */
+static bool lacks_work(const json_t *api_errors) {
+    static const char *const work[] = {"cudaLaunch", "cudaMemcpy", "cudaMemset"};
+    json_each(api_errors, i, one) {
+        const char *function = json_get_string(one, "function", "");
+        for (size_t k = 0; k < ARRAY_LEN(work); k++) {
+            if (!strncmp(function, work[k], strlen(work[k])) &&
+                !json_get_bool(one, "looked_at", 0)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static const char *verdict_of(const struct program_ran *ran,
                               const struct program_report *report) {
     const json_t *findings = report->findings;
     bool bad = !WIFEXITED(ran->end.status) || WEXITSTATUS(ran->end.status) ||
-               findings_count(findings, FINDING_ERROR) || report->omitted;
+               findings_count(findings, FINDING_ERROR) || report->omitted ||
+               lacks_work(report->api_errors);
     bool doubtful = findings_count(findings, FINDING_WARNING) ||
                     json_array_size(report->leaks) || json_array_size(report->api_errors);
     return bad || (ran->strict && doubtful) ? "fail" : "pass";

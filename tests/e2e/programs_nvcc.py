@@ -57,6 +57,40 @@ int main() {
     cudaFree(x);
 }
 """
+VARIABLES = HEAD + r"""
+__device__ int a[2] = {1, 2};
+__constant__ int c[2] = {3, 4};
+static __device__ int s = 5;
+__managed__ int m = 7;
+typedef int (*op)(int);
+__device__ int next(int x) { return x + 1; }
+__device__ op chosen = next;
+__global__ void k(int *q, op f) { *q = f(8); }
+int main() {
+    int *d, x[2], y[2], u, q;
+    op f;
+    cudaMalloc(&d, 4);
+    cudaMemcpyFromSymbol(x, a, 8);
+    cudaMemcpyFromSymbol(y, c, 8);
+    cudaMemcpyFromSymbol(&u, s, 4);
+    cudaMemcpyFromSymbol(&f, chosen, sizeof f);
+    k<<<1, 1>>>(d, f);
+    cudaMemcpy(&q, d, 4, cudaMemcpyDeviceToHost);
+    printf("%d %d %d %d %d\n", x[1], y[1], u, m, q);
+    cudaFree(d);
+}
+"""
+REFUSED = HEAD + r"""
+__global__ void k(int *x) { x[threadIdx.x] = 1; }
+int main(int argc, char **) {
+    int *d;
+    cudaMalloc(&d, 4096 * 4);
+    k<<<1, 32>>>(d);
+    k<<<1, 4096>>>(d);
+    if (argc > 1) printf("%s\n", cudaGetErrorString(cudaGetLastError()));
+    cudaFree(d);
+}
+"""
 THRUST = r"""#include <thrust/device_vector.h>
 #include <thrust/host_vector.h>
 #include <thrust/sort.h>
@@ -114,6 +148,19 @@ def finds_the_line(d):
 def runs_managed_and_constant(d):
     r = run(d, MANAGED)
     assert r["verdict"] == "pass" and r["stdout"] == "%d\n" % (3 * sum(range(64))), r
+
+
+def variables_have_their_first_values(d):
+    """Also those that no kernel uses, and a pointer to a function that only a variable names."""
+    r = run(d, VARIABLES)
+    assert r["verdict"] == "pass" and r["stdout"] == "2 4 5 7 9\n", r
+
+
+def a_launch_that_was_refused_is_no_pass(d):
+    """... unless the program asked about it."""
+    assert run(d, REFUSED)["verdict"] == "fail"
+    r = run(d, REFUSED, "ask")
+    assert r["verdict"] == "pass" and "invalid configuration" in r["stdout"], r
 
 
 def runs_thrust(d):
@@ -174,7 +221,8 @@ def main():
         print("kernel/run, request to first launch: " + first_launch(d))
         d.close()
         return 0
-    for function in (adds, finds_the_line, runs_managed_and_constant, runs_thrust, tells_a_followed_pointer,
+    for function in (adds, finds_the_line, runs_managed_and_constant, runs_thrust, variables_have_their_first_values,
+                     a_launch_that_was_refused_is_no_pass, tells_a_followed_pointer,
                      tells_what_does_not_compile):
         tap.run(function.__name__.replace("_", " "), function, d)
     d.close()

@@ -346,6 +346,10 @@ const struct ptx_place *ptx_place_caller(const struct ptx_module *m,
  * word that is not in the tables (err names it with its line). ret is untouched then. */
 int ptx_module_read(struct ptx_module **ret, const char *text, size_t len,
                     struct err *err);
+/* The same, but variables that no entry reaches keep their first values and get memory: the
+ * host of a whole program may read them. */
+int ptx_module_read_whole(struct ptx_module **ret, const char *text, size_t len,
+                          struct err *err);
 void ptx_module_free(struct ptx_module *m);
 /* By mangled name; NULL when there is none or it is only declared. */
 const struct ptx_function *ptx_find_entry(const struct ptx_module *m, const char *name);

@@ -167,8 +167,8 @@ static void fill_gaps(struct ptx_module *m) {
     }
 }
 
-int ptx_module_read(struct ptx_module **ret, const char *text, size_t len,
-                    struct err *err) {
+static int read_module(struct ptx_module **ret, const char *text, size_t len, bool whole,
+                       struct err *err) {
     if (len > PTX_MAX_TEXT) {
         return err_set(err, -EFBIG, "PTX of %zu bytes; the limit is %u MiB", len,
                        PTX_MAX_TEXT >> 20);
@@ -189,9 +189,19 @@ int ptx_module_read(struct ptx_module **ret, const char *text, size_t len,
         return r.code;
     }
     fill_gaps(m);
-    ptx_mark_used(m);
+    ptx_mark_used(m, whole);
     *ret = m;
     return 0;
+}
+
+int ptx_module_read(struct ptx_module **ret, const char *text, size_t len,
+                    struct err *err) {
+    return read_module(ret, text, len, false, err);
+}
+
+int ptx_module_read_whole(struct ptx_module **ret, const char *text, size_t len,
+                          struct err *err) {
+    return read_module(ret, text, len, true, err);
 }
 
 static void function_free(struct ptx_function *f) {

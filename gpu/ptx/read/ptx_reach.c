@@ -131,7 +131,11 @@ static void resolve_aliases(struct ptx_module *m) {
     }
 }
 
-void ptx_mark_used(struct ptx_module *m) {
+static bool is_hosts(const struct ptx_variable *v) {
+    return v->function < 0 && (v->space == PTX_GLOBAL || v->space == PTX_CONST);
+}
+
+void ptx_mark_used(struct ptx_module *m, bool whole) {
     struct reach s = {.m = m};
     s.functions = xcalloc((size_t)m->function_count + 1, sizeof *s.functions);
     s.variables = xcalloc((size_t)m->variable_count + 1, sizeof *s.variables);
@@ -139,6 +143,11 @@ void ptx_mark_used(struct ptx_module *m) {
     for (uint32_t i = 0; i < m->function_count; i++) {
         if (m->functions[i].is_entry && !m->functions[i].is_declaration) {
             reach_function(&s, i);
+        }
+    }
+    for (uint32_t i = 0; whole && i < m->variable_count; i++) {
+        if (is_hosts(&m->variables[i])) {
+            reach_variable(&s, i);
         }
     }
     while (s.function_count || s.variable_count) {

@@ -129,4 +129,4 @@ bool ptx_parse_section(struct ptx_reader *r);
 uint32_t ptx_place_at(struct ptx_reader *r, uint32_t line);
 void ptx_place_index_free(struct ptx_place_index *index);
 /* ptx_reach.c: what the entries use; drops initialisers of what they do not. */
-void ptx_mark_used(struct ptx_module *m);
+void ptx_mark_used(struct ptx_module *m, bool whole);

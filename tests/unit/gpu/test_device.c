@@ -1,6 +1,7 @@
 /* The device that CUDA's interfaces share: its memory and its queue. */
 #include "base/mem.h"
 #include "gpu/device/device.h"
+#include "gpu/device/module.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -92,6 +93,30 @@ static struct op *step_new(int code, int *count, int *seen) {
 
 static int errand(void *count) {
     return *(int *)count;
+}
+
+/* As nvcc leaves them: values that only the host reads, and a pointer to a function that
+ * only a variable names. */
+Test(device, variables_that_no_kernel_uses_have_their_first_values) {
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .global .align 4 .b8 a[8] = {1, 0, 0, 0, 2, 0, 0, 0};\n"
+        ".visible .const .align 4 .u32 c = 3;\n"
+        ".func f() { ret; }\n"
+        ".visible .global .align 8 .u64 p = f;\n"
+        ".visible .entry k() { ret; }\n";
+    struct device *d = device_make();
+    struct module *m = NULL;
+    cr_assert_eq(module_new(&m, d, text, strlen(text), NULL), 0);
+    const struct allocation *a = module_variable(m, "a"), *c = module_variable(m, "c"),
+                            *p = module_variable(m, "p");
+    cr_assert(a && c && p);
+    cr_expect_eq(((const uint32_t *)(const void *)a->host)[1], 2);
+    cr_expect_eq(*(const uint32_t *)(const void *)c->host, 3);
+    cr_expect_neq(*(const uint64_t *)(const void *)p->host, 0);
+    cr_expect_null(module_variable(m, "f"));
+    module_free(m);
+    device_drop(d);
 }
 
 Test(device, queue_keeps_the_order_and_the_first_error) {
