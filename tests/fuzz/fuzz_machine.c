@@ -1,9 +1,12 @@
 /* Kernels made of changed PTX, run with small budgets: whatever they do, the machine
- * stays within its own memory and comes to an end. */
+ * stays within its own memory and comes to an end, and code for the host does what the
+ * interpreter does: memory, findings, counters. */
 #include "base/err.h"
+#include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/emit/emit.h"
 #include "gpu/ptx/machine/machine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,14 +36,39 @@ static void launch(struct machine *m, const struct ptx_function *f,
     (void)machine_launch(m, &l, &err);
 }
 
-static void run(const struct ptx_module *module, unsigned shape) {
+/* What a run of all kernels left. */
+struct outcome {
+    char *findings, *counters;
+    uint8_t memory[BUFFERS][BUFFER];
+    uint64_t spent, native; /* native: blocks that ran as code for the host */
+};
+
+static void launch_all(struct machine *m, const struct ptx_module *module,
+                       const uint64_t *addresses, unsigned shape) {
+    for (uint32_t i = 0; i < module->function_count; i++) {
+        const struct ptx_function *f = &module->functions[i];
+        if (f->is_entry && !f->is_declaration && f->param_bytes <= 32764) {
+            launch(m, f, addresses, shape);
+        }
+    }
+}
+
+static char *text_of(json_t *value) {
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_SORT_KEYS);
+    json_decref(value);
+    return text;
+}
+
+/* false: the machine does not take this module. */
+static bool run(const struct ptx_module *module, unsigned shape, uint32_t emit_after,
+                struct outcome *ret) {
     const struct machine_config config = {
-        .checks = MACHINE_CHECK_DEFAULT | (shape % 2 ? MACHINE_CHECK_RACE : 0u),
+        .checks = MACHINE_CHECK_DEFAULT | (shape % 4 == 1 ? MACHINE_CHECK_RACE : 0u),
         .threads = 1,
         .instructions = 60000,
         .memory = 4u << 20,
         .seed = shape,
-        .emit_after = shape % 3 ? 1 : EMIT_NEVER,
+        .emit_after = emit_after,
         .one_lane = shape % 11 == 0,
         .max_findings = 16,
         .max_printf = 4096,
@@ -50,25 +78,79 @@ static void run(const struct ptx_module *module, unsigned shape) {
     json_t *unsupported = NULL;
     if (machine_new(&m, module, NULL, &config, &unsupported, &err) < 0) {
         json_decref(unsupported);
-        return;
+        return false;
     }
     uint64_t addresses[BUFFERS], omitted;
-    void *host;
+    void *host[BUFFERS];
     for (unsigned i = 0; i < BUFFERS; i++) {
         unsigned flags = i == 1 ? MACHINE_READ_ONLY : MACHINE_OUTPUT;
-        if (machine_alloc(m, "b", BUFFER, flags, &addresses[i], &host, &err) < 0) {
+        if (machine_alloc(m, "b", BUFFER, flags, &addresses[i], &host[i], &err) < 0) {
             abort();
         }
     }
-    for (uint32_t i = 0; i < module->function_count; i++) {
-        const struct ptx_function *f = &module->functions[i];
-        if (f->is_entry && !f->is_declaration && f->param_bytes <= 32764) {
-            launch(m, f, addresses, shape);
-        }
+    launch_all(m, module, addresses, shape);
+    for (unsigned i = 0; i < BUFFERS; i++) {
+        memcpy(ret->memory[i], host[i], BUFFER);
     }
-    json_decref(machine_findings(m, &omitted));
-    json_decref(machine_counters(m));
+    ret->spent = machine_spent(m);
+    ret->native = machine_native_runs(m);
+    ret->findings = text_of(machine_findings(m, &omitted));
+    ret->counters = text_of(machine_counters(m));
     machine_free(m);
+    return true;
+}
+
+static void expect(bool same, const char *what) {
+    if (!same) {
+        fprintf(stderr, "code for the host and the interpreter differ: %s\n", what);
+        abort();
+    }
+}
+
+static void compare(const struct outcome *a, const struct outcome *b) {
+    expect(strcmp(a->findings, b->findings) == 0, "findings");
+    expect(strcmp(a->counters, b->counters) == 0, "counters");
+    expect(a->spent == b->spent, "instructions");
+    expect(memcmp(a->memory, b->memory, sizeof a->memory) == 0, "memory");
+}
+
+static void outcome_finish(struct outcome *o) {
+    free(o->findings);
+    free(o->counters);
+}
+
+/* What the run spent with code for the host; the same is done without. */
+static uint64_t both_ways(const struct ptx_module *module, unsigned shape) {
+    struct outcome code, steps;
+    if (!run(module, shape, 1, &code)) {
+        return 0;
+    }
+    if (code.native) {
+        run(module, shape, EMIT_NEVER, &steps);
+        compare(&code, &steps);
+        outcome_finish(&steps);
+    }
+    outcome_finish(&code);
+    return code.native;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+/* A target that never reaches the code would find nothing in it. */
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    static const char loop[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+        ".reg .b32 %r<3>;\n.reg .pred %p;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\n"
+        "L:\nadd.u32 %r1, %r1, %r2;\nxor.b32 %r1, %r1, 7;\nadd.u32 %r2, %r2, 1;\n"
+        "setp.lt.u32 %p, %r2, 9;\n@%p bra L;\nret;\n}\n";
+    struct ptx_module *module;
+    (void)argc;
+    (void)argv;
+    if (strcmp(bind_extension(), "avx512") == 0) {
+        bool read = ptx_module_read(&module, loop, sizeof loop - 1, NULL) == 0;
+        expect(read && both_ways(module, 2) > 0, "nothing became code");
+        ptx_module_free(module);
+    }
+    return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -78,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         ptx_module_read(&module, (const char *)data, size, NULL) < 0) {
         return 0;
     }
-    run(module, data[size - 1] * 31u + (unsigned)size);
+    both_ways(module, data[size - 1] * 31u + (unsigned)size);
     ptx_module_free(module);
     return 0;
 }

@@ -316,8 +316,11 @@ static void place_call_areas(struct lowering *l) {
             k < f->operand_count ? &f->operands[k] : &f->elements[k - f->operand_count];
         bool symbol = o->kind == PTX_OPERAND_SYMBOL ||
                       (o->kind == PTX_OPERAND_ADDRESS && o->base == PTX_BASE_SYMBOL);
-        const struct ptx_variable *v = &l->module->variables[symbol ? o->index : 0];
-        if (!symbol || v->space != PTX_PARAM || v->param_block != PTX_BLOCK_CALL ||
+        if (!symbol) {
+            continue;
+        }
+        const struct ptx_variable *v = &l->module->variables[o->index];
+        if (v->space != PTX_PARAM || v->param_block != PTX_BLOCK_CALL ||
             v->function != (int32_t)l->code->index ||
             l->areas[o->index] != STEP_NO_REGISTER) {
             continue;
