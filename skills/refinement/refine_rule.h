@@ -19,6 +19,7 @@
 /* One test with one skill, over students and runs. */
 struct refine_score {
     unsigned passed, graded;
+    const char *lesson; /* that the test is of (struct test_case), borrowed */
 };
 
 struct refine_comparison {

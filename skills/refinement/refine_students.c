@@ -128,6 +128,9 @@ static void choose_tests(struct refine_students *s) {
     s->seen.failed_at = xcalloc(s->seen.test_count + 1, sizeof *s->seen.failed_at);
     for (size_t i = 0; i < s->look.text_count; i++) {
         s->seen.scores[i] = xcalloc(s->seen.test_count + 1, sizeof *s->seen.scores[i]);
+        for (size_t k = 0; k < s->seen.test_count; k++) {
+            s->seen.scores[i][k].lesson = s->seen.tests[k]->lesson;
+        }
     }
 }
 

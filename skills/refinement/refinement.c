@@ -339,19 +339,22 @@ static void looked_twice(struct refinement *r, const struct refine_score *best,
                                      : "the gain did not come again with fresh answers");
 }
 
-/* Start against final on the report split. */
+/* Start against final on the report split, by lessons as an evaluation counts. */
 static void judge(struct refinement *r, const struct refine_score *start,
                   const struct refine_score *final, size_t tests) {
     autofree double *before = xcalloc(tests + 1, sizeof *before);
     autofree double *after = xcalloc(tests + 1, sizeof *after);
+    autofree const char **lessons = xcalloc(tests + 1, sizeof *lessons);
     struct paired_results results = {
         .baseline = before, .skill = after, .runs = r->o.runs, .seed = 1};
     for (size_t i = 0; i < tests; i++) {
         if (start[i].graded && final[i].graded) {
+            lessons[results.n] = start[i].lesson;
             before[results.n] = (double)start[i].passed / start[i].graded;
             after[results.n++] = (double) final[i].passed / final[i].graded;
         }
     }
+    results.n = join_lessons(before, after, lessons, results.n);
     struct lift lift;
     lift_judge(&lift, &results);
     r->verdict = json_pack(

@@ -99,7 +99,7 @@ const char *refinement_text(const struct refinement *r);
  *   gate was not asked, "p"?, "accepted", "reason"}],
  *  "kept": rounds that were taken, "gate": {"start", "final"}, "stopped", "problem"?,
  *  "verdict"?: {"verdict", "start", "final", "lift": {"estimate", "low",
- *   "high", "p", "n_tests"}}}; rates are 0…1. "stopped" is there at the end. New
+ *   "high", "p", "n_tests": lessons}}}; rates are 0…1. "stopped" is there at the end. New
  * reference. */
 json_t *refinement_result(const struct refinement *r);
 /* Of that object, as it stands in a result: two lines for a model or a person. NULL is

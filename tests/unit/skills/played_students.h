@@ -16,6 +16,7 @@ struct play {
     /* What is wrong with a text, or NULL. */
     const char *(*problem)(const char *text);
     size_t tests[4]; /* by split */
+    size_t variants; /* tests of one lesson, side by side; 0 = 1 */
     unsigned students;
     uint64_t seed;
     unsigned cancel_at, lack_at; /* the n-th hook that is answered so; 0 = none */
@@ -87,10 +88,17 @@ static inline void play_done(struct refinement *r, enum refinement_stop stop,
     p->stop = stop;
 }
 
+/* Another name for each; up to 32. */
+static inline const char *play_lesson(const struct play *p, size_t test) {
+    static const char marks[] = "********************************";
+    return marks + test / (p->variants ? p->variants : 1);
+}
+
 static inline void play_test(struct play *p, size_t text, size_t test,
                              struct refine_score *ret) {
     const struct refine_look *q = &p->look;
     double chance = p->chance(p, q->split, test, q->texts[text]);
+    ret->lesson = play_lesson(p, test);
     uint64_t h = play_hash(q->texts[text], p->seed * 0x9e3779b97f4a7c15ull + test);
     for (unsigned run = 0; run < q->runs * p->students; run++) {
         uint64_t number =

@@ -141,6 +141,18 @@ Test(refinement, knowledge_by_knowledge_it_gets_perfect) {
     refinement_free(r);
 }
 
+Test(refinement, tests_of_one_lesson_are_one_observation_of_its_verdict) {
+    struct play p = a_play();
+    p.variants = 2;
+    struct refinement *r = play(&p, START, 6, 0);
+    autojson *result = refinement_result(r);
+    const json_t *verdict = json_object_get(result, "verdict");
+    cr_assert(json_get_integer(json_object_get(verdict, "lift"), "n_tests", 0) == 4);
+    cr_assert_str_eq(json_get_string(verdict, "verdict", ""), "no_evidence");
+    cr_assert(json_real_value(json_object_get(verdict, "final")) == 1);
+    refinement_free(r);
+}
+
 Test(refinement, the_teacher_never_sees_gate_or_report) {
     struct play p = a_play();
     struct refinement *r = play(&p, START, 6, 0);
