@@ -11,8 +11,9 @@ struct access_fault {
     uint64_t address;
     uint64_t bytes;
     bool writes;
-    bool atomic;                       /* it may write what is there already */
-    bool remote;                       /* may be another block's shared memory */
+    bool atomic;  /* it may write what is there already */
+    bool follows; /* a load: what it gave is followed (undefined.h) */
+    bool remote;  /* may be another block's shared memory */
     const struct finding_other *other; /* or NULL */
 };
 
@@ -25,6 +26,19 @@ void access_fault_global(const struct access_fault *f);
 void access_fault_shared(const struct access_fault *f);
 /* It is outside of a window of `size` bytes: local, parameter memory. */
 void access_fault_window(const struct access_fault *f, uint64_t size);
+
+/* A read of bytes that nobody had written. */
+struct access_undefined {
+    enum ptx_space space;
+    uint64_t bytes, offset;
+    const char *buffer, *copied; /* copied: NULL, or by what copy it is to be written */
+};
 /* b: of shared memory, whose. */
+struct access_undefined access_undefined_of(const struct access_fault *f,
+                                            const struct block *b, const char *buffer,
+                                            uint64_t offset);
+void access_fault_undefined(struct warp *w, const struct step *s, unsigned lane,
+                            const struct access_undefined *what);
+/* Of a load (follows) once something depends on what it gave, else at once. */
 void access_fault_uninitialized(const struct access_fault *f, const struct block *b,
                                 const char *buffer, uint64_t offset);

@@ -158,30 +158,34 @@ static uint8_t *resolve_shared(struct access_fault *f, bool reads, uint8_t **ret
     return b->shared + f->address;
 }
 
-uint8_t *access_resolve(struct warp *w, const struct step *s, unsigned lane,
-                        uint64_t address, enum ptx_space space, unsigned bytes,
-                        bool reads, bool writes, uint8_t **ret_shadow) {
+static uint8_t *resolve(struct access_fault f, enum ptx_space space, bool reads,
+                        uint8_t **ret_shadow) {
     *ret_shadow = NULL;
-    bool remote = space != PTX_SHARED;
-    if (space == PTX_GENERIC && address - MEMORY_SHARED < MEMORY_WINDOW_BYTES) {
+    f.remote = space != PTX_SHARED;
+    if (space == PTX_GENERIC && f.address - MEMORY_SHARED < MEMORY_WINDOW_BYTES) {
         space = PTX_SHARED;
-        address -= MEMORY_SHARED;
+        f.address -= MEMORY_SHARED;
     }
-    struct access_fault f = {.warp = w,
-                             .step = s,
-                             .lane = lane,
-                             .space = space == PTX_SHARED_CLUSTER ? PTX_SHARED : space,
-                             .address = address,
-                             .bytes = bytes,
-                             .writes = writes,
-                             .atomic = reads && writes,
-                             .remote = remote};
-    if ((address & (bytes - 1)) != 0) {
-        access_fault_misaligned(&f, bytes);
+    f.space = space == PTX_SHARED_CLUSTER ? PTX_SHARED : space;
+    if ((f.address & (f.bytes - 1)) != 0) {
+        access_fault_misaligned(&f, (unsigned)f.bytes);
         return NULL;
     }
     return f.space == PTX_SHARED ? resolve_shared(&f, reads, ret_shadow)
                                  : resolve_global(&f, reads, ret_shadow);
+}
+
+uint8_t *access_resolve(struct warp *w, const struct step *s, unsigned lane,
+                        uint64_t address, enum ptx_space space, unsigned bytes,
+                        bool reads, bool writes, uint8_t **ret_shadow) {
+    const struct access_fault f = {.warp = w,
+                                   .step = s,
+                                   .lane = lane,
+                                   .address = address,
+                                   .bytes = bytes,
+                                   .writes = writes,
+                                   .atomic = reads && writes};
+    return resolve(f, space, reads, ret_shadow);
 }
 
 struct block *access_shared_range(const struct access_range *r, bool remote,
@@ -250,10 +254,15 @@ void access_slow(struct warp *w, const struct step *s, uint32_t mask,
     }
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m);
+        const struct access_fault f = {.warp = w,
+                                       .step = s,
+                                       .lane = lane,
+                                       .address = addresses[lane],
+                                       .bytes = (uint64_t)a->bytes * a->count,
+                                       .writes = a->is_store,
+                                       .follows = !a->is_store};
         uint8_t *shadow;
-        uint8_t *at = access_resolve(w, s, lane, addresses[lane], space,
-                                     (unsigned)a->bytes * a->count, !a->is_store,
-                                     a->is_store, &shadow);
+        uint8_t *at = resolve(f, space, !a->is_store, &shadow);
         if (at || !a->is_store) {
             lane_move(w, a, lane, at);
         }
@@ -354,7 +363,8 @@ void access_local(struct warp *w, const struct step *s, uint32_t mask,
                                  .space = PTX_LOCAL,
                                  .address = offsets[lane],
                                  .bytes = size,
-                                 .writes = a->is_store};
+                                 .writes = a->is_store,
+                                 .follows = !a->is_store};
         if (f.address % size) {
             access_fault_misaligned(&f, size);
         } else if (f.address >= top || size > top - f.address) {

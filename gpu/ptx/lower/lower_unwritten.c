@@ -1,6 +1,5 @@
 /* Registers that a path may read before it has written them. */
 #include "base/mem.h"
-#include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/lower/register_flow.h"
 
@@ -11,37 +10,16 @@ struct unwritten {
     bool *read; /* the answer, by register */
 };
 
-/* Writes all of its results in each lane that it runs for, and looks at no other lane. */
-static bool writes_results(const struct ptx_instruction *i) {
-    struct step unused = {0};
-    return i->opcode == PTX_OP_MOV || i->opcode == PTX_OP_CVTA ||
-           i->opcode == PTX_OP_LD || i->opcode == PTX_OP_LDU || bind_alu(i, &unused);
-}
-
 /* Has no results, and each lane reads its own registers only. */
 static bool only_reads(const struct ptx_instruction *i) {
     return i->opcode == PTX_OP_ST || i->opcode == PTX_OP_BRA || i->opcode == PTX_OP_RET ||
            i->opcode == PTX_OP_EXIT;
 }
 
-/* Register k of an operand: itself or its address's, then those of its vector. */
-static uint32_t part_register(const struct ptx_function *f, const struct ptx_operand *o,
-                              uint32_t k) {
-    const struct ptx_operand *e = k ? &f->elements[o->first + k - 1] : o;
-    bool is = e->kind == PTX_OPERAND_REGISTER ||
-              (e->kind == PTX_OPERAND_ADDRESS && e->base == PTX_BASE_REGISTER);
-    return is ? e->index : UINT32_MAX;
-}
-
-static uint32_t part_count(const struct ptx_operand *o) {
-    bool has = o->kind == PTX_OPERAND_VECTOR || o->kind == PTX_OPERAND_ADDRESS;
-    return 1 + (has ? o->count : 0);
-}
-
 static void operand_read(const struct unwritten *u, const uint64_t *set, bool always,
                          const struct ptx_operand *o) {
-    for (uint32_t k = 0; k < part_count(o); k++) {
-        uint32_t r = part_register(u->f, o, k);
+    for (uint32_t k = 0; k < operand_parts(o); k++) {
+        uint32_t r = operand_register(u->f, o, k);
         if (r != UINT32_MAX) {
             u->read[r] |= always || (set[r / 64] >> (r % 64) & 1);
         }
@@ -50,8 +28,8 @@ static void operand_read(const struct unwritten *u, const uint64_t *set, bool al
 
 static void operand_write(const struct unwritten *u, uint64_t *set,
                           const struct ptx_operand *o) {
-    for (uint32_t k = 0; k < part_count(o); k++) {
-        uint32_t r = part_register(u->f, o, k);
+    for (uint32_t k = 0; k < operand_parts(o); k++) {
+        uint32_t r = operand_register(u->f, o, k);
         if (r != UINT32_MAX) {
             set[r / 64] &= ~(UINT64_C(1) << (r % 64));
         }
@@ -64,8 +42,8 @@ static void unwritten_step(const struct register_flow *flow, uint32_t at, uint64
     const struct unwritten *u = flow->data;
     const struct ptx_instruction *i = &u->f->code[at];
     const struct ptx_operand *o = &u->f->operands[i->operands];
-    bool writes = i->operand_count > 0 && writes_results(i);
-    unsigned results = !writes ? 0 : i->has_pair ? 2 : 1;
+    unsigned results = instruction_results(i);
+    bool writes = results > 0;
     for (unsigned k = results; k < i->operand_count; k++) {
         operand_read(u, set, !writes && !only_reads(i), &o[k]);
     }

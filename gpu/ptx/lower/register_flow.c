@@ -1,11 +1,41 @@
 #include "gpu/ptx/lower/register_flow.h"
 
 #include "base/mem.h"
+#include "gpu/ptx/alu/bind.h"
 
 #include <string.h>
 
 #define MAX_ROUNDS 256                /* over the blocks */
 #define MAX_CELLS (UINT32_C(1) << 21) /* blocks times words of a set */
+
+/* ---- what an instruction names ---- */
+
+bool instruction_is_load(const struct ptx_instruction *i) {
+    return i->opcode == PTX_OP_LD || i->opcode == PTX_OP_LDU;
+}
+
+unsigned instruction_results(const struct ptx_instruction *i) {
+    struct step unused = {0};
+    bool writes =
+        i->operand_count > 0 && (i->opcode == PTX_OP_MOV || i->opcode == PTX_OP_CVTA ||
+                                 instruction_is_load(i) || bind_alu(i, &unused));
+    return !writes ? 0 : i->has_pair ? 2 : 1;
+}
+
+uint32_t operand_parts(const struct ptx_operand *o) {
+    bool has = o->kind == PTX_OPERAND_VECTOR || o->kind == PTX_OPERAND_ADDRESS;
+    return 1 + (has ? o->count : 0);
+}
+
+uint32_t operand_register(const struct ptx_function *f, const struct ptx_operand *o,
+                          uint32_t k) {
+    const struct ptx_operand *e = k ? &f->elements[o->first + k - 1] : o;
+    bool is = e->kind == PTX_OPERAND_REGISTER ||
+              (e->kind == PTX_OPERAND_ADDRESS && e->base == PTX_BASE_REGISTER);
+    return is ? e->index : UINT32_MAX;
+}
+
+/* ---- flow ---- */
 
 struct walk {
     const struct register_flow *flow;

@@ -17,3 +17,13 @@ struct register_flow {
 /* entry: the set at the function's first instruction; NULL: empty. false: the function is
  * too large, or its sets do not settle: what was seen is not all. */
 bool register_flow_run(const struct register_flow *flow, const uint64_t *entry);
+
+/* Operands that come first and are written, in each lane that it runs for, by an
+ * instruction that looks at no other lane; 0: another one. */
+unsigned instruction_results(const struct ptx_instruction *i);
+bool instruction_is_load(const struct ptx_instruction *i);
+/* An operand's parts: itself, then those of its vector. */
+uint32_t operand_parts(const struct ptx_operand *o);
+/* The register of part k, or of its address; UINT32_MAX: none. */
+uint32_t operand_register(const struct ptx_function *f, const struct ptx_operand *o,
+                          uint32_t k);

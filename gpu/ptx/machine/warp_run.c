@@ -1,5 +1,6 @@
 #include "gpu/ptx/machine/warp_run.h"
 
+#include "gpu/ptx/access/undefined.h"
 #include "gpu/ptx/state/run.h"
 
 static void run_split(struct warp *w) {
@@ -42,11 +43,13 @@ void warp_run(struct warp *w, int32_t steps) {
     w->polled = false;
     bool lanes = w->processor->run->one_lane;
     while (!w->yielded && warp_pick(w)) {
-        if (lanes) {
-            run_split_lanes(w);
-        } else {
-            run_split(w);
-        }
+        do {
+            if (lanes) {
+                run_split_lanes(w);
+            } else {
+                run_split(w);
+            }
+        } while (undefined_follow(w));
     }
     w->block->clock += (uint64_t)(steps - w->left);
 }

@@ -77,9 +77,10 @@ struct processor { /* a thread of the host, as a device's multiprocessor */
     uint32_t resident_count, resident_room;
     struct block *spares[CLUSTER_MAX]; /* to be used again */
     uint32_t spare_count;
-    uint32_t idle;           /* rounds in which nothing changed */
-    uint32_t emit_after;     /* entries after which a block becomes code (emit.h) */
-    struct emitted *emitted; /* NULL: none does */
+    uint32_t idle;               /* rounds in which nothing changed */
+    uint32_t emit_after;         /* entries after which a block becomes code (emit.h) */
+    struct emitted *emitted;     /* NULL: none does */
+    struct undefined *undefined; /* access/undefined.h; NULL: nothing such was loaded */
 };
 
 /* Holds the address, freed ones too; NULL. What it is wanted for is noted there: to be

@@ -171,6 +171,57 @@ Test(ptx_machine_checks, uninitialised_reads) {
                    "uninitialized", 0, NULL, 0, 0);
 }
 
+/* Word 5 of s is written, and by thread 5 alone. What a load gives counts where something
+ * depends on it: not where a selection takes the other value, nor where the other side of
+ * a logical operation decides. */
+#define WRITTEN                                                                          \
+    HEAD ".shared .align 4 .b8 s[256]; mov.u32 %r3, s; shl.b32 %r4, %r2, 2;\n"           \
+         "add.u32 %r3, %r3, %r4; setp.eq.u32 %p1, %r2, 5; setp.lt.u32 %p2, %r2, 8;\n"    \
+         "@%p1 st.shared.u32 [%r3], %r2; mov.u32 %r7, 7; ld.shared.u32 %r5, [%r3];\n"
+
+Test(ptx_machine_checks, values_that_nothing_depends_on) {
+    static const struct {
+        const char *body;
+        long found;
+    } cases[] = {
+        {"selp.u32 %r6, %r5, %r7, %p1; st.global.u32 [%at], %r6;\n", 0},
+        {"selp.u32 %r6, %r7, %r5, %p1; st.global.u32 [%at], %r6;\n", 63},
+        {"selp.u32 %r6, %r5, %r7, %p2; st.global.u32 [%at], %r6;\n", 7},
+        {"mad.lo.u32 %r8, %r5, 3, 1; mov.u32 %r9, %r8; selp.u32 %r6, %r9, %r7, %p1;\n"
+         "st.global.u32 [%at], %r6;\n",
+         0},
+        {"selp.u32 %r6, %r5, %r7, %p1; st.global.u32 [%at], %r5;\n", 63},
+        {"selp.u32 %r8, %r5, %r7, %p2; selp.u32 %r6, %r8, %r7, %p1;\n"
+         "st.global.u32 [%at], %r6;\n",
+         0},
+        {"setp.gt.u32 %p3, %r5, 9; and.pred %p4, %p3, %p1; @%p4 st.global.u32 [%at], "
+         "%r7;\n",
+         0},
+        {"setp.gt.u32 %p3, %r5, 9; and.pred %p4, %p2, %p3; @%p4 st.global.u32 [%at], "
+         "%r7;\n",
+         7},
+        {"setp.gt.u32 %p3, %r5, 9; not.pred %p4, %p1; or.pred %p5, %p3, %p4; @%p5 bra "
+         "S;\n"
+         "st.global.u32 [%at], %r7; S:\n",
+         0},
+        {"setp.gt.u32 %p3, %r5, 9; selp.u32 %r8, 1, 2, %p3; selp.u32 %r6, %r8, 3, %p1;\n"
+         "st.global.u32 [%at], %r6;\n",
+         63},
+        {"@%p1 mov.u32 %r7, %r5; st.global.u32 [%at], %r7;\n", 0},
+        {"bar.sync 0; selp.u32 %r6, %r5, %r7, %p1; st.global.u32 [%at], %r6;\n", 63},
+        {"add.u32 %r3, %r3, %r5; selp.u32 %r6, %r5, %r7, %p1; bar.sync 0;\n"
+         "st.global.u32 [%at], %r3;\n",
+         63},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *body = xasprintf("%s%s%s", WRITTEN, cases[i].body, END);
+        struct machine_room *r = run(body, 0);
+        cr_expect_eq(room_found(r, "uninitialized", NULL), cases[i].found,
+                     "case %zu: %ld", i, room_found(r, "uninitialized", NULL));
+        room_free(r);
+    }
+}
+
 Test(ptx_machine_checks, inputs_and_freed_memory) {
     expect_finding(run(HEAD "st.global.u32 [%at], %i;\n" END, MACHINE_READ_ONLY),
                    MACHINE_DONE, "input_modified", 64, "out", 0, 0);
