@@ -1,7 +1,6 @@
 #include "gpu/ptx/access/access_fault.h"
 
 #include "gpu/ptx/access/access.h"
-#include "gpu/ptx/access/undefined.h"
 
 #include <stdio.h>
 
@@ -194,10 +193,6 @@ void access_fault_undefined(struct warp *w, const struct step *s, unsigned lane,
 
 void access_fault_uninitialized(const struct access_fault *f, const struct block *b,
                                 const char *buffer, uint64_t offset) {
-    if (f->follows) {
-        undefined_loaded(f, b, buffer, offset);
-        return;
-    }
     const struct access_undefined what = access_undefined_of(f, b, buffer, offset);
     access_fault_undefined(f->warp, f->step, f->lane, &what);
 }

@@ -39,6 +39,6 @@ struct access_undefined access_undefined_of(const struct access_fault *f,
                                             uint64_t offset);
 void access_fault_undefined(struct warp *w, const struct step *s, unsigned lane,
                             const struct access_undefined *what);
-/* Of a load (follows) once something depends on what it gave, else at once. */
+/* Both at once. */
 void access_fault_uninitialized(const struct access_fault *f, const struct block *b,
                                 const char *buffer, uint64_t offset);

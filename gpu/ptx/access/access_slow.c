@@ -1,6 +1,7 @@
 /* Loads and stores lane by lane: everything that is not plain, and every finding. */
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/access/access_fault.h"
+#include "gpu/ptx/access/undefined.h"
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/proxy.h"
 
@@ -31,6 +32,15 @@ void access_shadow_set(uint8_t *shadow, uint64_t offset, uint64_t bytes) {
     }
     for (uint64_t k = offset; k < offset + bytes; k++) {
         __atomic_fetch_or(&shadow[k >> 2], (uint8_t)(0x11u << (k & 3)), __ATOMIC_RELAXED);
+    }
+}
+
+static void tell_undefined(const struct access_fault *f, const struct block *b,
+                           const char *buffer, uint64_t offset) {
+    if (f->follows) {
+        undefined_loaded(f, b, buffer, offset);
+    } else {
+        access_fault_uninitialized(f, b, buffer, offset);
     }
 }
 
@@ -71,7 +81,7 @@ static struct allocation *find_global(const struct access_fault *f, bool reads,
     }
     if (reads && in->shadow && run->check_initialized &&
         !shadow_is_set(in->shadow, offset, f->bytes)) {
-        access_fault_uninitialized(f, NULL, in->name, offset);
+        tell_undefined(f, NULL, in->name, offset);
     }
     *ret_offset = offset;
     return in;
@@ -138,7 +148,7 @@ static struct block *find_shared(struct access_fault *f, bool reads) {
         !shadow_is_set(b->shared_shadow, f->address, f->bytes)) {
         uint64_t offset;
         const char *name = shared_name(f->warp->processor->run, f->address, &offset);
-        access_fault_uninitialized(f, b, name, offset);
+        tell_undefined(f, b, name, offset);
     }
     return b;
 }
@@ -330,7 +340,7 @@ static void local_lane(struct warp *w, const struct access *a, struct access_fau
         }
     }
     if (missing && check) {
-        access_fault_uninitialized(f, NULL, "local memory", f->address);
+        tell_undefined(f, NULL, "local memory", f->address);
     }
     for (unsigned k = 0; !a->is_store && k < a->count; k++) {
         if (a->registers[k] != STEP_NO_REGISTER) {
