@@ -51,6 +51,7 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
     X(VADDPD, 1, 1, 1, 0x58, 64, 2, 0)                                                   \
     X(VSUBPD, 1, 1, 1, 0x5c, 64, 2, 0)                                                   \
     X(VMULPD, 1, 1, 1, 0x59, 64, 2, 0)                                                   \
+    X(VDIVPD, 1, 1, 1, 0x5e, 64, 2, 0)                                                   \
     X(VFMADD213PS, 2, 1, 0, 0xa8, 64, 2, 0)                                              \
     X(VFMADD231PS, 2, 1, 0, 0xb8, 64, 2, 0)                                              \
     X(VFMADD213PD, 2, 1, 1, 0xa8, 64, 2, 0)                                              \
@@ -106,6 +107,10 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
     X(VPERMI2D, 2, 1, 0, 0x76, 64, 2, 0)                                                 \
     X(VCVTDQ2PS, 1, 0, 0, 0x5b, 64, 2, ASM_TWO)                                          \
     X(VCVTUDQ2PS, 1, 3, 0, 0x7a, 64, 2, ASM_TWO)                                         \
+    X(VCVTDQ2PD, 1, 2, 0, 0xe6, 32, 2, ASM_TWO | ASM_HALF)                               \
+    X(VCVTUDQ2PD, 1, 2, 0, 0x7a, 32, 2, ASM_TWO | ASM_HALF)                              \
+    X(VCVTTPD2DQ, 1, 1, 1, 0xe6, 64, 2, ASM_TWO | ASM_HALVES)                            \
+    X(VCVTTPD2UDQ, 1, 0, 1, 0x78, 64, 2, ASM_TWO | ASM_HALVES)                           \
     X(VPGATHERDD, 2, 1, 0, 0x90, 4, 2, ASM_TWO | ASM_VSIB)                               \
     X(VPSCATTERDD, 2, 1, 0, 0xa0, 4, 2, ASM_STORE | ASM_VSIB)                            \
     X(VMOVD_TO, 1, 1, 0, 0x7e, 4, 0, ASM_STORE | ASM_GPR)                                \
@@ -118,6 +123,7 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
 #define ASM_ONE 32  /* rm is an xmm */
 #define ASM_GPR 64  /* rm is a general register, reg an xmm */
 #define ASM_VSIB 128
+#define ASM_HALVES 256 /* reg is a ymm */
 
 enum vector_op {
 #define X(name, ...) name,
@@ -127,7 +133,8 @@ enum vector_op {
 };
 struct vector_form {
     const char *name;
-    uint8_t map, prefix, w, opcode, bytes, length, flags;
+    uint8_t map, prefix, w, opcode, bytes, length;
+    uint16_t flags;
 };
 extern const struct vector_form vector_forms[VECTOR_OPS];
 

@@ -36,6 +36,10 @@ struct native_row {
     {ALU_ROW_OF(MUL, 2, T, PTX_M_WIDE), CODE(WIDE, mul, 8, FROM(4, 4))}, {               \
         ALU_ROW_OF(MAD, 3, T, PTX_M_WIDE), CODE(WIDE, mul, 8, FROM(4, 4, 8))             \
     }
+#define QUOTIENTS(T, vec)                                                                \
+    {ALU_ROW_OF(DIV, 2, T), CODE(QUOTIENT, vec, 4, FROM(4, 4))}, {                       \
+        ALU_ROW_OF(REM, 2, T), CODE(QUOTIENT, vec, 4, FROM(4, 4), .how = 1)              \
+    }
 #define SHIFTS(op, T, narrow, wide)                                                      \
     {ALU_ROW_OF(op, 2, T##32), CODE(PLAIN, narrow, 4, FROM(4, 4))}, {                    \
         ALU_ROW_OF(op, 2, T##64), CODE(SHIFT_WIDE, wide, 8, FROM(8, 4))                  \
@@ -83,6 +87,8 @@ static const struct native_row rows[] = {
     MAD_LO(S64, VPMULLQ, 8),
     WIDE(U32, VPMULUDQ),
     WIDE(S32, VPMULDQ),
+    QUOTIENTS(U32, VCVTTPD2UDQ),
+    QUOTIENTS(S32, VCVTTPD2DQ),
     PLAIN_2(MIN, U32, VPMINUD, 4),
     PLAIN_2(MIN, S32, VPMINSD, 4),
     PLAIN_2(MAX, U32, VPMAXUD, 4),

@@ -10,12 +10,13 @@
 enum native_kind {
     NATIVE_CALL,
     NATIVE_NOTHING,
-    NATIVE_PLAIN,   /* vector(a, b), or vector(a) */
-    NATIVE_FUSED,   /* a * b + c by vector, the form 231, and vector - 1, the form 213 */
-    NATIVE_EXTREME, /* minimum or maximum of f32: `how` of VRANGEPS */
-    NATIVE_SIGN,    /* vector(a, one constant of `mask`) */
-    NATIVE_PRODUCT, /* lower half of a * b by vector, plus c */
-    NATIVE_WIDE,    /* product of twice the width by vector, plus c if there is one */
+    NATIVE_PLAIN,    /* vector(a, b), or vector(a) */
+    NATIVE_FUSED,    /* a * b + c by vector, the form 231, and vector - 1, the form 213 */
+    NATIVE_EXTREME,  /* minimum or maximum of f32: `how` of VRANGEPS */
+    NATIVE_SIGN,     /* vector(a, one constant of `mask`) */
+    NATIVE_PRODUCT,  /* lower half of a * b by vector, plus c */
+    NATIVE_WIDE,     /* product of twice the width by vector, plus c if there is one */
+    NATIVE_QUOTIENT, /* of 4 bytes, truncated from binary64 by vector; how: the rest */
     NATIVE_SHIFT_WIDE, /* 64 bits by a count of 32 */
     NATIVE_MOVE,       /* of 4 or 8 bytes; plus step->offset */
     NATIVE_WIDEN,      /* 4 bytes to 8 by vector */

@@ -106,6 +106,37 @@ static void make_wide(const struct making *m, unsigned to) {
     }
 }
 
+/* Half `half` of a vector of 16 lanes as binary64, in `to`. */
+static void to_binary64(const struct making *m, unsigned from, unsigned half,
+                        unsigned to) {
+    unsigned op = m->n->vector == VCVTTPD2DQ ? VCVTDQ2PD : VCVTUDQ2PD;
+    if (half) {
+        asm_vector_byte(&m->u->out, VEXTRACTI64X4, from, 0, in_register(to), 1);
+        from = to;
+    }
+    vector(m, op, to, 0, in_register(from));
+}
+
+/* Exact (alu_integer.c, quotient_32); by zero all bits are ones, as there. */
+static void make_quotient(const struct making *m, unsigned to) {
+    enum { A = VECTOR_TEMPORARY, B, NONZERO = 1 };
+    unsigned a = source_vector(m, 0, m->part), b = source_vector(m, 1, m->part);
+    for (unsigned half = 0; half < 2; half++) {
+        to_binary64(m, a, half, A);
+        to_binary64(m, b, half, B);
+        vector(m, VDIVPD, A, A, in_register(B));
+        vector(m, m->n->vector, half ? B : to, 0, in_register(A));
+    }
+    asm_vector_byte(&m->u->out, VINSERTI64X4, A, to, in_register(B), 1);
+    if (m->n->how) {
+        vector(m, VPMULLD, A, A, in_register(b));
+        vector(m, VPSUBD, A, a, in_register(A));
+    }
+    vector(m, VPTESTMD, NONZERO, b, in_register(b));
+    move(m, to, in_register(VECTOR_ONES));
+    asm_vector_masked(&m->u->out, VMOVDQU32, to, 0, in_register(A), NONZERO, 0);
+}
+
 static void make_shift_wide(const struct making *m, unsigned to) {
     widen(m, 1, VPMOVZXDQ, VECTOR_TEMPORARY);
     unsigned a = source_vector(m, 0, m->part);
@@ -249,12 +280,19 @@ static void make_parameter(const struct making *m, unsigned to) {
 
 typedef void make_part(const struct making *m, unsigned to);
 static make_part *const makers[] = {
-    [NATIVE_PLAIN] = make_plain,   [NATIVE_EXTREME] = make_extreme,
-    [NATIVE_SIGN] = make_sign,     [NATIVE_PRODUCT] = make_product,
-    [NATIVE_WIDE] = make_wide,     [NATIVE_SHIFT_WIDE] = make_shift_wide,
-    [NATIVE_MOVE] = make_move,     [NATIVE_WIDEN] = make_widened,
-    [NATIVE_NARROW] = make_narrow, [NATIVE_LOGIC] = make_logic,
-    [NATIVE_SELECT] = make_select, [NATIVE_PARAMETER] = make_parameter,
+    [NATIVE_PLAIN] = make_plain,
+    [NATIVE_EXTREME] = make_extreme,
+    [NATIVE_SIGN] = make_sign,
+    [NATIVE_PRODUCT] = make_product,
+    [NATIVE_WIDE] = make_wide,
+    [NATIVE_QUOTIENT] = make_quotient,
+    [NATIVE_SHIFT_WIDE] = make_shift_wide,
+    [NATIVE_MOVE] = make_move,
+    [NATIVE_WIDEN] = make_widened,
+    [NATIVE_NARROW] = make_narrow,
+    [NATIVE_LOGIC] = make_logic,
+    [NATIVE_SELECT] = make_select,
+    [NATIVE_PARAMETER] = make_parameter,
 };
 
 /* All lanes of the result are equal: one vector will do. */

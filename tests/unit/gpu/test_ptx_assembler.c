@@ -82,9 +82,10 @@ static void try_vector(enum vector_op op, unsigned reg, unsigned second,
     bool two = f->flags & (ASM_TWO | ASM_STORE);
     vector_rm(f, rm, place);
     sprintf(out, "%s%u",
-            f->flags & ASM_MASK  ? "k"
-            : f->flags & ASM_GPR ? "xmm"
-                                 : "zmm",
+            f->flags & ASM_MASK     ? "k"
+            : f->flags & ASM_GPR    ? "xmm"
+            : f->flags & ASM_HALVES ? "ymm"
+                                    : "zmm",
             reg);
     if (!two) {
         sprintf(second_text, "zmm%u, ", second);
