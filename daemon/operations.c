@@ -21,6 +21,7 @@
 #include "skills/generation/generation.h"
 #include "skills/runs/run_operations.h"
 #include "skills/skills.h"
+#include "skills/triggers/trigger_operation.h"
 
 #include <errno.h>
 #include <string.h>
@@ -263,6 +264,7 @@ static int add_operations(struct operation_table *ops, const struct operation *s
                {skills_operations, skills_operation_count},
                {run_operations, run_operation_count},
                {evaluation_operations, evaluation_operation_count},
+               {trigger_operations, trigger_operation_count},
                {generate_operations, generate_operation_count},
                {job_operations, ARRAY_LEN(job_operations)},
                {status, 1}};

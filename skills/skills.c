@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define INSTALLED_MS 2000
 
@@ -251,6 +252,21 @@ char *skills_resolve(const struct call_origin *origin, const char *path,
         err_set(err, -ENOENT, "there is no %.200s", path);
     }
     return NULL;
+}
+
+int skills_check_own(const struct call_origin *origin, const char *folder,
+                     struct err *err) {
+    autofree char *beneath = skills_resolve(origin, folder, err);
+    autofree char *around = path_join(folder, "..");
+    autofree char *parent = path_normalize(around);
+    autofree char *lock = path_join(parent, ".upskilld-lock.json");
+    if (!beneath) {
+        return -EACCES;
+    }
+    return access(lock, F_OK) == 0
+               ? err_set(err, -EACCES,
+                         "the skill was installed, it is not the user's own")
+               : 0;
 }
 
 /* SKILL.md itself names its folder. */

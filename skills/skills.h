@@ -42,6 +42,11 @@ char *skills_find_own_folder(struct skills *s, const struct call_origin *origin,
 /* An existing file or folder beneath the caller's roots, without links: malloc'ed. */
 char *skills_resolve(const struct call_origin *origin, const char *path, struct err *err);
 
+/* 0 when a skill's folder is the caller's own to change: beneath its roots, and no copy
+ * that was installed. -EACCES. */
+int skills_check_own(const struct call_origin *origin, const char *folder,
+                     struct err *err);
+
 /* Where a file is to be written: the caller's root that `out` lies beneath (relative: the
  * first), opened, and the rest of its path, malloc'ed; out NULL: the first root, and
  * NULL. -EACCES when it is beneath none. */

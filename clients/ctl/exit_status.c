@@ -29,6 +29,12 @@ static int evaluation_exit_status(const json_t *result) {
     return !has_answers(result) ? 2 : strcmp(verdict, "helps") ? 1 : 0;
 }
 
+/* A model that loads no skill at all gives no answer about this one. */
+static int trigger_exit_status(const json_t *result) {
+    const char *verdict = json_get_string(result, "verdict", "");
+    return strcmp(verdict, "pass") == 0 ? 0 : strcmp(verdict, "fail") == 0 ? 1 : 2;
+}
+
 /* Measuring or installing that was asked for and could not be done: the skill is there
  * all the same. */
 static int generation_exit_status(const json_t *result) {
@@ -87,6 +93,9 @@ int result_exit_status(const char *operation, const json_t *result) {
     }
     if (strcmp(operation, "skill/evaluate") == 0) {
         return evaluation_exit_status(result);
+    }
+    if (strcmp(operation, "skill/trigger") == 0) {
+        return trigger_exit_status(result);
     }
     if (strcmp(operation, "skill/generate") == 0) {
         return generation_exit_status(result);

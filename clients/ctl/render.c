@@ -242,6 +242,7 @@ static const struct {
     {"run/list", render_run_list},
     {"run/show", render_run},
     {"skill/evaluate", render_evaluation},
+    {"skill/trigger", render_trigger},
     {"skill/find", render_found},
     {"skill/generate", render_generation},
     {"skill/get", render_skill},

@@ -41,6 +41,9 @@ void render_targets(const struct terminal *t, const json_t *result);
  * lift as a plot and the tests that changed; marks of tests, the record, the next step.
  */
 void render_evaluation(const struct terminal *t, const json_t *result);
+/* skill/trigger's: the sentence, rates with intervals, the queries that went wrong, what
+ * the rounds did, the better description as a diff. */
+void render_trigger(const struct terminal *t, const json_t *result);
 /* A row for each test that a model was asked: passes of each arm, and the first thing
  * that was wrong with the skill. cells: as run/show gives them. */
 void render_cells(const struct terminal *t, const json_t *cells, const char *model);

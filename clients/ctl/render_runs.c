@@ -23,9 +23,9 @@ static const char *verdict_of(const json_t *row) {
 
 static enum style style_of(const json_t *row) {
     const char *verdict = json_get_string(row, "verdict", "");
-    return strcmp(verdict, "helps") == 0   ? STYLE_GREEN
-           : strcmp(verdict, "hurts") == 0 ? STYLE_RED
-                                           : STYLE_PLAIN;
+    bool good = strcmp(verdict, "helps") == 0 || strcmp(verdict, "pass") == 0;
+    bool bad = strcmp(verdict, "hurts") == 0 || strcmp(verdict, "fail") == 0;
+    return good ? STYLE_GREEN : bad ? STYLE_RED : STYLE_PLAIN;
 }
 
 static void rates_cell(struct table *table, const json_t *of) {

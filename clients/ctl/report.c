@@ -83,7 +83,8 @@ static void add_answer(json_t *findings, const json_t *result, int status) {
     }
     const json_t *error = json_object_get(result, "error");
     const char *verdict = json_get_string(result, "verdict", "not ok");
-    const char *words = json_get_string(result, "summary", verdict);
+    const char *words = json_get_string(result, "sentence", verdict);
+    words = json_get_string(result, "summary", words);
     if (!said) {
         json_array_append_new(
             findings, json_pack("{s:s,s:s,s:s}", "severity", "error", "code",

@@ -117,6 +117,9 @@ static void digest(struct arm *arm) {
     hash_init(&h);
     hash_add_field(&h, arm->system, strlen(arm->system));
     hash_add_field(&h, before, strlen(before));
+    if (arm->tool) {
+        hash_add_field(&h, arm->tool, strlen(arm->tool));
+    }
     hash_hex(&h, hex);
     snprintf(arm->digest, sizeof arm->digest, "sha256:%s", hex);
 }
@@ -180,6 +183,17 @@ void arm_trace(struct arm *ret, const char *text, size_t len) {
     digest(ret);
 }
 
+void arm_offering(struct arm *ret, enum arm_kind kind, const char *name, const char *tool,
+                  json_t *takes) {
+    *ret = (struct arm){.kind = kind,
+                        .system = xstrdup(neutral),
+                        .tool_name = name,
+                        .tool = xstrdup(tool),
+                        .tool_takes = takes,
+                        .added_tokens = tokens_estimate(tool, strlen(tool))};
+    digest(ret);
+}
+
 void arm_again(struct arm *ret, const struct arm *first) {
     *ret =
         (struct arm){.kind = ARM_SKILL, .system = xstrdup(first->system), .again = true};
@@ -190,6 +204,8 @@ void arm_again(struct arm *ret, const struct arm *first) {
 void arm_finish(struct arm *arm) {
     free(arm->system);
     free(arm->before);
+    free(arm->tool);
+    json_decref(arm->tool_takes);
     *arm = (struct arm){0};
 }
 

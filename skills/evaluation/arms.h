@@ -46,6 +46,11 @@ struct arm {
      * with the first one's answers, so its runs are counted from ARM_AGAIN_RUNS. */
     bool again;
     const struct skill *installed; /* what agents find on their disk; borrowed, or NULL */
+    /* A tool that the student may call or leave, or NULL: its name (borrowed), what it is
+     * told of it, the schema of what it takes. */
+    const char *tool_name;
+    char *tool;
+    json_t *tool_takes;
 };
 
 /* What a skill puts into a prompt, appended to out: body, references, the list of other
@@ -68,6 +73,9 @@ extern const char *const placebo_prose[];
 /* Such a text of about `like`'s size, in the same frame. */
 void arm_placebo(struct arm *ret, const struct arm *like);
 void arm_trace(struct arm *ret, const char *text, size_t len);
+/* The baseline with a tool; tool is copied, takes stolen. */
+void arm_offering(struct arm *ret, enum arm_kind kind, const char *name, const char *tool,
+                  json_t *takes);
 void arm_again(struct arm *ret, const struct arm *first); /* the second arm of A/A */
 void arm_finish(struct arm *arm);
 

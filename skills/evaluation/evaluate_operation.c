@@ -102,19 +102,6 @@ static void end(struct evaluating *v) {
 
 /* --- writing (another thread) --- */
 
-static bool is_users_own(const struct evaluating *v, struct err *err) {
-    autofree char *parent = path_join(v->request.subject.folder, "..");
-    autofree char *normal = path_normalize(parent);
-    autofree char *lock = path_join(normal, ".upskilld-lock.json");
-    autofree char *beneath =
-        skills_resolve(call_origin(v->call), v->request.subject.folder, err);
-    if (beneath && access(lock, F_OK) == 0) {
-        err_set(err, -EACCES, "the skill was installed, it is not the user's own");
-        return false;
-    }
-    return beneath;
-}
-
 static void note_record(struct evaluating *v, const char *why) {
     if (why && !v->record_problem) {
         v->record_problem = xstrdup(why);
@@ -157,9 +144,9 @@ static void write_work(void *data) {
     }
     err = (struct err){0};
     if (v->request.record_in_skill && v->batch) {
-        bool noted =
-            is_users_own(v, &err) && run_record_in_skill(v->request.subject.folder,
-                                                         v->result, v->batch, &err) == 0;
+        const char *folder = v->request.subject.folder;
+        bool noted = skills_check_own(call_origin(v->call), folder, &err) == 0 &&
+                     run_record_in_skill(folder, v->result, v->batch, &err) == 0;
         note_record(v, noted ? NULL : err.msg);
     }
     if (v->record_problem) {

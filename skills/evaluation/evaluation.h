@@ -44,6 +44,11 @@ typedef void evaluation_done(struct evaluation *e, enum evaluation_stop stop, vo
  * record says beside it, "output" and "assertions" among it. */
 typedef void evaluation_seen(const struct cell *cell, const json_t *answer, void *data);
 
+/* In place of the test's checks: does an answer pass? called: what the arm's tool was
+ * called with, or NULL; the verdict may add "assertions" to record. */
+typedef bool evaluation_ruled(const struct test_case *test, const json_t *called,
+                              json_t *record);
+
 /* Everything is borrowed until evaluation_free. */
 struct evaluation_options {
     uv_loop_t *loop;
@@ -57,6 +62,7 @@ struct evaluation_options {
     size_t student_count;
     const struct model *judge;   /* of `judge` checks; may be NULL */
     const json_t *model_aliases; /* for the name of a judge; or NULL */
+    evaluation_ruled *rule;      /* or NULL */
     unsigned runs;
     unsigned first_run; /* the answers' number in the cache: others are fresh draws */
     uint64_t seed;

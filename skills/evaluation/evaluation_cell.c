@@ -186,6 +186,23 @@ static void grade_answer(struct asking *a, const char *text) {
 
 /* --- answers of models --- */
 
+/* By the rule: what it called, or left. One that was cut off before it said a word may
+ * still have called. */
+static void rule_answer(struct asking *a, const struct model_answer *answer) {
+    struct cell *c = a->cell;
+    if (answer->outcome == MODEL_TRUNCATED && !*answer->text) {
+        set_why(c, "it was cut off before it said anything: give it a larger max_tokens");
+        asking_end(a, CELL_ERRORED);
+        return;
+    }
+    a->e->standings[c->student].answered++;
+    c->activated = answer->json;
+    bool passed = a->e->o.rule(a->e->o.tests[c->test], answer->json, a->record);
+    c->assertions_total = 1;
+    c->assertions_passed = passed;
+    asking_end(a, passed ? CELL_PASSED : CELL_FAILED);
+}
+
 static void note_failure(struct evaluation *e, struct cell *c, const char *reason,
                          const char *message, const char *hint) {
     struct standing *s = &e->standings[c->student];
@@ -240,7 +257,11 @@ static void on_answer(struct model_call *call, const struct model_answer *answer
     switch (answer->outcome) {
     case MODEL_ANSWERED:
     case MODEL_TRUNCATED: /* what came is what the student had to say in this room */
-        grade_answer(a, answer->text);
+        if (e->o.rule) {
+            rule_answer(a, answer);
+        } else {
+            grade_answer(a, answer->text);
+        }
         break;
     case MODEL_REFUSED:
         set_why(c, answer->message);
@@ -304,6 +325,9 @@ static int ask_model(struct asking *a, const struct arm *arm, const char *questi
         .messages = &message,
         .message_count = 1,
         .max_tokens = m->max_tokens,
+        .schema = arm->tool_takes,
+        .schema_name = arm->tool_name,
+        .tool = arm->tool,
         .at_once = o->concurrency,
         .run = o->first_run + a->cell->run + (arm->again ? ARM_AGAIN_RUNS : 0),
         .no_cache = o->fresh,

@@ -12,6 +12,14 @@ json_t *api_effort(const struct api_ask *ask) {
     return effort ? json_text(effort, strlen(effort)) : NULL;
 }
 
+bool api_has_tool(const struct api_ask *ask) {
+    return ask->form == FORM_TOOL || ask->form == FORM_OFFERED;
+}
+
+const char *api_tool_help(const struct api_ask *ask) {
+    return ask->tool ? ask->tool : "Hands over the answer.";
+}
+
 /* --- replies --- */
 
 void reply_init(struct api_reply *r) {

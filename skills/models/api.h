@@ -16,7 +16,7 @@ enum api_quirk {
     QUIRK_OTHER_LENGTH = 1 << 0, /* max_tokens for max_completion_tokens, or reversed */
     QUIRK_NO_USAGE_OPTION = 1 << 1, /* stream_options */
     QUIRK_NO_SCHEMA = 1 << 2,       /* structured output of its own, refused or ignored */
-    QUIRK_NO_TOOL = 1 << 3,         /* a forced tool */
+    QUIRK_NO_TOOL = 1 << 3,         /* tools */
     QUIRK_NO_EFFORT = 1 << 4,
     QUIRK_OTHER_VERSION = 1 << 5, /* of anthropic-version */
     QUIRK_NO_STREAM = 1 << 6,
@@ -26,7 +26,15 @@ enum api_quirk {
 const char *api_quirk_name(unsigned bit); /* "stream_options refused" */
 
 /* How JSON is asked for. */
-enum answer_form { FORM_TEXT, FORM_NATIVE, FORM_TOOL, FORM_WORDS };
+/* Offered: a tool that the model may call or leave; OFFERED_WORDS: told of in words. */
+enum answer_form {
+    FORM_TEXT,
+    FORM_NATIVE,
+    FORM_TOOL,
+    FORM_WORDS,
+    FORM_OFFERED,
+    FORM_OFFERED_WORDS,
+};
 
 /* Everything is borrowed. */
 struct api_ask {
@@ -38,6 +46,7 @@ struct api_ask {
     enum answer_form form;
     const json_t *schema;    /* for the forms that need it */
     const char *schema_name; /* [A-Za-z0-9_-]{1,64} */
+    const char *tool;        /* what the tool does: it is offered; NULL: it is forced */
     unsigned quirks;
 };
 
@@ -78,6 +87,8 @@ const struct api *api_of(const struct model *model);
 unsigned api_learn(const struct api_ask *sent, long status,
                    const struct endpoint_error *error);
 json_t *api_effort(const struct api_ask *ask); /* what is sent of it: new, or NULL */
+bool api_has_tool(const struct api_ask *ask);  /* one is sent, forced or offered */
+const char *api_tool_help(const struct api_ask *ask);
 bool api_sends_completion_length(const struct api_ask *ask); /* max_completion_tokens */
 
 /* For the readers. */

@@ -37,13 +37,13 @@ static bool is_length_quirk(const struct api_ask *sent, const struct endpoint_er
 /* Whatever a refused form is called there: a request in a plainer form is tried. */
 static unsigned learn_form(const struct api_ask *sent) {
     return sent->form == FORM_NATIVE ? QUIRK_NO_SCHEMA
-           : sent->form == FORM_TOOL ? QUIRK_NO_TOOL
+           : api_has_tool(sent)      ? QUIRK_NO_TOOL
                                      : 0;
 }
 
 static bool mentions_form(const struct api_ask *sent, const struct endpoint_error *e) {
     return (sent->form == FORM_NATIVE && endpoint_error_speaks(e, native_form_words)) ||
-           (sent->form == FORM_TOOL && endpoint_error_speaks(e, tool_form_words));
+           (api_has_tool(sent) && endpoint_error_speaks(e, tool_form_words));
 }
 
 static unsigned learn_word(const struct api_ask *sent, const struct endpoint_error *e) {

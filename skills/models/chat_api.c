@@ -39,8 +39,8 @@ bool api_sends_completion_length(const struct api_ask *ask) {
 
 static json_t *tools_of(const struct api_ask *ask) {
     return json_pack("[{s:s, s:{s:s, s:s, s:O}}]", "type", "function", "function", "name",
-                     ask->schema_name, "description", "Hands over the answer.",
-                     "parameters", ask->schema);
+                     ask->schema_name, "description", api_tool_help(ask), "parameters",
+                     ask->schema);
 }
 
 static json_t *format_of(const struct api_ask *ask) {
@@ -50,7 +50,7 @@ static json_t *format_of(const struct api_ask *ask) {
 }
 
 static json_t *chat_request(const struct api_ask *ask) {
-    bool tool = ask->form == FORM_TOOL, stream = !(ask->quirks & QUIRK_NO_STREAM);
+    bool tool = api_has_tool(ask), stream = !(ask->quirks & QUIRK_NO_STREAM);
     bool usage = stream && !(ask->quirks & QUIRK_NO_USAGE_OPTION);
     const char *length =
         api_sends_completion_length(ask) ? "max_completion_tokens" : "max_tokens";
@@ -60,9 +60,9 @@ static json_t *chat_request(const struct api_ask *ask) {
                      "reasoning_effort", api_effort(ask), "response_format",
                      ask->form == FORM_NATIVE ? format_of(ask) : NULL, "tools",
                      tool ? tools_of(ask) : NULL, "tool_choice",
-                     tool ? json_pack("{s:s, s:{s:s}}", "type", "function", "function",
-                                      "name", ask->schema_name)
-                          : NULL,
+                     tool && !ask->tool ? json_pack("{s:s, s:{s:s}}", "type", "function",
+                                                    "function", "name", ask->schema_name)
+                                        : NULL,
                      "stream", stream ? json_true() : NULL, "stream_options",
                      usage ? json_pack("{s:b}", "include_usage", 1) : NULL);
 }

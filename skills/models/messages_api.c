@@ -31,7 +31,7 @@ static json_t *output_config(const struct api_ask *ask) {
 }
 
 static json_t *messages_request(const struct api_ask *ask) {
-    bool tool = ask->form == FORM_TOOL, system = ask->system && *ask->system;
+    bool tool = api_has_tool(ask), system = ask->system && *ask->system;
     return json_pack(
         "{s:o, s:I, s:o, s:o*, s:o*, s:o*, s:o*, s:o*}", "model",
         json_text(ask->model->model, strlen(ask->model->model)), "max_tokens",
@@ -39,10 +39,12 @@ static json_t *messages_request(const struct api_ask *ask) {
         system ? json_text(ask->system, strlen(ask->system)) : NULL, "output_config",
         output_config(ask), "tools",
         tool ? json_pack("[{s:s, s:s, s:O}]", "name", ask->schema_name, "description",
-                         "Hands over the answer.", "input_schema", ask->schema)
+                         api_tool_help(ask), "input_schema", ask->schema)
              : NULL,
         "tool_choice",
-        tool ? json_pack("{s:s, s:s}", "type", "tool", "name", ask->schema_name) : NULL,
+        tool && !ask->tool
+            ? json_pack("{s:s, s:s}", "type", "tool", "name", ask->schema_name)
+            : NULL,
         "stream", ask->quirks & QUIRK_NO_STREAM ? NULL : json_true());
 }
 

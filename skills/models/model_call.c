@@ -62,18 +62,19 @@ static void make_cache_key(struct model_call *call, unsigned run) {
     const char *system = call->system ? call->system : "";
     const char *effort = m->effort ? m->effort : "";
     autojson *key = json_pack(
-        "{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:O?, s:I}", "api", (int)m->api, "base_url",
-        json_text(m->base_url, strlen(m->base_url)), "model",
+        "{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:O?, s:I, s:s*}", "api", (int)m->api,
+        "base_url", json_text(m->base_url, strlen(m->base_url)), "model",
         json_text(m->model, strlen(m->model)), "effort",
         json_text(effort, strlen(effort)), "system", json_text(system, strlen(system)),
         "messages", list, "max_tokens", (int)call->ask.max_tokens, "schema", call->schema,
-        "run", (json_int_t)run);
+        "run", (json_int_t)run, "tool", call->tool);
     autofree char *text = json_dumps(key, JSON_SORT_KEYS | JSON_COMPACT);
     hash_bytes_hex(text, strlen(text), call->cache_key);
 }
 
 uint64_t call_estimate(const struct model_call *call, const char *system) {
     uint64_t sum = system ? tokens_estimate(system, strlen(system)) : 0;
+    sum += call->tool ? tokens_estimate(call->tool, strlen(call->tool)) : 0;
     for (size_t i = 0; i < call->ask.message_count; i++) {
         const char *text = call->messages[i].text;
         sum += tokens_estimate(text, strlen(text)) + MESSAGE_TOKENS;
@@ -94,6 +95,7 @@ struct model_call *call_new(struct model_client *client, const struct model_requ
     call->ask.max_tokens = first_of(r->max_tokens, r->model->max_tokens, CALL_MAX_TOKENS);
     call->deadline_ms = first_of(r->deadline_ms, CALL_DEADLINE_MS, 0);
     call->schema_name = structured_name(r->schema_name);
+    call->tool = r->tool ? xstrdup(r->tool) : NULL;
     call->budget = r->budget;
     call->text = BUF_INIT(API_MAX_TEXT);
     call->message = BUF_INIT(2048);
@@ -109,6 +111,7 @@ struct model_call *call_new(struct model_client *client, const struct model_requ
     call->ask.messages = call->messages;
     call->ask.schema = call->schema;
     call->ask.schema_name = call->schema_name;
+    call->ask.tool = call->tool;
     if (rc < 0) {
         call_free(call);
         return NULL;
@@ -138,6 +141,7 @@ void call_free(struct model_call *call) {
     free(call->system);
     free(call->asked_system);
     free(call->schema_name);
+    free(call->tool);
     json_decref(call->schema);
     schema_free(call->checker);
     sse_finish(&call->sse);
@@ -327,9 +331,13 @@ static void call_end_attempt(struct model_call *call) {
 static void word(struct model_call *call) {
     struct api_ask *ask = &call->ask;
     free(take(call->asked_system));
-    ask->form = structured_form(call->schema, ask->quirks);
+    ask->form = call->tool ? structured_offer(ask->quirks)
+                           : structured_form(call->schema, ask->quirks);
     if (ask->form == FORM_WORDS) {
         call->asked_system = structured_system(call->system, call->schema);
+    } else if (ask->form == FORM_OFFERED_WORDS) {
+        call->asked_system =
+            structured_offer_system(call->system, call->tool, call->schema);
     }
     ask->system = call->asked_system ? call->asked_system : call->system;
 }

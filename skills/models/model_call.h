@@ -42,7 +42,7 @@ struct model_call {
     unsigned deadline_ms;
     json_t *schema;
     struct schema *checker;
-    char *schema_name;
+    char *schema_name, *tool;
     bool cached; /* reads and writes the cache */
     char cache_key[HASH_HEX_SIZE];
     struct model_budget *budget;

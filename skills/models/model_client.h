@@ -48,6 +48,9 @@ struct model_request {
                              Asked for natively where the endpoint can, else by a tool,
                              else by words; always validated here, one repair round */
     const char *schema_name;
+    const char *tool;     /* with a schema: not what the answer must be, but a tool of
+                             that name and this description, which the model may use.
+                             `json` is then what it was called with, NULL when it was not */
     unsigned run;         /* part of the cache key: repeats are separate draws */
     unsigned deadline_ms; /* from its first request on, retries included; 0 = 600 000 */
     unsigned at_once;     /* how many of the kind the caller wants in flight; 0 = as the

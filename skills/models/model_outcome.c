@@ -86,10 +86,11 @@ static struct model_usage usage_from_json(const json_t *u) {
 
 static void keep_answer(const struct model_call *call) {
     const struct model_answer *a = &call->answer;
-    autojson *kept = json_pack(
-        "{s:o, s:o, s:s, s:s, s:f}", "text", json_text(call->text.data, call->text.len),
-        "usage", usage_to_json(&a->usage), "served_model", call->served_model,
-        "stop_reason", call->stop_reason, "ms", a->ms);
+    autojson *kept = json_pack("{s:o, s:o, s:s, s:s, s:f, s:b}", "text",
+                               json_text(call->text.data, call->text.len), "usage",
+                               usage_to_json(&a->usage), "served_model",
+                               call->served_model, "stop_reason", call->stop_reason, "ms",
+                               a->ms, "called", call->tool && call->json);
     struct err err = {0};
     struct answer_cache *cache = call->client->options.cache;
     if (answer_cache_put(cache, call->cache_key, kept, &err) < 0 &&
@@ -106,6 +107,17 @@ static bool fits(struct model_call *call, json_t *value, struct err *err) {
     return schema_check(call->checker, value, NULL, err) == 0;
 }
 
+/* What the offered tool was called with; a text that only looks like it is no call,
+ * unless words are all that the endpoint has. */
+static void take_call(struct model_call *call, bool called) {
+    json_decref(take(call->json));
+    call->json =
+        called ? structured_find(call->text.data, call->text.len, call->schema) : NULL;
+    if (call->json && !fits(call, call->json, NULL)) {
+        json_decref(take(call->json));
+    }
+}
+
 bool call_read_cache(struct model_call *call) {
     autojson *kept = call->cached
                          ? answer_cache_get(call->client->options.cache, call->cache_key)
@@ -115,7 +127,9 @@ bool call_read_cache(struct model_call *call) {
         return false;
     }
     buf_add(&call->text, json_string_value(text), json_string_length(text));
-    if (call->schema) {
+    if (call->tool) {
+        take_call(call, json_get_bool(kept, "called", 0));
+    } else if (call->schema) {
         call->json = structured_find(call->text.data, call->text.len, call->schema);
         if (!fits(call, call->json, NULL)) {
             json_decref(take(call->json));
@@ -289,6 +303,9 @@ static void take_answer(struct model_call *call) {
     } else if (r->stop == REPLY_CONTEXT_FULL) {
         call_say(call, "prompt and answer fill the model's context");
         call_over(call, MODEL_TRUNCATED, "context_full", "shorten the prompt");
+    } else if (call->tool) {
+        take_call(call, r->arguments.len || call->ask.form == FORM_OFFERED_WORDS);
+        answered(call);
     } else if (call->schema) {
         take_json(call);
         return; /* it commits by itself: not what an ignored form seemed to prove */

@@ -18,6 +18,10 @@ enum answer_form structured_form(const json_t *schema, unsigned quirks) {
                                                                     : FORM_WORDS;
 }
 
+enum answer_form structured_offer(unsigned quirks) {
+    return quirks & QUIRK_NO_TOOL ? FORM_OFFERED_WORDS : FORM_OFFERED;
+}
+
 /* --- strictness --- */
 
 static bool is_strict(const json_t *schema, unsigned depth);
@@ -92,6 +96,15 @@ char *structured_system(const char *system, const json_t *schema) {
     return xasprintf("%s%sAnswer with one JSON value and nothing else: no prose, no code "
                      "fence. It must fit this JSON Schema:\n%s",
                      system ? system : "", system && *system ? "\n\n" : "", text);
+}
+
+char *structured_offer_system(const char *system, const char *tool,
+                              const json_t *schema) {
+    autofree char *text = schema_text(schema);
+    return xasprintf("%s%sYou have one tool.\n%s\nTo use it, answer with one JSON value "
+                     "and nothing else, that fits this JSON Schema:\n%s\nWhere it is not "
+                     "needed, answer the request itself.",
+                     system ? system : "", system && *system ? "\n\n" : "", tool, text);
 }
 
 char *structured_complaint(const char *problem, const json_t *schema) {

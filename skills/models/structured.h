@@ -12,6 +12,8 @@ struct schema;
 
 /* The plainest form that the quirks leave; a tool needs a schema of an object. */
 enum answer_form structured_form(const json_t *schema, unsigned quirks);
+/* The same for a tool that the model may call or leave. */
+enum answer_form structured_offer(unsigned quirks);
 /* OpenAI's rules for strict: every object closed, every property required, in all places.
  */
 bool structured_is_strict(const json_t *schema);
@@ -19,6 +21,8 @@ bool structured_is_strict(const json_t *schema);
 char *structured_name(const char *name);
 /* The system prompt with the request for JSON in words; freed by the caller. */
 char *structured_system(const char *system, const json_t *schema);
+/* With a tool that is called by an answer of JSON alone; freed by the caller. */
+char *structured_offer_system(const char *system, const char *tool, const json_t *schema);
 /* The JSON value in a text that may hold more (fences, thoughts, sentences), or NULL: new
  * reference, not yet checked. */
 json_t *structured_find(const char *text, size_t len, const json_t *schema);

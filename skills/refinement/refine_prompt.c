@@ -193,7 +193,7 @@ static void add_failures(struct buf *out, const json_t *failures) {
 }
 
 void refine_prompt_write(struct buf *out, const char *text, const json_t *failures,
-                         const struct refine_history *history) {
+                         const struct refine_history *history, const char *form) {
     autobuf past = BUF_INIT(256u << 10);
     buf_adds(out, "SKILL.md as it is:\n");
     add_data(out, text, strlen(text));
@@ -205,5 +205,9 @@ void refine_prompt_write(struct buf *out, const char *text, const json_t *failur
         buf_adds(out, "\nEdits that were tried and not taken:\n");
         add_data(out, past.data, past.len);
     }
-    buf_addf(out, answer_form, PATCH_MAX_EDITS, PATCH_MAX_BYTES, PATCH_MAX_BYTES);
+    if (form) {
+        buf_adds(out, form);
+    } else {
+        buf_addf(out, answer_form, PATCH_MAX_EDITS, PATCH_MAX_BYTES, PATCH_MAX_BYTES);
+    }
 }

@@ -43,7 +43,8 @@ void refine_history_write(const struct refine_history *h, size_t max, struct buf
 void refine_history_finish(struct refine_history *h);
 
 const char *refine_prompt_system(void);
-/* text: SKILL.md; failures: array of the above, in order of importance. */
+/* text: SKILL.md; failures: array of the above, in order of importance; form: how to
+ * answer, NULL: with patch.h's edits. */
 void refine_prompt_write(struct buf *out, const char *text, const json_t *failures,
-                         const struct refine_history *history);
+                         const struct refine_history *history, const char *form);
 #define REFINE_PROMPT_MAX (2u << 20)

@@ -134,16 +134,23 @@ static void choose_tests(struct refine_students *s) {
     }
 }
 
+static void make_framed(struct refine_students *s, const char *text, struct arm *ret) {
+    autobuf shown = BUF_INIT(ARM_MAX_TEXT);
+    skill_text_finish(&s->skill->text);
+    skill_text_read(&s->skill->text, text, strlen(text));
+    arm_skill_text(s->skill, &shown);
+    arm_framed(ret, ARM_SKILL, s->name, shown.data, shown.len);
+}
+
 /* References are read from the folder: not on the loop. */
 static void make_arms(void *data) {
     struct refine_students *s = data;
     for (size_t i = 0; i < s->look.text_count; i++) {
-        autobuf shown = BUF_INIT(ARM_MAX_TEXT);
-        const char *text = s->look.texts[i];
-        skill_text_finish(&s->skill->text);
-        skill_text_read(&s->skill->text, text, strlen(text));
-        arm_skill_text(s->skill, &shown);
-        arm_framed(&s->seen.arms[i], ARM_SKILL, s->name, shown.data, shown.len);
+        if (s->make_arm) {
+            s->make_arm(s->host, s->look.texts[i], &s->seen.arms[i]);
+        } else {
+            make_framed(s, s->look.texts[i], &s->seen.arms[i]);
+        }
     }
 }
 

@@ -17,6 +17,10 @@ struct refine_students {
     struct skill *skill;  /* the folder; its text is replaced by each look's */
     const char *name;     /* that the skill is shown under */
     uint64_t deadline_ms; /* clock_ms(); 0 = never */
+    /* What a text is to the students, on a thread; NULL: the whole skill in the prompt.
+     */
+    void (*make_arm)(void *host, const char *text, struct arm *ret);
+    void *host;
 
     /* its own */
     uv_work_t work;

@@ -81,9 +81,12 @@ enum refinement_stop {
 typedef void refinement_done(struct refinement *r, enum refinement_stop stop, void *data);
 
 struct refinement_options {
-    const char *text;                     /* SKILL.md that passes its check; copied */
-    unsigned rounds;                      /* 1 … REFINE_MAX_ROUNDS */
-    unsigned runs;                        /* 0 = REFINE_RUNS */
+    const char *text; /* SKILL.md that passes its check; copied */
+    unsigned rounds;  /* 1 … REFINE_MAX_ROUNDS */
+    unsigned runs;    /* 0 = REFINE_RUNS */
+    /* What a teacher is told first, and how it is to answer; NULL: as patch.h's edits
+     * of all of the text want it. */
+    const char *system, *answer_form;
     const struct refinement_hooks *hooks; /* borrowed until refinement_free */
     void *host;
     refinement_done *done;

@@ -35,9 +35,11 @@ void html_text(struct buf *out, const char *s, size_t max) {
 }
 
 const char *html_tone(const char *verdict) {
-    return strcmp(verdict, "helps") == 0   ? "good"
-           : strcmp(verdict, "hurts") == 0 ? "bad"
-                                           : "even";
+    static const char *const good[] = {"helps", "pass", NULL};
+    static const char *const bad[] = {"hurts", "fail", NULL};
+    return strings_have(good, verdict)  ? "good"
+           : strings_have(bad, verdict) ? "bad"
+                                        : "even";
 }
 
 void html_badge(struct buf *out, const char *verdict) {

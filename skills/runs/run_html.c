@@ -5,6 +5,7 @@
 #include "skills/runs/html.h"
 #include "skills/runs/run_answers.h"
 #include "skills/runs/run_plot.h"
+#include "skills/runs/run_queries.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -177,10 +178,14 @@ static void add_student(struct buf *out, const json_t *student, const char *said
     buf_adds(out, "</h2>\n<p>");
     html_text(out, strcmp(sentence, said) == 0 ? "" : sentence, LONG);
     buf_adds(out, "</p>\n");
-    add_lift(out, student, html_tone(verdict));
-    add_saving(out, student);
-    add_arms(out, student, html_tone(verdict));
-    add_tests(out, student);
+    if (json_object_get(student, "queries")) {
+        run_queries_write(out, student);
+    } else {
+        add_lift(out, student, html_tone(verdict));
+        add_saving(out, student);
+        add_arms(out, student, html_tone(verdict));
+        add_tests(out, student);
+    }
     buf_adds(out, "</section>\n");
 }
 

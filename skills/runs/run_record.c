@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 const char *const run_verdicts[] = {"helps", "hurts", "no_evidence", "not_measurable",
-                                    NULL};
+                                    "pass",  "fail",  NULL};
 
 #define CELL_MAX (1u << 20)
 #define ASSERTIONS_MAX 256

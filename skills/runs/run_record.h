@@ -62,7 +62,8 @@ char *run_default_dir(const struct call_origin *origin);
 
 /* Begin a batch. dir NULL = run_default_dir(NULL); it is made (0700) where missing.
  * meta (borrowed): {"skill": {"name", "path"?, "uri"?, "digest"}, "tests_digest",
- * "task"?, "questions"?: {test: text}, "kind"?: "evaluate|generate|refine|aa", "models":
+ * "task"?, "questions"?: {test: text}, "kind"?: "evaluate|generate|refine|aa|trigger",
+ * "models":
  * ["…"], "arms": ["…"], "runs": 3, "mode"?: "inject|installed", "job"?, "baseline_from"?,
  * …other members kept}; "batch", "started" and "version" are added. NULL with err when
  * the folder cannot be written. */
@@ -83,8 +84,8 @@ int run_writer_finish(struct run_writer *w, const json_t *evaluation, struct err
 void run_writer_close(struct run_writer *w);
 DEFINE_CLEANUP(struct run_writer *, run_writer_close);
 
-/* "helps", "hurts", "no_evidence", "not_measurable", NULL: the verdicts that an
- * evaluation comes to, as records hold them. */
+/* "helps", "hurts", "no_evidence", "not_measurable", "pass", "fail", NULL: the verdicts
+ * that an evaluation comes to, as records hold them; the last two are skill/trigger's. */
 extern const char *const run_verdicts[];
 
 /* Add an evaluation to the skill's own skill_meta.json: one entry per student in

@@ -72,6 +72,10 @@ Behaviours
     nostream version=V     refuses that feature with a 400 (noschemasilent ignores it)
     unknown            sends events and fields nobody knows, in between
     keyneeded          401 without the right key (--key)
+    loads[=N]          a tool is offered, or told of in words, that loads one of a list of skills
+                       ("- name: description"): calls it with the skill that shares most words of
+                       five letters and more with the question, N at least (2)
+    loadsall=NAME      calls it with that name whatever is asked
 
 When a schema is asked for and no answer is given, an instance of it is made up.
 """
@@ -136,9 +140,11 @@ class Request:
             self.schema = form.get("schema") or form.get("json_schema", {}).get("schema")
         self.native = self.schema is not None
         tools = body.get("tools") or []
-        self.tool = None
-        if tools and body.get("tool_choice"):
-            function = tools[0].get("function") or tools[0]
+        self.tool = self.offered = None
+        function = (tools[0].get("function") or tools[0]) if tools else {}
+        if tools and not body.get("tool_choice"):
+            self.offered = function
+        elif tools:
             self.tool = function.get("name")
             self.schema = function.get("parameters") or function.get("input_schema")
         auth = headers.get("authorization", "")
@@ -211,8 +217,25 @@ def coin(request, p, seed, yes="yes", no="no"):
     return yes if share(seed, salt) < float(p) else no
 
 
+def skill_for(request, do):
+    """The name that a student loads, or None: by the words of the list that it is shown."""
+    if "loadsall" in do:
+        return do["loadsall"]
+    shown = request.offered["description"] if request.offered else request.system
+    asked = set(re.findall(r"[a-z]{5,}", request.user.lower()))
+    shared = [(len(asked & set(re.findall(r"[a-z]{5,}", words.lower()))), name)
+              for name, words in re.findall(r"^- ([^:\n]+): (.*)$", shown, re.M)]
+    most = max(shared, default=(0, None))
+    return most[1] if most[0] >= int(do["loads"] or 2) else None
+
+
 def answer_text(request, do, given):
-    if given is not None:
+    if given is None and ("loads" in do or "loadsall" in do):
+        name = skill_for(request, do)
+        if name and request.offered:
+            request.tool = request.offered["name"]
+        text = json.dumps({"skill": name}) if name else "Here you are."
+    elif given is not None:
         text = given if isinstance(given, str) else json.dumps(given)
     elif "echo" in do:
         text = request.user
@@ -267,7 +290,7 @@ def refused_feature(request, do):
     body = request.body
     if "noschema" in do and request.native:
         return "Failed to initialize samplers: response_format is not supported"
-    if "notool" in do and request.tool:
+    if "notool" in do and (request.tool or request.offered):
         return "tools: this model does not support tools"
     if "noeffort" in do and ("reasoning_effort" in body or "effort" in (body.get("output_config") or {})):
         return "reasoning_effort: Extra inputs are not permitted"

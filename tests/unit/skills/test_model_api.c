@@ -445,6 +445,40 @@ Test(model_api, json_is_found_in_prose_fences_and_behind_thoughts) {
     cr_assert(eq(sz, json_array_size(found), 2));
 }
 
+Test(model_api, an_offered_tool_is_not_forced) {
+    autojson *schema = json_loads(SCHEMA, 0, NULL);
+    struct model model = {.name = "m", .base_url = "http://x/v1", .model = "m"};
+    const struct model_message message = {.role = "user", .text = "hi"};
+    for (int api = 0; api < 2; api++) {
+        model.api = api ? MODEL_CHAT : MODEL_MESSAGES;
+        struct api_ask ask = {.model = &model,
+                              .messages = &message,
+                              .message_count = 1,
+                              .max_tokens = 9,
+                              .form = structured_offer(0),
+                              .schema = schema,
+                              .schema_name = "Skill",
+                              .tool = "Loads a skill."};
+        autojson *offered = api_of(&model)->request(&ask);
+        const json_t *one = json_array_get(json_object_get(offered, "tools"), 0);
+        one = api ? json_object_get(one, "function") : one;
+        cr_assert(
+            eq(str, (char *)json_get_string(one, "description", ""), "Loads a skill."));
+        cr_assert(json_object_get(offered, "tool_choice") == NULL);
+        ask.tool = NULL;
+        ask.form = FORM_TOOL;
+        autojson *forced = api_of(&model)->request(&ask);
+        cr_assert(json_object_get(forced, "tool_choice") != NULL);
+        struct endpoint_error error = {.message = "tools are not supported"};
+        ask.tool = "Loads a skill.";
+        ask.form = FORM_OFFERED;
+        cr_assert(eq(uint, api_learn(&ask, 400, &error), QUIRK_NO_TOOL));
+    }
+    cr_assert(eq(int, (int)structured_offer(QUIRK_NO_TOOL), FORM_OFFERED_WORDS));
+    autofree char *words = structured_offer_system("Be brief.", "Loads a skill.", schema);
+    cr_assert(strstr(words, "Be brief.") == words && strstr(words, "Loads a skill."));
+}
+
 Test(model_api, the_ladder_and_strictness) {
     static const struct {
         const char *schema;

@@ -405,7 +405,7 @@ Test(refine_prompt, data_cannot_end_its_own_markers_and_is_bounded) {
                               refine_failure(&test, assertions, huge, 1u << 20, 0, 3));
     }
     autobuf out = BUF_INIT(REFINE_PROMPT_MAX);
-    refine_prompt_write(&out, START, failures, &h);
+    refine_prompt_write(&out, START, failures, &h, NULL);
     cr_assert(!out.full && out.len < 40000, "%zu", out.len);
     cr_assert(strstr(out.data, "NEEDED") && !strstr(out.data, "MET\n"));
     cr_assert_null(strchr(out.data, '\x1b'));

@@ -1,0 +1,25 @@
+#pragma once
+/* trigger_queries: requests that a skill must, or must not, be loaded for.
+ *
+ * The field's form: [{"query": text, "should_trigger": true|false}], with "id" and
+ * "split" where somebody wants them; or that list as "queries", "evals" or "tests" of an
+ * object. Each becomes a test (suite.h) whose input is the query, in the order of the
+ * file. Two control queries follow, for a skill that plainly fits them: a student that
+ * does not load that one tells nothing about this one. */
+#include "skills/grading/suite.h"
+
+#include <stdbool.h>
+
+#define TRIGGER_MAX_QUERIES 200
+#define TRIGGER_MAX_QUERY (16u << 10)
+
+/* skill: its name as it is listed. Queries without a split get refine, gate and report in
+ * turn, those that must load it and those that must not each for themselves; the controls
+ * have none. -EINVAL says which query is wrong. */
+int trigger_queries_read(struct suite *ret, const json_t *value, const char *skill,
+                         struct err *err);
+bool trigger_wanted(const struct test_case *test);
+bool trigger_is_control(const struct test_case *test);
+/* evaluation.h's rule: the skill is loaded where it must be, and nowhere else. Adds
+ * "loaded", the name of what was loaded, and "assertions" to record. */
+bool trigger_rule(const struct test_case *test, const json_t *called, json_t *record);

@@ -1,0 +1,279 @@
+#include "skills/triggers/trigger_result.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "skills/evaluation/evaluation_sentence.h"
+#include "skills/evaluation/evaluation_state.h"
+#include "skills/evaluation/statistics.h"
+#include "skills/refinement/refinement.h"
+#include "skills/triggers/trigger_queries.h"
+
+#include <string.h>
+
+#define WORDS 4096u
+#define SHOWN_QUERIES 12u
+
+/* --- loads --- */
+
+json_t *trigger_loads_new(size_t students, size_t tests) {
+    json_t *loads = json_array();
+    for (size_t s = 0; s < students; s++) {
+        json_t *row = json_array();
+        for (size_t t = 0; t < tests; t++) {
+            json_array_append_new(row, json_object());
+        }
+        json_array_append_new(loads, row);
+    }
+    return loads;
+}
+
+void trigger_loads_add(json_t *loads, size_t student, size_t test, const json_t *answer) {
+    const char *name = json_get_string(answer, "loaded", NULL);
+    json_t *counts = json_array_get(json_array_get(loads, student), test);
+    if (name && counts) {
+        json_object_set_new(counts, name,
+                            json_integer(json_get_integer(counts, name, 0) + 1));
+    }
+}
+
+/* --- counting --- */
+
+/* One query with one student. */
+struct seen {
+    unsigned runs, loaded;
+    bool wanted, right; /* right says nothing without runs */
+};
+
+static struct seen look(const struct evaluation *e, size_t student, size_t test) {
+    struct seen q = {.wanted = trigger_wanted(e->o.tests[test])};
+    for (size_t run = 0; run < e->grid.runs; run++) {
+        const struct cell *c = cell_at(&e->grid, student, 0, test, run);
+        q.runs += cell_counts(c);
+        q.loaded += cell_counts(c) && (c->state == CELL_PASSED) == q.wanted;
+    }
+    q.right = (2 * q.loaded >= q.runs) == q.wanted;
+    return q;
+}
+
+struct tally {
+    unsigned control_loaded, control_runs; /* answers */
+    unsigned wanted, hits;                 /* queries that must load it; and do */
+    unsigned unwanted, spared;             /* that must not; and do not */
+};
+
+static void count(const struct evaluation *e, size_t student, struct tally *t) {
+    *t = (struct tally){0};
+    for (size_t i = 0; i < e->o.test_count; i++) {
+        struct seen q = look(e, student, i);
+        if (trigger_is_control(e->o.tests[i])) {
+            t->control_loaded += q.loaded;
+            t->control_runs += q.runs;
+        } else if (q.runs && q.wanted) {
+            t->wanted++;
+            t->hits += q.right;
+        } else if (q.runs) {
+            t->unwanted++;
+            t->spared += q.right;
+        }
+    }
+}
+
+enum outcome { PASS, FAIL, NOT_MEASURABLE };
+static const char *const outcomes[] = {"pass", "fail", "not_measurable"};
+
+static enum outcome judge(const struct tally *t) {
+    bool loads = t->control_runs && 2 * t->control_loaded >= t->control_runs;
+    return !loads || !(t->wanted + t->unwanted)               ? NOT_MEASURABLE
+           : t->hits == t->wanted && t->spared == t->unwanted ? PASS
+                                                              : FAIL;
+}
+
+/* --- a student --- */
+
+static json_t *rate_json(unsigned right, unsigned of) {
+    struct interval i = wilson_interval(right, of);
+    return json_pack("{s:i,s:i,s:o,s:o,s:o}", "right", (int)right, "of", (int)of,
+                     "estimate", json_finite(i.estimate), "low", json_finite(i.low),
+                     "high", json_finite(i.high));
+}
+
+/* Of what was loaded, without the skill itself. */
+static json_t *others_of(const json_t *loads, size_t student, size_t test,
+                         const char *skill) {
+    json_t *others = json_copy(json_array_get(json_array_get(loads, student), test));
+    json_object_del(others, skill);
+    if (json_object_size(others)) {
+        return others;
+    }
+    json_decref(others);
+    return NULL;
+}
+
+static json_t *queries_json(const struct evaluation *e, size_t student,
+                            const json_t *loads, const char *skill) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < e->o.test_count; i++) {
+        const struct test_case *t = e->o.tests[i];
+        struct seen q = look(e, student, i);
+        if (!trigger_is_control(t)) {
+            json_array_append_new(
+                list, json_pack("{s:s,s:o,s:b,s:s,s:i,s:i,s:o,s:o*}", "id", t->id,
+                                "query", json_clean_z(t->input), "should_trigger",
+                                q.wanted, "split", test_split_name(t->split), "runs",
+                                (int)q.runs, "loaded", (int)q.loaded, "right",
+                                q.runs ? json_boolean(q.right) : json_null(), "others",
+                                others_of(loads, student, i, skill)));
+        }
+    }
+    return list;
+}
+
+static void add_rate(struct buf *out, unsigned n, unsigned of, const char *what) {
+    struct interval i = wilson_interval(n, of);
+    buf_addf(out, "%u of %u queries that %s (95 %% interval %.0f to %.0f %%)", n, of,
+             what, 100 * i.low, 100 * i.high);
+}
+
+static void say_counts(struct buf *out, const struct tally *t) {
+    if (t->wanted) {
+        add_rate(out, t->hits, t->wanted, "need it");
+    }
+    if (t->wanted && t->unwanted) {
+        buf_adds(out, " and for ");
+    }
+    if (t->unwanted) {
+        add_rate(out, t->unwanted - t->spared, t->unwanted, "do not");
+    }
+    buf_adds(out, ".");
+    if (!t->unwanted || !t->wanted) {
+        buf_addf(out,
+                 " No query says when it must%s be loaded, so a description that fits "
+                 "%s would pass as well.",
+                 t->unwanted ? "" : " not", t->unwanted ? "nothing" : "everything");
+    }
+}
+
+static void say_student(struct buf *out, const struct evaluation *e, size_t student,
+                        const struct tally *t) {
+    const char *name = e->o.students[student].name;
+    const char *problem = evaluation_student_problem(e, student);
+    const struct cell *first = sentence_first_problem(e, student);
+    if (!t->control_runs) {
+        buf_addf(out, "%s could not be asked: ", name);
+        sentence_add(out, problem ? problem : first ? first->why : "no answer came");
+    } else if (2 * t->control_loaded < t->control_runs) {
+        buf_addf(
+            out,
+            "%s says nothing of the description: it loaded a skill that plainly fits "
+            "in only %u of %u answers, so it hardly loads any. Ask another model.",
+            name, t->control_loaded, t->control_runs);
+    } else if (!(t->wanted + t->unwanted)) {
+        buf_addf(out, "%s answered no query.", name);
+    } else {
+        buf_addf(out, "%s loads the skill for ", name);
+        say_counts(out, t);
+    }
+}
+
+static json_t *student_json(const struct evaluation *e, size_t student,
+                            const json_t *loads, const char *skill, enum outcome *ret) {
+    struct tally t;
+    struct cell_tally cells;
+    autobuf sentence = BUF_INIT(WORDS);
+    count(e, student, &t);
+    cell_tally(&e->grid, student, 0, &cells);
+    say_student(&sentence, e, student, &t);
+    *ret = judge(&t);
+    unsigned false_hits = t.unwanted - t.spared;
+    const char *problem = evaluation_student_problem(e, student);
+    return json_pack("{s:s,s:s,s:o,s:{s:i,s:i},s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:o,s:o*}",
+                     "model", e->o.students[student].name, "verdict", outcomes[*ret],
+                     "sentence", json_clean(sentence.data, sentence.len), "control",
+                     "loaded", (int)t.control_loaded, "of", (int)t.control_runs, "recall",
+                     rate_json(t.hits, t.wanted), "specificity",
+                     rate_json(t.spared, t.unwanted), "precision",
+                     rate_json(t.hits, t.hits + false_hits), "queries",
+                     queries_json(e, student, loads, skill), "errored",
+                     (json_int_t)cells.errored, "refused", (json_int_t)cells.refused,
+                     "tokens", (json_int_t)(cells.input + cells.output), "cost",
+                     cells.cost < 0 ? json_null() : json_real(cells.cost), "problem",
+                     problem ? json_clean_z(problem) : NULL);
+}
+
+/* --- all of them --- */
+
+static void say_all(struct buf *out, const json_t *students, const size_t counts[3]) {
+    size_t n = json_array_size(students);
+    if (n == 1) {
+        buf_adds(out, json_get_string(json_array_get(students, 0), "sentence", ""));
+        return;
+    }
+    buf_addf(out,
+             "Of %zu models %zu load the skill for every query that needs it and for no "
+             "other",
+             n, counts[PASS]);
+    buf_addf(out, counts[NOT_MEASURABLE] ? "; %zu could not be measured." : ".",
+             counts[NOT_MEASURABLE]);
+}
+
+json_t *trigger_result(const struct evaluation *e, const json_t *loads,
+                       const char *skill) {
+    autobuf sentence = BUF_INIT(WORDS);
+    json_t *students = json_array();
+    size_t counts[3] = {0};
+    for (size_t s = 0; s < e->o.student_count; s++) {
+        enum outcome one;
+        json_array_append_new(students, student_json(e, s, loads, skill, &one));
+        counts[one]++;
+    }
+    enum outcome all = counts[FAIL]             ? FAIL
+                       : counts[NOT_MEASURABLE] ? NOT_MEASURABLE
+                                                : PASS;
+    say_all(&sentence, students, counts);
+    if (e->stop == EVALUATION_BUDGET || e->stop == EVALUATION_TIME) {
+        buf_addf(&sentence, " It ended early, when its %s was used up.",
+                 e->stop == EVALUATION_TIME ? "time" : "budget");
+    }
+    return json_pack("{s:s,s:o,s:o}", "verdict", outcomes[all], "sentence",
+                     json_clean(sentence.data, sentence.len), "students", students);
+}
+
+/* --- in words --- */
+
+static void describe_query(struct buf *out, const json_t *q) {
+    const char *query = json_get_string(q, "query", "");
+    bool wanted = json_is_true(json_object_get(q, "should_trigger"));
+    buf_addf(out, "- %s, loaded in %lld of %lld: %.*s\n",
+             wanted ? "must load it" : "must not load it",
+             (long long)json_get_integer(q, "loaded", 0),
+             (long long)json_get_integer(q, "runs", 0),
+             (int)text_cut(query, strlen(query), 200), query);
+}
+
+static void describe_student(struct buf *out, const json_t *student) {
+    size_t shown = 0;
+    buf_addf(out, "%s: %s. %s\n", json_get_string(student, "model", ""),
+             json_get_string(student, "verdict", ""),
+             json_get_string(student, "sentence", ""));
+    json_each(json_object_get(student, "queries"), i, q) {
+        if (json_is_false(json_object_get(q, "right")) && shown++ < SHOWN_QUERIES) {
+            describe_query(out, q);
+        }
+    }
+}
+
+void trigger_describe(const json_t *result, struct buf *out) {
+    const json_t *proposal = json_object_get(result, "proposal");
+    json_each(json_object_get(result, "students"), i, student) {
+        describe_student(out, student);
+    }
+    refinement_describe(json_object_get(result, "refinement"), out);
+    if (proposal) {
+        buf_addf(out, "%s\n%s",
+                 json_is_true(json_object_get(result, "saved"))
+                     ? "The new description was saved:"
+                     : "A better description (not saved; `save` writes it):",
+                 json_get_string(proposal, "diff", ""));
+    }
+}
