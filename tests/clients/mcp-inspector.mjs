@@ -29,7 +29,9 @@ async function findNode() {
 
 // The inspector's exit code is its verdict; stdout is the result as one JSON object.
 async function inspect(era, args) {
-  const all = ["--cli", daemon, "--protocol-era", era, "--format", "json", ...args];
+  // It hands a server few variables of its own accord: the folder of the configuration is not among them.
+  const told = ["-e", `XDG_CONFIG_HOME=${environment.XDG_CONFIG_HOME}`];
+  const all = ["--cli", ...told, daemon, "--protocol-era", era, "--format", "json", ...args];
   const env = { ...environment, HOME: environment.HOME, MCP_CATALOG_PATH: `${scratch}/mcp.json` };
   const { stdout } = await run(await findNode(), [inspector, ...all], { env, timeout: 60_000 });
   const found = JSON.parse(stdout);
