@@ -7,7 +7,9 @@
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/check/check_input.h"
+#include "gpu/draft/ptx_draft.h"
 #include "gpu/draft/spec_draft.h"
+#include "gpu/facts/kernel_index.h"
 #include "gpu/kernel_init.operation.h"
 #include "gpu/source/kernel_name.h"
 
@@ -59,18 +61,27 @@ static size_t candidates(const struct host_program *p, const char *name,
     return kept;
 }
 
-static bool refuse_kernels(struct init *s, const struct host_program *p,
-                           const struct declaration *const *list, size_t count) {
+/* The names are freed. meant: how many of them the request may mean. */
+static bool refuse_kernels(struct init *s, char **names, size_t count, size_t meant) {
     autobuf text = BUF_INIT(400);
     const char *name = json_get_string(s->params, "kernel", NULL);
+    if (count == 0) {
+        return refuse(s, CALL_BAD_PARAMS, "no_kernel",
+                      "name a file that has a __global__ function with a body, or an "
+                      ".entry of PTX",
+                      "the source has no kernel");
+    }
     if (name) {
-        buf_addf(&text, "no kernel is called %.100s", name);
+        buf_addf(&text, "%s called %.100s",
+                 meant ? "several kernels are" : "no kernel is", name);
     } else {
         buf_addf(&text, "the file has %zu kernels", count);
     }
     for (size_t i = 0; i < count && i < NAMES_SHOWN; i++) {
-        autofree char *one = host_qualified_name(&p->b, list[i]);
-        buf_addf(&text, "%s%.60s", i ? ", " : ": ", one);
+        buf_addf(&text, "%s%.60s", i ? ", " : ": ", names[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(names[i]);
     }
     return refuse(s, CALL_BAD_PARAMS, "which_kernel", "name one of them as `kernel`",
                   text.data);
@@ -84,16 +95,47 @@ static const struct declaration *kernel_find(struct init *s, const struct host_p
     memcpy(list, all, sizeof list);
     size_t kept = candidates(p, name, list, count);
     *several = count > 1;
-    if (count == 0) {
-        refuse(s, CALL_BAD_PARAMS, "no_kernel",
-               "name a file with a __global__ function that has a body",
-               "the source has no kernel");
-    } else if (kept == 0 || (kept > 1 && !name)) {
-        refuse_kernels(s, p, kept ? list : all, kept ? kept : count);
+    if (kept == 0 || (kept > 1 && !name)) {
+        char *names[KERNELS_MAX];
+        size_t shown = kept ? kept : count;
+        for (size_t i = 0; i < shown; i++) {
+            names[i] = host_qualified_name(&p->b, kept ? list[i] : all[i]);
+        }
+        refuse_kernels(s, names, shown, kept);
     } else {
         return list[0];
     }
     return NULL;
+}
+
+/* The entries of PTX are called by their symbols or as a source has them. */
+static const struct ptx_function *entry_find(struct init *s, const struct ptx_module *m,
+                                             char **ret_name, bool *several) {
+    const char *name = json_get_string(s->params, "kernel", NULL);
+    const struct ptx_function *found = NULL;
+    char *names[KERNELS_MAX];
+    size_t count = 0, kept = 0;
+    for (uint32_t i = 0; i < m->function_count && count < KERNELS_MAX; i++) {
+        const struct ptx_function *f = &m->functions[i];
+        if (f->is_entry && !f->is_declaration) {
+            char *own = names[count++] = kernel_name_new(f->name);
+            bool meant = !name || !strcmp(f->name, name) ||
+                         kernel_spelt_alike(own, name) ||
+                         kernel_name_ends_with(own, name);
+            kept += meant;
+            found = meant ? f : found;
+        }
+    }
+    *several = count > 1;
+    if (kept != 1) {
+        refuse_kernels(s, names, count, kept);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(names[i]);
+    }
+    *ret_name = kernel_name_new(found->name);
+    return found;
 }
 
 /* --- the file --- */
@@ -172,23 +214,11 @@ static void name_source(json_t *spec, const char *path) {
     }
 }
 
-static void draft_kernel(struct init *s, struct host_program *p) {
+/* Consumes spec and unknown. */
+static void answer(struct init *s, const char *name, json_t *spec, json_t *unknown) {
     const char *path = json_get_string(s->params, "path", NULL);
-    bool several;
-    const struct declaration *kernel = kernel_find(s, p, &several);
-    json_t *unknown = NULL,
-           *spec = kernel ? spec_draft(p, kernel, several, &unknown) : NULL;
-    if (kernel && !spec) {
-        refuse(s, CALL_BAD_PARAMS, "bad_kernel", NULL,
-               "the kernel's parameters cannot be read");
-    }
-    if (!spec) {
-        json_decref(unknown);
-        return;
-    }
     name_source(spec, path);
     autofree char *text = spec_draft_text(spec);
-    autofree char *name = host_qualified_name(&p->b, kernel);
     s->result = json_pack("{s:o, s:o, s:o}", "kernel", json_clean_z(name), "spec", spec,
                           "unknown", unknown);
     if (!path || json_get_bool(s->params, "print", 0)) {
@@ -198,11 +228,57 @@ static void draft_kernel(struct init *s, struct host_program *p) {
     }
 }
 
+static void draft_kernel(struct init *s, struct host_program *p) {
+    bool several;
+    const struct declaration *kernel = kernel_find(s, p, &several);
+    json_t *unknown = NULL,
+           *spec = kernel ? spec_draft(p, kernel, several, &unknown) : NULL;
+    if (spec) {
+        autofree char *name = host_qualified_name(&p->b, kernel);
+        answer(s, name, spec, unknown);
+        return;
+    }
+    json_decref(unknown);
+    if (kernel) {
+        refuse(s, CALL_BAD_PARAMS, "bad_kernel", NULL,
+               "the kernel's parameters cannot be read");
+    }
+}
+
+static void draft_ptx(struct init *s, const struct source_file *file) {
+    struct ptx_module *m;
+    struct err err = {0};
+    bool several;
+    autofree char *name = NULL;
+    if (ptx_module_read(&m, file->text, file->len, &err) < 0) {
+        refuse(s, CALL_BAD_PARAMS, "bad_source", NULL, err.msg);
+        return;
+    }
+    const struct ptx_function *entry = entry_find(s, m, &name, &several);
+    if (entry) {
+        json_t *unknown, *spec = ptx_draft(m, entry, several ? name : NULL, &unknown);
+        answer(s, name, spec, unknown);
+    }
+    ptx_module_free(m);
+}
+
+static void draft_source(struct init *s, const struct check_input *input) {
+    struct host_program p;
+    if (input->is_ptx) {
+        draft_ptx(s, &input->closure.sources.files[0]);
+    } else if (program_read(&input->closure.sources, &p)) {
+        draft_kernel(s, &p);
+        host_program_finish(&p);
+    } else {
+        refuse(s, CALL_BAD_PARAMS, "too_large", NULL,
+               "the source is too large to be read");
+    }
+}
+
 static void init_run(void *data) {
     struct init *s = data;
     const struct check_places places = {.default_arch = "sm_90a", .compiler = ""};
     struct check_input input;
-    struct host_program p;
     autojson *request = json_object();
     static const char *const members[] = {"path", "source", "include_roots"};
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
@@ -216,13 +292,7 @@ static void init_run(void *data) {
     if (s->refused) {
         return;
     }
-    if (program_read(&input.closure.sources, &p)) {
-        draft_kernel(s, &p);
-        host_program_finish(&p);
-    } else {
-        refuse(s, CALL_BAD_PARAMS, "too_large", NULL,
-               "the source is too large to be read");
-    }
+    draft_source(s, &input);
     check_input_finish(&input);
 }
 

@@ -24,16 +24,14 @@ struct draft {
     json_t *spec, *unknown;
 };
 
-__attribute__((format(printf, 3, 4))) static void
-not_known(struct draft *d, const char *member, const char *format, ...) {
+void draft_note(json_t *unknown, const char *member, const char *format, ...) {
     char why[256];
     va_list list;
     va_start(list, format);
     vsnprintf(why, sizeof why, format, list);
     va_end(list);
-    json_array_append_new(d->unknown,
-                          json_pack("{s:o, s:o}", "member", json_clean_z(member), "why",
-                                    json_clean_z(why)));
+    json_array_append_new(unknown, json_pack("{s:o, s:o}", "member", json_clean_z(member),
+                                             "why", json_clean_z(why)));
 }
 
 static json_t *amount_json(const struct amount *a) {
@@ -107,8 +105,8 @@ static void fill_buffer(struct draft *d, json_t *arg, const struct host_param *p
     bool zeros = zero_set || structure || !tensor_type_float(p->type);
     json_object_set_new(arg, "init", init_of(p, zeros));
     if (zeros && !zero_set) {
-        not_known(
-            d, member,
+        draft_note(
+            d->unknown, member,
             "what the host copies there is not read: zeros stand in for it, as they "
             "are safe as indices");
     }
@@ -156,12 +154,12 @@ static void give_role(struct draft *d, json_t *arg, const struct host_param *p,
         json_object_set_new(arg, "output", json_true());
     }
     if (use & USE_WRITES && kept) {
-        not_known(d, member,
-                  "no copy of %s to the host was found: it is an output, or workspace "
-                  "(\"scratch\": true)",
-                  p->name);
+        draft_note(d->unknown, member,
+                   "no copy of %s to the host was found: it is an output, or workspace "
+                   "(\"scratch\": true)",
+                   p->name);
     } else if (!(use & USE_WRITES) && use & USE_UNCLEAR) {
-        not_known(d, member, "whether %s is an output does not show", p->name);
+        draft_note(d->unknown, member, "whether %s is an output does not show", p->name);
     }
 }
 
@@ -185,15 +183,15 @@ static json_t *buffer_of(struct draft *d, const struct host_param *param, size_t
            *arg = json_pack("{s:s, s:o}", "name", p.name, "type", type);
     snprintf(member, sizeof member, "args[%zu].type", i);
     if (structure) {
-        not_known(d, member,
-                  typed ? "elements of the type %s are given as bytes"
-                        : "what type %s is does not show: name one, such as float32",
-                  p.type_name);
+        draft_note(d->unknown, member,
+                   typed ? "elements of the type %s are given as bytes"
+                         : "what type %s is does not show: name one, such as float32",
+                   p.type_name);
     }
     if (!shape) {
         snprintf(member, sizeof member, "args[%zu].shape", i);
-        not_known(d, member, "how much %s points to does not show in the host code",
-                  p.name);
+        draft_note(d->unknown, member,
+                   "how much %s points to does not show in the host code", p.name);
     }
     json_object_set_new(arg, "shape", shape ? shape : json_null());
     if (typed) {
@@ -213,7 +211,8 @@ static json_t *integer_of(struct draft *d, const struct host_param *p, size_t i,
     if (given && host_amount(d->p, &d->sizes, given, &a)) {
         return amount_json(&a);
     }
-    not_known(d, member, "the value of %s does not show in the host code", p->name);
+    draft_note(d->unknown, member, "the value of %s does not show in the host code",
+               p->name);
     return json_null();
 }
 
@@ -223,10 +222,10 @@ static json_t *decimal_of(struct draft *d, const struct host_param *p, size_t i,
     char member[64];
     if (!given || !host_decimal(d->p, given, &value)) {
         snprintf(member, sizeof member, "args[%zu].value", i);
-        not_known(d, member,
-                  "the value of %s does not show in the host code: %g is an "
-                  "example",
-                  p->name, value);
+        draft_note(d->unknown, member,
+                   "the value of %s does not show in the host code: %g is an "
+                   "example",
+                   p->name, value);
     }
     return json_real(value);
 }
@@ -244,7 +243,7 @@ static json_t *arg_of(struct draft *d, const struct host_param *p, size_t i,
                          tensor_type_name(p->type), "value", value);
     }
     snprintf(member, sizeof member, "args[%zu]", i);
-    not_known(d, member, "a %s is passed by value: describe it", p->type_name);
+    draft_note(d->unknown, member, "a %s is passed by value: describe it", p->type_name);
     return p->kind == HOST_TENSOR_MAP
                ? json_pack("{s:s, s:n}", "name", p->name, "tensor_map")
                : json_pack("{s:s, s:n}", "name", p->name, "struct");
@@ -278,10 +277,10 @@ static json_t *extents_json(struct draft *d, const struct amount list[3], bool k
     }
     if (!known) {
         json_decref(ret);
-        not_known(d, member,
-                  d->launch.found
-                      ? "the launch in the source has no value that can be read"
-                      : "no launch kernel<<<grid, block>>>(…) is in the source");
+        draft_note(d->unknown, member,
+                   d->launch.found
+                       ? "the launch in the source has no value that can be read"
+                       : "no launch kernel<<<grid, block>>>(…) is in the source");
     }
     return known ? ret : json_null();
 }
@@ -298,8 +297,8 @@ static json_t *launch_of(struct draft *d) {
                         extents_json(d, l->block, l->has_block, "launch.block"));
     if (l->found && !l->has_shared) {
         json_object_set_new(ret, "shared_bytes", json_null());
-        not_known(d, "launch.shared_bytes",
-                  "the launch in the source has no value that can be read");
+        draft_note(d->unknown, "launch.shared_bytes",
+                   "the launch in the source has no value that can be read");
     } else if (l->found && (l->shared.value > 0 || *l->shared.text)) {
         json_object_set_new(ret, "shared_bytes", amount_json(&l->shared));
     }
@@ -363,12 +362,13 @@ static void add_sizes(struct draft *d) {
         const struct host_size *s = &d->sizes.list[i];
         snprintf(member, sizeof member, "sizes.%s", s->name);
         if (s->stands_in) {
-            not_known(d, member,
-                      "it comes from outside of the source: %lld is an example",
-                      (long long)s->value);
+            draft_note(d->unknown, member,
+                       "it comes from outside of the source: %lld is an example",
+                       (long long)s->value);
         } else if (s->value != before.list[i].value) {
-            not_known(d, member, "the source has %lld: smaller, for the CPU backend",
-                      (long long)before.list[i].value);
+            draft_note(d->unknown, member,
+                       "the source has %lld: smaller, for the CPU backend",
+                       (long long)before.list[i].value);
         }
         if (!s->fixed) {
             json_object_set_new(sizes, s->name, json_integer(s->value));
@@ -397,10 +397,10 @@ size_t spec_draft_kernels(const struct host_program *p, const struct declaration
 }
 
 /* Without a launch integers are sizes of the parameters' own names. */
-static void add_free_sizes(struct draft *d) {
+void draft_free_sizes(json_t *spec) {
     json_t *sizes = json_object(), *arg;
     size_t i;
-    json_array_foreach(json_object_get(d->spec, "args"), i, arg) {
+    json_array_foreach(json_object_get(spec, "args"), i, arg) {
         const char *name = json_get_string(arg, "name", "");
         if (json_is_null(json_object_get(arg, "value"))) {
             json_object_set_new(arg, "value", json_string(name));
@@ -408,7 +408,7 @@ static void add_free_sizes(struct draft *d) {
         }
     }
     if (json_object_size(sizes)) {
-        json_object_set_new(d->spec, "sizes", sizes);
+        json_object_set_new(spec, "sizes", sizes);
     } else {
         json_decref(sizes);
     }
@@ -428,15 +428,22 @@ static bool draft_once(struct draft *d) {
 }
 
 /* In the order in which people read a spec. */
-static json_t *in_order(const json_t *spec) {
+json_t *draft_close(json_t *spec, const char *kernel, json_t *unknown) {
     static const char *const order[] = {"kernel", "sizes", "launch", "args", "expect"};
     json_t *ret = json_object();
+    if (kernel) {
+        json_object_set_new(spec, "kernel", json_string(kernel));
+    }
+    json_object_set_new(spec, "expect", json_null());
+    draft_note(unknown, "expect",
+               "what the outputs should be: nothing is judged without it");
     for (size_t i = 0; i < ARRAY_LEN(order); i++) {
         json_t *value = json_object_get(spec, order[i]);
         if (value) {
             json_object_set(ret, order[i], value);
         }
     }
+    json_decref(spec);
     return ret;
 }
 
@@ -446,24 +453,19 @@ json_t *spec_draft(struct host_program *p, const struct declaration *kernel, boo
         .p = p, .kernel = kernel, .spec = json_object(), .unknown = json_array()};
     draft_launch_find(p, kernel, &d.launch);
     autofree char *name = draft_launch_kernel(p, &d.sizes, kernel, &d.launch);
-    bool good = draft_once(&d);
-    if (good) {
+    json_t *ret = NULL;
+    if (!draft_once(&d)) {
+        json_decref(d.spec);
+    } else {
         fix_sizes(&d);
         draft_once(&d);
         if (d.launch.found) {
             add_sizes(&d);
         } else {
-            add_free_sizes(&d);
+            draft_free_sizes(d.spec);
         }
-        if (named || strchr(name, '<')) {
-            json_object_set_new(d.spec, "kernel", json_string(name));
-        }
-        json_object_set_new(d.spec, "expect", json_null());
-        not_known(&d, "expect",
-                  "what the outputs should be: nothing is judged without it");
+        ret = draft_close(d.spec, named || strchr(name, '<') ? name : NULL, d.unknown);
     }
-    json_t *ret = good ? in_order(d.spec) : NULL;
-    json_decref(d.spec);
     *unknown = d.unknown;
     return ret;
 }

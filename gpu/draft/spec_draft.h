@@ -19,3 +19,11 @@ json_t *spec_draft(struct host_program *p, const struct declaration *kernel, boo
                    json_t **unknown);
 /* The same as text, a member a line, ending in a newline (malloc'ed). */
 char *spec_draft_text(const json_t *draft);
+
+/* What every draft has, whatever it is made from. unknown: "member" and "why" are added. */
+void draft_note(json_t *unknown, const char *member, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Integers without a value become sizes of their arguments' own names, null. */
+void draft_free_sizes(json_t *spec);
+/* Consumes spec. kernel: its name, or NULL where there is no other. */
+json_t *draft_close(json_t *spec, const char *kernel, json_t *unknown);

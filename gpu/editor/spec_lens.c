@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OPERATION "kernel/validate"
 #define SPEC_SUFFIX ".check.json"
@@ -43,7 +44,9 @@ char *spec_lens_source_path(const char *spec_path, const json_t *spec) {
         return NULL;
     }
     if (!named) {
-        return with_suffix(spec_path, SPEC_SUFFIX, ".cu");
+        autofree char *cuda = with_suffix(spec_path, SPEC_SUFFIX, ".cu"),
+                      *ptx = with_suffix(spec_path, SPEC_SUFFIX, ".ptx");
+        return access(cuda, F_OK) < 0 && access(ptx, F_OK) == 0 ? take(ptx) : take(cuda);
     }
     autofree char *folder =
         xstrndup(spec_path, (size_t)(path_basename(spec_path) - spec_path));

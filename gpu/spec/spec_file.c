@@ -86,10 +86,19 @@ int spec_file_read(const char *const *roots, const char *path, struct buf *out,
     return rc;
 }
 
-static char *kernel_path(const char *spec_path, const json_t *spec) {
+static bool is_there(const char *const *roots, const char *path) {
+    autobuf start = BUF_INIT(1);
+    int r = spec_file_read(roots, path, &start, NULL);
+    return r == 0 || r == -EFBIG;
+}
+
+static char *kernel_path(const char *spec_path, const json_t *spec,
+                         const char *const *roots) {
     const char *named = json_get_string(spec, "path", NULL);
     if (!named) {
-        return beside(spec_path, SUFFIX, ".cu");
+        autofree char *cuda = beside(spec_path, SUFFIX, ".cu"),
+                      *ptx = beside(spec_path, SUFFIX, ".ptx");
+        return is_there(roots, cuda) || !is_there(roots, ptx) ? take(cuda) : take(ptx);
     }
     const char *slash = strrchr(spec_path, '/');
     if (*named == '/' || !slash) {
@@ -196,7 +205,7 @@ json_t *spec_file_join(const json_t *params, const char *const *roots, char **re
                 spec_path);
         return NULL;
     }
-    autofree char *kernel = kernel_path(spec_path, joined);
+    autofree char *kernel = kernel_path(spec_path, joined, roots);
     *ret_folder = folder_of(spec_path);
     autojson *sizes = json_incref(json_object_get(joined, "sizes"));
     json_object_update(joined, (json_t *)(uintptr_t)params);

@@ -20,8 +20,8 @@ int spec_file_read(const char *const *roots, const char *path, struct buf *out,
  */
 char *spec_file_path(const json_t *params);
 /* The params with what the file says and they do not. path of the params names the
- * kernel, k.cu, whose spec is k.check.json, or the spec itself, whose "path" (relative to
- * it) or k.cu is then the kernel. Files are read beneath roots (absolute,
+ * kernel, k.cu or k.ptx, whose spec is k.check.json, or the spec itself, whose "path"
+ * (relative to it) is then the kernel; without it k.cu, or k.ptx where only that is there. Files are read beneath roots (absolute,
  * NULL-terminated) only. *ret_folder (malloc'ed) is the spec's own folder, in which the
  * files it names stand. New reference; NULL with err: -ENODATA (a kernel without a spec:
  * err says what to write), -ENOENT (no such file), -EACCES (outside the roots), -EBADMSG (no JSON, or a key stands twice),
