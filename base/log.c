@@ -13,12 +13,8 @@
 
 #define LINE_MAX_BYTES 1024
 
-static enum log_level threshold = LOG_WARNING;
+enum log_level log_shown = LOG_WARNING;
 static const char *const names[] = {"error", "warning", "info", "debug"};
-
-void log_set_level(enum log_level level) {
-    threshold = level;
-}
 
 int log_level_parse(const char *word, enum log_level *ret) {
     for (int i = 0; i <= LOG_DEBUG; i++) {
@@ -44,9 +40,6 @@ static void add_words(struct buf *line, const char *words) {
 void log_write(enum log_level level, const char *module, const char *fmt, ...) {
     char words[LINE_MAX_BYTES], now[25];
     va_list ap;
-    if (level > threshold) {
-        return;
-    }
     va_start(ap, fmt);
     vsnprintf(words, sizeof words, fmt, ap);
     va_end(ap);

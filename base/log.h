@@ -11,14 +11,17 @@ enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 #endif
 
 /* What is printed: this level and the more important ones. Default LOG_WARNING. */
-void log_set_level(enum log_level level);
+extern enum log_level log_shown;
 /* "error", "warning", "info", "debug"; returns -EINVAL for another word. */
 int log_level_parse(const char *word, enum log_level *ret);
 
 void log_write(enum log_level level, const char *module, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-#define log_error(...) log_write(LOG_ERROR, LOG_MODULE, __VA_ARGS__)
-#define log_warning(...) log_write(LOG_WARNING, LOG_MODULE, __VA_ARGS__)
-#define log_info(...) log_write(LOG_INFO, LOG_MODULE, __VA_ARGS__)
-#define log_debug(...) log_write(LOG_DEBUG, LOG_MODULE, __VA_ARGS__)
+/* What is not printed costs nothing: its arguments are not evaluated. */
+#define log_at(level, ...)                                                               \
+    ((level) > log_shown ? (void)0 : log_write(level, LOG_MODULE, __VA_ARGS__))
+#define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)
+#define log_warning(...) log_at(LOG_WARNING, __VA_ARGS__)
+#define log_info(...) log_at(LOG_INFO, __VA_ARGS__)
+#define log_debug(...) log_at(LOG_DEBUG, __VA_ARGS__)

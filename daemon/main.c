@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
         config_finish(&config);
         return 0;
     }
-    log_set_level(config.log_level);
+    log_shown = config.log_level;
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of whoever writes */
     greet_person();
     int in, out, rc = stdio_claim(&in, &out);

@@ -5,10 +5,13 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "base/strings.h"
+#include "gpu/compile/compile.h"
 #include "gpu/source/ptx_text.h"
 #include "gpu/source/std_names.h"
 #include "protocol/finding.h"
+#include "protocol/rpc/frame.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -478,4 +481,26 @@ void check_input_finish(struct check_input *input) {
     host_guesses_finish(&input->guesses);
     json_decref(input->launch);
     json_decref(input->flags);
+}
+
+/* --- what a worker is asked --- */
+
+#define COMPILE_MEMORY_BYTES ((size_t)6 << 30)
+
+json_t *check_input_params(const struct check_input *input, unsigned wall_ms) {
+    const struct compile_job job = {
+        .include_dirs = input->closure.include_dirs,
+        .options = input->options,
+        .prefix = input->closure.prefix,
+        .limits = {.wall_ms = wall_ms,
+                   .cpu_s = wall_ms / 1000 + 10,
+                   .memory_bytes = COMPILE_MEMORY_BYTES},
+    };
+    return compile_job_to_json(&job);
+}
+
+struct shared_bytes *check_input_sources(const struct check_input *input) {
+    autobuf text = BUF_INIT(FRAME_MAX_BODY);
+    autojson *json = source_set_to_json(&input->closure.sources);
+    return json_write(&text, json) == 0 ? shared_bytes_new(&text) : NULL;
 }

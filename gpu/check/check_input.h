@@ -50,3 +50,9 @@ int check_input_read(struct check_input *ret, const json_t *params,
                      const struct check_wants *wants, const char *const *roots,
                      const struct check_places *places, struct check_refusal *refusal);
 void check_input_finish(struct check_input *input);
+struct shared_bytes;
+/* What a worker is asked: params for pool_submit, a new reference. */
+json_t *check_input_params(const struct check_input *input, unsigned wall_ms);
+/* The sources, for pool_submit: one holder; megabytes, a thread's work. NULL: more than a
+ * message holds. */
+struct shared_bytes *check_input_sources(const struct check_input *input);

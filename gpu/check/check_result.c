@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "gpu/check/script_fields.h"
 #include "gpu/check/uncompiled.h"
 #include "gpu/check/unused.h"
 #include "gpu/fixes/consequences.h"
@@ -87,6 +88,13 @@ static json_int_t omitted_of(const json_t *answer) {
     return omitted < 0 ? 0 : omitted > INT32_MAX ? INT32_MAX : omitted;
 }
 
+/* Beside kernels that were compiled only templates may be left. */
+static bool may_be_left(const struct check_input *input, const json_t *kernels) {
+    const struct source_set *sources = &input->closure.sources;
+    const struct source_file *unit = &sources->files[source_set_unit(sources)];
+    return !json_array_size(kernels) || memmem(unit->text, unit->len, "template", 8);
+}
+
 json_t *check_result_new(const struct check_input *input, const json_t *answer,
                          json_t *note, bool *keep) {
     if (!answer_is_sound(answer)) {
@@ -116,7 +124,8 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     if (note) {
         json_array_append(findings, note);
     }
-    if (*keep && !findings_count(findings, FINDING_ERROR)) {
+    if (*keep && !findings_count(findings, FINDING_ERROR) &&
+        may_be_left(input, kernels)) {
         nothing = uncompiled_tell(input, answer, note == NULL, findings, &summary);
         bool tells = !note && !input->options.quick;
         uncompiled =
@@ -158,6 +167,60 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
         json_object_set(result, "cubin", json_object_get(answer, "cubin"));
     }
     return result;
+}
+
+/* --- from one attempt to the next --- */
+
+/* NULL note: nothing is to be told of other attempts. */
+static void make_base(struct check_making *m, const json_t *answer, json_t *note) {
+    m->base = check_result_new(&m->input, answer, note, &m->keep);
+    if (m->base) {
+        json_object_set(m->base, "worker", m->worker);
+    }
+}
+
+/* Of the attempts that were made, what is to be told. */
+static void settle(struct check_making *m) {
+    autojson *left = omissions_settle(&m->omissions, m->answer);
+    const json_t *last = left ? left : m->answer;
+    autojson *own = guess_attempts_settle(&m->attempts, &m->input, last);
+    json_t *note = guess_attempts_note(&m->attempts, &m->input, last);
+    bool missed = omissions_missed(&m->omissions, m->answer);
+    const json_t *answer = own && !missed ? own : last;
+    autojson *filled = script_fields_settle(&m->input, answer, &note);
+    make_base(m, filled ? filled : answer, note);
+    json_decref(note);
+    m->keep &= !m->attempts.shortened; /* the time may be this moment's */
+}
+
+void check_make(struct check_making *m) {
+    bool compiled = !strcmp(json_get_string(m->answer, "outcome", ""), "compiled");
+    m->failed |= !compiled;
+    m->again = !compiled && !m->input.is_ptx &&
+               (omissions_next(&m->omissions, &m->input, m->answer) ||
+                guess_attempts_next(&m->attempts, &m->input, m->answer));
+    if (!m->failed) {
+        make_base(m, m->answer, NULL);
+    } else if (!m->again) {
+        settle(m);
+    }
+}
+
+void check_making_finish(struct check_making *m) {
+    check_input_finish(&m->input);
+    if (m->failed) {
+        guess_attempts_finish(&m->attempts);
+        omissions_finish(&m->omissions);
+    }
+}
+
+/* --- for one request --- */
+
+/* Kernels; a turn of the loop has a millisecond or two for them. */
+#define MAX_INLINE 64
+
+bool check_is_long(const json_t *base) {
+    return json_array_size(json_object_get(base, "kernels")) > MAX_INLINE;
 }
 
 json_t *check_result_complete(const json_t *base, const json_t *launch, bool cached) {

@@ -5,8 +5,8 @@
 #include "base/shared_bytes.h"
 #include "base/work.h"
 #include "gpu/check/check_cache.h"
-#include "gpu/check/check_maker.h"
 #include "gpu/check/check_reader.h"
+#include "gpu/check/check_result.h"
 #include "gpu/check/gpu_internal.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/pool/pool.h"
@@ -104,7 +104,7 @@ static void on_answer(struct pool_job *job, int status, const json_t *answer,
 
 static void write_sources(void *data) {
     struct compilation *c = data;
-    c->sources = check_sources(&c->making.input);
+    c->sources = check_input_sources(&c->making.input);
 }
 
 static void on_written(void *data) {
@@ -116,7 +116,7 @@ static void on_written(void *data) {
     } else if (!sources) {
         fail_from_status(c, -EMSGSIZE, too_large);
     } else {
-        json_t *params = check_params(&c->making.input, gpu->wall_ms);
+        json_t *params = check_input_params(&c->making.input, gpu->wall_ms);
         c->job = pool_submit(gpu->pool, "compile", params, sources, &compile_needs,
                              on_answer, c);
     }

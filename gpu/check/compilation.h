@@ -4,7 +4,7 @@
  * Equal inputs are compiled once: who wants what is being compiled already joins. A
  * compilation owns its input until it ends, holds the gpu, and puts its result into the
  * gpu's cache whether somebody still waits or not. Everything is called and calls back on
- * the loop's thread; what takes long is done on libuv's threads (check_maker.h). */
+ * the loop's thread; what takes long is done on libuv's threads (check_result.h). */
 #include "gpu/check/check_input.h"
 
 struct compilation;

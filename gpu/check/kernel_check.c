@@ -8,7 +8,6 @@
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/check/check_cache.h"
-#include "gpu/check/check_maker.h"
 #include "gpu/check/check_merge.h"
 #include "gpu/check/check_narrow.h"
 #include "gpu/check/check_reader.h"

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "gpu/source/python_fields.h"
-#include "gpu/source/python_strings.h"
 #include "protocol/finding.h"
 
 #include <string.h>
@@ -46,7 +45,7 @@ json_t *script_fields_settle(const struct check_input *input, const json_t *answ
     const struct source_file *file = &input->closure.sources.files[0];
     struct python_field field;
     if (strcmp(json_get_string(answer, "outcome", ""), "rejected") != 0 ||
-        !python_strings_is_script(file->path) || !file->original ||
+        !input->closure.script_units || !file->original ||
         !python_field_find(file->original, file->text, file->len, &field)) {
         return NULL;
     }

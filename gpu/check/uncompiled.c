@@ -50,17 +50,12 @@ static void left_add(struct left *left, const struct kernel_place *kernel) {
     left->count++;
 }
 
-/* What is not mentioned is not looked for in the host's code and all. */
-static bool mentions(const struct source_file *file, const char *word) {
-    return memmem(file->text, file->len, word, strlen(word)) != NULL;
-}
-
 /* False: none. Finish it in either case. */
 static bool left_find(struct left *left, const struct source_file *file,
                       const json_t *compiled, bool templates) {
     *left = (struct left){.file = file, .compiled = compiled, .templates = templates};
     left->names = (struct buf)BUF_INIT(2048);
-    if (mentions(file, "global") && (!templates || mentions(file, "template"))) {
+    if (memmem(file->text, file->len, "global", 6)) {
         host_code_scan(file->text, file->len, &left->code);
     }
     for (size_t i = 0; i < left->code.kernel_count; i++) {
@@ -288,9 +283,6 @@ json_t *uncompiled_templates(const struct check_input *input, const json_t *answ
     const struct device_template *first = NULL;
     struct device_templates t;
     json_t *names = json_array();
-    if (!mentions(file, "template")) {
-        return names;
-    }
     autojson *functions = json_array();
     device_templates_read(&t, file->text, file->len);
     for (size_t i = 0; i < t.count; i++) {

@@ -480,7 +480,9 @@ static bool uses_host_namespace(const struct host_blanker *b,
 }
 
 void host_blanker_judge(struct host_blanker *b) {
-    host_gone_forget_own(b);
+    if (b->macros.gone_types.count) {
+        host_gone_forget_own(b);
+    }
     struct open_class *open = NULL;
     size_t depth = 0, cap = 0;
     for (size_t i = 0; i < b->declarations.count; i++) {

@@ -85,7 +85,7 @@ static void forget(struct host_blanker *b, size_t token) {
 }
 
 void host_gone_forget_own(struct host_blanker *b) {
-    for (size_t k = 0; b->macros.gone_types.count && k < b->declarations.count; k++) {
+    for (size_t k = 0; k < b->declarations.count; k++) {
         const struct declaration *d = &b->declarations.list[k];
         if (may_name_type(d)) {
             forget(b, first_name(b, d));

@@ -168,6 +168,11 @@ static void note_depth(struct include_builder *b, size_t file, unsigned depth) {
     b->depth[file] = depth;
 }
 
+static bool is_script(const char *name) {
+    size_t len = strlen(name);
+    return len > 3 && strcmp(name + len - 3, ".py") == 0;
+}
+
 int include_add_file(struct include_builder *b, const char *job_path, const char *display,
                      const char *text, size_t len, unsigned depth, struct err *err) {
     struct source_set *s = &b->ret->sources;
@@ -178,12 +183,12 @@ int include_add_file(struct include_builder *b, const char *job_path, const char
     struct source_file *f = &s->files[s->count - 1];
     autofree char *before = xmalloc(len + 1);
     memcpy(before, f->text, len + 1);
-    bool is_script = python_strings_is_script(job_path);
-    if (is_script) {
+    bool script = is_script(job_path);
+    if (script) {
         b->ret->script_units =
             python_strings_keep_cuda(f->text, len, b->options->script_unit);
     }
-    if (source_text_settle(f->text, len) || is_script) {
+    if (source_text_settle(f->text, len) || script) {
         f->original = take(before);
     }
     note_depth(b, s->count - 1, depth);

@@ -3,14 +3,10 @@
 #include "gpu/source/python_literals.h"
 #include "gpu/source/python_units.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define TORCH_INCLUDE "#include <torch/extension.h>"
-
-bool python_strings_is_script(const char *name) {
-    size_t len = strlen(name);
-    return len > 3 && strcmp(name + len - 3, ".py") == 0;
-}
 
 static void blank(char *text, size_t from, size_t to) {
     for (size_t i = from; i < to; i++) {

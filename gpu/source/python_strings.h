@@ -5,11 +5,7 @@
  * kernels as text, mostly in triple-quoted strings of a script. What stands outside of
  * such strings is blanked, lengths and lines kept, so that findings are at the script's
  * own lines. */
-#include <stdbool.h>
 #include <stddef.h>
-
-/* By its name: "model.py". */
-bool python_strings_is_script(const char *name);
 
 /* Keep the triple-quoted strings that hold __global__ or __device__ and belong to a unit,
  * from 1 on (python_units.h); PYTHON_ALL_UNITS keeps all. "\\\\" becomes " \\",

@@ -229,15 +229,19 @@ static void log_read(struct answer *a, const struct ptx_lines *ptx) {
                       (const char *const *)a->room->toolkit->include_dirs, ptx);
 }
 
+static void log_read_mapped(struct answer *a) {
+    struct ptx_lines *ptx = lines_of(a);
+    log_read(a, ptx);
+    ptx_lines_free(ptx);
+}
+
 /* The front end was content and ptxas was not. Its messages vanish beside -v and name
  * lines of the PTX: once more without -v and with line information, which NVRTC hands out
  * even so, to see the messages and to map them. */
 static void explain_ptxas(struct answer *a) {
     static const char *const extra[] = {"-lineinfo", NULL};
     run(a, a->job->options.line_info || a->ptx ? NULL : extra);
-    struct ptx_lines *ptx = lines_of(a);
-    log_read(a, ptx);
-    ptx_lines_free(ptx);
+    log_read_mapped(a);
 }
 
 static void finding_add(struct answer *a, const char *code, const char *message) {
@@ -305,9 +309,11 @@ static void explain_version(struct answer *a) {
 static void compile(struct answer *a) {
     take_ptx(a);
     run_first(a);
-    struct ptx_lines *lines = a->ptx ? lines_of(a) : NULL;
-    log_read(a, lines);
-    ptx_lines_free(lines);
+    if (a->ptx) {
+        log_read_mapped(a);
+    } else {
+        log_read(a, NULL);
+    }
     if (a->out.code == NVRTC_OK) {
         read_cubin(a);
         return;

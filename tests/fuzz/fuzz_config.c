@@ -35,7 +35,7 @@ static void enter_folder(int *ret_back) {
         check(mkdtemp(folder) != NULL);
         setenv("XDG_CONFIG_HOME", folder, 1);
         unsetenv("UPSKILLD_CONFIG");
-        log_set_level(LOG_ERROR);
+        log_shown = LOG_ERROR;
     }
     *ret_back = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     check(*ret_back >= 0 && chdir(folder) == 0);

@@ -15,7 +15,7 @@ static char *line_of(enum log_level level, const char *words) {
     int fds[2], before = dup(2);
     cr_assert(zero(int, pipe(fds)));
     dup2(fds[1], 2);
-    log_write(level, LOG_MODULE, "%s", words);
+    log_at(level, "%s", words);
     dup2(before, 2);
     close(before);
     close(fds[1]);
@@ -54,7 +54,7 @@ Test(log, the_threshold_decides_what_is_written) {
         enum log_level level;
         cr_assert(zero(int, log_level_parse(words[threshold], &level)));
         cr_assert(eq(int, (int)level, threshold));
-        log_set_level(level);
+        log_shown = level;
         for (int i = 0; i < 4; i++) {
             int written = line_of((enum log_level)i, "x")[0] != '\0';
             cr_assert(eq(int, written, i <= threshold), "%d at %d", i, threshold);
@@ -69,7 +69,7 @@ Test(log, a_reader_that_does_not_read_holds_nobody_up, .timeout = 5) {
     cr_assert(zero(int, pipe(fds)));
     dup2(fds[1], 2);
     for (int i = 0; i < 10000; i++) { /* a pipe takes 64 KiB */
-        log_write(LOG_ERROR, LOG_MODULE, "line %d of many that nobody reads", i);
+        log_error("line %d of many that nobody reads", i);
     }
     dup2(before, 2);
     close(before);

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/check/check_input.h"
+#include "base/shared_bytes.h"
 #include "gpu/check/check_result.h"
 #include "gpu/check/check_verdict.h"
 #include "gpu/check/kernel_entries.h"
@@ -242,4 +242,124 @@ Test(check_result, verdicts_say_what_was_looked_at) {
         cr_expect_str_eq(json_get_string(result, "summary", ""), rows[i].summary);
         cr_expect_eq(json_get_bool(result, "ok", -1), rows[i].ok, "%zu", i);
     }
+}
+
+/* --- what a check sends, and its results from one attempt to the next --- */
+
+#define KERNELS 500
+
+static json_t *answer_of_kernels(size_t count) {
+    json_t *kernels = json_array();
+    for (size_t i = 0; i < count; i++) {
+        autofree char *name = xasprintf("k%zu", i);
+        json_array_append_new(kernels, json_pack("{s:s, s:s, s:i}", "name", name,
+                                                 "symbol", name, "registers", 16));
+    }
+    return json_pack("{s:s, s:[], s:o}", "outcome", "compiled", "diagnostics", "kernels",
+                     kernels);
+}
+
+/* Drops what only the making needed. */
+static void make(struct check_making *m, json_t *answer) {
+    m->answer = answer;
+    m->worker = json_string("somebody");
+    check_make(m);
+    json_decref(m->answer);
+    json_decref(m->worker);
+}
+
+static void making_finish(struct check_making *m) {
+    check_making_finish(m);
+    json_decref(m->base);
+}
+
+/* What is written is what would be sent, if it may be sent at all. */
+Test(check_result, writes_what_is_asked) {
+    enum { ESCAPED = (12 << 20) }; /* bytes that JSON tells in six each: 72 MiB */
+    autofree char *text = xmalloc(ESCAPED + 1);
+    for (int large = 0; large < 2; large++) {
+        struct check_input input;
+        size_t len = large ? ESCAPED : 1u << 20;
+        memset(text, large ? 1 : '"', len);
+        text[len] = '\0';
+        input_open(&input, text);
+        struct shared_bytes *sources = check_input_sources(&input);
+        cr_assert_eq(sources == NULL, large);
+        if (sources) {
+            autojson *sent = json_loadb(sources->data, sources->len, 0, NULL);
+            autojson *same = source_set_to_json(&input.closure.sources);
+            cr_assert(json_equal(same, sent));
+        }
+        shared_bytes_unref(sources);
+        check_input_finish(&input);
+    }
+}
+
+/* What the answer and its worker were is in the result; an answer that makes no sense
+ * makes none. */
+Test(check_result, makes_a_result_or_none) {
+    struct check_making good = {0}, bad = {0};
+    input_open(&good.input, "__global__ void k0() {}\n");
+    input_open(&bad.input, "__global__ void k0() {}\n");
+    make(&good, answer_of_kernels(1));
+    cr_assert(good.keep);
+    cr_assert_not(good.again);
+    cr_assert_str_eq(json_get_string(good.base, "worker", ""), "somebody");
+    cr_assert_eq(json_array_size(json_object_get(good.base, "kernels")), 1);
+    make(&bad, json_pack("{s:s}", "kernels", "what?"));
+    cr_assert_null(bad.base);
+    cr_assert_not(bad.again);
+    making_finish(&good);
+    making_finish(&bad);
+}
+
+/* What the compiler is not given enough time for is left out, said, and not kept for
+ * later; without such a thing a time-out stays one. */
+Test(check_result, a_compilation_that_takes_long_is_tried_without_instantiations) {
+    for (int appended = 0; appended < 2; appended++) {
+        struct check_making m = {0};
+        static const char text[] = "#include \"k.cuh\"\n";
+        input_open(&m.input, text);
+        if (appended) {
+            source_set_append(&m.input.closure.sources, "\nstatic_assert(&k<int>,\"\");");
+        }
+        make(&m, answer_new("timeout", json_array()));
+        cr_assert_eq(m.again, appended);
+        cr_assert_eq(m.base == NULL, appended);
+        if (appended) {
+            cr_assert_str_eq(m.input.closure.sources.files[0].text, text);
+            cr_assert_eq(m.input.closure.sources.files[0].len, strlen(text));
+            make(&m, answer_new("compiled", json_array()));
+            cr_assert_not(m.again);
+            cr_assert_not(m.keep);
+            autofree char *told = json_dumps(m.base, 0);
+            cr_assert_not_null(strstr(told, "instantiations_left_out"));
+        }
+        making_finish(&m);
+    }
+}
+
+/* Requests of one compilation that differ in their launch get results of their own, and
+ * leave what they share as it is. */
+Test(check_result, completes_for_each_request) {
+    struct check_making m = {0};
+    input_open(&m.input, "__global__ void k0() {}\n");
+    make(&m, answer_of_kernels(KERNELS));
+    cr_assert(check_is_long(m.base));
+    autojson *before = json_deep_copy(m.base);
+    for (int i = 0; i < 3; i++) {
+        autojson *launch = json_pack("{s:[iii], s:i}", "block", 32 << i, 1, 1,
+                                     "dynamic_shared_bytes", 0);
+        autojson *result = check_result_complete(m.base, launch, i > 0);
+        const json_t *kernels = json_object_get(result, "kernels"), *kernel;
+        size_t k;
+        json_array_foreach(kernels, k, kernel) {
+            const json_t *row = json_array_get(json_object_get(kernel, "occupancy"), 0);
+            cr_assert_eq(json_get_integer(row, "block_threads", 0), 32 << i);
+        }
+        cr_assert_eq(json_array_size(kernels), KERNELS);
+        cr_assert_eq(json_is_true(json_object_get(result, "cached")), i > 0);
+    }
+    cr_assert(json_equal(before, m.base));
+    making_finish(&m);
 }
