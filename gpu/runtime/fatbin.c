@@ -8,6 +8,8 @@
 
 #define WRAPPER_MAGIC 0x466243b1u
 #define DATA_MAGIC 0xba55ed50u
+#define VERSION_ALONE 1u
+#define VERSION_LINKED 2u /* -rdc=true: parts that nvlink joined */
 #define KIND_PTX 1
 #define FLAG_LZ4 0x2000u
 #define FLAG_ZSTD 0x8000u
@@ -64,36 +66,46 @@ static const struct entry *entry_choose(const struct header *h) {
     return best;
 }
 
-static int data_add(const void *data, struct buf *ret, struct err *err) {
+/* *ret NULL: it has none that can run here. */
+static int data_choose(const void *data, const struct entry **ret, struct err *err) {
     const struct header *h = data;
     if (!h || h->magic != DATA_MAGIC) {
         return err_set(err, -EINVAL, "the program's device code is not a fat binary");
     }
-    const struct entry *e = entry_choose(h);
-    if (!e) {
-        return err_set(err, -ENOENT,
-                       "the program has no PTX for sm_90 or older: compile it with "
-                       "-arch=compute_90a "
-                       "-code=compute_90a");
-    }
-    if (e->flags & (FLAG_LZ4 | FLAG_ZSTD)) {
+    *ret = entry_choose(h);
+    if (*ret && (*ret)->flags & (FLAG_LZ4 | FLAG_ZSTD)) {
         return err_set(err, -ENOTSUP,
                        "the program's PTX is compressed: compile it with --no-compress");
     }
+    return 0;
+}
+
+static int data_add(const void *data, struct buf *ret, struct err *err) {
+    const struct entry *e = NULL;
+    int rc = data_choose(data, &e, err);
+    if (rc || !e) {
+        return rc;
+    }
     const char *text = (const char *)e + e->header_bytes;
-    return buf_add(ret, text, strnlen(text, e->bytes));
+    rc = buf_add(ret, text, strnlen(text, e->bytes));
+    return rc ? rc : buf_add(ret, "\n", 1);
 }
 
 int fatbin_ptx(const void *of, struct buf *ret, struct err *err) {
     const struct wrapper *w = of;
+    int rc = 0;
     if (!w || w->magic != WRAPPER_MAGIC) {
         return err_set(err, -EINVAL, "the program's device code is not a fat binary");
     }
-    if (w->version != 1) {
-        return err_set(
-            err, -ENOTSUP,
-            "the program's device code was compiled apart and linked (-rdc=true), "
-            "which is not read here: compile it as one file");
+    if (w->version == VERSION_ALONE) {
+        rc = data_add(w->data, ret, err);
     }
-    return data_add(w->data, ret, err);
+    for (size_t k = 0; w->version == VERSION_LINKED && !rc && w->parts[k]; k++) {
+        rc = data_add(w->parts[k], ret, err);
+    }
+    return rc || ret->len
+               ? rc
+               : err_set(err, -ENOENT,
+                         "the program has no PTX for sm_90 or older: compile it with "
+                         "-arch=compute_90a -code=compute_90a");
 }

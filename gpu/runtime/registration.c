@@ -121,18 +121,26 @@ struct want {
     cudart_error code;
 };
 
-static void report_unsupported(const struct kernel *k, const json_t *list,
+/* Why a kernel cannot run, for people: its first instruction that cannot, or err's words.
+ */
+static json_t *unsupported_words(const struct kernel *k, const json_t *list,
+                                 const struct err *err) {
+    const json_t *first = json_array_get(list, 0);
+    return first ? json_sprintf("%.200s cannot be executed here: it has %.200s (line %d)",
+                                k->entry->name, json_get_string(first, "opcode", "?"),
+                                (int)json_get_integer(first, "line", 0))
+                 : json_clean_z(err->msg);
+}
+
+static void report_unsupported(const struct kernel *k, json_t *list,
                                const struct err *err) {
     json_t *event = report_event("unsupported", 0, NULL);
     json_object_set_new(event, "what", json_string("kernel"));
     json_object_set_new(event, "kernel", json_clean_z(k->entry->name));
     if (list) {
-        json_object_set_new(event, "instructions", json_deep_copy(list));
+        json_object_set(event, "instructions", list);
     }
-    json_object_set_new(event, "message",
-                        json_clean_z(list ? "The kernel has instructions that cannot be "
-                                            "executed here"
-                                          : err->msg));
+    json_object_set_new(event, "message", unsupported_words(k, list, err));
     report_line(event);
 }
 

@@ -66,11 +66,9 @@ static void leave(void) {
     __cudaUnregisterFatBinary(module);
 }
 
-/* A fat binary of one entry, PTX for compute_90a, as --no-compress writes it. */
-static void register_all(const char *path) {
-    static uint8_t data[1 << 20];
-    FILE *f = fopen(path, "r");
-    size_t len = f ? fread(data + 80, 1, sizeof data - 100, f) : 0;
+/* Makes a fat binary of one entry, PTX for compute_90a, as --no-compress writes it, of
+ * the len bytes behind the first 80 of data. */
+static void fatbin_make(uint8_t *data, size_t len) {
     uint64_t bytes = (len + 8) / 8 * 8, all = bytes + 64, flags = 0x100011;
     memcpy(data, &(uint32_t){0xba55ed50}, 4);
     memcpy(data + 4, &(uint16_t){1}, 2);
@@ -81,6 +79,13 @@ static void register_all(const char *path) {
     memcpy(data + 24, &bytes, 8);
     memcpy(data + 44, &(uint32_t){90}, 4);
     memcpy(data + 56, &flags, 8);
+}
+
+static void register_all(const char *path) {
+    static uint8_t data[1 << 20];
+    FILE *f = fopen(path, "r");
+    size_t len = f ? fread(data + 80, 1, sizeof data - 100, f) : 0;
+    fatbin_make(data, len);
     wrapper.data = data;
     module = __cudaRegisterFatBinary(&wrapper);
     static const struct {
@@ -348,6 +353,52 @@ static int case_reset(void) {
     return case_add();
 }
 
+/* Two texts that nvlink joined: each has a name of its own, `own`, both have `both`, and
+ * one calls the other's function. */
+#define PTX_HEAD ".version 9.0\n.target sm_90a\n.address_size 64\n"
+#define PTX_BOTH                                                                         \
+    ".weak .func (.param .b32 r) both()\n{\n.reg .b32 %a;\nmov.u32 %a, 100;\n"           \
+    "st.param.b32 [r], %a;\nret;\n}\n"
+static const char *const linked[] = {
+    PTX_HEAD ".extern .func (.param .b32 r) twice(.param .b32 x);\n"
+             ".extern .global .align 4 .u32 there;\n"
+             ".global .align 4 .u32 own = 3;\n" PTX_BOTH
+             ".visible .entry use(.param .u64 p)\n{\n.reg .b32 %r<6>;\n.reg .b64 %a;\n"
+             "{ .param .b32 x;\nld.global.u32 %r1, [own];\nst.param.b32 [x], %r1;\n"
+             ".param .b32 y;\ncall (y), twice, (x);\nld.param.b32 %r2, [y]; }\n"
+             "{ .param .b32 z;\ncall (z), both, ();\nld.param.b32 %r3, [z]; }\n"
+             "ld.global.u32 %r4, [there];\nadd.u32 %r2, %r2, %r3;\n"
+             "add.u32 %r2, %r2, %r4;\nld.param.u64 %a, [p];\n"
+             "st.global.u32 [%a], %r2;\nret;\n}\n",
+    PTX_HEAD ".global .align 4 .u32 own = 10;\n" PTX_BOTH
+             ".visible .global .align 4 .u32 there = 1000;\n"
+             ".visible .func (.param .b32 r) twice(.param .b32 x)\n{\n.reg .b32 %r<4>;\n"
+             "ld.param.u32 %r1, [x];\nld.global.u32 %r2, [own];\n"
+             "mad.lo.u32 %r3, %r1, 2, %r2;\nst.param.b32 [r], %r3;\nret;\n}\n"};
+
+static int case_linked(void) {
+    static uint8_t data[2][4096];
+    static const void *parts[3] = {data[0], data[1]};
+    static struct {
+        uint32_t magic, version;
+        const void *data, *parts;
+    } both = {0x466243b1, 2, NULL, parts};
+    static char use;
+    int *at, value = 0;
+    for (int k = 0; k < 2; k++) {
+        memcpy(data[k] + 80, linked[k], strlen(linked[k]));
+        fatbin_make(data[k], strlen(linked[k]));
+    }
+    void **handle = __cudaRegisterFatBinary(&both);
+    __cudaRegisterFunction(handle, &use, (char *)(uintptr_t) "use", "use", -1, NULL, NULL,
+                           NULL, NULL, NULL);
+    FINE(cudaMalloc((void **)&at, 4));
+    FINE(launch(&use, 1, 1, (void *[]){&at}, NULL));
+    FINE(cudaMemcpy(&value, at, 4, OUT));
+    CHECK(value == 2 * 3 + 10 + 100 + 1000);
+    return cudaFree(at);
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
@@ -356,7 +407,8 @@ int main(int argc, char **argv) {
                  {"deadlock", case_deadlock}, {"errors", case_errors},
                  {"follow", case_follow},     {"freed", case_freed},
                  {"frees", case_frees},       {"graph", case_graph},
-                 {"leak", case_leak},         {"order", case_order},
+                 {"leak", case_leak},         {"linked", case_linked},
+                 {"order", case_order},
                  {"poll", case_poll},         {"registered", case_registered},
                  {"repeat", case_repeat},     {"reset", case_reset},
                  {"symbols", case_symbols},   {"uninitialized", case_uninitialized}};

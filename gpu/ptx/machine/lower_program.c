@@ -191,11 +191,23 @@ static void block_open(struct lowering *l) {
     lower_step(l, NULL, step_enter_block, false)->aux = block;
 }
 
+/* The opcode's spelling; of a call also the function that is declared and nowhere. */
+static json_t *spelling_of(const struct lowering *l, const struct ptx_instruction *i) {
+    const struct ptx_module *m = l->module;
+    for (uint32_t k = 0; i->opcode == PTX_OP_CALL && k < i->operand_count; k++) {
+        const struct ptx_operand *o = lower_operand(l, i, k);
+        if (o->kind == PTX_OPERAND_FUNCTION && m->functions[o->index].is_declaration) {
+            return json_sprintf("call %.200s", m->functions[o->index].name);
+        }
+    }
+    return json_clean(m->text + i->spelling, i->spelling_len);
+}
+
 /* "opcode", "file", "line", "ptx_line", "count", one per spelling. */
 static void tell_unsupported(const struct lowering *l, const struct ptx_instruction *i,
                              json_t *list) {
     const struct ptx_module *m = l->module;
-    autojson *opcode = json_clean(m->text + i->spelling, i->spelling_len);
+    autojson *opcode = spelling_of(l, i);
     size_t k;
     json_t *known;
     json_array_foreach(list, k, known) {

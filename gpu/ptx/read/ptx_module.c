@@ -9,8 +9,16 @@
 #include <errno.h>
 #include <string.h>
 
+/* A further text of a linked program: it counts its files anew, and names without
+ * linkage are its own. */
+static void part_begin(struct ptx_reader *r) {
+    r->first_file = r->m->file_count;
+    ptx_scopes_forget_own(&r->module_scope);
+}
+
 static bool parse_version(struct ptx_reader *r) {
     unsigned major = 0, minor = 0;
+    part_begin(r);
     ptx_next(r);
     struct ptx_token t = r->token;
     if (!ptx_expect(r, PTX_TOKEN_NUMBER)) {
@@ -96,7 +104,7 @@ static bool parse_declaration(struct ptx_reader *r) {
     struct ptx_token t = r->token;
     struct ptx_word word;
     if (ptx_at_word(r, "entry") || ptx_at_word(r, "func")) {
-        return ptx_parse_function(r);
+        return ptx_parse_function(r, linkage);
     }
     if (ptx_at(r, PTX_TOKEN_WORD) && !ptx_at_word(r, "reg") &&
         ptx_word_find(ptx_spelling(r, t), t.len, &word) && word.space != PTX_GENERIC) {

@@ -146,12 +146,14 @@ static void head_free(struct ptx_function *f) {
 }
 
 /* The function of that name: a new one, or the one that was declared before. */
-static bool function_slot(struct ptx_reader *r, struct ptx_token name, uint32_t *ret) {
+static bool function_slot(struct ptx_reader *r, struct ptx_token name, int linkage,
+                          uint32_t *ret) {
     struct ptx_module *m = r->m;
     struct ptx_symbol *old =
         ptx_symbol_find(&r->module_scope, 0, ptx_spelling(r, name), name.len);
     if (old && old->kind == PTX_SYMBOL_FUNCTION) {
         *ret = old->index;
+        old->own = old->own && !linkage;
         return true;
     }
     struct ptx_symbol *symbol = ptx_declare(r, name, PTX_SYMBOL_FUNCTION);
@@ -159,6 +161,7 @@ static bool function_slot(struct ptx_reader *r, struct ptx_token name, uint32_t 
         return false;
     }
     *ret = symbol->index = m->function_count;
+    symbol->own = linkage == 0;
     PTX_GROW(m->functions, m->function_count);
     m->functions[m->function_count++] =
         (struct ptx_function){.name = ptx_name_keep(r, name), .is_declaration = true};
@@ -189,9 +192,29 @@ static bool settle(struct ptx_reader *r, struct ptx_function *head, uint32_t slo
     return true;
 }
 
+/* A weak function that another part of the text has defined. */
+static bool skip_body(struct ptx_reader *r) {
+    unsigned depth = 0;
+    do {
+        depth += ptx_at(r, '{');
+        depth -= ptx_at(r, '}');
+        ptx_next(r);
+    } while (!r->code && depth && !ptx_at(r, PTX_TOKEN_END));
+    return !r->code && (depth == 0 || ptx_expect(r, '}'));
+}
+
+static bool parse_rest(struct ptx_reader *r, struct ptx_function *head, uint32_t slot,
+                       bool is_new, int linkage) {
+    bool defined = !is_new && !r->m->functions[slot].is_declaration;
+    if (defined && linkage & PTX_WEAK && ptx_at(r, '{')) {
+        return skip_body(r);
+    }
+    return settle(r, head, slot, is_new) && (ptx_accept(r, ';') || ptx_parse_body(r));
+}
+
 /* Names of results and parameters come before the function's own: they are read into a
  * head aside. r->function is set for the time, since they are the function's. */
-bool ptx_parse_function(struct ptx_reader *r) {
+bool ptx_parse_function(struct ptx_reader *r, int linkage) {
     struct ptx_function head = {.is_entry = ptx_at_word(r, "entry"),
                                 .line = r->token.line};
     uint32_t functions = r->m->function_count, slot = 0;
@@ -210,17 +233,14 @@ bool ptx_parse_function(struct ptx_reader *r) {
     }
     r->function = -1;
     struct ptx_token name = r->token;
-    ok = ok && ptx_expect(r, PTX_TOKEN_NAME) && function_slot(r, name, &slot);
+    ok = ok && ptx_expect(r, PTX_TOKEN_NAME) && function_slot(r, name, linkage, &slot);
     bool is_new = r->m->function_count > functions;
     r->function = (int32_t)slot;
     ok = ok && parse_head(r, &head);
     for (uint32_t i = 0; ok && i < head.result_count; i++) {
         r->m->variables[head.results[i]].function = (int32_t)slot;
     }
-    ok = ok && settle(r, &head, slot, is_new);
-    if (ok) {
-        ok = ptx_accept(r, ';') || ptx_parse_body(r);
-    }
+    ok = ok && parse_rest(r, &head, slot, is_new, linkage);
     head_free(&head);
     r->function = -1;
     return ok && r->code == 0;
@@ -245,7 +265,7 @@ bool ptx_parse_alias(struct ptx_reader *r) {
         index[i] = symbol->index;
     }
     struct ptx_function *from = &r->m->functions[index[0]];
-    if (!from->is_declaration || from->alias ||
+    if (!from->is_declaration || (from->alias && from->alias != index[1] + 1) ||
         !same_interface(r->m, from, &r->m->functions[index[1]])) {
         return ptx_fail(r, -EINVAL, "'%.80s' cannot stand for '%.80s'", from->name,
                         r->m->functions[index[1]].name);

@@ -188,7 +188,8 @@ static bool is_anonymous(const struct ptx_reader *r, struct ptx_token name) {
 }
 
 /* Redeclared: an extern one takes the place that its definition gives it. */
-static bool declare(struct ptx_reader *r, struct ptx_token name, uint32_t index) {
+static bool declare(struct ptx_reader *r, struct ptx_token name, uint32_t index,
+                    int linkage) {
     uint32_t ignored;
     struct ptx_symbol *old = r->function < 0 ? ptx_resolve(r, name, &ignored) : NULL;
     if (old && old->kind == PTX_SYMBOL_VARIABLE) {
@@ -201,13 +202,16 @@ static bool declare(struct ptx_reader *r, struct ptx_token name, uint32_t index)
             *now = swap;
             return true;
         }
-        if (now->is_extern && before->space == now->space) {
-            return true; /* said again: the symbol stays with the definition */
+        bool again = now->is_extern || linkage & (PTX_WEAK | PTX_COMMON);
+        if (again && before->space == now->space) {
+            now->is_extern = true;
+            return true; /* said again: the symbol stays with the first definition */
         }
     }
     struct ptx_symbol *symbol = ptx_declare(r, name, PTX_SYMBOL_VARIABLE);
     if (symbol) {
         symbol->index = index;
+        symbol->own = linkage == 0;
     }
     return symbol != NULL;
 }
@@ -259,7 +263,7 @@ static bool parse_one(struct ptx_reader *r, const struct head *head, int linkage
         }
         f->call_bytes = f->call_bytes > r->call_bytes ? f->call_bytes : r->call_bytes;
     }
-    return declare(r, name, index);
+    return declare(r, name, index, linkage);
 }
 
 bool ptx_parse_variables(struct ptx_reader *r, enum ptx_space space, int linkage) {
@@ -304,5 +308,5 @@ bool ptx_parse_parameter(struct ptx_reader *r, enum ptx_param_block block,
     v->param_block = (uint8_t)block;
     return parse_extents(r, extents, &count) &&
            set_size(r, v, element_bytes(&head), extents, count) &&
-           place_in(r, v, bytes) && (is_anonymous(r, name) || declare(r, name, *ret));
+           place_in(r, v, bytes) && (is_anonymous(r, name) || declare(r, name, *ret, 0));
 }

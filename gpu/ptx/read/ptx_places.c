@@ -75,9 +75,18 @@ static uint32_t place_of(struct ptx_reader *r, struct ptx_place p) {
     return *slot;
 }
 
+/* A file's number in the whole text. */
+static bool parse_file_number(struct ptx_reader *r, uint64_t *ret) {
+    if (!ptx_parse_count(r, PTX_MAX_FILES - 1 - r->first_file, ret)) {
+        return false;
+    }
+    *ret += r->first_file;
+    return true;
+}
+
 static bool parse_position(struct ptx_reader *r, struct ptx_place *ret) {
     uint64_t file, line, column;
-    if (!ptx_parse_count(r, PTX_MAX_FILES - 1, &file) ||
+    if (!parse_file_number(r, &file) ||
         !ptx_parse_count(r, INT32_MAX, &line) ||
         !ptx_parse_count(r, INT32_MAX, &column)) {
         return false;
@@ -176,7 +185,7 @@ static bool keep_file(struct ptx_reader *r, uint64_t number, struct ptx_token na
 bool ptx_parse_file(struct ptx_reader *r) {
     uint64_t number, ignored;
     ptx_next(r);
-    if (!ptx_parse_count(r, PTX_MAX_FILES - 1, &number)) {
+    if (!parse_file_number(r, &number)) {
         return false;
     }
     struct ptx_token name = r->token;

@@ -132,7 +132,8 @@ static void resolve_aliases(struct ptx_module *m) {
 }
 
 static bool is_hosts(const struct ptx_variable *v) {
-    return v->function < 0 && (v->space == PTX_GLOBAL || v->space == PTX_CONST);
+    return v->function < 0 && !v->is_extern &&
+           (v->space == PTX_GLOBAL || v->space == PTX_CONST);
 }
 
 void ptx_mark_used(struct ptx_module *m, bool whole) {

@@ -28,6 +28,7 @@ struct ptx_reader {
 
     struct ptx_module *m;
     struct ptx_scopes module_scope;
+    uint32_t first_file; /* what the numbers of this part's files are counted from */
     /* of the whole module */
     size_t initialiser_bytes, instruction_count, element_count;
     uint32_t register_count;
@@ -108,8 +109,8 @@ bool ptx_parse_parameter(struct ptx_reader *r, enum ptx_param_block block,
 bool ptx_parse_initialiser(struct ptx_reader *r, struct ptx_variable *v,
                            const uint64_t *extents, unsigned extent_count);
 
-/* ptx_parse_function.c: at .entry or .func */
-bool ptx_parse_function(struct ptx_reader *r);
+/* ptx_parse_function.c: at .entry or .func; bits of enum ptx_linkage */
+bool ptx_parse_function(struct ptx_reader *r, int linkage);
 bool ptx_parse_alias(struct ptx_reader *r);
 /* ptx_parse_body.c: at '{' */
 bool ptx_parse_body(struct ptx_reader *r);

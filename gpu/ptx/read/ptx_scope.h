@@ -25,6 +25,7 @@ struct ptx_symbol {
     uint32_t hash;
     uint32_t index, count;
     uint8_t kind; /* enum ptx_symbol_kind */
+    bool own;     /* of its part of the text: no linkage */
 };
 
 #define PTX_MAX_DEPTH 64
@@ -42,6 +43,8 @@ void ptx_scopes_init(struct ptx_scopes *s, const char *text);
 void ptx_scopes_finish(struct ptx_scopes *s);
 /* Forgets every name and scope but keeps the memory. */
 void ptx_scopes_reset(struct ptx_scopes *s);
+/* Forgets names that are their part's own. */
+void ptx_scopes_forget_own(struct ptx_scopes *s);
 
 bool ptx_scope_open(struct ptx_scopes *s);  /* false: deeper than PTX_MAX_DEPTH */
 bool ptx_scope_close(struct ptx_scopes *s); /* false: only the outermost is left */

@@ -360,3 +360,28 @@ Test(ptx_module, own_lines) {
     }
     ptx_module_free(m);
 }
+
+/* A linked program's texts, one behind the other. */
+Test(ptx_module, parts) {
+    struct ptx_module *m = read_text(
+        HEAD ".global .u32 own = 1;\n.weak .global .u32 shared = 5;\n"
+             ".weak .func f()\n{\n{ ret; }\n}\n"
+             ".visible .entry a()\n{\n.reg .b32 %r;\n.loc 1 7 1\n"
+             "ld.global.u32 %r, [own];\ncall f, ();\nret;\n}\n.file 1 \"a.cu\"\n" HEAD
+             ".global .u32 own = 2;\n.weak .global .u32 shared = 6;\n"
+             ".weak .func f()\n{\n{ ret; }\n}\n"
+             ".visible .entry b()\n{\n.reg .b32 %r;\n.loc 1 8 1\n"
+             "ld.global.u32 %r, [own];\ncall f, ();\nret;\n}\n.file 1 \"b.cu\"\n");
+    const struct ptx_function *a = ptx_find_entry(m, "a"), *b = ptx_find_entry(m, "b");
+    cr_assert(a && b);
+    const struct ptx_operand *of_a = &a->operands[a->code[0].operands + 1];
+    const struct ptx_operand *of_b = &b->operands[b->code[0].operands + 1];
+    cr_expect_neq(of_a->index, of_b->index, "names without linkage are their text's own");
+    cr_expect_eq(a->operands[a->code[1].operands].index,
+                 b->operands[b->code[1].operands].index, "a weak function is one");
+    const struct ptx_place *at = ptx_place_told(m, b->code[0].place);
+    cr_assert(at);
+    cr_expect_str_eq(m->files[at->file], "b.cu");
+    cr_expect_str_eq(m->files[ptx_place_told(m, a->code[0].place)->file], "a.cu");
+    ptx_module_free(m);
+}
