@@ -249,12 +249,39 @@ static json_t *arg_of(struct draft *d, const struct host_param *p, size_t i,
                : json_pack("{s:s, s:n}", "name", p->name, "struct");
 }
 
+/* Where the host shows what T is behind one pointer, it is the same everywhere. */
+static void share_types(struct draft *d, struct host_param *params, int count) {
+    for (int i = 0; i < count; i++) {
+        struct place part;
+        struct host_buffer b;
+        if (params[i].kind == HOST_POINTER && d->launch.found &&
+            host_part(&d->launch.args, (size_t)i, &part) &&
+            host_buffer_read(d->p, &part, d->launch.open, &b)) {
+            type_of_argument(d, &b, &params[i]);
+        }
+    }
+    for (int i = 0; i < count * count; i++) {
+        const struct host_param *known = &params[i / count];
+        struct host_param *p = &params[i % count];
+        if (p->type == TENSOR_TYPES && known->type != TENSOR_TYPES &&
+            !strcmp(p->type_name, known->type_name) &&
+            (p->kind == HOST_POINTER || known->lanes == 1)) {
+            p->type = known->type;
+            p->lanes = known->lanes;
+            p->kind = p->kind == HOST_UNKNOWN ? HOST_SCALAR : p->kind;
+        }
+    }
+}
+
 static json_t *args_of(struct draft *d, struct host_param *params, int count) {
     json_t *args = json_array();
     for (int i = 0; i < count; i++) {
+        host_type_resolve(d->p, NULL, &params[i]);
+    }
+    share_types(d, params, count);
+    for (int i = 0; i < count; i++) {
         struct place part;
         bool given = d->launch.found && host_part(&d->launch.args, (size_t)i, &part);
-        host_type_resolve(d->p, NULL, &params[i]);
         if (!*params[i].name) {
             snprintf(params[i].name, HOST_PARAM_NAME, "arg%d", i);
         }
@@ -463,6 +490,14 @@ json_t *spec_draft(struct host_program *p, const struct declaration *kernel, boo
             add_sizes(&d);
         } else {
             draft_free_sizes(d.spec);
+        }
+        if (d.launch.found && !strchr(name, '<') &&
+            code_word(d.launch.name.t, d.launch.name.from + 1) == WORD_LESS) {
+            draft_note(
+                d.unknown, "kernel",
+                "its template arguments do not show in the host code: name it with "
+                "them, such as %.60s<float>",
+                name);
         }
         ret = draft_close(d.spec, named || strchr(name, '<') ? name : NULL, d.unknown);
     }

@@ -257,8 +257,10 @@ static enum host_found look_up_parameter(struct host_program *p,
     } else if (!plain) {
         return HOST_NOTHING;
     }
-    if (!f->called) {
-        return HOST_PARAMETER;
+    if (!f->called) { /* a type is no number that somebody gives */
+        bool type = !plain && (code_token_is(part.t, part.from, "typename") ||
+                               code_token_is(part.t, part.from, "class"));
+        return type ? HOST_NOTHING : HOST_PARAMETER;
     }
     struct place given = f->at;
     open = plain ? host_call_paren(given.t, given.from) : given.from + 1;

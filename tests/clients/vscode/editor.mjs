@@ -92,10 +92,12 @@ export class Editor {
     await this.open();
   }
 
-  async open(size = { width: 1500, height: 950 }) {
+  // file: of the project, opened with the window.
+  async open(size = { width: 1500, height: 950 }, file = undefined) {
     this.page = await this.browser.newPage({ viewport: size });
     this.page.setDefaultTimeout(PATIENCE_MS);
-    await this.page.goto(this.url);
+    const opens = [["openFile", `vscode-remote://${new URL(this.url).host}${join(this.folder, file ?? "")}`]];
+    await this.page.goto(file ? `${this.url}&payload=${encodeURIComponent(JSON.stringify(opens))}` : this.url);
     await this.page.locator(".monaco-workbench").waitFor({ timeout: PATIENCE_MS });
     await this.page.locator(".statusbar-item").first().waitFor({ timeout: PATIENCE_MS });
   }

@@ -1,4 +1,7 @@
 // A project as CMake describes it: its flags are found, and nothing is wrong that is right.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { shot } from "./checks.mjs";
 import { until } from "./editor.mjs";
 
@@ -53,7 +56,30 @@ async function late(editor) {
   console.log(`# file shown after ${Math.round(shown - begun)} ms, its error ${Math.round(performance.now() - shown)} ms later`);
 }
 
+// The newest log of an extension host says when the extension began: what is before it is the window's own start.
+function activated(editor) {
+  const logs = join(editor.data, "logs");
+  const files = readdirSync(logs, { recursive: true }).filter((name) => name.endsWith("exthost.log")).map((name) => join(logs, name));
+  const newest = files.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0];
+  const line = readFileSync(newest, "utf8").split("\n").findLast((text) => text.includes("_doActivateExtension upskilld.upskilld"));
+  return new Date(`${line.slice(0, 23).replace(" ", "T")}Z`).getTime();
+}
+
+async function reopened(editor) {
+  await editor.page.close();
+  const begun = Date.now();
+  await editor.open(undefined, "src/late.cu");
+  await editor.page.locator('.tab.active[data-resource-name="late.cu"]').waitFor();
+  const shown = Date.now();
+  await editor.page.locator(".squiggly-error").first().waitFor();
+  const end = Date.now(), ours = activated(editor);
+  assert.ok(ours >= begun && ours <= end, "the extension began with this window");
+  console.log(`# a new window shows the file after ${shown - begun} ms, begins the extension after ${ours - begun} ms, ` +
+    `and shows the error ${end - ours} ms later`);
+}
+
 export const checks = [
   [`${FILES} files of a project have no error that is none`, opened],
   ["an error among them is shown", late],
+  ["an error is shown in a window that opens with its file", reopened],
 ];

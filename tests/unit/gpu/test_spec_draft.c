@@ -287,6 +287,26 @@ Test(spec_draft, types_come_from_the_source) {
         "{\"name\": \"g\", \"type\": \"bool\", \"value\": 1}]}");
 }
 
+/* A type that nobody names is no size, and one that the host shows behind a pointer is
+ * the scalar's too. */
+Test(spec_draft, a_type_parameter_is_no_number) {
+    static const char run[] =
+        "template <typename T> __global__ void k(T *x, T a, int n) { x[n] = a; }\n"
+        "template <typename T> void run(int n) {\n"
+        "    T *x; cudaMalloc(&x, n * sizeof(T)); k<T><<<n, 32>>>(x, T(2), n); }\n";
+    autojson *unknown = NULL, *known = NULL;
+    autojson *draft = draft_of(run, &unknown);
+    cr_assert_null(why(unknown, "sizes.T"));
+    cr_assert_not_null(strstr(why(unknown, "kernel"), "such as k<float>"));
+    cr_assert(json_object_size(json_object_get(draft, "sizes")) == 1);
+    autofree char *whole = xasprintf("%sint main() { run<double>(8); }\n", run);
+    autojson *typed = draft_of(whole, &known);
+    const json_t *scalar = json_array_get(json_object_get(typed, "args"), 1);
+    cr_assert_str_eq(json_get_string(typed, "kernel", ""), "k<double>");
+    cr_assert_str_eq(json_get_string(scalar, "type", ""), "float64");
+    cr_assert_null(why(known, "kernel"));
+}
+
 /* Which of several launches: the one that its switch takes, of conditions that hold. */
 Test(spec_draft, the_launch_is_one_that_would_happen) {
     expect_draft(
