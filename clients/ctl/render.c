@@ -241,6 +241,7 @@ static const struct {
     {"kernel/init", render_kernel_init},
     {"run/list", render_run_list},
     {"run/show", render_run},
+    {"run/marks", render_preference},
     {"skill/evaluate", render_evaluation},
     {"skill/trigger", render_trigger},
     {"skill/find", render_found},

@@ -60,6 +60,8 @@ void render_refinement(const struct terminal *t, const json_t *refinement);
 /* run/list and run/show: a table and a matrix, bars, or the text that was asked for. */
 void render_run_list(const struct terminal *t, const json_t *result);
 void render_run(const struct terminal *t, const json_t *result);
+/* run/marks': how many, and what they come to. */
+void render_preference(const struct terminal *t, const json_t *result);
 /* The workers of daemon/status: a table, and below it what went wrong. */
 void render_workers(const struct terminal *t, const json_t *workers);
 /* daemon/status: a line for each part, the workers, and what is missing with the way to

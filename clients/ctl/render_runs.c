@@ -155,6 +155,18 @@ static void show_row(const struct terminal *t, const json_t *row) {
     bar(t, "with", number_of(row, "skill_rate"), style_of(row));
 }
 
+static void preference_lines(const struct terminal *t, const json_t *list, bool apart) {
+    json_each(list, i, one) {
+        fputs(apart && !i ? "\n" : "", stdout);
+        terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(one, "sentence", ""), 0, 0);
+    }
+}
+
+void render_preference(const struct terminal *t, const json_t *result) {
+    printf("%lld pairs marked\n", count_of(result, "marks"));
+    preference_lines(t, json_object_get(result, "preference"), false);
+}
+
 void render_run(const struct terminal *t, const json_t *result) {
     const char *path = json_get_string(result, "path", NULL);
     const char *text = json_get_string(result, "text", NULL);
@@ -177,6 +189,7 @@ void render_run(const struct terminal *t, const json_t *result) {
         show_row(t, row);
         render_cells(t, cells, json_get_string(row, "model", ""));
     }
+    preference_lines(t, json_object_get(result, "preference"), true);
     printf("\n%zu answers in ", json_array_size(cells));
     terminal_put(t, STYLE_PLAIN, json_get_string(result, "folder", ""));
     puts("\nall of them, in full: --out report.html, .csv or .json");

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/random.h"
-#include "skills/evaluation/statistics.h"
+#include "skills/statistics/statistics.h"
 
 #include <errno.h>
 #include <math.h>

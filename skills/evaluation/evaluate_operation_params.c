@@ -5,7 +5,7 @@
 #include "skills/catalog/catalog.h"
 #include "skills/evaluation/evaluate_operation.h"
 #include "skills/evaluation/evaluation_room.h"
-#include "skills/evaluation/statistics.h"
+#include "skills/statistics/statistics.h"
 #include "skills/format/tokens.h"
 #include "skills/runs/run_record.h"
 #include "skills/skill_operations.h"

@@ -6,7 +6,7 @@
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/evaluation_state.h"
 #include "skills/evaluation/standing.h"
-#include "skills/evaluation/statistics.h"
+#include "skills/statistics/statistics.h"
 #include "skills/grading/quality.h"
 #include "skills/grading/suite.h"
 #include "skills/skill_operations.h"

@@ -5,7 +5,7 @@
 #include "skills/evaluation/evaluation_result.h"
 #include "skills/evaluation/evaluation_state.h"
 #include "skills/evaluation/standing.h"
-#include "skills/evaluation/statistics.h"
+#include "skills/statistics/statistics.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "skills/evaluation/statistics.h"
+#include "skills/statistics/statistics.h"
 #include "skills/refinement/patch.h"
 #include "skills/refinement/refine_prompt.h"
 

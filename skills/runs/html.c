@@ -5,7 +5,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/report_texts.h"
-#include "skills/runs/run_record.h"
+#include "skills/statistics/statistics.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ const char *html_tone(const char *verdict) {
 
 void html_badge(struct buf *out, const char *verdict) {
     autofree char *word =
-        xstrdup(strings_have(run_verdicts, verdict) ? verdict : "not judged");
+        xstrdup(strings_have(verdict_names, verdict) ? verdict : "not judged");
     for (char *c = word; (c = strchr(c, '_'));) {
         *c = ' ';
     }
@@ -52,7 +52,14 @@ void html_badge(struct buf *out, const char *verdict) {
 }
 
 void html_page_begin(struct buf *out, const char *title) {
+    html_page_begin_with_script(out, title, NULL);
+}
+
+void html_page_begin_with_script(struct buf *out, const char *title, const char *digest) {
     buf_adds(out, page_head);
+    buf_adds(out, digest ? "; script-src '" : "");
+    buf_adds(out, digest ? digest : "");
+    buf_adds(out, digest ? "'\"><title>" : "\"><title>");
     html_text(out, title, TITLE);
     buf_addf(out, "</title><style>%s</style></head><body>\n", style_report);
 }

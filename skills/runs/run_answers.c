@@ -12,6 +12,7 @@
 #define QUESTION 4000 /* of a question */
 #define EVIDENCE 300  /* of one assertion's text */
 #define OUTPUT 4000   /* of an answer */
+#define NOTE 2000     /* of a person's */
 #define ASSERTIONS 20 /* of an answer */
 
 /* --- one answer --- */
@@ -99,8 +100,29 @@ static void add_arms(struct buf *out, json_t *const *cells, size_t count) {
     buf_adds(out, "</div></div>\n");
 }
 
-static void add_test(struct buf *out, const json_t *questions, json_t *const *cells,
+/* What a person found of the test's pairs. */
+static void add_marks(struct buf *out, const json_t *marks, const json_t *cell) {
+    json_each(marks, i, mark) {
+        const char *better = json_get_string(mark, "better", "");
+        if (is_same(mark, cell, "model") && is_same(mark, cell, "test")) {
+            buf_addf(out, "<p class=\"muted\">A person's mark, run %lld%s: ",
+                     (long long)json_get_integer(mark, "run", 0),
+                     json_get_bool(mark, "blind", 0) ? ", blind" : "");
+            buf_adds(out, strcmp(better, "same") == 0    ? "the same"
+                          : strcmp(better, "skill") == 0 ? "better with the skill"
+                                                         : "better without the skill");
+            const char *note = json_get_string(mark, "note", "");
+            buf_adds(out, *note ? ". " : "");
+            html_text(out, note, NOTE);
+            buf_adds(out, "</p>\n");
+        }
+    }
+}
+
+static void add_test(struct buf *out, const json_t *batch, json_t *const *cells,
                      size_t count) {
+    const json_t *questions =
+        json_object_get(json_object_get(batch, "meta"), "questions");
     const char *test = json_get_string(cells[0], "test", "");
     const char *question = json_get_string(questions, test, "");
     buf_adds(out, "<section class=\"test\"><h3>");
@@ -114,6 +136,7 @@ static void add_test(struct buf *out, const json_t *questions, json_t *const *ce
         buf_adds(out, "</p>\n");
     }
     add_arms(out, cells, count);
+    add_marks(out, json_object_get(batch, "marks"), cells[0]);
     buf_adds(out, "</section>\n");
 }
 
@@ -138,8 +161,6 @@ static int compare_cells(const void *a, const void *b) {
 
 void run_answers_write(struct buf *out, const json_t *batch) {
     const json_t *cells = json_object_get(batch, "cells");
-    const json_t *questions =
-        json_object_get(json_object_get(batch, "meta"), "questions");
     size_t count = json_array_size(cells);
     size_t shown = count < RUN_ANSWERS_MAX ? count : RUN_ANSWERS_MAX;
     if (!count) {
@@ -157,7 +178,7 @@ void run_answers_write(struct buf *out, const json_t *batch) {
                is_same(sorted[i], sorted[end], "test")) {
             end++;
         }
-        add_test(out, questions, sorted + i, end - i);
+        add_test(out, batch, sorted + i, end - i);
     }
     if (count > shown) {
         buf_addf(out, "<p class=\"muted\">… and %zu more in cells.jsonl</p>\n",

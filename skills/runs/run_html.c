@@ -285,9 +285,24 @@ static void add_head(struct buf *out, const json_t *batch) {
     buf_adds(out, "</p>\n");
 }
 
+static void add_preference(struct buf *out, const json_t *batch) {
+    json_each(json_object_get(batch, "preference"), i, one) {
+        const json_t *share = json_object_get(one, "share");
+        double estimate = json_get_number(share, "estimate", NAN);
+        buf_adds(out, i ? "<p>" : "<h2>A person's marks</h2>\n<p>");
+        html_text(out, json_get_string(one, "sentence", ""), LONG);
+        buf_adds(out, "</p>\n");
+        if (!isnan(estimate)) {
+            plot_rate(out, estimate, json_get_number(share, "low", NAN),
+                      json_get_number(share, "high", NAN), "even");
+        }
+    }
+}
+
 int run_html_write(struct buf *out, const json_t *batch) {
     add_head(out, batch);
     add_students(out, batch);
+    add_preference(out, batch);
     run_answers_write(out, batch);
     add_provenance(out, batch);
     return buf_adds(out, "</body></html>\n");

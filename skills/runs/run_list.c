@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "skills/runs/run_read.h"
 #include "skills/runs/run_record.h"
+#include "skills/statistics/statistics.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -111,7 +112,7 @@ static json_t *student_row(const json_t *batch, const json_t *student) {
     const char *verdict = json_get_string(student, "verdict", "");
     json_t *more = json_pack(
         "{s:s?,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict",
-        strings_have(run_verdicts, verdict) ? verdict : NULL, "lift", lift_json(lift),
+        strings_have(verdict_names, verdict) ? verdict : NULL, "lift", lift_json(lift),
         "baseline_rate", number_or_null(named(arms, "baseline"), "pass_rate"),
         "skill_rate", number_or_null(named(arms, "skill"), "pass_rate"), "tests",
         number_or_null(lift, "n_tests"), "tokens",

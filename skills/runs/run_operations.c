@@ -5,10 +5,13 @@
 #include "base/file.h"
 #include "base/work.h"
 #include "skills/run_list.operation.h"
+#include "skills/run_marks.operation.h"
 #include "skills/run_show.operation.h"
 #include "skills/runs/run_html.h"
 #include "skills/runs/run_list.h"
 #include "skills/runs/run_list_html.h"
+#include "skills/runs/run_mark_page.h"
+#include "skills/runs/run_marks.h"
 #include "skills/runs/run_read.h"
 #include "skills/runs/run_record.h"
 #include "skills/runs/run_report.h"
@@ -23,6 +26,7 @@
 #define TEXT_MAX (8u << 20)  /* of an answer */
 #define FILE_MAX (64u << 20) /* of a file */
 #define CELLS_MAX 5000       /* in an answer */
+#define MARKS_MAX (16u << 20)
 
 struct asking {
     struct call *call;
@@ -30,6 +34,7 @@ struct asking {
     struct root runs;   /* it, opened; fd -1 where it is the standard one and not there */
     struct root out;    /* the folder beneath which to write, or path NULL */
     char *out_path;     /* relative to it */
+    char *marks_path;   /* of run/marks, or NULL */
     const char *format; /* "json", "csv", "html"; of run/show */
     bool dir_is_default; /* then it need not exist */
     json_t *result;
@@ -42,6 +47,7 @@ static void asking_free(struct asking *a) {
     root_close(&a->out);
     free(a->dir);
     free(a->out_path);
+    free(a->marks_path);
     free(a);
 }
 
@@ -139,6 +145,13 @@ static void none_yet(struct asking *a) {
     err_set(&a->err, -ENOENT, "no evaluation is on record in %s yet", a->dir);
 }
 
+static void tell_preference(json_t *batch) {
+    json_t *preference = run_marks_preference(batch);
+    if (preference) {
+        json_object_set_new(batch, "preference", preference);
+    }
+}
+
 static json_t *read_batch(struct asking *a) {
     const char *run = json_get_string(call_params(a->call), "run", "");
     size_t omitted;
@@ -152,6 +165,7 @@ static json_t *read_batch(struct asking *a) {
         run_read(&a->runs, latest ? newest(names) : run, RUN_READ_CELLS, &a->err);
     if (batch) {
         json_object_set_new(batch, "rows", run_rows(batch));
+        tell_preference(batch);
     }
     return batch;
 }
@@ -159,6 +173,10 @@ static json_t *read_batch(struct asking *a) {
 static int format_batch(const struct asking *a, const json_t *batch, struct buf *text) {
     if (strcmp(a->format, "csv") == 0) {
         return run_table_write(text, batch);
+    }
+    const char *mark = json_get_string(call_params(a->call), "mark", NULL);
+    if (mark) {
+        return run_mark_page_write(text, batch, strcmp(mark, "blind") == 0);
     }
     if (strcmp(a->format, "html") == 0) {
         return run_html_write(text, batch);
@@ -186,7 +204,13 @@ static json_t *write_text(struct asking *a, const struct buf *text, json_t *answ
 
 static json_t *write_out(struct asking *a, const json_t *batch) {
     autobuf text = BUF_INIT(FILE_MAX);
-    if (format_batch(a, batch, &text) < 0) {
+    int rc = format_batch(a, batch, &text);
+    if (rc == -ENODATA) {
+        err_set(&a->err, -EINVAL,
+                "the run has no pair of answers, one without the skill and one with it");
+        return NULL;
+    }
+    if (rc < 0) {
         err_set(&a->err, -EFBIG, "the run does not fit into %u MiB", FILE_MAX >> 20);
         return NULL;
     }
@@ -338,6 +362,13 @@ static void show_start(struct call *call, const json_t *params) {
             "answer) or .html (their course)");
         return;
     }
+    if (json_object_get(params, "mark") &&
+        (!out || strcmp(format, "html") != 0 || wants_all(params))) {
+        call_fail_param(call, "/mark",
+                        "a page to mark on is of one run: name a .html file "
+                        "as `out`");
+        return;
+    }
     struct asking *a = asking_new(call, params);
     if (!a) {
         return;
@@ -352,10 +383,77 @@ static void show_start(struct call *call, const json_t *params) {
     go(a, call, show_work);
 }
 
+/* --- run/marks --- */
+
+static json_t *read_marks(struct asking *a) {
+    const json_t *given = json_object_get(call_params(a->call), "marks");
+    autobuf text = BUF_INIT(MARKS_MAX);
+    if (!a->marks_path) {
+        return json_incref((json_t *)(uintptr_t)given);
+    }
+    if (file_read(a->marks_path, &text, &a->err) < 0) {
+        return NULL;
+    }
+    json_t *value = json_parse(text.data, text.len, &a->err);
+    if (!value) {
+        a->err.code = -EINVAL;
+    }
+    return value;
+}
+
+static int keep_marks(struct asking *a, json_t *batch, json_t *marks) {
+    autojson *kept = json_pack("{s:O}", "marks", marks);
+    autofree char *text = json_shown(kept, JSON_INDENT(1));
+    autofree char *path = path_join(json_get_string(batch, "run", ""), "marks.json");
+    json_object_set(batch, "marks", marks);
+    return root_write(&a->runs, path, text, strlen(text), 0644, &a->err);
+}
+
+static void marks_work(void *data) {
+    struct asking *a = data;
+    if (open_runs(a) < 0) {
+        return;
+    }
+    if (a->runs.fd < 0) {
+        none_yet(a);
+        return;
+    }
+    autojson *given = read_marks(a);
+    autojson *batch = given ? read_batch(a) : NULL;
+    autojson *marks = batch ? run_marks_take(batch, given, &a->err) : NULL;
+    if (!marks || keep_marks(a, batch, marks) < 0) {
+        return;
+    }
+    json_t *preference = run_marks_preference(batch);
+    a->result = json_pack("{s:O,s:I,s:o}", "run", json_object_get(batch, "run"), "marks",
+                          (json_int_t)json_array_size(marks), "preference",
+                          preference ? preference : json_array());
+}
+
+static void marks_start(struct call *call, const json_t *params) {
+    const char *path = json_get_string(params, "marks", NULL);
+    struct err err = {0};
+    if (!run_name_is_valid(json_get_string(params, "run", "")) || wants_all(params)) {
+        call_fail_param(call, "/run", "that is not the name of a run");
+        return;
+    }
+    autofree char *found = path ? skills_resolve(call_origin(call), path, &err) : NULL;
+    if (path && !found) {
+        call_fail_param(call, "/marks", "%s", err.msg);
+        return;
+    }
+    struct asking *a = asking_new(call, params);
+    if (a) {
+        a->marks_path = take(found);
+        go(a, call, marks_work);
+    }
+}
+
 /* --- the table --- */
 
 const struct operation run_operations[] = {
     {RUN_LIST_OPERATION, .start = list_start, .describe = run_list_describe},
     {RUN_SHOW_OPERATION, .start = show_start, .describe = run_show_describe},
+    {RUN_MARKS_OPERATION, .start = marks_start, .describe = run_preference_describe},
 };
 const size_t run_operation_count = ARRAY_LEN(run_operations);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MARKS_MAX (16u << 20)
 #define META_MAX (1u << 20)
 #define EVALUATION_MAX (16u << 20)
 #define RESULT_MAX (1u << 20)
@@ -267,13 +268,16 @@ static json_t *batch_json(const struct reading *r, size_t cell_bytes) {
         json_decref(runs);
         runs = runs_of_cells(r, meta, cells);
     }
+    autojson *kept = read_object(r, "marks.json", MARKS_MAX);
     const char *state = state_of(evaluation, meta, fd);
     autofree char *folder = path_join(r->dir->path, r->batch);
-    return json_pack("{s:s,s:o,s:s,s:s,s:o,s:O?,s:O,s:O,s:O*}", "run", r->batch, "folder",
-                     json_clean_z(folder), "origin", ours ? "upskilld" : "upskill",
-                     "state", state, "meta", meta ? json_incref(meta) : json_object(),
-                     "evaluation", evaluation, "runs", runs, "cells", cells, "problems",
-                     json_array_size(r->problems) ? r->problems : NULL);
+    return json_pack("{s:s,s:o,s:s,s:s,s:o,s:O?,s:O,s:O,s:O*,s:O*}", "run", r->batch,
+                     "folder", json_clean_z(folder), "origin",
+                     ours ? "upskilld" : "upskill", "state", state, "meta",
+                     meta ? json_incref(meta) : json_object(), "evaluation", evaluation,
+                     "runs", runs, "cells", cells, "problems",
+                     json_array_size(r->problems) ? r->problems : NULL, "marks",
+                     json_object_get(kept, "marks"));
 }
 
 json_t *run_read(const struct root *dir, const char *batch, size_t cell_bytes,

@@ -21,7 +21,7 @@ bool run_name_is_valid(const char *name);
  * {"run", "folder", "origin": "upskilld|upskill", "state":
  *  "complete|running|interrupted", "meta": {…}, "evaluation": {…} | null,
  *  "runs": [upskill's RunResult with run_type, by number], "cells": [the last of each
- *  (model, arm, test, run)], "problems"?: ["…"]}: new reference, or NULL: -ENOENT when
- * there is no such batch, -EINVAL for a bad name. */
+ *  (model, arm, test, run)], "marks"?: a person's (run_marks.h), "problems"?: ["…"]}: new
+ * reference, or NULL: -ENOENT when there is no such batch, -EINVAL for a bad name. */
 json_t *run_read(const struct root *dir, const char *batch, size_t cell_bytes,
                  struct err *err);

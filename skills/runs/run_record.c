@@ -18,9 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const run_verdicts[] = {"helps", "hurts", "no_evidence", "not_measurable",
-                                    "pass",  "fail",  NULL};
-
 #define CELL_MAX (1u << 20)
 #define ASSERTIONS_MAX 256
 #define FILE_MODE 0600

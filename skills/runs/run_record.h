@@ -84,10 +84,6 @@ int run_writer_finish(struct run_writer *w, const json_t *evaluation, struct err
 void run_writer_close(struct run_writer *w);
 DEFINE_CLEANUP(struct run_writer *, run_writer_close);
 
-/* "helps", "hurts", "no_evidence", "not_measurable", "pass", "fail", NULL: the verdicts
- * that an evaluation comes to, as records hold them; the last two are skill/trigger's. */
-extern const char *const run_verdicts[];
-
 /* Add an evaluation to the skill's own skill_meta.json: one entry per student in
  * "evaluations" (newest RUN_MAX_EVALUATIONS kept), and upskill's metadata.test_pass_rate
  * (the skill arm's mean rate over the students). Every other member and field stays as it

@@ -78,6 +78,12 @@ void run_list_describe(const json_t *result, struct buf *out) {
     }
 }
 
+void run_preference_describe(const json_t *result, struct buf *out) {
+    json_each(json_object_get(result, "preference"), i, one) {
+        buf_addf(out, "%s\n", json_get_string(one, "sentence", ""));
+    }
+}
+
 void run_show_describe(const json_t *result, struct buf *out) {
     const char *path = json_get_string(result, "path", NULL);
     const char *text = json_get_string(result, "text", NULL);
@@ -97,6 +103,7 @@ void run_show_describe(const json_t *result, struct buf *out) {
     json_each(json_object_get(result, "rows"), i, row) {
         add_row(out, row, false);
     }
+    run_preference_describe(result, out);
     buf_addf(out, "%zu cells", json_array_size(json_object_get(result, "cells")));
     buf_addf(out, " in %s\n", json_get_string(result, "folder", ""));
 }

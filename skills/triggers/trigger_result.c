@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/evaluation_state.h"
-#include "skills/evaluation/statistics.h"
+#include "skills/statistics/statistics.h"
 #include "skills/refinement/refinement.h"
 #include "skills/triggers/trigger_queries.h"
 

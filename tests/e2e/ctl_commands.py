@@ -123,6 +123,8 @@ def every_help_has_an_example_that_is_understood(room):
     commands = re.findall(r"^  ([a-z]+ [a-z]+)  ", room.run("--help")[1], re.M)
     assert len(commands) > 14, commands
     room.write("session.jsonl", "{}\n")
+    room.write("triggers.json", "[]\n")
+    room.write("marks.json", "{}\n")
     for method in json.loads(room.run("call", "rpc.discover")[1])["methods"]:  # a source and its spec stand in files
         params = {p["name"]: p["value"] for e in method["examples"] for p in e["params"]}
         if method["name"] == "kernel/validate":

@@ -90,6 +90,8 @@ LINES = [
     ("run list --dir {dir} --skill s --model m --limit 4", {"dir": "{dir}", "skill": "s", "model": "m", "limit": 4}),
     ("run show latest --dir {dir} --format csv --out {dir}/x.csv",
      {"run": "latest", "dir": "{dir}", "format": "csv", "out": "{dir}/x.csv"}),
+    ("run show latest --mark blind --out {dir}/x.html", {"run": "latest", "mark": "blind", "out": "{dir}/x.html"}),
+    ("run marks latest {dir}/m.json --dir {dir}", {"run": "latest", "marks": "{dir}/m.json", "dir": "{dir}"}),
 
     ("skill evaluate {dir}/skill --students a.b,c.d --student e.f --base-url http://127.0.0.1:1/v1 --runs 2"
      " --arms placebo,previous --previous {dir}/old --trace {dir}/t.jsonl --aa --split gate --mode installed",
@@ -101,6 +103,13 @@ LINES = [
      {"skill": "n", "tests": "{dir}/tests.yaml", "baseline_from": "r1", "judge": "openai.x",
       "budget": {"tokens": 9, "cost": 0.5, "minutes": 5}, "concurrency": 2, "seed": 3, "runs_dir": "{dir}",
       "record": False, "fresh": True}),
+
+    ("skill trigger {dir}/skill --tests {dir}/tests.yaml --students a.b --base-url http://127.0.0.1:1/v1 --runs 2 --neighbours 4"
+     " --rounds 3 --teacher openai.x --save --budget tokens=9 --concurrency 2 --seed 3 --runs-dir {dir} --no-record --fresh",
+     {"path": "{dir}/skill", "tests": "{dir}/tests.yaml", "students": ["a.b"], "base_url": "http://127.0.0.1:1/v1", "runs": 2,
+      "neighbours": 4, "rounds": 3, "teacher": "openai.x", "save": True, "budget": {"tokens": 9}, "concurrency": 2, "seed": 3,
+      "runs_dir": "{dir}", "record": False, "fresh": True}),
+    ("skill trigger --skill n --tests {dir}/tests.yaml", {"skill": "n", "tests": "{dir}/tests.yaml"}),
 
     ("skill generate write tests --example one --examples two --document {dir}/d.md --trace {dir}/t.jsonl"
      " --name n --teacher none --output {dir}/made --install codex --tests 5 --refine",
@@ -119,7 +128,7 @@ LINES = [
     ("job list --state failed --limit 2", {"state": "failed", "limit": 2}),
     ("daemon status", {}),
 ]
-FILES = ["a.cu", "a.check.yaml", "d.md", "t.jsonl", "tests.yaml", "inc/x", "old/SKILL.md", "skill/SKILL.md"]
+FILES = ["a.cu", "a.check.yaml", "d.md", "t.jsonl", "tests.yaml", "m.json", "inc/x", "old/SKILL.md", "skill/SKILL.md"]
 
 RECORDER = """#!%s
 import json, sys

@@ -1,6 +1,6 @@
 /* Figures against scipy, statsmodels and exact arithmetic (data/statistics.json, made by
  * data/make_statistics.py). */
-#include "skills/evaluation/statistics.h"
+#include "skills/statistics/statistics.h"
 
 #include "base/json.h"
 

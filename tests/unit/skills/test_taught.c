@@ -3,7 +3,7 @@
  * the verdict is the evaluation's. What a student answers comes from the session's maker
  * alone. */
 #include "base/mem.h"
-#include "skills/evaluation/statistics.h"
+#include "skills/statistics/statistics.h"
 #include "skills/generation/builtin_tests.h"
 #include "skills/grading/grade.h"
 

@@ -1,6 +1,6 @@
 /* Verdicts: the rules, the words, and how often they are wrong. */
 #include "base/buf.h"
-#include "skills/evaluation/statistics.h"
+#include "skills/statistics/statistics.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

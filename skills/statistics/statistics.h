@@ -55,13 +55,16 @@ size_t join_lessons(double *a, double *b, const char *const *lesson, size_t n);
 /* Holm's step-down adjustment of m p-values, in place, order kept. */
 void holm_adjust(double *p, size_t m);
 
-enum verdict { /* in the order of run_verdicts (skills/runs/run_record.h) */
+enum verdict { /* in the order of verdict_names */
                VERDICT_HELPS,
                VERDICT_HURTS,
                VERDICT_NO_EVIDENCE,
                VERDICT_NOT_MEASURABLE,
 };
 const char *verdict_name(enum verdict v); /* "helps", "hurts", "no_evidence", … */
+/* All the verdicts that results and records may hold, ended by NULL: behind these
+ * "pass" and "fail", skill/trigger's. */
+extern const char *const verdict_names[];
 
 enum { VERDICT_MIN_TESTS = 6 };
 

@@ -1,4 +1,4 @@
-#include "skills/evaluation/statistics.h"
+#include "skills/statistics/statistics.h"
 
 #include "base/mem.h"
 #include "base/random.h"

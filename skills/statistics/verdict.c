@@ -2,11 +2,13 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "skills/evaluation/statistics.h"
-#include "skills/runs/run_record.h"
+#include "skills/statistics/statistics.h"
 
 #include <math.h>
 #include <string.h>
+
+const char *const verdict_names[] = {"helps", "hurts", "no_evidence", "not_measurable",
+                                     "pass",  "fail",  NULL};
 
 #define CEILING 0.95
 #define FLOOR 0.05
@@ -14,7 +16,7 @@
 #define ROUNDING 1e-9
 
 const char *verdict_name(enum verdict v) {
-    return run_verdicts[v];
+    return verdict_names[v];
 }
 
 /* --- judging --- */

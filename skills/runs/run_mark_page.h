@@ -1,0 +1,18 @@
+#pragma once
+/* run_mark_page: a page on which a person marks the pairs of a run (run_marks.h).
+ *
+ * One HTML file that stands alone and works from a disk; its script is part of it, and
+ * the content security policy allows that one alone, by its digest. Blind, the page holds
+ * neither which answer is which nor what checks said of them. */
+#include "base/json.h"
+
+#include <stdbool.h>
+
+struct buf;
+
+#define RUN_MARK_PAIRS 1000
+#define RUN_MARK_ANSWER (16u << 10) /* bytes of an answer that are shown */
+
+/* batch as run_read gives it. Appended; -ENODATA without a pair, -EMSGSIZE at out's
+ * limit. */
+int run_mark_page_write(struct buf *out, const json_t *batch, bool blind);
