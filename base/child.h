@@ -3,12 +3,12 @@
  *
  * The child leads its own session and process group and dies with the daemon
  * (PR_SET_PDEATHSIG, SIGKILL unless the options say another); its standard output and
- * error are pipes, and it inherits no other descriptor, no signal disposition and no
- * mask. The end is reported when the process has exited AND its output was read to the
- * end (or DRAIN_MS after the exit, when a grandchild still holds a pipe); what is left of
- * its group is killed then. Single-threaded: everything runs on the thread of the loop,
- * which must not end before the child. SIGPIPE must be ignored by the process
- * (stdio_claim does it). */
+ * error are pipes, and it inherits no other descriptor but a channel, no signal
+ * disposition and no mask. The end is reported when the process has exited AND its output
+ * was read to the end (or DRAIN_MS after the exit, when a grandchild still holds a pipe);
+ * what is left of its group is killed then. Single-threaded: everything runs on the
+ * thread of the loop, which must not end before the child. SIGPIPE must be ignored by the
+ * process (stdio_claim does it). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,7 +36,9 @@ struct child_options {
     size_t max_output; /* bytes of stdout + stderr together; 0 = no limit (the owner
                           bounds what it keeps) */
     bool want_stdin;   /* give it a pipe to write to; otherwise /dev/null */
-    int death_signal;  /* what it gets when this process dies; 0 = SIGKILL */
+    int channel; /* a descriptor, above 2, that it gets as FD_CHANNEL_INHERITED; 0 = none.
+                    It stays the caller's */
+    int death_signal; /* what it gets when this process dies; 0 = SIGKILL */
 
     /* Bytes as they come, valid during the call only; either may be NULL (then dropped).
      */

@@ -49,26 +49,27 @@ static int read_step(int fd, struct buf *out, const char *path, struct err *err)
     return got > 0;
 }
 
-/* Takes fd over. */
-static int read_open_file(int fd_given, const char *path, struct buf *out,
-                          struct err *err) {
+/* Of a regular file; else a negative errno. */
+static int status_of(int fd, const char *path, struct stat *ret, struct err *err) {
+    if (fd < 0 || fstat(fd, ret) < 0) {
+        return open_failed(err, path);
+    }
+    return S_ISREG(ret->st_mode) ? 0
+                                 : err_set(err, S_ISDIR(ret->st_mode) ? -EISDIR : -EINVAL,
+                                           "%s: not a regular file", path);
+}
+
+int file_read_open(int fd_given, const char *path, struct buf *out, struct err *err) {
     autofd int fd = fd_given;
     struct stat st;
-    if (fd < 0) {
-        return open_failed(err, path);
-    }
-    if (fstat(fd, &st) < 0) {
-        return open_failed(err, path);
-    }
-    if (!S_ISREG(st.st_mode)) {
-        return err_set(err, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
-                       "%s: not a regular file", path);
+    int rc = status_of(fd, path, &st, err);
+    if (rc < 0) {
+        return rc;
     }
     if (st.st_size > 0 && (uintmax_t)st.st_size > out->max - out->len) {
         return too_large(err, path, out->max);
     }
     size_t before = out->len;
-    int rc;
     do {
         rc = read_step(fd, out, path, err);
     } while (rc > 0);
@@ -82,7 +83,7 @@ static int read_open_file(int fd_given, const char *path, struct buf *out,
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 int file_read(const char *path, struct buf *out, struct err *err) {
-    return read_open_file(open(path, READ_FLAGS), path, out, err);
+    return file_read_open(open(path, READ_FLAGS), path, out, err);
 }
 
 bool file_is_missing(int rc) {
@@ -162,7 +163,14 @@ static int failed_beneath(const struct root *r, const char *rel, struct err *err
 
 int root_read(const struct root *r, const char *rel, struct buf *out, struct err *err) {
     int fd = open_beneath(r->fd, rel, READ_FLAGS);
-    return fd < 0 ? failed_beneath(r, rel, err) : read_open_file(fd, rel, out, err);
+    return fd < 0 ? failed_beneath(r, rel, err) : file_read_open(fd, rel, out, err);
+}
+
+int root_open_file(const struct root *r, const char *rel, struct err *err) {
+    autofd int fd = open_beneath(r->fd, rel, READ_FLAGS);
+    struct stat st;
+    int n = fd < 0 ? failed_beneath(r, rel, err) : status_of(fd, rel, &st, err);
+    return n < 0 ? n : take_fd(fd);
 }
 
 /* Open the folder rel beneath root, making it and its parents where they are missing.

@@ -16,6 +16,9 @@ struct err;
 /* Read a regular file whole into out (appended). -EFBIG over out's limit, -EINVAL when it
  * is not a regular file, else -errno. */
 int file_read(const char *path, struct buf *out, struct err *err);
+/* The same of one that was opened, or of the errno why not (-1); fd is closed, path is
+ * for messages. */
+int file_read_open(int fd, const char *path, struct buf *out, struct err *err);
 /* After it failed with rc: there is no such file for this user, who may run with
  * another's home (HOME=/root in a container) or with none. */
 bool file_is_missing(int rc);
@@ -30,6 +33,9 @@ void root_close(struct root *r);
 
 /* `rel` is relative; -EXDEV when it leads out of the root. */
 int root_read(const struct root *r, const char *rel, struct buf *out, struct err *err);
+/* A descriptor of the regular file rel, open for reading, for the caller to close; or a
+ * negative errno. */
+int root_open_file(const struct root *r, const char *rel, struct err *err);
 /* Create or replace rel: the bytes are written beside it, fsynced and renamed, so a
  * reader sees the old file or the new one, whole. Missing parent folders are made (mode
  * 0755). */
@@ -83,7 +89,8 @@ char *path_normalize(const char *path);
 /* True when `path` is `dir` or beneath it, by components. Both absolute and normalised.
  */
 bool path_is_beneath(const char *path, const char *dir);
-/* Whether a path leads out of the folder that it begins in: an absolute one, and one whose
+/* Whether a path leads out of the folder that it begins in: an absolute one, and one
+ * whose
  * ".." are more than what stands before them. */
 bool path_leads_out(const char *path);
 const char *path_basename(const char *path); /* points into path */

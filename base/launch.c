@@ -1,6 +1,7 @@
 #include "base/launch.h"
 
 #include "base/child.h"
+#include "base/fd_channel.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/strings.h"
@@ -27,6 +28,7 @@ struct plan {
     pid_t parent;
     int death_signal;
     int stdio[3]; /* its ends, all >= 3 */
+    int channel;  /* its FD_CHANNEL_INHERITED; 0 = none */
     int report;   /* the errno of a failed launch is written here */
 };
 
@@ -44,15 +46,15 @@ static void reset_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void seal_descriptors(void) {
-    if (syscall(SYS_close_range, 3u, ~0u, CLOEXEC_RANGE) < 0) {
-        for (int fd = 3; fd < 1024; fd++) {
+static void seal_descriptors(int first) {
+    if (syscall(SYS_close_range, (unsigned)first, ~0u, CLOEXEC_RANGE) < 0) {
+        for (int fd = first; fd < 1024; fd++) {
             fcntl(fd, F_SETFD, FD_CLOEXEC);
         }
     }
 }
 
-static void run_program(const struct plan *plan) {
+static void run_program(struct plan *plan) {
     setsid();
     prctl(PR_SET_PDEATHSIG, plan->death_signal);
     if (getppid() != plan->parent) { /* it died before the line above */
@@ -66,7 +68,16 @@ static void run_program(const struct plan *plan) {
     if (plan->cwd && chdir(plan->cwd) < 0) {
         return;
     }
-    seal_descriptors();
+    if (plan->channel && plan->report == FD_CHANNEL_INHERITED) {
+        plan->report = fcntl(plan->report, F_DUPFD_CLOEXEC, FD_CHANNEL_INHERITED + 1);
+    }
+    if (plan->channel && dup2(plan->channel, FD_CHANNEL_INHERITED) < 0) {
+        return;
+    }
+    seal_descriptors(FD_CHANNEL_INHERITED + (plan->channel != 0));
+    if (plan->channel == FD_CHANNEL_INHERITED) {
+        fcntl(FD_CHANNEL_INHERITED, F_SETFD, 0);
+    }
     reset_signals();
     execve(plan->program, (char *const *)(const void *)plan->argv,
            (char *const *)(const void *)plan->env);
@@ -162,7 +173,7 @@ static int make_pipes(const struct child_options *options, struct plan *plan,
 }
 
 /* With all signals blocked: a handler of ours must not run in the child. */
-static pid_t fork_quietly(const struct plan *plan) {
+static pid_t fork_quietly(struct plan *plan) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -217,6 +228,7 @@ int launch_program(const struct child_options *options, struct launch *ret) {
                         .death_signal =
                             options->death_signal ? options->death_signal : SIGKILL,
                         .stdio = {-1, -1, -1},
+                        .channel = options->channel,
                         .report = -1};
     autofd int report = -1;
     if (!program) {

@@ -25,8 +25,9 @@
  * Cancelled by `$/cancelRequest`: error RPC_REQUEST_CANCELLED, the child is dead by then.
  *
  * On start a worker sends the notification `worker/hello`:
- *   {"protocol": 2, "version", "host", "machine", "confinement": [...],
- *    "toolkits": [{"root", "nvrtc", "major"}], "cuda": is there a CUDA driver?}
+ *   {"protocol": 3, "version", "host", "machine", "confinement": [...],
+ *    "toolkits": [{"root", "nvrtc", "major"}], "cuda": is there a CUDA driver?,
+ *    "memory": does it take descriptors (COMPILE_CHANNEL_ENV)?}
  * Lines before it (login banners) are skipped by the pool. Request `worker/status`:
  *   {"parents": [{"pid", "prefix_digest"?, "resident_bytes", "idle_ms",
  *   "state": "starting|ready"}], "running": n, "compiler"?: "13.0.88"}.
@@ -36,14 +37,20 @@
  *    "memory_bytes_per_s", "compute_mode"}], "driver"?: "13.0" (the CUDA it is made for),
  *    "error"?: {"code": "no_gpu" or CUDA's name, "message", "hint"?}}
  * as CUDA_VISIBLE_DEVICES of the worker orders and limits them; a MIG slice is a device.
- * Request `validate`: gpu/run/validate_run.h. Request `program`: gpu/worker/program_child.h.
+ * Request `validate`: gpu/run/validate_run.h. Request `program`:
+ * gpu/worker/program_child.h.
  *
  * What is attached to an answer was written by a process that may have been taken over by
  * what it compiled or ran. It can spoil this answer and no other message. */
 #include "gpu/compile/compile_options.h"
 #include "gpu/source/source_set.h"
 
-#define COMPILE_PROTOCOL 2
+#define COMPILE_PROTOCOL 3
+/* In the environment of a worker that has a socket to the daemon for descriptors
+ * (base/fd_channel.h) as FD_CHANNEL_INHERITED. A request with "parcel" has its files
+ * there, an answer's notes with "memory" theirs. */
+#define COMPILE_CHANNEL_NAME "UPSKILLD_CHANNEL"
+#define COMPILE_CHANNEL_ENV COMPILE_CHANNEL_NAME "=3"
 
 struct compile_limits {
     unsigned wall_ms;    /* 120 000 */

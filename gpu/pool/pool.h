@@ -16,6 +16,7 @@
 #include <uv.h>
 
 struct err;
+struct open_files;
 struct shared_bytes;
 struct pool;
 struct pool_job;
@@ -57,6 +58,9 @@ struct pool_needs {
     bool prefer_gpu;    /* a worker that has one where that is known, else any */
     const char *arch;   /* with a GPU: "sm_90a", what it must run; or NULL */
     const char *device; /* with a GPU: its UUID, ordinal or a part of its name; or NULL */
+    /* What it gets besides, or NULL: one more holder. Over OPEN_FILES_MAX_SENT they need
+     * a worker here. */
+    struct open_files *files;
 };
 
 struct pool *pool_new(uv_loop_t *loop, const struct pool_config *config);
@@ -87,6 +91,9 @@ json_t *pool_job_worker(const struct pool_job *job);
  * begins). Never after pool_cancel or `done`. */
 typedef void pool_noted(struct pool_job *job, const json_t *note, void *data);
 void pool_on_note(struct pool_job *job, pool_noted *noted); /* right after the submit */
+/* The memory that a note on the job names by this key ("memory"): a descriptor, of the
+ * job's for as long as it lives; -1. For `noted`. */
+int pool_job_memory(struct pool_job *job, uint64_t key);
 /* Tells the worker; done follows with -ECANCELED. */
 void pool_cancel(struct pool_job *job);
 /* For daemon/status: [{"name", "argv", "local", "state": "idle|starting|ready|failed",

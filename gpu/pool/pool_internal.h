@@ -9,6 +9,7 @@
  *
  * Calls go from the first to the last; a job and a worker tell of what may let another
  * job run by pool->changed. */
+#include "gpu/pool/open_files.h"
 #include "gpu/pool/pool.h"
 #include "gpu/pool/worker_link.h"
 
@@ -37,7 +38,8 @@ struct slot {
     uint64_t started_ms;
     unsigned greeted_ms; /* how long the last greeting took */
 
-    json_t *hello; /* the last greeting */
+    uint64_t parcels; /* sent to workers */
+    json_t *hello;    /* the last greeting */
     uint64_t heard_ms;
     json_t *devices;       /* what worker/devices listed since; NULL = not asked */
     char devices_why[256]; /* why there are none, as the worker told */
@@ -59,6 +61,8 @@ struct pool_job {
     char *method, *arch, *device;
     json_t *params;
     struct shared_bytes *attached; /* or NULL */
+    int memory;                    /* pool_job_memory's, of this key */
+    uint64_t memory_key;
     struct pool_needs needs;
     pool_done *done;
     pool_noted *noted; /* or NULL */
@@ -105,6 +109,8 @@ void pool_drop(struct pool *pool);
 bool slot_is_ready(const struct slot *slot);
 /* By its last greeting: there is a CUDA driver. */
 bool slot_has_driver(const struct slot *slot);
+/* Likewise: it takes descriptors (worker_link_channel). */
+bool slot_is_near(const struct slot *slot);
 /* Its process, until it runs or rests. False: it rests. */
 bool slot_start(struct slot *slot);
 /* Asks a ready worker for its devices, once. */

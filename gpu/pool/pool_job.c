@@ -2,12 +2,15 @@
 #define LOG_MODULE "pool"
 #include "gpu/pool/pool_internal.h"
 
+#include "base/buf.h"
+#include "base/fd_channel.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "protocol/rpc/rpc.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #define CANCEL_GRACE_MS 2000 /* a worker that does not stop a job by then is ended */
 
@@ -19,12 +22,14 @@ struct pool_job *job_new(struct pool *pool, const char *method, json_t *params,
     job->pool = pool;
     job->method = xstrdup(method);
     job->params = params;
+    job->memory = -1;
     if (needs) {
         job->arch = needs->arch ? xstrdup(needs->arch) : NULL;
         job->device = needs->device ? xstrdup(needs->device) : NULL;
         job->needs = *needs;
         job->needs.arch = job->arch;
         job->needs.device = job->device;
+        job->needs.files = needs->files ? open_files_ref(needs->files) : NULL;
     }
     uv_timer_init(pool->loop, &job->timer);
     pool->open++;
@@ -58,6 +63,8 @@ static void job_closed(uv_handle_t *handle) {
     struct pool *pool = job->pool;
     json_decref(job->params);
     shared_bytes_unref(job->attached);
+    open_files_unref(job->needs.files);
+    fd_close_p(&job->memory);
     free(job->method);
     free(job->arch);
     free(job->device);
@@ -142,7 +149,52 @@ static void job_answered(struct rpc_request *request, int status, const json_t *
     pool->changed(pool);
 }
 
+/* The params with the files' sizes, and the key of their parcel where they go so. */
+static json_t *params_with_files(const struct pool_job *job, uint64_t parcel) {
+    const struct open_files *files = job->needs.files;
+    json_t *params = json_copy(job->params), *sizes = json_array();
+    for (size_t i = 0; i < files->count; i++) {
+        json_array_append_new(sizes, json_integer((json_int_t)files->sizes[i]));
+    }
+    json_object_set_new(params, "file_bytes", sizes);
+    if (parcel) {
+        json_object_set_new(params, "parcel", json_integer((json_int_t)parcel));
+    }
+    return params;
+}
+
+/* NULL when they cannot be read any more, or are too much. */
+static struct shared_bytes *attached_with_files(const struct pool_job *job) {
+    const struct shared_bytes *text = job->attached;
+    autobuf all = BUF_INIT(FRAME_MAX_BODY);
+    bool whole = buf_add(&all, text->data, text->len) == 0 &&
+                 open_files_read(job->needs.files, &all) == 0;
+    return whole ? shared_bytes_new(&all) : NULL;
+}
+
+static struct rpc_request *send_with_files(struct pool_job *job, struct rpc_peer *peer) {
+    const struct open_files *files = job->needs.files;
+    struct slot *slot = job->slot;
+    int channel = slot_is_near(slot) ? worker_link_channel(slot->link)->socket : -1;
+    bool sent = channel >= 0 &&
+                fd_parcel_send(channel, slot->parcels + 1, files->fds, files->count) == 0;
+    struct shared_bytes *attached =
+        sent ? shared_bytes_ref(job->attached) : attached_with_files(job);
+    slot->parcels += sent;
+    struct rpc_request *request =
+        attached
+            ? rpc_request_start_attached(peer, job->method,
+                                         params_with_files(job, sent ? slot->parcels : 0),
+                                         attached, job_answered, job)
+            : NULL;
+    shared_bytes_unref(attached);
+    return request;
+}
+
 static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
+    if (job->needs.files && job->needs.files->count) {
+        return send_with_files(job, peer);
+    }
     json_t *params = json_incref(job->params);
     return job->attached
                ? rpc_request_start_attached(peer, job->method, params, job->attached,
@@ -175,6 +227,24 @@ void job_run(struct pool_job *job, struct slot *slot) {
 
 void pool_on_note(struct pool_job *job, pool_noted *noted) {
     job->noted = noted;
+}
+
+int pool_job_memory(struct pool_job *job, uint64_t key) {
+    int fds[FD_PARCEL_MAX];
+    if (job->memory_key == key && job->memory >= 0) {
+        return job->memory;
+    }
+    size_t count =
+        job->slot ? fd_channel_take(worker_link_channel(job->slot->link), key, fds) : 0;
+    for (size_t i = 1; i < count; i++) {
+        close(fds[i]);
+    }
+    if (count) {
+        fd_close_p(&job->memory);
+        job->memory = fds[0];
+        job->memory_key = key;
+    }
+    return count ? job->memory : -1;
 }
 
 json_t *pool_job_worker(const struct pool_job *job) {

@@ -39,6 +39,18 @@ static bool is_known(const struct slot *slot) {
            (slot_is_ready(slot) || clock_ms() - slot->heard_ms < HEARSAY_MS);
 }
 
+/* A worker here has greeted before it is known to be one that takes descriptors. */
+static enum fit fit_files(const struct slot *slot, const struct pool_needs *needs,
+                          char *lack) {
+    if (!needs->files || needs->files->bytes <= OPEN_FILES_MAX_SENT ||
+        (is_known(slot) ? slot_is_near(slot) : slot->local)) {
+        return FIT_YES;
+    }
+    return lacks(lack, "is elsewhere, and takes %u MiB of arrays: these have %llu",
+                 OPEN_FILES_MAX_SENT >> 20,
+                 (unsigned long long)(needs->files->bytes >> 20));
+}
+
 static enum fit fit_compile(const struct slot *slot, char *lack) {
     if (slot->compile == POOL_NO) {
         return lacks(lack, "is configured not to compile");
@@ -140,6 +152,9 @@ static enum fit slot_fit(const struct slot *slot, const struct pool_needs *needs
     enum fit compile = needs->compile ? fit_compile(slot, lack) : FIT_YES;
     if (compile == FIT_NO) {
         return compile;
+    }
+    if (fit_files(slot, needs, lack) == FIT_NO) {
+        return FIT_NO;
     }
     enum fit gpu = needs->gpu ? fit_gpu(slot, needs, lack) : FIT_YES;
     return gpu < compile ? gpu : compile;

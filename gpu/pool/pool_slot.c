@@ -240,6 +240,10 @@ bool slot_has_driver(const struct slot *slot) {
     return json_is_true(cuda) || json_get_bool(cuda, "driver", 0);
 }
 
+bool slot_is_near(const struct slot *slot) {
+    return json_get_bool(slot->hello, "memory", 0);
+}
+
 static void slot_start_failed(struct slot *slot, int status, const char *why) {
     slot->failures++;
     slot->failed_ms = clock_ms();

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/err.h"
+#include "base/fd_channel.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/shared_bytes.h"
@@ -37,6 +38,7 @@ struct worker_link {
     bool carrier, stopped;
     struct child *child;
     struct rpc_peer *peer;
+    struct fd_channel channel;
     struct link_parse *parsing; /* or NULL; the child is paused then */
     bool child_ended;           /* while `parsing`: told when that is done */
     struct buf banner; /* what came before the greeting, from the last line's start */
@@ -69,13 +71,16 @@ static bool env_may_pass(const char *entry) {
 }
 
 /* The array alone is the caller's; the strings are the environment's. */
-static const char **worker_env(void) {
+static const char **worker_env(bool has_channel) {
     size_t count = 0;
     for (char **e = environ; e && *e; e++) {
         count++;
     }
-    const char **env = xcalloc(count + 1, sizeof *env);
+    const char **env = xcalloc(count + 2, sizeof *env);
     count = 0;
+    if (has_channel) {
+        env[count++] = COMPILE_CHANNEL_ENV;
+    }
     for (char **e = environ; e && *e; e++) {
         if (env_may_pass(*e)) {
             env[count++] = *e;
@@ -321,6 +326,7 @@ static void child_complained(struct child *child, const char *bytes, size_t len,
 /* --- life --- */
 
 static void link_free(struct worker_link *link) {
+    fd_channel_finish(&link->channel);
     buf_finish(&link->banner);
     buf_finish(&link->words);
     free(link);
@@ -371,6 +377,16 @@ static void start_failed(uv_handle_t *handle) {
     link_free(container_of(handle, struct worker_link, timer));
 }
 
+/* The worker's end, or -1: it is elsewhere, or no socket could be made. */
+static int channel_open(struct worker_link *link) {
+    int ends[2] = {-1, -1};
+    if (!link->carrier) {
+        (void)fd_channel_pair(ends);
+    }
+    link->channel = (struct fd_channel){.socket = ends[0]};
+    return ends[1];
+}
+
 int worker_link_start(uv_loop_t *loop, const struct worker_link_options *how,
                       const struct worker_link_events *events, void *data,
                       struct worker_link **ret, struct err *err) {
@@ -382,11 +398,13 @@ int worker_link_start(uv_loop_t *loop, const struct worker_link_options *how,
     link->events = *events;
     link->data = data;
     uv_timer_init(loop, &link->timer);
-    autofree const char **env = worker_env();
+    autofd int far_end = channel_open(link);
+    autofree const char **env = worker_env(far_end >= 0);
     struct child_options options = {
         .argv = how->argv,
         .env = env,
         .want_stdin = true,
+        .channel = far_end < 0 ? 0 : far_end,
         .grace_ms = how->carrier ? WORKER_LINK_GRACE_MS : WORKER_LINK_LOCAL_GRACE_MS,
         .death_signal = how->carrier ? SIGTERM : SIGKILL,
         .out = child_said,
@@ -407,6 +425,10 @@ int worker_link_start(uv_loop_t *loop, const struct worker_link_options *how,
 
 struct rpc_peer *worker_link_peer(const struct worker_link *link) {
     return link->peer;
+}
+
+struct fd_channel *worker_link_channel(struct worker_link *link) {
+    return &link->channel;
 }
 
 int worker_link_pid(const struct worker_link *link) {

@@ -16,6 +16,7 @@
 #include <uv.h>
 
 struct err;
+struct fd_channel;
 struct rpc_peer;
 struct worker_link;
 
@@ -47,6 +48,9 @@ int worker_link_start(uv_loop_t *loop, const struct worker_link_options *options
                       struct worker_link **ret, struct err *err);
 /* NULL before the greeting and after the end. */
 struct rpc_peer *worker_link_peer(const struct worker_link *link);
+/* For descriptors both ways; its socket is -1 with a carrier. A worker that says "memory"
+ * in its greeting has the other end. */
+struct fd_channel *worker_link_channel(struct worker_link *link);
 int worker_link_pid(const struct worker_link *link); /* 0 after the end */
 /* The last line that it wrote to stderr, cleaned; "" without one. */
 const char *worker_link_words(const struct worker_link *link);

@@ -15,6 +15,7 @@ enum { EVERY_MS = 500, CHANGE_MS = 200, LONG_MS = 400, MAX_PLACE = 240 };
 struct run_notes {
     run_notes_send *send;
     void *data;
+    int arena;
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t ends;
     pthread_t thread;
@@ -124,11 +125,12 @@ static void thread_start(struct run_notes *n) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-struct run_notes *run_notes_new(run_notes_send *send, void *data) {
+struct run_notes *run_notes_new(run_notes_send *send, void *data, int arena) {
     struct run_notes *n = xcalloc(1, sizeof *n);
     pthread_condattr_t monotonic;
     n->send = send;
     n->data = data;
+    n->arena = arena;
     pthread_mutex_init(&n->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -234,6 +236,19 @@ void run_notes_launch(struct run_notes *n, const struct backend_class *class,
         n->backend = b;
         pthread_mutex_unlock(&n->lock);
     }
+}
+
+int run_notes_arena(const struct run_notes *n) {
+    return n ? n->arena : -1;
+}
+
+void run_notes_file_at(struct run_notes *n, const char *name, uint64_t bytes,
+                       uint64_t at) {
+    autojson *note = json_pack("{s:{s:s, s:I, s:I}}", "file", "name", name, "bytes",
+                               (json_int_t)bytes, "at", (json_int_t)at);
+    pthread_mutex_lock(&n->lock);
+    n->send(note, n->data);
+    pthread_mutex_unlock(&n->lock);
 }
 
 void run_notes_file(struct run_notes *n, const char *name, const void *bytes,

@@ -4,10 +4,11 @@
  *
  * A note is {"progress": {"done", "total", "message"}} or {"file": {"name", "bytes",
  * "data": base64, "last"}}, a part of a file of NOTES_PART_BYTES at most; the parts of
- * a file follow each other. done and total count trials; what a trial is made of has
- * nominal shares of it. While something takes long a thread of its own repeats the latest
- * note twice a second, with the seconds it has taken and the share of a launch's blocks
- * that have begun. */
+ * a file follow each other. Where the run has memory for them, a file is {"name",
+ * "bytes", "at": its place there} instead. done and total count trials; what a trial is
+ * made of has nominal shares of it. While something takes long a thread of its own
+ * repeats the latest note twice a second, with the seconds it has taken and the share of
+ * a launch's blocks that have begun. */
 #include "gpu/run/backend.h"
 
 struct run_notes;
@@ -30,7 +31,8 @@ enum run_phase {
     PHASES,
 };
 
-struct run_notes *run_notes_new(run_notes_send *send, void *data);
+/* arena: a file that files are written to, of memory as a rule; or -1. */
+struct run_notes *run_notes_new(run_notes_send *send, void *data, int arena);
 void run_notes_free(struct run_notes *n);
 
 /* All of the following do nothing without notes (NULL). */
@@ -48,5 +50,9 @@ json_t *run_notes_times(struct run_notes *n);
 /* A backend whose launch begins, to be asked how far it is; NULL: it has ended. */
 void run_notes_launch(struct run_notes *n, const struct backend_class *class,
                       const struct backend *b);
-/* A whole file. */
+int run_notes_arena(const struct run_notes *n);
+/* A whole file that is in the arena. */
+void run_notes_file_at(struct run_notes *n, const char *name, uint64_t bytes,
+                       uint64_t at);
+/* Any other. */
 void run_notes_file(struct run_notes *n, const char *name, const void *bytes, size_t len);

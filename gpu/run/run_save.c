@@ -3,17 +3,21 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/run/foresight.h"
 #include "gpu/tensor/npy.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_NAME = 160 };
 
 struct saved_file {
     char name[MAX_NAME];
-    struct buf bytes;
+    struct buf bytes; /* its header alone where the rest is in the arena */
+    uint64_t len, at; /* of all of it; in the arena */
 };
 
 /* An array of a trial. */
@@ -24,8 +28,12 @@ struct array {
     const void *data;
 };
 
-void run_save_start(struct run_save *s, const struct spec_save *wanted) {
-    *s = (struct run_save){.wanted = wanted};
+uint64_t run_arena_bytes(void) {
+    return memory_here() / 4;
+}
+
+void run_save_start(struct run_save *s, const struct spec_save *wanted, int arena) {
+    *s = (struct run_save){.wanted = wanted, .arena = arena};
 }
 
 void run_save_finish(struct run_save *s) {
@@ -79,29 +87,58 @@ static json_t *file_json(const struct trial *t, const struct array *a,
     }
     return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o, s:s*}", "name",
                      t->check->spec->buffers[a->buffer].name, "what", a->what, "file",
-                     f->name, "bytes", (json_int_t)f->bytes.len, "dtype",
-                     npy_descr(a->type), "shape", shape, "note", note_of(a->type));
+                     f->name, "bytes", (json_int_t)f->len, "dtype", npy_descr(a->type),
+                     "shape", shape, "note", note_of(a->type));
+}
+
+static bool write_at(int fd, const void *bytes, uint64_t len, uint64_t at) {
+    for (uint64_t done = 0; done < len;) {
+        ssize_t n =
+            pwrite(fd, (const char *)bytes + done, len - done, (off_t)(at + done));
+        if (n <= 0 && errno != EINTR) {
+            return false;
+        }
+        done += n > 0 ? (uint64_t)n : 0;
+    }
+    return true;
+}
+
+/* Behind the header that f has. False: there is no room for it. */
+static bool put_elements(struct run_save *s, struct saved_file *f, const void *data,
+                         uint64_t bytes) {
+    uint64_t head = f->bytes.len, room = run_arena_bytes();
+    f->len = head + bytes;
+    f->at = s->end;
+    if (s->arena < 0) {
+        return buf_add(&f->bytes, data, bytes) == 0;
+    }
+    if (f->len > room || s->end > room - f->len ||
+        !write_at(s->arena, f->bytes.data, head, f->at) ||
+        !write_at(s->arena, data, bytes, f->at + head)) {
+        return false;
+    }
+    s->end = (s->end + f->len + SAVE_ALIGNED - 1) / SAVE_ALIGNED * SAVE_ALIGNED;
+    return true;
 }
 
 static void keep(struct run_save *s, const struct trial *t, const struct array *a,
                  size_t i, unsigned k, json_t *list) {
     const struct case_buffer *b = &t->check->buffers[a->buffer];
     uint64_t bytes = b->count * tensor_type_bytes(a->type);
-    struct buf out = BUF_INIT(SAVE_MAX_BYTES - s->bytes);
+    struct saved_file own = {
+        .bytes = BUF_INIT(s->arena < 0 ? SAVE_MAX_BYTES - s->bytes : SAVE_MAX_BYTES)};
     if (s->count == SAVE_MAX_FILES ||
-        npy_write_header(&out, a->type, b->shape, b->rank) < 0 ||
-        bytes > out.max - out.len) {
-        buf_finish(&out);
+        npy_write_header(&own.bytes, a->type, b->shape, b->rank) < 0 ||
+        !put_elements(s, &own, a->data, bytes)) {
+        buf_finish(&own.bytes);
         s->omitted++;
         return;
     }
-    buf_add(&out, a->data, bytes);
+    name_file(own.name, t, a, i, k);
     s->files = xreallocarray(s->files, s->count + 1, sizeof *s->files);
-    struct saved_file *f = &s->files[s->count++];
-    name_file(f->name, t, a, i, k);
-    f->bytes = out;
-    s->bytes += out.len;
-    json_array_append_new(list, file_json(t, a, f));
+    s->files[s->count++] = own;
+    s->bytes += own.len;
+    json_array_append_new(list, file_json(t, a, &own));
 }
 
 /* --- the arrays of a trial --- */
@@ -199,7 +236,11 @@ json_t *run_save_send(struct run_save *s, struct run_notes *notes) {
     run_notes_phase(notes, PHASE_SAVE);
     for (size_t i = 0; i < s->count; i++) {
         struct saved_file *f = &s->files[i];
-        run_notes_file(notes, f->name, f->bytes.data, f->bytes.len);
+        if (s->arena < 0) {
+            run_notes_file(notes, f->name, f->bytes.data, f->bytes.len);
+        } else {
+            run_notes_file_at(notes, f->name, f->len, f->at);
+        }
         buf_finish(&f->bytes);
     }
     json_t *json = json_pack("{s:I, s:I}", "files", (json_int_t)s->count, "bytes",

@@ -1,14 +1,17 @@
 #pragma once
 /* run_save: the arrays of a run that were asked for, as .npy files.
  *
- * They are copied when their trial ends and leave when the run has ended, so that writing
- * them takes nothing from the run's time. Nothing here touches a disk: the bytes go to
- * run_notes, and whoever asked writes them. Names are "case0.trial0.y.output.npy":
- * letters, digits, '_', '-' and '.'. */
+ * They are copied when their trial ends, to the run's arena (run_notes.h) where it has
+ * one, and leave when the run has ended, so that writing them takes nothing from the
+ * run's time. Nothing here touches a disk: whoever asked writes them. Names are
+ * "case0.trial0.y.output.npy": letters, digits, '_', '-' and '.'. */
 #include "gpu/run/expectation.h"
 #include "gpu/run/run_notes.h"
 
-#define SAVE_MAX_BYTES (256u << 20) /* of all files together, headers included */
+#define SAVE_MAX_BYTES                                                                   \
+    (256u << 20)                 /* of all files, headers included, without an arena     \
+                                  */
+#define SAVE_ALIGNED (64u << 10) /* places in an arena, for whoever maps them */
 #define SAVE_MAX_FILES 1024
 
 struct saved_file;
@@ -17,11 +20,15 @@ struct run_save {
     struct saved_file *files;
     size_t count;
     uint64_t bytes;
+    int arena;        /* or -1 */
+    uint64_t end;     /* of what is in the arena */
     uint64_t omitted; /* files that the limits kept out */
     bool case_has_failed[SPEC_MAX_CASES];
 };
 
-void run_save_start(struct run_save *s, const struct spec_save *wanted);
+/* Bytes that an arena may have: a quarter of what a run may take. */
+uint64_t run_arena_bytes(void);
+void run_save_start(struct run_save *s, const struct spec_save *wanted, int arena);
 void run_save_finish(struct run_save *s);
 /* A trial that has ended, well or not. expected may be NULL. `files` is added to
  * case_json: [{"name": the buffer's, "what": "output|expected|input", "file", "bytes",

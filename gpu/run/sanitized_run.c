@@ -28,12 +28,13 @@ struct course {
     size_t chosen;
 };
 
-static int start(struct course *c, const json_t *request, struct err *err) {
+static int start(struct course *c, const json_t *request, const struct spec_files *files,
+                 struct err *err) {
     json_int_t memory =
         json_get_integer(json_object_get(request, "limits"), "device_bytes", 0);
     const char *ptx = json_get_string(request, "ptx", NULL);
     int r = kernel_spec_read(&c->spec, json_object_get(request, "spec"), err);
-    r = r ? r : spec_arrays_take(&c->spec, json_object_get(request, "files"), err);
+    r = r ? r : spec_arrays_take(&c->spec, json_object_get(request, "files"), files, err);
     if (r < 0) {
         return r;
     }
@@ -111,13 +112,13 @@ static void run_cases(struct course *c, uint64_t until_ms, json_t *answer,
     json_object_set_new(answer, "of", json_integer((json_int_t)c->chosen));
 }
 
-json_t *sanitized_run(const json_t *request, const struct backend_class *backend,
-                      uint64_t until_ms) {
+json_t *sanitized_run(const json_t *request, const struct spec_files *files,
+                      const struct backend_class *backend, uint64_t until_ms) {
     struct course *c = xcalloc(1, sizeof *c);
     struct err err = {0};
     json_t *answer = json_pack("{s:i, s:i, s:[]}", "cases", 0, "of", 0, "seeds");
     c->class = backend;
-    if (start(c, request, &err) == 0 && resolve(c, &err) == 0) {
+    if (start(c, request, files, &err) == 0 && resolve(c, &err) == 0) {
         choose(c);
         run_cases(c, until_ms, answer, &err);
     }

@@ -10,13 +10,15 @@
 #include <stdint.h>
 
 struct backend_class;
+struct spec_files;
 
 enum { SANITIZED_MAX_CASES = 4 };
-#define SANITIZED_MAX_BYTES (64u << 20) /* of buffers; the smallest case may have more   \
-                                         */
+#define SANITIZED_MAX_BYTES                                                              \
+    (64u << 20) /* of buffers; the smallest case may have more                           \
+                 */
 
 /* request: validate_run.h's. {"cases": carried out to some end, "of": chosen, "seeds":
  * theirs, "error"?: why not all}; a kernel that ends in a fault is the tool's to tell.
  * Begins no case after clock_ms is until_ms. New reference. */
-json_t *sanitized_run(const json_t *request, const struct backend_class *backend,
-                      uint64_t until_ms);
+json_t *sanitized_run(const json_t *request, const struct spec_files *files,
+                      const struct backend_class *backend, uint64_t until_ms);

@@ -486,12 +486,13 @@ static void plan_notes(struct course *run) {
     run->reference.is_reference = true;
 }
 
-static int run_start(struct course *run, const json_t *request, struct err *err) {
+static int run_start(struct course *run, const json_t *request,
+                     const struct spec_files *files, struct err *err) {
     int r = kernel_spec_read(&run->spec, json_object_get(request, "spec"), err);
     if (r < 0) {
         return r;
     }
-    r = spec_arrays_take(&run->spec, json_object_get(request, "files"), err);
+    r = spec_arrays_take(&run->spec, json_object_get(request, "files"), files, err);
     if (r < 0) {
         return r;
     }
@@ -503,7 +504,7 @@ static int run_start(struct course *run, const json_t *request, struct err *err)
     r = read_options(run, request, err);
     r = r < 0 ? r : resolve_cases(run, err);
     if (r == 0) {
-        run_save_start(&run->save, &run->spec.save);
+        run_save_start(&run->save, &run->spec.save, run_notes_arena(run->notes));
         plan_notes(run);
     }
     return r;
@@ -565,8 +566,8 @@ static void run_finish(struct course *run) {
     free(run);
 }
 
-json_t *validate_run(const json_t *request, const struct backend_class *backend,
-                     struct run_notes *notes) {
+json_t *validate_run(const json_t *request, const struct spec_files *files,
+                     const struct backend_class *backend, struct run_notes *notes) {
     struct course *run = xcalloc(1, sizeof *run);
     struct err err = {0};
     run->class = backend;
@@ -575,7 +576,7 @@ json_t *validate_run(const json_t *request, const struct backend_class *backend,
     run->until_ms = clock_ms() + time_allowed_ms(request);
     run->result = json_object();
     run_report_start(&run->report);
-    if (run_start(run, request, &err) < 0) {
+    if (run_start(run, request, files, &err) < 0) {
         course_end(run, "error", "spec", "bad_spec", err.msg, NULL);
     } else {
         run_all(run);

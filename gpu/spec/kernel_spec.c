@@ -167,7 +167,7 @@ void kernel_spec_finish(struct kernel_spec *spec) {
     launches_free(spec->reference, spec->reference_count);
     free(spec->buffers);
     for (size_t i = 0; i < spec->array_count; i++) {
-        free(spec->arrays[i].data);
+        free(spec->arrays[i].owned);
     }
     free(spec->arrays);
     json_decref(spec->added);

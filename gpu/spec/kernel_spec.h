@@ -48,7 +48,8 @@ struct spec_array {
     bool expected;
     /* Once spec_arrays_take (spec_npy.h) has the file: */
     enum tensor_type type; /* the buffer's, or a wider float's */
-    void *data;            /* owned; row by row */
+    const void *data;      /* row by row: the file's, or `owned` */
+    void *owned;
     size_t bytes;
 };
 

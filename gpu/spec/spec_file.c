@@ -40,9 +40,9 @@ static const char *root_of(const char *const *roots, const char *whole) {
     return *roots;
 }
 
-/* A path as it is meant from one folder. */
-static int read_from(const char *folder, const char *path, const char *const *roots,
-                     struct buf *out, struct err *err) {
+/* A path as it is meant from one folder: a descriptor. */
+static int open_from(const char *folder, const char *path, const char *const *roots,
+                     struct err *err) {
     autofree char *joined = *path == '/' ? xstrdup(path) : path_join(folder, path);
     autofree char *whole = path_normalize(joined);
     const char *root = root_of(roots, whole);
@@ -59,22 +59,21 @@ static int read_from(const char *folder, const char *path, const char *const *ro
         return rc;
     }
     const char *rel = whole + strlen(root);
-    rc = root_read(&r, rel + strspn(rel, "/"), out, err);
+    rc = root_open_file(&r, rel + strspn(rel, "/"), err);
     root_close(&r);
     return rc;
 }
 
-int spec_file_read(const char *const *roots, const char *path, struct buf *out,
-                   struct err *err) {
+int spec_file_open(const char *const *roots, const char *path, struct err *err) {
     static const char *const none[] = {NULL};
     const char *const *all = roots ? roots : none;
     int rc =
         err_set(err, -EACCES, "%s is outside the folders this daemon may read", path);
     for (const char *const *folder = all; *folder; folder++) {
         struct err own = {0};
-        int r = read_from(*folder, path, all, out, &own);
-        if (r == 0) {
-            return 0;
+        int r = open_from(*folder, path, all, &own);
+        if (r >= 0) {
+            return r;
         }
         if (r != -EACCES) {
             rc = err_set(err, r, "%s", own.msg);
@@ -84,6 +83,12 @@ int spec_file_read(const char *const *roots, const char *path, struct buf *out,
         }
     }
     return rc;
+}
+
+int spec_file_read(const char *const *roots, const char *path, struct buf *out,
+                   struct err *err) {
+    int fd = spec_file_open(roots, path, err);
+    return fd < 0 ? fd : file_read_open(fd, path, out, err);
 }
 
 static bool is_there(const char *const *roots, const char *path) {

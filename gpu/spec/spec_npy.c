@@ -68,10 +68,10 @@ static int check_cases(const struct kernel_spec *spec, const struct spec_array *
 }
 
 static int read_array(const struct kernel_spec *spec, size_t i, const void *bytes,
-                      size_t len, struct npy *npy, enum tensor_type *ret,
+                      size_t have, size_t len, struct npy *npy, enum tensor_type *ret,
                       struct err *err) {
     const struct spec_array *a = &spec->arrays[i];
-    int n = npy_read(npy, bytes, len, err);
+    int n = npy_read_head(npy, bytes, have, len, err);
     n = n < 0 ? n : check_type(spec, a, npy, ret, err);
     n = n < 0 ? n : check_cases(spec, a, npy, err);
     if (n < 0) {
@@ -83,10 +83,10 @@ static int read_array(const struct kernel_spec *spec, size_t i, const void *byte
 }
 
 int spec_array_check(const struct kernel_spec *spec, size_t i, const void *bytes,
-                     size_t len, struct err *err) {
+                     size_t have, size_t len, struct err *err) {
     struct npy npy;
     enum tensor_type type;
-    return read_array(spec, i, bytes, len, &npy, &type, err);
+    return read_array(spec, i, bytes, have, len, &npy, &type, err);
 }
 
 /* --- base64 --- */
@@ -113,31 +113,37 @@ unsigned char *spec_array_decode(const json_t *text, size_t *ret_len) {
     return bytes;
 }
 
-static int take_array(struct kernel_spec *spec, size_t i, const json_t *text,
-                      struct err *err) {
+/* --- contents --- */
+
+static int take_array(struct kernel_spec *spec, size_t i, const json_t *place,
+                      const struct spec_files *files, struct err *err) {
     struct spec_array *a = &spec->arrays[i];
     struct npy npy;
-    size_t len;
-    autofree unsigned char *bytes = spec_array_decode(text, &len);
-    if (!bytes) {
+    json_int_t at =
+        json_is_array(place) ? json_integer_value(json_array_get(place, 0)) : -1;
+    if (!files || at < 0 || (size_t)at >= files->count) {
         return err_set(err, -EINVAL, "the request lacks the file '%.200s'", a->path);
     }
-    int n = read_array(spec, i, bytes, len, &npy, &a->type, err);
-    if (n == 0) {
-        size_t size = npy.count * npy.item_bytes;
-        a->data = xmalloc(size ? size : 1);
-        a->bytes = size;
-        npy_copy(&npy, bytes, a->data);
+    const struct spec_file *f = &files->list[at];
+    int n = read_array(spec, i, f->bytes, f->len, f->len, &npy, &a->type, err);
+    if (n < 0) {
+        return n;
     }
-    return n;
-}
-
-int spec_arrays_take(struct kernel_spec *spec, const json_t *files, struct err *err) {
-    for (size_t i = 0; i < spec->array_count; i++) {
-        int n = take_array(spec, i, json_object_get(files, spec->arrays[i].path), err);
-        if (n < 0) {
-            return n;
-        }
+    a->bytes = npy.count * npy.item_bytes;
+    a->data = npy_elements(&npy, f->bytes);
+    if (!a->data) {
+        a->data = a->owned = xmalloc(a->bytes ? a->bytes : 1);
+        npy_copy(&npy, f->bytes, a->owned);
     }
     return 0;
+}
+
+int spec_arrays_take(struct kernel_spec *spec, const json_t *places,
+                     const struct spec_files *files, struct err *err) {
+    int n = 0;
+    for (size_t i = 0; n == 0 && i < spec->array_count; i++) {
+        const json_t *place = json_object_get(places, spec->arrays[i].path);
+        n = take_array(spec, i, place, files, err);
+    }
+    return n;
 }

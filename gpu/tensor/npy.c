@@ -224,10 +224,11 @@ static int check_bytes(struct npy *npy, size_t len, struct err *err) {
     return 0;
 }
 
-int npy_read(struct npy *ret, const void *bytes, size_t len, struct err *err) {
+int npy_read_head(struct npy *ret, const void *bytes, size_t have, size_t len,
+                  struct err *err) {
     const unsigned char *b = bytes;
     *ret = (struct npy){.type = TENSOR_TYPES};
-    if (len < 12 || memcmp(b, "\x93NUMPY", 6) != 0) {
+    if (have < 12 || memcmp(b, "\x93NUMPY", 6) != 0) {
         return err_set(err, -EINVAL, "this is no .npy file");
     }
     if (b[6] < 1 || b[6] > 3 || b[7] != 0) {
@@ -239,7 +240,7 @@ int npy_read(struct npy *ret, const void *bytes, size_t len, struct err *err) {
     if (b[6] > 1) {
         header |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
     }
-    if (header > NPY_MAX_HEADER || header > len - start) {
+    if (header > NPY_MAX_HEADER || header > have - start) {
         return err_set(err, -EINVAL,
                        "the .npy header is said to have %zu bytes: the file ends before, "
                        "or they are more than %u",
@@ -251,6 +252,10 @@ int npy_read(struct npy *ret, const void *bytes, size_t len, struct err *err) {
     n = n < 0 ? n : find_type(ret, err);
     ret->offset = start + header;
     return n < 0 ? n : check_bytes(ret, len, err);
+}
+
+int npy_read(struct npy *ret, const void *bytes, size_t len, struct err *err) {
+    return npy_read_head(ret, bytes, len, len, err);
 }
 
 static bool is_unknown_to_numpy(enum tensor_type type) {
@@ -300,6 +305,12 @@ static void copy_fortran(const struct npy *npy, const unsigned char *from,
             index[d] = 0;
         }
     }
+}
+
+const void *npy_elements(const struct npy *npy, const void *file) {
+    const unsigned char *at = (const unsigned char *)file + npy->offset;
+    bool in_order = !npy->big_endian && !(npy->fortran && npy->rank > 1);
+    return in_order && (uintptr_t)at % npy->item_bytes == 0 ? at : NULL;
 }
 
 void npy_copy(const struct npy *npy, const void *file, void *ret) {

@@ -30,6 +30,11 @@ struct npy {
  * Types of Python objects, structures, texts, times and complex numbers are named as not
  * understood. */
 int npy_read(struct npy *ret, const void *bytes, size_t len, struct err *err);
+/* The same of a file of len bytes of which only the first `have` are at hand: all of
+ * them, or NPY_HEAD at least. */
+#define NPY_HEAD (NPY_MAX_HEADER + 12)
+int npy_read_head(struct npy *ret, const void *bytes, size_t have, size_t len,
+                  struct err *err);
 /* May its elements stand for this type? The type itself; for the types that numpy has
  * not, unsigned integers and void of the same size (bfloat16: <u2, |V2; float8: |u1,
  * |V1). */
@@ -40,5 +45,8 @@ const char *npy_descr(enum tensor_type type);
  * writes it (version 1.0); appended. rank <= NPY_MAX_RANK. -EMSGSIZE at out's limit. */
 int npy_write_header(struct buf *out, enum tensor_type type, const int64_t *shape,
                      size_t rank);
+/* The elements where they are, if they stand there row by row, little-endian and aligned;
+ * else NULL, for npy_copy. */
+const void *npy_elements(const struct npy *npy, const void *file);
 /* The elements row by row and little-endian: npy->count * npy->item_bytes of them. */
 void npy_copy(const struct npy *npy, const void *file, void *ret);

@@ -1,8 +1,9 @@
 #pragma once
-/* array_load: the .npy files of a check spec, read for the worker.
+/* array_load: the .npy files of a check spec, opened for the worker.
  *
- * Reading, checking and encoding run on libuv's threads; the loop only hears of the end.
- */
+ * Opening them and checking their headers runs on libuv's threads; the loop only hears of
+ * the end. Their elements are not read here. */
+#include "gpu/pool/open_files.h"
 #include "gpu/spec/kernel_spec.h"
 
 #include <uv.h>
@@ -10,11 +11,11 @@
 struct err;
 struct array_load;
 
-/* Exactly once, from the loop: {"x.npy": base64}, a new reference passed on, or NULL with
- * err:
- * -EACCES for a file outside the roots, -ENOENT, -EFBIG, -EINVAL, each with its field;
- * -ECANCELED. */
-typedef void array_load_done(json_t *files, const struct err *err, void *data);
+/* Exactly once, from the loop: the files, and {"x.npy": [which of them, and what tells it
+ * from another state of it]}, both passed on, or NULL with err: -EACCES for a file
+ * outside the roots, -ENOENT, -EINVAL, each with its field; -ECANCELED. */
+typedef void array_load_done(json_t *places, struct open_files *files,
+                             const struct err *err, void *data);
 /* spec is borrowed until then. folder: relative names are looked up beneath it (it is
  * absolute, or relative to a root); NULL: beneath each root in turn. Only what lies
  * beneath roots (absolute, NULL-terminated; copied) is read. */

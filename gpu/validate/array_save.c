@@ -9,16 +9,24 @@
 #include "gpu/spec/spec_npy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 enum { MAX_NAME = 200, BATCH_MAX = 64 };
 static const char magic[] = "\x93NUMPY";
 
+struct part {
+    json_t *json; /* NULL = all is forgotten */
+    int memory;   /* that it is in; -1: it has "data" */
+};
+
 struct array_save {
     uv_loop_t *loop;
     bool working, freed;
-    json_t **queue, **batch; /* parts; NULL = all is forgotten */
+    struct part *queue, *batch;
     size_t queued, batched;
     array_save_done *done;
     void *data;
@@ -94,8 +102,42 @@ static int file_add(struct array_save *s, const void *bytes, size_t len) {
     }
     hash_add(&s->hash, bytes, len);
     s->bytes += len;
-    s->all_bytes += len;
     return 0;
+}
+
+/* bytes at `at` of what is in memory that nobody can change or cut short any more; NULL.
+ */
+static void *memory_map(int memory, uint64_t at, uint64_t bytes) {
+    int seals = fcntl(memory, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_WRITE;
+    struct stat st;
+    if (seals < 0 || (seals & needed) != needed || fstat(memory, &st) < 0 || !bytes ||
+        bytes > (uint64_t)st.st_size || at > (uint64_t)st.st_size - bytes) {
+        return NULL;
+    }
+    void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, memory, (off_t)at);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+/* A whole file. */
+static int memory_write(struct array_save *s, const struct part *part) {
+    const char *name = json_get_string(part->json, "name", NULL);
+    uint64_t bytes = (uint64_t)json_get_integer(part->json, "bytes", 0);
+    uint64_t at = (uint64_t)json_get_integer(part->json, "at", 0);
+    void *map =
+        name_is_good(name) && !*s->name ? memory_map(part->memory, at, bytes) : NULL;
+    if (!map) {
+        return err_set(&s->err, -EBADMSG, "what the worker sent is no file");
+    }
+    if (json_object_size(s->written) >= SAVE_MAX_FILES) {
+        munmap(map, bytes);
+        return err_set(&s->err, -EFBIG, "the worker sent more than %d files",
+                       SAVE_MAX_FILES);
+    }
+    int n = file_begin(s, name);
+    n = n < 0 ? n : file_add(s, map, bytes);
+    n = n < 0 ? n : file_end(s);
+    munmap(map, bytes);
+    return n;
 }
 
 static int part_write(struct array_save *s, const json_t *part) {
@@ -112,6 +154,7 @@ static int part_write(struct array_save *s, const json_t *part) {
         return err_set(&s->err, -EFBIG, "the worker sent more than %u MiB or %d files",
                        SAVE_MAX_BYTES >> 20, SAVE_MAX_FILES);
     }
+    s->all_bytes += len;
     int n = *s->name ? 0 : file_begin(s, name);
     n = n < 0 ? n : file_add(s, bytes, len);
     return n == 0 && json_is_true(json_object_get(part, "last")) ? file_end(s) : n;
@@ -120,9 +163,12 @@ static int part_write(struct array_save *s, const json_t *part) {
 static void on_thread(void *data) {
     struct array_save *s = data;
     for (size_t i = 0; i < s->batched; i++) {
-        if (!s->batch[i]) {
+        const struct part *p = &s->batch[i];
+        if (!p->json) {
             forget(s);
-        } else if (!s->err.code && part_write(s, s->batch[i]) < 0 && *s->name) {
+        } else if (!s->err.code &&
+                   (p->memory < 0 ? part_write(s, p->json) : memory_write(s, p)) < 0 &&
+                   *s->name) {
             root_file_drop(&s->file);
             *s->name = '\0';
         }
@@ -131,9 +177,10 @@ static void on_thread(void *data) {
 
 /* --- on the loop --- */
 
-static void list_clear(json_t ***list, size_t *count) {
+static void list_clear(struct part **list, size_t *count) {
     for (size_t i = 0; i < *count; i++) {
-        json_decref((*list)[i]);
+        json_decref((*list)[i].json);
+        fd_close_p(&(*list)[i].memory);
     }
     free(*list);
     *list = NULL;
@@ -193,19 +240,20 @@ static void advance(struct array_save *s) {
     }
 }
 
-static void push(struct array_save *s, json_t *part) {
+static void push(struct array_save *s, json_t *json, int memory) {
     s->queue = xreallocarray(s->queue, s->queued + 1, sizeof *s->queue);
-    s->queue[s->queued++] = part;
+    s->queue[s->queued++] = (struct part){json, memory};
 }
 
-void array_save_part(struct array_save *s, const json_t *part) {
-    push(s, json_incref((json_t *)(uintptr_t)part));
+void array_save_part(struct array_save *s, const json_t *part, int memory) {
+    push(s, json_incref((json_t *)(uintptr_t)part),
+         memory < 0 ? -1 : fcntl(memory, F_DUPFD_CLOEXEC, 3));
     advance(s);
 }
 
 void array_save_again(struct array_save *s) {
     list_clear(&s->queue, &s->queued);
-    push(s, NULL); /* before the next part, or at the end */
+    push(s, NULL, -1); /* before the next part, or at the end */
 }
 
 void array_save_end(struct array_save *s, array_save_done *done, void *data) {

@@ -1,7 +1,7 @@
 #pragma once
 /* array_save: files that a worker sends, written beneath the workspace's folders.
  *
- * A worker touches nobody's tree: it sends bytes (gpu/run/run_notes.h), and the
+ * A worker touches nobody's tree: it sends bytes or memory (gpu/run/run_notes.h), and the
  * daemon decides where they go. Decoding, hashing and writing run on libuv's threads, one
  * batch at a time and in order. Every file appears whole under its name or not at all,
  * and no link leads out of the root. What the worker says is not believed: names are
@@ -18,8 +18,9 @@ struct err;
  * -ENOTDIR. Touches nothing yet. */
 int array_save_new(struct array_save **ret, uv_loop_t *loop, const char *dir,
                    const char *const *roots, struct err *err);
-/* The "file" of a note, in the order they came. */
-void array_save_part(struct array_save *s, const json_t *part);
+/* The "file" of a note, in the order they came. memory: borrowed, what it says it is in,
+ * or -1. */
+void array_save_part(struct array_save *s, const json_t *part, int memory);
 /* The worker is gone and another begins: what came so far is forgotten. (Files that are
  * whole stay; they will come again.) */
 void array_save_again(struct array_save *s);

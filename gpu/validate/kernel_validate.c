@@ -42,7 +42,8 @@ struct kernel_validate {
     struct work *making; /* while a thread reads the spec or writes the request */
     struct module kernel, reference;
     struct array_load *load; /* while the spec's files are read */
-    json_t *files;           /* then: for the worker */
+    json_t *places;          /* then: which is which */
+    struct open_files *files;
     struct pool_job *job;
     struct array_save *save; /* when files are wanted */
     bool saving;             /* they are waited for */
@@ -70,7 +71,8 @@ static void validate_closed(uv_handle_t *handle) {
     }
     json_decref(v->kernel.result);
     json_decref(v->reference.result);
-    json_release(handle->loop, v->files);
+    json_decref(v->places);
+    open_files_unref(v->files);
     array_save_free(v->save);
     free(v);
 }
@@ -135,11 +137,12 @@ static void on_note(struct pool_job *job, const json_t *note, void *data) {
     struct kernel_validate *v = data;
     const json_t *progress = json_object_get(note, "progress");
     const json_t *file = json_object_get(note, "file");
-    (void)job;
     if (v->save && !note) {
         array_save_again(v->save);
     } else if (v->save && file) {
-        array_save_part(v->save, file);
+        json_int_t key = json_get_integer(file, "memory", 0);
+        array_save_part(v->save, file,
+                        key > 0 ? pool_job_memory(job, (uint64_t)key) : -1);
     }
     if (progress) {
         double done = json_number_value(json_object_get(progress, "done"));
@@ -278,10 +281,10 @@ static void run_begin(struct kernel_validate *v, struct shared_bytes *request) {
         .prefer_gpu = !strcmp(spec->backend, "auto"),
         .arch = json_get_string(v->kernel.result, "arch", NULL),
         .device = spec->device,
+        .files = v->files,
     };
     v->job = pool_submit(gpu_pool(v->gpu), "validate", validate_params(spec, v->seed),
                          request, &needs, on_run, v);
-    json_release(v->origin->loop, take(v->files));
     pool_on_note(v->job, on_note);
 }
 
@@ -304,7 +307,7 @@ static void write_begin(struct kernel_validate *v) {
         .spec = &v->asked.spec,
         .kernel = v->kernel.result,
         .reference = v->reference.result,
-        .files = v->files,
+        .places = v->places,
     };
     v->making = validate_writing_start(v->origin->loop, &material, on_written, v);
 }
@@ -318,9 +321,11 @@ static void run_when_ready(struct kernel_validate *v) {
 
 /* --- the spec's files --- */
 
-static void on_loaded(json_t *files, const struct err *err, void *data) {
+static void on_loaded(json_t *places, struct open_files *files, const struct err *err,
+                      void *data) {
     struct kernel_validate *v = data;
     v->load = NULL;
+    v->places = places;
     v->files = files;
     if (err && err->code != -ECANCELED) {
         refuse(v,

@@ -184,7 +184,7 @@ struct writing {
 static void write_on_thread(void *data) {
     struct writing *w = data;
     const struct validate_material *from = &w->from;
-    w->written = worker_request(from->spec, from->kernel, from->reference, from->files,
+    w->written = worker_request(from->spec, from->kernel, from->reference, from->places,
                                 &w->text, &w->problem) == 0;
 }
 

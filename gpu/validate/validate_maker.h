@@ -34,7 +34,7 @@ struct work *validate_reading_start(uv_loop_t *loop, const json_t *params,
 struct validate_material {
     const struct kernel_spec *spec;
     json_t *kernel, *reference;
-    json_t *files;
+    json_t *places;
 };
 /* request: for pool_submit, borrowed. NULL with problem filled, or, cancelled,
  * with its stage NULL. */

@@ -104,7 +104,7 @@ static void move_code(json_t *request, json_t *kernel, json_t *reference) {
 }
 
 int worker_request(const struct kernel_spec *spec, json_t *kernel, json_t *reference,
-                   json_t *files, struct buf *out, struct request_problem *problem) {
+                   json_t *places, struct buf *out, struct request_problem *problem) {
     json_t *other = spec->reference_source ? reference : kernel;
     autojson *entries =
         entries_of(kernel, spec->launches, spec->launch_count, "spec", problem);
@@ -119,13 +119,13 @@ int worker_request(const struct kernel_spec *spec, json_t *kernel, json_t *refer
     autojson *request = json_pack("{s:o, s:O, s:O}", "spec", plain_spec(spec), "entries",
                                   entries, "reference_entries", reference_entries);
     move_code(request, kernel, other);
-    json_object_set(request, "files", files);
+    json_object_set(request, "files", places);
     if (json_write(out, request) == 0) {
         return 0;
     }
     err_set(problem->err, -EMSGSIZE,
-            "the values, the files and the compiled code of this check are more than one "
-            "message to a worker holds (64 MiB)");
+            "the values and the compiled code of this check are more than one message to "
+            "a worker holds (64 MiB)");
     return refuse(problem, "spec", "too_large",
-                  "write fewer numbers out: an init like normal, or smaller files");
+                  "write fewer numbers out: an init like normal, or files");
 }

@@ -17,7 +17,7 @@ json_t *validate_params(const struct kernel_spec *spec, uint64_t seed);
 
 /* What is attached to them, as JSON text into out. kernel, reference: kernel/check's
  * results with "ptx" and "cubin", which are taken out of them; reference NULL: the
- * kernel's own source. files: what array_load read, or NULL. 0, or -EINVAL with *problem:
+ * kernel's own source. places: array_load's, or NULL. 0, or -EINVAL with *problem:
  * a kernel that there is not, a launch that cannot be, more than out holds. */
 int worker_request(const struct kernel_spec *spec, json_t *kernel, json_t *reference,
-                   json_t *files, struct buf *out, struct request_problem *problem);
+                   json_t *places, struct buf *out, struct request_problem *problem);

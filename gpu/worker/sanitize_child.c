@@ -316,10 +316,12 @@ static int request_write(const char *folder, const struct child_job *job) {
     autofd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     json_write(&head, json_object_get(job->head, "params"));
     buf_addc(&head, '\n');
-    return fd < 0 || file_write_all(fd, head.data, head.len) < 0 ||
-                   file_write_all(fd, job->attached, job->len) < 0
-               ? -EIO
-               : 0;
+    int r = fd < 0 ? -errno : file_write_all(fd, head.data, head.len);
+    r = r < 0 ? r : file_write_all(fd, job->attached, job->len);
+    for (size_t i = 0; r == 0 && i < job->file_count; i++) {
+        r = file_write_all(fd, job->files[i].bytes, job->files[i].len);
+    }
+    return r;
 }
 
 static json_t *sanitize(const struct child_job *whole) {
@@ -352,12 +354,12 @@ static json_t *sanitize(const struct child_job *whole) {
     return s.report;
 }
 
-_Noreturn void sanitize_child_run(int supervisor, int socket) {
+_Noreturn void sanitize_child_run(int supervisor, int socket, const char *files) {
     struct child_job job;
     confine_child_start(supervisor);
     (void)signal(SIGTERM, on_term);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
-    if (getppid() != supervisor || !child_job_take(&job, socket) ||
+    if (getppid() != supervisor || !child_job_take(&job, socket, files) ||
         !child_answer(socket, sanitize(&job), true)) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
@@ -367,7 +369,8 @@ _Noreturn void sanitize_child_run(int supervisor, int socket) {
 
 /* --- the target --- */
 
-static json_t *target_run(const json_t *request, uint64_t until_ms) {
+static json_t *target_run(const json_t *request, const struct spec_files *files,
+                          uint64_t until_ms) {
     const json_t *spec = json_object_get(request, "spec");
     struct err err = {0};
     struct cuda_child child = {.device = json_get_string(spec, "device", NULL),
@@ -378,7 +381,7 @@ static json_t *target_run(const json_t *request, uint64_t until_ms) {
                          json_clean_z(err.msg));
     }
     backend_cuda_make_bare();
-    return sanitized_run(request, cuda_child_backend, until_ms);
+    return sanitized_run(request, files, cuda_child_backend, until_ms);
 }
 
 /* Ends by exit(): the libraries that watch it have their last words there. */
@@ -394,8 +397,9 @@ _Noreturn void sanitized_child_run(const char *folder, unsigned wall_ms) {
     }
     child_job_read(&job, &text);
     autojson *request = child_job_request(&job, job.head);
+    const struct spec_files files = {job.files, job.file_count};
+    autojson *ran = target_run(request, &files, until);
     child_job_finish(&job);
-    autojson *ran = target_run(request, until);
     autofd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd >= 0 && json_write(&out, ran) == 0) {
         (void)file_write_all(fd, out.data, out.len);

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "gpu/run/run_notes.h"
+#include "gpu/run/run_save.h"
 #include "gpu/run/validate_result.h"
 #include "gpu/run/validate_run.h"
 #include "gpu/worker/child_io.h"
@@ -37,19 +38,21 @@ struct choice {
     struct err why; /* it is not CUDA */
 };
 
-static unsigned confine_for_emulator(const struct validate_limits *limits) {
+/* arena: may it write to the memory for arrays that leave? */
+static unsigned confine_for_emulator(const struct validate_limits *limits, bool arena) {
     return confine_self(&(struct confine_rules){
         .may_thread = true,
         .cpu_s = limits->cpu_s,
         .memory_bytes = limits->memory_bytes,
-        .file_bytes = 1,
+        .file_bytes = arena ? run_arena_bytes() : 1,
     });
 }
 
 /* A process that was confined for a driver which turned out to be of no use can be
  * confined further for the emulator. */
 static void choose(struct choice *ret, const json_t *request,
-                   const struct validate_limits *limits, uint64_t deadline_ms) {
+                   const struct validate_limits *limits, bool arena,
+                   uint64_t deadline_ms) {
     const json_t *spec = json_object_get(request, "spec");
     const char *wanted = json_get_string(spec, "backend", "auto");
     *ret = (struct choice){.state = CUDA_CHILD_NO_DRIVER};
@@ -72,7 +75,7 @@ static void choose(struct choice *ret, const json_t *request,
     if (ret->state == CUDA_CHILD_READY) {
         ret->backend = cuda_child_backend;
     } else if (strcmp(wanted, "cuda") != 0) {
-        ret->confinement = confine_for_emulator(limits);
+        ret->confinement = confine_for_emulator(limits, arena);
         ret->backend = &backend_emulator;
     }
 }
@@ -115,9 +118,10 @@ static json_t *validate(struct child_job *job, int socket, bool *ret_on_device) 
     struct validate_limits limits;
     struct choice choice;
     autojson *request = child_job_request(job, job->head);
-    child_job_finish(job);
+    const struct spec_files files = {job->files, job->file_count};
     validate_limits_read(&limits, json_object_get(request, "limits"));
-    choose(&choice, request, &limits, validate_stop_after(time_for(limits.wall_ms)));
+    choose(&choice, request, &limits, job->arena >= 0,
+           validate_stop_after(time_for(limits.wall_ms)));
     *ret_on_device = choice.refused || choice.state == CUDA_CHILD_READY;
     if (choice.refused) {
         return json_pack("{s:o}", "driver_refused", json_clean_z(choice.why.msg));
@@ -125,18 +129,18 @@ static json_t *validate(struct child_job *job, int socket, bool *ret_on_device) 
     if (!choice.backend) {
         return no_gpu(&choice);
     }
-    struct run_notes *notes = run_notes_new(send_note, &socket);
-    json_t *answer = validate_run(request, choice.backend, notes);
+    struct run_notes *notes = run_notes_new(send_note, &socket, job->arena);
+    json_t *answer = validate_run(request, &files, choice.backend, notes);
     run_notes_free(notes);
     tell_choice(&choice, answer);
     return answer;
 }
 
-_Noreturn void validate_child_run(int supervisor, int socket) {
+_Noreturn void validate_child_run(int supervisor, int socket, const char *files) {
     struct child_job job;
     bool on_device = false;
     confine_child_start(supervisor);
-    if (!child_job_take(&job, socket)) {
+    if (!child_job_take(&job, socket, files)) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
     json_t *answer = json_get_bool(job.head, "devices", 0) ? cuda_child_devices()

@@ -12,4 +12,5 @@
 
 #define VALIDATE_CHILD_ARGUMENT "--validate"
 
-_Noreturn void validate_child_run(int supervisor, int socket);
+/* files: child_io.h. */
+_Noreturn void validate_child_run(int supervisor, int socket, const char *files);

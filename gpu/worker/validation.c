@@ -2,10 +2,12 @@
 #include "gpu/worker/validation_internal.h"
 
 #include "base/clock.h"
+#include "base/fd_channel.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/run/validate_result.h"
+#include "gpu/worker/child_io.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/program_child.h"
 #include "gpu/worker/sanitize_child.h"
@@ -13,9 +15,11 @@
 #include "gpu/worker/worker_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -69,6 +73,11 @@ static struct rpc_call *validation_free(struct validation *v) {
     json_decref(v->answer);
     buf_finish(&v->head);
     buf_finish(&v->request);
+    for (size_t i = 0; i < v->file_count; i++) {
+        close(v->files[i]);
+    }
+    free(v->files);
+    fd_close_p(&v->arena);
     free(v->folder);
     free(v);
     return call;
@@ -113,6 +122,13 @@ static json_t *answer_of_death(const struct validation *v, int status) {
         return not_run(v, "timeout", "wall_time", message,
                        "give smaller sizes, or a larger \"timeout_s\"");
     }
+    if (v->file_count &&
+        (WIFSIGNALED(status) ? WTERMSIG(status) == SIGBUS
+                             : WEXITSTATUS(status) == VALIDATE_CHILD_BAD_JOB)) {
+        return not_run(v, "error", "file_changed",
+                       "a file that the check spec names was changed during the run",
+                       "leave the arrays' files as they are until the answer is there");
+    }
     if (WIFSIGNALED(status)) {
         snprintf(message, sizeof message, "the process that ran the kernel died (SIG%s)",
                  sigabbrev_np(WTERMSIG(status)));
@@ -131,6 +147,25 @@ static unsigned take_save_ms(struct validation *v) {
     return ms;
 }
 
+/* The arena goes to the daemon once, and nobody can change it any more: false where its
+ * child still could. */
+static bool arena_send(struct validation *v) {
+    struct worker *w = v->worker;
+    if (!v->parcel &&
+        fcntl(v->arena, F_ADD_SEALS,
+              F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0 &&
+        fd_parcel_send(w->channel.socket, w->parcels + 1, &v->arena, 1) == 0) {
+        v->parcel = ++w->parcels;
+    }
+    return v->parcel != 0;
+}
+
+static void note_memory(struct validation *v, json_t *file) {
+    if (v->arena >= 0 && json_object_get(file, "at") && arena_send(v)) {
+        json_object_set_new(file, "memory", json_integer((json_int_t)v->parcel));
+    }
+}
+
 static void pass_note(struct validation *v, json_t *note) {
     uint64_t now = clock_ms();
     bool progress = json_object_get(note, "progress") != NULL;
@@ -140,6 +175,7 @@ static void pass_note(struct validation *v, json_t *note) {
     v->told_ms = progress ? now : v->told_ms;
     if (json_object_get(note, "file")) { /* once: the run itself has ended */
         v->deadline_ms += take_save_ms(v);
+        note_memory(v, json_object_get(note, "file"));
     }
     json_object_set_new(note, "id",
                         json_loads(rpc_call_id(v->call), JSON_DECODE_ANY, NULL));
@@ -328,14 +364,40 @@ static struct validation *validation_new(struct worker *w, struct rpc_call *call
         return NULL;
     }
     struct validation *v = xcalloc(1, sizeof *v);
-    *v = (struct validation){.worker = w, .call = call, .request = request};
+    *v = (struct validation){.worker = w, .call = call, .request = request, .arena = -1};
     validate_limits_read(&v->limits, json_object_get(params, "limits"));
     return v;
 }
 
+/* False when they did not come. */
+static bool files_take(struct validation *v) {
+    const json_t *params = rpc_call_params(v->call);
+    json_int_t parcel = json_get_integer(params, "parcel", 0);
+    int fds[FD_PARCEL_MAX];
+    if (!parcel) {
+        return true;
+    }
+    v->file_count = fd_channel_take(&v->worker->channel, (uint64_t)parcel, fds);
+    v->files = xcalloc(v->file_count ? v->file_count : 1, sizeof *v->files);
+    memcpy(v->files, fds, v->file_count * sizeof *fds);
+    return v->file_count &&
+           v->file_count == json_array_size(json_object_get(params, "file_bytes"));
+}
+
+static void arena_make(struct validation *v) {
+    if (v->limits.save_ms && v->worker->channel.socket >= 0) {
+        v->arena = memfd_create("upskilld-arrays", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    }
+}
+
 void validation_start(struct worker *w, struct rpc_call *call) {
     struct validation *v = validation_new(w, call);
-    if (v) {
+    if (v && !files_take(v)) {
+        validation_add(w, v);
+        rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,
+                  "the files of this request did not come with it");
+    } else if (v) {
+        arena_make(v);
         v->head = worker_child_head(json_incref(rpc_call_params(call)));
         validation_add(w, v);
     }
@@ -371,18 +433,45 @@ void devices_start(struct worker *w, struct rpc_call *call) {
                              .head = worker_child_head(json_pack("{s:b}", "devices", 1)),
                              .request = BUF_INIT(0),
                              .limits.wall_ms = DEVICES_WALL_MS,
+                             .arena = -1,
                              .wants_devices = true};
     validation_add(w, v);
 }
 
+/* What the child is told of the descriptors that it gets (child_io.h). */
+static char *files_named(const struct validation *v) {
+    autobuf text = BUF_INIT(16 * (FD_PARCEL_MAX + 2));
+    bool gets = !v->in_trial && !v->wants_devices;
+    for (size_t i = 0; gets && i < v->file_count; i++) {
+        buf_addf(&text, "%s%d", i ? "," : "", v->files[i]);
+    }
+    if (gets && v->arena >= 0 && !v->answer) {
+        buf_addf(&text, ":%d", v->arena);
+    }
+    return xstrdup(text.len ? text.data : CHILD_NO_FILES);
+}
+
 /* In the new process: nothing but async-signal-safe calls up to the exec. */
-static _Noreturn void child_exec(int socket, int supervisor, char *const *environment,
-                                 const char *kind) {
+static _Noreturn void child_exec(const struct validation *v, int socket,
+                                 char *const *environment, const char *kind,
+                                 const char *files) {
     char fd[16], pid[16];
+    int supervisor = v->worker->pid;
+    for (size_t i = 0; i < v->file_count; i++) {
+        (void)fcntl(v->files[i], F_SETFD, 0);
+    }
+    if (v->arena >= 0) {
+        (void)fcntl(v->arena, F_SETFD, 0);
+    }
     int end = dup(socket); /* without close-on-exec */
     snprintf(fd, sizeof fd, "%d", end);
     snprintf(pid, sizeof pid, "%d", supervisor);
-    char *argv[] = {(char[]){"upskilld-worker"}, (char *)(uintptr_t)kind, fd, pid, NULL};
+    char *argv[] = {(char[]){"upskilld-worker"},
+                    (char *)(uintptr_t)kind,
+                    fd,
+                    pid,
+                    (char *)(uintptr_t)files,
+                    NULL};
     execve("/proc/self/exe", argv, environment);
     _exit(VALIDATE_CHILD_BAD_JOB);
 }
@@ -411,9 +500,10 @@ static void validation_run(struct worker *w, struct validation *v) {
                                                              : confinement);
     /* It starts others, in groups of their own, which only it knows. */
     bool is_keeper = v->answer || v->is_program;
+    autofree char *files = files_named(v);
     int pid = fork();
     if (pid == 0) {
-        child_exec(end, w->pid, is_keeper ? environ : environment, child_kind(v));
+        child_exec(v, end, is_keeper ? environ : environment, child_kind(v), files);
     }
     strings_free(environment);
     close(end);

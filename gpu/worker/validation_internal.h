@@ -11,6 +11,10 @@ struct validation {
     struct rpc_call *call;
     struct buf head;    /* for the next child */
     struct buf request; /* what came attached */
+    int *files;         /* its parcel's, or NULL */
+    size_t file_count;
+    int arena;       /* memory for arrays that leave, or -1 */
+    uint64_t parcel; /* in which that went; 0: not yet */
     struct validate_limits limits;
     struct worker_child *child;
     size_t answer_bytes; /* as it told; 0: not yet */

@@ -132,11 +132,12 @@ static void hello_send(struct worker *w) {
     struct utsname name;
     uname(&name);
     json_t *hello = json_pack(
-        "{s:i, s:s, s:o, s:o, s:o, s:o, s:b}", "protocol", COMPILE_PROTOCOL, "version",
-        UPSKILLD_VERSION, "host", json_text(name.nodename, strlen(name.nodename)),
-        "machine", json_text(name.machine, strlen(name.machine)), "confinement",
+        "{s:i, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "protocol", COMPILE_PROTOCOL,
+        "version", UPSKILLD_VERSION, "host",
+        json_text(name.nodename, strlen(name.nodename)), "machine",
+        json_text(name.machine, strlen(name.machine)), "confinement",
         confinement_to_json(confine_available()), "toolkits", toolkits_to_json(w), "cuda",
-        (int)cuda_room_has_driver());
+        (int)cuda_room_has_driver(), "memory", w->channel.socket >= 0);
     rpc_notify(w->peer, "worker/hello", hello);
 }
 
@@ -305,6 +306,7 @@ static void finish(struct worker *w) {
 static void worker_free(struct worker *w) {
     runs_free(w);
     validations_free(w);
+    fd_channel_finish(&w->channel);
     rpc_peer_free(w->peer);
     worker_children_free(w);
     for (size_t i = 0; i < ARRAY_LEN(w->parents); i++) {
@@ -322,10 +324,11 @@ static void worker_free(struct worker *w) {
     close(w->signals);
 }
 
-int worker_run(int in, int out) {
+int worker_run(int in, int out, int channel) {
     static const struct rpc_events events = {
         .request = on_request, .notification = on_notification, .send = on_send};
-    struct worker w = {.pid = getpid(), .in = in, .out = out};
+    struct worker w = {
+        .pid = getpid(), .in = in, .out = out, .channel = {.socket = channel}};
     w.signals = signals_open();
     w.outputs_end = &w.outputs;
     cores_count(&w);

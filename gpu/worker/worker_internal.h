@@ -7,6 +7,7 @@
  * worker.c calls the runs and validations, these the parents, and all of them
  * worker_child; what is told the other way goes through the functions that a child and
  * the worker hold. */
+#include "base/fd_channel.h"
 #include "base/hash.h"
 #include "gpu/compile/compile.h"
 #include "gpu/worker/sanitize_memory.h"
@@ -75,6 +76,8 @@ struct output {
 
 struct worker {
     int pid, in, out, signals;
+    struct fd_channel channel; /* to the daemon */
+    uint64_t parcels;          /* sent over it */
     struct rpc_peer *peer;
     struct output *outputs, **outputs_end;
     size_t written, pending; /* of the first one; of all, not yet */

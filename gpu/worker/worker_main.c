@@ -1,6 +1,8 @@
 /* upskilld-worker: compiles for the daemon, here or at the far end of ssh, srun or
  * kubectl. */
+#include "base/fd_channel.h"
 #include "base/file.h"
+#include "gpu/compile/compile.h"
 #include "gpu/worker/program_child.h"
 #include "gpu/worker/sanitize_child.h"
 #include "gpu/worker/validate_child.h"
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* The protocol moves to descriptors of its own, so that nothing that prints can break it:
@@ -29,6 +32,20 @@ static int stdio_move(int *ret_in, int *ret_out) {
     return 0;
 }
 
+/* The daemon's socket for descriptors; -1: it gave none. Nobody else gets it. */
+static int channel_take(void) {
+    bool given = getenv(COMPILE_CHANNEL_NAME) != NULL;
+    int type = 0;
+    socklen_t size = sizeof type;
+    (void)unsetenv(COMPILE_CHANNEL_NAME);
+    given = given &&
+            !getsockopt(FD_CHANNEL_INHERITED, SOL_SOCKET, SO_TYPE, &type, &size) &&
+            type == SOCK_SEQPACKET;
+    return given && !fcntl(FD_CHANNEL_INHERITED, F_SETFD, FD_CLOEXEC)
+               ? FD_CHANNEL_INHERITED
+               : -1;
+}
+
 static const char usage[] =
     "usage: upskilld-worker [--version]\n"
     "\n"
@@ -41,13 +58,13 @@ int main(int argc, char **argv) {
         puts("upskilld-worker " UPSKILLD_VERSION);
         return 0;
     }
-    if (argc == 4 && !strcmp(argv[1], VALIDATE_CHILD_ARGUMENT)) {
-        validate_child_run(atoi(argv[3]), atoi(argv[2]));
+    if (argc == 5 && !strcmp(argv[1], VALIDATE_CHILD_ARGUMENT)) {
+        validate_child_run(atoi(argv[3]), atoi(argv[2]), argv[4]);
     }
-    if (argc == 4 && !strcmp(argv[1], SANITIZE_CHILD_ARGUMENT)) {
-        sanitize_child_run(atoi(argv[3]), atoi(argv[2]));
+    if (argc == 5 && !strcmp(argv[1], SANITIZE_CHILD_ARGUMENT)) {
+        sanitize_child_run(atoi(argv[3]), atoi(argv[2]), argv[4]);
     }
-    if (argc == 4 && !strcmp(argv[1], PROGRAM_CHILD_ARGUMENT)) {
+    if (argc == 5 && !strcmp(argv[1], PROGRAM_CHILD_ARGUMENT)) {
         program_child_run(atoi(argv[3]), atoi(argv[2]));
     }
     if (argc == 4 && !strcmp(argv[1], SANITIZED_RUN_ARGUMENT)) {
@@ -57,11 +74,11 @@ int main(int argc, char **argv) {
         fputs(usage, strcmp(argv[1], "--help") ? stderr : stdout);
         return strcmp(argv[1], "--help") ? 2 : 0;
     }
-    int in = -1, out = -1;
+    int in = -1, out = -1, channel = channel_take();
     int r = stdio_move(&in, &out);
     if (r < 0) {
         fprintf(stderr, "upskilld-worker: standard input and output: %s\n", strerror(-r));
         return 1;
     }
-    return worker_run(in, out);
+    return worker_run(in, out, channel);
 }

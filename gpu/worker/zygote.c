@@ -1,6 +1,7 @@
 #include "gpu/worker/zygote.h"
 
 #include "base/err.h"
+#include "base/fd_channel.h"
 #include "base/mem.h"
 #include "gpu/compile/compile.h"
 #include "gpu/compile/toolkit.h"
@@ -33,43 +34,18 @@ struct zygote {
 /* --- packets --- */
 
 int zygote_send(int socket, enum zygote_request request, int fd) {
-    char kind = (char)request;
-    struct iovec part = {.iov_base = &kind, .iov_len = 1};
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.room,
-                             .msg_controllen = sizeof control.room};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -errno;
+    return fd_parcel_send(socket, request, &fd, 1);
 }
 
 /* The next request: its kind, or 0 when the supervisor is gone. */
 static int request_receive(int socket, int *ret_fd) {
-    char kind = 0;
-    struct iovec part = {.iov_base = &kind, .iov_len = 1};
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.room,
-                             .msg_controllen = sizeof control.room};
-    ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *c = n == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int))) {
+    int fds[FD_PARCEL_MAX];
+    uint64_t kind = 0;
+    if (fd_parcel_receive(socket, true, &kind, fds) != 1) {
         return 0;
     }
-    memcpy(ret_fd, CMSG_DATA(c), sizeof *ret_fd);
-    return kind;
+    *ret_fd = fds[0];
+    return (int)kind;
 }
 
 int zygote_receive_pid(int socket, int *ret_pid) {

@@ -7,7 +7,7 @@ import json, os, shutil, subprocess, sys, tarfile, tempfile
 from standin import StandIn
 
 CTL, DAEMON, WORKER = map(os.path.abspath, sys.argv[1:4])
-GREETING = '{"jsonrpc":"2.0","method":"worker/hello","params":{"protocol":2,"version":"0","host":"far","machine":"x",' \
+GREETING = '{"jsonrpc":"2.0","method":"worker/hello","params":{"protocol":3,"version":"0","host":"far","machine":"x",' \
            '"toolkits":[],"cuda":%s}}'
 
 EVERYWHERE = {"libc", "libm", "libdl", "libpthread", "librt"}
@@ -106,7 +106,7 @@ def tries_a_worker(room):
         code, out, err = room.run("worker", "check", "--json", "--", "env", WORKER)
         told = json.loads(out)
         assert told["ok"] and told["run_cpu"]["verdict"] == "pass" and told["warm_check_ms"] > 0, told
-        assert told["host"] == os.uname().nodename and told["protocol"] == 2, told
+        assert told["host"] == os.uname().nodename and told["protocol"] == 3, told
     else:
         assert "no CUDA compiler" in err, err
     far = room.script("far", "echo '%s'; exec cat >/dev/null\n" % (GREETING % "false"))

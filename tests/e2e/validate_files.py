@@ -115,7 +115,7 @@ def bad_files(daemon, tap):
 
 
 def large_files(daemon, tap):
-    """The daemon answers others while it reads; the sum of the files is bounded."""
+    """The daemon answers others while it reads."""
     n = 9 << 20  # 36 MiB
     write(daemon, "large.npy", npy([n], struct.pack("<f", 0.5) * n))
 
@@ -154,8 +154,59 @@ def large_files(daemon, tap):
     tap.run("two at once", two)
     for pings in (0, 60, 150):
         tap.run("cancelled after %d answers to others" % pings, cancelled, pings)
-    write(daemon, "larger.npy", npy([11 << 20], b"\0" * (44 << 20)))
-    tap.run("44 MiB are too many", refused, daemon, spec("larger.npy", n=11 << 20), "bad_file", "40 MiB in all")
+
+
+def memory(daemon, tap):
+    """What is too large for a message: it is mapped here, and a worker elsewhere says what it takes."""
+    n = 16 << 20  # 64 MiB
+    write(daemon, "larger.npy", npy([n], struct.pack("<f", 0.5) * n))
+    params = spec("larger.npy", n=n, expect={"expression": {"y": "1"}}, checks=["memory"], timeout_s=300, odd_sizes=False)
+    given = {"dir": "out", "what": ["outputs"]}
+
+    def round_trip():
+        result = daemon.ask("kernel/validate", dict(params, save=given)).get("result", {})
+        assert result.get("verdict") == "pass", short(result)
+        saved, = result["cases"][0]["files"]
+        with open(saved["path"], "rb") as f:
+            head, body = f.read(128), f.read()
+        assert body == struct.pack("<f", 1) * n and saved["bytes"] == 128 + 4 * n, (head, len(body))
+
+    def cut_short():
+        """Its owner may do as he likes with his file, before it is mapped or after: the run ends, and the reason is told."""
+        number = daemon.send("kernel/validate", dict(params, trials=16))
+        time.sleep(2)
+        os.truncate(os.path.join(daemon.home, "work", "larger.npy"), 4096)
+        error = daemon.receive(number).get("result", {}).get("error", {})
+        assert error.get("code") == "file_changed", error
+
+    tap.run("64 MiB in, 64 MiB out", round_trip)
+    tap.run("a file that is cut short meanwhile", cut_short)
+
+
+def elsewhere(program, tap):
+    """The same bytes to a worker that shares no memory."""
+    far = {"workers": [{"argv": ["env", os.path.join(os.path.dirname(program), "../gpu/upskilld-worker")], "name": "far", "local": False}],
+           "local_worker": False}
+    daemon = Daemon(program, config=json.dumps(far))
+    for name, body in (("x.npy", floats(*range(6))), ("y.npy", floats(*range(0, 12, 2)))):
+        write(daemon, name, npy([6], body))
+    write(daemon, "large.npy", npy([11 << 20], bytes(44 << 20)))
+
+    def refuses():
+        params = spec("large.npy", n=11 << 20, expect={"expression": {"y": "1"}})
+        message = daemon.ask("kernel/validate", params).get("error", {}).get("message", "")
+        assert 'the worker "far" is elsewhere, and takes 40 MiB of arrays: these have 44' in message, message
+
+    tap.run("a worker elsewhere gets the bytes", passes, daemon, spec())
+    tap.run("a worker elsewhere: files that differ", fails, daemon, spec(expect={"files": {"y": "x.npy"}}), [1])
+    tap.run("a worker elsewhere takes 40 MiB", refuses)
+    tap.run("a worker elsewhere: saved", saves, daemon)
+    tap.run("that daemon ends", lambda: ended(daemon.close()))
+
+
+def saves(daemon):
+    result = daemon.ask("kernel/validate", spec(save="out")).get("result", {})
+    assert result.get("verdict") == "pass" and result["saved"]["files"] == 3 and "error" not in result["saved"], short(result)
 
 
 def main():
@@ -163,8 +214,10 @@ def main():
     good_files(daemon, tap)
     bad_files(daemon, tap)
     large_files(daemon, tap)
+    memory(daemon, tap)
     tap.run("a check afterwards", passes, daemon, spec())
     tap.run("the daemon ends", lambda: ended(daemon.close()))
+    elsewhere(os.path.abspath(sys.argv[1]), tap)
     return tap.end()
 
 

@@ -102,7 +102,7 @@ static json_t *hear(void) {
                           ? json_loadb(text, len, 0, NULL)
                           : NULL;
     if (message && attached) {
-        json_t *more = json_loadb(text + len, attached, 0, NULL);
+        json_t *more = json_loadb(text + len, attached, JSON_DISABLE_EOF_CHECK, NULL);
         json_object_update(json_object_get(message, "params"), more);
         json_decref(more);
     }
@@ -258,7 +258,7 @@ static int start(const char *mode) {
         }
     }
     while (strcmp(mode, "noise") == 0 && puts("still booting") >= 0) {}
-    greet(strcmp(mode, "old") == 0 ? 99 : 2);
+    greet(strcmp(mode, "old") == 0 ? 99 : 3);
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,7 +68,7 @@ static void part(struct room *r, const char *name, const char *bytes, size_t len
                  bool last) {
     autojson *json = json_pack("{s:s, s:o, s:b}", "name", name, "data",
                                spec_array_encode(bytes, len), "last", last);
-    array_save_part(r->save, json);
+    array_save_part(r->save, json, -1);
 }
 
 static void on_done(const json_t *written, const struct err *err, void *data) {
@@ -97,6 +98,21 @@ static bool is_there(const struct room *r, const char *name) {
 #define SUM                                                                              \
     "3cf6a2cba19ebbb67b63602854bd62bc"                                                   \
     "502ef321d24c3a64987518c1c2d239cb"
+
+static int memory_of(const char *bytes, size_t len, int seals) {
+    int fd = memfd_create("array", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    cr_assert_eq(pwrite(fd, bytes, len, 65536), (ssize_t)len);
+    cr_assert_eq(fcntl(fd, F_ADD_SEALS, seals), 0);
+    return fd;
+}
+
+static void memory_part(struct room *r, json_int_t bytes, json_int_t at, int seals) {
+    int fd = memory_of(MAGIC "AAAAAAAAAA", 16, seals);
+    autojson *json =
+        json_pack("{s:s, s:I, s:I}", "name", "x.npy", "bytes", bytes, "at", at);
+    array_save_part(r->save, json, fd);
+    close(fd);
+}
 
 /* sha256 is Python's hashlib's. */
 Test(array_save, parts_become_files) {
@@ -178,7 +194,7 @@ Test(array_save, what_is_no_base64_is_refused) {
         cr_assert_eq(begin(&r, "."), 0);
         autojson *json = json_pack("{s:s, s:s, s:b}", "name", "x.npy", "data",
                                    rows[i].data, "last", 1);
-        array_save_part(r.save, json);
+        array_save_part(r.save, json, -1);
         end(&r);
         cr_expect_eq(r.code, rows[i].code, "%s: %d %s", rows[i].data, r.code, r.message);
         cr_expect_eq(is_there(&r, "x.npy"), rows[i].code == 0, "%s", rows[i].data);
@@ -337,4 +353,40 @@ Test(array_save, a_result_tells_what_became_of_its_files) {
     cr_assert_str_eq(json_get_string(saved, "dir", ""), dir);
     cr_assert(strstr(json_get_string(saved, "error", ""), "this worker sends no files"));
     room_close(&r);
+}
+
+/* Memory that its sender can no longer change or cut short, and no other. */
+Test(array_save, sealed_memory_becomes_a_file) {
+    enum { SEALS = F_SEAL_SHRINK | F_SEAL_WRITE };
+    static const struct {
+        json_int_t bytes, at;
+        int seals;
+    } bad[] = {{16, 65536, F_SEAL_SHRINK},
+               {16, 65536, F_SEAL_WRITE},
+               {17, 65536, SEALS},
+               {16, 65552, SEALS},
+               {0, 65536, SEALS},
+               {-1, 0, SEALS},
+               {16, -65536, SEALS},
+               {16, 7, SEALS},
+               {1ll << 62, 1ll << 62, SEALS},
+               {16, 0, SEALS}};
+    struct room r;
+    room_open(&r);
+    cr_assert_eq(begin(&r, "out"), 0);
+    memory_part(&r, 16, 65536, SEALS);
+    end(&r);
+    cr_expect_eq(r.code, 0, "%s", r.message);
+    cr_expect_str_eq(json_get_string(json_object_get(r.written, "x.npy"), "sha256", ""),
+                     SUM);
+    room_close(&r);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        room_open(&r);
+        cr_assert_eq(begin(&r, "out"), 0);
+        memory_part(&r, bad[i].bytes, bad[i].at, bad[i].seals);
+        end(&r);
+        cr_expect_eq(r.code, -EBADMSG, "%zu: %d", i, r.code);
+        cr_expect(!is_there(&r, "out/x.npy"), "%zu", i);
+        room_close(&r);
+    }
 }

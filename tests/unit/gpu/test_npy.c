@@ -200,15 +200,24 @@ static void read_files_spec(struct kernel_spec *ret, json_t *params) {
     json_decref(params);
 }
 
-static json_t *encode_files(const struct kernel_spec *spec) {
-    json_t *files = json_object();
+static struct spec_file file_list[4];
+
+/* Whose bytes are left to the end of the process: a spec points into them. */
+static json_t *read_files(const struct kernel_spec *spec, struct spec_files *ret) {
+    json_t *places = json_object();
     for (size_t i = 0; i < spec->array_count; i++) {
         autofree char *path = xasprintf("npy/%s", spec->arrays[i].path);
-        size_t len;
-        autofree char *file = test_data_read(path, &len);
-        json_object_set_new(files, spec->arrays[i].path, spec_array_encode(file, len));
+        file_list[i].bytes = test_data_read(path, &file_list[i].len);
+        json_object_set_new(places, spec->arrays[i].path, json_pack("[i]", (int)i));
     }
-    return files;
+    *ret = (struct spec_files){file_list, spec->array_count};
+    return places;
+}
+
+static void free_files(const struct spec_files *files) {
+    for (size_t i = 0; i < files->count; i++) {
+        free((void *)files->list[i].bytes);
+    }
 }
 
 static const char *bytes_of(const json_t *all, const char *name) {
@@ -223,8 +232,10 @@ Test(spec_npy, files_become_contents_and_expectations) {
     read_files_spec(&spec, json_loads(spec_text, 0, NULL));
     cr_assert_eq(spec.array_count, 2);
     cr_assert_eq(spec.expect, EXPECT_FILES);
-    autojson *files = encode_files(&spec);
-    cr_assert_eq(spec_arrays_take(&spec, files, &err), 0, "%s", err.msg);
+    struct spec_files files;
+    autojson *places = read_files(&spec, &files);
+    cr_assert_eq(spec_arrays_take(&spec, places, &files, &err), 0, "%s", err.msg);
+    cr_expect_null(spec.arrays[0].owned, "where it was");
     cr_assert_eq(spec_case_resolve(&c, &spec, 1, &err), 0);
     struct tensor_init init;
     double *values;
@@ -243,6 +254,7 @@ Test(spec_npy, files_become_contents_and_expectations) {
     expectation_finish(&e);
     spec_case_finish(&c);
     kernel_spec_finish(&spec);
+    free_files(&files);
 }
 
 /* x and y as the files say, and the words for why they do not fit. */
@@ -270,23 +282,27 @@ Test(spec_npy, files_that_do_not_fit) {
         json_object_set_new(json_object_get(json_object_get(params, "expect"), "files"),
                             "y", json_string(cases[i].y));
         read_files_spec(&spec, params);
-        autojson *files = encode_files(&spec);
-        cr_assert_lt(spec_arrays_take(&spec, files, &err), 0, "%s", cases[i].words);
+        struct spec_files files;
+        autojson *places = read_files(&spec, &files);
+        cr_assert_lt(spec_arrays_take(&spec, places, &files, &err), 0, "%s",
+                     cases[i].words);
         cr_assert(strstr(err.msg, cases[i].words), "%s", err.msg);
         kernel_spec_finish(&spec);
+        free_files(&files);
     }
 }
 
 Test(spec_npy, a_request_without_the_file_is_an_error) {
-    static const char *const requests[] = {"{}", "{\"bfloat16.npy\": 5}",
-                                           "{\"bfloat16.npy\": \"%%%\"}",
-                                           "{\"bfloat16.npy\": \"AAAA\"}"};
+    static const char *const requests[] = {
+        "{}", "{\"bfloat16.npy\": 0}", "{\"bfloat16.npy\": [2]}",
+        "{\"bfloat16.npy\": [-1]}", "{\"bfloat16.npy\": [\"x\"], \"a\": [0]}"};
+    const struct spec_files given = {(const struct spec_file[]){{"AAA", 3}, {"", 0}}, 2};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         struct kernel_spec spec;
         struct err err = {0};
         autojson *files = json_loads(requests[i], 0, NULL);
         read_files_spec(&spec, json_loads(spec_text, 0, NULL));
-        cr_assert_lt(spec_arrays_take(&spec, files, &err), 0);
+        cr_assert_lt(spec_arrays_take(&spec, files, &given, &err), 0);
         cr_assert(strstr(err.msg, "bfloat16.npy"), "%s", err.msg);
         kernel_spec_finish(&spec);
     }

@@ -140,7 +140,7 @@ static void on_written(struct shared_bytes *request,
 static void write_now(const struct kernel_spec *spec, json_t *kernel, json_t *files,
                       struct written *written) {
     const struct validate_material material = {
-        .spec = spec, .kernel = kernel, .files = files};
+        .spec = spec, .kernel = kernel, .places = files};
     *written = (struct written){0};
     validate_writing_start(&loop, &material, on_written, written);
     cr_assert_eq(written->calls, 0, "never from inside");

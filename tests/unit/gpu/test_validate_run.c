@@ -30,7 +30,7 @@ static json_t *run_within(const char *limits, const char *kernel, const char *sp
     }
     autojson *request = json_loads(text, 0, NULL);
     cr_assert(request != NULL, "%s", text);
-    return validate_run(request, &fake_backend, NULL);
+    return validate_run(request, NULL, &fake_backend, NULL);
 }
 
 static json_t *run(const char *kernel, const char *spec, const char *ptx) {

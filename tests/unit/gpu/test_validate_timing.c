@@ -198,7 +198,7 @@ static json_t *run_on(const struct backend_class *class, const char *kernel,
     }
     autojson *request = json_loads(text, 0, NULL);
     cr_assert(request != NULL, "%s", text);
-    return validate_run(request, class, NULL);
+    return validate_run(request, NULL, class, NULL);
 }
 static json_t *run(const char *kernel, const char *spec) {
     return run_on(&fake, kernel, "{'normal':[0,1]}", spec);

@@ -17,7 +17,7 @@
 Test(worker, greets_answers_status_and_refuses_what_it_does_not_know) {
     struct worker_process w;
     worker_spawn(&w, NULL);
-    cr_assert_eq(number_of(w.hello, "protocol"), 2);
+    cr_assert_eq(number_of(w.hello, "protocol"), 3);
     cr_assert(json_is_array(json_object_get(w.hello, "toolkits")));
     cr_assert(json_array_size(json_object_get(w.hello, "confinement")) > 0);
     autojson *status = worker_call(&w, "worker/status", json_object());
