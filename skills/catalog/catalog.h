@@ -42,8 +42,10 @@ void catalog_when_current(struct catalog *c, catalog_ready *ready, void *data);
  * source: "project", "user", "agent" (whose name is then told) or "bundled". danger: what
  * the safety rules hold against it (skills/check/danger.h); such a skill stands behind
  * all without. trusted: neither dangerous nor a project's. hides: others of its name.
- * model: whose measured lifts (skill_meta.json) order those that fit, or NULL; "lift" and
- * "why" are then that model's where it was measured. */
+ * score: how likely it is the one that is meant; rivals share. The first is the best,
+ * and what is in matches fits by itself. model: whose measured lifts (skill_meta.json)
+ * order those that fit, or NULL; "lift" and "why" are then that model's where it was
+ * measured. */
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
                      const json_t *scopes, const char *model, struct err *err);
 /* [{"name","description","uri","path","scope","source","agent"?,"trusted","danger",
@@ -56,12 +58,13 @@ char *catalog_locate(struct catalog *c, const char *name_uri_or_path);
  * URI names; NULL when there is none, and then whether a project has one. Malloc'ed. */
 char *catalog_locate_own(const struct catalog *c, const char *name_or_uri, size_t nth,
                          bool *foreign);
-/* {"source","agent"?,"hides"?,"misnamed"?} of a folder that catalog_locate gives, or of one of the
- * workspace. New reference. */
+/* {"source","agent"?,"hides"?,"misnamed"?} of a folder that catalog_locate gives, or of
+ * one of the workspace. New reference. */
 json_t *catalog_source(const struct catalog *c, const char *path);
 /* The skill:// URI of a folder that catalog_locate gives: skill://<scope or
  * agent>/<name>/SKILL.md, whatever hides it; for another of the same scope and name
- * skill://shadowed/<digest of its files>/<name>/SKILL.md. NULL when unknown. Malloc'ed. */
+ * skill://shadowed/<digest of its files>/<name>/SKILL.md. NULL when unknown. Malloc'ed.
+ */
 char *catalog_uri(struct catalog *c, const char *path);
 /* The name that somebody meant whose word names none, or NULL. The catalog's, until it
  * changes. */

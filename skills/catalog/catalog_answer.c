@@ -150,12 +150,12 @@ static void rank_for_model(const struct catalog *c, struct ranking *r,
     for (size_t i = 0; model && i < r->count; i++) {
         const struct ranked moved = r->list[i];
         struct model_lift lift;
-        double own = moved.score;
+        double own = moved.fit;
         if (own >= RANK_THRESHOLD && model_lift_of(c, &moved, model, &lift)) {
             own = lifts_order(own, &lift);
         }
         size_t k = i;
-        for (; moved.score >= RANK_THRESHOLD && k > 0 && order[k - 1] < own; k--) {
+        for (; moved.fit >= RANK_THRESHOLD && k > 0 && order[k - 1] < own; k--) {
             order[k] = order[k - 1];
             r->list[k] = r->list[k - 1];
         }
@@ -165,11 +165,11 @@ static void rank_for_model(const struct catalog *c, struct ranking *r,
     free(order);
 }
 
-/* Scores closer than what they can tell apart are ranked by what was measured. */
+/* What fits closer than what they can tell apart are ranked by what was measured. */
 static void rank_ties(const struct catalog *c, struct ranking *r) {
     const struct snapshot *s = c->snapshot;
     for (size_t i = 1; i < r->count; i++) {
-        for (size_t k = i; k > 0 && r->list[k - 1].score - r->list[k].score < 0.02; k--) {
+        for (size_t k = i; k > 0 && r->list[k - 1].fit - r->list[k].fit < 0.02; k--) {
             const struct ranked moved = r->list[k];
             double low = lift_of(c, &s->places[s->shown[r->list[k - 1].document]]);
             double high = lift_of(c, &s->places[s->shown[moved.document]]);
@@ -243,7 +243,7 @@ struct finding {
 static void add_matches(const struct catalog *c, struct finding *f,
                         const struct ranking *r) {
     for (size_t i = 0; i < r->count; i++) {
-        bool fits = r->list[i].score >= RANK_THRESHOLD;
+        bool fits = r->list[i].fit >= RANK_THRESHOLD;
         json_t *list = fits ? f->matches : f->nearest;
         if (json_array_size(list) < (fits ? f->limit : NEAREST_MAX)) {
             json_array_append_new(list, match(c, r, &r->list[i], f->model, fits));

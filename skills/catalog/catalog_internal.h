@@ -101,7 +101,7 @@ double lifts_read(const char *folder, char **ret_text);
 bool lifts_of_model(const char *lifts, const char *model, struct model_lift *ret);
 /* Where a skill stands among those that fit: proven help lifts it, proven harm puts it
  * behind all others. */
-double lifts_order(double score, const struct model_lift *m);
+double lifts_order(double fit, const struct model_lift *m);
 struct buf;
 void lifts_explain(struct buf *out, const struct model_lift *m, const char *model);
 
@@ -216,7 +216,7 @@ void ranker_free(struct ranker *r); /* before its connection is closed */
 
 #define RANK_CONCEPTS_MAX 28
 #define RANK_NAMES_MAX 96
-#define RANK_THRESHOLD 0.5 /* of scores: below it a skill does not fit */
+#define RANK_THRESHOLD 0.5 /* of `fit`: below it a skill does not */
 
 struct concept { /* a word of the task, with its other names */
     char word[48];
@@ -226,7 +226,8 @@ struct concept { /* a word of the task, with its other names */
 };
 struct ranked {
     uint32_t document; /* in the snapshot */
-    double score;      /* 0…1, comparable between tasks */
+    double fit;        /* 0…1, by itself; orders the list */
+    double score;      /* how likely it is the one that is meant, 0…1 */
     double cover;      /* how much of the task the skill speaks of, 0…1 */
     double named,
         described; /* share of the task in its name; there or in its description */

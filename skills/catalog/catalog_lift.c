@@ -159,14 +159,14 @@ bool lifts_of_model(const char *lifts, const char *model, struct model_lift *ret
     return !isnan(ret->lift);
 }
 
-double lifts_order(double score, const struct model_lift *m) {
+double lifts_order(double fit, const struct model_lift *m) {
     switch (m->proof) {
     case LIFT_HELPS:
-        return score + 0.1 + 0.3 * m->lift;
+        return fit + 0.1 + 0.3 * m->lift;
     case LIFT_HURTS:
-        return score - 1;
+        return fit - 1;
     default:
-        return score;
+        return fit;
     }
 }
 

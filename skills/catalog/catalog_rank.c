@@ -138,7 +138,7 @@ static double order_of(const struct ranked *m) {
  * task; how much of it name and description speak of, and the name alone; how many of the
  * products it names are others than the skill's; how much of the task is in words that no
  * skill at all holds; and what both are about: as a whole, and word by word. */
-static double score_of(const struct ranking *k, const struct ranked *m) {
+static double logit_of(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
     double x = -2.5 + 1.9 * log(0.05 + evidence) + 2.1 * m->mentioned +
                4.7 * m->adjacent + 2 * m->described + 3.2 * m->named - 2.8 * m->foreign -
@@ -152,7 +152,25 @@ static double score_of(const struct ranking *k, const struct ranked *m) {
     if (k->concept_count < 2 && k->content < CONTENT_MIN) {
         x -= 10;
     }
-    return 1 / (1 + exp(-x));
+    return x;
+}
+
+/* Of rivals at most one is meant, and perhaps none is: what each has of the sum. Fitted
+ * apart from the weights, so that of those told as 0.9 nine of ten are the one. */
+#define SHARPNESS 1.2
+#define NONE_OF_THEM 1.2
+
+static void score_all(struct ranking *k) {
+    double all = exp(NONE_OF_THEM);
+    for (size_t i = 0; i < k->count; i++) {
+        double x = logit_of(k, &k->list[i]);
+        k->list[i].fit = 1 / (1 + exp(-x));
+        k->list[i].score = exp(SHARPNESS * x);
+        all += k->list[i].score;
+    }
+    for (size_t i = 0; i < k->count; i++) {
+        k->list[i].score /= all;
+    }
 }
 
 static void keep_best(struct search *q, const struct ranked *m) {
@@ -212,8 +230,8 @@ static int skip_row(sqlite3_stmt *stmt, void *data) {
     return 0;
 }
 
-static int by_score(const void *a, const void *b) {
-    double x = ((const struct ranked *)a)->score, y = ((const struct ranked *)b)->score;
+static int by_fit(const void *a, const void *b) {
+    double x = ((const struct ranked *)a)->fit, y = ((const struct ranked *)b)->fit;
     return (x < y) - (x > y);
 }
 
@@ -317,10 +335,8 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
         ranking_finish(ret);
         return rc;
     }
-    for (size_t i = 0; i < ret->count; i++) {
-        ret->list[i].score = score_of(ret, &ret->list[i]);
-    }
-    qsort(ret->list, ret->count, sizeof *ret->list, by_score);
+    score_all(ret);
+    qsort(ret->list, ret->count, sizeof *ret->list, by_fit);
     return 0;
 }
 
