@@ -64,13 +64,11 @@ int kernel_prepare(struct kernel *k, json_t **ret_unsupported, struct err *err) 
     return rc;
 }
 
-void *kernel_pack(const struct kernel *k, void *const *params) {
-    uint8_t *block = xcalloc(1, k->entry->param_bytes + 16);
+void kernel_pack(const struct kernel *k, void *const *params, uint8_t *ret) {
     for (uint32_t n = 0; n < k->entry->param_count; n++) {
         const struct ptx_variable *v = &k->module->ptx->variables[k->entry->params[n]];
-        memcpy(block + v->offset, params[n], v->size);
+        memcpy(ret + v->offset, params[n], v->size);
     }
-    return block;
 }
 
 enum machine_end kernel_launch(struct kernel *k, const struct launch_shape *shape,

@@ -36,8 +36,12 @@ struct launch_shape {
     uint32_t grid[3], block[3], cluster[3], shared_bytes;
     bool cooperative;
 };
-/* Parameters from an array of pointers; to be freed. */
-void *kernel_pack(const struct kernel *k, void *const *params);
+/* Of a launch's parameters, with room for wide loads behind them. */
+static inline size_t kernel_param_bytes(const struct kernel *k) {
+    return k->entry->param_bytes + 16;
+}
+/* Parameters from an array of pointers, into kernel_param_bytes() zeros. */
+void kernel_pack(const struct kernel *k, void *const *params, uint8_t *ret);
 /* Carries it out. The queue's turn. */
 enum machine_end kernel_launch(struct kernel *k, const struct launch_shape *shape,
                                const void *params, struct err *err);

@@ -9,34 +9,60 @@
 #define NAPS 50       /* without anything new, before it sleeps */
 
 void queue_init(struct queue *q) {
-    *q = (struct queue){.tail = &q->head};
+    *q = (struct queue){.tail = &q->head, .wanted = UINT64_MAX};
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->changed, NULL);
     pthread_cond_init(&q->asked, NULL);
 }
 
-/* ---- carrying out; the lock is held ---- */
+/* ---- carrying out ---- */
 
-static void head_run(struct queue *q) {
-    struct op *op = q->head;
-    q->head = op->next;
-    if (!q->head) {
-        q->tail = &q->head;
-    }
-    q->busy = true;
-    q->runner = pthread_self();
-    int code = q->error;
-    pthread_mutex_unlock(&q->lock);
-    if (!code) {
+/* The lock is held. Who waits looks whether it need wait on, and says so again. */
+static void wake(struct queue *q) {
+    __atomic_store_n(&q->wanted, UINT64_MAX, __ATOMIC_SEQ_CST);
+    pthread_cond_broadcast(&q->changed);
+}
+
+/* Without the lock. Who waits is woken only when what it waits for is done. */
+static void op_run(struct queue *q, struct op *op) {
+    int code = __atomic_load_n(&q->error, __ATOMIC_ACQUIRE);
+    uint64_t number = op->number;
+    if (!code && !__atomic_load_n(&q->quit, __ATOMIC_ACQUIRE)) {
         code = op->run(op);
     }
-    uint64_t number = op->number;
     op->free(op);
+    if (code) {
+        queue_fail(q, code);
+    }
+    __atomic_store_n(&q->done, number, __ATOMIC_SEQ_CST);
+    if (number >= __atomic_load_n(&q->wanted, __ATOMIC_SEQ_CST)) {
+        pthread_mutex_lock(&q->lock);
+        wake(q);
+        pthread_mutex_unlock(&q->lock);
+    }
+}
+
+/* Takes what stands in the queue up to `last` at once, so that asking and carrying out
+ * meet at the lock once for many operations. The lock is held at both ends. */
+static void batch_run(struct queue *q, uint64_t last) {
+    struct op *op = q->head, **end = &q->head;
+    while (*end && (*end)->number <= last) {
+        end = &(*end)->next;
+    }
+    q->head = *end;
+    q->tail = q->head ? q->tail : &q->head;
+    *end = NULL;
+    q->busy = true;
+    q->runner = pthread_self();
+    pthread_mutex_unlock(&q->lock);
+    while (op) {
+        struct op *next = op->next;
+        op_run(q, op);
+        op = next;
+    }
     pthread_mutex_lock(&q->lock);
-    q->error = q->error ? q->error : code;
     q->busy = false;
-    q->done = number;
-    pthread_cond_broadcast(&q->changed);
+    wake(q);
 }
 
 static void nap(struct queue *q) {
@@ -57,7 +83,7 @@ static void *queue_main(void *of) {
     pthread_mutex_lock(&q->lock);
     while (!q->quit) {
         if (q->head && !q->busy) {
-            head_run(q);
+            batch_run(q, UINT64_MAX);
             continue;
         }
         naps = seen == q->submitted ? naps + 1 : 0;
@@ -93,20 +119,27 @@ uint64_t queue_add(struct queue *q, struct op *op) {
 }
 
 bool queue_is_done(struct queue *q, uint64_t number) {
-    pthread_mutex_lock(&q->lock);
-    bool done = q->done >= number;
-    pthread_mutex_unlock(&q->lock);
-    return done;
+    return __atomic_load_n(&q->done, __ATOMIC_SEQ_CST) >= number;
+}
+
+/* The lock is held; it is given up meanwhile. */
+static void wait_for(struct queue *q, uint64_t number) {
+    if (number < q->wanted) {
+        __atomic_store_n(&q->wanted, number, __ATOMIC_SEQ_CST);
+    }
+    if (!queue_is_done(q, number)) {
+        pthread_cond_wait(&q->changed, &q->lock);
+    }
 }
 
 int queue_wait(struct queue *q, uint64_t number) {
     pthread_mutex_lock(&q->lock);
     __atomic_add_fetch(&q->waiting, 1, __ATOMIC_RELAXED);
-    while (q->done < number) {
+    while (!queue_is_done(q, number)) {
         if (q->head && !q->busy) {
-            head_run(q);
+            batch_run(q, number);
         } else {
-            pthread_cond_wait(&q->changed, &q->lock);
+            wait_for(q, number);
         }
     }
     __atomic_sub_fetch(&q->waiting, 1, __ATOMIC_RELAXED);
@@ -157,27 +190,24 @@ bool queue_host_runs(const struct queue *q) {
 }
 
 int queue_error(struct queue *q) {
-    pthread_mutex_lock(&q->lock);
-    int error = q->error;
-    pthread_mutex_unlock(&q->lock);
-    return error;
+    return __atomic_load_n(&q->error, __ATOMIC_ACQUIRE);
 }
 
 void queue_fail(struct queue *q, int code) {
     pthread_mutex_lock(&q->lock);
-    q->error = q->error ? q->error : code;
+    __atomic_store_n(&q->error, q->error ? q->error : code, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&q->lock);
 }
 
 void queue_forgive(struct queue *q) {
     pthread_mutex_lock(&q->lock);
-    q->error = 0;
+    __atomic_store_n(&q->error, 0, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&q->lock);
 }
 
 void queue_finish(struct queue *q) {
     pthread_mutex_lock(&q->lock);
-    q->quit = true;
+    __atomic_store_n(&q->quit, true, __ATOMIC_RELEASE);
     pthread_cond_signal(&q->asked);
     pthread_mutex_unlock(&q->lock);
     if (q->started) {

@@ -5,8 +5,8 @@
  * own carries out what nobody waits for; who waits carries out the rest itself, so that a
  * program that asks and waits pays for no change of threads. While there is something to
  * do now and then the thread looks by itself, and asking costs no call of the kernel. One
- * operation runs at a time, without the lock. The first error stays: what comes behind it
- * is dropped. */
+ * operation runs at a time, without the lock; those that stand in line are taken together.
+ * The first error stays: what comes behind it is dropped. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +26,8 @@ struct queue {
     bool started, quit, busy, idle; /* idle: the thread sleeps until it is asked */
     unsigned waiting;               /* atomic: threads of the program in queue_wait */
     struct op *head, **tail;
-    uint64_t submitted, done; /* numbers */
+    uint64_t submitted, done; /* numbers; done: atomic, as are wanted, error, quit */
+    uint64_t wanted;          /* the lowest number that somebody waits for, or more */
     int error;                /* stays */
 };
 

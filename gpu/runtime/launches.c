@@ -9,6 +9,7 @@
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 
+#include <stdalign.h>
 #include <string.h>
 
 /* ---- one launch ---- */
@@ -18,7 +19,7 @@ struct launch {
     struct kernel *kernel;
     struct launch_shape shape;
     struct host_site site;
-    void *params;
+    alignas(16) uint8_t params[]; /* as kernel_pack lays them out */
 };
 
 static int launch_run(struct op *op) {
@@ -45,17 +46,14 @@ static int launch_run(struct op *op) {
 }
 
 static void launch_free(struct op *op) {
-    struct launch *l = container_of(op, struct launch, op);
-    free(l->params);
-    free(l);
+    free(container_of(op, struct launch, op));
 }
 
 static struct op *launch_copy(struct op *op) {
     const struct launch *from = container_of(op, struct launch, op);
-    struct launch *l = xmalloc(sizeof *l);
-    *l = *from;
-    l->params = xmalloc(from->kernel->entry->param_bytes + 16);
-    memcpy(l->params, from->params, from->kernel->entry->param_bytes + 16);
+    size_t bytes = sizeof *from + kernel_param_bytes(from->kernel);
+    struct launch *l = xmalloc(bytes);
+    memcpy(l, from, bytes);
     return &l->op;
 }
 
@@ -122,12 +120,12 @@ cudart_error launch_make(struct op **ret, const void *name,
     if (code) {
         return code;
     }
-    struct launch *l = xcalloc(1, sizeof *l);
+    struct launch *l = xcalloc(1, sizeof *l + kernel_param_bytes(k));
     l->op = (struct op){.run = launch_run, .free = launch_free, .copy = launch_copy};
     l->kernel = k;
     l->shape = *shape;
     l->site = *site;
-    l->params = kernel_pack(k, params);
+    kernel_pack(k, params, l->params);
     *ret = &l->op;
     return CUDART_SUCCESS;
 }
