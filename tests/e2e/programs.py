@@ -3,7 +3,7 @@
 
 usage: programs.py UPSKILLD   (TAP on standard output)
 """
-import glob, os, sys, time
+import glob, os, re, sys, time
 
 from programs_support import Daemon, Tap, kernel
 
@@ -14,12 +14,26 @@ def program(body, includes=""):
     return C + includes + "int main(int argc, char **argv) {\n" + body + "\nreturn 0;\n}\n"
 
 
+def is_of_others(path):
+    """Is it a program of a worker that another process than this test started?"""
+    worker = re.search(r"upskilld-worker-(\d+)-", path)
+    try:
+        pid = int(worker.group(1)) if worker else 0
+        while pid > 1 and pid != os.getpid():
+            with open("/proc/%d/stat" % pid) as f:
+                pid = int(f.read().rsplit(")", 1)[1].split()[1])
+        return pid == 1
+    except OSError:
+        return False
+
+
 def left_running():
     """Programs of these tests that still live."""
     alive = []
     for link in glob.glob("/proc/[0-9]*/exe"):
         try:
-            if os.readlink(link).endswith("/out/program"):
+            path = os.readlink(link)
+            if path.endswith("/out/program") and not is_of_others(path):
                 alive.append(link)
         except OSError:
             pass
