@@ -2,19 +2,20 @@
 
 #include "base/mem.h"
 
-struct half half_of(const struct shape *x, unsigned k) {
-    struct half h = {.deltas = x->deltas + 16 * k, .low = INT32_MAX};
+struct part part_of(const struct shape *x, unsigned k, unsigned bytes) {
+    int32_t lanes = (int32_t)part_lanes(bytes), size = (int32_t)bytes;
+    struct part p = {.deltas = x->deltas + (unsigned)lanes * k, .low = INT32_MAX};
     int32_t high = INT32_MIN;
-    h.equal = h.rising = true;
-    for (int32_t l = 0; l < 16; l++) {
-        int32_t d = h.deltas[l];
-        h.low = d < h.low ? d : h.low;
+    p.equal = p.rising = true;
+    for (int32_t l = 0; l < lanes; l++) {
+        int32_t d = p.deltas[l];
+        p.low = d < p.low ? d : p.low;
         high = d > high ? d : high;
-        h.equal = h.equal && d == h.deltas[0];
-        h.rising = h.rising && d == h.deltas[0] + 4 * l;
+        p.equal = p.equal && d == p.deltas[0];
+        p.rising = p.rising && d == p.deltas[0] + size * l;
     }
-    h.span = high - h.low + 4;
-    return h;
+    p.span = high - p.low + size;
+    return p;
 }
 
 static void extremes(const struct shape *x, int64_t *low, int64_t *high) {
@@ -25,17 +26,29 @@ static void extremes(const struct shape *x, int64_t *low, int64_t *high) {
     }
 }
 
-/* Elements of more than one that lie far apart are taken apart sooner by the handler. */
+/* Elements of more than one that lie far apart are taken apart sooner by the handler;
+ * those of 2 bytes are neither gathered nor scattered, and what is stored of them is
+ * whole words. */
+static bool parts_fit(const struct shape *x, const struct access *a, int64_t offset) {
+    bool fine = a->bytes > 2 || !a->is_store || offset % 4 == 0;
+    for (unsigned k = 0; k < WARP_LANES / part_lanes(a->bytes); k++) {
+        struct part p = part_of(x, k, a->bytes);
+        bool near = a->count == 1 || p.span <= 128;
+        bool plain = p.rising || (p.equal && !a->is_store);
+        bool whole = !a->is_store || p.deltas[0] == 32 * (int32_t)k;
+        fine = fine && near && (a->bytes > 2 || (plain && whole));
+    }
+    return fine;
+}
+
 static bool fits(const struct shape *x, const struct access *a, int64_t offset) {
     int32_t size = (int32_t)bytes_of(a);
     bool fine = x->first % (uint64_t)size == 0;
     for (unsigned l = 0; l < WARP_LANES; l++) {
         fine = fine && x->deltas[l] % size == 0;
     }
-    for (unsigned k = 0; k < 2 && a->count > 1; k++) {
-        fine = fine && half_of(x, k).span <= 128;
-    }
-    return x->is_known && fine && offset % size == 0 && offset > -NEAR && offset < NEAR;
+    return x->is_known && fine && offset % size == 0 && offset > -NEAR && offset < NEAR &&
+           parts_fit(x, a, offset);
 }
 
 static struct access_group *group_find(struct emit_unit *u, uint32_t first, uint32_t base,
@@ -52,14 +65,16 @@ static struct access_group *group_find(struct emit_unit *u, uint32_t first, uint
 }
 
 static struct access_group *group_new(struct emit_unit *u, const struct shape *x,
-                                      uint32_t base, uint32_t version, bool shared) {
-    struct access_group g = {.base = base,
+                                      uint32_t base, uint32_t version, bool shared,
+                                      unsigned bytes) {
+    struct access_group g = {.align = 4,
+                             .base = base,
                              .version = version,
                              .shared = shared,
                              .shape = x,
                              .low = INT64_MAX,
                              .high = INT64_MIN};
-    if (shared && !shared_extent_find(u->processor->run, x->first, 4, &g.extent)) {
+    if (shared && !shared_extent_find(u->processor->run, x->first, bytes, &g.extent)) {
         return NULL;
     }
     g.in = shared ? NULL : memory_find(u->processor->run->memory, x->first);
@@ -76,8 +91,9 @@ static void group_add(struct access_group *g, const struct shape *x, int64_t off
     int64_t low, high;
     uint32_t size = bytes_of(a);
     extremes(x, &low, &high);
+    low = (offset + low) & ~INT64_C(3);
     g->align = size > g->align ? size : g->align;
-    g->low = offset + low < g->low ? offset + low : g->low;
+    g->low = low < g->low ? low : g->low;
     g->high = offset + high + size > g->high ? offset + high + size : g->high;
     g->stores |= a->is_store;
     g->loads |= !a->is_store;
@@ -98,10 +114,25 @@ static void plan_access(struct emit_unit *u, uint32_t step, uint32_t first,
     bool shared = a->space == PTX_SHARED;
     uint32_t version = versions[s->src[0] / 64];
     struct access_group *g = group_find(u, first, s->src[0], version, shared, x->first);
-    g = g ? g : group_new(u, x, s->src[0], version, shared);
+    g = g ? g : group_new(u, x, s->src[0], version, shared, bytes_of(a));
     if (g) {
         group_add(g, x, s->offset, a);
         u->group_of[step] = (uint32_t)(g - u->groups) + 1;
+    }
+}
+
+static void note_versions(const struct emit_unit *u, uint32_t step, uint32_t *versions) {
+    const struct native *n = &u->natives[step];
+    if (n->kind == NATIVE_ACCESS) {
+        const struct access *a = access_of(u, step);
+        for (unsigned k = 0; k < a->count && !a->is_store; k++) {
+            if (a->registers[k] != STEP_NO_REGISTER) {
+                versions[a->registers[k] / 64]++;
+            }
+        }
+    } else if ((n->bytes || n->kind == NATIVE_CALL) &&
+               u->steps[step].dst != STEP_NO_REGISTER) {
+        versions[u->steps[step].dst / 64]++;
     }
 }
 
@@ -114,11 +145,7 @@ static void plan_groups(struct emit_unit *u) {
             fits(&u->shapes[k], access_of(u, k), u->steps[k].offset)) {
             plan_access(u, k, first, versions);
         }
-        const struct native *n = &u->natives[k]; /* what is loaded is no base: 4 bytes */
-        bool writes = n->kind != NATIVE_ACCESS && (n->bytes || n->kind == NATIVE_CALL);
-        if (writes && u->steps[k].dst != STEP_NO_REGISTER) {
-            versions[u->steps[k].dst / 64]++;
-        }
+        note_versions(u, k, versions);
     }
     free(versions);
 }
@@ -128,24 +155,27 @@ bool access_group_needs_words(const struct emit_unit *u, const struct access_gro
            (g->shared || g->in->shadow);
 }
 
-/* Which words the group's check looks at. */
+/* Which bytes the group's check looks at. */
 static void plan_words(struct emit_unit *u, struct access_group *g, uint32_t index) {
-    uint64_t words = (uint64_t)(g->high - g->low) / 4;
-    bool *stored = xcalloc(words, 1);
+    uint64_t words = group_words(g);
+    autofree uint8_t *stored = xcalloc(words, 1);
     g->words = xcalloc(words, 1);
     for (uint32_t k = 0; k < u->count; k++) {
         if (u->group_of[k] != index + 1) {
             continue;
         }
-        bool store = access_of(u, k)->is_store;
-        for (unsigned l = 0; l < WARP_LANES * access_of(u, k)->count; l++) {
+        const struct access *a = access_of(u, k);
+        for (unsigned l = 0; l < WARP_LANES * bytes_of(a); l++) { /* each byte */
             int64_t at = u->steps[k].offset + u->shapes[k].deltas[l % WARP_LANES] +
-                         4 * (l / WARP_LANES) - g->low;
-            bool *word = store ? &stored[at / 4] : &g->words[at / 4];
-            *word = store || *word || !stored[at / 4];
+                         l / WARP_LANES - g->low;
+            uint8_t bit = (uint8_t)(1 << at % 4);
+            if (a->is_store) {
+                stored[at / 4] |= bit;
+            } else {
+                g->words[at / 4] |= (uint8_t)(bit & ~stored[at / 4]);
+            }
         }
     }
-    free(stored);
 }
 
 void unit_access_plan(struct emit_unit *u) {

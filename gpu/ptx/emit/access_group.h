@@ -14,11 +14,11 @@ struct access_group {
     struct allocation *in;       /* of global memory */
     struct shared_extent extent; /* of shared memory */
     bool stores, loads;
-    uint32_t align; /* of the largest access */
-    int64_t low,
-        high; /* of all, from lane 0's address without offset; `high` is an end */
+    uint32_t align; /* of the largest access; a word at least */
+    int64_t low,    /* of all, from lane 0's address without offset; a whole word's */
+        high;       /* an end */
     const struct shape *shape;
-    bool *words; /* that are loaded and not stored by the group before; from low */
+    uint8_t *words; /* from low: bits of bytes that are loaded and not stored before */
     bool is_checked;
     int32_t data;     /* struct group_data */
     int32_t counter;  /* of the present segment */
@@ -26,13 +26,21 @@ struct access_group {
     uint32_t value_shape;
 };
 
-struct half { /* of 16 lanes */
+struct part { /* of the lanes: those that are moved at once */
     const int32_t *deltas;
     int32_t low, span;
     bool equal, rising;
 };
 
-struct half half_of(const struct shape *x, unsigned k);
+/* 16 lanes of 2 or 4 bytes, 8 of 8. */
+static inline unsigned part_lanes(unsigned bytes) {
+    return bytes == 8 ? 8 : 16;
+}
+struct part part_of(const struct shape *x, unsigned k, unsigned bytes);
+/* Shadow words of the group; the last one may be of fewer bytes. */
+static inline uint64_t group_words(const struct access_group *g) {
+    return (uint64_t)(g->high - g->low + 3) / 4;
+}
 
 static inline const struct access *access_of(const struct emit_unit *u, uint32_t step) {
     return &u->program->accesses[u->steps[step].extra];

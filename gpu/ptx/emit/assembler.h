@@ -56,6 +56,7 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
     X(VFMADD231PS, 2, 1, 0, 0xb8, 64, 2, 0)                                              \
     X(VFMADD213PD, 2, 1, 1, 0xa8, 64, 2, 0)                                              \
     X(VFMADD231PD, 2, 1, 1, 0xb8, 64, 2, 0)                                              \
+    X(VSQRTPD, 1, 1, 1, 0x51, 64, 2, ASM_TWO)                                            \
     X(VRANGEPS, 3, 1, 0, 0x50, 64, 2, ASM_BYTE)                                          \
     X(VCMPPS, 1, 0, 0, 0xc2, 64, 2, ASM_BYTE | ASM_MASK)                                 \
     X(VCMPPD, 1, 1, 1, 0xc2, 64, 2, ASM_BYTE | ASM_MASK)                                 \
@@ -98,28 +99,36 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
     X(VMOVDQU8_STORE, 1, 3, 0, 0x7f, 64, 2, ASM_STORE)                                   \
     X(VPMOVSXDQ, 2, 1, 0, 0x25, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VPMOVZXDQ, 2, 1, 0, 0x35, 32, 2, ASM_TWO | ASM_HALF)                               \
+    X(VPMOVZXWD, 2, 1, 0, 0x33, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VPMOVQD, 2, 2, 0, 0x35, 32, 2, ASM_STORE | ASM_HALF)                               \
     X(VEXTRACTI64X4, 3, 1, 1, 0x3b, 32, 2, ASM_STORE | ASM_HALF | ASM_BYTE)              \
     X(VINSERTI64X4, 3, 1, 1, 0x3a, 32, 2, ASM_HALF | ASM_BYTE)                           \
     X(VPBROADCASTD, 2, 1, 0, 0x58, 4, 2, ASM_TWO | ASM_ONE)                              \
     X(VPBROADCASTQ, 2, 1, 1, 0x59, 8, 2, ASM_TWO | ASM_ONE)                              \
+    X(VPBROADCASTW, 2, 1, 0, 0x79, 2, 2, ASM_TWO | ASM_ONE)                              \
     X(VPERMD, 2, 1, 0, 0x36, 64, 2, 0)                                                   \
+    X(VPERMQ, 2, 1, 1, 0x36, 64, 2, 0)                                                   \
     X(VPERMI2D, 2, 1, 0, 0x76, 64, 2, 0)                                                 \
+    X(VPERMI2Q, 2, 1, 1, 0x76, 64, 2, 0)                                                 \
     X(VCVTDQ2PS, 1, 0, 0, 0x5b, 64, 2, ASM_TWO)                                          \
     X(VCVTUDQ2PS, 1, 3, 0, 0x7a, 64, 2, ASM_TWO)                                         \
     X(VCVTDQ2PD, 1, 2, 0, 0xe6, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VCVTUDQ2PD, 1, 2, 0, 0x7a, 32, 2, ASM_TWO | ASM_HALF)                              \
+    X(VCVTPH2PS, 2, 1, 0, 0x13, 32, 2, ASM_TWO | ASM_HALF)                               \
+    X(VCVTPS2PH, 3, 1, 0, 0x1d, 32, 2, ASM_STORE | ASM_HALF | ASM_BYTE)                  \
     X(VCVTTPD2DQ, 1, 1, 1, 0xe6, 64, 2, ASM_TWO | ASM_HALVES)                            \
     X(VCVTTPD2UDQ, 1, 0, 1, 0x78, 64, 2, ASM_TWO | ASM_HALVES)                           \
     X(VPGATHERDD, 2, 1, 0, 0x90, 4, 2, ASM_TWO | ASM_VSIB)                               \
+    X(VPGATHERDQ, 2, 1, 1, 0x90, 8, 2, ASM_TWO | ASM_VSIB | ASM_HALF)                    \
     X(VPSCATTERDD, 2, 1, 0, 0xa0, 4, 2, ASM_STORE | ASM_VSIB)                            \
+    X(VPSCATTERDQ, 2, 1, 1, 0xa0, 8, 2, ASM_STORE | ASM_VSIB | ASM_HALF)                 \
     X(VMOVD_TO, 1, 1, 0, 0x7e, 4, 0, ASM_STORE | ASM_GPR)                                \
     X(VMOVQ_TO, 1, 1, 1, 0x7e, 8, 0, ASM_STORE | ASM_GPR)
 #define ASM_BYTE 1  /* an immediate byte */
 #define ASM_TWO 2   /* no second operand */
 #define ASM_STORE 4 /* rm is the destination */
 #define ASM_MASK 8  /* reg is a mask register */
-#define ASM_HALF 16 /* rm is a ymm */
+#define ASM_HALF 16 /* rm is a ymm; of ASM_VSIB its index */
 #define ASM_ONE 32  /* rm is an xmm */
 #define ASM_GPR 64  /* rm is a general register, reg an xmm */
 #define ASM_VSIB 128

@@ -16,6 +16,15 @@ struct native_row {
     .native = {                                                                          \
         .kind = NATIVE_##kind_, .vector = (vector_), .bytes = (bytes_), ##__VA_ARGS__}
 #define FROM(...) .from = {__VA_ARGS__}
+#define PLAIN_DOUBLE(op, n, vec, ...)                                                    \
+    {                                                                                    \
+        ALU_ROW_OF(op, n, F64, ##__VA_ARGS__),                                           \
+            CODE(PLAIN, vec, 8, FROM(8, (n) > 1 ? 8 : 0), .settles = true)               \
+    }
+#define HALVES(op, vec, ...)                                                             \
+    {ALU_ROW_OF(op, 2, F16, ##__VA_ARGS__), CODE(HALVES, vec, 2, FROM(2, 2))}, {         \
+        ALU_ROW_OF(op, 2, F16X2, ##__VA_ARGS__), CODE(HALVES, vec, 4, FROM(4, 4))        \
+    }
 #define FLOAT .makes_nans = true, .takes_loose = true
 #define ALU_ROW_OF(op, n, type, ...) .row = ALU_ROW(op, n, NULL, type, ##__VA_ARGS__)
 #define ALU_ROW2_OF(op, n, to, from, ...)                                                \
@@ -69,6 +78,24 @@ static const struct native_row rows[] = {
      CODE(FUSED, VFMADD231PS, 4, FROM(4, 4, 4), FLOAT)},
     {ALU_ROW_OF(MAD, 3, F32, PTX_M_RN),
      CODE(FUSED, VFMADD231PS, 4, FROM(4, 4, 4), FLOAT)},
+    PLAIN_DOUBLE(ADD, 2, VADDPD),
+    PLAIN_DOUBLE(SUB, 2, VSUBPD),
+    PLAIN_DOUBLE(MUL, 2, VMULPD),
+    PLAIN_DOUBLE(ADD, 2, VADDPD, PTX_M_RN),
+    PLAIN_DOUBLE(SUB, 2, VSUBPD, PTX_M_RN),
+    PLAIN_DOUBLE(MUL, 2, VMULPD, PTX_M_RN),
+    PLAIN_DOUBLE(DIV, 2, VDIVPD, PTX_M_RN),
+    PLAIN_DOUBLE(SQRT, 1, VSQRTPD, PTX_M_RN),
+    {ALU_ROW_OF(FMA, 3, F64, PTX_M_RN),
+     CODE(FUSED, VFMADD231PD, 8, FROM(8, 8, 8), .settles = true)},
+    {ALU_ROW_OF(MAD, 3, F64, PTX_M_RN),
+     CODE(FUSED, VFMADD231PD, 8, FROM(8, 8, 8), .settles = true)},
+    HALVES(ADD, VADDPS),
+    HALVES(SUB, VSUBPS),
+    HALVES(MUL, VMULPS),
+    HALVES(ADD, VADDPS, PTX_M_RN),
+    HALVES(SUB, VSUBPS, PTX_M_RN),
+    HALVES(MUL, VMULPS, PTX_M_RN),
     {ALU_ROW_OF(MIN, 2, F32), CODE(EXTREME, VRANGEPS, 4, FROM(4, 4), FLOAT, .how = 4)},
     {ALU_ROW_OF(MAX, 2, F32), CODE(EXTREME, VRANGEPS, 4, FROM(4, 4), FLOAT, .how = 5)},
     SIGN(NEG, F32, VPXORD, 4, 0x80000000),
@@ -105,6 +132,9 @@ static const struct native_row rows[] = {
     SHIFTS(SHR, B, VPSRLVD, VPSRLVQ),
     SHIFTS(SHR, U, VPSRLVD, VPSRLVQ),
     SHIFTS(SHR, S, VPSRAVD, VPSRAVQ),
+    {ALU_ROW_OF(MOV, 1, B16), CODE(MOVE, 0, 2, FROM(2))},
+    {ALU_ROW_OF(MOV, 1, U16), CODE(MOVE, 0, 2, FROM(2))},
+    {ALU_ROW_OF(MOV, 1, S16), CODE(MOVE, 0, 2, FROM(2))},
     MOVES(B32, 4),
     MOVES(U32, 4),
     MOVES(S32, 4),
@@ -127,6 +157,10 @@ static const struct native_row rows[] = {
     CONVERT(U64, S64, SAME(8)),
     {ALU_ROW2_OF(CVT, 1, F32, S32, PTX_M_RN), CODE(PLAIN, VCVTDQ2PS, 4, FROM(4))},
     {ALU_ROW2_OF(CVT, 1, F32, U32, PTX_M_RN), CODE(PLAIN, VCVTUDQ2PS, 4, FROM(4))},
+    CONVERT(F32, F16, CODE(WIDEN, VCVTPH2PS, 4, FROM(2), .makes_nans = true)),
+    CONVERT(F32, BF16, CODE(WIDEN, VPMOVZXWD, 4, FROM(2), .how = 16, .makes_nans = true)),
+    {ALU_ROW2_OF(CVT, 1, F16, F32, PTX_M_RN),
+     CODE(TO_HALF, 0, 2, FROM(4), .takes_loose = true)},
     PREDICATE(MOV, 1, MOVE),
     PREDICATE(NOT, 1, NOT),
     PREDICATE(AND, 2, AND),
@@ -186,7 +220,7 @@ static bool is_plain_access(const struct program *p, const struct step *s) {
     const struct access *a = &p->accesses[s->extra];
     bool space =
         a->space == PTX_GLOBAL || a->space == PTX_CONST || a->space == PTX_SHARED;
-    return s->run == a->plain && !a->polls && !a->is_atomic && space && a->bytes == 4 &&
+    return s->run == a->plain && !a->polls && !a->is_atomic && space && a->bytes > 1 &&
            (a->is_store ? a->count == 1 : a->count <= 4);
 }
 
@@ -217,9 +251,10 @@ struct native native_of(const struct program *program, const struct code *code,
     }
     if ((i->opcode == PTX_OP_LD || i->opcode == PTX_OP_ST) &&
         is_plain_access(program, s)) {
-        bool store = program->accesses[s->extra].is_store;
-        return (struct native){
-            .kind = NATIVE_ACCESS, .bytes = store ? 0 : 4, .from = {8, store ? 4 : 0}};
+        const struct access *a = &program->accesses[s->extra];
+        return (struct native){.kind = NATIVE_ACCESS,
+                               .bytes = a->is_store ? 0 : a->bytes,
+                               .from = {8, a->is_store ? a->bytes : 0}};
     }
     bool known =
         code->lane_wise[s - code->steps] == STEP_ARITHMETIC && s->dst != STEP_NO_REGISTER;

@@ -19,14 +19,16 @@ enum native_kind {
     NATIVE_QUOTIENT, /* of 4 bytes, truncated from binary64 by vector; how: the rest */
     NATIVE_SHIFT_WIDE, /* 64 bits by a count of 32 */
     NATIVE_MOVE,       /* of 4 or 8 bytes; plus step->offset */
-    NATIVE_WIDEN,      /* 4 bytes to 8 by vector */
+    NATIVE_WIDEN,      /* to twice as many bytes by vector, and left by `how` bits */
     NATIVE_NARROW,     /* 8 bytes to 4 */
+    NATIVE_TO_HALF,    /* f32 to f16 */
+    NATIVE_HALVES,     /* f16s of the whole vector, by vector on f32s */
     NATIVE_LOGIC,      /* lop3 */
     NATIVE_COMPARE,    /* vector with `how`, into a predicate */
     NATIVE_SELECT,     /* by a predicate */
     NATIVE_PREDICATE,  /* logic of two predicates: enum predicate_logic in how */
     NATIVE_PARAMETER,  /* of the launch */
-    NATIVE_ACCESS,     /* a load of 1, 2 or 4 words or store of one, global or shared */
+    NATIVE_ACCESS, /* a load of 1, 2 or 4 elements or store of one, global or shared */
 };
 enum predicate_logic {
     PREDICATE_MOVE,
@@ -44,6 +46,7 @@ struct native {
     uint8_t how;
     bool makes_nans;  /* NaNs of f32 whose bits are still to be settled */
     bool takes_loose; /* sources of f32 may have such NaNs */
+    bool settles;     /* NaNs of f64 get their one form at once */
     uint32_t mask;    /* of NATIVE_SIGN, for each 32 bits */
 };
 

@@ -235,6 +235,7 @@ static void data_init(struct emit_unit *u) {
     *(struct unit_data *)(void *)u->data =
         (struct unit_data){.steps = u->code->steps,
                            .params = u->processor->run->params,
+                           .nan_f64 = UINT64_C(0xfff8000000000000),
                            .nan = 0x7fffffff,
                            .sign = 0x80000000,
                            .magnitude = 0x7fffffff,

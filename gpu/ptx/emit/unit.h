@@ -16,6 +16,7 @@ struct unit_data {
     const struct step *steps;
     const uint8_t *params;
     uint64_t exits; /* runs that did not reach the end */
+    uint64_t nan_f64;
     uint32_t nan, sign, magnitude, ones;
 };
 #define DATA_AT(member) ((int32_t)offsetof(struct unit_data, member))

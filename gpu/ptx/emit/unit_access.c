@@ -41,14 +41,21 @@ static bool was_shown(const struct emit_unit *u, const struct access_group *g,
     return false;
 }
 
+/* All lanes are at one place. */
+static bool is_level(const struct shape *x) {
+    bool level = true;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        level = level && x->deltas[l] == 0;
+    }
+    return level;
+}
+
 /* Lanes lie as they lay. */
 static void check_shape(struct emit_unit *u, struct access_group *g) {
     enum { EQUAL = 0 };
     const struct value *base = values_of(&u->values, g->base, 8);
     g->value_shape = base->shape;
-    bool level = base->is_uniform && half_of(g->shape, 0).equal &&
-                 half_of(g->shape, 1).equal && g->shape->deltas[16] == 0;
-    if (level || was_shown(u, g, base->shape)) {
+    if ((base->is_uniform && is_level(g->shape)) || was_shown(u, g, base->shape)) {
         return;
     }
     int32_t at = unit_data_add(u, 8 * WARP_LANES);
@@ -70,14 +77,14 @@ static void check_shape(struct emit_unit *u, struct access_group *g) {
 
 /* rdi: the shadow of the word at low. All that is loaded is initialised. */
 static void check_words(struct emit_unit *u, const struct access_group *g) {
-    uint64_t words = (uint64_t)(g->high - g->low) / 4;
+    uint64_t words = group_words(g);
     bool any = false;
     for (uint64_t first = 0; first < words; first += WINDOW_WORDS) {
         uint8_t wanted[WINDOW_WORDS] = {0};
         bool here = false;
         for (unsigned k = 0; k < WINDOW_WORDS && first + k < words; k++) {
-            wanted[k] = g->words[first + k] ? 0x0f : 0;
-            here |= g->words[first + k];
+            wanted[k] = g->words[first + k];
+            here |= wanted[k] != 0;
         }
         if (!here) {
             continue;
@@ -226,94 +233,123 @@ static void count(struct emit_unit *u, struct access_group *g, const struct step
 
 /* ---- the access ---- */
 
-/* (delta - low) / unit of each lane, in the data. */
-static struct asm_place half_indices(struct emit_unit *u, const struct half *h,
-                                     int32_t unit) {
+/* What moves elements of 4 or 8 bytes. */
+static const struct {
+    enum vector_op broadcast, permute, permute_two, gather, scatter;
+} moves[] = {
+    [4] = {VPBROADCASTD, VPERMD, VPERMI2D, VPGATHERDD, VPSCATTERDD},
+    [8] = {VPBROADCASTQ, VPERMQ, VPERMI2Q, VPGATHERDQ, VPSCATTERDQ},
+};
+
+/* (delta - low) / unit of each lane, in the data, as numbers of `bytes`. */
+static struct asm_place part_indices(struct emit_unit *u, const struct part *p,
+                                     unsigned lanes, int32_t unit, unsigned bytes) {
     int32_t at = unit_data_add(u, 64);
-    for (unsigned l = 0; l < 16; l++) {
-        int32_t index = (h->deltas[l] - h->low) / unit;
-        memcpy(u->data + at + 4 * l, &index, sizeof index);
+    for (unsigned l = 0; l < lanes; l++) {
+        int32_t index = (p->deltas[l] - p->low) / unit;
+        memcpy(u->data + at + bytes * l, &index, sizeof index);
     }
     return data_at(at);
 }
 
 /* A window may reach behind the last lane; where nothing may be read there lanes are
  * gathered. */
-static void load_half(struct emit_unit *u, const struct half *h, unsigned to,
-                      int32_t offset, bool windows) {
+static void load_part(struct emit_unit *u, const struct part *p, unsigned bytes,
+                      unsigned to, int32_t offset, bool windows) {
     struct assembler *out = &u->out;
-    struct asm_place window = in_memory(RAX, offset + h->low);
-    unsigned t = VECTOR_TEMPORARY;
-    if (h->equal) {
-        asm_vector(out, VPBROADCASTD, to, 0, window);
-    } else if (h->rising) {
+    struct asm_place window = in_memory(RAX, offset + p->low);
+    unsigned t = VECTOR_TEMPORARY, lanes = part_lanes(bytes);
+    if (p->equal) {
+        asm_vector(out, moves[bytes].broadcast, to, 0, window);
+    } else if (p->rising) {
         asm_vector(out, VMOVDQU32, to, 0, window);
-    } else if (windows && h->span <= 64) {
-        asm_vector(out, VMOVDQU32, t, 0, half_indices(u, h, 4));
-        asm_vector(out, VPERMD, to, t, window);
-    } else if (windows && h->span <= 128) {
-        asm_vector(out, VMOVDQU32, to, 0, half_indices(u, h, 4));
+    } else if (windows && p->span <= 64) {
+        asm_vector(out, VMOVDQU32, t, 0, part_indices(u, p, lanes, (int)bytes, bytes));
+        asm_vector(out, moves[bytes].permute, to, t, window);
+    } else if (windows && p->span <= 128) {
+        asm_vector(out, VMOVDQU32, to, 0, part_indices(u, p, lanes, (int)bytes, bytes));
         asm_vector(out, VMOVDQU32, t, 0, window);
         window.at += 64;
-        asm_vector(out, VPERMI2D, to, t, window);
+        asm_vector(out, moves[bytes].permute_two, to, t, window);
     } else {
-        asm_vector(out, VMOVDQU32, t, 0, half_indices(u, h, 1));
+        asm_vector(out, VMOVDQU32, t, 0, part_indices(u, p, lanes, 1, 4));
         asm_mask(out, KXNORW, 1, 1, in_register(1));
         window.kind = PLACE_INDEXED;
         window.index = (uint8_t)t;
-        asm_vector_masked(out, VPGATHERDD, to, 0, window, 1, 0);
+        asm_vector_masked(out, moves[bytes].gather, to, 0, window, 1, 0);
     }
 }
 
-static void load(struct emit_unit *u, const struct access_group *g, uint32_t to_offset,
-                 int32_t offset) {
+/* 16 lanes of 2 bytes become half k of the vector. */
+static void load_halves(struct emit_unit *u, const struct part *p, unsigned k,
+                        unsigned to, int32_t offset) {
+    struct asm_place from = in_memory(RAX, offset + p->low);
+    if (p->equal) {
+        asm_vector(&u->out, VPBROADCASTW, k ? VECTOR_TEMPORARY : to, 0, from);
+        from = in_register(VECTOR_TEMPORARY);
+    }
+    if (k || !p->equal) {
+        asm_vector_byte(&u->out, VINSERTI64X4, to, to, from, (uint8_t)k);
+    }
+}
+
+static void load(struct emit_unit *u, const struct access_group *g, unsigned bytes,
+                 uint32_t to_offset, int32_t offset) {
     bool windows = g->shared || g->in->is_padded;
     const struct shape *x = &u->shapes[u->at];
-    struct half low = half_of(x, 0), high = half_of(x, 1);
-    bool same = memcmp(low.deltas, high.deltas, 16 * sizeof *low.deltas) == 0;
-    struct vectors to = values_new(&u->values, same && low.equal ? 1 : 2);
-    load_half(u, &low, to.vectors[0], offset, windows);
-    if (to.count == 2 && same) {
-        asm_vector(&u->out, VMOVDQU32, to.vectors[1], 0, in_register(to.vectors[0]));
-    } else if (to.count == 2) {
-        load_half(u, &high, to.vectors[1], offset, windows);
+    struct vectors to = values_new(&u->values, bytes, is_level(x));
+    for (unsigned k = 0; k < (bytes == 2 ? 2 : to.count); k++) {
+        struct part p = part_of(x, k, bytes);
+        size_t size = part_lanes(bytes) * sizeof *p.deltas;
+        if (bytes == 2) {
+            load_halves(u, &p, k, to.vectors[0], offset);
+        } else if (k && memcmp(p.deltas, x->deltas, size) == 0) {
+            asm_vector(&u->out, VMOVDQU32, to.vectors[k], 0, in_register(to.vectors[0]));
+        } else {
+            load_part(u, &p, bytes, to.vectors[k], offset, windows);
+        }
     }
-    values_set(&u->values, to_offset, 4, to, false);
+    values_set(&u->values, to_offset, bytes, to, false);
 }
 
 static void load_all(struct emit_unit *u, const struct access_group *g,
                      const struct access *a, int32_t offset) {
     for (unsigned k = 0; k < a->count; k++) {
         if (a->registers[k] != STEP_NO_REGISTER) {
-            load(u, g, a->registers[k], offset + (int32_t)(4 * k));
+            load(u, g, a->bytes, a->registers[k], offset + (int32_t)(a->bytes * k));
         }
     }
 }
 
-static void store_half(struct emit_unit *u, const struct half *h, unsigned from,
-                       int32_t offset) {
+static void store_part(struct emit_unit *u, const struct part *p, unsigned bytes,
+                       unsigned from, int32_t offset) {
     struct assembler *out = &u->out;
-    struct asm_place window = in_memory(RAX, offset + h->low);
-    if (h->rising) {
+    struct asm_place window = in_memory(RAX, offset + p->low);
+    if (p->rising) { /* of 2 bytes all 32 lanes are */
         asm_vector(out, VMOVDQU32_STORE, from, 0, window);
         return;
     }
     unsigned t = VECTOR_TEMPORARY;
-    asm_vector(out, VMOVDQU32, t, 0, half_indices(u, h, 1));
+    asm_vector(out, VMOVDQU32, t, 0, part_indices(u, p, part_lanes(bytes), 1, 4));
     asm_mask(out, KXNORW, 1, 1, in_register(1));
     window.kind = PLACE_INDEXED;
     window.index = (uint8_t)t;
-    asm_vector_masked(out, VPSCATTERDD, from, 0, window, 1, 0);
+    asm_vector_masked(out, moves[bytes].scatter, from, 0, window, 1, 0);
 }
 
-/* Bits of the words that lanes write in the window of the shadow that begins at `first`;
- * 0 where a lane before `lane` writes there, too. */
-static uint64_t window_bits(const struct shape *x, int64_t offset, unsigned lane,
-                            uint64_t first) {
+/* Word number k of those that lanes write: all first ones, then of 8 bytes the second. */
+static uint64_t written_word(const struct shape *x, int64_t offset, unsigned k) {
+    return (uint64_t)(offset + x->deltas[k % WARP_LANES]) / 4 + k / WARP_LANES;
+}
+
+/* Bits of the `count` words that lie in the window of the shadow that begins at `first`;
+ * 0 where one before number `k` does, too. */
+static uint64_t window_bits(const struct shape *x, int64_t offset, unsigned count,
+                            unsigned k, uint64_t first) {
     uint64_t bits = 0;
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint64_t word = (uint64_t)(offset + x->deltas[l]) / 4 - first;
-        if (word < WINDOW_WORDS && l < lane) {
+    for (unsigned l = 0; l < count; l++) {
+        uint64_t word = written_word(x, offset, l) - first;
+        if (word < WINDOW_WORDS && l < k) {
             return 0;
         }
         bits |= word < WINDOW_WORDS ? UINT64_C(1) << word : 0;
@@ -322,14 +358,15 @@ static uint64_t window_bits(const struct shape *x, int64_t offset, unsigned lane
 }
 
 /* The words are written, by a kernel. */
-static void note_words(struct emit_unit *u, const struct access_group *g,
+static void note_words(struct emit_unit *u, const struct access_group *g, unsigned bytes,
                        int32_t offset) {
     const struct shape *x = &u->shapes[u->at];
+    unsigned count = WARP_LANES * (bytes == 8 ? 2 : 1);
     mov(u, RDX, data_at(GROUP_AT(g, shadow)));
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        uint64_t first = (uint64_t)(offset - g->low + x->deltas[lane]) / 4;
+    for (unsigned k = 0; k < count; k++) {
+        uint64_t first = written_word(x, offset - g->low, k);
         first -= first % WINDOW_WORDS;
-        uint64_t bits = window_bits(x, offset - g->low, lane, first);
+        uint64_t bits = window_bits(x, offset - g->low, count, k, first);
         if (bits) {
             int32_t at = unit_data_add(u, 8);
             memcpy(u->data + at, &bits, sizeof bits);
@@ -343,14 +380,15 @@ static void note_words(struct emit_unit *u, const struct access_group *g,
 static void store(struct emit_unit *u, const struct access_group *g,
                   const struct access *a, int32_t offset) {
     const struct shape *x = &u->shapes[u->at];
-    for (unsigned k = 0; k < 2; k++) {
-        struct half h = half_of(x, k);
-        store_half(u, &h, values_vector(&u->values, a->registers[0], 4, k, true), offset);
+    for (unsigned k = 0; k < a->bytes / 2u; k++) {
+        struct part p = part_of(x, k, a->bytes);
+        unsigned from = values_vector(&u->values, a->registers[0], a->bytes, k, true);
+        store_part(u, &p, a->bytes, from, offset);
     }
     bool shadow =
         g->shared ? u->processor->run->check_initialized : global_has_shadow(u, g);
     if (shadow) {
-        note_words(u, g, offset);
+        note_words(u, g, a->bytes, offset);
     }
     mov(u, RCX, in_memory(HOST_WARP, block_at(offsetof(struct warp, block))));
     asm_scalar(&u->out, INC, RAX,
@@ -369,7 +407,7 @@ bool unit_access(struct emit_unit *u, const struct step *s) {
     }
     count(u, g, s);
     if (a->is_store) { /* its value comes into vectors while nothing has happened */
-        values_vector(&u->values, a->registers[0], 4, 0, true);
+        values_vector(&u->values, a->registers[0], a->bytes, 0, true);
     }
     mov(u, RAX, data_at(GROUP_AT(g, host)));
     if (a->is_store) {

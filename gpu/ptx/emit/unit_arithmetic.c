@@ -1,6 +1,8 @@
 /* Arithmetic in code: what the handlers of gpu/ptx/alu do, in vectors. */
 #include "gpu/ptx/emit/unit.h"
 
+#define UNORDERED 3 /* of VCMPPS and VCMPPD */
+
 /* What a step's result is made of. */
 struct making {
     struct emit_unit *u;
@@ -44,7 +46,6 @@ static void make_plain(const struct making *m, unsigned to) {
 
 /* Of numbers the instruction's; of one number that one. */
 static void make_extreme(const struct making *m, unsigned to) {
-    enum { UNORDERED = 3 };
     struct assembler *out = &m->u->out;
     unsigned a = source_vector(m, 0, m->part), b = source_vector(m, 1, m->part);
     asm_vector_byte(out, VRANGEPS, to, a, in_register(b), m->n->how);
@@ -69,21 +70,78 @@ static void make_product(const struct making *m, unsigned to) {
     vector(m, add, to, to, source(m, 2, m->part));
 }
 
-/* Part `m->part` of 8 lanes of 8 bytes: the low or high half of a vector of 16, widened
- * by `op`, in `to`. */
+/* Half `half` of a vector, widened by `op`, in `to`. */
+static void widen_half(const struct making *m, unsigned from, unsigned half, unsigned op,
+                       unsigned to) {
+    if (half) {
+        asm_vector_byte(&m->u->out, VEXTRACTI64X4, from, 0, in_register(to), 1);
+        from = to;
+    }
+    vector(m, op, to, 0, in_register(from));
+}
+
+/* Part `m->part` of the result: the low or high half of a vector of twice as many lanes,
+ * widened by `op`, in `to`. */
 static void widen(const struct making *m, unsigned k, unsigned op, unsigned to) {
     struct asm_place from = source(m, k, m->part / 2);
-    if (from.kind == PLACE_MEMORY) {
-        from.at += m->part % 2 ? 32 : 0;
-    } else if (m->part % 2) {
-        asm_vector_byte(&m->u->out, VEXTRACTI64X4, from.base, 0, in_register(to), 1);
-        from = in_register(to);
+    if (from.kind == PLACE_REGISTER) {
+        widen_half(m, from.base, m->part % 2, op, to);
+        return;
     }
+    from.at += m->part % 2 ? 32 : 0;
     vector(m, op, to, 0, from);
 }
 
 static void make_widened(const struct making *m, unsigned to) {
     widen(m, 0, m->n->vector, to);
+    if (m->n->how) {
+        int32_t at = unit_data_add(m->u, 4);
+        m->u->data[at] = m->n->how;
+        vector(m, VPSLLVD, to, to, constant(at));
+    }
+}
+
+/* NaNs of a vector of f32 get their one form. */
+static void settle_floats(const struct making *m, unsigned v) {
+    asm_vector_byte(&m->u->out, VCMPPS, 1, v, in_register(v), UNORDERED);
+    asm_vector_masked(&m->u->out, VMOVDQU32, v, 0, in_register(VECTOR_NAN), 1, 0);
+}
+
+static void settle_doubles(const struct making *m, unsigned v) {
+    asm_vector_byte(&m->u->out, VCMPPD, 1, v, in_register(v), UNORDERED);
+    asm_vector_masked(&m->u->out, VPBLENDMQ, v, v, constant(DATA_AT(nan_f64)), 1, 0);
+}
+
+/* 16 f32s in `from`, rounded to f16s: half `half` of `to`. The one NaN of f32 becomes
+ * that of f16. */
+static void round_to_half(const struct making *m, unsigned from, unsigned half,
+                          unsigned to) {
+    enum { NEAREST = 0 };
+    settle_floats(m, from);
+    asm_vector_byte(&m->u->out, VCVTPS2PH, from, 0, in_register(half ? from : to),
+                    NEAREST);
+    if (half) {
+        asm_vector_byte(&m->u->out, VINSERTI64X4, to, to, in_register(from), 1);
+    }
+}
+
+static void make_to_half(const struct making *m, unsigned to) {
+    for (unsigned half = 0; half < 2; half++) {
+        move(m, VECTOR_TEMPORARY, source(m, 0, half));
+        round_to_half(m, VECTOR_TEMPORARY, half, to);
+    }
+}
+
+/* Rounded twice, which for f16 is rounded once (alu_half.c). */
+static void make_halves(const struct making *m, unsigned to) {
+    enum { A = VECTOR_TEMPORARY, B };
+    unsigned a = source_vector(m, 0, m->part), b = source_vector(m, 1, m->part);
+    for (unsigned half = 0; half < 2; half++) {
+        widen_half(m, a, half, VCVTPH2PS, A);
+        widen_half(m, b, half, VCVTPH2PS, B);
+        vector(m, m->n->vector, A, A, in_register(B));
+        round_to_half(m, A, half, to);
+    }
 }
 
 static void make_wide(const struct making *m, unsigned to) {
@@ -106,24 +164,14 @@ static void make_wide(const struct making *m, unsigned to) {
     }
 }
 
-/* Half `half` of a vector of 16 lanes as binary64, in `to`. */
-static void to_binary64(const struct making *m, unsigned from, unsigned half,
-                        unsigned to) {
-    unsigned op = m->n->vector == VCVTTPD2DQ ? VCVTDQ2PD : VCVTUDQ2PD;
-    if (half) {
-        asm_vector_byte(&m->u->out, VEXTRACTI64X4, from, 0, in_register(to), 1);
-        from = to;
-    }
-    vector(m, op, to, 0, in_register(from));
-}
-
 /* Exact (alu_integer.c, quotient_32); by zero all bits are ones, as there. */
 static void make_quotient(const struct making *m, unsigned to) {
     enum { A = VECTOR_TEMPORARY, B, NONZERO = 1 };
     unsigned a = source_vector(m, 0, m->part), b = source_vector(m, 1, m->part);
+    unsigned widening = m->n->vector == VCVTTPD2DQ ? VCVTDQ2PD : VCVTUDQ2PD;
     for (unsigned half = 0; half < 2; half++) {
-        to_binary64(m, a, half, A);
-        to_binary64(m, b, half, B);
+        widen_half(m, a, half, widening, A);
+        widen_half(m, b, half, widening, B);
         vector(m, VDIVPD, A, A, in_register(B));
         vector(m, m->n->vector, half ? B : to, 0, in_register(A));
     }
@@ -208,7 +256,7 @@ static void make_fused(struct making *m) {
     bool on_c = alone_c && values_take(v, s->src[2], s->dst, count, &m->to);
     bool on_a = !on_c && alone_a && values_take(v, s->src[0], s->dst, count, &m->to);
     if (!on_c && !on_a) {
-        m->to = values_new(v, count);
+        m->to = values_new(v, m->n->bytes, m->to.is_uniform);
     }
     for (m->part = 0; m->part < count; m->part++) {
         unsigned to = m->to.vectors[m->part];
@@ -291,6 +339,8 @@ static make_part *const makers[] = {
     [NATIVE_WIDEN] = make_widened,
     [NATIVE_NARROW] = make_narrow,
     [NATIVE_LOGIC] = make_logic,
+    [NATIVE_TO_HALF] = make_to_half,
+    [NATIVE_HALVES] = make_halves,
     [NATIVE_SELECT] = make_select,
     [NATIVE_PARAMETER] = make_parameter,
 };
@@ -332,16 +382,20 @@ void unit_arithmetic(struct emit_unit *u, const struct step *s, const struct nat
         make_predicate(&m);
         return;
     }
-    unsigned count = is_uniform(&m) ? 1 : n->bytes / 2u;
+    bool uniform = is_uniform(&m);
     uint32_t shape = shape_of(&m);
     if (n->kind == NATIVE_FUSED) {
-        m.to.count = (uint8_t)count;
+        m.to.count = uniform ? 1 : n->bytes / 2;
+        m.to.is_uniform = uniform;
         make_fused(&m);
     } else {
-        m.to = values_new(&u->values, count);
-        for (m.part = 0; m.part < count; m.part++) {
+        m.to = values_new(&u->values, n->bytes, uniform);
+        for (m.part = 0; m.part < m.to.count; m.part++) {
             makers[n->kind](&m, m.to.vectors[m.part]);
         }
+    }
+    for (unsigned k = 0; n->settles && k < m.to.count; k++) {
+        settle_doubles(&m, m.to.vectors[k]);
     }
     values_set(&u->values, s->dst, n->bytes, m.to, n->makes_nans);
     if (shape) {

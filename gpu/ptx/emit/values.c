@@ -162,9 +162,10 @@ struct asm_place values_part(struct values *v, uint32_t offset, unsigned bytes,
 
 /* ---- results ---- */
 
-struct vectors values_new(struct values *v, unsigned count) {
-    struct vectors r = {.count = (uint8_t)count};
-    for (unsigned k = 0; k < count; k++) {
+struct vectors values_new(struct values *v, unsigned bytes, bool uniform) {
+    struct vectors r = {.count = uniform ? 1 : (uint8_t)(bytes / 2),
+                        .is_uniform = uniform};
+    for (unsigned k = 0; k < r.count; k++) {
         r.vectors[k] = (uint8_t)take_vector(v, VALUE_NEW);
     }
     return r;
@@ -198,7 +199,7 @@ void values_set(struct values *v, uint32_t offset, unsigned bytes, struct vector
     }
     x->is_stored = false;
     x->is_loose = is_loose;
-    x->is_uniform = from.count == 1;
+    x->is_uniform = from.is_uniform;
     fresh_id(v, x);
 }
 

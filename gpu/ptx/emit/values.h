@@ -1,7 +1,7 @@
 #pragma once
 /* values: what the vector registers hold while the code of a block is made.
  *
- * A value is that of a register of the arena (by its offset there) of 4 or 8 bytes a
+ * A value is that of a register of the arena (by its offset there) of 2, 4 or 8 bytes a
  * lane: bytes / 2 vectors, or one where all lanes are known to be equal. It is kept in
  * vectors until it is overwritten, nobody needs it any more, or room is wanted (the least
  * recently used goes), and written back where somebody else may look: in front of calls
@@ -28,7 +28,7 @@ enum {
 
 struct value {
     uint32_t offset;
-    uint8_t bytes; /* 4 or 8 */
+    uint8_t bytes; /* 2, 4 or 8 */
     uint8_t count; /* vectors that hold it; 0: the arena alone */
     uint8_t vectors[VECTORS_OF_A_VALUE];
     bool is_stored; /* the arena holds it */
@@ -64,6 +64,7 @@ struct values {
 /* A result on its way. */
 struct vectors {
     uint8_t count, vectors[VECTORS_OF_A_VALUE];
+    bool is_uniform; /* all lanes are equal; so where one does for several */
 };
 
 void values_init(struct values *v, struct assembler *to, const struct code *code);
@@ -83,7 +84,8 @@ unsigned values_vector(struct values *v, uint32_t offset, unsigned bytes, unsign
 /* Nobody reads it after this step. */
 bool values_is_dead(const struct values *v, const struct value *x);
 
-struct vectors values_new(struct values *v, unsigned count);
+/* Of `bytes`; one vector where uniform. */
+struct vectors values_new(struct values *v, unsigned bytes, bool uniform);
 /* The result takes over the vectors of a value that is dead or overwritten by it: false
  * when it has none to give. */
 bool values_take(struct values *v, uint32_t offset, uint32_t result, unsigned count,

@@ -61,9 +61,10 @@ static void vector_rm(const struct vector_form *f, struct asm_place p, char *to)
     } else if (p.kind == PLACE_REGISTER) {
         sprintf(to, "%s%u", size, p.base);
     } else if (p.kind == PLACE_INDEXED) {
-        sprintf(to, "[%s+zmm%u%+d]", gprs[p.base], p.index, p.at);
+        sprintf(to, "[%s+%s%u%+d]", gprs[p.base], size, p.index, p.at);
     } else {
-        const char *bytes = f->bytes == 4   ? "dword ptr "
+        const char *bytes = f->bytes == 2   ? "word ptr "
+                            : f->bytes == 4 ? "dword ptr "
                             : f->bytes == 8 ? "qword ptr "
                                             : "";
         sprintf(to, "%s[%s%+d]%s", p.kind == PLACE_BROADCAST ? "" : bytes, gprs[p.base],

@@ -18,6 +18,8 @@
 #define INTS 10
 #define LONGS 6
 #define PREDICATES 4
+#define HALVES 6  /* %h, of 16 bits */
+#define DOUBLES 6 /* %e */
 
 /* ---- a random kernel ---- */
 
@@ -34,6 +36,10 @@ static const char *const numbers[] = {
     "0f00000000", "0f80000000", "0f3F800000", "0fBF000000", "0f7F800000",
     "0fFF800000", "0f7FC00000", "0fFFC01234", "0f7F812345", "0f00000001",
     "0f807FFFFF", "0f7F7FFFFF", "0f40490FDB", "0f33D6BF95"};
+static const char *const doubles[] = {
+    "0d0000000000000000", "0d8000000000000000", "0d3FF0000000000000",
+    "0d7FF0000000000000", "0dFFF8000000000001", "0d7FF4000000000000",
+    "0d0000000000000001", "0d7FEFFFFFFFFFFFFF", "0d400921FB54442D18"};
 static const char *const whole[] = {"0",           "1",          "-1",    "2",    "31",
                                     "32",          "33",         "63",    "64",   "255",
                                     "-2147483648", "2147483647", "65535", "12345"};
@@ -59,6 +65,11 @@ static const char *operand(char kind) {
         return pick(4) ? (sprintf(t, "%%r%u", pick(INTS)), t) : ONE_OF(whole);
     case 'd':
         return pick(4) ? (sprintf(t, "%%d%u", pick(LONGS)), t) : ONE_OF(whole);
+    case 'h':
+        sprintf(t, "%%h%u", pick(HALVES));
+        return t;
+    case 'e':
+        return pick(4) ? (sprintf(t, "%%e%u", pick(DOUBLES)), t) : ONE_OF(doubles);
     default:
         sprintf(t, "%%p%u", pick(PREDICATES));
         return t;
@@ -71,6 +82,8 @@ static const char *result(char kind) {
     unsigned n = kind == 'f'   ? FLOATS
                  : kind == 'r' ? INTS
                  : kind == 'd' ? LONGS
+                 : kind == 'h' ? HALVES
+                 : kind == 'e' ? DOUBLES
                                : PREDICATES;
     sprintf(t, "%%%c%u", kind, pick(n));
     return t;
@@ -109,7 +122,16 @@ static const struct {
     {"setp.lt.and.s32", "prrp"}, {"selp.f32", "fffp"},       {"selp.b32", "rrrp"},
     {"selp.b64", "dddp"},        {"and.pred", "ppp"},        {"xor.pred", "ppp"},
     {"not.pred", "pp"},          {"or.pred", "ppp"},         {"mov.pred", "pp"},
-    {"mov.b32", "rf"},           {"mov.b32", "fr"},
+    {"mov.b32", "rf"},           {"mov.b32", "fr"},          {"cvt.f32.f16", "fh"},
+    {"cvt.rn.f16.f32", "hf"},    {"cvt.f32.bf16", "fh"},     {"cvt.rn.bf16.f32", "hf"},
+    {"mov.b16", "hh"},           {"add.f16", "hhh"},         {"sub.f16", "hhh"},
+    {"mul.f16", "hhh"},          {"add.rn.f16x2", "rrr"},    {"mul.f16x2", "rrr"},
+    {"fma.rn.f16x2", "rrrr"},    {"cvt.u32.u16", "rh"},      {"cvt.u16.u32", "hr"},
+    {"add.f64", "eee"},          {"sub.rn.f64", "eee"},      {"mul.f64", "eee"},
+    {"fma.rn.f64", "eeee"},      {"fma.rn.f64", "eeee"},     {"div.rn.f64", "eee"},
+    {"sqrt.rn.f64", "ee"},       {"mov.f64", "ee"},          {"setp.lt.f64", "pee"},
+    {"setp.neu.f64", "pee"},     {"selp.f64", "eeep"},       {"cvt.f64.f32", "ef"},
+    {"cvt.rn.f32.f64", "fe"},    {"mov.b64", "ed"},
 };
 
 static void put_arithmetic(struct buf *b) {
@@ -120,7 +142,8 @@ static void put_arithmetic(struct buf *b) {
     }
     put(b, "%s %s", instructions[k].spelling, result(o[0]));
     for (const char *s = o + 1; *s; s++) {
-        bool bits = strcmp(instructions[k].spelling, "mov.b32") == 0;
+        bool bits = strncmp(instructions[k].spelling, "mov.b", 5) == 0 &&
+                    strcmp(o, "rr") != 0 && strcmp(o, "dd") != 0;
         put(b, ", %s", bits ? result(*s) : operand(*s));
     }
     put(b, ";\n");
@@ -179,6 +202,50 @@ static void put_vector_load(struct buf *b) {
     put(b, "}, [%%w+%u];\n", at);
 }
 
+/* Elements of 2 or of 8 bytes, as lanes of several kinds lie. */
+static void put_other_access(struct buf *b) {
+    static const char *const lanes[] = {"%%tid.x", "%%laneid", "0", "%%n", "%%r8"};
+    static const char *const types[2][3] = {{"u16", "b16", "u16"}, {"f64", "u64", "f64"}};
+    bool wide = pick(2), shared = pick(3) == 0, store = pick(3) == 0;
+    unsigned how = pick(8), bytes = wide ? 8 : 2;
+    put(b, "mov.u32 %%t, ");
+    put(b, ONE_OF(lanes));
+    put(b, "; and.b32 %%t, %%t, 127;\n");
+    put(b, how == 0   ? "shr.u32 %%t, %%t, 4;\n"
+           : how == 1 ? "xor.b32 %%t, %%t, 5;\n"
+           : how == 2 ? "shl.b32 %%t, %%t, 1;\n"
+                      : "");
+    put(b, "mul.wide.u32 %%w, %%t, %u; add.s64 %%w, %%w, %%%s;\n", bytes,
+        shared  ? "sb"
+        : store ? ONE_OF(((const char *const[]){"b1", "b2"}))
+                : ONE_OF(((const char *const[]){"b0", "b1", "b2", "b3"})));
+    unsigned at = bytes * ONE_OF(((const unsigned[]){0, 0, 1, 2, 3, 16, 64}));
+    const char *type = types[wide][pick(3)];
+    char kind = !wide ? 'h' : type[0] == 'f' ? 'e' : 'd';
+    bool two = !store && pick(4) == 0;
+    if (store) {
+        put(b, "st.%s.%s [%%w+%u], %s;\n", shared ? "shared" : "global", type, at,
+            result(kind));
+    } else if (two) {
+        put(b, "ld.%s.v2.%s {%%%c0, %%%c1}, [%%w+%u];\n", shared ? "shared" : "global",
+            type, kind, kind, at / (2 * bytes) * (2 * bytes));
+    } else {
+        put(b, "ld.%s.%s %%%c1, [%%w+%u];\n", shared ? "shared" : "global", type, kind,
+            at);
+    }
+    if (!store) { /* used where it is still in vectors */
+        put(b, wide ? "fma.rn.f64 %%e2, %%e1, %%e3, %%e2; xor.b64 %%d2, %%d1, %%d2;\n"
+                    : "cvt.f32.f16 %%f1, %%h1; add.f16 %%h2, %%h1, %%h3;\n");
+    }
+}
+
+/* A base that is loaded, and used before and after. */
+static void put_pointer(struct buf *b) {
+    put(b, "add.s64 %%w, %%b1, %u; st.shared.u64 [%%sb+3072], %%w;\n", 512 * pick(4));
+    put(b, "mov.u64 %%w, %%b1; ld.global.f32 %%f0, [%%w];\n");
+    put(b, "ld.shared.u64 %%w, [%%sb+3072]; ld.global.f32 %%f1, [%%w+4];\n");
+}
+
 static void put_access(struct buf *b) {
     static const unsigned offsets[] = {0, 0, 0, 4, 8, 64, 128, 512, 1024, 2, 4000};
     unsigned at = pick(8) ? offsets[pick(9)] : ONE_OF(offsets);
@@ -208,8 +275,16 @@ static void put_body(struct buf *b) {
     for (unsigned k = 0; k < count; k++) {
         switch (pick(8)) {
         case 0:
-        case 1:
             put_access(b);
+            break;
+        case 1:
+            if (pick(2)) {
+                put_access(b);
+            } else if (pick(8)) {
+                put_other_access(b);
+            } else {
+                put_pointer(b);
+            }
             break;
         case 2:
             if (pick(2)) {
@@ -241,7 +316,8 @@ static void put_kernel(struct buf *b) {
     put(b,
         ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 "
         "p3, .param .u32 n)\n{\n.reg .f32 %%f<10>; .reg .b32 %%r<10>; .reg .b64 "
-        "%%d<6>; .reg .pred %%p<4>, %%q;\n.reg .b32 %%t, %%i, %%n, %%n2; .reg .b64 "
+        "%%d<6>; .reg .pred %%p<4>, %%q;\n.reg .b16 %%h<6>; .reg .f64 %%e<6>; .reg .b32 "
+        "%%t, %%i, %%n, %%n2; .reg .b64 "
         "%%lane4, %%w, "
         "%%sb, %%a<4>, %%b<4>, %%s<2>;\n.shared .align 4 .b8 s[4096];\n");
     for (unsigned k = 0; k < 4; k++) {
@@ -256,6 +332,8 @@ static void put_kernel(struct buf *b) {
         put(b, "mad.lo.u32 %%r%u, %%t, %u, %u;\n", k, pick(100), pick(1000));
         put(b, "cvt.rn.f32.s32 %%f%u, %%r%u;\n", k % FLOATS, k);
         put(b, "cvt.s64.s32 %%d%u, %%r%u;\n", k % LONGS, k);
+        put(b, "cvt.u16.u32 %%h%u, %%r%u;\n", k % HALVES, k);
+        put(b, "cvt.rn.f64.s32 %%e%u, %%r%u;\n", k % DOUBLES, k);
     }
     for (unsigned k = 0; k < PREDICATES; k++) {
         put(b, "setp.lt.u32 %%p%u, %%t, %u;\n", k, pick(96));
@@ -274,6 +352,11 @@ static void put_kernel(struct buf *b) {
             "xor.b32 %%r0, %%r%u, %%r0; mov.b32 %%t, %%f%u; xor.b32 %%r0, %%r0, %%t;\n",
             k, k);
         put(b, "cvt.u32.u64 %%t, %%d%u; mad.lo.u32 %%r0, %%r0, 31, %%t;\n", k % LONGS);
+        put(b, "cvt.u32.u16 %%t, %%h%u; mad.lo.u32 %%r0, %%r0, 31, %%t;\n", k % HALVES);
+        put(b,
+            "mov.b64 %%w, %%e%u; mul.lo.u64 %%w, %%w, 65537; shr.u64 %%w, %%w, 24; "
+            "cvt.u32.u64 %%t, %%w; mad.lo.u32 %%r0, %%r0, 31, %%t;\n",
+            k % DOUBLES);
     }
     put(b, "st.global.u32 [%%a2], %%r0; ret;\n}\n");
 }
