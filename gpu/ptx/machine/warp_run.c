@@ -49,7 +49,7 @@ void warp_run(struct warp *w, int32_t steps) {
             } else {
                 run_split(w);
             }
-        } while (undefined_follow(w));
+        } while (w->processor->undefined && undefined_follow(w));
     }
     w->block->clock += (uint64_t)(steps - w->left);
 }
