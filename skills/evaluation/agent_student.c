@@ -1,5 +1,7 @@
 #include "skills/evaluation/agent_student.h"
 
+#include "skills/evaluation/agent_files.h"
+
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/err.h"
@@ -161,7 +163,9 @@ struct agent_run {
     char *folder; /* holds home/, work/ and tmp/ */
     struct child *child;
     struct agent_events *events;
-    struct buf last; /* of standard error */
+    char *skill_path; /* where the skill was installed, or NULL */
+    json_t *files;    /* that it left */
+    struct buf last;  /* of standard error */
     struct child_end child_end;
     bool cancelled, ran;
     int rc;
@@ -204,7 +208,7 @@ static int make_folders(struct agent_run *run, struct err *err) {
     if (rc < 0) {
         return rc;
     }
-    autofree char *work = path_join(run->folder, "work"), *skill = NULL;
+    autofree char *work = path_join(run->folder, "work");
     struct root root = {.fd = -1};
     rc = root_open(&root, work, err);
     rc = rc < 0 ? rc : test_case_write(run->test, &root, err);
@@ -212,7 +216,7 @@ static int make_folders(struct agent_run *run, struct err *err) {
     if (rc < 0 || !run->skill) {
         return rc;
     }
-    rc = agent_install(run->skill, run->student->agent, work, &skill, err);
+    rc = agent_install(run->skill, run->student->agent, work, &run->skill_path, err);
     return rc < 0 ? err_wrap(err, "the skill cannot be installed for %.64s",
                              run->student->agent)
                   : 0;
@@ -226,6 +230,8 @@ static void prepare_work(void *data) {
 static void clean_work(void *data) {
     struct agent_run *run = data;
     if (run->folder) {
+        autofree char *work = path_join(run->folder, "work");
+        run->files = run->ran ? agent_files_read(work, run->skill_path) : NULL;
         dir_remove(run->folder, NULL);
     }
 }
@@ -278,6 +284,7 @@ static void tell(struct agent_run *run) {
     agent_events_end(run->events, &a);
     autofree char *text = without_keys(run, a.text);
     a.text = text;
+    a.files = run->files;
     a.ms = (double)run->child_end.wall_us / 1000;
     if (run->cancelled) {
         a.failure = -ECANCELED;
@@ -301,6 +308,8 @@ static void clean_done(void *data) {
     agent_events_free(run->events);
     buf_finish(&run->last);
     free(run->question);
+    json_decref(run->files);
+    free(run->skill_path);
     free(run->folder);
     free(run);
 }

@@ -59,6 +59,7 @@ struct agent_answer {
     double cost;              /* negative: unknown */
     const char *served_model; /* or "" */
     bool activated;
+    const json_t *files; /* agent_files_read's, or NULL */
     double ms;
     const char *why; /* a sentence, with what the program said last */
 };

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "skills/evaluation/agent_files.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/standing.h"
 #include "skills/grading/grade.h"
@@ -49,6 +50,7 @@ static json_t *agent_record(const struct agent_answer *answer) {
                   tokens_json(answer->input, answer->output, answer->reported),
                   "served_model", json_clean_z(answer->served_model), "ms", answer->ms,
                   "activated", answer->activated);
+    json_object_set_new(record, "files", agent_files_sizes(answer->files));
     set_output(record, answer->text);
     return record;
 }
@@ -167,14 +169,15 @@ static void on_graded(struct grading *g, const struct grade *grade, void *data) 
     }
 }
 
-static void grade_answer(struct asking *a, const char *text) {
+static void grade_answer(struct asking *a, const char *text, const json_t *written) {
     struct evaluation *e = a->e;
     struct grade_room room = {.loop = e->o.loop,
                               .origin = e->o.origin,
                               .models = e->o.models,
                               .judge = e->o.judge,
                               .model_aliases = e->o.model_aliases,
-                              .budget = e->o.budget};
+                              .budget = e->o.budget,
+                              .written = written};
     if (e->stopping && e->stop != EVALUATION_BUDGET) {
         asking_end(a, CELL_SKIPPED);
         return;
@@ -260,7 +263,7 @@ static void on_answer(struct model_call *call, const struct model_answer *answer
         if (e->o.rule) {
             rule_answer(a, answer);
         } else {
-            grade_answer(a, answer->text);
+            grade_answer(a, answer->text, NULL);
         }
         break;
     case MODEL_REFUSED:
@@ -304,7 +307,7 @@ static void on_agent(struct agent_run *run, const struct agent_answer *answer,
     count_agent(e, a->cell, answer);
     a->record = agent_record(answer);
     if (answer->failure == 0) {
-        grade_answer(a, answer->text);
+        grade_answer(a, answer->text, answer->files);
         return;
     }
     note_failure(e, a->cell, answer->failure == -ENOENT ? "not_found" : "agent_failed",

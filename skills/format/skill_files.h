@@ -1,5 +1,5 @@
 #pragma once
-/* skill_files: the walk over a skill's folder; nothing but skill.c needs it.
+/* skill_files: the walk over a skill's folder, and over what an agent left in its own.
  *
  * Everything is opened relative to its parent's descriptor with O_NOFOLLOW, looked at
  * before and after, and read only when it is a regular file: neither a link put there

@@ -2,6 +2,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
+#include "base/strings.h"
 #include "protocol/schema/schema.h"
 #include "skills/grading/regex.h"
 
@@ -229,12 +231,64 @@ static int read_judge(const struct reading *r, const json_t *value, json_t **ret
     return rc;
 }
 
+/* --- files --- */
+
+static bool is_of_text(const char *check) {
+    static const char *const names[] = {
+        "contains", "not_contains", "regex", "not_regex", "json_schema", "equals", NULL};
+    return strings_have(names, check);
+}
+
+/* true, false, or checks of the file's text in full form (new), or NULL with err. */
+static json_t *read_wish(const struct reading *r, const char *file, const json_t *value) {
+    json_t *full = NULL;
+    if (json_is_boolean(value)) {
+        return json_incref((json_t *)(uintptr_t)value);
+    }
+    autofree char *path = xasprintf("%s.files[\"%.64s\"]", r->path, file);
+    if (expected_read(&full, value, path, r->err) < 0) {
+        return NULL;
+    }
+    json_each_member(full, check, one) {
+        (void)one;
+        if (!is_of_text(check)) {
+            err_set(r->err, -EINVAL, "%s.%s: not a check of a file's text", path, check);
+            json_decref(full);
+            return NULL;
+        }
+    }
+    return full;
+}
+
+static int read_files(const struct reading *r, const json_t *value, json_t **ret) {
+    size_t count = json_object_size(value);
+    autojson *full = json_object();
+    if (!json_is_object(value) || count == 0 || count > EXPECTED_MAX_ITEMS) {
+        return wrong(r, "", "expected 1 to 64 {path: true, false or checks}");
+    }
+    json_each_member(value, path, wish) {
+        autofree char *normal = path_normalize(path);
+        if (!*path || strlen(path) > MAX_NAME || strcmp(normal, path) != 0 ||
+            path_leads_out(path)) {
+            autofree char *at = xasprintf("[\"%.64s\"]", path);
+            return wrong(r, at, "a path is relative and plain, such as src/kernel.cu");
+        }
+        json_t *one = read_wish(r, path, wish);
+        if (!one) {
+            return -EINVAL;
+        }
+        json_object_set_new(full, path, one);
+    }
+    *ret = take(full);
+    return 0;
+}
+
 /* --- all of them --- */
 
 static const struct {
     const char *name;
     read_check *read;
-    struct member members[4];
+    struct member members[5];
 } checks[] = {
     {"contains", read_contains, {}},
     {"not_contains", read_contains, {}},
@@ -246,10 +300,16 @@ static const struct {
     {"kernel_project",
      read_members,
      {{"valid", MEMBER_TRUE}, {"with_files", MEMBER_FLAG}}},
-    {"kernel_compiles", read_members, {{"entry", MEMBER_NAME}, {"arch", MEMBER_NAME}}},
+    {"kernel_compiles",
+     read_members,
+     {{"entry", MEMBER_NAME}, {"arch", MEMBER_NAME}, {"path", MEMBER_NAME}}},
     {"kernel_passes",
      read_members,
-     {{"spec", MEMBER_NEEDED}, {"entry", MEMBER_NAME}, {"arch", MEMBER_NAME}}},
+     {{"spec", MEMBER_NEEDED},
+      {"entry", MEMBER_NAME},
+      {"arch", MEMBER_NAME},
+      {"path", MEMBER_NAME}}},
+    {"files", read_files, {}},
     {"judge", read_judge, {}},
 };
 

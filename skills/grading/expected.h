@@ -7,8 +7,9 @@
  *   equals                  "text" or {"number", "tolerance"}
  *   build_toml              {"valid": true, "values"?: {JSON Pointer: value}}
  *   kernel_project          {"valid": true, "with_files": false}
- *   kernel_compiles         {"entry"?, "arch"?}
- *   kernel_passes           {"spec": {…}, "entry"?, "arch"?}
+ *   kernel_compiles         {"entry"?, "arch"?, "path"?}
+ *   kernel_passes           {"spec": {…}, "entry"?, "arch"?, "path"?}
+ *   files                   {path: true | false | {a check of text: …}}
  *   judge                   {"criteria": ["text", …], "model"?}
  * Short forms: a bare text or list of texts is contains (as upskill reads it), one item
  * stands for a list of it, true for an object without wishes, a list for judge's

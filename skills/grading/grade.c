@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+static grade_check grade_files;
+
 /* What is done on a thread, in this order; the rest are steps on the loop. */
 static const struct {
     const char *name;
@@ -16,6 +18,7 @@ static const struct {
     {"regex", grade_search},          {"not_regex", grade_search},
     {"equals", grade_equals},         {"json_schema", grade_json_schema},
     {"build_toml", grade_build_toml}, {"kernel_project", grade_kernel_project},
+    {"files", grade_files},
 };
 
 /* Returns how many there were. */
@@ -30,6 +33,48 @@ static size_t run_checks(const json_t *expected, struct answer *answer,
         }
     }
     return count;
+}
+
+/* The checks of one file's text, told with its path. */
+static void grade_file(const char *path, const char *text, const json_t *wish,
+                       const struct test_case *test, struct assertions *out) {
+    struct answer file;
+    struct assertions own = {0};
+    answer_init(&file, text, strlen(text));
+    run_checks(wish, &file, test, &own);
+    json_each(own.list, i, one) {
+        autofree char *check =
+            xasprintf("%s: %s", path, json_get_string(one, "check", ""));
+        json_object_set_new(one, "check", json_clean_z(check));
+    }
+    out->list = out->list ? out->list : json_array();
+    json_array_extend(out->list, own.list);
+    out->passed += own.passed;
+    out->total += own.total;
+    out->failed |= own.failed;
+    out->why = out->why ? out->why : take(own.why);
+    assertions_finish(&own);
+    answer_finish(&file);
+}
+
+static void grade_files(struct answer *answer, const struct test_case *test,
+                        const char *check, const json_t *expected,
+                        struct assertions *out) {
+    json_each_member(expected, path, wish) {
+        const char *text = NULL;
+        bool there = answer_file(answer, path, &text);
+        if (there && text && json_is_object(wish)) {
+            grade_file(path, text, wish, test, out);
+            continue;
+        }
+        autojson *one = json_pack("{s:O}", path, wish);
+        bool passed = json_is_boolean(wish) && there == json_is_true(wish);
+        assertion_add(out, check, passed ? GRADE_PASSED : GRADE_FAILED, one, NULL,
+                      "%.200s %s", path,
+                      !there                 ? "is not there"
+                      : json_is_object(wish) ? "is no text of at most 1 MiB"
+                                             : "is there");
+    }
 }
 
 bool grade_text_passes(const json_t *expected, const char *text) {
@@ -52,7 +97,7 @@ struct grading {
     struct grade_room room;
     struct test_case test; /* `expected` is our own: counting references to a shared one
                               on several threads is a race */
-    json_t *expected;
+    json_t *expected, *written, *files; /* our own: so are the answer's */
     char *given;
     size_t given_len;
     grade_done *done;
@@ -83,6 +128,8 @@ static void find_source(struct grading *g, const char *check, enum step step) {
 static void work(void *data) {
     struct grading *g = data;
     answer_init(&g->answer, g->given, g->given_len);
+    g->answer.written = g->written;
+    g->answer.given = g->files;
     run_checks(g->expected, &g->answer, &g->test, &g->assertions);
     find_source(g, "kernel_compiles", STEP_COMPILE);
     find_source(g, "kernel_passes", STEP_VALIDATE);
@@ -110,6 +157,8 @@ static void finish(struct grading *g) {
         free(g->sources[i]);
     }
     json_decref(g->expected);
+    json_decref(g->written);
+    json_decref(g->files);
     free(g->given);
     free(g);
 }
@@ -181,6 +230,8 @@ struct grading *grading_start(const struct grade_room *room, const struct test_c
     g->test = *test;
     g->expected = json_deep_copy(test->expected);
     g->test.expected = g->expected;
+    g->written = json_deep_copy(room->written);
+    g->files = g->written ? json_deep_copy(test->files) : NULL;
     g->given_len = len;
     g->given = xmalloc((too_long ? 0 : len) + 1);
     if (!too_long && len) {

@@ -10,15 +10,15 @@
  *                           build.toml passes kernel-builder's rules
  *   kernel_project          {"valid": true, "with_files"?}: the answer's files (on top of
  *                           the test's) hold a valid build.toml and what it names
- *   kernel_compiles         {"entry"?, "arch"?}: the answer's CUDA block compiles
- *   kernel_passes           {"spec": check spec, "entry"?, "arch"?}: it compiles and is
- *                           right (asks the validator; "not available" is an error of
- *                           the cell, not a failure of the student)
- *   judge                   {"criteria": […], "model"?}: a model judges, one verdict a
- *                           criterion; only asked when nothing else failed
- * Answers come as text; code is taken from fenced blocks (cmark), the last whole one of
- * the right language unless a check says otherwise. Answers are hostile: bounded, never
- * executed here; what takes time runs on a thread. */
+ *   kernel_compiles         {"entry"?, "arch"?, "path"?}: the answer's CUDA block
+ * compiles kernel_passes           {"spec": check spec, "entry"?, "arch"?}: it compiles
+ * and is right (asks the validator; "not available" is an error of the cell, not a
+ * failure of the student) files                   {path: true|false|checks of its text}:
+ * files that an agent left in its folder, or that stand in the answer judge {"criteria":
+ * […], "model"?}: a model judges, one verdict a criterion; only asked when nothing else
+ * failed Answers come as text; code is taken from fenced blocks (cmark), the last whole
+ * one of the right language unless a check says otherwise. Answers are hostile: bounded,
+ * never executed here; what takes time runs on a thread. */
 #include "base/json.h"
 #include "skills/grading/suite.h"
 
@@ -53,6 +53,8 @@ struct grade_room {
     const struct model *judge;   /* the default judge; may be NULL */
     const json_t *model_aliases; /* the configuration's, for a judge's name; or NULL */
     struct model_budget *budget; /* or NULL */
+    const json_t *written;       /* files that an agent left, {path: text, null for what
+                                    is no text}; copied; NULL: the answer is text alone */
     bool unjudged;               /* judges are not asked: their checks count as passed */
 };
 

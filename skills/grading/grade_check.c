@@ -26,12 +26,30 @@ void answer_finish(struct answer *a) {
     *a = (struct answer){0};
 }
 
+static void add_written(struct answer *a) {
+    json_each_member(a->written, path, text) {
+        const json_t *before = json_object_get(a->given, path);
+        if (json_is_string(text) &&
+            !(before && json_equal(text, (json_t *)(uintptr_t)before))) {
+            answer_code_add(&a->code, path, json_string_value(text));
+        }
+    }
+}
+
 const struct answer_code *answer_code_of(struct answer *a) {
     if (!a->code_read) {
         answer_code_read(&a->code, a->text, a->len);
+        add_written(a);
         a->code_read = true;
     }
     return &a->code;
+}
+
+bool answer_file(struct answer *a, const char *path, const char **ret) {
+    const json_t *file = json_object_get(a->written, path);
+    *ret =
+        a->written ? json_string_value(file) : answer_code_file(answer_code_of(a), path);
+    return a->written ? file != NULL : *ret != NULL;
 }
 
 json_t *evidence(const char *text, size_t len) {

@@ -12,10 +12,17 @@ struct answer {
     size_t len;
     struct answer_code code; /* read at first need: answer_code_of */
     bool code_read;
+    /* What an agent left in its folder and what the test had put there, {path: text, null
+     * for what is none}; NULL for answers that are text alone. */
+    const json_t *written, *given;
 };
 void answer_init(struct answer *a, const char *text, size_t len);
 void answer_finish(struct answer *a);
+/* Its blocks; behind them, as blocks of their own, the files that an agent wrote. */
 const struct answer_code *answer_code_of(struct answer *a);
+/* A file of the agent's folder or, of an answer that is text alone, of its blocks. False
+ * where there is none; *ret NULL: it is no text. */
+bool answer_file(struct answer *a, const char *path, const char **ret);
 
 struct assertions {
     json_t *list; /* as struct grade's */

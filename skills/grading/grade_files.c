@@ -235,6 +235,22 @@ void answer_code_read(struct answer_code *ret, const char *text, size_t len) {
     lines_finish(&lines);
 }
 
+void answer_code_add(struct answer_code *c, const char *path, const char *text) {
+    struct markdown *m = &c->blocks;
+    const char *dot = strrchr(path_basename(path), '.');
+    if (m->code_count == MARKDOWN_MAX_ITEMS) {
+        c->cut = true;
+        return;
+    }
+    m->codes = xreallocarray(m->codes, m->code_count + 1, sizeof *m->codes);
+    m->codes[m->code_count] =
+        (struct markdown_code){.language = xstrdup(dot ? dot + 1 : ""),
+                               .info = xstrdup(path),
+                               .text = xstrdup(text),
+                               .line = 1};
+    add_file(c, xstrdup(path), m->code_count++);
+}
+
 void answer_code_finish(struct answer_code *c) {
     for (size_t i = 0; i < c->file_count; i++) {
         free(c->files[i].path);

@@ -31,6 +31,8 @@ struct answer_code {
 };
 
 void answer_code_read(struct answer_code *ret, const char *text, size_t len);
+/* A file that stands for a block of that name; one of that name before gives way. */
+void answer_code_add(struct answer_code *c, const char *path, const char *text);
 void answer_code_finish(struct answer_code *c);
 /* The text of a file by its path, or of one by its base name; NULL when absent. */
 const char *answer_code_file(const struct answer_code *c, const char *path);

@@ -37,6 +37,15 @@ char *grade_kernel_source(struct answer *answer, const char *check,
                           const json_t *expected, struct assertions *out) {
     const struct answer_code *code = answer_code_of(answer);
     const char *entry = json_get_string(expected, "entry", NULL);
+    const char *path = json_get_string(expected, "path", NULL), *text = NULL;
+    if (path && answer_file(answer, path, &text) && text) {
+        return xstrdup(text);
+    }
+    if (path) {
+        assertion_add(out, check, GRADE_FAILED, expected, NULL, "there is no %.200s",
+                      path);
+        return NULL;
+    }
     const struct markdown_code *block =
         answer_code_last(code, is_wanted, (void *)(uintptr_t)entry);
     if (block) {

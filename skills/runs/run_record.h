@@ -31,7 +31,8 @@
  *             "reported": true},
  *  "cost": 0.0012 | null, "requests": 1, "cached": false, "attempts": 1,
  *  "served_model": "…", "base_url": "…", "stop_reason": "…", "ms": 812.5,
- *  "prompt_digest"?: "sha256:…", "ended"?: "2026-01-02T03:04:05.678Z"}
+ *  "files"?: {path: bytes}, "prompt_digest"?: "sha256:…", "ended"?:
+ * "2026-01-02T03:04:05.678Z"}
  *
  * model, arm, test, run and outcome are required; "ended" is filled in where missing. The
  * output is kept up to RUN_MAX_OUTPUT bytes (then "output_bytes" says how long it was),

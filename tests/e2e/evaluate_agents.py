@@ -9,7 +9,7 @@ from evaluate_support import HERE, KEY, Daemon, Tap, arm, make_skill, make_tests
 
 PROGRAM = os.path.abspath(sys.argv[1])
 CLIS = {"claude": "claude-code", "codex": "codex", "opencode": "opencode"}
-BEHAVIOURS = ("good", "blind", "crash", "hang", "garbage", "fail", "leak")
+BEHAVIOURS = ("writes", "good", "blind", "crash", "hang", "garbage", "fail", "leak")
 
 
 class Room:
@@ -68,6 +68,27 @@ def formats():
         assert "ANTHROPIC_API_KEY" in claude["env"] and "OPENAI_API_KEY" not in claude["env"], claude["env"]
         assert {len([f for f in e["files"] if f.endswith("SKILL.md")]) for e in r.entries()} == {0, 1}
         assert len({e["cwd"] for e in r.entries()}) == len(r.entries()) == 36, "fresh folders"
+    assert not left_behind(), left_behind()
+
+
+def files_that_it_wrote():
+    """Tests may look at what lies in the working directory afterwards; links and devices are not looked at."""
+    checks = [{"src/out.json": {"json_schema": {"type": "object", "properties": {"word": {"const": "correct"}}}}},
+              {"notes/context.txt": {"equals": "Some context. More of it."}}, {"picture": True}, {"large.txt": {"contains": "x"}},
+              {"stolen": True}, {"stolen": False}, {"src/root/etc/passwd": False}, {"pipe": False}, {"notes/context.txt": False},
+              {".claude/skills/words/SKILL.md": False}]
+    with Room() as r:
+        for name in CLIS:
+            result = r.evaluate(name + "-writes", tests=[
+                {"id": "t%d" % i, "input": "Question number %d: write it." % i, "expected": {"files": files},
+                 "files": {"notes/context.txt": "Some context."}} for i, files in enumerate(checks)])
+            passed = [all(p["skill"] for p in t["pairs"]) for t in result["students"][0]["tests"]]
+            assert passed == [True, True, True, False, False, True, True, True, False, True], (name, passed)
+            shown = r.daemon.ask("run/show", {"run": result["run"]})["result"]["cells"]
+            with_skill = [c for c in shown if c["arm"] == "skill"][0]
+            assert with_skill["files"] == {"src/out.json": 19, "notes/context.txt": 25, "picture": None, "large.txt": None}, with_skill["files"]
+            first = [c for c in shown if c["test"] == "t0" and c["arm"] == "baseline"][0]
+            assert first["outcome"] == "failed" and first["assertions"][0]["check"] == "src/out.json: json_schema", first
     assert not left_behind(), left_behind()
 
 
@@ -193,7 +214,7 @@ def everyone_has_limits_of_its_own():
 tap = Tap()
 with tempfile.TemporaryDirectory(prefix="agents-") as own:
     os.environ["TMPDIR"] = own  # where no other daemon leaves anything
-    for test in [formats, older_version, no_answers_on_their_disk, never_opened, broken_ones, hanging_ones,
+    for test in [formats, files_that_it_wrote, older_version, no_answers_on_their_disk, never_opened, broken_ones, hanging_ones,
                  no_key_in_any_file, everyone_has_limits_of_its_own]:
         if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
             tap.run(test.__name__.replace("_", " "), test)

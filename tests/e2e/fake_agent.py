@@ -4,7 +4,7 @@
 usage: fake_agent.py FORMAT LOG BEHAVIOUR   (FORMAT: claude, codex, opencode)
 
 BEHAVIOUR: good (answers by the skill when it finds one), blind (never opens it), crash, hang,
-garbage, fail, leak (prints its key wherever it can). Appends to LOG one JSON object: its environment's names, home, working directory,
+writes (good, and leaves files, links and a FIFO in its working directory), garbage, fail, leak (prints its key wherever it can). Appends to LOG one JSON object: its environment's names, home, working directory,
 files and question. `hang` leaves a child of its own behind, to be killed with it.
 """
 import json, os, sys, time  # and nothing slow to load: it starts some 300 times
@@ -23,8 +23,17 @@ def say(event):
 
 
 skills = [p for p in FILES if p.endswith("/SKILL.md")]
-opened = skills and BEHAVIOUR == "good"
+opened = skills and BEHAVIOUR in ("good", "writes")
 answer = "correct" if opened and "marigold" in open(skills[0]).read() else "wrong"
+if BEHAVIOUR == "writes":
+    os.makedirs("src")
+    open("src/out.json", "w").write('{"word": "%s"}' % answer)
+    open("notes/context.txt", "a").write(" More of it.")
+    open("picture", "wb").write(b"\xff\xfe\x00" * 100)
+    open("large.txt", "w").write("x" * (2 << 20))
+    os.symlink("/etc/passwd", "stolen")
+    os.symlink("/", "src/root")
+    os.mkfifo("pipe")
 if BEHAVIOUR == "leak":
     answer += " " + os.environ["ANTHROPIC_API_KEY"]
     print("my key is " + os.environ["ANTHROPIC_API_KEY"], file=sys.stderr, flush=True)

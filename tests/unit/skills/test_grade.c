@@ -410,6 +410,55 @@ Test(grade, hostile_answers_only_fail) {
     expect_all_fail(fences, strlen(fences));
 }
 
+/* What an agent left counts, not what its last words quote. */
+Test(grade, files_are_looked_at_where_the_agent_left_them) {
+    static const struct {
+        const char *expected;
+        enum grade_outcome agent, text;
+    } table[] = {
+        {"{\"files\":{\"src/k.cu\":true}}", GRADE_PASSED, GRADE_PASSED},
+        {"{\"files\":{\"src/k.cu\":\"written\"}}", GRADE_PASSED, GRADE_FAILED},
+        {"{\"files\":{\"src/k.cu\":{\"contains\":\"quoted\"}}}", GRADE_FAILED,
+         GRADE_PASSED},
+        {"{\"files\":{\"k.cu\":true}}", GRADE_FAILED, GRADE_PASSED},
+        {"{\"files\":{\"gone.txt\":false}}", GRADE_PASSED, GRADE_PASSED},
+        {"{\"files\":{\"given.txt\":false}}", GRADE_FAILED, GRADE_PASSED},
+        {"{\"files\":{\"given.txt\":{\"equals\":\"as it was\"}}}", GRADE_PASSED,
+         GRADE_FAILED},
+        {"{\"files\":{\"a.json\":{\"json_schema\":{\"type\":\"object\",\"required\":["
+         "\"x\"]}}}}",
+         GRADE_PASSED, GRADE_FAILED},
+        {"{\"files\":{\"a.json\":{\"json_schema\":{\"type\":\"array\"}}}}", GRADE_FAILED,
+         GRADE_FAILED},
+        {"{\"files\":{\"a.json\":{\"regex\":\"^.x\",\"not_contains\":\"x\"}}}",
+         GRADE_FAILED, GRADE_FAILED},
+        {"{\"files\":{\"image\":true}}", GRADE_PASSED, GRADE_FAILED},
+        {"{\"files\":{\"image\":{\"not_contains\":\"x\"}}}", GRADE_FAILED, GRADE_FAILED},
+        {"{\"build_toml\":{\"values\":{\"/general/name\":\"left\"}}}", GRADE_PASSED,
+         GRADE_FAILED},
+    };
+    autojson *written =
+        json_pack("{s:s,s:s,s:s,s:n,s:s}", "src/k.cu", "// written\n", "given.txt",
+                  "as it was", "a.json", "{\"x\": 1}", "image", "build.toml",
+                  "[general]\nname = \"left\"\nversion = 1\nedition = 5\nlicense = "
+                  "\"MIT\"\nbackends = "
+                  "[\"cuda\"]\n\n[torch]\nsrc = []\n");
+    const char *answer = "Done.\n\n`src/k.cu`:\n\n```cuda\n// quoted\n```\n\n```";
+    for (size_t i = 0; i < 2 * ARRAY_LEN(table); i++) {
+        struct grade_fixture f;
+        bool agent = i % 2;
+        fixture_init(&f, table[i / 2].expected, "{\"given.txt\":\"as it was\"}");
+        f.room.written = agent ? written : NULL;
+        fixture_start(&f, answer, strlen(answer));
+        fixture_run(&f);
+        autofree char *told = json_dumps(f.result.assertions, JSON_COMPACT);
+        cr_expect(eq(int, (int)f.result.outcome,
+                     (int)(agent ? table[i / 2].agent : table[i / 2].text)),
+                  "%s %s: %s", agent ? "agent" : "text", table[i / 2].expected, told);
+        fixture_finish(&f);
+    }
+}
+
 Test(grade, an_answer_over_the_limit_is_an_error) {
     autofree char *text = repeat("a", GRADE_MAX_ANSWER + 1);
     expect_grade("\"a\"", NULL, text, GRADE_MAX_ANSWER + 1, GRADE_ERRORED);

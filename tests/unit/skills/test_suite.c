@@ -99,6 +99,18 @@ static const struct {
     {"[{\"input\":\"i\"}]", "tests[0].expected: expected checks"},
     {ONE("{}"), "tests[0].expected: expected checks"},
     {ONE("{\"contain\":[\"x\"]}"), "tests[0].expected.contain: no such check"},
+    {ONE("{\"files\":{}}"), "tests[0].expected.files: expected 1 to 64"},
+    {ONE("{\"files\":[\"a\"]}"), "tests[0].expected.files: expected 1 to 64"},
+    {ONE("{\"files\":{\"../a\":true}}"),
+     "tests[0].expected.files[\"../a\"]: a path is relative"},
+    {ONE("{\"files\":{\"/etc/passwd\":true}}"),
+     "tests[0].expected.files[\"/etc/passwd\"]: a path"},
+    {ONE("{\"files\":{\"a/./b\":true}}"), "tests[0].expected.files[\"a/./b\"]: a path"},
+    {ONE("{\"files\":{\"a\":{\"judge\":[\"x\"]}}}"),
+     "tests[0].expected.files[\"a\"].judge: not a check of a file"},
+    {ONE("{\"files\":{\"a\":{\"files\":{\"b\":true}}}}"),
+     "tests[0].expected.files[\"a\"].files: not a check of a file"},
+    {ONE("{\"files\":{\"a\":{}}}"), "tests[0].expected.files[\"a\"]: expected checks"},
     {ONE("{\"contains\":[]}"), "tests[0].expected.contains: an empty list"},
     {ONE("{\"contains\":[\"\"]}"), "tests[0].expected.contains[0]: a text to look"},
     {ONE("{\"contains\":[\"a\",1]}"), "tests[0].expected.contains[1]: expected a text"},
@@ -316,7 +328,7 @@ Test(suite, the_guides_examples_can_be_read) {
         suite_finish(&s);
         examples++;
     }
-    cr_expect(eq(int, examples, 10));
+    cr_expect(eq(int, examples, 11));
     markdown_finish(&guide);
 }
 
