@@ -30,8 +30,30 @@ bool device_is_mapped(const struct device *d, const struct allocation *a) {
             d->settings.is_managed(a->name));
 }
 
+bool device_host_is_apart(const struct allocation *a) {
+    return a->flags & (DEVICE_MANAGED | DEVICE_PINNED) &&
+           (uintptr_t)a->host != a->address;
+}
+
+/* The same pages twice: for the host at the device's address, and for kernels. */
+static uint8_t *bytes_share(const struct allocation *a) {
+    void *at = (void *)(uintptr_t)a->address;
+    uint64_t bytes = whole_pages(a->bytes);
+    void *view =
+        mmap(at, bytes, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (view == MAP_FAILED) {
+        return NULL;
+    }
+    void *second = mremap(view, 0, bytes, MREMAP_MAYMOVE);
+    return second == MAP_FAILED ? view : second;
+}
+
 static uint8_t *bytes_lend(struct memory *m, const struct allocation *a) {
     const struct device *d = container_of(m, struct device, memory);
+    if (a->flags & (DEVICE_MANAGED | DEVICE_PINNED)) {
+        return bytes_share(a);
+    }
     if (device_is_mapped(d, a)) {
         return bytes_map((void *)(uintptr_t)a->address, a->bytes, MAP_FIXED_NOREPLACE);
     }
@@ -53,6 +75,9 @@ static void bytes_take_back(struct memory *m, const struct allocation *a) {
     }
     if (device_is_mapped(d, a) || a->bytes >= SMALL) {
         (void)munmap(a->host, whole_pages(a->bytes));
+        if (device_host_is_apart(a)) {
+            (void)munmap((void *)(uintptr_t)a->address, whole_pages(a->bytes));
+        }
     } else {
         free(a->host);
     }
@@ -71,7 +96,11 @@ static bool awaits_host(const struct machine_space *space) {
         const struct allocation *a = d->memory.table[k];
         shares = !a->freed && device_is_mapped(d, a);
     }
-    return shares && queue_host_runs(&d->queue);
+    bool awaits = shares && queue_host_runs(&d->queue);
+    if (awaits) {
+        queue_polls((struct queue *)(uintptr_t)&d->queue);
+    }
+    return awaits;
 }
 
 int device_init(struct device *d, const struct device_settings *settings,

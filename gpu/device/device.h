@@ -54,6 +54,8 @@ int device_memory_free(struct device *d, uint64_t address);
 struct allocation *device_memory_at(struct device *d, uint64_t address, uint64_t bytes);
 /* Does the host see it without a call? */
 bool device_is_mapped(const struct device *d, const struct allocation *a);
+/* Has the host a mapping of its own, beside the one that kernels use? */
+bool device_host_is_apart(const struct allocation *a);
 /* The host's bytes of an address in an allocation. */
 static inline uint8_t *device_bytes(const struct allocation *a, uint64_t address) {
     return a->host + (address - a->address);

@@ -16,6 +16,7 @@ struct module {
     struct ptx_module *ptx;
     struct machine *machine;
     struct kernel *kernels; /* by function; entry NULL: none */
+    int talks;              /* stores for the host to see at once: 0 not known, 1 no, 2 */
     size_t printed;         /* bytes of what it printed that were taken */
 };
 

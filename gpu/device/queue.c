@@ -30,10 +30,13 @@ static void op_run(struct queue *q, struct op *op) {
     if (!code && !__atomic_load_n(&q->quit, __ATOMIC_ACQUIRE)) {
         code = op->run(op);
     }
+    struct moment *moment = op->moment;
     op->free(op);
+    free(moment);
     if (code) {
         queue_fail(q, code);
     }
+    __atomic_store_n(&q->polls, false, __ATOMIC_RELEASE);
     __atomic_store_n(&q->done, number, __ATOMIC_SEQ_CST);
     if (number >= __atomic_load_n(&q->wanted, __ATOMIC_SEQ_CST)) {
         pthread_mutex_lock(&q->lock);
@@ -148,6 +151,24 @@ int queue_wait(struct queue *q, uint64_t number) {
     return error;
 }
 
+void queue_linger(struct queue *q, uint64_t number) {
+    pthread_mutex_lock(&q->lock);
+    pthread_cond_signal(&q->asked);
+    while (q->started && !queue_is_done(q, number) &&
+           !__atomic_load_n(&q->polls, __ATOMIC_ACQUIRE) &&
+           !(q->busy && pthread_equal(q->runner, pthread_self()))) {
+        wait_for(q, number);
+    }
+    pthread_mutex_unlock(&q->lock);
+}
+
+void queue_polls(struct queue *q) {
+    pthread_mutex_lock(&q->lock);
+    __atomic_store_n(&q->polls, true, __ATOMIC_RELEASE);
+    wake(q);
+    pthread_mutex_unlock(&q->lock);
+}
+
 int queue_wait_all(struct queue *q) {
     pthread_mutex_lock(&q->lock);
     uint64_t number = q->submitted;
@@ -217,7 +238,9 @@ void queue_finish(struct queue *q) {
     while (q->head) {
         struct op *op = q->head;
         q->head = op->next;
+        struct moment *moment = op->moment;
         op->free(op);
+        free(moment);
     }
     q->tail = &q->head;
 }

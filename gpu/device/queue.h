@@ -5,8 +5,8 @@
  * own carries out what nobody waits for; who waits carries out the rest itself, so that a
  * program that asks and waits pays for no change of threads. While there is something to
  * do now and then the thread looks by itself, and asking costs no call of the kernel. One
- * operation runs at a time, without the lock; those that stand in line are taken together.
- * The first error stays: what comes behind it is dropped. */
+ * operation runs at a time, without the lock; those that stand in line are taken
+ * together. The first error stays: what comes behind it is dropped. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@ struct op {
     uint64_t number;         /* rises with every operation */
     int (*run)(struct op *); /* a code; 0 is success */
     void (*free)(struct op *);
+    struct moment *moment; /* freed with it: who asked knows what it means; or NULL */
     struct op *(*copy)(struct op *); /* for graphs; NULL: cannot stand in one */
 };
 
@@ -25,6 +26,7 @@ struct queue {
     pthread_t thread, runner;       /* runner: who runs an operation, while busy */
     bool started, quit, busy, idle; /* idle: the thread sleeps until it is asked */
     unsigned waiting;               /* atomic: threads of the program in queue_wait */
+    bool polls;                     /* atomic: what runs waits for the host */
     struct op *head, **tail;
     uint64_t submitted, done; /* numbers; done: atomic, as are wanted, error, quit */
     uint64_t wanted;          /* the lowest number that somebody waits for, or more */
@@ -39,6 +41,10 @@ uint64_t queue_add(struct queue *q, struct op *op);
 bool queue_is_done(struct queue *q, uint64_t number);
 /* Waits until `number` is done, for ever if need be; the queue's error. */
 int queue_wait(struct queue *q, uint64_t number);
+/* Lets the queue's thread carry it out; comes back before only when what runs waits for
+ * the host. */
+void queue_linger(struct queue *q, uint64_t number);
+void queue_polls(struct queue *q); /* what runs waits for the host */
 /* Runs fn when everything before it is done, and waits; its code, or the queue's error.
  */
 int queue_do(struct queue *q, int (*fn)(void *), void *of);

@@ -10,8 +10,9 @@
 #define FILLS_MAX 16
 
 struct touched {
-    const struct allocation *in;
+    struct allocation *in;
     uint64_t address, version;
+    struct memory_sample sample[2]; /* launch 0: there is none */
 };
 
 struct proven {
@@ -73,6 +74,19 @@ static bool stands(const struct touched *t) {
     return t->in->address == t->address && !t->in->freed && t->in->version == t->version;
 }
 
+/* As if it had been carried out. */
+static void touch_again(const struct proven *p, uint32_t launch) {
+    for (unsigned n = 0; n < p->count; n++) {
+        for (unsigned k = 0; k < 2; k++) {
+            const struct memory_sample *s = &p->touched[n].sample[k];
+            if (s->launch) {
+                p->touched[n].in->sample[k] =
+                    (struct memory_sample){.launch = launch, .offset = s->offset};
+            }
+        }
+    }
+}
+
 bool repeats_launch(struct repeats *r, const struct kernel *k,
                     const struct launch_shape *shape, const void *params) {
     const struct proven *p = proven_find(r, k, shape, params);
@@ -80,6 +94,9 @@ bool repeats_launch(struct repeats *r, const struct kernel *k,
         if (!stands(&p->touched[n])) {
             return false;
         }
+    }
+    if (p) {
+        touch_again(p, ++k->module->device->memory.launch);
     }
     return p != NULL;
 }
@@ -114,7 +131,12 @@ static bool touched_list(struct device *d, struct proven *p) {
         fine = fine && !(read && written) && !device_is_mapped(d, a) && !a->freed &&
                p->count < TOUCHED_MAX;
         if (fine) {
-            p->touched[p->count++] = (struct touched){a, a->address, a->version};
+            struct touched *t = &p->touched[p->count++];
+            *t = (struct touched){.in = a, .address = a->address, .version = a->version};
+            for (unsigned k = 0; k < 2; k++) {
+                bool is = a->sample[k].launch == d->memory.launch;
+                t->sample[k] = is ? a->sample[k] : (struct memory_sample){0};
+            }
         }
     }
     return fine;

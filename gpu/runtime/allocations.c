@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/leaks.h"
+#include "gpu/runtime/order.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
@@ -55,6 +56,7 @@ static cudart_error allocate(void **ret, const char *name, size_t bytes, unsigne
                        (unsigned long long)runtime.device.memory.limit);
     }
     allocation_note(a);
+    order_fence();
     *ret = (void *)(uintptr_t)a->address;
     return CUDART_SUCCESS;
 }
@@ -69,8 +71,18 @@ static cudart_error allocate_device(void **ret, size_t bytes) {
     return allocate(ret, "device memory", bytes, device_flags());
 }
 
+/* Which bytes kernels write is asked of memory that the host sees. */
+#define MOST_FOLLOWED (UINT64_C(1) << 30)
+
+static cudart_error allocate_mapped(void **ret, const char *name, size_t bytes,
+                                    unsigned kind) {
+    order_begin();
+    return allocate(ret, name, bytes,
+                    DEVICE_MAPPED | kind | (bytes <= MOST_FOLLOWED ? MACHINE_OUTPUT : 0));
+}
+
 static cudart_error allocate_pinned(void **ret, size_t bytes) {
-    return allocate(ret, "pinned host memory", bytes, DEVICE_MAPPED | DEVICE_PINNED);
+    return allocate_mapped(ret, "pinned host memory", bytes, DEVICE_PINNED);
 }
 
 static cudart_error allocate_pitched(void **ret, size_t *ret_pitch, size_t width,
@@ -89,9 +101,8 @@ EXPORT cudart_error cudaMalloc(void **ret, size_t bytes) {
 }
 EXPORT cudart_error cudaMallocManaged(void **ret, size_t bytes, unsigned flags) {
     (void)flags;
-    RETURN(bytes == 0
-               ? explain(CUDART_INVALID_VALUE, "0 bytes of managed memory")
-               : allocate(ret, "managed memory", bytes, DEVICE_MAPPED | DEVICE_MANAGED));
+    RETURN(bytes == 0 ? explain(CUDART_INVALID_VALUE, "0 bytes of managed memory")
+                      : allocate_mapped(ret, "managed memory", bytes, DEVICE_MANAGED));
 }
 EXPORT cudart_error cudaMallocHost(void **ret, size_t bytes) {
     RETURN(allocate_pinned(ret, bytes));
@@ -126,6 +137,7 @@ struct freeing {
     uint64_t address;
     unsigned kinds; /* flags, one of which it must have; 0: of the device alone */
     const char *function;
+    bool waits; /* for the device */
 };
 
 static cudart_error tell_wrong(const struct freeing *f, const char *what) {
@@ -167,6 +179,10 @@ static cudart_error release(struct freeing f) {
     if (f.address == 0) {
         return queue_wait_all(&runtime.device.queue);
     }
+    if (f.waits) {
+        (void)queue_wait_all(&runtime.device.queue);
+        order_host_waited(NULL);
+    }
     pthread_mutex_lock(&runtime.device.memory.lock);
     cudart_error code = check_free(&f);
     pthread_mutex_unlock(&runtime.device.memory.lock);
@@ -174,14 +190,14 @@ static cudart_error release(struct freeing f) {
 }
 
 EXPORT cudart_error cudaFree(void *address) {
-    RETURN(release((struct freeing){(uintptr_t)address, 0, __func__}));
+    RETURN(release((struct freeing){(uintptr_t)address, 0, __func__, true}));
 }
 EXPORT cudart_error cudaFreeHost(void *address) {
-    RETURN(release((struct freeing){(uintptr_t)address, DEVICE_PINNED, __func__}));
+    RETURN(release((struct freeing){(uintptr_t)address, DEVICE_PINNED, __func__, true}));
 }
 EXPORT cudart_error cudaFreeAsync(void *address, struct stream *s) {
     (void)s;
-    RETURN(release((struct freeing){(uintptr_t)address, 0, __func__}));
+    RETURN(release((struct freeing){(uintptr_t)address, 0, __func__, false}));
 }
 
 /* Of what the program asked for nothing stays. */
@@ -197,6 +213,7 @@ static int reset_run(void *of) {
 
 EXPORT cudart_error cudaDeviceReset(void) {
     (void)queue_wait_all(&runtime.device.queue);
+    order_host_waited(NULL);
     queue_forgive(&runtime.device.queue);
     RETURN(queue_do(&runtime.device.queue, reset_run, &runtime.device.memory));
 }
@@ -224,7 +241,7 @@ EXPORT cudart_error cudaHostRegister(void *host, size_t bytes, unsigned flags) {
                          : CUDART_INVALID_VALUE);
 }
 EXPORT cudart_error cudaHostUnregister(void *host) {
-    RETURN(release((struct freeing){(uintptr_t)host, DEVICE_REGISTERED, __func__}));
+    RETURN(release((struct freeing){(uintptr_t)host, DEVICE_REGISTERED, __func__, true}));
 }
 
 /* ---- what an address is ---- */

@@ -1,10 +1,12 @@
 #include "gpu/runtime/crash.h"
 
+#include "gpu/runtime/host_access.h"
 #include "gpu/runtime/leaks.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +85,30 @@ static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
     report_line(event);
 }
 
+static bool is_write(const ucontext_t *context) {
+#if defined __x86_64__
+    return context->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+    (void)context;
+    return false;
+#endif
+}
+
+/* It was closed for the host, who goes on. */
+static bool is_closed(int signal, const siginfo_t *info, const ucontext_t *context) {
+    if (signal != SIGSEGV || info->si_code != SEGV_ACCERR) {
+        return false;
+    }
+    const struct host_site site = site_of(context);
+    return host_access_fault((uintptr_t)info->si_addr, is_write(context), &site);
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context) {
+    int error = errno;
+    if (is_closed(signal, info, context)) {
+        errno = error;
+        return;
+    }
     struct sigaction plain = {.sa_handler = SIG_DFL};
     (void)sigaction(signal, &plain, NULL);
     (void)sigaction(SIGALRM, &plain, NULL);

@@ -9,11 +9,12 @@
 
 struct event {
     struct event *next;
-    unsigned users;          /* the program, and operations that name it */
-    uint64_t number;         /* of the last record; 0: never */
-    double at_us;            /* when it was reached */
-    struct capture *capture; /* in which it was recorded last; or NULL */
-    struct node **tips;      /* what it stands for there */
+    unsigned users;           /* the program, and operations that name it */
+    struct order_clock clock; /* what had ended where it was recorded last */
+    uint64_t number;          /* of the last record; 0: never */
+    double at_us;             /* when it was reached */
+    struct capture *capture;  /* in which it was recorded last; or NULL */
+    struct node **tips;       /* what it stands for there */
     size_t tip_count;
 };
 
@@ -131,6 +132,7 @@ static cudart_error event_record(struct event *handle, struct stream *stream) {
                        : no_event();
     if (number) {
         e->number = number;
+        e->clock = stream_clock(stream);
     }
     return code;
 }
@@ -140,7 +142,13 @@ static cudart_error event_wait(struct event *handle) {
     struct event *e = event_find(handle);
     uint64_t number = e ? e->number : 0;
     pthread_mutex_unlock(&runtime.lock);
-    return e ? queue_wait(&runtime.device.queue, number) : no_event();
+    if (!e) {
+        return no_event();
+    }
+    const struct order_clock c = e->clock;
+    cudart_error code = queue_wait(&runtime.device.queue, number);
+    order_host_waited(&c);
+    return code;
 }
 
 static cudart_error event_query(struct event *handle) {
@@ -149,10 +157,15 @@ static cudart_error event_query(struct event *handle) {
     uint64_t number = e ? e->number : 0;
     pthread_mutex_unlock(&runtime.lock);
     int error = queue_error(&runtime.device.queue);
-    return !e                                             ? no_event()
-           : error                                        ? error
-           : queue_is_done(&runtime.device.queue, number) ? CUDART_SUCCESS
-                                                          : CUDART_NOT_READY;
+    if (!e || error) {
+        return e ? error : no_event();
+    }
+    const struct order_clock c = e->clock;
+    bool done = queue_is_done(&runtime.device.queue, number);
+    if (done) {
+        order_host_waited(&c);
+    }
+    return done ? CUDART_SUCCESS : CUDART_NOT_READY;
 }
 
 static cudart_error event_elapsed(float *ret_ms, struct event *from, struct event *to) {
@@ -169,6 +182,8 @@ static cudart_error event_elapsed(float *ret_ms, struct event *from, struct even
         return CUDART_NOT_READY;
     }
     *ret_ms = (float)((b->at_us - a->at_us) / 1000);
+    const struct order_clock c = b->clock;
+    order_host_waited(&c);
     return CUDART_SUCCESS;
 }
 
@@ -199,8 +214,8 @@ EXPORT cudart_error cudaEventElapsedTime(float *ret_ms, struct event *from,
                                          struct event *to) {
     RETURN(event_elapsed(ret_ms, from, to));
 }
-/* All streams are served in order: what was recorded is waited for anyway. Only a capture
- * has to be told. */
+/* All streams are served in order: what was recorded is waited for anyway. Only captures
+ * and clocks have to be told. */
 static cudart_error wait_event(struct stream *handle, struct event *event) {
     pthread_mutex_lock(&runtime.lock);
     const struct event *e = event_find(event);
@@ -208,6 +223,8 @@ static cudart_error wait_event(struct stream *handle, struct event *event) {
     if (e && s && e->capture && (!s->capture || s->capture == e->capture)) {
         s->capture = e->capture;
         stream_add_tips(s, e->tips, e->tip_count);
+    } else if (e && s) {
+        order_stream_waits(s, &e->clock);
     }
     pthread_mutex_unlock(&runtime.lock);
     return !e ? no_event() : s ? CUDART_SUCCESS : stream_unknown();

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/host_access.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
 #include "gpu/runtime/runtime.h"
@@ -22,6 +23,28 @@ struct launch {
     alignas(16) uint8_t params[]; /* as kernel_pack lays them out */
 };
 
+/* Bytes that it certainly read or wrote. */
+static void launch_used(const struct launch *l) {
+    const struct memory *m = &runtime.device.memory;
+    if (!l->op.moment) {
+        return;
+    }
+    struct order_use use = {.bytes = 1, .what = l->kernel->entry->name, .site = &l->site};
+    for (uint32_t k = 0; k < m->count; k++) {
+        const struct allocation *a = m->table[k];
+        if (a->sample[0].launch == m->launch) {
+            use.low = a->sample[0].offset;
+            use.writes = false;
+            order_used(l->op.moment, a, &use);
+        }
+        if (a->sample[1].launch == m->launch) {
+            use.low = a->sample[1].offset;
+            use.writes = true;
+            order_used(l->op.moment, a, &use);
+        }
+    }
+}
+
 static int launch_run(struct op *op) {
     struct launch *l = container_of(op, struct launch, op);
     struct err err = {0};
@@ -37,11 +60,16 @@ static int launch_run(struct op *op) {
     if (!runtime.runs_all &&
         repeats_launch(runtime.repeats, l->kernel, &l->shape, l->params)) {
         outcome_skipped(l->kernel);
+        launch_used(l);
         return CUDART_SUCCESS;
     }
     const struct repeats_before before = repeats_begin(l->kernel);
     enum machine_end end = kernel_launch(l->kernel, &l->shape, l->params, &err);
     repeats_end(runtime.repeats, &before, end, l->kernel, &l->shape, l->params);
+    if (order_is_on()) {
+        launch_used(l);
+        host_access_launch(op->moment, l->kernel, &l->site);
+    }
     return outcome_of(l->kernel->module, end, &err, &l->site);
 }
 
@@ -134,8 +162,18 @@ static cudart_error launch_kernel(const void *name, const struct launch_shape *s
                                   void **params, struct stream *stream,
                                   const struct host_site *site) {
     struct op *op;
+    uint64_t number;
     cudart_error code = launch_make(&op, name, shape, params, site);
-    return code ? code : stream_put(stream, NODE_KERNEL, op);
+    if (code) {
+        return code;
+    }
+    const struct launch *l = container_of(op, struct launch, op);
+    bool lingers = order_is_on() && host_access_may(l->kernel, l->params);
+    code = stream_put_numbered(stream, NODE_KERNEL, op, &number);
+    if (lingers && number) {
+        queue_linger(&runtime.device.queue, number);
+    }
+    return code;
 }
 
 /* ---- what the program calls ---- */

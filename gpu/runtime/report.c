@@ -95,13 +95,8 @@ json_t *report_event(const char *name, uint64_t id, const struct host_site *site
     return event;
 }
 
-void report_finding(const char *code, const struct host_site *site, const char *fmt,
-                    ...) {
-    char text[1024];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
+static void finding_report(const char *code, const struct host_site *site,
+                           const struct report_other *other, const char *text) {
     json_t *finding = json_object();
     json_object_set_new(finding, "source", json_string("run"));
     json_object_set_new(finding, "code", json_string(code));
@@ -109,8 +104,57 @@ void report_finding(const char *code, const struct host_site *site, const char *
     json_object_set_new(finding, "message", json_clean_z(text));
     json_t *event = report_event("finding", report_next_id(), site);
     json_object_set_new(event, "finding", finding);
+    if (other) {
+        json_object_set_new(event, "other_host", host_site_json(other->site));
+        json_object_set_new(event, "other", json_string(other->what));
+    }
     if (report.fd < 0) {
         (void)fprintf(stderr, "libcudart: error: %s [%s]\n", text, code);
     }
     report_line(event);
+}
+
+void report_finding(const char *code, const struct host_site *site, const char *fmt,
+                    ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    finding_report(code, site, NULL, text);
+}
+
+/* Any thread. At most so many are told. */
+#define BETWEEN_MAX 64
+
+static bool between_is_told(const struct host_site *site, const struct host_site *other) {
+    static void *told[BETWEEN_MAX][2];
+    static unsigned count;
+    void *one = site->count ? site->frames[0] : NULL;
+    void *two = other->count ? other->frames[0] : NULL;
+    pthread_mutex_lock(&report.lock);
+    unsigned k = 0;
+    while (k < count && (told[k][0] != one || told[k][1] != two)) {
+        k++;
+    }
+    bool is = k < count || count == BETWEEN_MAX;
+    if (!is) {
+        told[count][0] = one;
+        told[count++][1] = two;
+    }
+    pthread_mutex_unlock(&report.lock);
+    return is;
+}
+
+void report_finding_between(const char *code, const struct host_site *site,
+                            const struct report_other *other, const char *fmt, ...) {
+    char text[1024];
+    va_list args;
+    if (between_is_told(site, other->site)) {
+        return;
+    }
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    finding_report(code, site, other, text);
 }

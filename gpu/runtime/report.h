@@ -13,6 +13,14 @@ json_t *report_event(const char *name, uint64_t id, const struct host_site *site
 /* A finding of the library itself. */
 void report_finding(const char *code, const struct host_site *site, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* One between two places of the host's code; the same two once. */
+struct report_other {
+    const struct host_site *site;
+    const char *what;
+};
+void report_finding_between(const char *code, const struct host_site *site,
+                            const struct report_other *other, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 uint64_t report_next_id(void); /* of findings of the library */
 bool report_has_reader(void);  /* else standard error is all there is */
 /* As it stands: for a signal's handler. */

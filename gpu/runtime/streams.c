@@ -98,6 +98,7 @@ static cudart_error put(struct stream *s, enum node_type type, struct op *op,
     } else if (s->capture) {
         code = capture_put(s, type, op);
     } else {
+        order_put(s, &streams.legacy, op);
         *ret_number = s->last = queue_add(&runtime.device.queue, op);
     }
     return code;
@@ -116,10 +117,29 @@ cudart_error stream_put(struct stream *handle, enum node_type type, struct op *o
     return stream_put_numbered(handle, type, op, &number);
 }
 
+struct order_clock stream_clock(struct stream *handle) {
+    pthread_mutex_lock(&runtime.lock);
+    const struct stream *s = stream_find(handle);
+    struct order_clock c = {0};
+    if (s && order_is_on()) {
+        c = order_of_stream(s, &streams.legacy);
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    return c;
+}
+
+/* Waits, and the host knows then that what came in front has ended. */
+static cudart_error wait_for(struct stream *handle, uint64_t number) {
+    const struct order_clock c = stream_clock(handle);
+    cudart_error code = queue_wait(&runtime.device.queue, number);
+    order_host_waited(&c);
+    return code;
+}
+
 cudart_error stream_put_wait(struct stream *handle, enum node_type type, struct op *op) {
     uint64_t number;
     cudart_error code = stream_put_numbered(handle, type, op, &number);
-    return code || !number ? code : queue_wait(&runtime.device.queue, number);
+    return code || !number ? code : wait_for(handle, number);
 }
 
 /* ---- streams ---- */
@@ -132,6 +152,7 @@ static cudart_error stream_new(struct stream **ret, unsigned flags, int priority
     struct stream *s = xcalloc(1, sizeof *s);
     s->flags = flags;
     s->priority = priority;
+    order_begin();
     pthread_mutex_lock(&runtime.lock);
     s->id = ++streams.count;
     s->next = streams.first;
@@ -175,16 +196,19 @@ static cudart_error stream_last(struct stream *handle, uint64_t *ret) {
 static cudart_error stream_wait(struct stream *handle) {
     uint64_t last;
     cudart_error code = stream_last(handle, &last);
-    return code ? code : queue_wait(&runtime.device.queue, last);
+    return code ? code : wait_for(handle, last);
 }
 
 static cudart_error stream_query(struct stream *handle) {
     uint64_t last;
     cudart_error code = stream_last(handle, &last);
     int error = queue_error(&runtime.device.queue);
-    return code || error                                ? code | error
-           : queue_is_done(&runtime.device.queue, last) ? CUDART_SUCCESS
-                                                        : CUDART_NOT_READY;
+    const struct order_clock c = stream_clock(handle);
+    bool done = queue_is_done(&runtime.device.queue, last);
+    if (done) {
+        order_host_waited(&c);
+    }
+    return code || error ? code | error : done ? CUDART_SUCCESS : CUDART_NOT_READY;
 }
 
 EXPORT cudart_error cudaStreamCreate(struct stream **ret) {
@@ -223,7 +247,9 @@ EXPORT cudart_error cudaStreamGetDevice(struct stream *s, int *ret) {
     RETURN(stream_is_known(s) ? CUDART_SUCCESS : stream_unknown());
 }
 EXPORT cudart_error cudaDeviceSynchronize(void) {
-    RETURN(queue_wait_all(&runtime.device.queue));
+    cudart_error code = queue_wait_all(&runtime.device.queue);
+    order_host_waited(NULL);
+    RETURN(code);
 }
 EXPORT cudart_error cudaDeviceGetStreamPriorityRange(int *ret_least, int *ret_greatest) {
     *ret_least = 0;
@@ -257,6 +283,9 @@ static int host_call_run(struct op *op) {
         h->function(h->data);
     } else {
         h->callback(h->stream, CUDART_SUCCESS, h->data);
+    }
+    if (op->moment) { /* it may have told the host's threads */
+        order_host_waited(&op->moment->seen);
     }
     return 0;
 }

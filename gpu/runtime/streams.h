@@ -4,6 +4,7 @@
 #include "gpu/device/queue.h"
 #include "gpu/runtime/cuda_types.h"
 #include "gpu/runtime/graph.h"
+#include "gpu/runtime/order.h"
 
 struct capture { /* one for all streams that joined it */
     struct graph *graph;
@@ -14,7 +15,8 @@ struct capture { /* one for all streams that joined it */
 
 struct stream {
     struct stream *next;
-    uint64_t last; /* number of the last operation */
+    uint64_t last;            /* number of the last operation */
+    struct order_clock clock; /* what has ended when its next operation begins */
     unsigned flags;
     int priority;
     uint64_t id;
@@ -30,6 +32,8 @@ cudart_error stream_put_numbered(struct stream *s, enum node_type type, struct o
 cudart_error stream_put(struct stream *s, enum node_type type, struct op *op);
 /* The same, and waits until it is done (unless it was captured). */
 cudart_error stream_put_wait(struct stream *s, enum node_type type, struct op *op);
+/* What has ended when all is done that was put into it so far. */
+struct order_clock stream_clock(struct stream *s);
 bool stream_is_known(struct stream *s);
 bool stream_is_captured(struct stream *s);
 cudart_error stream_unknown(void); /* the error */

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/host_access.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
 #include "gpu/runtime/runtime.h"
@@ -74,7 +75,8 @@ struct copy {
     struct op op;
     struct end to, from;
     struct copy_shape shape;
-    void *staged; /* owned: the host's bytes as they were; or NULL */
+    struct host_site site; /* while the order is looked at */
+    void *staged;          /* owned: the host's bytes as they were; or NULL */
 };
 
 static void row_copy(const struct copy *c, size_t y, size_t z) {
@@ -102,11 +104,28 @@ static bool end_gone(const struct end *e) {
     return e->in && e->in->freed;
 }
 
+/* Rows with gaps between them: the first one. */
+static void end_used(const struct op *op, const struct end *e, struct copy_shape shape,
+                     bool writes, const struct host_site *site) {
+    if (e->in && op->moment) {
+        bool whole = shape.height == 1 && shape.depth == 1;
+        const struct order_use use = {
+            .low = (uintptr_t)e->rows.address - e->in->address,
+            .bytes = whole ? span_of(&e->rows, shape) : shape.width,
+            .writes = writes,
+            .what = writes && !site->count ? "cudaMemset" : "cudaMemcpy",
+            .site = site};
+        order_used(op->moment, e->in, &use);
+    }
+}
+
 static int copy_run(struct op *op) {
     const struct copy *c = container_of(op, struct copy, op);
     if (end_gone(&c->to) || end_gone(&c->from)) {
         return CUDART_INVALID_VALUE;
     }
+    end_used(op, &c->from, c->shape, false, &c->site);
+    end_used(op, &c->to, c->shape, true, &c->site);
     for (size_t z = 0; z < c->shape.depth; z++) {
         for (size_t y = 0; y < c->shape.height; y++) {
             row_copy(c, y, z);
@@ -162,6 +181,9 @@ static cudart_error copy_new(struct copy **ret, struct rows to, struct rows from
     struct copy *c = xcalloc(1, sizeof *c);
     c->op = (struct op){.run = copy_run, .free = copy_free, .copy = copy_copy};
     c->shape = shape;
+    if (order_is_on()) {
+        host_site_take(&c->site);
+    }
     cudart_error code = ends_find(c, to, from, kind);
     if (code) {
         free(c);
@@ -181,6 +203,26 @@ cudart_error copy_make(struct op **ret, struct rows to, struct rows from,
     return code;
 }
 
+static void end_close(const struct end *e, struct copy_shape shape, bool writes,
+                      const struct host_site *site) {
+    if (e->in && shape.height == 1 && shape.depth == 1) {
+        host_access_copy(order_latest(), e->in, (uintptr_t)e->rows.address, shape.width,
+                         writes, site);
+    }
+}
+
+/* The host does not wait for it: what it shares with the copy is closed until it does. */
+static cudart_error copy_put(struct copy *c, struct stream *stream) {
+    const struct copy kept = *c; /* it may be gone when the call returns */
+    bool closes = order_is_on() && !stream_is_captured(stream);
+    cudart_error code = stream_put(stream, NODE_COPY, &c->op);
+    if (!code && closes) {
+        end_close(&kept.from, kept.shape, false, &kept.site);
+        end_close(&kept.to, kept.shape, true, &kept.site);
+    }
+    return code;
+}
+
 cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape,
                        int kind, struct stream *stream, bool waits) {
     struct copy *c;
@@ -194,8 +236,7 @@ cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape
         copy_stage(c);
     }
     waits = waits || !c->to.in;
-    return waits ? stream_put_wait(stream, NODE_COPY, &c->op)
-                 : stream_put(stream, NODE_COPY, &c->op);
+    return waits ? stream_put_wait(stream, NODE_COPY, &c->op) : copy_put(c, stream);
 }
 
 cudart_error copy_bytes(void *to, const void *from, size_t bytes, int kind,
@@ -211,6 +252,7 @@ struct fill {
     struct end to;
     struct copy_shape shape; /* width in bytes */
     unsigned value, element_bytes;
+    struct host_site site; /* while the order is looked at */
 };
 
 static void row_fill(uint8_t *to, const struct fill *f) {
@@ -241,6 +283,7 @@ static int fill_run(struct op *op) {
         return CUDART_SUCCESS;
     }
     f->to.in->version++;
+    end_used(op, &f->to, f->shape, true, &f->site);
     for (size_t z = 0; z < f->shape.depth; z++) {
         for (size_t y = 0; y < f->shape.height; y++) {
             size_t at = z * f->to.rows.slice + y * f->to.rows.pitch;
@@ -273,6 +316,9 @@ cudart_error fill_make(struct op **ret, struct rows to, struct copy_shape shape,
     f->shape = shape;
     f->value = value;
     f->element_bytes = element_bytes;
+    if (order_is_on()) {
+        host_site_take(&f->site);
+    }
     cudart_error code = end_find(&f->to, "destination", to, shape, true, false);
     if (code) {
         free(f);

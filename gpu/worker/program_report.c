@@ -58,26 +58,31 @@ static bool frame_name(const json_t *frame, const char *program, char name[24]) 
     return offset >= 0 && !strcmp(json_get_string(frame, "object", ""), program);
 }
 
+static void places_of(const json_t *frames, const char *program, json_t *places) {
+    json_each(frames, i, frame) {
+        char name[24];
+        if (i < MAX_FRAMES && frame_name(frame, program, name)) {
+            json_object_set_new(places, name, json_null());
+        }
+    }
+}
+
 static json_t *places_find(const struct program_job *job, const json_t *events,
                            const char *program) {
     json_t *places = json_object();
     json_each_member(events, key, event) {
         (void)key;
-        json_each(json_object_get(event, "host"), i, frame) {
-            char name[24];
-            if (i < MAX_FRAMES && frame_name(frame, program, name)) {
-                json_object_set_new(places, name, json_null());
-            }
-        }
+        places_of(json_object_get(event, "host"), program, places);
+        places_of(json_object_get(event, "other_host"), program, places);
     }
     program_lines_find(job, places);
     return places;
 }
 
 /* Where the program called the library: its innermost frame in a source; or NULL. */
-static const json_t *host_place(const json_t *event, const json_t *places,
-                                const char *program) {
-    json_each(json_object_get(event, "host"), i, frame) {
+static const json_t *place_of(const json_t *frames, const json_t *places,
+                              const char *program) {
+    json_each(frames, i, frame) {
         char name[24];
         const json_t *place = i < MAX_FRAMES && frame_name(frame, program, name)
                                   ? json_object_get(places, name)
@@ -87,6 +92,11 @@ static const json_t *host_place(const json_t *event, const json_t *places,
         }
     }
     return NULL;
+}
+
+static const json_t *host_place(const json_t *event, const json_t *places,
+                                const char *program) {
+    return place_of(json_object_get(event, "host"), places, program);
 }
 
 /* --- events as members of the result --- */
@@ -157,6 +167,17 @@ static void place_host(json_t *finding, const json_t *place) {
     }
 }
 
+/* The second of two places in the host's code. */
+static void add_other(const struct making *m, const json_t *event, json_t *finding) {
+    const json_t *place =
+        place_of(json_object_get(event, "other_host"), m->places, m->program);
+    if (place) {
+        finding_add_related(finding, json_get_string(event, "other", "the other call"),
+                            json_get_string(place, "file", NULL),
+                            (int)json_get_integer(place, "line", 0), 0);
+    }
+}
+
 static void add_finding(struct making *m, const json_t *event) {
     const json_t *place = host_place(event, m->places, m->program);
     json_t *finding = json_object_get(event, "finding");
@@ -168,6 +189,7 @@ static void add_finding(struct making *m, const json_t *event) {
     if (place) {
         place_host(finding, place);
     }
+    add_other(m, event, finding);
     json_array_append(m->ret->findings, finding);
 }
 

@@ -118,6 +118,18 @@ def check_uninitialized(run):
     assert run.one("finding")["finding"]["count"] > 1
 
 
+def check_unwaited(run):
+    """Each at its line, beside the other call's."""
+    words = ["Host code reads byte 4 of managed memory of 1024 bytes, which add writes",
+             "Host code writes byte 8220 of pinned host memory of 9216 bytes, which cudaMemcpyAsync writes",
+             "add reads byte 0 of device memory of 1024 bytes, which add writes in another stream",
+             "cudaMemcpy reads byte 0 of device memory of 1024 bytes, which add writes in another stream"]
+    found = run.events("finding")
+    for event, text in zip(found, words, strict=True):
+        assert event["finding"]["code"] == "missing_sync" and text in event["finding"]["message"], event
+        assert event["host"] and event["other_host"], event
+
+
 def check_nothing(run):
     assert not run.findings(), run.findings()
 
@@ -125,7 +137,7 @@ def check_nothing(run):
 CASES = {"add": check_add, "bounds": check_bounds, "deadlock": check_deadlock, "errors": check_errors, "follow": check_follow,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_nothing, "registered": lambda run: None, "repeat": check_repeat, "reset": check_reset, "symbols": check_symbols,
-         "uninitialized": check_uninitialized}
+         "uninitialized": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing}
 
 
 def ends_right(case, check, config=None):

@@ -35,6 +35,10 @@ int cudaDeviceSynchronize(void);
 int cudaGetLastError(void);
 const char *cudaGetErrorName(int);
 int cudaStreamCreate(void **);
+int cudaStreamCreateWithFlags(void **, unsigned);
+int cudaStreamWaitEvent(void *, void *, unsigned);
+int cudaStreamQuery(void *);
+int cudaEventQuery(void *);
 int cudaStreamSynchronize(void *);
 int cudaStreamBeginCapture(void *, int);
 int cudaStreamEndCapture(void *, void **);
@@ -299,6 +303,76 @@ static int case_order(void) {
     return 0;
 }
 
+/* ---- what is waited for, and what is not ---- */
+
+static struct {
+    void *one, *two, *event; /* two does not wait for the default stream */
+    float *a, *b, *c, *d, *managed, *pinned, *part;
+} room;
+
+static int room_make(void) {
+    room.a = upload(1), room.b = upload(2), room.c = upload(0), room.d = upload(0);
+    CHECK(room.a && room.b && room.c && room.d);
+    FINE(cudaMallocManaged((void **)&room.managed, N * sizeof(float), 1));
+    FINE(cudaMallocHost((void **)&room.pinned, (2048 + N) * sizeof(float)));
+    room.part = room.pinned + 2048;
+    FINE(cudaStreamCreate(&room.one));
+    FINE(cudaStreamCreateWithFlags(&room.two, 1));
+    return cudaEventCreate(&room.event);
+}
+
+static int to_pinned(const float *from, void *stream) {
+    return cudaMemcpyAsync(room.part, from, N * sizeof(float), OUT, stream);
+}
+
+static int case_waited(void) {
+    FINE(room_make());
+    for (int way = 0; way < 4; way++) { /* the host and what a kernel wrote */
+        FINE(sum(room.a, room.b, room.managed, room.one));
+        FINE(cudaEventRecord(room.event, room.one));
+        FINE(way == 0   ? cudaDeviceSynchronize()
+             : way == 1 ? cudaStreamSynchronize(room.one)
+             : way == 2 ? cudaEventSynchronize(room.event)
+                        : 0);
+        while (way == 3 && cudaStreamQuery(room.one)) {}
+        CHECK(room.managed[1] == 5);
+        room.managed[1] = 0;
+    }
+    room.pinned[0] = 1; /* not of the copy's bytes */
+    FINE(to_pinned(room.a, room.one));
+    room.pinned[1] = 2;
+    CHECK(room.pinned[0] == 1);
+    FINE(cudaStreamSynchronize(room.one));
+    CHECK(room.part[2] == 3);
+    FINE(sum(room.a, room.b, room.c, room.one));
+    FINE(cudaEventRecord(room.event, room.one));
+    FINE(cudaStreamWaitEvent(room.two, room.event, 0));
+    FINE(sum(room.c, room.b, room.d, room.two)); /* behind the event */
+    FINE(sum(room.a, room.b, room.managed, room.two));
+    FINE(cudaStreamSynchronize(room.two));
+    CHECK(room.managed[0] == 3);
+    FINE(sum(room.c, room.b, room.d, NULL)); /* the default stream waits for `one` */
+    FINE(sum(room.d, room.b, room.c, room.one));
+    return cudaDeviceSynchronize();
+}
+
+static int case_unwaited(void) {
+    FINE(room_make());
+    FINE(sum(room.a, room.b, room.managed, room.one));
+    CHECK(room.managed[1] == 5); /* read */
+    FINE(cudaDeviceSynchronize());
+    FINE(to_pinned(room.a, room.two));
+    FINE(cudaStreamSynchronize(room.one)); /* another one */
+    room.part[7] = 1;                      /* written while it is copied to */
+    FINE(cudaDeviceSynchronize());
+    FINE(sum(room.a, room.b, room.c, room.one));
+    FINE(sum(room.c, room.b, room.d, room.two)); /* of what `one` writes */
+    FINE(cudaDeviceSynchronize());
+    FINE(sum(room.a, room.b, room.c, room.two));
+    FINE(cudaMemcpy(room.part, room.c, N * sizeof(float), OUT)); /* not behind `two` */
+    return cudaDeviceSynchronize();
+}
+
 static int case_symbols(void) {
     int *a, host[4], value = 5;
     FINE(cudaMalloc((void **)&a, sizeof host));
@@ -411,7 +485,8 @@ int main(int argc, char **argv) {
                  {"order", case_order},
                  {"poll", case_poll},         {"registered", case_registered},
                  {"repeat", case_repeat},     {"reset", case_reset},
-                 {"symbols", case_symbols},   {"uninitialized", case_uninitialized}};
+                 {"symbols", case_symbols},   {"uninitialized", case_uninitialized},
+                 {"waited", case_waited},     {"unwaited", case_unwaited}};
     if (argc != 3) {
         return 2;
     }

@@ -77,6 +77,10 @@ LANE_INLINE void access_global(struct warp *w, const struct step *s, uint32_t ma
             return;
         }
         processor->last[s->extra] = in;
+        if (in->sample[store].launch != processor->run->memory->launch && !a->polls) {
+            in->sample[store].offset = first - in->address;
+            in->sample[store].launch = processor->run->memory->launch;
+        }
     }
     uint64_t o[LANES_COUNT] __attribute__((aligned(64)));
     uint64_t base = in->address;

@@ -34,6 +34,11 @@ struct memory;
 
 enum memory_kind { MEMORY_BUFFER, MEMORY_VARIABLE, MEMORY_CONSTANT, MEMORY_HEAP };
 
+struct memory_sample { /* a byte that a launch certainly touched */
+    uint32_t launch;
+    uint64_t offset;
+};
+
 struct allocation {
     uint64_t address, bytes;
     uint8_t *host;   /* NULL once freed */
@@ -45,8 +50,9 @@ struct allocation {
     bool freed, writable;
     /* Atomic: memory.launch of the last launch that may have read, or written, a byte. */
     uint32_t read_in, written_in;
+    struct memory_sample sample[2]; /* of a plain load, of a plain store */
     uint64_t version; /* for whoever counts changes of the bytes */
-    bool is_padded; /* MEMORY_PADDING bytes may be read behind it */
+    bool is_padded;   /* MEMORY_PADDING bytes may be read behind it */
 };
 
 /* Where the bytes of allocations come from. */
