@@ -11,12 +11,18 @@ struct kernel {
     bool ready;      /* its steps are made */
 };
 
+enum module_manners { /* bits */
+                      MODULE_KNOWN = 1,
+                      MODULE_TALKS = 2, /* stores that the host may see at once */
+                      MODULE_WAITS = 4, /* loads that may wait for somebody */
+};
+
 struct module {
     struct device *device;
     struct ptx_module *ptx;
     struct machine *machine;
     struct kernel *kernels; /* by function; entry NULL: none */
-    int talks;              /* stores for the host to see at once: 0 not known, 1 no, 2 */
+    unsigned manners;       /* enum module_manners */
     size_t printed;         /* bytes of what it printed that were taken */
 };
 

@@ -1,8 +1,8 @@
 /* allocations: cudaMalloc and its like, and what frees them. */
 #include "base/mem.h"
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/host_access.h"
 #include "gpu/runtime/leaks.h"
-#include "gpu/runtime/order.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
@@ -181,7 +181,7 @@ static cudart_error release(struct freeing f) {
     }
     if (f.waits) {
         (void)queue_wait_all(&runtime.device.queue);
-        order_host_waited(NULL);
+        host_access_waited(NULL);
     }
     pthread_mutex_lock(&runtime.device.memory.lock);
     cudart_error code = check_free(&f);
@@ -213,7 +213,7 @@ static int reset_run(void *of) {
 
 EXPORT cudart_error cudaDeviceReset(void) {
     (void)queue_wait_all(&runtime.device.queue);
-    order_host_waited(NULL);
+    host_access_waited(NULL);
     queue_forgive(&runtime.device.queue);
     RETURN(queue_do(&runtime.device.queue, reset_run, &runtime.device.memory));
 }

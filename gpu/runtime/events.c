@@ -1,6 +1,7 @@
 /* events: marks in streams, and when they were reached. */
 #include "base/mem.h"
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/host_access.h"
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 
@@ -147,7 +148,7 @@ static cudart_error event_wait(struct event *handle) {
     }
     const struct order_clock c = e->clock;
     cudart_error code = queue_wait(&runtime.device.queue, number);
-    order_host_waited(&c);
+    host_access_waited(&c);
     return code;
 }
 
@@ -163,7 +164,7 @@ static cudart_error event_query(struct event *handle) {
     const struct order_clock c = e->clock;
     bool done = queue_is_done(&runtime.device.queue, number);
     if (done) {
-        order_host_waited(&c);
+        host_access_waited(&c);
     }
     return done ? CUDART_SUCCESS : CUDART_NOT_READY;
 }
@@ -183,7 +184,7 @@ static cudart_error event_elapsed(float *ret_ms, struct event *from, struct even
     }
     *ret_ms = (float)((b->at_us - a->at_us) / 1000);
     const struct order_clock c = b->clock;
-    order_host_waited(&c);
+    host_access_waited(&c);
     return CUDART_SUCCESS;
 }
 

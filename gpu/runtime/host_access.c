@@ -151,19 +151,34 @@ static bool instruction_talks(const struct ptx_instruction *i) {
     return stores || ptx_has(i, PTX_M_SYS);
 }
 
-/* Does any code of its module store so that the host may see it at once? */
-static bool talks(const struct kernel *k) {
+static bool instruction_waits(const struct ptx_instruction *i) {
+    bool strong = ptx_has(i, PTX_M_VOLATILE) || ptx_has(i, PTX_M_RELAXED) ||
+                  ptx_has(i, PTX_M_ACQUIRE);
+    return i->opcode == PTX_OP_ATOM || (i->opcode == PTX_OP_LD && strong);
+}
+
+/* What its module's code does with the host, looked at once. */
+static unsigned manners_of(const struct kernel *k) {
     struct module *m = k->module;
-    if (!m->talks) {
-        m->talks = 1;
+    if (!m->manners) {
+        m->manners = MODULE_KNOWN;
         for (uint32_t n = 0; n < m->ptx->function_count; n++) {
             const struct ptx_function *f = &m->ptx->functions[n];
             for (uint32_t at = 0; at < f->code_count; at++) {
-                m->talks = instruction_talks(&f->code[at]) ? 2 : m->talks;
+                m->manners |= instruction_talks(&f->code[at]) ? MODULE_TALKS : 0;
+                m->manners |= instruction_waits(&f->code[at]) ? MODULE_WAITS : 0;
             }
         }
     }
-    return m->talks == 2;
+    return m->manners;
+}
+
+static bool talks(const struct kernel *k) {
+    return manners_of(k) & MODULE_TALKS;
+}
+
+bool host_access_waits(const struct kernel *k) {
+    return manners_of(k) & MODULE_WAITS;
 }
 
 static void launch_wrote(const struct moment *m, const struct kernel *k,
@@ -219,7 +234,11 @@ static bool lets_go(struct allocation *a) {
     return any;
 }
 
-void host_access_waited(void) {
+void host_access_waited(const struct order_clock *c) {
+    if (!order_is_on()) {
+        return;
+    }
+    order_host_knows_of(c);
     pthread_mutex_lock(&guards.lock);
     for (unsigned k = 0; k < guards.count;) {
         struct allocation *a = guards.items[k].in;

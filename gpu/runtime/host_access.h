@@ -19,10 +19,11 @@ void host_access_copy(const struct moment *m, struct allocation *a, uint64_t add
 /* A launch has ended: what it wrote. The queue's turn. */
 void host_access_launch(const struct moment *m, const struct kernel *k,
                         const struct host_site *site);
-/* The host knows more than before. */
-void host_access_waited(void);
+/* The host has waited for these: NULL: for all. What that closed is open. */
+void host_access_waited(const struct order_clock *c);
 /* In a handler of a fault: may it go on? Tells what was found. */
 bool host_access_fault(uint64_t address, bool writes, const struct host_site *site);
 /* Might the kernel use memory that the host sees? Then it is carried out before the call
  * returns, if it does not wait for the host. */
+bool host_access_waits(const struct kernel *k); /* might it wait for the host? */
 bool host_access_may(const struct kernel *k, const void *params);

@@ -169,9 +169,12 @@ static cudart_error launch_kernel(const void *name, const struct launch_shape *s
     }
     const struct launch *l = container_of(op, struct launch, op);
     bool lingers = order_is_on() && host_access_may(l->kernel, l->params);
+    bool waits = lingers && host_access_waits(l->kernel);
     code = stream_put_numbered(stream, NODE_KERNEL, op, &number);
-    if (lingers && number) {
+    if (lingers && number && waits) {
         queue_linger(&runtime.device.queue, number);
+    } else if (lingers && number) {
+        (void)queue_wait(&runtime.device.queue, number);
     }
     return code;
 }

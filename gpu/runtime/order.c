@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
-#include "gpu/runtime/host_access.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
@@ -75,14 +74,10 @@ void order_stream_waits(struct stream *s, const struct order_clock *c) {
     join(&s->clock, c);
 }
 
-void order_host_waited(const struct order_clock *c) {
-    if (!order_is_on()) {
-        return;
-    }
+void order_host_knows_of(const struct order_clock *c) {
     pthread_mutex_lock(&runtime.lock);
     join(&order.host, c ? c : &order.all);
     pthread_mutex_unlock(&runtime.lock);
-    host_access_waited();
 }
 
 void order_fence(void) {

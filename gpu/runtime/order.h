@@ -44,7 +44,7 @@ void order_stream_waits(struct stream *s, const struct order_clock *c);
 const struct moment *order_latest(void);
 
 /* The host knows that these have ended. NULL: all. */
-void order_host_waited(const struct order_clock *c);
+void order_host_knows_of(const struct order_clock *c);
 /* No operation of one side runs beside those of the other side. */
 void order_fence(void);
 /* Has the host waited for it? */

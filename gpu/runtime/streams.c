@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/host_access.h"
 #include "gpu/runtime/runtime.h"
 
 static struct {
@@ -132,7 +133,7 @@ struct order_clock stream_clock(struct stream *handle) {
 static cudart_error wait_for(struct stream *handle, uint64_t number) {
     const struct order_clock c = stream_clock(handle);
     cudart_error code = queue_wait(&runtime.device.queue, number);
-    order_host_waited(&c);
+    host_access_waited(&c);
     return code;
 }
 
@@ -206,7 +207,7 @@ static cudart_error stream_query(struct stream *handle) {
     const struct order_clock c = stream_clock(handle);
     bool done = queue_is_done(&runtime.device.queue, last);
     if (done) {
-        order_host_waited(&c);
+        host_access_waited(&c);
     }
     return code || error ? code | error : done ? CUDART_SUCCESS : CUDART_NOT_READY;
 }
@@ -248,7 +249,7 @@ EXPORT cudart_error cudaStreamGetDevice(struct stream *s, int *ret) {
 }
 EXPORT cudart_error cudaDeviceSynchronize(void) {
     cudart_error code = queue_wait_all(&runtime.device.queue);
-    order_host_waited(NULL);
+    host_access_waited(NULL);
     RETURN(code);
 }
 EXPORT cudart_error cudaDeviceGetStreamPriorityRange(int *ret_least, int *ret_greatest) {
@@ -285,7 +286,7 @@ static int host_call_run(struct op *op) {
         h->callback(h->stream, CUDART_SUCCESS, h->data);
     }
     if (op->moment) { /* it may have told the host's threads */
-        order_host_waited(&op->moment->seen);
+        host_access_waited(&op->moment->seen);
     }
     return 0;
 }
