@@ -14,7 +14,8 @@ HEAD = """# CUDA functions that run
 (`docs/make-cuda-functions.py`). A program that calls another one gets the verdict `unsupported`, with all such functions and
 their lines, before it runs. Functions that answer with an error, as a machine without them does (peers, IPC), count as
 there. What a program calls that was built with `--default-stream per-thread`
-is there too. There is no driver API (`cu…`), and none of NVIDIA's other libraries (cuBLAS, cuFFT, NVRTC …).
+is there too. There is no driver API (`cu…`), and none of NVIDIA's other libraries (cuFFT, NVRTC …); of cuBLAS there are
+handles and their settings, with headers where the toolkit has none, and nothing that computes.
 
 """
 
@@ -26,7 +27,7 @@ def names(path, *options):
 
 def page(build):
     library = build / "gpu/runtime/libcudart.so.13"
-    exported = {name for name in names(library, "-D", "--defined-only") if re.match(r"cuda(?!.*_pt(sz|ds)$)", name)}
+    exported = {name for name in names(library, "-D", "--defined-only") if re.match(r"(cuda|cublas)(?!.*_pt(sz|ds)$)", name)}
     out, seen = HEAD + "%d functions.\n" % len(exported), set()
     for path in sorted((build / "gpu/runtime/libcudart.so.13.p").glob("*.o")):
         own = sorted((names(path, "--defined-only") & exported) - seen)

@@ -5,6 +5,22 @@
 #include "gpu/runtime/cuda_types.h"
 #include "gpu/runtime/runtime.h"
 
+/* ---- handles of cuBLAS: cublas.c ---- */
+
+struct blas;
+EXPORT int cublasCreate_v2(struct blas **ret);
+EXPORT int cublasDestroy_v2(struct blas *b);
+EXPORT int cublasLtCreate(struct blas **ret);
+EXPORT int cublasLtDestroy(struct blas *b);
+EXPORT int cublasSetStream_v2(struct blas *b, struct stream *s);
+EXPORT int cublasGetStream_v2(struct blas *b, struct stream **ret);
+EXPORT int cublasSetPointerMode_v2(struct blas *b, int mode);
+EXPORT int cublasSetWorkspace_v2(struct blas *b, void *workspace, size_t bytes);
+EXPORT int cublasSetMathMode(struct blas *b, int mode);
+EXPORT int cublasGetMathMode(struct blas *b, int *ret);
+EXPORT const char *cublasGetStatusName(int status);
+EXPORT const char *cublasGetStatusString(int status);
+
 /* ---- what the constructors of nvcc call: registration.c ---- */
 
 EXPORT void **__cudaRegisterFatBinary(void *wrapper);

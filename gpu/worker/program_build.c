@@ -7,7 +7,9 @@
 #include "base/strings.h"
 #include "gpu/worker/program_cache.h"
 #include "gpu/worker/program_stage.h"
+#include "gpu/program_headers.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +146,21 @@ static bool sources_write(const struct program_job *job, const char *folder) {
     return good;
 }
 
+/* Found behind the toolkit's own. */
+static bool headers_write(const char *folder) {
+    static const struct {
+        const char *name, *text;
+    } headers[] = {{"cublas_v2.h", HEADER_CUBLAS_V2}, {"cublasLt.h", HEADER_CUBLASLT}};
+    bool good = true;
+    for (size_t i = 0; good && i < ARRAY_LEN(headers); i++) {
+        autofree char *path = path_join(folder, headers[i].name);
+        autofd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        good =
+            fd >= 0 && !file_write_all(fd, headers[i].text, strlen(headers[i].text));
+    }
+    return good;
+}
+
 /* lib/libcudart.so is what the linker looks for. */
 static bool folder_fill(const struct program_job *job) {
     static const char *const folders[] = {"src", "lib", "tmp", "out"};
@@ -155,7 +172,8 @@ static bool folder_fill(const struct program_job *job) {
     }
     autofree char *link = path_join(job->folder, "lib/libcudart.so");
     autofree char *src = path_join(job->folder, "src");
-    return !symlink(job->runtime, link) && sources_write(job, src);
+    autofree char *lib = path_join(job->folder, "lib");
+    return !symlink(job->runtime, link) && headers_write(lib) && sources_write(job, src);
 }
 
 /* --- the command --- */
@@ -185,7 +203,9 @@ static void command_make(struct strings *argv, const struct program_job *job) {
                                         "--no-compress",
                                         "-g",
                                         "-Xcompiler",
-                                        "-fno-omit-frame-pointer"};
+                                        "-fno-omit-frame-pointer",
+                                        "-Xcompiler",
+                                        "-idirafter../lib"};
     add(argv, job->nvcc);
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
         add(argv, fixed[i]);

@@ -215,6 +215,25 @@ static void read_lines(struct reading *r, const char *log, size_t len) {
     }
 }
 
+/* 'identifier "cublasSgemm" is undefined': of a library whose headers say less here. */
+static bool read_unknown(struct reading *r, const json_t *finding) {
+    static const char *const libraries[] = {"cublas", "cufft",    "curand", "cusolver",
+                                            "cudnn",  "cusparse", "nvrtc",  "nccl"};
+    static const char begins[] = "identifier \"";
+    const char *message = json_get_string(finding, "message", "");
+    const char *name = strstr(message, begins);
+    name = name ? name + strlen(begins) : "";
+    size_t len = strcspn(name, "\"");
+    bool theirs = false;
+    for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
+        theirs |= !strncmp(name, libraries[i], strlen(libraries[i]));
+    }
+    if (theirs && len) {
+        add_missing(r, (struct slice){name, len}, finding);
+    }
+    return theirs && len;
+}
+
 /* The front end's, which are NVRTC's as well. */
 static void read_front_end(struct reading *r, const char *log, size_t len) {
     static const char *const none[] = {NULL};
@@ -223,6 +242,9 @@ static void read_front_end(struct reading *r, const char *log, size_t len) {
     json_each(front.findings, i, finding) {
         if (!strcmp(json_get_string(finding, "source", ""), "nvrtc")) {
             json_object_set_new(finding, "source", json_string("nvcc"));
+            if (read_unknown(r, finding)) {
+                continue;
+            }
             r->ret->errors += !strcmp(json_get_string(finding, "severity", ""), "error");
             json_array_append(r->ret->findings, finding);
         }

@@ -122,11 +122,11 @@ def kept(d):
 # --- what does not run ---
 
 def missing_functions(d):
-    text = program("cudaNoSuchThing(1);\ncublasCreate_v2(0);\ncudaFree(0);\ncudaNoSuchThing(2);",
-                   "int cudaNoSuchThing(int), cublasCreate_v2(void *), cudaFree(void *);\n")
+    text = program("cudaNoSuchThing(1);\ncublasSgemm_v2(0);\ncudaFree(0);\ncudaNoSuchThing(2);",
+                   "int cudaNoSuchThing(int), cublasSgemm_v2(void *), cudaFree(void *);\n")
     r = d.run_text(text)
     assert r["verdict"] == "unsupported" and "exit_status" not in r, r
-    assert [(u["function"], u["line"]) for u in r["unsupported"]] == [("cudaNoSuchThing", 8), ("cublasCreate_v2", 9)], r
+    assert [(u["function"], u["line"]) for u in r["unsupported"]] == [("cudaNoSuchThing", 8), ("cublasSgemm_v2", 9)], r
     r = d.run_text(text.replace("cudaFree(0)", "helper()").replace("int cuda", "int helper(void), cuda"))
     assert r["verdict"] == "error" and r["error"]["code"] == "not_compiled", r
     assert "helper" in r["diagnostics"][0]["message"] and r["diagnostics"][0]["line"] == 10, r

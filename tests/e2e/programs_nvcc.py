@@ -110,6 +110,31 @@ int main() {
 FOLLOWED = HEAD + "int main() {\n    int *d;\n    cudaMalloc(&d, 64);\n    d[3] = 1;\n}\n"
 
 
+PARTS = """__device__ int twice(int x);
+extern __device__ int counter;
+static __device__ int own = 3;
+""" + HEAD + """__global__ void use(int *o) { *o = twice(own) + counter; }
+int main() {
+    int *d, h;
+    cudaMalloc(&d, 4);
+    use<<<1, 1>>>(d);
+    cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+    printf("%d\\n", h);
+}
+"""
+OTHER_PART = """__device__ int counter = 100;
+static __device__ int own = 4;
+__device__ int twice(int x) { return 2 * x + own; }
+"""
+BLAS = "#include <cublas_v2.h>\n#include <cublasLt.h>\n" + ADD.replace("int main(", """void times(cublasHandle_t h, float *x) {
+    MULTIPLY
+}
+cublasHandle_t handle;
+bool begun = cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS;
+int main(""")
+
+
 def nvcc_of(upskilld):
     d = Daemon(upskilld)
     result = d.ask("kernel/run", {"source": HEAD + "int main() {}\n"})["result"]
@@ -175,6 +200,22 @@ def tells_a_followed_pointer(d):
     assert finding["code"] == "host_access" and finding["line"] == line_of(FOLLOWED, "d[3]"), finding
 
 
+def joins_parts_that_were_compiled_apart(d):
+    with open(d.home + "/work/other.cu", "w") as f:
+        f.write(OTHER_PART)
+    r = run(d, PARTS, paths=["other.cu"], options=["-rdc=true"])
+    assert r["verdict"] == "pass" and r["stdout"] == "110\n", r
+
+
+def knows_handles_of_cublas_and_no_more(d):
+    r = run(d, BLAS.replace("MULTIPLY", "(void)h;"))
+    assert r["verdict"] == "pass", r
+    text = BLAS.replace("MULTIPLY", "cublasSscal(h, 1, x, x, 1);")
+    r = run(d, text)
+    assert r["verdict"] == "unsupported", r
+    assert [(u["function"], u["line"]) for u in r["unsupported"]] == [("cublasSscal", line_of(text, "cublasSscal"))], r
+
+
 def tells_what_does_not_compile(d):
     text = ADD.replace("float *c, int n) {", "float *c, int n) { int x = undeclared;").replace("int n = 1000;", "int n = also;")
     r = run(d, text)
@@ -223,7 +264,7 @@ def main():
         return 0
     for function in (adds, finds_the_line, runs_managed_and_constant, runs_thrust, variables_have_their_first_values,
                      a_launch_that_was_refused_is_no_pass, tells_a_followed_pointer,
-                     tells_what_does_not_compile):
+                     joins_parts_that_were_compiled_apart, knows_handles_of_cublas_and_no_more, tells_what_does_not_compile):
         tap.run(function.__name__.replace("_", " "), function, d)
     d.close()
     return tap.end()

@@ -135,7 +135,7 @@ def check_nothing(run):
 
 
 CASES = {"add": check_add, "bounds": check_bounds, "deadlock": check_deadlock, "errors": check_errors, "follow": check_follow,
-         "freed": check_freed, "frees": check_frees, "graph": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
+         "freed": check_freed, "frees": check_frees, "graph": check_nothing, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_nothing, "registered": lambda run: None, "repeat": check_repeat, "reset": check_reset, "symbols": check_symbols,
          "uninitialized": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing}
 

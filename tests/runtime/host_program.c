@@ -52,6 +52,13 @@ int cudaLaunchHostFunc(void *, void (*)(void *), void *);
 int cudaFuncGetAttributes(void *, const void *);
 int cudaHostRegister(void *, size_t, unsigned);
 int cudaHostUnregister(void *);
+int cublasCreate_v2(void **);
+int cublasDestroy_v2(void *);
+int cublasSetStream_v2(void *, void *);
+int cublasGetStream_v2(void *, void **);
+int cublasSetMathMode(void *, int);
+int cublasGetMathMode(void *, int *);
+const char *cublasGetStatusName(int);
 enum { IN = 1, OUT = 2, DEFAULT = 4 };
 
 /* ---- registration ---- */
@@ -473,6 +480,24 @@ static int case_linked(void) {
     return cudaFree(at);
 }
 
+/* Of cuBLAS there are handles; what has none is answered with 1, not initialized. */
+static int case_handles(void) {
+    void *handle, *stream, *same = NULL;
+    int mode = -1;
+    FINE(cublasCreate_v2(&handle));
+    FINE(cudaStreamCreate(&stream));
+    FINE(cublasSetStream_v2(handle, stream));
+    FINE(cublasGetStream_v2(handle, &same));
+    CHECK(same == stream);
+    FINE(cublasSetMathMode(handle, 3)); /* TF32 */
+    FINE(cublasGetMathMode(handle, &mode));
+    CHECK(mode == 3);
+    FINE(cublasDestroy_v2(handle));
+    CHECK(cublasDestroy_v2(NULL) == 1 && cublasSetMathMode(NULL, 0) == 1);
+    CHECK(!strcmp(cublasGetStatusName(1), "CUBLAS_STATUS_NOT_INITIALIZED"));
+    return case_add();
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
@@ -481,6 +506,7 @@ int main(int argc, char **argv) {
                  {"deadlock", case_deadlock}, {"errors", case_errors},
                  {"follow", case_follow},     {"freed", case_freed},
                  {"frees", case_frees},       {"graph", case_graph},
+                 {"handles", case_handles},
                  {"leak", case_leak},         {"linked", case_linked},
                  {"order", case_order},
                  {"poll", case_poll},         {"registered", case_registered},
