@@ -226,15 +226,30 @@ static const char *text_before(const struct steps *s, size_t step) {
     return NULL;
 }
 
-/* The lines that go and come, without context. */
+static void end_block(struct buf *out, struct buf *old, struct buf *now) {
+    autofree char *changed = lesson_diff(old->data, now->data, 2 * LESSON_MAX_CHANGE);
+    buf_adds(out, changed);
+    buf_reset(old);
+    buf_reset(now);
+}
+
+/* The lines that go and come, without context: also what an agent repeats around a change
+ * because its tool replaces one text by another. */
 static char *changed_lines(const char *diff) {
     struct buf out = BUF_INIT(4 * LESSON_MAX_CHANGE);
+    autobuf old = BUF_INIT(TRACE_MAX_KEPT), now = BUF_INIT(TRACE_MAX_KEPT);
     for (; *diff; diff = text_next_line(diff)) {
         bool header = strncmp(diff, "--- ", 4) == 0 || strncmp(diff, "+++ ", 4) == 0;
-        if ((*diff == '-' || *diff == '+') && !header) {
-            buf_addf(&out, "%.*s\n", (int)strcspn(diff, "\n"), diff);
+        bool changes = (*diff == '-' || *diff == '+') && !header;
+        if (!changes || (*diff == '-' && now.len)) {
+            end_block(&out, &old, &now);
+        }
+        if (changes) {
+            buf_addf(*diff == '-' ? &old : &now, "%.*s\n", (int)strcspn(diff, "\n") - 1,
+                     diff + 1);
         }
     }
+    end_block(&out, &old, &now);
     return buf_detach(&out);
 }
 
@@ -248,10 +263,16 @@ static bool is_edit(const struct lesson_step *s) {
     return s->kind == STEP_EDIT && s->text && !s->failed;
 }
 
-/* What states the demand, by the convention of all languages. */
+/* What states the demand, by the convention of all languages: "test_a.py", "tests/", but
+ * not "/testbed". */
 static bool is_test(const char *path) {
-    const char *at = strstr(path, "test");
-    return at && (at == path || strchr("/_.-", at[-1]));
+    for (const char *at = path; (at = strstr(at, "test")); at++) {
+        const char *end = at + 4 + (at[4] == 's');
+        if ((at == path || strchr("/_.-", at[-1])) && !isalnum((unsigned char)*end)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool creates(const struct steps *s, const struct lesson_step *edit) {

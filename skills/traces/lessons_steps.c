@@ -222,7 +222,9 @@ void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
     r->cwd = trace->cwd;
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_event *e = &trace->events[i];
-        g.has_outcomes |= e->kind == EVENT_RESULT && (e->has_exit || e->is_error);
+        bool edited = i > 0 && e[-1].kind == EVENT_EDIT && same_call(&e[-1], e);
+        g.has_outcomes |=
+            e->kind == EVENT_RESULT && (e->has_exit || (e->is_error && !edited));
     }
     for (size_t i = 0; i < trace->count && !work_is_stopped(); i++) {
         add_event(&g, i);

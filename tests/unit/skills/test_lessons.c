@@ -268,22 +268,22 @@ static char *told(const char *failing, const char *error, const char *path,
 Test(lessons, the_change_that_explains_an_end_is_the_fix) {
     static const char broken[] =
         "gemm.cu(7): error: identifier \"blockidx\" is undefined";
-    static const char fix[] = "@@\n-  int i = blockidx.x;\n+  int i = blockIdx.x;\n";
+    static const char fix[] = "-{\n-  int i = blockidx.x;\n+{\n+  int i = blockIdx.x;\n";
     static const char edited[] =
-        "gemm.cu -  int i = blockidx.x;\n+  int i = blockIdx.x;\n";
+        "/testbed/gemm.cu -  int i = blockidx.x;\n+  int i = blockIdx.x;\n";
     static const struct {
         const char *failing, *error, *path, *diff, *later, *told;
     } cases[] = {
         /* a run that only looks on is no part of the command */
-        {"cmake --build build", broken, "gemm.cu", fix,
+        {"cmake --build build", broken, "/testbed/gemm.cu", fix,
          "cmake --build build && ./build/gemm_test", edited},
-        {"cmake -B build && cmake --build build", broken, "gemm.cu", fix,
+        {"cmake -B build && cmake --build build", broken, "/testbed/gemm.cu", fix,
          "cd build/.. && cmake --build build 2>&1 | tail -3", "nothing"},
-        {"cmake --build build 2>&1 | tail -3", broken, "gemm.cu", fix,
+        {"cmake --build build 2>&1 | tail -3", broken, "/testbed/gemm.cu", fix,
          "cmake --build build && ls build", edited},
         /* an edit wins over options that the error does not name */
-        {"pytest", "E   gemm.cu:7: error: blockidx", "gemm.cu", fix, "pytest -x -q",
-         edited},
+        {"pytest", "E   gemm.cu:7: error: blockidx", "/testbed/gemm.cu", fix,
+         "pytest -x -q", edited},
         /* another test passed: that says nothing */
         {"pytest tests/test_a.py", "E   assert 1 == 2", "src/a.py", "-1\n+2\n",
          "pytest tests/test_b.py", "nothing"},

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/work_stop.h"
+#include "skills/traces/lessons.h"
 #include "skills/traces/redaction.h"
 #include "skills/traces/trace.h"
 #include "skills/traces/trace_shell.h"
@@ -477,5 +478,34 @@ Test(trace, actions_of_swe_agent_are_calls_and_edits) {
     cr_expect(eq(str, t.events[1].command, "make -k"));
     cr_expect(eq(str, t.events[3].path, "/w/a.c"));
     cr_expect(eq(str, t.events[3].text, "+y = 2\n"));
+    trace_finish(&t);
+}
+
+/* It has old and new text as other agents' tool, a shell's quotes around them, and no
+ * mark for a refused edit but its words. How commands ended is not told by that mark. */
+Test(trace, the_editor_of_swe_agent_edits_and_is_no_command) {
+    static const char s[] =
+        "{\"trajectory\": [{\"action\": \"str_replace_editor view /w/a.py\", "
+        "\"observation\": \"1 x = '0'\"}, {\"action\": \"python b.py\", "
+        "\"observation\": \"TypeError: x is a str in a.py\"}, {\"action\": "
+        "\"str_replace_editor str_replace /w/a.py --old_str 'no' --new_str 'x'\", "
+        "\"observation\": \"No replacement was performed\"}, {\"action\": "
+        "\"str_replace_editor str_replace /w/a.py --old_str 'x = "
+        "'\\\"'\\\"'0'\\\"'\\\"'' "
+        "--new_str 'x = 0'\", \"observation\": \"The file /w/a.py has been "
+        "edited.\"}, {\"action\": \"python b.py\", \"observation\": \"fine\"}]}";
+    struct trace t;
+    cr_assert(trace_read_text(&t, "t", s, strlen(s), NULL) == 0);
+    cr_assert(eq(sz, t.count, 12));
+    cr_expect(t.events[0].kind == EVENT_CALL && !t.events[0].command);
+    cr_expect(t.events[5].kind == EVENT_EDIT && t.events[5].is_error);
+    cr_expect(t.events[8].kind == EVENT_EDIT && !t.events[8].is_error);
+    cr_expect(eq(str, t.events[8].text, "@@\n-x = '0'\n+x = 0\n"));
+    struct lessons l;
+    lessons_extract(&l, &t, 1, NULL);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_assert(eq(sz, l.fixes.list[0].change_count, 1));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].to, "-x = '0'\n+x = 0\n"));
+    lessons_finish(&l);
     trace_finish(&t);
 }
