@@ -88,14 +88,14 @@ static void quote(const struct terminal *t, const struct quoted *q, int line, in
     size_t len = lines_end(&q->lines, q->text.data, (size_t)line - 1) - start;
     const char *text = q->text.data + start;
     size_t caret = column > 0 && (size_t)column - 1 < len ? (size_t)column - 1 : len;
-    size_t from = caret > (size_t)t->width / 2 + 20
+    size_t from = column > 0 && caret > (size_t)t->width / 2 + 20
                       ? text_cut(text, len, caret - (size_t)t->width / 2)
                       : 0;
     size_t shown = text_cut(text + from, len - from,
                             (size_t)t->width > 40 ? (size_t)t->width - 10 : 30);
     autofree char *line_text = printable(text + from, shown);
-    printf("%s%5d |%s %s\n", terminal_start(t, STYLE_DIM), line, terminal_end(t),
-           line_text);
+    printf("%s%5d |%s%s%s%s\n", terminal_start(t, STYLE_DIM), line, terminal_end(t),
+           from ? "…" : " ", line_text, from + shown < len ? "…" : "");
     if (column < 1 || caret < from || caret > from + shown) {
         return;
     }

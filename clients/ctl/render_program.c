@@ -77,6 +77,19 @@ static void put_error(const struct terminal *t, const json_t *result) {
     }
 }
 
+static void put_why(const struct terminal *t, const json_t *one) {
+    const char *why = json_get_string(one, "message", NULL);
+    json_int_t later = count_of(one, "later");
+    if (why) {
+        fputs("  ", stdout);
+        terminal_wrapf(t, STYLE_PLAIN, 2, 2, "%s", why);
+    }
+    if (later) {
+        printf("  and so did %lld later call%s\n", (long long)later,
+               later == 1 ? "" : "s");
+    }
+}
+
 static void put_api_errors(const struct terminal *t, const json_t *list) {
     json_each(list, i, one) {
         if (i < MAX_ROWS) {
@@ -89,6 +102,7 @@ static void put_api_errors(const struct terminal *t, const json_t *list) {
                   stdout);
             put_times(one, "count");
             put_place(t, one);
+            put_why(t, one);
         }
     }
     put_more(list);
@@ -139,10 +153,21 @@ static void put_launches(const struct terminal *t, const json_t *result) {
     }
 }
 
+static void put_written(const json_t *list) {
+    json_each(list, i, one) {
+        if (i < MAX_ROWS) {
+            printf("wrote %s, %lld bytes\n", json_get_string(one, "name", "?"),
+                   count_of(one, "bytes"));
+        }
+    }
+    put_more(list);
+}
+
 static void put_saved(const json_t *saved) {
     const char *error = json_get_string(saved, "error", NULL);
     if (saved) {
-        printf("%lld files in %s\n", count_of(saved, "files"),
+        printf("%lld file%s in %s\n", count_of(saved, "files"),
+               count_of(saved, "files") == 1 ? "" : "s",
                json_get_string(saved, "dir", "?"));
     }
     if (error) {
@@ -197,6 +222,7 @@ void render_kernel_run(const struct terminal *t, const json_t *result,
     put_leaks(t, json_object_get(result, "leaks"));
     put_launches(t, result);
     put_error(t, result);
+    put_written(json_object_get(result, "files"));
     put_saved(json_object_get(result, "saved"));
     put_verdict(t, result);
 }

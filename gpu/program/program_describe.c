@@ -132,7 +132,12 @@ static void tell_api_errors(const json_t *result, struct buf *out) {
                 buf_addf(out, ", %lld times", (long long)count);
             }
             tell_place(one, out);
-            buf_addc(out, '\n');
+            const char *why = json_get_string(one, "message", NULL);
+            json_int_t later = json_get_integer(one, "later", 0);
+            buf_addf(out, "%s%.300s\n", why ? ": " : "", why ? why : "");
+            if (later) {
+                buf_addf(out, "  and so did %lld later calls\n", (long long)later);
+            }
         }
     }
 }
@@ -190,12 +195,21 @@ static void tell_stream(const json_t *result, const char *name, struct buf *out)
     }
 }
 
+static void tell_written(const json_t *result, struct buf *out) {
+    json_each(json_object_get(result, "files"), i, one) {
+        if (i < MAX_ROWS) {
+            buf_addf(out, "wrote %.200s, %lld bytes\n", json_get_string(one, "name", "?"),
+                     (long long)json_get_integer(one, "bytes", 0));
+        }
+    }
+}
+
 static void tell_saved(const json_t *result, struct buf *out) {
     const json_t *saved = json_object_get(result, "saved");
     const char *error = json_get_string(saved, "error", NULL);
     if (saved) {
-        buf_addf(out, "%lld files in %.400s\n",
-                 (long long)json_get_integer(saved, "files", 0),
+        json_int_t count = json_get_integer(saved, "files", 0);
+        buf_addf(out, "%lld file%s in %.400s\n", (long long)count, count == 1 ? "" : "s",
                  json_get_string(saved, "dir", "?"));
     }
     if (error) {
@@ -218,6 +232,7 @@ void program_describe(const json_t *result, struct buf *out) {
     tell_launches(result, &text);
     tell_stream(result, "stdout", &text);
     tell_stream(result, "stderr", &text);
+    tell_written(result, &text);
     tell_saved(result, &text);
     buf_add(out, text.data, text_cut(text.data, text.len, MAX_TEXT));
 }

@@ -71,6 +71,17 @@ static bool is_binary(const char *path, const char *const *roots) {
            !memcmp(head.data, "\177ELF", 4);
 }
 
+static bool is_source(const char *path) {
+    static const char *const ends[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
+    const char *end = strrchr(path_basename(path), '.');
+    for (size_t i = 0; end && i < ARRAY_LEN(ends); i++) {
+        if (!strcmp(end, ends[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* One of its files; more: words of the first one. NULL path: the source itself. */
 static int add_unit(struct making *m, const char *path, bool first) {
     struct check_input input;
@@ -92,6 +103,12 @@ static int add_unit(struct making *m, const char *path, bool first) {
     int r = check_input_read(&input, asked, NULL, m->roots, m->places, m->refusal);
     if (r < 0) {
         return r;
+    }
+    if (path && !json_object_get(asked, "source") && !is_source(path)) {
+        check_input_finish(&input);
+        return check_refuse(m->refusal, -EINVAL, CALL_BAD_PARAMS, "not_cuda",
+                            "give files that end in .cu, .cpp, .cc, .cxx or .c",
+                            "\"%s\" is no source that nvcc compiles", path);
     }
     r = add_files(m, &input.closure.sources);
     add_include_dirs(m, input.closure.include_dirs);

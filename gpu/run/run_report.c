@@ -115,7 +115,7 @@ static bool tells_more(const json_t *a, const json_t *b) {
 }
 
 /* "_ZZ1kPfE1s" is s to people; the function is told beside it. */
-static void name_buffer(json_t *finding) {
+void run_report_name_buffer(json_t *finding) {
     const char *symbol = json_get_string(finding, "buffer", "");
     autofree char *name = strncmp(symbol, "_Z", 2) ? NULL : kernel_name_new(symbol);
     const char *last = name ? strrchr(name, ':') : NULL;
@@ -178,7 +178,7 @@ static void name_assertion(json_t *finding) {
 
 void run_report_finding(struct run_report *r, json_t *finding) {
     size_t i;
-    name_buffer(finding);
+    run_report_name_buffer(finding);
     name_assertion(finding);
     json_t *known;
     r->error_finding |= !strcmp(json_get_string(finding, "severity", "error"), "error");

@@ -35,6 +35,8 @@ struct run_report {
     struct output_strength outputs[SPEC_MAX_BUFFERS]; /* by the spec's buffers */
 };
 
+/* Its buffer, also in its message, as people call it. */
+void run_report_name_buffer(json_t *finding);
 void run_report_start(struct run_report *r);
 void run_report_finish(struct run_report *r);
 /* One finished trial of the kernel under test, compared with what is expected. */

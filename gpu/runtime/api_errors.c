@@ -21,7 +21,7 @@ static struct {
         const char *function;
         cudart_error code;
         struct host_site site;
-        uint64_t count;
+        uint64_t count, later; /* later: calls that failed for the same reason */
         bool looked_at;
         char why[256];
     } items[KEPT_MAX];
@@ -29,6 +29,8 @@ static struct {
 } failures = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __thread struct failure *latest;
+static __thread struct host_site place; /* of the next failure; count 0: none */
+static struct failure *lasting;         /* the first one of the queue's error */
 
 /* ---- words ---- */
 
@@ -82,16 +84,41 @@ static void failure_tell(const struct failure *f, uint64_t id) {
     json_object_set_new(event, "code", json_integer(f->code));
     json_object_set_new(event, "count", json_integer((json_int_t)f->count));
     json_object_set_new(event, "looked_at", json_boolean(f->looked_at));
+    if (f->later) {
+        json_object_set_new(event, "later", json_integer((json_int_t)f->later));
+    }
     if (f->why[0]) {
         json_object_set_new(event, "message", json_clean_z(f->why));
     }
     report_line(event);
 }
 
-void api_error_note(const char *function, cudart_error code, const char *why) {
-    struct host_site site;
-    host_site_take(&site);
+void api_error_place(const struct host_site *site) {
+    place = *site;
+}
+
+/* After a kernel's fault every call fails: that is one failure. */
+static bool is_consequence(cudart_error code) {
+    if (lasting && lasting->code == code) {
+        lasting->later++;
+        latest = lasting;
+        return true;
+    }
+    return false;
+}
+
+void api_error_note(const char *function, cudart_error code, const char *why,
+                    bool lasts) {
+    struct host_site site = place;
+    place.count = 0;
+    if (!site.count) {
+        host_site_take(&site);
+    }
     pthread_mutex_lock(&failures.lock);
+    if (lasts && is_consequence(code)) {
+        pthread_mutex_unlock(&failures.lock);
+        return;
+    }
     struct failure *f = failures.items, *end = f + failures.count;
     while (f < end &&
            (f->function != function || f->code != code || !same_site(&f->site, &site))) {
@@ -101,7 +128,10 @@ void api_error_note(const char *function, cudart_error code, const char *why) {
         f->count++;
         latest = f;
     } else if (failures.count < KEPT_MAX) {
-        *f = (struct failure){function, code, site, 1, false, ""};
+        *f = (struct failure){function, code, site, 1, 0, false, ""};
+        if (lasts) {
+            lasting = f;
+        }
         (void)snprintf(f->why, sizeof f->why, "%s", why);
         latest = f;
         failure_tell(f, ++failures.count);

@@ -72,6 +72,10 @@ static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
         const struct allocation *a = memory_find(&runtime.device.memory, address);
         report_finding(a && a->freed ? "use_after_free" : "host_access", &site, "%s",
                        words);
+    } else if (fault) {
+        (void)snprintf(words, sizeof words, "Host code uses address 0x%llx%s (%s)",
+                       (unsigned long long)address,
+                       address < 65536 ? ", by a null pointer," : "", strsignal(signal));
     } else {
         (void)snprintf(words, sizeof words, "The program was ended by signal %d (%s)",
                        signal, strsignal(signal));

@@ -58,8 +58,9 @@ EXPORT int cublasGetStream_v2(struct blas *b, struct stream **ret) {
 
 /* Of calls that there are none of. */
 EXPORT int cublasSetPointerMode_v2(struct blas *b, int mode) {
-    return !b ? CUBLAS_NOT_INITIALIZED
-              : mode == 0 || mode == 1 ? CUBLAS_SUCCESS : CUBLAS_INVALID_VALUE;
+    return !b                       ? CUBLAS_NOT_INITIALIZED
+           : mode == 0 || mode == 1 ? CUBLAS_SUCCESS
+                                    : CUBLAS_INVALID_VALUE;
 }
 
 EXPORT int cublasSetWorkspace_v2(struct blas *b, void *workspace, size_t bytes) {

@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/facts/kernel_index.h"
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/api_errors.h"
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
@@ -85,31 +87,35 @@ static struct op *launch_copy(struct op *op) {
     return &l->op;
 }
 
-static cudart_error dimensions_check(const struct launch_shape *s) {
+static cudart_error dimensions_check(const struct launch_shape *s, const char *name) {
     static const uint32_t most_grid[] = {2147483647, 65535, 65535};
     static const uint32_t most_block[] = {1024, 1024, 64};
     uint64_t threads = 1;
     for (unsigned k = 0; k < 3; k++) {
         if (s->grid[k] == 0 || s->grid[k] > most_grid[k]) {
-            return explain(CUDART_INVALID_CONFIGURATION,
-                           "the grid's dimension %c is %u: it must be 1 to %u", "xyz"[k],
-                           s -> grid[k], most_grid[k]);
+            return explain(
+                CUDART_INVALID_CONFIGURATION,
+                "%s is not launched: the grid's dimension %c is %u, it must be 1 to %u",
+                name, "xyz"[k], s -> grid[k], most_grid[k]);
         }
         if (s->block[k] == 0 || s->block[k] > most_block[k]) {
-            return explain(CUDART_INVALID_CONFIGURATION,
-                           "the block's dimension %c is %u: it must be 1 to %u", "xyz"[k],
-                           s -> block[k], most_block[k]);
+            return explain(
+                CUDART_INVALID_CONFIGURATION,
+                "%s is not launched: the block's dimension %c is %u, it must be 1 to %u",
+                name, "xyz"[k], s -> block[k], most_block[k]);
         }
         threads *= s->block[k];
     }
-    return threads > 1024 ? explain(CUDART_INVALID_CONFIGURATION,
-                                    "a block of %llu threads: at most 1024",
-                                    (unsigned long long)threads)
-                          : CUDART_SUCCESS;
+    return threads > 1024
+               ? explain(CUDART_INVALID_CONFIGURATION,
+                         "%s is not launched: a block of %llu threads, at most 1024",
+                         name, (unsigned long long)threads)
+               : CUDART_SUCCESS;
 }
 
 static cudart_error shape_check(const struct launch_shape *s, const struct kernel *k) {
-    cudart_error code = dimensions_check(s);
+    autofree char *name = kernel_name_new(k->entry->name);
+    cudart_error code = dimensions_check(s, name);
     uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
     uint64_t cluster = 1;
     if (code) {
@@ -117,24 +123,28 @@ static cudart_error shape_check(const struct launch_shape *s, const struct kerne
     }
     if (s->shared_bytes > (uint32_t)k->max_dynamic) {
         return explain(CUDART_INVALID_VALUE,
-                       "%u bytes of dynamic shared memory: the kernel may have %d "
+                       "%s is not launched: %u bytes of dynamic shared memory, the "
+                       "kernel may have %d "
                        "(cudaFuncSetAttribute allows up to 227 KiB with its static ones)",
-                       s->shared_bytes, k->max_dynamic);
+                       name, s->shared_bytes, k->max_dynamic);
     }
     if (threads > (uint64_t)k->max_threads) {
-        return explain(CUDART_OUT_OF_RESOURCES,
-                       "a block of %llu threads: the kernel's bounds allow %d",
-                       (unsigned long long)threads, k->max_threads);
+        return explain(
+            CUDART_OUT_OF_RESOURCES,
+            "%s is not launched: a block of %llu threads, the kernel's bounds allow %d",
+            name, (unsigned long long)threads, k->max_threads);
     }
     for (unsigned d = 0; d < 3 && s->cluster[0]; d++) {
         if (!s->cluster[d] || s->grid[d] % s->cluster[d]) {
             return explain(CUDART_INVALID_CLUSTER,
-                           "the grid's dimension %c is no multiple of the cluster's",
-                           "xyz"[d]);
+                           "%s is not launched: the grid's dimension %c is no multiple "
+                           "of the cluster's",
+                           name, "xyz"[d]);
         }
         cluster *= s->cluster[d];
     }
-    return cluster > 16 ? explain(CUDART_INVALID_CLUSTER, "a cluster of %llu blocks",
+    return cluster > 16 ? explain(CUDART_INVALID_CLUSTER,
+                                  "%s is not launched: a cluster of %llu blocks", name,
                                   (unsigned long long)cluster)
                         : CUDART_SUCCESS;
 }
@@ -165,6 +175,7 @@ static cudart_error launch_kernel(const void *name, const struct launch_shape *s
     uint64_t number;
     cudart_error code = launch_make(&op, name, shape, params, site);
     if (code) {
+        api_error_place(site);
         return code;
     }
     const struct launch *l = container_of(op, struct launch, op);
@@ -175,6 +186,9 @@ static cudart_error launch_kernel(const void *name, const struct launch_shape *s
         queue_linger(&runtime.device.queue, number);
     } else if (lingers && number) {
         (void)queue_wait(&runtime.device.queue, number);
+    }
+    if (code) {
+        api_error_place(site);
     }
     return code;
 }

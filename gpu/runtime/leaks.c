@@ -93,7 +93,11 @@ static size_t leak_add(struct leak *leaks, size_t count, const struct allocation
     return count;
 }
 
+/* After a kernel's fault nothing can be freed. */
 void leaks_tell(void) {
+    if (queue_error(&runtime.device.queue)) {
+        return;
+    }
     static struct leak leaks[LEAKS_MAX];
     size_t count = 0;
     const struct memory *m = &runtime.device.memory;

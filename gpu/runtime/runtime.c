@@ -26,7 +26,8 @@ cudart_error explain(cudart_error code, const char *fmt, ...) {
 cudart_error runtime_return(const char *function, cudart_error code) {
     if (code && code != CUDART_NOT_READY) {
         thread.last = code;
-        api_error_note(function, code, thread.why);
+        api_error_note(function, code, thread.why,
+                       code == queue_error(&runtime.device.queue));
     }
     thread.why[0] = '\0';
     return code;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
+#include "gpu/run/run_report.h"
 #include "gpu/runtime/run_report.h"
 #include "gpu/worker/program_lines.h"
 #include "protocol/finding.h"
@@ -178,6 +179,23 @@ static void add_other(const struct making *m, const json_t *event, json_t *findi
     }
 }
 
+/* nvcc names a column only where the line changes: it is the one of a statement only when
+ * that begins the line. */
+static void column_check(const struct making *m, json_t *finding, const char *file) {
+    const struct source_file *source = program_source(file, &m->job->sources);
+    const char *at = source ? source->original ? source->original : source->text : NULL;
+    json_int_t line = json_get_integer(finding, "line", 0);
+    json_int_t column = json_get_integer(finding, "column", 0);
+    for (json_int_t n = 1; at && n < line; n++) {
+        at = strchr(at, '\n');
+        at += at != NULL;
+    }
+    if (at && (json_int_t)strspn(at, " \t") + 1 < column) {
+        json_object_del(finding, "column");
+        json_object_del(finding, "end_column");
+    }
+}
+
 static void add_finding(struct making *m, const json_t *event) {
     const json_t *place = host_place(event, m->places, m->program);
     json_t *finding = json_object_get(event, "finding");
@@ -185,6 +203,8 @@ static void add_finding(struct making *m, const json_t *event) {
         m->ret->omitted++;
         return;
     }
+    column_check(m, finding, json_get_string(finding, "file", ""));
+    run_report_name_buffer(finding);
     names_mend(m, finding, 0);
     if (place) {
         place_host(finding, place);

@@ -47,7 +47,7 @@ def passes(room):
 
 def finds(room):
     status, out, _ = room.run("kernel", "run", "count.cu", "--", "6")
-    assert status == 1 and re.search(r"^count\.cu:7:5: error: .*\[run out_of_bounds\]", out, re.M), out
+    assert status == 1 and re.search(r"^count\.cu:7: error: .*\[run out_of_bounds\]", out, re.M), out
     assert "count.cu:5: note: the host's call" in out and out.splitlines()[-1].startswith("fail: exit status 0"), out
 
 

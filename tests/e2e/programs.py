@@ -146,6 +146,9 @@ def finished_program(d):
     answer = d.ask("kernel/run", {"path": "done.cu"})
     assert "finished program" in answer["error"]["message"], answer
     assert "cudart" in answer["error"]["data"]["hint"], answer
+    d.put("notes.txt", "int main(void) {}")
+    answer = d.ask("kernel/run", {"path": "notes.txt"})
+    assert '"notes.txt" is no source' in answer["error"]["message"], answer
 
 
 def refused(d):
