@@ -14,8 +14,9 @@ HEAD = """# CUDA functions that run
 (`docs/make-cuda-functions.py`). A program that calls another one gets the verdict `unsupported`, with all such functions and
 their lines, before it runs. Functions that answer with an error, as a machine without them does (peers, IPC), count as
 there. What a program calls that was built with `--default-stream per-thread`
-is there too. There is no driver API (`cu…`), and none of NVIDIA's other libraries (cuFFT, NVRTC …); of cuBLAS there are
-handles and their settings, with headers where the toolkit has none, and nothing that computes.
+is there too. Of the driver (`cu…`) there is what is listed; a failure of one that does what a function of the runtime does is
+told under that one's name, and no call is refused for lack of a context. Of cuBLAS there are handles and their settings, with
+headers where the toolkit has none, and nothing that computes. None of NVIDIA's other libraries is there (cuFFT, NVRTC …).
 
 """
 
@@ -27,7 +28,7 @@ def names(path, *options):
 
 def page(build):
     library = build / "gpu/runtime/libcudart.so.13"
-    exported = {name for name in names(library, "-D", "--defined-only") if re.match(r"(cuda|cublas)(?!.*_pt(sz|ds)$)", name)}
+    exported = {name for name in names(library, "-D", "--defined-only") if re.match(r"(cuda|cublas|cu[A-Z])(?!.*_pt(sz|ds)$)", name)}
     out, seen = HEAD + "%d functions.\n" % len(exported), set()
     for path in sorted((build / "gpu/runtime/libcudart.so.13.p").glob("*.o")):
         own = sorted((names(path, "--defined-only") & exported) - seen)
@@ -35,8 +36,10 @@ def page(build):
         if own:
             out += "\n## %s\n\n%s\n" % (path.name.split(".")[0].replace("_", " ").capitalize(),
                                        ", ".join("`%s`" % name for name in own))
-    assert seen == exported, exported - seen
-    return out
+    with open(pathlib.Path(__file__).parent.parent / "gpu/runtime/driver_twins.txt", encoding="utf-8") as f:
+        twins = sorted(line.split()[0] for line in f)
+    assert seen | set(twins) == exported, exported ^ (seen | set(twins))
+    return out + "\n## Driver, by functions of the runtime\n\n%s\n" % ", ".join("`%s`" % name for name in twins)
 
 
 def main():

@@ -94,13 +94,14 @@ static int data_add(const void *data, struct buf *ret, struct err *err) {
 int fatbin_ptx(const void *of, struct buf *ret, struct err *err) {
     const struct wrapper *w = of;
     int rc = 0;
-    if (!w || w->magic != WRAPPER_MAGIC) {
+    bool bare = w && w->magic == DATA_MAGIC;
+    if (!w || (w->magic != WRAPPER_MAGIC && !bare)) {
         return err_set(err, -EINVAL, "the program's device code is not a fat binary");
     }
-    if (w->version == VERSION_ALONE) {
-        rc = data_add(w->data, ret, err);
+    if (bare || w->version == VERSION_ALONE) {
+        rc = data_add(bare ? of : w->data, ret, err);
     }
-    for (size_t k = 0; w->version == VERSION_LINKED && !rc && w->parts[k]; k++) {
+    for (size_t k = 0; !bare && w->version == VERSION_LINKED && !rc && w->parts[k]; k++) {
         rc = data_add(w->parts[k], ret, err);
     }
     return rc || ret->len

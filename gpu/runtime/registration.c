@@ -14,6 +14,7 @@
 struct part { /* a fat binary: device code that was compiled together */
     struct part *next;
     const void *wrapper;
+    char *text;            /* its PTX, where the program loaded it; NULL */
     struct module *module; /* once read */
     cudart_error broken;   /* it could not be read; why stands in words */
     char why[256];
@@ -80,6 +81,18 @@ static cudart_error locked(int (*fn)(void *), void *of) {
     return code;
 }
 
+static struct part *part_add(const void *wrapper, char *text) {
+    struct part *p = xcalloc(1, sizeof *p);
+    p->wrapper = wrapper;
+    p->text = text;
+    pthread_mutex_lock(&runtime.lock);
+    p->number = ++registered.count;
+    *registered.last_part = p;
+    registered.last_part = &p->next;
+    pthread_mutex_unlock(&runtime.lock);
+    return p;
+}
+
 static int part_fail(struct part *p, cudart_error code, const struct err *err) {
     p->broken = code;
     (void)snprintf(p->why, sizeof p->why, "%.250s", err->msg);
@@ -94,7 +107,9 @@ static int part_read(void *of) {
     struct part *p = of;
     autobuf text = BUF_INIT(PTX_MAX_TEXT);
     struct err err = {0};
-    int rc = p->module ? 0 : fatbin_ptx(p->wrapper, &text, &err);
+    int rc = p->module ? 0
+             : p->text ? buf_add(&text, p->text, strlen(p->text))
+                       : fatbin_ptx(p->wrapper, &text, &err);
     if (rc) {
         return part_fail(p, CUDART_NO_KERNEL_IMAGE, &err);
     }
@@ -221,17 +236,62 @@ void registered_modules(void (*visit)(struct module *m, uint64_t number)) {
     }
 }
 
+/* ---- what the program loads ---- */
+
+#define ELF_MAGIC 0x464c457fu
+
+cudart_error registered_load(const void *image, struct part **ret) {
+    uint32_t magic;
+    autobuf text = BUF_INIT(PTX_MAX_TEXT);
+    struct err err = {0};
+    memcpy(&magic, image, sizeof magic);
+    if (magic == ELF_MAGIC) {
+        return explain(CUDART_NO_KERNEL_IMAGE,
+                       "the image is a cubin, which cannot be executed here: load PTX, "
+                       "or a fat binary with PTX (--no-compress)");
+    }
+    bool is_text = *(const char *)image == '.' || *(const char *)image == '/' ||
+                   *(const char *)image == '\n' || *(const char *)image == ' ';
+    int rc =
+        is_text ? buf_add(&text, image, strlen(image)) : fatbin_ptx(image, &text, &err);
+    if (rc) {
+        return explain(CUDART_NO_KERNEL_IMAGE, "%s",
+                       is_text ? "PTX of over 64 MiB" : err.msg);
+    }
+    struct part *p = part_add(NULL, xstrndup(text.data, text.len));
+    cudart_error code = part_need(p);
+    p->gone = code != CUDART_SUCCESS;
+    *ret = p;
+    return code;
+}
+
+cudart_error registered_in(struct part *p, const char *name, const void **ret) {
+    struct kernel *k = p->gone ? NULL : module_kernel(p->module, name);
+    if (!k) {
+        return explain(CUDART_SYMBOL_NOT_FOUND, "the module has no kernel %.200s", name);
+    }
+    pthread_mutex_lock(&runtime.lock);
+    bool known = named_find(k, false) != NULL;
+    pthread_mutex_unlock(&runtime.lock);
+    if (!known) {
+        (void)named_add((void **)p, k, k->entry->name, false);
+    }
+    *ret = k;
+    return CUDART_SUCCESS;
+}
+
+cudart_error registered_variable_in(struct part *p, const char *name,
+                                    struct allocation **ret) {
+    struct named n = {.name = name, .part = p};
+    cudart_error code = p->gone ? CUDART_INVALID_HANDLE : locked(variable_find, &n);
+    *ret = n.variable;
+    return code == CUDART_INVALID_SYMBOL ? CUDART_SYMBOL_NOT_FOUND : code;
+}
+
 /* ---- what the program's start calls ---- */
 
 EXPORT void **__cudaRegisterFatBinary(void *wrapper) {
-    struct part *p = xcalloc(1, sizeof *p);
-    p->wrapper = wrapper;
-    pthread_mutex_lock(&runtime.lock);
-    p->number = ++registered.count;
-    *registered.last_part = p;
-    registered.last_part = &p->next;
-    pthread_mutex_unlock(&runtime.lock);
-    return (void **)p;
+    return (void **)part_add(wrapper, NULL);
 }
 
 EXPORT void __cudaRegisterFatBinaryEnd(void **handle) {

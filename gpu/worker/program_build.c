@@ -5,9 +5,9 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/strings.h"
+#include "gpu/program_headers.h"
 #include "gpu/worker/program_cache.h"
 #include "gpu/worker/program_stage.h"
-#include "gpu/program_headers.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -155,8 +155,7 @@ static bool headers_write(const char *folder) {
     for (size_t i = 0; good && i < ARRAY_LEN(headers); i++) {
         autofree char *path = path_join(folder, headers[i].name);
         autofd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        good =
-            fd >= 0 && !file_write_all(fd, headers[i].text, strlen(headers[i].text));
+        good = fd >= 0 && !file_write_all(fd, headers[i].text, strlen(headers[i].text));
     }
     return good;
 }

@@ -67,6 +67,14 @@ def check_deadlock(run):
     assert run.findings() == [("deadlock", line_of("while (*flag == 0)"))], run.findings()
 
 
+def check_driver(run):
+    """Its launches and failed calls are told as the runtime's."""
+    assert [e["kernel"] for e in run.events("launch")] == ["bump"] * 2, run.events("launch")
+    assert not run.findings() and not run.events("leak"), run.lines
+    failed = {e["function"]: e["code"] for e in run.events("api_error")}
+    assert failed["cuModuleGetFunction"] == 500 and failed["cuModuleLoad"] == 301, failed
+
+
 def check_errors(run):
     errors = run.events("api_error")
     assert len(errors) == 6, errors
@@ -136,7 +144,7 @@ def check_nothing(run):
     assert not run.findings(), run.findings()
 
 
-CASES = {"add": check_add, "bounds": check_bounds, "deadlock": check_deadlock, "errors": check_errors, "follow": check_follow,
+CASES = {"add": check_add, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_nothing, "registered": lambda run: None, "repeat": check_repeat, "reset": check_reset, "symbols": check_symbols,
          "uninitialized": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing}

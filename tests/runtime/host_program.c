@@ -1,6 +1,8 @@
 /* host_program: host code as nvcc makes it, of gcc's: what __cudaRegister… is told is
  * told here, with kernels.ptx. One case a run, by its name; exit status 0: calls answered
  * as they should. */
+#include "cases.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,13 +54,6 @@ int cudaLaunchHostFunc(void *, void (*)(void *), void *);
 int cudaFuncGetAttributes(void *, const void *);
 int cudaHostRegister(void *, size_t, unsigned);
 int cudaHostUnregister(void *);
-int cublasCreate_v2(void **);
-int cublasDestroy_v2(void *);
-int cublasSetStream_v2(void *, void *);
-int cublasGetStream_v2(void *, void **);
-int cublasSetMathMode(void *, int);
-int cublasGetMathMode(void *, int *);
-const char *cublasGetStatusName(int);
 enum { IN = 1, OUT = 2, DEFAULT = 4 };
 
 /* ---- registration ---- */
@@ -118,14 +113,6 @@ static void register_all(const char *path) {
 
 /* ---- cases ---- */
 
-#define CHECK(condition)                                                                 \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            fprintf(stderr, "%d: %s\n", __LINE__, #condition);                           \
-            return 1;                                                                    \
-        }                                                                                \
-    } while (0)
-#define FINE(call) CHECK((call) == 0)
 #define N 256
 
 static int launch(const void *kernel, unsigned blocks, unsigned threads, void **params,
@@ -440,7 +427,7 @@ static int case_reset(void) {
 #define PTX_BOTH                                                                         \
     ".weak .func (.param .b32 r) both()\n{\n.reg .b32 %a;\nmov.u32 %a, 100;\n"           \
     "st.param.b32 [r], %a;\nret;\n}\n"
-static const char *const linked[] = {
+const char *const linked_texts[] = {
     PTX_HEAD ".extern .func (.param .b32 r) twice(.param .b32 x);\n"
              ".extern .global .align 4 .u32 there;\n"
              ".global .align 4 .u32 own = 3;\n" PTX_BOTH
@@ -467,8 +454,8 @@ static int case_linked(void) {
     static char use;
     int *at, value = 0;
     for (int k = 0; k < 2; k++) {
-        memcpy(data[k] + 80, linked[k], strlen(linked[k]));
-        fatbin_make(data[k], strlen(linked[k]));
+        memcpy(data[k] + 80, linked_texts[k], strlen(linked_texts[k]));
+        fatbin_make(data[k], strlen(linked_texts[k]));
     }
     void **handle = __cudaRegisterFatBinary(&both);
     __cudaRegisterFunction(handle, &use, (char *)(uintptr_t) "use", "use", -1, NULL, NULL,
@@ -480,43 +467,38 @@ static int case_linked(void) {
     return cudaFree(at);
 }
 
-/* Of cuBLAS there are handles; what has none is answered with 1, not initialized. */
-static int case_handles(void) {
-    void *handle, *stream, *same = NULL;
-    int mode = -1;
-    FINE(cublasCreate_v2(&handle));
-    FINE(cudaStreamCreate(&stream));
-    FINE(cublasSetStream_v2(handle, stream));
-    FINE(cublasGetStream_v2(handle, &same));
-    CHECK(same == stream);
-    FINE(cublasSetMathMode(handle, 3)); /* TF32 */
-    FINE(cublasGetMathMode(handle, &mode));
-    CHECK(mode == 3);
-    FINE(cublasDestroy_v2(handle));
-    CHECK(cublasDestroy_v2(NULL) == 1 && cublasSetMathMode(NULL, 0) == 1);
-    CHECK(!strcmp(cublasGetStatusName(1), "CUBLAS_STATUS_NOT_INITIALIZED"));
-    return case_add();
-}
+const char *kernels_path;
 
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(void);
-    } cases[] = {{"add", case_add},           {"bounds", case_bounds},
-                 {"deadlock", case_deadlock}, {"errors", case_errors},
-                 {"follow", case_follow},     {"freed", case_freed},
-                 {"frees", case_frees},       {"graph", case_graph},
+    } cases[] = {{"add", case_add},
+                 {"bounds", case_bounds},
+                 {"deadlock", case_deadlock},
+                 {"driver", case_driver},
+                 {"errors", case_errors},
+                 {"follow", case_follow},
+                 {"freed", case_freed},
+                 {"frees", case_frees},
+                 {"graph", case_graph},
                  {"handles", case_handles},
-                 {"leak", case_leak},         {"linked", case_linked},
+                 {"leak", case_leak},
+                 {"linked", case_linked},
                  {"order", case_order},
-                 {"poll", case_poll},         {"registered", case_registered},
-                 {"repeat", case_repeat},     {"reset", case_reset},
-                 {"symbols", case_symbols},   {"uninitialized", case_uninitialized},
-                 {"waited", case_waited},     {"unwaited", case_unwaited}};
+                 {"poll", case_poll},
+                 {"registered", case_registered},
+                 {"repeat", case_repeat},
+                 {"reset", case_reset},
+                 {"symbols", case_symbols},
+                 {"uninitialized", case_uninitialized},
+                 {"waited", case_waited},
+                 {"unwaited", case_unwaited}};
     if (argc != 3) {
         return 2;
     }
-    register_all(argv[1]);
+    kernels_path = argv[1];
+    register_all(kernels_path);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         if (strcmp(cases[k].name, argv[2]) == 0) {
             return cases[k].run();

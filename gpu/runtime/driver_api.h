@@ -1,0 +1,90 @@
+#pragma once
+/* driver_api: the functions of CUDA's driver that the library exports beside the
+ * runtime's, over the same device and with the same numbers of errors. Those that do what
+ * one of the runtime does, with the same arguments, are its twins (driver_twins.txt);
+ * here are the others. There is one device and so one context: which is current is kept,
+ * and no call is refused for lack of one. A stream or event of one interface is one of
+ * the other. */
+#include "gpu/runtime/registration.h"
+#include "gpu/runtime/runtime.h"
+
+struct context;
+
+/* ---- driver.c ---- */
+
+EXPORT int cuInit(unsigned flags);
+EXPORT int cuDeviceGet(int *ret, int ordinal);
+EXPORT int cuDeviceGetName(char *ret, int size, int device);
+EXPORT int cuDeviceTotalMem_v2(size_t *ret, int device);
+EXPORT int cuDeviceComputeCapability(int *ret_major, int *ret_minor, int device);
+EXPORT int cuCtxCreate_v2(struct context **ret, unsigned flags, int device);
+EXPORT int cuCtxCreate_v4(struct context **ret, void *params, unsigned flags, int device);
+EXPORT int cuCtxDestroy_v2(struct context *c);
+EXPORT int cuCtxSetCurrent(struct context *c);
+EXPORT int cuCtxGetCurrent(struct context **ret);
+EXPORT int cuCtxPushCurrent_v2(struct context *c);
+EXPORT int cuCtxPopCurrent_v2(struct context **ret);
+EXPORT int cuCtxGetDevice(int *ret);
+EXPORT int cuDevicePrimaryCtxRetain(struct context **ret, int device);
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device);
+EXPORT int cuGetErrorName(int code, const char **ret);
+EXPORT int cuGetErrorString(int code, const char **ret);
+EXPORT int cuGetProcAddress_v2(const char *symbol, void **ret, int version,
+                               uint64_t flags, int *ret_status);
+EXPORT cudart_error cudaGetDriverEntryPoint(const char *symbol, void **ret,
+                                            unsigned long long flags, int *ret_status);
+EXPORT cudart_error cudaGetDriverEntryPointByVersion(const char *symbol, void **ret,
+                                                     unsigned version,
+                                                     unsigned long long flags,
+                                                     int *ret_status);
+
+/* ---- driver_modules.c ---- */
+
+EXPORT int cuModuleLoad(struct part **ret, const char *path);
+EXPORT int cuModuleLoadData(struct part **ret, const void *image);
+EXPORT int cuModuleLoadDataEx(struct part **ret, const void *image, unsigned count,
+                              int *options, void **values);
+EXPORT int cuModuleLoadFatBinary(struct part **ret, const void *image);
+EXPORT int cuModuleUnload(struct part *p);
+EXPORT int cuModuleGetFunction(const void **ret, struct part *p, const char *name);
+EXPORT int cuModuleGetGlobal_v2(uint64_t *ret, size_t *ret_bytes, struct part *p,
+                                const char *name);
+EXPORT int cuFuncGetAttribute(int *ret, int attribute, const void *function);
+EXPORT int cuLaunchKernel(const void *function, unsigned grid_x, unsigned grid_y,
+                          unsigned grid_z, unsigned block_x, unsigned block_y,
+                          unsigned block_z, unsigned shared, struct stream *s,
+                          void **params, void **extra);
+EXPORT int cuLaunchCooperativeKernel(const void *function, unsigned grid_x,
+                                     unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                     unsigned block_y, unsigned block_z, unsigned shared,
+                                     struct stream *s, void **params);
+
+/* ---- driver_memory.c ---- */
+
+EXPORT int cuMemcpyHtoD_v2(void *to, const void *from, size_t bytes);
+EXPORT int cuMemcpyDtoH_v2(void *to, const void *from, size_t bytes);
+EXPORT int cuMemcpyDtoD_v2(void *to, const void *from, size_t bytes);
+EXPORT int cuMemcpy(void *to, const void *from, size_t bytes);
+EXPORT int cuMemcpyHtoDAsync_v2(void *to, const void *from, size_t bytes,
+                                struct stream *s);
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, const void *from, size_t bytes,
+                                struct stream *s);
+EXPORT int cuMemcpyDtoDAsync_v2(void *to, const void *from, size_t bytes,
+                                struct stream *s);
+EXPORT int cuMemcpyAsync(void *to, const void *from, size_t bytes, struct stream *s);
+EXPORT int cuMemsetD8_v2(void *to, unsigned char value, size_t count);
+EXPORT int cuMemsetD16_v2(void *to, unsigned short value, size_t count);
+EXPORT int cuMemsetD32_v2(void *to, unsigned value, size_t count);
+EXPORT int cuMemsetD32Async(void *to, unsigned value, size_t count, struct stream *s);
+EXPORT int cuMemGetAddressRange_v2(uint64_t *ret, size_t *ret_bytes, uint64_t address);
+EXPORT int cuTensorMapEncodeTiled(void *ret, int type, unsigned rank, void *address,
+                                  const uint64_t *dims, const uint64_t *strides,
+                                  const uint32_t *box, const uint32_t *element_strides,
+                                  int interleave, int swizzle, int l2_promotion,
+                                  int out_of_bounds_fill);
+EXPORT int cuTensorMapEncodeIm2col(void *ret, int type, unsigned rank, void *address,
+                                   const uint64_t *dims, const uint64_t *strides,
+                                   const int *lower, const int *upper, uint32_t channels,
+                                   uint32_t pixels, const uint32_t *element_strides,
+                                   int interleave, int swizzle, int l2_promotion,
+                                   int out_of_bounds_fill);

@@ -1,0 +1,112 @@
+/* driver_cases: functions of CUDA's driver, and handles of cuBLAS. */
+#include "cases.h"
+
+#include <stdint.h>
+#include <string.h>
+
+int cuInit(unsigned);
+int cuDeviceGet(int *, int);
+int cuDeviceGetAttribute(int *, int, int);
+int cuCtxCreate_v2(void **, unsigned, int);
+int cuCtxGetCurrent(void **);
+int cuCtxPopCurrent_v2(void **);
+int cuCtxDestroy_v2(void *);
+int cuModuleLoadData(void **, const void *);
+int cuModuleLoad(void **, const char *);
+int cuModuleUnload(void *);
+int cuModuleGetFunction(void **, void *, const char *);
+int cuModuleGetGlobal_v2(uint64_t *, size_t *, void *, const char *);
+int cuMemAlloc_v2(uint64_t *, size_t);
+int cuMemFree_v2(uint64_t);
+int cuMemsetD32_v2(uint64_t, unsigned, size_t);
+int cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+int cuMemGetAddressRange_v2(uint64_t *, size_t *, uint64_t);
+int cuFuncGetAttribute(int *, int, void *);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   unsigned, void *, void **, void **);
+int cuGetErrorName(int, const char **);
+int cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
+int cublasCreate_v2(void **);
+int cublasDestroy_v2(void *);
+int cublasSetStream_v2(void *, void *);
+int cublasGetStream_v2(void *, void **);
+int cublasSetMathMode(void *, int);
+int cublasGetMathMode(void *, int *);
+const char *cublasGetStatusName(int);
+int cudaStreamCreate(void **);
+
+/* The driver's functions over the same device: a module that is loaded, launches with
+ * pointers to parameters and with a buffer of all (CU_LAUNCH_PARAM_BUFFER_POINTER 1,
+ * _BUFFER_SIZE 2, _END 0), and its numbers of errors. */
+int case_driver(void) {
+    void *context, *now, *text, *file, *use, *scaled, *address = NULL;
+    int device = -1, major = 0, threads = 0, values[4], status = -1;
+    uint64_t p, first, there;
+    size_t bytes = 0;
+    const char *name;
+    FINE(cuInit(0));
+    FINE(cuDeviceGet(&device, 0));
+    CHECK(cuDeviceGet(&device, 1) == 101 && device == 0);
+    FINE(cuDeviceGetAttribute(&major, 75, device)); /* of the compute capability */
+    CHECK(major == 9);
+    FINE(cuCtxCreate_v2(&context, 0, device));
+    FINE(cuCtxGetCurrent(&now));
+    CHECK(now == context);
+    FINE(cuModuleLoadData(&text, linked_texts[1]));
+    CHECK(cuModuleLoadData(&now, "\x7f"
+                                 "ELF is a cubin") == 209);
+    CHECK(cuModuleLoad(&now, "/nowhere.ptx") == 301);
+    FINE(cuModuleLoad(&file, kernels_path));
+    CHECK(cuModuleGetFunction(&use, file, "nothing") == 500);
+    FINE(cuModuleGetFunction(&use, file, "bump"));
+    FINE(cuModuleGetFunction(&scaled, file, "scale"));
+    FINE(cuFuncGetAttribute(&threads, 0, use));
+    CHECK(threads == 1024);
+    FINE(cuModuleGetGlobal_v2(&there, &bytes, text, "there"));
+    CHECK(bytes == 4);
+    FINE(cuMemcpyDtoH_v2(values, there, 4));
+    CHECK(values[0] == 1000);
+    FINE(cuMemAlloc_v2(&p, sizeof values));
+    FINE(cuMemsetD32_v2(p, 41, 4));
+    FINE(cuLaunchKernel(use, 1, 1, 1, 2, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    bytes = 8;
+    FINE(cuLaunchKernel(use, 1, 1, 1, 1, 1, 1, 0, NULL, NULL,
+                        (void *[]){(void *)1, &p, (void *)2, &bytes, NULL}));
+    bytes = 4; /* the parameter does not fit */
+    CHECK(cuLaunchKernel(use, 1, 1, 1, 1, 1, 1, 0, NULL, NULL,
+                         (void *[]){(void *)1, &p, (void *)2, &bytes, NULL}) == 1);
+    FINE(cuMemcpyDtoH_v2(values, p, sizeof values));
+    CHECK(values[0] == 43 && values[1] == 42 && values[3] == 41);
+    FINE(cuMemGetAddressRange_v2(&first, &bytes, p + 5));
+    CHECK(first == p && bytes == sizeof values);
+    FINE(cuGetProcAddress_v2("cuMemFree", &address, 12000, 0, &status));
+    CHECK(address && status == 0);
+    CHECK(cuGetProcAddress_v2("cuNothing", &address, 12000, 0, &status) == 500);
+    CHECK(!address && status == 1);
+    FINE(cuGetErrorName(1, &name));
+    CHECK(!strcmp(name, "CUDA_ERROR_INVALID_VALUE"));
+    FINE(cuMemFree_v2(p));
+    FINE(cuModuleUnload(file));
+    CHECK(cuLaunchKernel(scaled, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL) != 0);
+    FINE(cuCtxPopCurrent_v2(&now));
+    CHECK(now == context && cuCtxPopCurrent_v2(&now) == 201);
+    return cuCtxDestroy_v2(context);
+}
+
+/* Of cuBLAS there are handles; what has none is answered with 1, not initialized. */
+int case_handles(void) {
+    void *handle, *stream, *same = NULL;
+    int mode = -1;
+    FINE(cublasCreate_v2(&handle));
+    FINE(cudaStreamCreate(&stream));
+    FINE(cublasSetStream_v2(handle, stream));
+    FINE(cublasGetStream_v2(handle, &same));
+    CHECK(same == stream);
+    FINE(cublasSetMathMode(handle, 3)); /* TF32 */
+    FINE(cublasGetMathMode(handle, &mode));
+    CHECK(mode == 3);
+    FINE(cublasDestroy_v2(handle));
+    CHECK(cublasDestroy_v2(NULL) == 1 && cublasSetMathMode(NULL, 0) == 1);
+    CHECK(!strcmp(cublasGetStatusName(1), "CUBLAS_STATUS_NOT_INITIALIZED"));
+    return 0;
+}
