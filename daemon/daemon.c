@@ -151,9 +151,10 @@ static struct skills *domain_skills(struct daemon *d) {
         autofree char *bundled =
             beside_program(bundled_places, ARRAY_LEN(bundled_places), X_OK);
         d->skills = skills_new(
-            &d->loop, &(struct skills_config){.bundled = bundled,
-                                              .agents_may_suppress =
-                                                  d->config->agents_may_suppress});
+            &d->loop, &(struct skills_config){
+                          .bundled = bundled,
+                          .links = json_get_string(d->config->settings, "links", NULL),
+                          .agents_may_suppress = d->config->agents_may_suppress});
         skills_set_roots(d->skills, d->origin.roots);
         catalog_on_change(skills_catalog(d->skills), on_skills_changed, d);
     }

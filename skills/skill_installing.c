@@ -1,5 +1,5 @@
-/* skill/install and skill/uninstall: blocking work on another thread; a repository's
- * skill is fetched before. */
+/* skill/install and skill/uninstall: blocking work on another thread; the skill of a
+ * repository or an archive is fetched before. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -9,12 +9,14 @@
 #include "skills/catalog/catalog.h"
 #include "skills/check/skill_check.h"
 #include "skills/install/agents.h"
+#include "skills/install/archive.h"
 #include "skills/install/install.h"
 #include "skills/install/repository.h"
 #include "skills/skill_operations.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MAX_COPIES 8 /* of copies, that are followed to where they came from */
 
@@ -26,10 +28,12 @@ struct installing {
     char *folder; /* of the skill; NULL for what is removed by name alone */
     char *name;   /* for removing */
     char *source, *root;
-    json_t *about;                  /* of catalog_source; NULL for a repository's */
+    json_t *about;                  /* of catalog_source; NULL for what is fetched */
     struct repository_fetch *fetch; /* while it runs */
+    struct archive_fetch *archive;  /* likewise */
     struct repository_copy *copy;
-    bool pinned; /* the caller named the very commit */
+    bool is_archive;
+    bool pinned; /* the caller named the very commit, the archive's digest, or a file */
     bool stopped;
     /* The outcome: results, or the first of these that is set. */
     json_t *results, *unsafe;
@@ -65,13 +69,15 @@ static json_t *blocking_findings(const struct skill *skill, const json_t *suppre
 
 /* A tag or branch may mean another commit a moment later: what it means now is shown, and
  * is installed when it is asked for by its commit. */
-static char *tell_unpinned(const struct skill *skill,
-                           const struct repository_copy *copy) {
+static char *tell_unpinned(const struct skill *skill, const struct installing *in) {
     char size[TEXT_SIZE_MAX];
     autobuf told = BUF_INIT(400);
     const char *name = skill->text.name ? skill->text.name : "without a name";
     const char *text = skill->text.description ? skill->text.description : "";
-    buf_addf(&told, "at the moment this is commit %.12s: skill ", copy->commit);
+    buf_addf(&told,
+             in->is_archive ? "at the moment this archive's SHA-256 is %s: skill "
+                            : "at the moment this is commit %.12s: skill ",
+             in->copy->commit);
     text_clean(&told, name, text_cut(name, strlen(name), SKILL_MAX_NAME));
     buf_addf(&told, ", %zu file%s, %s: ", skill->file_count,
              skill->file_count == 1 ? "" : "s", text_size(size, skill->bytes));
@@ -89,7 +95,7 @@ static void install_work_skill(struct installing *in, const struct agents *agent
     }
     in->unsafe = blocking_findings(&skill, json_object_get(in->params, "suppress"));
     if (!in->unsafe && in->copy && !in->pinned) {
-        in->unpinned = tell_unpinned(&skill, in->copy);
+        in->unpinned = tell_unpinned(&skill, in);
     } else if (!in->unsafe) {
         request->skill = &skill;
         in->results = install_skill(agents, request);
@@ -168,6 +174,8 @@ static void on_cancel(struct call *call, void *data) {
     in->stopped = true;
     if (in->fetch) {
         repository_fetch_cancel(in->fetch);
+    } else if (in->archive) {
+        archive_fetch_cancel(in->archive);
     } else {
         work_cancel(in->work);
     }
@@ -182,7 +190,8 @@ static json_t *result_of(struct installing *in) {
             json_object_set(target, "source", json_object_get(in->about, "source"));
             json_object_set_new(target, "from", json_clean_z(in->folder));
         } else if (in->copy) {
-            json_object_set_new(target, "source", json_string("repository"));
+            json_object_set_new(target, "source",
+                                json_string(in->is_archive ? "archive" : "repository"));
             json_object_set_new(target, "from", json_clean_z(in->source));
         }
     }
@@ -351,11 +360,12 @@ static void start(struct skills *s, struct call *call, const json_t *params,
     call_on_cancel(call, on_cancel, in);
 }
 
-/* --- a repository's --- */
+/* --- what is fetched --- */
 
 static void on_fetched(struct repository_copy *copy, const struct err *err, void *data) {
     struct installing *in = data;
     in->fetch = NULL;
+    in->archive = NULL;
     if (copy && !in->stopped) {
         in->copy = copy;
         in->folder = xstrdup(copy->folder);
@@ -368,9 +378,25 @@ static void on_fetched(struct repository_copy *copy, const struct err *err, void
         call_stopped(in->call);
     } else {
         call_fail(in->call, err->code == -ENOENT ? CALL_NOT_FOUND : CALL_REFUSED,
-                  "no_repository", NULL, "%s", err->msg);
+                  in->is_archive ? "no_archive" : "no_repository", NULL, "%s", err->msg);
     }
     installing_free(in);
+}
+
+/* The root is there; a fetch that began goes on alone. */
+static void fetch_began(struct installing *in, const struct err *err) {
+    if (in->fetch || in->archive) {
+        call_on_cancel(in->call, on_cancel, in);
+    } else {
+        skills_fail(in->call, err);
+        installing_free(in);
+    }
+}
+
+static bool find_target(struct installing *in, struct err *err) {
+    bool at_home = is_at_home(in->params);
+    in->root = at_home ? NULL : find_root(in->call, in->params, err);
+    return at_home || in->root;
 }
 
 static void start_repository(struct skills *s, struct call *call, const json_t *params,
@@ -381,22 +407,70 @@ static void start_repository(struct skills *s, struct call *call, const json_t *
         call_fail_param(call, "/path", "%s", err.msg);
         return;
     }
-    bool at_home = is_at_home(params);
     struct installing *in = installing_new(s, call, params);
     in->pinned = repository_is_pinned(&repository);
-    in->root = at_home ? NULL : find_root(call, params, &err);
-    if (at_home || in->root) {
+    if (find_target(in, &err)) {
         call_report(call, 0, 0, "reading %s", repository.url);
         in->fetch = repository_fetch_start(call_origin(call)->loop, &repository,
                                            on_fetched, in, &err);
     }
-    if (in->fetch) {
-        call_on_cancel(call, on_cancel, in);
-    } else {
-        skills_fail(call, &err);
-        installing_free(in);
-    }
+    fetch_began(in, &err);
     repository_finish(&repository);
+}
+
+/* -1 once the call has failed. */
+static int read_archive(struct skills *s, struct call *call, const char *words,
+                        struct archive_source *ret) {
+    struct err err = {0};
+    if (archive_read(ret, words, &err) < 0) {
+        call_fail_param(call, "/path", "%s", err.msg);
+        return -1;
+    }
+    if (ret->url && strcmp(skills_links(s), "none") == 0) {
+        call_fail(call, CALL_REFUSED, "no_links", NULL,
+                  "the configuration's `links: none` forbids fetching %.200s", ret->url);
+    } else if (ret->url) {
+        return 0;
+    } else {
+        char *path = skills_resolve(call_origin(call), ret->file, &err);
+        if (path) {
+            free(ret->file);
+            ret->file = path;
+            return 0;
+        }
+        skills_fail(call, &err);
+    }
+    archive_finish(ret);
+    return -1;
+}
+
+static void start_archive(struct skills *s, struct call *call, const json_t *params,
+                          const char *words) {
+    struct err err = {0};
+    struct archive_source source;
+    if (read_archive(s, call, words, &source) < 0) {
+        return;
+    }
+    struct installing *in = installing_new(s, call, params);
+    in->is_archive = true;
+    in->pinned = !source.url || source.sha256[0];
+    if (find_target(in, &err)) {
+        call_report(call, 0, 0, "reading %s", source.url ? source.url : source.file);
+        in->archive = archive_fetch_start(call_origin(call)->loop, &source,
+                                          strcmp(skills_links(s), "any") == 0, on_fetched,
+                                          in, &err);
+    }
+    fetch_began(in, &err);
+    archive_finish(&source);
+}
+
+/* A folder may be called like an archive. */
+static bool names_archive(const struct call *call, const char *words) {
+    struct stat st;
+    struct err err = {0};
+    autofree char *path = skills_resolve(call_origin(call), words, &err);
+    return archive_is_meant(words) &&
+           !(path && stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
 static void install_go(struct skills *s, struct call *call, const json_t *params) {
@@ -409,7 +483,9 @@ static void install_go(struct skills *s, struct call *call, const json_t *params
         return;
     }
     const char *path = json_get_string(params, "path", "");
-    if (repository_is_meant(path)) {
+    if (names_archive(call, path)) {
+        start_archive(s, call, params, path);
+    } else if (repository_is_meant(path)) {
         start_repository(s, call, params, path);
     } else {
         start(s, call, params, false);

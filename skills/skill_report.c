@@ -245,6 +245,10 @@ void skill_install_describe(const json_t *result, struct buf *out) {
             skill_tell_source(out, target);
             buf_addf(out, ": %s)", json_get_string(target, "from", ""));
         }
+        const json_t *was = json_object_get(target, "was");
+        if (was) {
+            buf_addf(out, ", was %s", json_get_string(was, "source", ""));
+        }
         buf_addf(out, "%s%s\n", reason ? ": " : "", reason ? reason : "");
         if (diff) {
             add_cut(out, diff, MAX_DIFF);

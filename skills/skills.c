@@ -25,6 +25,7 @@ struct skills {
     struct err agents_problem; /* the user's file of agents; the built-in ones are used */
     char *bundled;
     bool agents_may_suppress;
+    char *links;
     char **roots;
     json_t *installed; /* agents on this machine, as last looked for; NULL: never */
     uint64_t installed_ms;
@@ -155,6 +156,7 @@ struct skills *skills_new(uv_loop_t *loop, const struct skills_config *config) {
     }
     s->bundled = config->bundled ? xstrdup(config->bundled) : NULL;
     s->agents_may_suppress = config->agents_may_suppress;
+    s->links = xstrdup(config->links ? config->links : "public");
     s->catalog = catalog_new(loop, db);
     folders_tell(s);
     return s;
@@ -169,6 +171,7 @@ void skills_close(struct skills *s, void (*closed)(void *data), void *data) {
     agents_finish(&s->agents);
     strings_free(s->roots);
     free(s->bundled);
+    free(s->links);
     json_decref(s->installed);
     free(s);
 }
@@ -179,6 +182,10 @@ struct catalog *skills_catalog(struct skills *s) {
 
 bool skills_may_suppress(const struct skills *s, const struct call_origin *origin) {
     return !origin->agent || s->agents_may_suppress;
+}
+
+const char *skills_links(const struct skills *s) {
+    return s->links;
 }
 
 static json_t *agent_json(const struct agent *a) {

@@ -12,6 +12,7 @@ struct skills;
 struct skills_config {
     const char *bundled;      /* folder of the bundled skills, or NULL */
     const char *db_path;      /* NULL: $XDG_CACHE_HOME/upskilld/skills.db */
+    const char *links;        /* "public", "none", "any": what may be fetched; or NULL */
     bool agents_may_suppress; /* what keeps a skill from being installed; else only
                                  people may */
 };
@@ -25,6 +26,8 @@ struct catalog *skills_catalog(struct skills *s);
 /* Whether this caller may set aside what the safety rules say: a person may, an agent
  * only where the user's configuration says so. */
 bool skills_may_suppress(const struct skills *s, const struct call_origin *origin);
+/* What may be fetched: "public" (addresses of the public internet), "none" or "any". */
+const char *skills_links(const struct skills *s);
 /* The project roots (absolute, NULL-terminated): where project scope is looked for. */
 void skills_set_roots(struct skills *s, const char *const *roots);
 

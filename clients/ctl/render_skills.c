@@ -227,6 +227,21 @@ static void render_reasons(const struct terminal *t, const json_t *targets) {
     }
 }
 
+/* What an update took the place of, and by what. */
+static void render_updates(const struct terminal *t, const json_t *targets) {
+    json_each(targets, i, target) {
+        const json_t *was = json_object_get(target, "was");
+        if (was) {
+            terminal_wrapf(t, STYLE_DIM, 0, 2, "%s: was %s %s, is %s %s",
+                           json_get_string(target, "agent", ""),
+                           json_get_string(was, "source", "unknown"),
+                           json_get_string(was, "digest", ""),
+                           json_get_string(target, "from", ""),
+                           json_get_string(target, "digest", ""));
+        }
+    }
+}
+
 void render_targets(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"agent", "outcome", "from", "folder", NULL};
     const json_t *targets = json_object_get(result, "results");
@@ -241,6 +256,7 @@ void render_targets(const struct terminal *t, const json_t *result) {
     }
     table_print_and_free(t, table);
     render_reasons(t, targets);
+    render_updates(t, targets);
     render_diffs(t, targets);
     render_misnamed(t, result);
     render_hidden(t, result);

@@ -3,8 +3,8 @@
 
 #include "base/address.h"
 #include "base/http.h"
+#include "base/link.h"
 #include "base/mem.h"
-#include "skills/generation/link.h"
 
 #include <errno.h>
 #include <string.h>

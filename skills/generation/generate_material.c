@@ -5,10 +5,10 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/link.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/work_stop.h"
-#include "skills/generation/link.h"
 #include "skills/generation/page_text.h"
 #include "skills/traces/redaction.h"
 

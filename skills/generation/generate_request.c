@@ -3,10 +3,10 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/link.h"
 #include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/format/skill_name.h"
-#include "skills/generation/link.h"
 #include "skills/skill_operations.h"
 
 #include <errno.h>

@@ -202,8 +202,20 @@ static char *diff_of(const struct task *t, const struct present *p) {
                                       : NULL;
 }
 
+/* What an update took the place of: its digest, and where it came from as the record
+ * says. */
+static void tell_before(json_t *result, const struct present *p, const char *source) {
+    if (p->there && p->readable) {
+        json_object_set_new(result, "was",
+                            json_pack("{s:s,s:o*}", "digest", p->digest, "source",
+                                      source ? json_clean_z(source) : NULL));
+    }
+}
+
 static json_t *install_here(struct task *t) {
     autojson *was = json_incref(json_object_get(t->record.skills, t->name));
+    const char *from = json_get_string(was, "source", NULL);
+    autofree char *before = from ? xstrdup(from) : NULL; /* the record is written anew */
     struct present p = look(t->folder, t->name);
     bool ours = p.readable && install_entry_matches(was, p.digest);
     struct err err = {0};
@@ -217,6 +229,7 @@ static json_t *install_here(struct task *t) {
         result = refused(&err);
     } else {
         result = outcome_new(p.there ? "updated" : "installed", NULL, t->digest);
+        tell_before(result, &p, before);
     }
     present_finish(&p);
     return result;

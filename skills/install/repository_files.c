@@ -75,8 +75,8 @@ static char *only_skill(const char *listing, const char *end, struct err *err) {
         return take(found);
     }
     err_set(err, count ? -ENOTUNIQ : -ENOENT,
-            count ? "this repository has %zu skills; put one's folder before the @: %s%s"
-                  : "no folder of this repository holds a SKILL.md",
+            count ? "it has %zu skills; name one's folder: %s%s"
+                  : "no folder of it holds a SKILL.md",
             count, named.data, count > NAMED ? ", …" : "");
     return NULL;
 }
@@ -112,9 +112,10 @@ static int add_file(struct repository_files *files, const struct entry *e,
     if (!regular || strcmp(normal, path) != 0 || path_leads_out(path) ||
         !text_is_utf8(path, strlen(path))) {
         return err_set(err, -EINVAL, "%.200s is %s, which no skill may hold", path,
-                       link      ? "a link"
-                       : regular ? "an odd name"
-                                 : "another repository");
+                       link                   ? "a link"
+                       : regular              ? "an odd name"
+                       : is_mode(e, "160000") ? "another repository"
+                                              : "no regular file");
     }
     if (files->count == SKILL_MAX_FILES) {
         return err_set(err, -EFBIG, "the folder has more than %d files", SKILL_MAX_FILES);
@@ -140,7 +141,7 @@ static int add_all(struct repository_files *files, const char *listing, const ch
         }
     }
     return text ? 0
-                : err_set(err, -ENOENT, "there is no %s/SKILL.md in this repository",
+                : err_set(err, -ENOENT, "there is no %s/SKILL.md in it",
                           *files->folder ? files->folder : ".");
 }
 

@@ -2,10 +2,10 @@
  * between markers. */
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/link.h"
 #include "base/mem.h"
 #include "skills/generation/draft_files.h"
 #include "skills/generation/draft_text.h"
-#include "skills/generation/link.h"
 #include "skills/generation/page_text.h"
 #include "skills/generation/teacher_prompts.h"
 #include "skills/generation/teacher_tests.h"

@@ -1,4 +1,4 @@
-#include "skills/generation/link.h"
+#include "base/link.h"
 
 #include "base/err.h"
 #include "base/mem.h"

@@ -1,0 +1,39 @@
+#pragma once
+/* archive: a skill that lies in an archive, a file or one behind an address.
+ *
+ *   https://HOST/….zip|.skill|.tar|.tar.gz|.tgz[#sha256=HEX][&subdirectory=PATH]
+ *   FILE with such an ending [#subdirectory=PATH]
+ *
+ * (the fragment is that of Python's direct references). Nothing that the digest does not
+ * name is installed from an address; a file is the caller's own. The archive is read in
+ * memory: its names become a listing as Git gives one, so that what is chosen, refused
+ * and limited is the same (repository_files.h); a name that leads out of the archive, or
+ * stands there twice, refuses all of it. */
+#include "skills/install/repository.h"
+
+struct archive_source {
+    char *url;       /* without its fragment; NULL: a file */
+    char *file;      /* its path; NULL: an address */
+    char *path;      /* the skill's folder in it; "" = the only one */
+    char sha256[65]; /* "" = not said */
+};
+
+#define ARCHIVE_MAX_BYTES (32u << 20)     /* of the archive itself */
+#define ARCHIVE_MAX_UNPACKED (256u << 20) /* of all that is in it */
+#define ARCHIVE_MAX_ENTRIES 100000u
+
+/* Whether these words have one of the forms above. */
+bool archive_is_meant(const char *words);
+/* -EINVAL when they have a form but are wrong. ret->file is as written. */
+int archive_read(struct archive_source *ret, const char *words, struct err *err);
+void archive_finish(struct archive_source *a);
+
+struct archive_fetch;
+/* fetched: as repository.h's; the copy's commit is the archive's SHA-256, its pinned
+ * words hold it. Without `anywhere` it connects to addresses of the public internet
+ * alone; it follows five redirects, none from https to http. */
+struct archive_fetch *archive_fetch_start(uv_loop_t *loop,
+                                          const struct archive_source *source,
+                                          bool anywhere, repository_fetched *fetched,
+                                          void *data, struct err *err);
+void archive_fetch_cancel(struct archive_fetch *fetch);
