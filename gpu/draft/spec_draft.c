@@ -22,6 +22,9 @@ struct draft {
     struct kernel_launch launch;
     struct host_sizes sizes;
     json_t *spec, *unknown;
+    bool stands_in;   /* zeros stand in for integers that the host gives the kernel */
+    uint64_t outside; /* arguments whose extent is a number from outside that the kernel
+                         is not told */
 };
 
 void draft_note(json_t *unknown, const char *member, const char *format, ...) {
@@ -105,6 +108,7 @@ static void fill_buffer(struct draft *d, json_t *arg, const struct host_param *p
     bool zeros = zero_set || structure || !tensor_type_float(p->type);
     json_object_set_new(arg, "init", init_of(p, zeros));
     if (zeros && !zero_set) {
+        d->stands_in = true;
         draft_note(
             d->unknown, member,
             "what the host copies there is not read: zeros stand in for it, as they "
@@ -112,13 +116,27 @@ static void fill_buffer(struct draft *d, json_t *arg, const struct host_param *p
     }
 }
 
-/* Whether the host reads all of it afterwards, so that the kernel must write all. */
-static bool is_read_back(struct draft *d, const struct host_buffer *b) {
+static bool varies(const struct draft *d) {
+    for (size_t i = 0; i < d->sizes.count; i++) {
+        if (!d->sizes.list[i].fixed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the kernel must write all of it: the host reads all of it afterwards, and what
+ * the kernel is told here is what the host tells it. Other integers may leave out
+ * elements, and so may a size that the extent does not know. */
+static bool is_written_whole(struct draft *d, const json_t *arg,
+                             const struct host_buffer *b) {
     struct amount all, back;
-    return b->copied_back.from < b->copied_back.to &&
-           host_amount(d->p, &d->sizes, &b->bytes, &all) &&
-           host_amount(d->p, &d->sizes, &b->copied_back, &back) &&
-           all.value == back.value;
+    bool read = b->copied_back.from < b->copied_back.to &&
+                host_amount(d->p, &d->sizes, &b->bytes, &all) &&
+                host_amount(d->p, &d->sizes, &b->copied_back, &back) &&
+                all.value == back.value;
+    const json_t *extent = json_array_get(json_object_get(arg, "shape"), 0);
+    return read && !d->stands_in && (json_is_string(extent) || !varies(d));
 }
 
 static unsigned use_of(struct draft *d, const struct host_param *p) {
@@ -133,7 +151,7 @@ static void give_contents(struct draft *d, json_t *arg, const struct host_param 
     snprintf(member, sizeof member, "args[%zu].init", i);
     if (use_of(d, p) != USE_WRITES || filled) {
         fill_buffer(d, arg, p, b, member, structure);
-    } else if (!is_read_back(d, b)) {
+    } else if (!is_written_whole(d, arg, b)) {
         /* The kernel may leave a part of it alone: nothing says that it must not. */
         json_object_set_new(
             arg, "init",
@@ -174,7 +192,8 @@ static json_t *buffer_of(struct draft *d, const struct host_param *param, size_t
     type_of_argument(d, &b, &p);
     bool structure = p.type == TENSOR_TYPES;
     size_t bytes = structure ? 1 : tensor_type_bytes(p.type);
-    json_t *shape = followed ? shape_of(d, &b, bytes) : NULL;
+    bool outside = d->outside >> i & 1;
+    json_t *shape = followed && !outside ? shape_of(d, &b, bytes) : NULL;
     bool typed = !structure || shape;
     if (structure) {
         p.type = TENSOR_UINT8;
@@ -191,7 +210,9 @@ static json_t *buffer_of(struct draft *d, const struct host_param *param, size_t
     if (!shape) {
         snprintf(member, sizeof member, "args[%zu].shape", i);
         draft_note(d->unknown, member,
-                   "how much %s points to does not show in the host code", p.name);
+                   outside ? "how much %s points to comes from outside of the source"
+                           : "how much %s points to does not show in the host code",
+                   p.name);
     }
     json_object_set_new(arg, "shape", shape ? shape : json_null());
     if (typed) {
@@ -235,6 +256,13 @@ static json_t *arg_of(struct draft *d, const struct host_param *p, size_t i,
     char member[64];
     if (p->kind == HOST_POINTER) {
         return buffer_of(d, p, i, given);
+    }
+    if (p->kind == HOST_SCALAR && p->lanes > 1) { /* float3 and the like */
+        json_t *value = tensor_type_float(p->type) ? decimal_of(d, p, i, NULL)
+                                                   : integer_of(d, p, i, NULL);
+        return json_pack("{s:s, s:[{s:s, s:o, s:i}]}", "name", p->name, "struct", "type",
+                         tensor_type_name(p->type), "value", value, "count",
+                         (int)p->lanes);
     }
     if (p->kind == HOST_SCALAR) {
         json_t *value = tensor_type_float(p->type) ? decimal_of(d, p, i, given)
@@ -375,8 +403,17 @@ static bool is_told(const json_t *spec, const char *name) {
 }
 
 static void fix_sizes(struct draft *d) {
-    for (size_t i = 0; i < d->sizes.count; i++) {
-        d->sizes.list[i].fixed |= !is_told(d->spec, d->sizes.list[i].name);
+    const json_t *arg, *args = json_object_get(d->spec, "args");
+    for (size_t i = 0, at; i < d->sizes.count; i++) {
+        struct host_size *s = &d->sizes.list[i];
+        bool told = is_told(d->spec, s->name);
+        s->fixed |= !told;
+        json_array_foreach(args, at, arg) {
+            if (!told && s->stands_in &&
+                list_names(json_object_get(arg, "shape"), s->name)) {
+                d->outside |= UINT64_C(1) << at;
+            }
+        }
     }
 }
 

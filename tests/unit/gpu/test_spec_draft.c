@@ -247,7 +247,9 @@ Test(spec_draft, roles_come_from_the_body_and_the_copies) {
                       zero_both[] = "{\"init\":{\"fill\":0},\"output\":true}";
     expect_roles(ROLE("a[0] = b[c[0]];", ""), out, zero);
     expect_roles(ROLE("a[0] = b[c[0]];", COPY), both, zero);
-    expect_roles(ROLE("a[0] = b[c[0]];", BACK(64)), whole, zero);
+    expect_roles(ROLE("a[0] = b[0]; c[0] = 1;", BACK(64)), whole, hundred);
+    /* What c holds is not known: it may say which elements are written. */
+    expect_roles(ROLE("a[0] = b[c[0]];", BACK(64)), out, zero);
     expect_roles(ROLE("a[0] = b[c[0]];", BACK(60)), out, zero);
     expect_roles(ROLE("a[0] += b[c[0]];", ""), both, zero);
     expect_roles(ROLE("atomicAdd(&c[0], (int)a[1]);", ""), in, zero_both);
@@ -285,6 +287,26 @@ Test(spec_draft, types_come_from_the_source) {
         "{\"name\": \"e\", \"type\": \"uint64\", \"value\": 7},"
         "{\"name\": \"f\", \"type\": \"float32\", \"value\": -0.5},"
         "{\"name\": \"g\", \"type\": \"bool\", \"value\": 1}]}");
+}
+
+/* A number from outside that the kernel is not told may be anything beside what it is
+ * told. */
+Test(spec_draft, an_extent_from_outside_is_not_known) {
+    static const char text[] =
+        "__global__ void k(float *x, float *y, float3 w, int n) { y[n] = x[n] + w.x; }\n"
+        "int main(int argc, char **argv) {\n"
+        "    int n = atoi(argv[1]), room = atoi(argv[2]); float *x, *y; float3 w;\n"
+        "    cudaMalloc(&x, room * sizeof(float)); cudaMalloc(&y, n * sizeof(float));\n"
+        "    k<<<n, 32>>>(x, y, w, n); }\n";
+    autojson *unknown = NULL;
+    autojson *draft = draft_of(text, &unknown);
+    const json_t *args = json_object_get(draft, "args");
+    autojson *vector = json_pack("{s:s, s:[{s:s, s:f, s:i}]}", "name", "w", "struct",
+                                 "type", "float32", "value", 0.5, "count", 3);
+    cr_assert(json_is_null(json_object_get(json_array_get(args, 0), "shape")));
+    cr_assert_not_null(strstr(why(unknown, "args[0].shape"), "from outside"));
+    cr_assert(json_is_array(json_object_get(json_array_get(args, 1), "shape")));
+    cr_assert(json_equal(json_array_get(args, 2), vector));
 }
 
 /* A type that nobody names is no size, and one that the host shows behind a pointer is
