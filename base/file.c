@@ -163,7 +163,8 @@ static int failed_beneath(const struct root *r, const char *rel, struct err *err
 
 int root_read(const struct root *r, const char *rel, struct buf *out, struct err *err) {
     int fd = open_beneath(r->fd, rel, READ_FLAGS);
-    return fd < 0 ? failed_beneath(r, rel, err) : file_read_open(fd, rel, out, err);
+    autofree char *path = path_join(r->path, rel);
+    return fd < 0 ? failed_beneath(r, rel, err) : file_read_open(fd, path, out, err);
 }
 
 int root_open_file(const struct root *r, const char *rel, struct err *err) {

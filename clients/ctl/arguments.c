@@ -59,7 +59,9 @@ static int set_pair(json_t *params, const json_t *property, const char *words,
     autofree char *key = equals ? xstrndup(text, (size_t)(equals - text)) : xstrdup(text);
     bool macro = strcmp(name, "defines") == 0; /* alone it is 1, as with nvcc */
     if (!*key || !(equals || macro)) {
-        return err_set(err, -EINVAL, "--%s %s: NAME=VALUE is needed", name, text);
+        autofree char *option = method_option_name(property);
+        return err_set(err, -EINVAL, "%s %s: NAME=VALUE is needed, or a JSON object",
+                       option, text);
     }
     if (!object) {
         object = json_object();
@@ -138,14 +140,15 @@ static int set_json(json_t *params, const json_t *property, const char *text,
     return value ? 0 : 1;
 }
 
-static int set_number(json_t *params, const char *name, const char *text,
+static int set_number(json_t *params, const json_t *property, const char *text,
                       struct err *err) {
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
     if (!json_is_number(value)) {
+        autofree char *option = method_option_name(property);
         json_decref(value);
-        return err_set(err, -EINVAL, "--%s %s: a number is needed", name, text);
+        return err_set(err, -EINVAL, "%s %s: a number is needed", option, text);
     }
-    json_object_set_new(params, name, value);
+    json_object_set_new(params, json_get_string(property, "name", ""), value);
     return 0;
 }
 
@@ -190,7 +193,7 @@ static int set_property(json_t *params, const json_t *property, const char *text
         return 0;
     }
     if (whole || method_has_type(property, "number")) {
-        return set_number(params, name, text, err);
+        return set_number(params, property, text, err);
     }
     json_object_set_new(params, name, json_text(text, strlen(text)));
     return 0;

@@ -174,6 +174,17 @@ static const json_t *parameter_at(const json_t *method, const char *at, size_t *
     return quoted && method ? method_parameter(method, at + 1, size) : NULL;
 }
 
+/* "trials: must be at least 1": the parameter that a message begins with. */
+static const json_t *parameter_first(const json_t *method, const char *text,
+                                     size_t *len) {
+    *len = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+    const json_t *found = method && strncmp(text + *len, ": ", 2) == 0
+                              ? method_parameter(method, text, *len)
+                              : NULL;
+    *len = found ? *len : 0;
+    return found;
+}
+
 char *help_hint(const json_t *discover, const json_t *asked, const char *hint) {
     autobuf out = BUF_INIT(HINT_MAX);
     for (const char *at = hint; *at;) {
@@ -181,6 +192,9 @@ char *help_hint(const json_t *discover, const json_t *asked, const char *hint) {
         const json_t *method =
             islower((unsigned char)*at) ? named_at(discover, at, &len) : NULL;
         const json_t *parameter = *at == '`' ? parameter_at(asked, at, &len) : NULL;
+        if (at == hint && !discover) {
+            parameter = parameter_first(asked, at, &len);
+        }
         autofree char *command = method ? method_command(method) : NULL;
         autofree char *option = parameter ? method_option_name(parameter) : NULL;
         len = len ? len : 1;

@@ -106,7 +106,7 @@ static char *project_of(const char *folder) {
 
 static bool is_kernel(const char *word) {
     return fnmatch("*.cu", word, 0) == 0 || fnmatch("*.cuh", word, 0) == 0 ||
-           fnmatch("*.check.json", word, 0) == 0;
+           fnmatch("*.check.json", word, 0) == 0 || fnmatch("*.ptx", word, 0) == 0;
 }
 
 /* The nearest folder above a path of nothing that is there; false: it is / or the
@@ -152,6 +152,9 @@ char *paths_meant(const char *word) {
             free(best);
             near.best = best = xstrdup(e->d_name);
         }
+    }
+    if (best && strcmp(best, near.said) == 0) {
+        return xasprintf("%s is a link that leads to nothing", word);
     }
     return best ? xasprintf("did you mean %s%s?", slash ? folder : "", best) : NULL;
 }

@@ -421,6 +421,12 @@ static void cuda_read(struct check_input *ret) {
 
 static int text_read(struct check_input *ret, struct check_refusal *refusal) {
     const struct source_file *file = &ret->closure.sources.files[0];
+    const char *given = file->original ? file->original : file->text;
+    if (file->len > 1 &&
+        (!memcmp(given, "\xff\xfe", 2) || !memcmp(given, "\xfe\xff", 2))) {
+        return check_refuse(refusal, -EINVAL, CALL_BAD_PARAMS, "bad_source", NULL,
+                            "%s is UTF-16: save it as UTF-8", file->display);
+    }
     if (ptx_path_is(file->display) || ptx_text_is(file->text, file->len)) {
         return ptx_read(ret, file, refusal);
     }

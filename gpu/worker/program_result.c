@@ -24,8 +24,10 @@ static void tell_not_compiled(const struct program_built *built, json_t *result)
         snprintf(message, sizeof message,
                  "%zu functions that the program calls are not there",
                  json_array_size(built->log.missing));
-        validate_set_error(result, "unsupported", "compile", "missing_functions", message,
-                           "docs/guide/cuda-functions.md lists what runs");
+        validate_set_error(
+            result, "unsupported", "compile", "missing_functions", message,
+            "`unsupported` names them: leave them out, or check the kernels "
+            "alone with kernel/validate");
         json_object_set(result, "unsupported", built->log.missing);
         return;
     }

@@ -153,7 +153,7 @@ def what_is_missing_or_wrong_is_told_where_it_is():
         assert says in err and "hint: the parameters of upskillctl kernel validate are what a check spec may say; upskillctl kernel init FILE" in err, err
     r.write("wrong.check.json", json.dumps(SPEC))
     _, err = r.run("validate", "wrong.cu", "--seed", "x", status=2)
-    assert "error: seed: " in err and 'it is "x"\n' in err and "wrong.check.json" not in err, err
+    assert "error: --seed: " in err and 'it is "x"\n' in err and "wrong.check.json" not in err, err
 
 
 def hints_name_options():

@@ -31,6 +31,7 @@ FILES = {"good.cu": GOOD, "good.check.json": SPEC, "two.cu": GOOD + GOOD.replace
          "count.cu": GOOD, "count.check.json": SPEC.replace(', {"name": "n", "type": "int32", "value": "n"}', '').replace(
              ',\n {"name": "n", "type": "int32", "value": "n"}', ''),
          "init.cu": GOOD, "init.check.json": SPEC.replace('"normal"', '"randn"'),
+         "half.ptx": ".version 8.7\n.target sm_90\n.visible .entry k(\n",
          "session.jsonl": "not json\n", "SKILL.md": "---\nname: Bad Name\ndescription: x\n---\n"}
 ROWS = [
     ("", "COMMAND"), ("kernl", "kernl"), ("kernel", "kernel check"), ("kernel chek good.cu", "kernel check"),
@@ -62,8 +63,8 @@ ROWS = [
     ("kernel validate good.cu --size n=0", "nothing was compared", None), ("kernel validate good.cu --size n=-5", "n"),
     ("kernel validate good.cu --size m=5", "it has n"), ("kernel validate good.cu --size n=99999999999", "n"),
     ("kernel validate good.cu --trials 0", "trials"), ("kernel validate good.cu --trials many", "--trials"),
-    ("kernel validate good.cu --trials 1000000", "trials"), ("kernel validate good.cu --timeout-s 0", "timeout_s"),
-    ("kernel validate good.cu --timeout-s 1e9", "timeout_s"), ("kernel validate good.cu --seed 0xzz", "seed"),
+    ("kernel validate good.cu --trials 1000000", "trials"), ("kernel validate good.cu --timeout-s 0", "--timeout-s: must be"),
+    ("kernel validate good.cu --timeout-s 1e9", "--timeout-s: expected an integer"), ("kernel validate good.cu --seed 0xzz", "seed"),
     ("kernel validate good.cu --backend gpu", "emulator"), ("kernel validate good.cu --checks races", "race"),
     ("kernel validate good.cu --kernel nosuch", "scale"), ("kernel validate good.cu --compare nearly", "elementwise"),
     ("kernel validate good.cu --tolerance rtol=x", "rtol"), ("kernel validate good.cu --tolerance rtoll=1", "rtol"),
@@ -81,7 +82,7 @@ ROWS = [
     ("skill find", "TASK"), ("skill find zzzz qqqq", "no skill fits", 1), ("skill find x --limit 0", "limit"),
     ("skill get", "NAME"), ("skill get nosuch", "nosuch"), ("skill get h100-cuda-kernel", "h100-cuda-kernels"),
     ("skill check", "NAME"), ("skill check nosuch", "nosuch"), ("skill check text.txt", "SKILL.md"),
-    ("skill check .", "Bad Name", 0), ("skill install", "NAME"), ("skill install h100-cuda-kernels", "--agents"),
+    ("skill check .", "Bad Name", 1), ("skill install", "NAME"), ("skill install h100-cuda-kernels", "--agents"),
     ("skill install h100-cuda-kernels --agents claud-code", "claude-code"), ("skill install nosuch --agents codex", "nosuch"),
     ("skill install h100-cuda-kernels --agents codex --scope world", "project"),
     ("skill uninstall nosuch --agents codex", "nosuch", None), ("skill generate", "traces"),
@@ -98,6 +99,11 @@ ROWS = [
     ("call kernel/check '{}'", "path"), ("worker", "pack", None), ("worker check", "which one"), ("worker check nosuch", "nosuch"),
     ("worker pack --output", "--output"), ("shel", "shell"), ("list --nosuch", "--nosuch"), ("status --nosuch", "--nosuch"),
     ("help nosuch", "nosuch"), ("help kernel chek", "kernel check"),
+    ("kernel check .odd/wide.cu", "wide.cu is UTF-16: save it as UTF-8"), ("kernel init .odd/wide.cu", "UTF-16"),
+    ("kernel check .odd/link.cu", "hint: .odd/link.cu is a link that leads to nothing"), ("kernel check /dev/null", "/dev/null: not a regular file"),
+    ("kernel validate good.cu --trials 0", "--trials: must be at least 1"), ("kernel validate good.cu --timeout-s x", "--timeout-s x"),
+    ("kernel validate good.cu --expect softmax", "or a JSON object"),
+    ("kernel init half.ptx", "line 4"), ("kernel init half.ptx --kernel k", "line 4"), ("kernel init text.txt", "no kernel"),
 ]
 # Raw answers of `call` are the daemon's own, what was compiled or run has findings instead, and some messages say it
 # themselves.
@@ -134,6 +140,10 @@ def main():
         with open(os.path.join(folder, name), "w") as file:
             file.write(text)
     os.mkdir(folder + "/emptydir")
+    os.mkdir(folder + "/.odd")
+    with open(folder + "/.odd/wide.cu", "wb") as file:
+        file.write(GOOD.encode("utf-16"))
+    os.symlink("gone.cu", folder + "/.odd/link.cu")
     os.mkdir(folder + "/home")
     for number, (words, named, *status) in enumerate(ROWS, 1):
         problem = fault(words, named, status[0] if status else 2, folder)

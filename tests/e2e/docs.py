@@ -63,8 +63,16 @@ def check_messages(source):
                 yield "nothing says %r" % part.strip()
 
 
+def check_texts(source):
+    """Who installed the programs has no page of this repository."""
+    for text in re.findall(r'"(?:[^"\\\n]|\\.)*"', strings_of_the_product(source)):
+        if re.search(r"\bdocs/\w+/[\w-]+\.md", text):
+            yield "a text names a page that an installed program does not have: %s" % text[:100]
+
+
 PROPERTIES = [("links lead somewhere", check_links),
-              ("messages of troubleshooting.md are the program's", check_messages)]
+              ("messages of troubleshooting.md are the program's", check_messages),
+              ("no text of the programs names a page of the repository", check_texts)]
 print("1..%d" % len(PROPERTIES))
 failed = False
 for number, (words, check) in enumerate(PROPERTIES, 1):
