@@ -5,11 +5,11 @@
  * number cannot be another's while we signal it. */
 #include "base/child.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/launch.h"
 #include "base/mem.h"
-#include "base/shared_bytes.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "gpu/compile/compile.h"
 #include "gpu/source/ptx_text.h"

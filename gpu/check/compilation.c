@@ -1,8 +1,8 @@
 #include "gpu/check/compilation.h"
 
+#include "base/buf.h"
 #include "base/json_release.h"
 #include "base/mem.h"
-#include "base/shared_bytes.h"
 #include "base/work.h"
 #include "gpu/check/check_cache.h"
 #include "gpu/check/check_reader.h"

@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DATABASE "compile_commands.json"
 #define SETTINGS "upskilld.yaml"
@@ -398,15 +399,16 @@ static bool look_in(struct search *s, const char *folder) {
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct err err = {0};
         autofree char *path = path_join(folder, names[i]);
+        if (access(path, F_OK) < 0 && is_missing(-errno)) {
+            continue;
+        }
         const char *rel = below_root(s, path);
-        int rc = compile_commands_load(s->places->commands, &s->root, rel, &err);
-        if (rc < 0 && !is_missing(rc)) {
+        if (compile_commands_load(s->places->commands, &s->root, rel, &err) < 0) {
             complain(s, path, err.msg);
+            continue;
         }
-        if (rc == 0) {
-            tell_left_out(s, path);
-        }
-        if (rc == 0 && add_command(s, path)) {
+        tell_left_out(s, path);
+        if (add_command(s, path)) {
             return true;
         }
     }

@@ -161,7 +161,7 @@ static bool write_argument(struct host_program *p, struct host_sizes *sizes,
 char *draft_launch_kernel(struct host_program *p, struct host_sizes *sizes,
                           const struct declaration *kernel,
                           const struct kernel_launch *launch) {
-    char *name = host_qualified_name(&p->b, kernel);
+    char *name = host_qualified_name(&p->b.tokens, &p->b.declarations, kernel);
     const struct code_tokens *t = launch->name.t;
     size_t angle = launch->name.from + 1;
     if (!launch->found || code_word(t, angle) != WORD_LESS) {

@@ -41,7 +41,7 @@ static bool refuse(struct init *s, enum call_fault fault, const char *reason,
 
 static bool has_name(const struct host_program *p, const struct declaration *k,
                      const char *name) {
-    autofree char *own = host_qualified_name(&p->b, k);
+    autofree char *own = host_qualified_name(&p->b.tokens, &p->b.declarations, k);
     return kernel_name_ends_with(own, name);
 }
 
@@ -99,7 +99,8 @@ static const struct declaration *kernel_find(struct init *s, const struct host_p
         char *names[KERNELS_MAX];
         size_t shown = kept ? kept : count;
         for (size_t i = 0; i < shown; i++) {
-            names[i] = host_qualified_name(&p->b, kept ? list[i] : all[i]);
+            names[i] = host_qualified_name(&p->b.tokens, &p->b.declarations,
+                                           kept ? list[i] : all[i]);
         }
         refuse_kernels(s, names, shown, kept);
     } else {
@@ -234,7 +235,8 @@ static void draft_kernel(struct init *s, struct host_program *p) {
     json_t *unknown = NULL,
            *spec = kernel ? spec_draft(p, kernel, several, &unknown) : NULL;
     if (spec) {
-        autofree char *name = host_qualified_name(&p->b, kernel);
+        autofree char *name =
+            host_qualified_name(&p->b.tokens, &p->b.declarations, kernel);
         answer(s, name, spec, unknown);
         return;
     }

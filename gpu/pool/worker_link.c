@@ -7,7 +7,6 @@
 #include "base/fd_channel.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/shared_bytes.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "gpu/compile/compile.h"

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/json_release.h"
 #include "base/mem.h"
-#include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/check/check_input.h"

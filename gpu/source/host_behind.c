@@ -31,7 +31,7 @@ bool host_behind_add(struct buf *out, const struct host_blanker *b,
     if (is_conditional(&b->tokens, base, launch->offset)) {
         return false;
     }
-    autofree char *scope = host_scope_name(b, launch->scope);
+    autofree char *scope = host_scope_name(&b->tokens, &b->declarations, launch->scope);
     size_t depth = 0;
     buf_addf(out, "\n#line %zu\n", count_lines(b->tokens.text, base, launch->offset) + 1);
     for (char *name = scope, *end; (end = strstr(name, "::")); name = end + 2, depth++) {

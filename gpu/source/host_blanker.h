@@ -28,12 +28,6 @@ void host_blanker_judge(struct host_blanker *b);
 bool host_blanker_has_unknown_space(const struct host_blanker *b,
                                     const struct declaration *d);
 
-/* "ns::name" as written; freed by the caller. */
-char *host_qualified_name(const struct host_blanker *b, const struct declaration *d);
-/* "a::b::" for a namespace, outermost first; "" for the global one; freed by the caller.
- */
-char *host_scope_name(const struct host_blanker *b, size_t scope);
-
 /* Instantiations of template kernels that host code asked for. */
 struct host_launch {
     char *expression;   /* "ns::k<float, 256>" */

@@ -8,7 +8,6 @@
 #include "gpu/source/host_gone.h"
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_joint.h"
-#include "gpu/source/host_lambdas.h"
 #include "gpu/source/host_launch_text.h"
 #include "gpu/source/host_macros.h"
 #include "gpu/source/host_names.h"
@@ -57,7 +56,7 @@ static size_t signature_start(const struct host_blanker *b, const struct declara
 static void tell_kernel(const struct host_blanker *b, const struct declaration *d,
                         struct host_code *ret) {
     struct kernel_place k = {
-        .name = host_qualified_name(b, d),
+        .name = host_qualified_name(&b->tokens, &b->declarations, d),
         .offset = b->tokens.list[d->name].start,
         .end = b->tokens.list[d->name].end,
         .signature = signature_start(b, d),
@@ -72,7 +71,7 @@ static void tell_kernel(const struct host_blanker *b, const struct declaration *
 static void tell_host_function(const struct host_blanker *b, const struct declaration *d,
                                struct host_code *ret) {
     struct host_function f = {
-        .name = host_qualified_name(b, d),
+        .name = host_qualified_name(&b->tokens, &b->declarations, d),
         .offset = b->tokens.list[d->name].start,
         .end = b->tokens.list[d->name].end,
     };

@@ -194,3 +194,54 @@ void declarations_finish(struct declarations *d) {
     free(d->scopes);
     *d = (struct declarations){0};
 }
+
+/* ---- names with the scopes that they stand in ---- */
+
+static void append(char **s, const char *bytes, size_t len) {
+    size_t old = *s ? strlen(*s) : 0;
+    *s = xrealloc(*s, old + len + 1);
+    memcpy(*s + old, bytes, len);
+    (*s)[old + len] = '\0';
+}
+
+static void append_scope(const struct code_tokens *t, const struct declarations *all,
+                         size_t scope, char **s) {
+    size_t path[64], n = 0;
+    for (; scope != SIZE_MAX && n < ARRAY_LEN(path); scope = all->scopes[scope].parent) {
+        path[n++] = scope;
+    }
+    while (n > 0) {
+        const struct name_scope *sc = &all->scopes[path[--n]];
+        for (size_t i = sc->name; i < sc->name_end; i++) {
+            const struct code_token *one = &t->list[i];
+            if (one->word == WORD_NAME || one->word == WORD_SCOPE) {
+                append(s, t->text + one->start, one->end - one->start);
+            }
+        }
+        if (sc->name_end > sc->name) {
+            append(s, "::", 2);
+        }
+    }
+}
+
+char *host_scope_name(const struct code_tokens *t, const struct declarations *all,
+                      size_t scope) {
+    char *s = xstrdup("");
+    append_scope(t, all, scope, &s);
+    return s;
+}
+
+char *host_qualified_name(const struct code_tokens *t, const struct declarations *all,
+                          const struct declaration *d) {
+    char *s = host_scope_name(t, all, d->scope);
+    size_t first = d->name;
+    while (first >= 2 && first - 2 > d->first && t->list[first - 1].word == WORD_SCOPE &&
+           t->list[first - 2].word == WORD_NAME) {
+        first -= 2;
+    }
+    for (size_t i = first; i <= d->name; i++) {
+        const struct code_token *one = &t->list[i];
+        append(&s, t->text + one->start, one->end - one->start);
+    }
+    return s;
+}

@@ -78,3 +78,11 @@ struct declarations {
 void declarations_read(struct declarations *ret, const struct code_tokens *t,
                        const struct space_macros *macros);
 void declarations_finish(struct declarations *d);
+
+/* "ns::name" as written; freed by the caller. */
+char *host_qualified_name(const struct code_tokens *t, const struct declarations *all,
+                          const struct declaration *d);
+/* "a::b::" for a namespace, outermost first; "" for the global one; freed by the caller.
+ */
+char *host_scope_name(const struct code_tokens *t, const struct declarations *all,
+                      size_t scope);

@@ -38,7 +38,7 @@ static bool is_told(const struct host_launches *l, const struct host_blanker *b,
     for (size_t i = 0; i < b->declarations.count; i++) {
         const struct declaration *d = &b->declarations.list[i];
         if (is_instantiated(b, d)) {
-            autofree char *name = host_qualified_name(b, d);
+            autofree char *name = host_qualified_name(&b->tokens, &b->declarations, d);
             if (strlen(name) == len && memcmp(name, guess, len) == 0) {
                 return true;
             }

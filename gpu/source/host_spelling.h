@@ -9,3 +9,11 @@
  * static one with a parameter more. text NULL: only look. False when there is nothing of
  * that. */
 bool host_spelling_settle(const struct host_blanker *b, char *text);
+
+/* Lambdas in kernels. One with an execution space, [=] __device__ (int i) { … }, wants
+ * nvcc's --extended-lambda, which NVRTC has not; inside a kernel it means the same
+ * without: blanks those; text NULL: only looks. Were there any? */
+bool host_lambdas_blank(const struct code_tokens *t, char *text);
+/* A generic one, [](auto x) { … }, is a template without an execution space to NVRTC,
+ * which compiles it with -default-device. */
+bool host_lambdas_are_generic(const struct code_tokens *t);

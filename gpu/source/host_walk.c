@@ -182,7 +182,8 @@ static bool needs_more(const char *expression,
 
 /* The one of two namespaces that is in the other; false when neither is. */
 static bool inner_scope(const struct host_blanker *b, size_t one, size_t *other) {
-    autofree char *a = host_scope_name(b, one), *c = host_scope_name(b, *other);
+    autofree char *a = host_scope_name(&b->tokens, &b->declarations, one),
+                  *c = host_scope_name(&b->tokens, &b->declarations, *other);
     size_t alen = strlen(a), clen = strlen(c);
     if (strncmp(a, c, alen < clen ? alen : clen) != 0) {
         return false;
@@ -262,7 +263,8 @@ static void take_kernel(struct walk *w, size_t i) {
     autofree char *arguments =
         kernel ? walk_template_arguments(w, kernel, i, true) : NULL;
     if (arguments && !is_running(w, arguments)) {
-        autofree char *qualified = host_qualified_name(b, kernel);
+        autofree char *qualified =
+            host_qualified_name(&b->tokens, &b->declarations, kernel);
         place(w->c,
               (struct host_launch){.expression = xasprintf("%s%s", qualified, arguments),
                                    .declaration = w->index,

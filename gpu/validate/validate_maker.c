@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/json_release.h"
 #include "base/mem.h"
-#include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "base/work.h"

@@ -42,6 +42,28 @@ struct rpc_call *rpc_call_find(const struct rpc_peer *peer, const char *id) {
     return call;
 }
 
+void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes) {
+    if (peer && !peer->dead && bytes > RPC_INLINE_PARSE && peer->events.release) {
+        peer->events.release(message, peer->data);
+    } else {
+        json_decref(message);
+    }
+}
+
+bool rpc_peer_has_room(const struct rpc_peer *peer) {
+    return peer->call_count < RPC_MAX_PENDING &&
+           peer->call_bytes + peer->max_body <= RPC_MAX_PENDING_BYTES;
+}
+
+/* After a call has gone: the host hears of room that there was not. */
+static void tell_room(struct rpc_peer *peer) {
+    bool was = peer->full || peer->refuses;
+    if (was && rpc_peer_has_room(peer) && !peer->dead) {
+        peer->refuses = false;
+        peer->events.room(peer, peer->data);
+    }
+}
+
 static void call_free(struct rpc_call *call) {
     struct rpc_peer *peer = call->peer;
     rpc_call_unlink(call);
@@ -53,7 +75,7 @@ static void call_free(struct rpc_call *call) {
     free(call->id);
     free(call);
     if (peer) {
-        rpc_peer_tell_room(peer);
+        tell_room(peer);
     }
 }
 

@@ -73,16 +73,17 @@ struct rpc_peer {
     json_int_t next_id;
 };
 
-/* Drops a message, or a part of one, that came in a body of so many bytes. peer may be
- * NULL. */
-void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes);
-bool rpc_peer_has_room(const struct rpc_peer *peer); /* for one more request */
-/* After a call has gone: tells the host of room that there was not. */
-void rpc_peer_tell_room(struct rpc_peer *peer);
 /* Around everything that may call out: a peer that is freed meanwhile goes at the last
  * leave. */
-void rpc_peer_enter(struct rpc_peer *peer);
-void rpc_peer_leave(struct rpc_peer *peer);
+static inline void rpc_peer_enter(struct rpc_peer *peer) {
+    peer->entered++;
+}
+static inline void rpc_peer_leave(struct rpc_peer *peer) {
+    if (--peer->entered == 0 && peer->dead) {
+        frame_decoder_free(peer->decoder);
+        free(peer);
+    }
+}
 
 /* --- rpc_write.c: a message is begun, gets its members and a '}', and is sent --- */
 
@@ -110,6 +111,10 @@ void rpc_batch_settle(struct rpc_batch *batch);
 
 /* --- rpc_call.c --- */
 
+/* Drops a message, or a part of one, that came in a body of so many bytes. peer may be
+ * NULL. */
+void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes);
+bool rpc_peer_has_room(const struct rpc_peer *peer); /* for one more request */
 void rpc_call_link(struct rpc_peer *peer, struct rpc_call *call);
 void rpc_call_unlink(struct rpc_call *call);
 struct rpc_call *rpc_call_find(const struct rpc_peer *peer, const char *id);

@@ -2,8 +2,8 @@
 #define LOG_MODULE "rpc"
 #include "protocol/rpc/rpc_peer.h"
 
+#include "base/buf.h"
 #include "base/log.h"
-#include "base/shared_bytes.h"
 
 #include <errno.h>
 #include <string.h>

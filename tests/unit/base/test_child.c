@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/shared_bytes.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/shared_bytes.h"
 #include "gpu/check/check_result.h"
 #include "gpu/check/check_verdict.h"
 #include "gpu/check/kernel_entries.h"

@@ -1,9 +1,9 @@
 /* kernel/validate's spec is read and its request written on a thread: each is told of
  * once, with the loop free meanwhile, and cancelled at once where nothing has begun. */
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/shared_bytes.h"
 #include "gpu/validate/validate_maker.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 #include "tests/unit/protocol/rpc_end.h"
 
-#include "base/shared_bytes.h"
+#include "base/buf.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

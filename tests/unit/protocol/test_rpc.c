@@ -1,4 +1,4 @@
-#include "base/shared_bytes.h"
+#include "base/buf.h"
 #include "tests/unit/protocol/rpc_end.h"
 
 #include <criterion/criterion.h>
