@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tree is what docs/contributing.md says: includes and calls run one way, and a name means one thing.
 
-usage: tree.py SOURCE_FOLDER BUILD_FOLDER NM   (TAP on standard output)
+usage: tree.py SOURCE_FOLDER BUILD_FOLDER NM [--figures]   (TAP on standard output; then figures as comments)
 
 Folders: every file that git would show beneath the rooms. Who calls whom is read from the object files of the
 build (`nm`): a file calls another when it needs a symbol that only the other one defines; static functions
@@ -225,6 +225,32 @@ PROPERTIES = [
 ]
 
 
+# ---- figures ----
+
+def functions(text):
+    """(lines, name) of each function: in our style it begins and ends at a line's first column."""
+    lines, start, found = plain(text).split("\n"), 0, []
+    for number, line in enumerate(lines):
+        if re.match(r"[A-Za-z_]", line):
+            start = number
+        elif line == "}":
+            called = re.search(r"(\w+)\(", " ".join(lines[start:number]))
+            found.append((number - start + 1, called.group(1) if called else "?"))
+    return found
+
+
+def print_figures(tree):
+    sources = [f for f in tree.files if f.endswith((".c", ".h"))]
+    every = sorted((n, name, f) for f in sources if f.endswith(".c") for n, name in functions(tree.texts[f]))
+    rings = circles(tree.calls())
+    print("# %d files of C, %d headers, %d lines" % (sum(f.endswith(".c") for f in sources),
+          sum(f.endswith(".h") for f in sources), sum(tree.texts[f].count("\n") for f in sources)))
+    print("# %d functions, median %d lines, longest %d (%s, %s)" % (
+        len(every), every[len(every) // 2][0], *every[-1]))
+    print("# longest file: %d lines, %s" % max((t.count("\n"), f) for f, t in tree.texts.items()))
+    print("# %d circles of files that call each other: %s" % (len(rings), "; ".join(" ".join(r) for r in rings)))
+
+
 def main():
     tree = Tree(*sys.argv[1:4])
     print("1..%d" % len(PROPERTIES))
@@ -235,6 +261,8 @@ def main():
         print("%s %d - %s" % ("not ok" if faults else "ok", number, words))
         for fault in faults:
             print("# " + fault)
+    if "--figures" in sys.argv:
+        print_figures(tree)
     sys.exit(1 if failed else 0)
 
 
