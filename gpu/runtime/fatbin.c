@@ -56,7 +56,8 @@ static const struct entry *entry_choose(const struct header *h) {
     const struct entry *best = NULL;
     while ((size_t)(end - at) >= sizeof(struct entry)) {
         const struct entry *e = (const void *)at;
-        if (e->header_bytes < sizeof *e || e->bytes > (size_t)(end - at) ||
+        if ((uintptr_t)at % _Alignof(struct entry) || e->header_bytes < sizeof *e ||
+            e->bytes > (size_t)(end - at) ||
             e->header_bytes > (size_t)(end - at) - e->bytes) {
             break;
         }
