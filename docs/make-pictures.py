@@ -25,7 +25,7 @@ SCENES = {
     "check": ("what the compiler knows", ["rms_norm_broken.cu"], [
         "upskillctl kernel check rms_norm_broken.cu"]),
     "agents": ("an agent is told of it, and it is tried as the agent will start it", ["rms_norm.cu"], [
-        "upskillctl setup claude-code codex --yes", "cat ~/.claude.json", "cat ~/.codex/config.toml"]),
+        "upskillctl setup claude-code codex --yes"]),
     "clean": ("registers, shared memory, occupancy", ["softmax.cu"], [
         "upskillctl kernel check softmax.cu"]),
 }
@@ -96,7 +96,7 @@ def picture(name, path):
         for command in commands:
             console.print(Text("$ ", "green") + Text(command, "bold"), overflow="fold")
             said = settled(in_terminal(command, folder, path, home)).replace(folder + "/", "").replace(home, "~")
-            said = said.replace(path.split(os.pathsep)[0], "~/.local/bin")
+            said = re.sub(r"/[^\s\"']*/(?=upskilld\b)", "~/.local/bin/", said)  # as it is installed
             console.print(Text.from_ansi(said), overflow="fold")
             console.print()
     target = os.path.join(HERE, "pictures", name + ".svg")

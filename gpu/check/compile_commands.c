@@ -89,6 +89,9 @@ static void leave_out(struct compile_commands *c, const char *why) {
 
 static void entry_add(struct compile_commands *c, size_t at, const json_t *entry) {
     const char *file = json_get_string(entry, "file", NULL);
+    bool says_how = json_is_array(json_object_get(entry, "arguments")) ||
+                    json_is_string(json_object_get(entry, "command"));
+    file = says_how ? file : NULL;
     if (!file || c->count == MOST_ENTRIES) {
         leave_out(c, file ? "there are too many"
                           : "it is not {\"directory\", \"file\", \"command\"}");

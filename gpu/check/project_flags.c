@@ -521,6 +521,8 @@ static void add_settings_file(const struct search *s, const char *folder) {
     autojson *settings = parsed;
     if (rc < 0 && !is_missing(rc)) {
         complain(s, path, err.msg);
+    } else if (settings && !json_is_object(settings) && !json_is_null(settings)) {
+        complain(s, path, "keys with values are expected, such as std: c++17");
     }
     const struct source from = {.name = path, .folder = folder, .is_ours = true};
     tell_unknown(s, path, settings);

@@ -96,7 +96,7 @@ def new_files_come_and_go():
 def the_daemon_works_as_an_agent_starts_it():
     home = Home()
     said = home.setup("cursor", env={"UPSKILLD": REAL})
-    assert "An agent gets 11 tools." in said and "kernel_check" in said, said
+    assert "An agent gets 12 tools." in said and "kernel_check" in said, said
 
 
 def shapes_are_kept():

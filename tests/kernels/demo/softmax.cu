@@ -26,9 +26,10 @@ __global__ void softmax(float *y, const float *x, int cols) {
 
 int main() {
     const int rows = 64, cols = 1000;
-    float *x, *y;
+    float *x, *y, *host = new float[rows * cols]();
     cudaMalloc(&x, rows * cols * sizeof(float));
     cudaMalloc(&y, rows * cols * sizeof(float));
+    cudaMemcpy(x, host, rows * cols * sizeof(float), cudaMemcpyHostToDevice);
     softmax<<<rows, 256>>>(y, x, cols);
-    cudaDeviceSynchronize();
+    cudaMemcpy(host, y, rows * cols * sizeof(float), cudaMemcpyDeviceToHost);
 }

@@ -217,6 +217,9 @@ Test(project_flags, one_wrong_key_leaves_the_rest) {
         warns(&r, 1, wrong[i][1]);
         says(&r, "std", "\"c++17\"");
     }
+    put(&r, "upskilld.yaml", "- std: c++17\n");
+    ask(&r, "a.cu");
+    warns(&r, 1, "upskilld.yaml is not used: keys with values are expected");
     put(&r, "upskilld.yaml", "std: c++99\ndefines: {A: 1}\n");
     ask(&r, "a.cu");
     warns(&r, 1, "upskilld.yaml: std is not used");
@@ -232,11 +235,12 @@ Test(project_flags, one_wrong_key_leaves_the_rest) {
 Test(project_flags, one_bad_entry_leaves_the_others) {
     static const char *const bad[][2] = {
         {"{\"fil\":\"x.cu\"}", "compile_commands.json: entry 2 is not used: it is not"},
+        {"{\"file\":\"x.cu\",\"command\":7}", "entry 2 is not used: it is not"},
         {"{\"file\" \"}{x.cu\"}", "entry 2 is not used: byte"},
         {"{\"file\":\"x.cu\",}", "entry 2 is not used: byte"},
         {"{\"file\":\"x.cu\\\"}\", \"q\":{},}", "entry 2 is not used: byte"},
         {"{'a'}, {}", "entry 2 (and 1 more) is not used: byte"},
-        {"{\"file\":\"x.cu\"} {\"file\":\"y.cu\"}",
+        {"{\"file\":\"x.cu\",\"command\":\"c\"} {\"file\":\"y.cu\",\"command\":\"c\"}",
          "entry 2 is not used: a comma or ] is expected behind it"},
     };
     struct room r;
