@@ -18,6 +18,7 @@
 #include "gpu/validate/kernel_validate.h"
 #include "protocol/schema/schema.h"
 #include "skills/evaluation/evaluation_room.h"
+#include "skills/finding/find_operation.h"
 #include "skills/generation/generation.h"
 #include "skills/runs/run_operations.h"
 #include "skills/skills.h"
@@ -261,6 +262,7 @@ static int add_operations(struct operation_table *ops, const struct operation *s
                {validate_operations, validate_operation_count},
                {program_operations, program_operation_count},
                {init_operations, init_operation_count},
+               {find_operations, find_operation_count},
                {skills_operations, skills_operation_count},
                {run_operations, run_operation_count},
                {evaluation_operations, evaluation_operation_count},

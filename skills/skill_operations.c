@@ -10,67 +10,13 @@
 #include "skills/format/skill.h"
 #include "skills/format/skill_name.h"
 #include "skills/skill_check.operation.h"
-#include "skills/skill_find.operation.h"
 #include "skills/skill_get.operation.h"
 #include "skills/skill_install.operation.h"
-#include "skills/skill_list.operation.h"
 #include "skills/skill_pack.operation.h"
 #include "skills/skill_uninstall.operation.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* --- skill/find, skill/list --- */
-
-/* What belongs to one agent is the user's too. */
-static json_t *scopes_of(const json_t *params) {
-    json_t *given = json_object_get(params, "scopes");
-    if (!given) {
-        return NULL;
-    }
-    json_t *scopes = json_copy(given);
-    for (size_t i = 0; i < json_array_size(given); i++) {
-        if (strcmp(json_string_value(json_array_get(given, i)), "user") == 0) {
-            json_array_append_new(scopes, json_string("agent"));
-        }
-    }
-    return scopes;
-}
-
-static void reply_or_fail(struct call *call, json_t *result, const struct err *err) {
-    if (result) {
-        call_reply(call, result);
-    } else {
-        call_fail(call, CALL_UNAVAILABLE, "no_index", "the daemon's status says more",
-                  "%s", err->msg);
-    }
-}
-
-static void find_go(struct skills *s, struct call *call, const json_t *params) {
-    struct err err = {0};
-    autojson *scopes = scopes_of(params);
-    json_t *result = catalog_find(skills_catalog(s), json_get_string(params, "task", ""),
-                                  (unsigned)json_get_integer(params, "limit", 5), scopes,
-                                  json_get_string(params, "model", NULL), &err);
-    reply_or_fail(call, result, &err);
-}
-
-static void find_start(struct call *call, const json_t *params) {
-    (void)params;
-    skills_when_current(call, find_go);
-}
-
-static void list_go(struct skills *s, struct call *call, const json_t *params) {
-    struct err err = {0};
-    autojson *scopes = scopes_of(params);
-    json_t *list = catalog_list(skills_catalog(s), scopes, &err);
-    reply_or_fail(call, list ? json_pack("{s:o}", "skills", list) : NULL, &err);
-}
-
-static void list_start(struct call *call, const json_t *params) {
-    (void)params;
-    skills_when_current(call, list_go);
-}
 
 /* --- skill/get: the files are read and digested on another thread --- */
 
@@ -207,9 +153,7 @@ static void get_start(struct call *call, const json_t *params) {
 /* --- the table --- */
 
 const struct operation skills_operations[] = {
-    {SKILL_FIND_OPERATION, .start = find_start, .describe = skill_find_describe},
     {SKILL_GET_OPERATION, .start = get_start, .describe = skill_get_describe},
-    {SKILL_LIST_OPERATION, .start = list_start, .describe = skill_list_describe},
     {SKILL_CHECK_OPERATION, .start = skill_check_operation,
      .describe = skill_check_describe},
     {SKILL_INSTALL_OPERATION, .start = skill_install_operation,

@@ -120,6 +120,8 @@ void skill_find_describe(const json_t *result, struct buf *out) {
     json_each(matches, i, match) {
         tell_match(out, match);
     }
+    const char *problem = json_get_string(result, "problem", NULL);
+    buf_addf(out, problem ? "(%s)\n" : "%s", problem ? problem : "");
 }
 
 /* --- skill/get, skill/list --- */

@@ -83,6 +83,11 @@ static void match_table(const struct terminal *t, const json_t *matches) {
 }
 
 void render_found(const struct terminal *t, const json_t *result) {
+    const char *problem = json_get_string(result, "problem", NULL);
+    if (problem) {
+        terminal_put(t, STYLE_YELLOW, problem);
+        putchar('\n');
+    }
     const json_t *matches = json_object_get(result, "matches");
     const json_t *nearest = json_object_get(result, "nearest");
     if (json_array_size(matches)) {

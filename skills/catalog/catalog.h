@@ -48,6 +48,14 @@ void catalog_when_current(struct catalog *c, catalog_ready *ready, void *data);
  * measured. */
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
                      const json_t *scopes, const char *model, struct err *err);
+/* [{"digest", "text"}]: what that would weigh, each with its name and description for
+ * somebody else's measure of nearness. New reference. */
+json_t *catalog_candidates(struct catalog *c, const char *task, const json_t *scopes,
+                           struct err *err);
+/* The same as catalog_find, with that measure as evidence: {digest: -1…1}, or NULL. */
+json_t *catalog_find_near(struct catalog *c, const char *task, unsigned limit,
+                          const json_t *scopes, const char *model, const json_t *near,
+                          struct err *err);
 /* [{"name","description","uri","path","scope","source","agent"?,"trusted","danger",
  *   "hides"?,"shadowed_by"?,"duplicates"?}] */
 json_t *catalog_list(struct catalog *c, const json_t *scopes, struct err *err);

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "skills/catalog/catalog_state.h"
 
 #include <errno.h>
@@ -11,6 +12,9 @@
 
 #define FIND_LIMIT_MAX 50u
 #define NEAREST_MAX 3
+#define NEAR_WEIGHED 32u /* found by words, where a measure of nearness is to sort them  \
+                          */
+#define NEAR_TEXT 600u   /* bytes of a description that it is taken of */
 
 /* --- places --- */
 
@@ -235,10 +239,24 @@ static bool *allowed_documents(const struct catalog *c, const json_t *scopes,
 
 struct finding {
     const char *task, *model;
+    const json_t *near; /* of catalog_find_near */
+    bool weighs;        /* candidates are wanted, and go to matches as they are */
     const json_t *scopes;
     unsigned limit;
     json_t *matches, *nearest;
 };
+
+static void add_candidates(struct finding *f, const struct ranking *r) {
+    for (size_t i = 0; i < r->count; i++) {
+        const struct snapshot_document *d = &r->snapshot->documents[r->list[i].document];
+        autofree char *text =
+            xasprintf("%s: %.*s", d->name,
+                      (int)text_cut(d->description, strlen(d->description), NEAR_TEXT),
+                      d->description);
+        json_array_append_new(f->matches, json_pack("{s:s,s:o}", "digest", d->digest,
+                                                    "text", json_clean_z(text)));
+    }
+}
 
 static void add_matches(const struct catalog *c, struct finding *f,
                         const struct ranking *r) {
@@ -258,10 +276,17 @@ static int find_among(struct catalog *c, struct finding *f, bool suspect,
     if (!allowed) {
         return 0;
     }
-    int rc = ranker_rank(c->ranker, c->snapshot, f->task, allowed, f->limit + NEAREST_MAX,
-                         &r, err);
+    unsigned limit = f->limit + NEAREST_MAX;
+    limit = (f->near || f->weighs) && limit < NEAR_WEIGHED ? NEAR_WEIGHED : limit;
+    int rc =
+        ranker_rank(c->ranker, c->snapshot, f->task, allowed, limit, f->near, &r, err);
     if (rc < 0) {
         return rc;
+    }
+    if (f->weighs) {
+        add_candidates(f, &r);
+        ranking_finish(&r);
+        return 0;
     }
     rank_ties(c, &r);
     rank_for_model(c, &r, f->model);
@@ -270,20 +295,46 @@ static int find_among(struct catalog *c, struct finding *f, bool suspect,
     return 0;
 }
 
-/* What is suspect never stands before what is not: it is ranked by itself, behind. */
+static bool is_ready(const struct catalog *c, struct err *err) {
+    if (!c->snapshot || !c->ranker) {
+        err_set(err, -EAGAIN, "the index of skills is not ready: %s",
+                c->problem[0] ? c->problem : "it is being built");
+    }
+    return c->snapshot && c->ranker;
+}
+
+json_t *catalog_candidates(struct catalog *c, const char *task, const json_t *scopes,
+                           struct err *err) {
+    struct finding f = {.task = task, .scopes = scopes, .weighs = true};
+    if (!is_ready(c, err)) {
+        return NULL;
+    }
+    f.matches = json_array();
+    if (find_among(c, &f, false, err) < 0 || find_among(c, &f, true, err) < 0) {
+        json_decref(take(f.matches));
+    }
+    return f.matches;
+}
+
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
                      const json_t *scopes, const char *model, struct err *err) {
+    return catalog_find_near(c, task, limit, scopes, model, NULL, err);
+}
+
+/* What is suspect never stands before what is not: it is ranked by itself, behind. */
+json_t *catalog_find_near(struct catalog *c, const char *task, unsigned limit,
+                          const json_t *scopes, const char *model, const json_t *near,
+                          struct err *err) {
     struct finding f = {
         .task = task,
         .model = model,
+        .near = near,
         .scopes = scopes,
         .limit = limit == 0               ? 5
                  : limit > FIND_LIMIT_MAX ? FIND_LIMIT_MAX
                                           : limit,
     };
-    if (!c->snapshot || !c->ranker) {
-        err_set(err, -EAGAIN, "the index of skills is not ready: %s",
-                c->problem[0] ? c->problem : "it is being built");
+    if (!is_ready(c, err)) {
         return NULL;
     }
     f.matches = json_array();

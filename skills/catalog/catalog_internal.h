@@ -234,6 +234,8 @@ struct ranked {
     double mentioned, adjacent; /* share of it anywhere, less in a long body; and as
                                    neighbours */
     struct meaning meaning;     /* what its words are near to */
+    double near;                /* beyond the mean of all weighed, in their spread; 0
+                                   where nobody measured it */
     double foreign;             /* share of the task's products that it is not about */
     uint8_t fields[RANK_CONCEPTS_MAX]; /* per concept a bit for each field it stands in */
     uint8_t by[RANK_CONCEPTS_MAX];     /* 0: by its own word, else 1 + place in names */
@@ -253,9 +255,10 @@ struct ranking {
     bool wider[RANK_NAMES_MAX];      /* what it belongs to, not a name of it */
     double content; /* what the task says, in words as rare as words get */
 };
-/* allowed: per document of the snapshot. */
+/* allowed: per document of the snapshot. near: of catalog_find_near. */
 int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
-                const bool *allowed, size_t limit, struct ranking *ret, struct err *err);
+                const bool *allowed, size_t limit, const json_t *near,
+                struct ranking *ret, struct err *err);
 void ranking_finish(struct ranking *r);
 /* In words, why it fits or what of the task it does not speak of. Malloc'ed. */
 char *ranking_why(const struct ranking *r, const struct ranked *m);

@@ -1,7 +1,7 @@
 #pragma once
 /* api: one question as an endpoint's API words it, and its answer as far as it was read.
  *
- * Two APIs, messages_api and chat_api, behind one table. Pure: JSON in, JSON out; no
+ * Three APIs, messages_api, chat_api and embeddings_api, behind one table. Pure: JSON in, JSON out; no
  * network, no time. */
 #include "skills/models/endpoint_error.h"
 #include "skills/models/model_client.h"
@@ -80,7 +80,7 @@ struct api {
     int (*event)(struct api_reply *r, const char *name, const json_t *data);
     int (*whole)(struct api_reply *r, const json_t *answer);
 };
-extern const struct api messages_api, chat_api;
+extern const struct api messages_api, chat_api, embeddings_api;
 const struct api *api_of(const struct model *model);
 
 /* The quirk that an error teaches (a bit), or 0. */

@@ -6,7 +6,9 @@
 #include "skills/api_quirks_table.h"
 
 const struct api *api_of(const struct model *model) {
-    return model->api == MODEL_MESSAGES ? &messages_api : &chat_api;
+    return model->api == MODEL_MESSAGES     ? &messages_api
+           : model->api == MODEL_EMBEDDINGS ? &embeddings_api
+                                            : &chat_api;
 }
 
 const char *api_quirk_name(unsigned bit) {

@@ -95,7 +95,7 @@ static void identify(char ret[static HASH_HEX_SIZE], const struct model *m,
     struct hash h;
     hash_init(&h);
     hash_add_field(&h, m->base_url, strlen(m->base_url));
-    hash_add_field(&h, m->api == MODEL_CHAT ? "c" : "m", 1);
+    hash_add_field(&h, m->api == MODEL_MESSAGES ? "m" : "c", 1);
     hash_add_field(&h, key ? key : "", key ? strlen(key) : 0);
     hash_hex(&h, ret);
 }

@@ -20,8 +20,11 @@
 struct err;
 
 enum model_api {
-    MODEL_MESSAGES, /* Anthropic Messages: "anthropic" */
-    MODEL_CHAT,     /* OpenAI-compatible chat completions: "openai" */
+    MODEL_MESSAGES,   /* Anthropic Messages: "anthropic" */
+    MODEL_CHAT,       /* OpenAI-compatible chat completions: "openai" */
+    MODEL_EMBEDDINGS, /* the same endpoints' embeddings: the answer's text is a vector's
+                         direction, a JSON list of -127 … 127. Said by who asks, not by
+                         a model's name */
 };
 
 /* Money per million tokens, in the currency the user thinks in (US dollars by custom).

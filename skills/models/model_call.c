@@ -344,7 +344,7 @@ static void word(struct model_call *call) {
 
 static char *key_header(const struct model_call *call) {
     const char *key = call_key(call);
-    bool bearer = call->model.api == MODEL_CHAT || call->model.bearer;
+    bool bearer = call->model.api != MODEL_MESSAGES || call->model.bearer;
     return key ? xasprintf("%s%s", bearer ? "Authorization: Bearer " : "x-api-key: ", key)
                : NULL;
 }

@@ -42,7 +42,7 @@ static struct model_usage attempt_usage(const struct model_call *call) {
     if (!u.input) {
         u.input = call_estimate(call, call->ask.system);
     }
-    if (!u.output) {
+    if (!u.output && call->model.api != MODEL_EMBEDDINGS) {
         u.output = tokens_estimate(r->text.data, r->text.len) +
                    tokens_estimate(r->arguments.data, r->arguments.len) +
                    r->thinking_bytes / 4;

@@ -14,13 +14,13 @@ def with_us():
 class Model:
     """fake_model.py on a port of its own."""
 
-    def __init__(self, rules=None, models=None):
+    def __init__(self, rules=None, models=None, vectors=None):
         argv = [sys.executable, MODEL]
         self.script = None
-        if rules or models is not None:
+        if rules or models is not None or vectors:
             handle, self.script = tempfile.mkstemp(suffix=".json")
             with os.fdopen(handle, "w") as f:
-                json.dump({"rules": rules or [], "models": models}, f)
+                json.dump({"rules": rules or [], "models": models, "vectors": vectors or []}, f)
             argv += ["--script", self.script]
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, preexec_fn=with_us)
         self.port = int(self.process.stdout.readline())

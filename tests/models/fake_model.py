@@ -93,6 +93,7 @@ class State:
         self.args = args
         script = json.load(open(args.script)) if args.script else {}
         self.script, self.models = script.get("rules", []), script.get("models")
+        self.vectors = script.get("vectors", [])
         self.reset()
 
     def reset(self):
@@ -619,11 +620,29 @@ class Connection:
         finally:
             state.in_flight -= 1
 
+    async def embed(self, headers, body):
+        """A vector of ones at the places whose words are in the text; `vectors` of the script are
+        lists of such words. Model "down" fails."""
+        state = self.state
+        state.requests += 1
+        state.headers = headers
+        state.bodies = state.bodies[-1999:] + [body]
+        if body["model"] == "down":
+            await self.reply(400, {"error": {"type": "invalid_request_error", "message": "no embeddings here"}})
+            return
+        text = body["input"].lower()
+        vector = [0.01] + [float(any(word in text for word in words)) for words in state.vectors]
+        await self.reply(200, {"object": "list", "model": body["model"],
+                               "data": [{"object": "embedding", "index": 0, "embedding": vector}],
+                               "usage": {"prompt_tokens": 7, "total_tokens": 7}})
+
     async def one(self, method, path, headers, body):
         if method == "POST" and path.endswith("/messages"):
             await self.question("messages", headers, body)
         elif method == "POST" and path.endswith("/chat/completions"):
             await self.question("chat", headers, body)
+        elif method == "POST" and path.endswith("/embeddings"):
+            await self.embed(headers, json.loads(body))
         elif path.split("?")[0] == "/v1/models" and self.state.models is not None:
             await self.reply(200, {"data": self.state.models})
         elif path == "/stats":

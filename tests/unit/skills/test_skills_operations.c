@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "protocol/call.h"
 #include "protocol/schema/schema.h"
+#include "skills/finding/find_operation.h"
 #include "skills/skills.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +16,9 @@
 static struct operation_table *table_new(void) {
     struct operation_table *t = operation_table_new();
     struct err err = {0};
-    int rc = operation_table_add(t, skills_operations, skills_operation_count, &err);
+    int rc = operation_table_add(t, find_operations, find_operation_count, &err);
+    rc = rc < 0 ? rc
+                : operation_table_add(t, skills_operations, skills_operation_count, &err);
     cr_assert(rc == 0, "%s", err.msg);
     return t;
 }
