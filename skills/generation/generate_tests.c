@@ -7,6 +7,7 @@
 #include "skills/generation/builtin_tests.h"
 #include "skills/generation/teacher_tests.h"
 #include "skills/grading/grade.h"
+#include "skills/models/structured.h"
 #include "skills/traces/redaction.h"
 
 #include <stdio.h>
@@ -238,6 +239,14 @@ void generate_test_given(struct generating *g) {
 
 /* --- sources: the model --- */
 
+/* In the form that was asked for, or in one that suites have: {"tests": […]} or the list
+ * itself, of {"input", "expected": {…}}. New reference, or NULL. */
+static json_t *tests_of(const struct model_answer *a) {
+    autojson *found = a->json ? json_deep_copy(a->json)
+                              : structured_find(a->text, strlen(a->text), NULL);
+    return json_incref(json_is_array(found) ? found : json_object_get(found, "tests"));
+}
+
 static void on_tests(struct generating *g, const struct model_answer *a) {
     struct testing *t = g->testing;
     if (a->outcome != MODEL_ANSWERED && a->outcome != MODEL_INVALID &&
@@ -249,7 +258,8 @@ static void on_tests(struct generating *g, const struct model_answer *a) {
         return;
     }
     new_batch(t);
-    json_each(json_object_get(a->json, "tests"), i, asked) {
+    autojson *tests = tests_of(a);
+    json_each(tests, i, asked) {
         struct err err = {0};
         autojson *test = i < 2u * TEACHER_BATCH ? teacher_test_read(asked, &err) : NULL;
         if (test || err.code) {

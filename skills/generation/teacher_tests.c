@@ -51,6 +51,7 @@ static int add_check(json_t *expected, const char *kind, const char *value,
 
 json_t *teacher_test_read(const json_t *asked, struct err *err) {
     autojson *expected = json_object();
+    json_object_update(expected, json_object_get(asked, "expected"));
     json_each(json_object_get(asked, "checks"), i, check) {
         const char *kind = json_get_string(check, "kind", "");
         if (add_check(expected, kind, json_get_string(check, "value", ""), err) < 0) {

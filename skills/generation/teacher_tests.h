@@ -9,8 +9,8 @@
 
 struct err;
 
-/* A model's {"input", "checks": [{"kind", "value"}]} (teacher_tests_schema) in suite.h's
- * form: new reference, or NULL with -EINVAL. */
+/* A model's {"input", "checks": [{"kind", "value"}]} (teacher_tests_schema), or
+ * {"input", "expected": {…}}, in suite.h's form: new reference, or NULL with -EINVAL. */
 json_t *teacher_test_read(const json_t *asked, struct err *err);
 /* The test as it is kept: canonical, under this id, without a split and marks of its own.
  * NULL with -EINVAL and a sentence for its author. */

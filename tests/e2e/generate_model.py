@@ -53,6 +53,8 @@ RULES = sum([
     rule("poor", do="quota"), rule("garbage", do="garbage"), rule("breaks", do="cutx1"),
     rule("badtests", batches=[BAD_TESTS, batch(1), batch(9), batch(17)]), rule("sametests", tests=batch(0)),
     rule("notests", tests_do="wrongschema"), rule("testsfail", tests_do="quota"),
+    rule("suiteform", batches=[[{"input": t["input"], "expected": {c["kind"]: c["value"] for c in t["checks"]}}
+                                for t in batch(n)["tests"]] for n in (0, 0, 8, 8, 16, 16)]),
     rule("half", batches=[batch(0), batch(8), {"tests": []}]), rule("never", do="never"), rule("slow", do="stall"),
     rule("slowtests", tests_do="never"), [{"when": {"model": "^stuck$"}, "do": ["", "never"], "answer": TICK}], rule("waits2", batches=[batch(0), batch(8)], tests_do=["", "never"]),
 ], [])
@@ -282,6 +284,8 @@ def sifts_tests(t, d):
     assert r["outcome"] == "saved" and r["tests"]["count"] == 0 and r["tests"]["reason"], r["tests"]
     r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("testsfail"), name="traced")
     assert r["outcome"] == "saved" and r["tests"]["count"] > 0 and "gave no more" in r["tests"]["reason"], r["tests"]
+    r = generate(d, task="Test zips.", teacher=t.teacher("suiteform"), name="suiteform")
+    assert r["tests"]["count"] >= 24, r["tests"]
     r = generate(d, task="Test zips.", teacher=t.teacher("half"), name="half")
     assert r["tests"]["count"] == 16 and r["tests"]["wanted"] == 24 and r["tests"]["reason"], r["tests"]
 

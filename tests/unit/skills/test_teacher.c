@@ -222,6 +222,16 @@ Test(teacher_tests, become_canonical) {
     cr_expect(not(teacher_test_is_there(list, other)));
 }
 
+/* As suites have them, and upskill's own. */
+Test(teacher_tests, come_in_a_suites_form_too) {
+    struct err err = {0};
+    autojson *test =
+        read_test("{\"input\":\"Q?\",\"expected\":{\"contains\":[\"9.0\"]}}", &err);
+    const json_t *contains =
+        json_object_get(json_object_get(test, "expected"), "contains");
+    cr_expect(json_array_size(contains) == 1, "%s", err.msg);
+}
+
 Test(teacher_tests, say_what_is_wrong) {
     static const struct {
         const char *test, *why;
