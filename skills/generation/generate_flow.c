@@ -239,6 +239,27 @@ static bool has_more(const struct generating *g) {
     return g->request.document_count || json_array_size(g->request.examples);
 }
 
+/* Without a model, beside lessons: a document alone would be a skill of one link. */
+static bool builtin_has_more(const struct generating *g) {
+    return json_array_size(g->request.examples) ||
+           (g->request.document_count && g->material.has_base);
+}
+
+static const char *why_nothing(const struct generating *g) {
+    return g->request.trace_count
+               ? "the traces show no error with the change that ended it, and no "
+                 "correction that changed what the agent did; for what else they hold "
+                 "say `teacher` host, or name a model as `teacher`"
+           : generate_key_there()
+               ? "the builtin teacher distils traces and puts documents beside what they "
+                 "teach; for a task or a document alone say `teacher` host, or name a "
+                 "model as `teacher`: a key is in the environment, but not which model "
+                 "it is to pay for"
+               : "the builtin teacher distils traces and puts documents beside what they "
+                 "teach; for a task or a document alone say `teacher` host, or name a "
+                 "model as `teacher`";
+}
+
 /* Lessons that had to go as unsafe leave nothing behind. */
 static bool tells_nothing(const struct generating *g) {
     const json_t *counts = g->draft.counts;
@@ -248,7 +269,7 @@ static bool tells_nothing(const struct generating *g) {
 
 static void write_and_stage(struct generating *g) {
     write_builtin(g);
-    if (!has_more(g) && !g->material.has_base && tells_nothing(g)) {
+    if (!builtin_has_more(g) && !g->material.has_base && tells_nothing(g)) {
         g->nothing = "what the traces show may not be told: it is unsafe";
         return;
     }
@@ -446,17 +467,8 @@ static void read_all(struct generating *g) {
         g->nothing = has_word(g) ? NULL : "the traces hold nothing to learn from";
         return;
     }
-    if (!has_more(g) && g->material.lessons.nothing) {
-        g->nothing =
-            g->request.trace_count
-                ? "the traces show no error with the change that ended it, and no "
-                  "correction that changed what the agent did"
-            : generate_key_there()
-                ? "the builtin teacher distils traces and folds documents in; for a task "
-                  "alone say `teacher` host, or name a model as `teacher`: a key is in the "
-                  "environment, but not which model it is to pay for"
-                : "the builtin teacher distils traces and folds documents in; for a task "
-                  "alone say `teacher` host, or name a model as `teacher`";
+    if (!builtin_has_more(g) && g->material.lessons.nothing) {
+        g->nothing = why_nothing(g);
         return;
     }
     write_and_stage(g);

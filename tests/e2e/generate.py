@@ -121,6 +121,8 @@ def refusals(d):
     check(error(traces=["axpy-kernel.jsonl"], name="mine").get("data", {}).get("reason") == "exists", "another's skill is not replaced")
     check(open(d.work + "/skills/mine/SKILL.md").read() == GOOD.replace("zip-tests", "mine"), "and is as it was")
     check(d.generate(task="Explain monads.")["result"]["outcome"] == "nothing_to_teach", "a task alone is nothing for builtin")
+    alone = d.generate(documents=[{"name": "style.md", "text": "# Style\n\nShort names.\n"}], name="style")["result"]
+    check(alone["outcome"] == "nothing_to_teach" and "a document alone" in alone["reason"], "nor is a document")
 
 
 def improving(d):
