@@ -82,7 +82,7 @@ def gzipped(path, text):
 def debian_tree(stage, root):
     """The files of the package. libcurl is a dependency there, and none of ours."""
     for name in package.files_beneath(stage):
-        if name.startswith(("lib/", "share/doc/")):
+        if name.startswith(("lib/upskilld/libcurl.", "share/doc/")):
             continue
         target = os.path.join(root, "usr", name)
         os.makedirs(os.path.dirname(target), exist_ok=True)
