@@ -5,7 +5,7 @@ usage: archives.py STAGE OUTPUT [--owner NAME]
 
   upskilld-VERSION-MACHINE-linux.tar.xz   bin, lib and share, which work wherever they are unpacked together
   upskilld_VERSION_ARCH.deb               the same beneath /usr, for Debian and Ubuntu
-  upskilld-VERSION.mcpb                   for desktop programs that install MCP servers from a file
+  upskilld-VERSION-MACHINE.mcpb           for desktop programs that install MCP servers from a file
   server.json                             the entry in the MCP registry, with --owner, the GitHub account it is under
 
 NVIDIA's compiler is in none of them: its licence does not allow it.
@@ -50,19 +50,13 @@ Comment: THIRD_PARTY_NOTICES.gz, beside this file, has the licences of the
 """
 
 
-def machine(stage):
-    """What the programs are for, from the ELF header of the first."""
-    with open(os.path.join(stage, "bin", package.PROGRAMS[0]), "rb") as file:
-        return {0x3E: "x86_64", 0xB7: "aarch64"}[int.from_bytes(file.read(20)[18:20], "little")]
-
-
 def mode_of(name):
     return 0o755 if name.startswith("bin/") else 0o644
 
 
 def tar_xz(stage, output):
     base = f"{package.NAME}-{package.version()}"
-    path = os.path.join(output, f"{base}-{machine(stage)}-linux.tar.xz")
+    path = os.path.join(output, f"{base}-{package.machine(stage)}-linux.tar.xz")
     with tarfile.open(path, "w:xz", preset=6, format=tarfile.GNU_FORMAT) as tar:
         for name in package.files_beneath(stage):
             entry = tar.gettarinfo(os.path.join(stage, name), f"{base}/{name}")
@@ -111,7 +105,7 @@ def debian_tree(stage, root):
 
 
 def deb(stage, output):
-    architecture = MACHINES[machine(stage)]
+    architecture = MACHINES[package.machine(stage)]
     path = os.path.join(output, f"{package.NAME}_{package.version()}_{architecture}.deb")
     with tempfile.TemporaryDirectory() as root:
         os.chmod(root, 0o755)
@@ -131,7 +125,7 @@ def deb(stage, output):
 
 def mcpb(stage, output):
     """The form of manifest 0.3: a zip whose programs stay together."""
-    path = os.path.join(output, f"{package.NAME}-{package.version()}.mcpb")
+    path = os.path.join(output, f"{package.NAME}-{package.version()}-{package.machine(stage)}.mcpb")
     manifest = {"manifest_version": "0.3", "name": package.NAME, "display_name": package.NAME,
                 "version": package.version(), "description": package.SUMMARY, "author": {"name": package.AUTHOR},
                 "license": "Apache-2.0", "server": {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the licences of the libraries that are linked into the programs.
 
-usage: notices.py FOLDER PACKAGE …      (Debian packages; "curl" is libcurl's source)
+usage: notices.py FOLDER PACKAGE …      (Debian packages that are installed)
 
 FOLDER/THIRD_PARTY_NOTICES holds each package's copyright file and the licences that they name;
 FOLDER/upskilld.cdx.json lists the libraries with their versions (CycloneDX).
@@ -22,12 +22,11 @@ The word vectors in upskilld were made with the model all-MiniLM-L6-v2 (Apache L
 COMMON = "/usr/share/common-licenses"
 
 
-def described(name):
+def described(binary):
     """A library: its source package's name and version, and Debian's copyright file."""
-    binary = "libcurl4-openssl-dev" if name == "curl" else name
     source, version = subprocess.check_output(
         ["dpkg-query", "-W", "-f=${source:Package} ${source:Version}", binary], text=True).split()
-    with open(f"/usr/share/doc/{binary}/copyright", encoding="utf-8") as file:
+    with open(f"/usr/share/doc/{binary.split(':')[0]}/copyright", encoding="utf-8") as file:
         return {"name": source, "version": version, "copyright": file.read().rstrip()}
 
 

@@ -26,6 +26,12 @@ def registry_name(owner):
     return f"io.github.{owner}/{NAME}"
 
 
+def machine(stage):
+    """What the programs are for, from the ELF header of the first."""
+    with open(os.path.join(stage, "bin", PROGRAMS[0]), "rb") as file:
+        return {0x3E: "x86_64", 0xB7: "aarch64"}[int.from_bytes(file.read(20)[18:20], "little")]
+
+
 def source_date():
     """Seconds since 1970 that every file of a package gets: SOURCE_DATE_EPOCH, else the commit's."""
     given = os.environ.get("SOURCE_DATE_EPOCH")

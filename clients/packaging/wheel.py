@@ -16,7 +16,7 @@ import zipfile
 
 import package
 
-TAG = "py3-none-manylinux_2_34_x86_64"
+TAG = "py3-none-manylinux_2_34_"  # and the programs' machine
 # Not one version: PyTorch asks for its own, and both must fit into one environment.
 COMPILER = [f"nvidia-cuda-{name} (>=13.0,<14)" for name in ["nvrtc", "runtime", "crt", "cccl"]]
 PROGRAMS = [f"nvidia-{name} (>=13.0,<14)" for name in ["cuda-nvcc", "nvvm"]]  # for kernel/run: upskilld[programs]
@@ -103,11 +103,11 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("stage")
     options.add_argument("output")
-    options.add_argument("--tag", default=TAG, help=f"by default {TAG}")
+    options.add_argument("--tag", help=f"by default {TAG}MACHINE")
     options.add_argument("--owner", help="the GitHub account that the MCP registry's entry is under")
     given = options.parse_args()
     os.makedirs(given.output, exist_ok=True)
-    wheel = Wheel(given.tag)
+    wheel = Wheel(given.tag or TAG + package.machine(given.stage))
     wheel.add_client()
     wheel.add_programs(given.stage)
     wheel.add_data(given.stage)

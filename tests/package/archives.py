@@ -93,7 +93,7 @@ def debian_package_is_clean(room):
 def mcpb_starts(room):
     """the .mcpb file's entry point answers initialize"""
     folder = os.path.join(room.folder, "mcpb")
-    with zipfile.ZipFile(room.path(f"upskilld-{room.version}.mcpb")) as archive:
+    with zipfile.ZipFile(room.path(f"upskilld-{room.version}-{os.uname().machine}.mcpb")) as archive:
         archive.extractall(folder)
         modes = {e.filename: e.external_attr >> 16 for e in archive.infolist()}
     manifest = json.load(open(os.path.join(folder, "manifest.json")))
