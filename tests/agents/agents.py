@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Claude Code, Codex, Gemini CLI and opencode with the daemon as their MCP server and a scripted model.
+"""Agents as people start them, told of the daemon by upskillctl setup, each with a scripted model.
 
 usage: agents.py BUILD_FOLDER [AGENT …]   (TAP on standard output; exit status 77: nothing could be run)
-Installs the agents (package.json, 1.1 GB) into BUILD_FOLDER/agents once. No key, no account.
+Installs the agents (package.json, 2.4 GB) into BUILD_FOLDER/agents once. No key, no account.
 """
-import json, os, shutil, subprocess, sys, tempfile
+import filecmp, json, os, shutil, subprocess, sys, tempfile
 
 from scripted_model import ScriptedModel
 
@@ -19,39 +19,61 @@ PROMPT = "Check the kernel."
 
 
 def claude_code(room, model):
-    room.write(".claude.json", {"mcpServers": {"upskilld": {"type": "stdio", "command": DAEMON}}})
     room.env.update(ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="none", DISABLE_AUTOUPDATER="1", IS_SANDBOX="1",
                     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1")
-    return [BIN + "claude", "-p", PROMPT, "--permission-mode", "bypassPermissions"]
+    return ["claude", "-p", PROMPT, "--permission-mode", "bypassPermissions"]
 
 
 def codex(room, model):
     room.write(".codex/config.toml", "\n".join((
         'model = "scripted"', 'model_provider = "scripted"', "[model_providers.scripted]", 'name = "scripted"',
-        'base_url = "%s/v1"' % model.url, 'wire_api = "responses"', 'env_key = "OPENAI_API_KEY"',
-        "[mcp_servers.upskilld]", 'command = "%s"' % DAEMON,
-        "env = {XDG_DATA_HOME = \"%s\"}" % room.env["XDG_DATA_HOME"], "")))
+        'base_url = "%s/v1"' % model.url, 'wire_api = "responses"', 'env_key = "OPENAI_API_KEY"', "")))
     room.env.update(OPENAI_API_KEY="none")
-    return [BIN + "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", PROMPT]
+    return ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", PROMPT]
 
 
 def gemini_cli(room, model):
-    room.write(".gemini/settings.json", {
-        "security": {"auth": {"selectedType": "gemini-api-key"}},
-        "mcpServers": {"upskilld": {"command": DAEMON, "trust": True}}})
+    room.write(".gemini/settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}})
     room.env.update(GEMINI_API_KEY="none", GOOGLE_GEMINI_BASE_URL=model.url)
-    return [BIN + "gemini", "-m", "gemini-2.5-pro", "--yolo", "--skip-trust", "-p", PROMPT]
+    return ["gemini", "-m", "gemini-2.5-pro", "--yolo", "--skip-trust", "-p", PROMPT]
 
 
 def opencode(room, model):
     room.write(".config/opencode/opencode.json", {
         "provider": {"anthropic": {"options": {"baseURL": model.url + "/v1", "apiKey": "none"}}},
-        "model": "anthropic/claude-sonnet-4-5", "autoupdate": False,
-        "mcp": {"upskilld": {"type": "local", "command": [DAEMON], "enabled": True}}})
-    return [BIN + "opencode", "run", PROMPT]
+        "model": "anthropic/claude-sonnet-4-5", "autoupdate": False})
+    return ["opencode", "run", PROMPT]
 
 
-AGENTS = {"claude-code": claude_code, "codex": codex, "gemini-cli": gemini_cli, "opencode": opencode}
+def copilot_cli(room, model):
+    room.env.update(COPILOT_PROVIDER_BASE_URL=model.url, COPILOT_PROVIDER_TYPE="anthropic", COPILOT_PROVIDER_API_KEY="none",
+                    COPILOT_MODEL="claude-sonnet-4", COPILOT_AUTO_UPDATE="false")
+    return ["copilot", "-p", PROMPT, "--allow-all-tools"]
+
+
+def qwen_code(room, model):
+    room.write(".qwen/settings.json", {"general": {"enableAutoUpdate": False}, "tools": {"toolSearch": {"enabled": False}}})
+    room.env.update(ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="none", ANTHROPIC_MODEL="claude-sonnet-4-5")
+    return ["qwen", "--auth-type", "anthropic", "--yolo", "-p", PROMPT]
+
+
+def cline(room, model):
+    done = room.run(["cline", "auth", "-p", "openai", "-k", "none", "-m", "scripted", "-b", model.url + "/v1"])
+    assert done.returncode == 0, done.stdout
+    return ["cline", PROMPT]
+
+
+def continue_cli(room, model):
+    room.write(".continue/config.yaml", "name: mine\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: scripted\n    provider: anthropic\n"
+               "    model: claude-sonnet-4-5\n    apiKey: none\n    apiBase: %s/v1/\n    roles: [chat]\n" % model.url)
+    return ["cn", "-p", PROMPT, "--auto", "--config", room.home + "/.continue/config.yaml"]
+
+
+AGENTS = {"claude-code": claude_code, "codex": codex, "gemini-cli": gemini_cli, "opencode": opencode,
+          "copilot-cli": copilot_cli, "qwen-code": qwen_code, "cline": cline, "continue": continue_cli}
+SET_UP_ALONE = {"cursor": "no registry has it", "zed": "no registry has it", "vscode": "tests/clients/vscode.test drives it",
+                "kilo": "without its maker's servers version 7.7.7 stops before the first turn"}
+SKILL_NAMES = {"copilot-cli": "github-copilot"}  # among the agents that skills are installed for
 
 
 class Room:
@@ -65,9 +87,11 @@ class Room:
         for name in ("rms_norm.cu", "rms_norm.check.json"):
             shutil.copy(KERNELS + "/" + name, self.project)
         data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-        self.env = dict(os.environ, HOME=self.home, XDG_DATA_HOME=data, XDG_STATE_HOME=self.home + "/state",
+        os.makedirs(self.home + "/.local/share/upskilld")
+        os.symlink(data + "/upskilld/cuda", self.home + "/.local/share/upskilld/cuda")
+        self.env = dict(os.environ, HOME=self.home, UPSKILLD=DAEMON, PATH=BIN + os.pathsep + os.environ["PATH"],
                         PWD=self.project)  # opencode believes it
-        for name in ("XDG_CONFIG_HOME", "ANTHROPIC_AUTH_TOKEN", "OPENAI_BASE_URL"):
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "ANTHROPIC_AUTH_TOKEN", "OPENAI_BASE_URL"):
             self.env.pop(name, None)
 
     def write(self, name, content):
@@ -76,7 +100,22 @@ class Room:
         with open(path, "w") as f:
             f.write(content if isinstance(content, str) else json.dumps(content))
 
-    def run(self, argv, seconds=180):
+    def files(self):
+        """What is in the home folder, but for what programs keep for themselves."""
+        kept = {}
+        for folder, inner, names in os.walk(self.home):
+            inner[:] = [name for name in inner if name not in (".local", ".cache")]
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as f:
+                    kept[os.path.join(folder, name)] = f.read()
+        return kept
+
+    def setup(self, *words):
+        done = self.run([CTL, "setup", *words])
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def run(self, argv, seconds=240):
         return subprocess.run(argv, cwd=self.project, env=self.env, stdin=subprocess.DEVNULL, timeout=seconds,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
@@ -87,11 +126,23 @@ class Room:
         shutil.rmtree(self.home, ignore_errors=True)
 
 
+def set_up_and_removed(room, agent):
+    """Verified with the daemon that the agent will start; afterwards every file is as before."""
+    before = room.files()
+    said = room.setup("--yes", agent)
+    assert "An agent gets 11 tools. kernel_check compiled a kernel." in said and room.files() != before, said
+    room.setup("--yes", agent, "--remove")
+    after = room.files()
+    assert after == before, [path for path in {**before, **after} if before.get(path) != after.get(path)]
+
+
 def converse(agent, calls, prepare=None):
     """The model, after the agent has run to its end. calls: the model's, or a model."""
     model = calls if isinstance(calls, ScriptedModel) else ScriptedModel(calls)
     with Room() as room:
         argv = AGENTS[agent](room, model)
+        set_up_and_removed(room, agent)
+        room.setup("--yes", agent)
         if prepare:
             prepare(room)
         done = room.run(argv)
@@ -118,7 +169,8 @@ def an_installed_skill_is_offered(agent):
     """By the agent itself, at its next start, for the project and for the user."""
     for scope in ("project", "user"):
         def install(room):
-            done = room.run([CTL, "skill", "install", "h100-cuda-kernels", "--agents", agent, "--scope", scope])
+            done = room.run([CTL, "skill", "install", "h100-cuda-kernels", "--agents", SKILL_NAMES.get(agent, agent),
+                             "--scope", scope])
             assert done.returncode == 0, done.stdout
         model = converse(agent, [], install)
         assert WORDS in model.first, "%s: the model was not told of it" % scope
@@ -127,10 +179,10 @@ def an_installed_skill_is_offered(agent):
 def plugin_gives_tools_and_compiler_errors(agent):
     """Claude Code's plugin, installed by its own commands: the tools, and after an edit the errors without a call."""
     def install(room):
-        os.remove(room.home + "/.claude.json")  # no entry but the plugin's
+        room.setup("--yes", agent, "--remove")  # no entry but the plugin's
         room.env["PATH"] = os.path.dirname(DAEMON) + os.pathsep + room.env["PATH"]
         for words in (["validate", ROOT], ["marketplace", "add", ROOT], ["install", "upskilld@upskilld"]):
-            done = room.run([BIN + "claude", "plugin", *words])
+            done = room.run(["claude", "plugin", *words])
             assert done.returncode == 0 and "warning" not in done.stdout, done.stdout
         path = room.project + "/rms_norm.cu"
         model.calls[:] = [("Read", {"file_path": path}),
@@ -143,21 +195,31 @@ def plugin_gives_tools_and_compiler_errors(agent):
     assert "__syncthread" in model.results[-1] and "error" in model.results[-1], model.results[-1]
 
 
+def its_file_is_as_before(agent):
+    """Of an agent that is not run here."""
+    with Room() as room:
+        set_up_and_removed(room, agent)
+    return "the agent itself is not run: " + SET_UP_ALONE[agent]
+
+
 def install_agents():
-    if all(os.path.exists(BIN + name) for name in ("claude", "codex", "gemini", "opencode")):
+    installed = BUILD + "/agents/package.json"
+    if os.path.exists(installed) and filecmp.cmp(HERE + "/package.json", installed, False):
         return True
     os.makedirs(BUILD + "/agents", exist_ok=True)
-    shutil.copy(HERE + "/package.json", BUILD + "/agents")
     print("# installing the agents into %s/agents" % BUILD, flush=True)
-    return subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"],
-                          cwd=BUILD + "/agents").returncode == 0
+    shutil.copy(HERE + "/package.json", installed)
+    if subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=BUILD + "/agents").returncode == 0:
+        return True
+    os.remove(installed)
+    return False
 
 
 def plugin_is_taken(agent):
     """By the agent's own commands, which then show the server or find nothing to mend."""
     with Room() as room:
         for words, shown in PLUGIN_COMMANDS[agent]:
-            done = room.run([BIN + words[0], *words[1:]])
+            done = room.run(list(words))
             assert done.returncode == 0 and shown in done.stdout, done.stdout
 
 
@@ -175,8 +237,10 @@ def main():
         print("1..0 # SKIP the agents could not be installed: npm and node 20 or newer are needed")
         return 77
     failed = number = 0
-    for agent in sys.argv[2:] or AGENTS:
-        for test in (the_model_reads_the_tools_texts, an_installed_skill_is_offered) + PLUGINS.get(agent, ()):
+    for agent in sys.argv[2:] or [*AGENTS, *SET_UP_ALONE]:
+        tests = (the_model_reads_the_tools_texts, an_installed_skill_is_offered) if agent in AGENTS else \
+            (its_file_is_as_before,)
+        for test in tests + PLUGINS.get(agent, ()):
             number += 1
             try:
                 note = test(agent)

@@ -1,5 +1,5 @@
 """A model that calls the tools it is told to call, one a turn, behind the APIs of Anthropic, OpenAI
-(responses) and Gemini: what an agent shows its model is what arrives here."""
+(responses and chat) and Gemini: what an agent shows its model is what arrives here."""
 import http.server, json, threading
 
 
@@ -19,6 +19,11 @@ def openai(body):
             names[tool["name"]] = {}
     results = [item["output"] for item in body["input"] if item.get("type") == "function_call_output"]
     return names, [text_of(result) for result in results]
+
+
+def chat(body):
+    names = {tool["function"]["name"]: {} for tool in body.get("tools", [])}
+    return names, [text_of(message["content"]) for message in body["messages"] if message["role"] == "tool"]
 
 
 def gemini(body):
@@ -61,6 +66,15 @@ def openai_answer(number, call):
             {"type": "response.completed", "response": {"id": "resp_%d" % number, "usage": usage}}]
 
 
+def chat_answer(number, call):
+    delta = {"role": "assistant", "tool_calls": [{"index": 0, "id": "call_%d" % number, "type": "function", "function": {
+        "name": call[0], "arguments": json.dumps(call[1])}}]} if call else {"role": "assistant", "content": "Done."}
+    head = {"id": "chat_%d" % number, "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
+    return [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+            {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls" if call else "stop"}],
+             "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}]
+
+
 def gemini_answer(_, call):
     part = {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": "Done."}
     return [{"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
@@ -68,7 +82,7 @@ def gemini_answer(_, call):
 
 
 APIS = (("/v1/messages", anthropic, anthropic_answer), ("/v1/responses", openai, openai_answer),
-        ("streamGenerateContent", gemini, gemini_answer))
+        ("/chat/completions", chat, chat_answer), ("streamGenerateContent", gemini, gemini_answer))
 
 
 class ScriptedModel:
@@ -76,7 +90,8 @@ class ScriptedModel:
     last: all that it was sent with its first and its last turn."""
 
     def __init__(self, calls):
-        self.calls, self.results, self.tools, self.first, self.last, self.number = list(calls), [], set(), None, None, 0
+        self.calls, self.results, self.tools, self.first, self.last = list(calls), [], set(), None, None
+        self.number = self.waits = 0
         self.lock = threading.Lock()
         model = self
 
@@ -118,11 +133,15 @@ class ScriptedModel:
         with self.lock:
             self.number += 1
             if not any(name.endswith("kernel_check") for name in names):
-                return self.number, None
+                # On a busy machine an agent may ask before its servers have started.
+                if "Bash" not in names or (self.first and not self.calls) or self.waits == 8:
+                    return self.number, None
+                self.waits += 1
+                return self.number, ("Bash", {"command": "sleep 2"}, {})
             self.tools |= set(names)
             self.last = json.dumps(body)
             self.first = self.first or self.last
-            self.results = results
+            self.results = results[self.waits:]
             if not self.calls:
                 return self.number, None
             end, arguments = self.calls.pop(0)
