@@ -17,11 +17,17 @@ import zipfile
 import package
 
 TAG = "py3-none-manylinux_2_34_"  # and the programs' machine
-# Not one version: PyTorch asks for its own, and both must fit into one environment.
-COMPILER = [f"nvidia-cuda-{name} (>=13.0,<14)" for name in ["nvrtc", "runtime", "crt", "cccl"]]
-PROGRAMS = [f"nvidia-{name} (>=13.0,<14)" for name in ["cuda-nvcc", "nvvm"]]  # for kernel/run: upskilld[programs]
+LISTS = [os.path.join(package.REPOSITORY, "gpu", name) for name in ["cuda-wheels.txt", "nvcc-wheels.txt"]]
 LICENSES = ["LICENSE", "THIRD_PARTY_NOTICES"]
 BILL_OF_MATERIALS = "upskilld.cdx.json"
+
+
+def dependencies():
+    """NVIDIA's wheels, and those that whole programs need besides: upskilld[programs]. Not one version: PyTorch asks for
+    its own, and both must fit into one environment."""
+    always, programs = ([line.split("==")[0] + " (>=13.0,<14)" for line in open(name) if line.startswith("nvidia-")]
+                        for name in LISTS)
+    return always + [f"{name}; extra == 'programs'" for name in programs if name not in always]
 
 
 def metadata(licenses, owner):
@@ -29,8 +35,8 @@ def metadata(licenses, owner):
              f"Summary: {package.SUMMARY}", "Keywords: cuda,h100,kernel,agents,skills,mcp,lsp",
              f"License-Expression: {package.LICENSES}", *[f"License-File: {name}" for name in licenses],
              "Classifier: Operating System :: POSIX :: Linux", "Requires-Python: >=3.9",
-             *[f"Requires-Dist: {name}" for name in COMPILER], "Provides-Extra: programs",
-             *[f"Requires-Dist: {name}; extra == 'programs'" for name in PROGRAMS], "Description-Content-Type: text/markdown"]
+             "Provides-Extra: programs", *[f"Requires-Dist: {name}" for name in dependencies()],
+             "Description-Content-Type: text/markdown"]
     with open(os.path.join(package.REPOSITORY, "README.md"), encoding="utf-8") as file:
         proof = f"\n<!-- mcp-name: {package.registry_name(owner)} -->\n" if owner else ""
         return "\n".join(lines) + "\n\n" + file.read() + proof
