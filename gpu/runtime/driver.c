@@ -56,6 +56,11 @@ EXPORT int cuDeviceComputeCapability(int *ret_major, int *ret_minor, int device)
 struct context {
     bool primary;
 };
+struct context_params { /* CUctxCreateParams */
+    const void *affinities;
+    int affinity_count;
+    const void *graphics;
+};
 static struct context primary = {.primary = true};
 static __thread struct {
     struct context *stack[CONTEXTS_MAX];
@@ -86,12 +91,13 @@ EXPORT int cuCtxCreate_v2(struct context **ret, unsigned flags, int device) {
     RETURN(context_new(ret, device));
 }
 
-EXPORT int cuCtxCreate_v4(struct context **ret, void *params, unsigned flags,
-                          int device) {
+EXPORT int cuCtxCreate_v4(struct context **ret, const struct context_params *params,
+                          unsigned flags, int device) {
     (void)flags;
-    RETURN(params ? explain(CUDART_NOT_SUPPORTED,
-                            "contexts with a share of the device are not there")
-                  : context_new(ret, device));
+    bool plain = !params || (!params->affinity_count && !params->graphics);
+    RETURN(plain ? context_new(ret, device)
+                 : explain(CUDART_NOT_SUPPORTED,
+                           "contexts with a share of the device are not there"));
 }
 
 EXPORT int cuCtxDestroy_v2(struct context *c) {

@@ -9,6 +9,8 @@
 #include "gpu/runtime/runtime.h"
 
 struct context;
+struct context_params;
+struct linking;
 
 /* ---- driver.c ---- */
 
@@ -18,7 +20,8 @@ EXPORT int cuDeviceGetName(char *ret, int size, int device);
 EXPORT int cuDeviceTotalMem_v2(size_t *ret, int device);
 EXPORT int cuDeviceComputeCapability(int *ret_major, int *ret_minor, int device);
 EXPORT int cuCtxCreate_v2(struct context **ret, unsigned flags, int device);
-EXPORT int cuCtxCreate_v4(struct context **ret, void *params, unsigned flags, int device);
+EXPORT int cuCtxCreate_v4(struct context **ret, const struct context_params *params,
+                          unsigned flags, int device);
 EXPORT int cuCtxDestroy_v2(struct context *c);
 EXPORT int cuCtxSetCurrent(struct context *c);
 EXPORT int cuCtxGetCurrent(struct context **ret);
@@ -49,6 +52,19 @@ EXPORT int cuModuleUnload(struct part *p);
 EXPORT int cuModuleGetFunction(const void **ret, struct part *p, const char *name);
 EXPORT int cuModuleGetGlobal_v2(uint64_t *ret, size_t *ret_bytes, struct part *p,
                                 const char *name);
+EXPORT int cuLinkCreate_v2(unsigned count, int *options, void **values,
+                           struct linking **ret);
+EXPORT int cuLinkAddData_v2(struct linking *l, int kind, void *data, size_t bytes,
+                            const char *name, unsigned count, int *options,
+                            void **values);
+EXPORT int cuLinkAddFile_v2(struct linking *l, int kind, const char *path, unsigned count,
+                            int *options, void **values);
+EXPORT int cuLinkComplete(struct linking *l, void **ret, size_t *ret_bytes);
+EXPORT int cuLinkDestroy(struct linking *l);
+EXPORT int cuOccupancyMaxPotentialBlockSize(int *ret_grid, int *ret_block,
+                                            const void *function,
+                                            size_t (*shared_of)(int), size_t shared,
+                                            int limit);
 EXPORT int cuFuncGetAttribute(int *ret, int attribute, const void *function);
 EXPORT int cuLaunchKernel(const void *function, unsigned grid_x, unsigned grid_y,
                           unsigned grid_z, unsigned block_x, unsigned block_y,

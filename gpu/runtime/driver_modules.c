@@ -68,6 +68,107 @@ EXPORT int cuModuleGetGlobal_v2(uint64_t *ret, size_t *ret_bytes, struct part *p
     RETURN(code);
 }
 
+/* ---- linking ---- */
+
+enum { INPUT_PTX = 1 }; /* CU_JIT_INPUT_PTX */
+
+struct linking {
+    struct buf text; /* of all parts, which registered_load reads as one */
+};
+
+EXPORT int cuLinkCreate_v2(unsigned count, int *options, void **values,
+                           struct linking **ret) {
+    (void)count, (void)options, (void)values;
+    NEED(ret);
+    *ret = xcalloc(1, sizeof **ret);
+    (*ret)->text = (struct buf)BUF_INIT(MAX_IMAGE);
+    RETURN(CUDART_SUCCESS);
+}
+
+static cudart_error part_join(struct linking *l, int kind, const char *text,
+                              size_t bytes) {
+    if (kind != INPUT_PTX) {
+        return explain(CUDART_NO_KERNEL_IMAGE,
+                       "only PTX can be linked here: it is executed as it is");
+    }
+    return buf_add(&l->text, text, strnlen(text, bytes)) || buf_add(&l->text, "\n", 1)
+               ? explain(CUDART_INVALID_PTX, "PTX of over 64 MiB")
+               : CUDART_SUCCESS;
+}
+
+EXPORT int cuLinkAddData_v2(struct linking *l, int kind, void *data, size_t bytes,
+                            const char *name, unsigned count, int *options,
+                            void **values) {
+    (void)name, (void)count, (void)options, (void)values;
+    NEED(l && data);
+    RETURN(part_join(l, kind, data, bytes));
+}
+
+EXPORT int cuLinkAddFile_v2(struct linking *l, int kind, const char *path, unsigned count,
+                            int *options, void **values) {
+    autobuf image = BUF_INIT(MAX_IMAGE);
+    struct err err = {0};
+    (void)count, (void)options, (void)values;
+    NEED(l && path);
+    RETURN(file_read(path, &image, &err)
+               ? explain(CUDART_FILE_NOT_FOUND, "%.200s", err.msg)
+               : part_join(l, kind, image.data, image.len));
+}
+
+/* The image lives with l, as NVIDIA's does; it is the joined PTX. */
+EXPORT int cuLinkComplete(struct linking *l, void **ret, size_t *ret_bytes) {
+    NEED(l && ret);
+    if (buf_add(&l->text, "\0\0\0\0", 4)) {
+        RETURN(explain(CUDART_INVALID_PTX, "PTX of over 64 MiB"));
+    }
+    *ret = l->text.data;
+    if (ret_bytes) {
+        *ret_bytes = l->text.len;
+    }
+    RETURN(CUDART_SUCCESS);
+}
+
+EXPORT int cuLinkDestroy(struct linking *l) {
+    NEED(l);
+    buf_finish(&l->text);
+    free(l);
+    RETURN(CUDART_SUCCESS);
+}
+
+/* ---- kernels ---- */
+
+/* The largest of the blocks with which most threads stand on a multiprocessor, and how
+ * many of them fill the device. */
+static cudart_error occupancy_best(int *ret_grid, int *ret_block, const void *function,
+                                   size_t (*shared_of)(int), size_t shared, int limit) {
+    struct kernel *k;
+    int processors = 0, most = 0;
+    NEED(ret_grid && ret_block);
+    cudart_error code = registered_kernel(function, &k);
+    code = code ? code : cudaDeviceGetAttribute(&processors, 16, 0);
+    int threads = code ? 0 : k->max_threads;
+    threads = limit > 0 && limit < threads ? limit : threads;
+    for (; !code && threads > 0; threads = (threads - 1) / 32 * 32) {
+        int blocks = 0;
+        size_t bytes = shared_of ? shared_of(threads) : shared;
+        code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads,
+                                                             bytes);
+        if (!code && blocks * threads > most) {
+            most = blocks * threads;
+            *ret_block = threads;
+            *ret_grid = blocks * processors;
+        }
+    }
+    return code;
+}
+
+EXPORT int cuOccupancyMaxPotentialBlockSize(int *ret_grid, int *ret_block,
+                                            const void *function,
+                                            size_t (*shared_of)(int), size_t shared,
+                                            int limit) {
+    RETURN(occupancy_best(ret_grid, ret_block, function, shared_of, shared, limit));
+}
+
 /* In the order of CU_FUNC_ATTRIBUTE_…: threads, shared, constant and local bytes,
  * registers, versions. */
 static cudart_error attribute_get(int *ret, int attribute, const void *function) {

@@ -22,6 +22,12 @@ int cuMemsetD32_v2(uint64_t, unsigned, size_t);
 int cuMemcpyDtoH_v2(void *, uint64_t, size_t);
 int cuMemGetAddressRange_v2(uint64_t *, size_t *, uint64_t);
 int cuFuncGetAttribute(int *, int, void *);
+int cuLinkCreate_v2(unsigned, int *, void **, void **);
+int cuLinkAddData_v2(void *, int, const void *, size_t, const char *, unsigned, int *,
+                     void **);
+int cuLinkComplete(void *, void **, size_t *);
+int cuLinkDestroy(void *);
+int cuOccupancyMaxPotentialBlockSize(int *, int *, void *, size_t (*)(int), size_t, int);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                    unsigned, void *, void **, void **);
 int cuGetErrorName(int, const char **);
@@ -34,6 +40,29 @@ int cublasSetMathMode(void *, int);
 int cublasGetMathMode(void *, int *);
 const char *cublasGetStatusName(int);
 int cudaStreamCreate(void **);
+
+/* Two texts that are linked at run time (CU_JIT_INPUT_PTX is 1, a cubin 0), as case
+ * "linked" has them from nvlink. */
+static int links(uint64_t p) {
+    void *link, *image, *module, *use;
+    int value = 0, grid = 0, block = 0;
+    FINE(cuLinkCreate_v2(0, NULL, NULL, &link));
+    for (int k = 0; k < 2; k++) {
+        const char *text = linked_texts[k];
+        FINE(cuLinkAddData_v2(link, 1, text, strlen(text) + 1, "part", 0, NULL, NULL));
+    }
+    CHECK(cuLinkAddData_v2(link, 0, "", 0, "cubin", 0, NULL, NULL) == 209);
+    FINE(cuLinkComplete(link, &image, NULL));
+    FINE(cuModuleLoadData(&module, image));
+    FINE(cuLinkDestroy(link));
+    FINE(cuModuleGetFunction(&use, module, "use"));
+    FINE(cuLaunchKernel(use, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    FINE(cuMemcpyDtoH_v2(&value, p, 4));
+    CHECK(value == 2 * 3 + 10 + 100 + 1000);
+    FINE(cuOccupancyMaxPotentialBlockSize(&grid, &block, use, NULL, 0, 0));
+    CHECK(block == 1024 && grid == 2 * 132); /* 2,048 threads on each of 132 */
+    return cuModuleUnload(module);
+}
 
 /* The driver's functions over the same device: a module that is loaded, launches with
  * pointers to parameters and with a buffer of all (CU_LAUNCH_PARAM_BUFFER_POINTER 1,
@@ -85,6 +114,7 @@ int case_driver(void) {
     CHECK(!address && status == 1);
     FINE(cuGetErrorName(1, &name));
     CHECK(!strcmp(name, "CUDA_ERROR_INVALID_VALUE"));
+    FINE(links(p));
     FINE(cuMemFree_v2(p));
     FINE(cuModuleUnload(file));
     CHECK(cuLaunchKernel(scaled, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL) != 0);
