@@ -226,7 +226,7 @@ static bool read_unknown(struct reading *r, const json_t *finding) {
     size_t len = strcspn(name, "\"");
     bool theirs = false;
     for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
-        theirs |= !strncmp(name, libraries[i], strlen(libraries[i]));
+        theirs |= !strncasecmp(name, libraries[i], strlen(libraries[i]));
     }
     if (theirs && len) {
         add_missing(r, (struct slice){name, len}, finding);

@@ -14,6 +14,10 @@ static const char log_text[] =
     "  int main(){ cublasSgemm(0); }\n"
     "              ^\n"
     "\n"
+    "r0/k.cu(4): error: identifier \"CUBLASLT_EPILOGUE_BIAS\" is undefined\n"
+    "  int main(){ cublasSgemm(0); }\n"
+    "              ^\n"
+    "\n"
     "1 error detected in the compilation of \"r0/k.cu\".\n"
     "r0/k.cu:1:10: fatal error: nosuch.h: No such file or directory\n"
     "    1 | #include <nosuch.h>\n"
@@ -72,11 +76,11 @@ Test(program_log, reads_all_that_speak) {
     cr_assert_null(with_words(log.findings, "cudaFooBar"));
     cr_assert_null(with_words(log.findings, "ld returned"));
     cr_assert_eq(log.errors, 8);
-    cr_assert_eq(json_array_size(log.missing), 2);
+    cr_assert_eq(json_array_size(log.missing), 3);
     const json_t *missing = json_array_get(log.missing, 0);
     cr_expect_str_eq(json_get_string(missing, "function", ""), "cublasSgemm");
     cr_expect_eq(json_get_integer(missing, "line", 0), 4);
-    missing = json_array_get(log.missing, 1);
+    missing = json_array_get(log.missing, 2);
     cr_assert_str_eq(json_get_string(missing, "function", ""), "cudaFooBar");
     cr_assert_eq(json_get_integer(missing, "line", 0), 4);
     program_log_finish(&log);
