@@ -177,7 +177,9 @@ static int free_run(void *of) {
 /* Waits for all that was asked before, as CUDA does. */
 static cudart_error release(struct freeing f) {
     if (f.address == 0) {
-        return queue_wait_all(&runtime.device.queue);
+        cudart_error done = queue_wait_all(&runtime.device.queue);
+        host_access_waited(NULL);
+        return done;
     }
     if (f.waits) {
         (void)queue_wait_all(&runtime.device.queue);
