@@ -8,32 +8,40 @@ int infer_unary(struct operator_call *c) {
     return call_output_same(c, 0, 1, 20);
 }
 
-enum { ELEMENTS = 4096 }; /* a thread takes as many or more */
+enum { ELEMENTS = 4096 /* a thread takes as many or more */, SOME = 512 };
 
-static int unary_some(const struct operator_call *c, const void *data, int64_t from,
-                      int64_t to) {
+/* Elements [from, from + n) of an input that was read, or of its data, into room. */
+static const double *some_of(const struct operator_array *a, int64_t from, size_t n,
+                             double *room) {
+    if (a->v) {
+        return a->v + from;
+    }
+    tensor_load(a->type, a->data, (uint64_t)from, n, room);
+    return room;
+}
+
+static int each_some(const struct operator_call *c, const void *data, int64_t from,
+                     int64_t to) {
+    double room[SOME], *out = c->out[0].v;
+    bool plain = c->op->compute == compute_unary;
     (void)data;
-    for (int64_t i = from; i < to; i++) {
-        c->out[0].v[i] = c->op->u.unary(c->in[0].v[i]);
+    for (int64_t at = from; at < to; at += SOME) {
+        size_t n = to - at < SOME ? (size_t)(to - at) : SOME;
+        const double *x = some_of(&c->in[0], at, n, room);
+        for (size_t i = 0; i < n; i++) {
+            out[at + (int64_t)i] =
+                plain ? c->op->u.unary(x[i]) : c->op->u.parametric(c, x[i]);
+        }
     }
     return 0;
 }
 
 int compute_unary(struct operator_call *c) {
-    return call_parts(c, c->out[0].count, ELEMENTS, unary_some, NULL);
-}
-
-static int parametric_some(const struct operator_call *c, const void *data, int64_t from,
-                           int64_t to) {
-    (void)data;
-    for (int64_t i = from; i < to; i++) {
-        c->out[0].v[i] = c->op->u.parametric(c, c->in[0].v[i]);
-    }
-    return 0;
+    return call_parts(c, c->out[0].count, ELEMENTS, each_some, NULL);
 }
 
 int compute_parametric(struct operator_call *c) {
-    return call_parts(c, c->out[0].count, ELEMENTS, parametric_some, NULL);
+    return call_parts(c, c->out[0].count, ELEMENTS, each_some, NULL);
 }
 
 /* What <math.h> has no function for. */

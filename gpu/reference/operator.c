@@ -1,8 +1,11 @@
 #include "gpu/reference/operator.h"
 
+#include "base/parts.h"
 #include "gpu/reference/operator_call.h"
 
 #include <stdio.h>
+
+enum { LOAD_LEAST = 1 << 14 }; /* elements that a thread loads, or more */
 
 static const struct operator* const families[] = {
     operators_matmul,        operators_activations,  operators_elementwise,
@@ -261,10 +264,16 @@ int operator_call_infer(struct operator_call *c, struct err *err) {
     return r < 0 ? r : c->op->infer(c);
 }
 
+static int load_some(void *data, int64_t from, int64_t to) {
+    const struct operator_array *a = data;
+    tensor_load(a->type, a->data, (uint64_t)from, (size_t)(to - from), a->v + from);
+    return 0;
+}
+
 static void read_input(struct operator_array *a) {
     if (a->name && a->data && !a->v) {
         a->v = xmalloc((size_t)a->count * sizeof *a->v);
-        tensor_load(a->type, a->data, 0, (size_t)a->count, a->v);
+        (void)parts_run(a->count, LOAD_LEAST, load_some, a, NULL);
     }
 }
 
@@ -295,12 +304,15 @@ int operator_call_compute(struct operator_call *c, struct operator_budget *budge
     if (r < 0) {
         return r;
     }
-    for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
+    /* One element at a time, which is read when its turn comes, and each is written. */
+    bool streams =
+        c->op->compute == compute_unary || c->op->compute == compute_parametric;
+    for (size_t i = 0; !streams && i < OPERATOR_MAX_INPUTS; i++) {
         read_input(&c->in[i]);
     }
     for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS && c->out[i].name; i++) {
-        size_t count = c->out[i].count ? (size_t)c->out[i].count : 1;
-        c->out[i].v = xcalloc(count, sizeof(double));
+        size_t bytes = (c->out[i].count ? (size_t)c->out[i].count : 1) * sizeof(double);
+        c->out[i].v = streams ? xmalloc(bytes) : xcalloc(bytes, 1);
     }
     return c->op->compute(c);
 }

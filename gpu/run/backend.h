@@ -78,6 +78,10 @@ struct backend_class {
                  struct err *err);
     int (*read)(struct backend *b, uint64_t address, void *bytes, uint64_t len,
                 struct err *err);
+    /* The host's own memory behind [address, address + len), between launches, which is
+     * also written to there by several threads; NULL: not there. NULL: the backend has
+     * none. */
+    void *(*view)(const struct backend *b, uint64_t address, uint64_t len);
     /* Bytes of an output that nothing wrote, and the first one's offset; 0 when the
      * backend cannot know. */
     uint64_t (*unwritten)(struct backend *b, uint64_t address, uint64_t *ret_first);

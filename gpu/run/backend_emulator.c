@@ -142,6 +142,10 @@ static int emulator_read(struct backend *b, uint64_t address, void *bytes, uint6
     return from ? 0 : -EFAULT;
 }
 
+static void *emulator_view(const struct backend *b, uint64_t address, uint64_t len) {
+    return host_bytes(b, address, len, NULL);
+}
+
 static uint64_t emulator_unwritten(struct backend *b, uint64_t address,
                                    uint64_t *ret_first) {
     return machine_unwritten(b->machine, address, ret_first);
@@ -313,6 +317,7 @@ const struct backend_class backend_emulator = {
     .global = emulator_global,
     .write = emulator_write,
     .read = emulator_read,
+    .view = emulator_view,
     .unwritten = emulator_unwritten,
     .written = emulator_written,
     .params = emulator_params,

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/parts.h"
 #include "base/vectors.h"
 #include "gpu/run/expected_scale.h"
 
@@ -14,7 +15,9 @@ enum {
     LOG2_LOWEST = -60, /* error buckets: below and above are counted in the last ones */
     LOG2_HIGHEST = 20,
     BUCKETS = LOG2_HIGHEST - LOG2_LOWEST + 1,
-    BLOCK = 1024, /* elements that are looked at together; a multiple of LANES */
+    BLOCK = 1024,    /* elements that are looked at together; a multiple of LANES */
+    CHUNK = 1 << 18, /* those that a thread takes, or more; a multiple of BLOCK */
+    CHUNKS = 256,
 };
 
 /* Judged elements. What is not filled is not read. */
@@ -64,13 +67,13 @@ static size_t keep_judged(struct block *b, const bool *judged, size_t count) {
     return kept;
 }
 
-/* Elements from `first` on that are judged; false when there are none left or the time is
- * up. ret_next: where to go on. */
-static bool take_block(struct comparing *c, uint64_t first, bool actual,
+/* Elements from `first` on, and before `end`, that are judged; false when there are none
+ * left or the time is up. ret_next: where to go on. */
+static bool take_block(struct comparing *c, uint64_t first, uint64_t end, bool actual,
                        uint64_t *ret_next) {
     const struct compare_input *in = c->in;
     struct block *b = &c->block;
-    size_t n = in->count - first < BLOCK ? (size_t)(in->count - first) : BLOCK;
+    size_t n = end - first < BLOCK ? (size_t)(end - first) : BLOCK;
     c->stopped |= in->stopped && in->stopped();
     if (!n || c->stopped) {
         return false;
@@ -115,6 +118,13 @@ struct survey {
     uint64_t finite, nonzero;
 };
 
+/* The same of many. */
+struct surveyed {
+    double sum, magnitudes;
+    uint64_t finite, nonzero;
+    struct expected_scale *scale;
+};
+
 VECTORS static void survey_block(struct comparing *c, struct survey *s) {
     struct block *b = &c->block;
     vec_mask finite = {0}, nonzero = {0}, zero = {0}, other = {0};
@@ -145,18 +155,97 @@ static double sum_of(vec sums) {
     return sum;
 }
 
-static void survey(struct comparing *c) {
-    autofree struct expected_scale *scale = expected_scale_new();
+static void survey_chunk(struct comparing *c, struct surveyed *ret, uint64_t at,
+                         uint64_t end) {
     struct survey s = {0};
-    for (uint64_t at = 0; take_block(c, at, false, &at);) {
+    ret->scale = expected_scale_new();
+    while (take_block(c, at, end, false, &at)) {
         survey_block(c, &s);
-        expected_scale_add(scale, c->block.expected, c->block.count);
+        expected_scale_add(ret->scale, c->block.expected, c->block.count);
     }
+    ret->sum = sum_of(s.sum);
+    ret->magnitudes = sum_of(s.magnitudes);
+    ret->finite = s.finite;
+    ret->nonzero = s.nonzero;
+}
+
+/* --- all chunks --- */
+
+/* A chunk's part of the whole, which depends on the number of elements alone, never on
+ * that of threads. */
+struct chunk {
+    struct comparing c;
+    struct surveyed s;
+};
+
+struct chunks {
+    const struct comparing *whole;
+    bool surveys; /* else compares */
+    uint64_t size;
+    struct chunk *list[CHUNKS];
+};
+
+static void compare_chunk(struct comparing *c, uint64_t at, uint64_t end);
+
+static int each_chunk(void *data, int64_t from, int64_t to) {
+    struct chunks *all = data;
+    uint64_t count = all->whole->in->count;
+    for (int64_t i = from; i < to; i++) {
+        struct chunk *own = all->list[i] = xcalloc(1, sizeof *own);
+        uint64_t at = (uint64_t)i * all->size;
+        uint64_t end = count - at < all->size ? count : at + all->size;
+        own->c = *all->whole;
+        if (all->surveys) {
+            survey_chunk(&own->c, &own->s, at, end);
+        } else {
+            compare_chunk(&own->c, at, end);
+        }
+    }
+    return 0;
+}
+
+typedef void join_chunk(struct comparing *c, const struct chunk *own, void *data);
+
+/* In their order. */
+static void chunks_run(struct comparing *c, bool surveys, join_chunk *join, void *data) {
+    struct chunks all = {.whole = c, .surveys = surveys, .size = CHUNK};
+    while (all.size * CHUNKS < c->in->count) {
+        all.size += CHUNK;
+    }
+    int64_t count = (int64_t)((c->in->count + all.size - 1) / all.size);
+    (void)parts_run(count, 1, each_chunk, &all, NULL);
+    for (int64_t i = 0; i < count; i++) {
+        c->stopped |= all.list[i]->c.stopped;
+        join(c, all.list[i], data);
+        free(all.list[i]);
+    }
+}
+
+static void join_survey(struct comparing *c, const struct chunk *own, void *data) {
+    struct surveyed *s = data;
+    bool differs = c->judged && own->c.judged && own->c.one != c->one &&
+                   !(isnan(own->c.one) && isnan(c->one));
+    c->varies |= own->c.varies || differs;
+    c->any_nonzero |= own->c.any_nonzero;
+    c->one = c->judged ? c->one : own->c.one;
+    c->judged += own->c.judged;
+    s->sum += own->s.sum;
+    s->magnitudes += own->s.magnitudes;
+    s->finite += own->s.finite;
+    s->nonzero += own->s.nonzero;
+    expected_scale_join(s->scale, own->s.scale);
+    free(own->s.scale);
+}
+
+static void survey(struct comparing *c) {
+    struct surveyed s = {.scale = expected_scale_new()};
+    chunks_run(c, true, join_survey, &s);
     c->finite = s.finite;
-    c->constant = s.finite ? sum_of(s.sum) / (double)s.finite : 0;
-    c->shift = s.nonzero ? sum_of(s.magnitudes) / (double)s.nonzero : 1;
+    c->constant = s.finite ? s.sum / (double)s.finite : 0;
+    c->shift = s.nonzero ? s.magnitudes / (double)s.nonzero : 1;
     tensor_round(c->in->type, &c->constant, 1, &c->constant_in_type);
-    set_atol(c, scale);
+    set_atol(c, s.scale);
+    free(s.scale);
 }
 
 /* --- one element --- */
@@ -333,10 +422,50 @@ static void compare_block(struct comparing *c) {
     }
 }
 
-static void compare_elements(struct comparing *c) {
-    for (uint64_t at = 0; take_block(c, at, true, &at);) {
+static void compare_chunk(struct comparing *c, uint64_t at, uint64_t end) {
+    while (take_block(c, at, end, true, &at)) {
         compare_block(c);
     }
+}
+
+static void join_mismatches(struct comparing *c, const struct comparing *own) {
+    if (!own->mismatches) {
+        return;
+    }
+    bool first = !c->mismatches;
+    c->first = first ? own->first : c->first;
+    for (size_t d = 0; d < c->in->rank; d++) {
+        c->low[d] = first || own->low[d] < c->low[d] ? own->low[d] : c->low[d];
+        c->high[d] = first || own->high[d] > c->high[d] ? own->high[d] : c->high[d];
+    }
+    for (size_t i = 0; i < own->sample_count && c->sample_count < COMPARE_SAMPLES; i++) {
+        c->samples[c->sample_count++] = own->samples[i];
+    }
+    c->mismatches += own->mismatches;
+}
+
+static void join_comparison(struct comparing *c, const struct chunk *chunk, void *data) {
+    const struct comparing *own = &chunk->c;
+    (void)data;
+    join_mismatches(c, own);
+    c->shifted |= own->shifted;
+    c->nonfinite += own->nonfinite;
+    c->exact += own->exact;
+    c->sized += own->sized;
+    c->loose += own->loose;
+    c->narrowed += own->narrowed;
+    c->zero_bad += own->zero_bad;
+    c->constant_bad += own->constant_bad;
+    c->shift_bad += own->shift_bad;
+    c->max_abs = fmax(c->max_abs, own->max_abs);
+    c->max_rel = fmax(c->max_rel, own->max_rel);
+    for (size_t i = 0; i < ARRAY_LEN(c->buckets); i++) {
+        c->buckets[i] += own->buckets[i];
+    }
+}
+
+static void compare_elements(struct comparing *c) {
+    chunks_run(c, false, join_comparison, NULL);
 }
 
 /* --- as a multiset --- */

@@ -61,6 +61,18 @@ void expected_scale_add(struct expected_scale *s, const double *values, size_t c
     }
 }
 
+void expected_scale_join(struct expected_scale *s, const struct expected_scale *other) {
+    for (int i = 0; i < EXPONENTS; i++) {
+        struct bucket *b = &s->buckets[i];
+        const struct bucket *o = &other->buckets[i];
+        b->least = !b->count || (o->count && o->least < b->least) ? o->least : b->least;
+        b->most = o->most > b->most ? o->most : b->most;
+        b->count += o->count;
+    }
+    s->count += other->count;
+    s->most = other->most > s->most ? other->most : s->most;
+}
+
 static bool is_group(const struct expected_scale *s, uint64_t below, double most) {
     return below >= FEWEST && (double)below >= FEWEST_SHARE * (double)s->count &&
            (most > RESIDUE_MOST * s->most || most < RESIDUE_LEAST * s->most);

@@ -21,6 +21,8 @@ struct expected_scale;
 struct expected_scale *expected_scale_new(void);
 /* The magnitudes of `count` values; 0 and what is not finite are left out. */
 void expected_scale_add(struct expected_scale *s, const double *values, size_t count);
+/* All that was added to another. */
+void expected_scale_join(struct expected_scale *s, const struct expected_scale *other);
 /* The scale, or 0 if nothing was added. */
 double expected_scale_get(const struct expected_scale *s, double rtol);
 /* The largest added magnitude below `limit` (`limit` itself where another of the same

@@ -1,15 +1,87 @@
 #include "gpu/run/foresight.h"
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
 #include "gpu/spec/expect_operator.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-uint64_t memory_here(void) {
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 * 3 : UINT64_MAX;
+/* --- how much memory there is --- */
+
+/* A limit as a group's file has it; UINT64_MAX: none ("max"), or no such file. */
+static uint64_t limit_read(const char *path) {
+    autobuf text = BUF_INIT(64);
+    unsigned long long limit;
+    return file_read(path, &text, NULL) == 0 && text.len &&
+                   sscanf(text.data, "%llu", &limit) == 1
+               ? limit
+               : UINT64_MAX;
 }
+
+/* Of a group and of all that it lies in. */
+static uint64_t limit_above(const char *root, const char *group, const char *file) {
+    autofree char *at = xstrdup(group);
+    uint64_t least = UINT64_MAX;
+    for (char *end = at + strlen(at); end;) {
+        autofree char *path = xasprintf("%s%s/%s", root, at, file);
+        uint64_t limit = limit_read(path);
+        least = limit < least ? limit : least;
+        end = strrchr(at, '/');
+        if (end) {
+            *end = '\0';
+        }
+    }
+    return least;
+}
+
+/* A line: "0::/group" or "4:cpu,memory:/group". */
+static uint64_t limit_of_line(const char *line, const char *root) {
+    const char *kinds = strchr(line, ':');
+    const char *group = kinds ? strchr(kinds + 1, ':') : NULL;
+    if (!group) {
+        return UINT64_MAX;
+    }
+    autofree char *named = xasprintf(",%.*s,", (int)(group - kinds - 1), kinds + 1);
+    autofree char *older = xasprintf("%s/memory", root);
+    return strstr(named, ",memory,")
+               ? limit_above(older, group + 1, "memory.limit_in_bytes")
+           : group == kinds + 1 ? limit_above(root, group + 1, "memory.max")
+                                : UINT64_MAX;
+}
+
+uint64_t memory_limit(const char *groups, const char *root) {
+    autobuf text = BUF_INIT(64u << 10);
+    uint64_t least = UINT64_MAX;
+    char *rest, *line = file_read(groups, &text, NULL) == 0 && text.len
+                            ? strtok_r(text.data, "\n", &rest)
+                            : NULL;
+    for (; line; line = strtok_r(NULL, "\n", &rest)) {
+        uint64_t limit = limit_of_line(line, root);
+        least = limit < least ? limit : least;
+    }
+    return least;
+}
+
+/* The machine's, or what the groups of processes that this one is in may have. Files
+ * cannot be read any more later: it is looked up once. */
+uint64_t memory_here(void) {
+    static uint64_t known;
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (!known) {
+        uint64_t all =
+            pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX;
+        uint64_t limit = memory_limit("/proc/self/cgroup", "/sys/fs/cgroup");
+        known = (limit < all ? limit : all) / 4 * 3;
+    }
+    return known;
+}
+
+/* --- how much a case takes --- */
 
 /* First contents are kept beside the buffers, outputs are copied to be compared, and a
  * byte for each word of them says who wrote it. */

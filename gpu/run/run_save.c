@@ -146,7 +146,8 @@ static void keep(struct run_save *s, const struct trial *t, const struct array *
 static void keep_output(struct run_save *s, const struct trial *t, size_t buffer,
                         size_t i, unsigned k, json_t *list) {
     struct err err;
-    autofree void *contents = trial_read(t, buffer, &err);
+    autofree void *owned = NULL;
+    const void *contents = trial_view(t, buffer, &owned, &err);
     if (contents) {
         keep(s, t,
              &(struct array){"output", buffer, t->check->spec->buffers[buffer].type,

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/parts.h"
 #include "base/random.h"
 #include "gpu/spec/spec_tensor_map.h"
 #include "gpu/spec/spec_texture.h"
@@ -13,7 +14,7 @@
 
 enum {
     MAX_PARAM_BLOCK = 32764, /* bytes of a kernel's parameters, PTX 8.1 */
-    FILL_AT_ONCE = 1 << 20,  /* elements, some milliseconds */
+    FILL_LEAST = 1 << 14,    /* elements that a thread makes, or more */
     TOO_MUCH_TO_FREE = 64 << 20,
 };
 
@@ -113,23 +114,41 @@ static int place_buffer(struct trial *t, size_t i, struct err *err) {
                            err);
 }
 
+struct filling {
+    const struct trial *t;
+    size_t buffer;
+    const struct tensor_init *init;
+    char *there; /* the backend's memory, or NULL */
+};
+
+static int fill_some(void *data, int64_t from, int64_t to) {
+    const struct filling *f = data;
+    enum tensor_type type = f->t->check->spec->buffers[f->buffer].type;
+    size_t at = (size_t)from * tensor_type_bytes(type);
+    size_t bytes = (size_t)(to - from) * tensor_type_bytes(type);
+    char *piece = (char *)f->t->before[f->buffer] + at;
+    tensor_fill(type, piece, (uint64_t)from, (uint64_t)(to - from), f->init, f->t->seed,
+                (uint32_t)f->buffer);
+    if (f->there) {
+        memcpy(f->there + at, piece, bytes);
+    }
+    return 0;
+}
+
 /* Piece by piece: the time may be up before a large one is full. */
 static int fill(struct trial *t, size_t i, const struct tensor_init *init,
                 struct err *err) {
-    enum tensor_type type = t->check->spec->buffers[i].type;
-    uint64_t count = t->check->buffers[i].count, size = tensor_type_bytes(type), n;
-    int r = 0;
-    for (uint64_t at = 0; r == 0 && at < count; at += n) {
-        char *piece = (char *)t->before[i] + at * size;
-        n = count - at < FILL_AT_ONCE ? count - at : FILL_AT_ONCE;
-        if (trials_stopped()) {
-            return err_set(err, -ETIME, "the time was up while inputs were made");
-        }
-        tensor_fill(type, piece, at, n, init, t->seed, (uint32_t)i);
-        r = t->class->write(t->backend, t->addresses[i] + at * size, piece, n * size,
-                            err);
+    const struct case_buffer *b = &t->check->buffers[i];
+    struct filling f = {t, i, init, NULL};
+    if (t->class->view) {
+        f.there = t->class->view(t->backend, t->addresses[i], b->bytes);
     }
-    return r;
+    if (parts_run((int64_t)b->count, FILL_LEAST, fill_some, &f, trials_stopped) < 0) {
+        return err_set(err, -ETIME, "the time was up while inputs were made");
+    }
+    return f.there || !b->bytes ? 0
+                                : t->class->write(t->backend, t->addresses[i],
+                                                  t->before[i], b->bytes, err);
 }
 
 /* Its first contents, kept for the comparison and for expressions; anew for a trial that
@@ -391,6 +410,15 @@ int trial_run(struct trial *ret, const struct backend_class *class,
               const struct trial_options *options, struct trial_problem *problem) {
     int r = trial_open(ret, class, check, seed, options, problem);
     return r < 0 ? r : trial_launch(ret, problem);
+}
+
+const void *trial_view(const struct trial *t, size_t buffer, void **ret_owned,
+                       struct err *err) {
+    uint64_t bytes = t->check->buffers[buffer].bytes;
+    const void *there =
+        t->class->view ? t->class->view(t->backend, t->addresses[buffer], bytes) : NULL;
+    *ret_owned = there ? NULL : trial_read(t, buffer, err);
+    return there ? there : *ret_owned;
 }
 
 void *trial_read(const struct trial *t, size_t buffer, struct err *err) {

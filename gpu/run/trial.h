@@ -69,6 +69,9 @@ void trials_stop(void);
 bool trials_stopped(void);
 /* The bytes of a buffer now; malloc'ed, NULL with err. */
 void *trial_read(const struct trial *t, size_t buffer, struct err *err);
+/* The same where they are, or in *ret_owned, which the caller frees. */
+const void *trial_view(const struct trial *t, size_t buffer, void **ret_owned,
+                       struct err *err);
 /* Bytes of an output that nothing wrote, of the elements that are judged (NULL: of all),
  * and the first one's offset; 0 where the backend cannot know. */
 uint64_t trial_unwritten(const struct trial *t, size_t buffer, const bool *judged,

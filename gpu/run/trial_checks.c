@@ -72,7 +72,8 @@ int trial_compare_output(const struct trial *t, size_t buffer,
                          uint64_t *ret_first, struct err *err) {
     const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
     size_t size = tensor_type_bytes(spec->type);
-    autofree void *actual = trial_read(t, buffer, err);
+    autofree void *owned = NULL;
+    const void *actual = trial_view(t, buffer, &owned, err);
     if (!actual) {
         return -EIO;
     }
@@ -123,7 +124,8 @@ int64_t trial_input_changes(const struct trial *t, size_t buffer, uint64_t *ret_
     if (spec->output || spec->is_global) {
         return 0;
     }
-    autofree unsigned char *now = trial_read(t, buffer, err);
+    autofree void *owned = NULL;
+    const unsigned char *now = trial_view(t, buffer, &owned, err);
     const unsigned char *before = t->before[buffer];
     int64_t count = 0;
     if (!now) {

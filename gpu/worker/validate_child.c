@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "gpu/run/foresight.h"
 #include "gpu/run/run_notes.h"
 #include "gpu/run/run_save.h"
 #include "gpu/run/validate_result.h"
@@ -119,6 +120,7 @@ static json_t *validate(struct child_job *job, int socket, bool *ret_on_device) 
     struct choice choice;
     autojson *request = child_job_request(job, job->head);
     const struct spec_files files = {job->files, job->file_count};
+    (void)memory_here(); /* while files can be read */
     validate_limits_read(&limits, json_object_get(request, "limits"));
     choose(&choice, request, &limits, job->arena >= 0,
            validate_stop_after(time_for(limits.wall_ms)));
