@@ -1,4 +1,4 @@
-#include "gpu/run/compare.h"
+#include "gpu/run/compare_internal.h"
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -12,51 +12,15 @@
 #include <string.h>
 
 enum {
-    LOG2_LOWEST = -60, /* error buckets: below and above are counted in the last ones */
-    LOG2_HIGHEST = 20,
-    BUCKETS = LOG2_HIGHEST - LOG2_LOWEST + 1,
-    BLOCK = 1024,    /* elements that are looked at together; a multiple of LANES */
     CHUNK = 1 << 18, /* those that a thread takes, or more; a multiple of BLOCK */
     CHUNKS = 256,
-};
-
-/* Judged elements. What is not filled is not read. */
-struct block {
-    size_t count;
-    uint64_t at[BLOCK];
-    double expected[BLOCK], actual[BLOCK];
-    /* What the output's own type makes of an expected value: a reference in double
-     * precision must not fail an output for being of a smaller type. */
-    double rounded[BLOCK];
-    int64_t passes[BLOCK], bucket[BLOCK]; /* of the error; BUCKETS: none */
-};
-
-struct comparing {
-    const struct compare_input *in;
-    double atol;                      /* with the scale applied */
-    double scale, largest, wide_atol; /* wide_atol follows the largest */
-    double constant;                  /* mean of the finite expected values */
-    double constant_in_type;
-    double shift; /* mean magnitude of those that are not 0 */
-    bool shifted; /* somewhere that much more is another value of the type */
-    bool stopped, any_nonzero, varies, finite;
-    double one; /* an expected value */
-    uint64_t judged, mismatches, nonfinite, exact, sized, loose, narrowed;
-    /* Elements that a trivial output would get wrong; the shift's: some. */
-    uint64_t zero_bad, constant_bad, shift_bad;
-    double max_abs, max_rel;
-    uint64_t first, low[TENSOR_MAX_RANK], high[TENSOR_MAX_RANK];
-    uint64_t samples[COMPARE_SAMPLES];
-    size_t sample_count;
-    uint64_t buckets[BUCKETS + 1];
-    struct block block;
 };
 
 static bool is_wide(enum tensor_type type) {
     return type == TENSOR_INT64 || type == TENSOR_UINT64;
 }
 
-static size_t keep_judged(struct block *b, const bool *judged, size_t count) {
+static size_t keep_judged(struct compare_block *b, const bool *judged, size_t count) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         b->at[kept] = b->at[i];
@@ -72,7 +36,7 @@ static size_t keep_judged(struct block *b, const bool *judged, size_t count) {
 static bool take_block(struct comparing *c, uint64_t first, uint64_t end, bool actual,
                        uint64_t *ret_next) {
     const struct compare_input *in = c->in;
-    struct block *b = &c->block;
+    struct compare_block *b = &c->block;
     size_t n = end - first < BLOCK ? (size_t)(end - first) : BLOCK;
     c->stopped |= in->stopped && in->stopped();
     if (!n || c->stopped) {
@@ -126,7 +90,7 @@ struct surveyed {
 };
 
 VECTORS static void survey_block(struct comparing *c, struct survey *s) {
-    struct block *b = &c->block;
+    struct compare_block *b = &c->block;
     vec_mask finite = {0}, nonzero = {0}, zero = {0}, other = {0};
     c->one = c->judged || !b->count ? c->one : b->expected[0];
     for (size_t i = 0; i < b->count; i += LANES) {
@@ -250,17 +214,9 @@ static void survey(struct comparing *c) {
 
 /* --- one element --- */
 
-static void index_of(const struct compare_input *in, uint64_t i, uint64_t *ret) {
-    for (size_t d = in->rank; d-- > 0;) {
-        uint64_t extent = in->shape[d] > 0 ? (uint64_t)in->shape[d] : 1;
-        ret[d] = i % extent;
-        i /= extent;
-    }
-}
-
 static void note_mismatch(struct comparing *c, uint64_t i) {
     uint64_t at[TENSOR_MAX_RANK];
-    index_of(c->in, i, at);
+    compare_index(c->in, i, at);
     if (!c->mismatches++) {
         c->first = i;
         memcpy(c->low, at, sizeof c->low);
@@ -291,7 +247,7 @@ VECTORS_INLINE vec_mask bucket_of(vec x) {
 
 /* How far the elements are off. */
 VECTORS static void block_errors(struct comparing *c) {
-    struct block *b = &c->block;
+    struct compare_block *b = &c->block;
     vec max_abs = vec_all(c->max_abs), max_rel = vec_all(c->max_rel);
     vec_mask exact = {0}, finite = {0}, narrowed = {0}, none = {0};
     for (size_t i = 0; i < b->count; i += LANES) {
@@ -321,7 +277,7 @@ VECTORS static void block_errors(struct comparing *c) {
 
 /* How many are wrong. */
 VECTORS static size_t judge_block(struct comparing *c) {
-    struct block *b = &c->block;
+    struct compare_block *b = &c->block;
     const struct compare_input *in = c->in;
     bool exact = in->tolerance.mode == COMPARE_EXACT;
     bool same = in->tolerance.mode == COMPARE_MULTISET && !tensor_type_float(in->type);
@@ -346,7 +302,7 @@ VECTORS static size_t judge_block(struct comparing *c) {
 /* 64-bit integers do not all fit a double. */
 static size_t judge_bits(struct comparing *c) {
     const struct compare_input *in = c->in;
-    struct block *b = &c->block;
+    struct compare_block *b = &c->block;
     size_t wrong = 0;
     for (size_t i = 0; i < b->count; i++) {
         b->passes[i] = tensor_bits(in->type, in->actual, b->at[i]) ==
@@ -359,7 +315,7 @@ static size_t judge_bits(struct comparing *c) {
 /* Which of them zeros, the constant, and the other sign would get right. -0 counts as 0
  * here. */
 VECTORS static void block_trivial(struct comparing *c) {
-    struct block *b = &c->block;
+    struct compare_block *b = &c->block;
     bool exact = c->in->tolerance.mode == COMPARE_EXACT;
     vec k = vec_all(c->constant_in_type), nothing = vec_all(0);
     vec_mask zero = {0}, constant = {0}, sized = {0}, loose = {0};
@@ -382,7 +338,7 @@ VECTORS static void block_trivial(struct comparing *c) {
 /* The same of a little more everywhere, which a default tolerance never lets through. A
  * type's largest values may have none above. */
 VECTORS static void block_shift(struct comparing *c) {
-    struct block *b = &c->block;
+    struct compare_block *b = &c->block;
     bool exact = c->in->tolerance.mode == COMPARE_EXACT;
     vec_mask bad = {0}, other = {0};
     double more[BLOCK];
@@ -404,7 +360,7 @@ VECTORS static void block_shift(struct comparing *c) {
 
 static void compare_block(struct comparing *c) {
     const struct compare_input *in = c->in;
-    struct block *b = &c->block;
+    struct compare_block *b = &c->block;
     tensor_round(in->type, b->expected, b->count, b->rounded);
     block_errors(c);
     size_t wrong = in->tolerance.mode == COMPARE_EXACT && is_wide(in->type) &&
@@ -497,7 +453,7 @@ static void compare_multisets(struct comparing *c) {
     autofree double *expected = sorted(in, in->expected_type, in->expected);
     autofree double *actual = sorted(in, in->type, in->actual);
     for (uint64_t at = 0; at < c->judged; at += c->block.count) {
-        struct block *b = &c->block;
+        struct compare_block *b = &c->block;
         b->count = c->judged - at < BLOCK ? (size_t)(c->judged - at) : BLOCK;
         for (size_t i = 0; i < b->count; i++) {
             b->at[i] = at + i;
@@ -506,104 +462,6 @@ static void compare_multisets(struct comparing *c) {
         }
         compare_block(c);
     }
-}
-
-/* --- the answer --- */
-
-static json_t *bits_json(enum tensor_type type, const void *data, uint64_t i) {
-    return json_sprintf("0x%0*" PRIx64, (int)(2 * tensor_type_bytes(type)),
-                        tensor_bits(type, data, i));
-}
-
-static json_t *index_json(const uint64_t *at, size_t rank) {
-    json_t *list = json_array();
-    for (size_t d = 0; d < rank; d++) {
-        json_array_append_new(list, json_integer((json_int_t)at[d]));
-    }
-    return list;
-}
-
-static json_t *number_at(enum tensor_type type, const void *data, uint64_t i) {
-    if (type == TENSOR_INT64 ||
-        (type == TENSOR_UINT64 && !(tensor_bits(type, data, i) >> 63))) {
-        return json_integer((json_int_t)tensor_bits(type, data, i));
-    }
-    return tensor_type_float(type) || type == TENSOR_UINT64
-               ? json_double(tensor_get(type, data, i))
-               : json_integer((json_int_t)tensor_get(type, data, i));
-}
-
-static json_t *element_json(const struct comparing *c, uint64_t i) {
-    const struct compare_input *in = c->in;
-    uint64_t at[TENSOR_MAX_RANK] = {0};
-    index_of(in, i, at);
-    bool same = in->expected_type == in->type;
-    return json_pack("{s:o, s:o, s:o, s:o*, s:o}", "index", index_json(at, in->rank),
-                     "expected", number_at(in->expected_type, in->expected, i), "actual",
-                     number_at(in->type, in->actual, i), "expected_bits",
-                     same ? bits_json(in->type, in->expected, i) : NULL, "actual_bits",
-                     bits_json(in->type, in->actual, i));
-}
-
-static json_t *histogram_json(const struct comparing *c) {
-    json_t *list = json_array();
-    if (c->exact) {
-        json_array_append_new(list, json_pack("{s:o, s:I}", "log2_error",
-                                              json_double(-INFINITY), "count",
-                                              (json_int_t)c->exact));
-    }
-    for (int i = 0; i < BUCKETS; i++) {
-        if (c->buckets[i]) {
-            json_array_append_new(list,
-                                  json_pack("{s:i, s:I}", "log2_error", i + LOG2_LOWEST,
-                                            "count", (json_int_t)c->buckets[i]));
-        }
-    }
-    return list;
-}
-
-static json_t *tolerance_json(const struct comparing *c) {
-    static const char *const modes[] = {"elementwise", "exact", "multiset"};
-    const struct tolerance *t = &c->in->tolerance;
-    json_t *json = json_pack("{s:s}", "compare", modes[t->mode]);
-    if (t->mode != COMPARE_EXACT) {
-        json_object_set_new(json, "rtol", json_double(t->rtol));
-        json_object_set_new(json, "atol", json_double(c->atol));
-    }
-    return json;
-}
-
-static void mismatches_to_json(const struct comparing *c, json_t *json) {
-    if (c->in->tolerance.mode == COMPARE_MULTISET) {
-        return; /* sorted places are nobody's indices */
-    }
-    json_object_set_new(json, "first_mismatch", element_json(c, c->first));
-    json_object_set_new(json, "region",
-                        json_pack("{s:o, s:o}", "low", index_json(c->low, c->in->rank),
-                                  "high", index_json(c->high, c->in->rank)));
-    json_t *samples = json_array();
-    for (size_t i = 0; i < c->sample_count; i++) {
-        json_array_append_new(samples, element_json(c, c->samples[i]));
-    }
-    json_object_set_new(json, "samples", samples);
-}
-
-static json_t *comparison_json(const struct comparing *c, uint64_t mismatches) {
-    const struct compare_input *in = c->in;
-    json_t *json =
-        json_pack("{s:o, s:s, s:I, s:o*, s:I, s:I, s:o, s:o, s:o, s:o*}", "name",
-                  json_clean_z(in->name), "verdict", mismatches ? "fail" : "pass",
-                  "elements", (json_int_t)in->count, "judged",
-                  in->judged ? json_integer((json_int_t)c->judged) : NULL, "mismatches",
-                  (json_int_t)mismatches, "nonfinite", (json_int_t)c->nonfinite,
-                  "max_abs_error", json_double(c->max_abs), "max_rel_error",
-                  json_double(c->max_rel), "tolerance", tolerance_json(c), "unwritten",
-                  in->unwritten ? json_integer((json_int_t)in->unwritten) : NULL);
-    if (c->mismatches) {
-        mismatches_to_json(c, json);
-    }
-    json_object_set_new(json, "histogram", histogram_json(c));
-    return json;
 }
 
 void compare_output(struct compare_result *ret, const struct compare_input *in) {
@@ -637,6 +495,6 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
         .finite = c->finite,
         .varies = c->varies,
         .mean = c->constant,
-        .json = comparison_json(c, mismatches),
+        .json = compare_json(c, mismatches),
     };
 }

@@ -3,14 +3,16 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/parts.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 enum {
-    LOOK_EVERY = 1 << 14, /* steps, until somebody may have stopped it */
-    AT_ONCE = 64,         /* elements; a level of the tree has some arrays of them */
+    LOOK_EVERY = 1 << 14,   /* steps, until somebody may have stopped it */
+    AT_ONCE = 64,           /* elements; a level of the tree has some arrays of them */
+    SHARED_LEAST = 1 << 12, /* elements that a thread takes, or more */
 };
 
 /* The last value of a fold: rows share a maximum, and all elements a sum of all. */
@@ -262,18 +264,67 @@ static void evaluate(struct run *run, uint16_t at, const struct lanes *l, double
     }
 }
 
+static void evaluate_rows(struct run *run, uint64_t from, uint64_t to, double *ret) {
+    for (uint64_t i = from; i < to && !run->error; i += AT_ONCE) {
+        size_t n = to - i < AT_ONCE ? (size_t)(to - i) : AT_ONCE;
+        evaluate_row(run, run->e->root, 0, (double)i, n, ret + i);
+    }
+}
+
+/* --- on all cores --- */
+
+struct sharing {
+    const struct value_expression *e;
+    bool (*stopped)(void);
+    double *ret;
+    bool inexact; /* atomic */
+};
+
+static int share_some(void *data, int64_t from, int64_t to) {
+    struct sharing *s = data;
+    struct run run = {.e = s->e, .steps = UINT64_MAX, .look_at = UINT64_MAX};
+    run.stopped = s->stopped;
+    evaluate_rows(&run, (uint64_t)from, (uint64_t)to, s->ret);
+    if (run.inexact) {
+        __atomic_store_n(&s->inexact, true, __ATOMIC_RELAXED);
+    }
+    return run.error;
+}
+
+/* What a fold has computed serves the elements that follow: those stay on one thread. */
+static bool has_folds(const struct value_expression *e) {
+    bool found = false;
+    for (size_t i = 0; i < e->count; i++) {
+        found |= e->nodes[i].kind == NODE_FOLD;
+    }
+    return found;
+}
+
+/* False: it is not done, or has an error, which is then found in the order of elements.
+ */
+static bool evaluate_shared(const struct value_expression *e, uint64_t count, double *ret,
+                            struct value_budget *budget) {
+    struct sharing s = {e, budget->stopped, ret, false};
+    if (budget->steps < UINT64_MAX || count <= SHARED_LEAST || has_folds(e) ||
+        parts_run((int64_t)count, SHARED_LEAST, share_some, &s, budget->stopped) < 0) {
+        return false;
+    }
+    budget->inexact |= s.inexact;
+    return true;
+}
+
 int value_expression_evaluate(const struct value_expression *e, uint64_t count,
                               double *ret, struct value_budget *budget, struct err *err) {
+    if (evaluate_shared(e, count, ret, budget)) {
+        return 0;
+    }
     autofree struct memory *memories = xcalloc(e->count ? e->count : 1, sizeof *memories);
     struct run run = {.e = e,
                       .memories = memories,
                       .steps = budget->steps,
                       .look_at = budget->steps,
                       .stopped = budget->stopped};
-    for (uint64_t i = 0; i < count && !run.error; i += AT_ONCE) {
-        size_t n = count - i < AT_ONCE ? (size_t)(count - i) : AT_ONCE;
-        evaluate_row(&run, e->root, 0, (double)i, n, ret + i);
-    }
+    evaluate_rows(&run, 0, count, ret);
     budget->steps = run.steps;
     budget->inexact |= run.inexact;
     if (run.error == -ETIME) {

@@ -216,3 +216,37 @@ Test(value_expression, many_elements) {
         cr_expect_eq(r, 0, "%s", err.msg);
     }
 }
+
+static bool always(void) {
+    return true;
+}
+
+/* Threads share them; the first error in their order is told, whoever meets one first. */
+Test(value_expression, many_elements_on_all_cores) {
+    enum { COUNT = 1 << 20 };
+    static float x[COUNT];
+    static double got[COUNT];
+    const struct value_input input = {"x", TENSOR_FLOAT32, x, COUNT};
+    const struct value_inputs inputs = {&input, 1};
+    const struct size_values none = {NULL, 0};
+    struct value_expression *e;
+    struct err err = {0};
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = (float)(i % 1000);
+    }
+    struct value_budget budget = {.steps = UINT64_MAX};
+    cr_assert_eq(value_expression_new(&e, "2 * x[i] + i", &none, &inputs, &err), 0);
+    cr_assert_eq(value_expression_evaluate(e, COUNT, got, &budget, &err), 0);
+    for (int i = 0; i < COUNT; i++) {
+        cr_assert_eq(got[i], 2.0 * (i % 1000) + i, "%d", i);
+    }
+    budget.stopped = always;
+    cr_expect_eq(value_expression_evaluate(e, COUNT, got, &budget, &err), -ETIME);
+    value_expression_free(e);
+    budget = (struct value_budget){.steps = UINT64_MAX};
+    cr_assert_eq(
+        value_expression_new(&e, "i > 5000 ? x[-i] : x[i]", &none, &inputs, &err), 0);
+    cr_expect_eq(value_expression_evaluate(e, COUNT, got, &budget, &err), -ERANGE);
+    cr_expect(strstr(err.msg, "the index -5001 lies outside"), "%s", err.msg);
+    value_expression_free(e);
+}
