@@ -6,7 +6,7 @@ usage: marks.py UPSKILLD   (TAP on standard output)
 import base64, hashlib, html, json, math, os, re, shutil, subprocess, sys, urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from evaluate_support import Daemon, Model, Tap, make_skill, make_tests, with_us
+from evaluate_support import Daemon, Model, Tap, make_skill, make_tests, wait_for, with_us
 
 PROGRAM = os.path.abspath(sys.argv[1])
 WITH, WITHOUT = "It is marigold, correct.", "</pre><script>alert(1)</script> correct"
@@ -160,18 +160,19 @@ class Browser:
             line, self.rest = self.rest.split(b"\0", 1)
             answer = json.loads(line)
             if answer.get("id") == self.number:
-                return answer["result"]
+                return answer.get("result", {})  # none while a page gives way to the next
 
     def open(self, path):
         self.session = None
         target = self.ask("Target.createTarget", url="file://" + path)["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.run("new Promise(done => document.readyState === 'complete' ? done() : addEventListener('load', done))")
+        # A new page is an empty one first, and complete as such.
+        wait_for(lambda: self.run("location.protocol === 'file:' && document.readyState === 'complete'"))
 
     def run(self, script):
         answer = self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
-        return answer["result"].get("value")
+        return answer.get("result", {}).get("value")
 
     def close(self):
         self.process.kill()
