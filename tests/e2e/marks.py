@@ -198,7 +198,9 @@ def a_person_marks_in_a_browser():
             saved = json.loads(urllib.parse.unquote(link.split(",", 1)[1]))
             assert saved == json.loads(browser.run("document.getElementById('out').value"))
             assert saved["marks"][0]["note"] == 'plain & "short"', saved["marks"][0]
-            browser.open(r.daemon.home + "/work/page.html")  # again: what was marked is still there
+            browser.run("window.before = true")
+            browser.ask("Page.reload")  # what was marked is still there
+            wait_for(lambda: browser.run("!window.before && document.readyState === 'complete'"))
             assert browser.run("document.getElementById('count').textContent") == "6 of 16 marked"
         finally:
             browser.close()
