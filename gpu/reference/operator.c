@@ -296,6 +296,10 @@ static int check_budget(struct operator_call *c) {
     return call_continue(c);
 }
 
+bool operator_streams(const struct operator* op) {
+    return op->compute == compute_unary || op->compute == compute_parametric;
+}
+
 int operator_call_compute(struct operator_call *c, struct operator_budget *budget,
                           struct err *err) {
     c->err = err;
@@ -304,9 +308,7 @@ int operator_call_compute(struct operator_call *c, struct operator_budget *budge
     if (r < 0) {
         return r;
     }
-    /* One element at a time, which is read when its turn comes, and each is written. */
-    bool streams =
-        c->op->compute == compute_unary || c->op->compute == compute_parametric;
+    bool streams = operator_streams(c->op);
     for (size_t i = 0; !streams && i < OPERATOR_MAX_INPUTS; i++) {
         read_input(&c->in[i]);
     }

@@ -109,6 +109,9 @@ struct operator_call {
     struct err *err;
 };
 
+/* Does it read each element when its turn comes, and write every one? Then no input is
+ * kept in double precision. */
+bool operator_streams(const struct operator* op);
 /* NULL when there is none of that name. */
 const struct operator* operator_find(const char *name);
 /* The i-th of all in the order of the guide; NULL after the last. */

@@ -83,14 +83,14 @@ uint64_t memory_here(void) {
 
 /* --- how much a case takes --- */
 
-/* First contents are kept beside the buffers, outputs are copied to be compared, and a
- * byte for each word of them says who wrote it. */
+/* First contents are kept beside the buffers. A device's outputs are copied to be
+ * compared; of those that are here a byte for each word says who wrote it. */
 static double trial_bytes(const struct spec_case *c, bool on_device) {
     double bytes = 0;
     for (size_t i = 0; i < c->spec->buffer_count; i++) {
         double own = (double)c->buffers[i].bytes;
         bytes += on_device ? own : 2 * own;
-        bytes += c->spec->buffers[i].output ? own + (on_device ? 0 : own / 4) : 0;
+        bytes += c->spec->buffers[i].output ? (on_device ? own : own / 4) : 0;
     }
     return bytes;
 }

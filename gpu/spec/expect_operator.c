@@ -186,7 +186,7 @@ static double steps_of(const struct spec_case *c) {
 /* A step's factors and results, all of which are kept to the end. */
 static double bytes_of(const struct operator_call *call) {
     double elements = 0;
-    for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
+    for (size_t i = 0; !operator_streams(call->op) && i < OPERATOR_MAX_INPUTS; i++) {
         elements += (double)call->in[i].count;
     }
     for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS; i++) {
