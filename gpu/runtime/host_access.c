@@ -99,14 +99,19 @@ static void close_copied(const struct guard *g) {
 }
 
 static void close_again(struct allocation *a) {
+    bool kernels = false;
     open_all(a);
     for (unsigned pass = 0; pass < 2; pass++) { /* what is read, then what is written */
         for (unsigned k = 0; k < guards.count; k++) {
             const struct guard *g = &guards.items[k];
-            if (g->in == a && g->writes == (pass == 1)) {
-                g->bytes ? close_copied(g) : close_written(a);
+            if (g->in == a && g->bytes && g->writes == (pass == 1)) {
+                close_copied(g);
             }
+            kernels |= g->in == a && !g->bytes;
         }
+    }
+    if (kernels) {
+        close_written(a);
     }
 }
 
@@ -120,9 +125,22 @@ static void guards_drop(const struct allocation *a) {
     guards.count = kept;
 }
 
+/* A later launch of a stream stands for the earlier ones. */
+static struct guard *guard_room(const struct guard *g) {
+    for (unsigned k = 0; k < guards.count; k++) {
+        struct guard *old = &guards.items[k];
+        if (!g->bytes && !old->bytes && old->in == g->in &&
+            old->moment.slot == g->moment.slot) {
+            return old;
+        }
+    }
+    return guards.count < GUARDS_MAX ? &guards.items[guards.count++] : NULL;
+}
+
 static void guard_add(const struct guard *g) {
-    if (guards.count < GUARDS_MAX) {
-        guards.items[guards.count++] = *g;
+    struct guard *to = guard_room(g);
+    if (to) {
+        *to = *g;
         close_again(g->in);
     }
 }
