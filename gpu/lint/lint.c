@@ -7,10 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static lint_compiled_rule *const compiled_rules[] = {lint_static_shared,
-                                                     lint_register_spills};
-static lint_launch_rule *const launch_rules[] = {lint_block_size, lint_shared_size,
-                                                 lint_resources};
+#define LINT_COMPILED(name) lint_##name,
+#define LINT_LAUNCH(name)
+static lint_compiled_rule *const compiled_rules[] = {
+#include "gpu/lint/lint_rules.def"
+};
+#undef LINT_COMPILED
+#undef LINT_LAUNCH
+#define LINT_COMPILED(name)
+#define LINT_LAUNCH(name) lint_##name,
+static lint_launch_rule *const launch_rules[] = {
+#include "gpu/lint/lint_rules.def"
+};
+#undef LINT_COMPILED
+#undef LINT_LAUNCH
 
 /* --- what rules are given --- */
 

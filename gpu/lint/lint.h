@@ -1,8 +1,8 @@
 #pragma once
 /* lint: rules on kernels, beyond what the compiler says.
  *
- * A rule is one file here (named in gpu/meson.build), one function in it, declared below,
- * and one line in the table of lint.c; its code has a section in docs/codes/kernels.md.
+ * A rule is one file here (named in gpu/meson.build), one function in it, and one line in
+ * lint_rules.def; its code has a section in docs/codes/kernels.md.
  * It looks at one kernel, and reports what it finds with lint_report. Rules of a
  * compilation look at what was compiled; they are asked once, and what they say is
  * cached. Rules of a launch look at the launch that a request gives, or a spec. */
@@ -50,9 +50,13 @@ void lint_occupancy(const struct lint_kernel *k, int threads, int dynamic_shared
 
 /* The rules. */
 typedef void lint_compiled_rule(const struct lint_kernel *k);
-lint_compiled_rule lint_register_spills, lint_static_shared;
 typedef void lint_launch_rule(const struct lint_kernel *k, const struct lint_launch *l);
-lint_launch_rule lint_block_size, lint_cluster_size, lint_resources, lint_shared_size;
+#define LINT_COMPILED(name) lint_compiled_rule lint_##name;
+#define LINT_LAUNCH(name) lint_launch_rule lint_##name;
+#include "gpu/lint/lint_rules.def"
+#undef LINT_COMPILED
+#undef LINT_LAUNCH
+lint_launch_rule lint_cluster_size; /* of what a kernel itself states, too */
 
 /* All rules of a compilation, on all kernels; findings are appended, and to kernels what
  * source_launches.h tells. sources may be NULL. */

@@ -8,7 +8,7 @@ import { newCheckSpec } from "./spec/create";
 import { FORM, SpecEditor } from "./spec/editor";
 import { StatusItem } from "./status";
 import { ValidationPanel } from "./validation/panel";
-import { isValidation, validate } from "./validation/validate";
+import { asValidation, validate } from "./validation/validate";
 
 function addCommands(context: vscode.ExtensionContext, commands: Record<string, (...args: never[]) => unknown>): void {
   for (const [name, run] of Object.entries(commands)) {
@@ -18,11 +18,11 @@ function addCommands(context: vscode.ExtensionContext, commands: Record<string, 
 
 function addValidation(context: vscode.ExtensionContext, server: Server): (document?: vscode.Uri) => Promise<void> {
   const panel: ValidationPanel = new ValidationPanel(context.extensionUri,
-    (document, seed) => void validate(server, panel, document, seed));
+    (document, seed) => void validate(server, panel, document, seed === undefined ? {} : { seed }));
   context.subscriptions.push(panel);
   server.middleware.executeCommand = (command, args, next) => {
-    const document = isValidation(command, args);
-    return document ? validate(server, panel, document) : next(command, args);
+    const click = asValidation(command, args);
+    return click ? validate(server, panel, click.document, click.parameters) : next(command, args);
   };
   return async (document = vscode.window.activeTextEditor?.document.uri) => {
     await validate(server, panel, document ?? vscode.Uri.parse("untitled:"));

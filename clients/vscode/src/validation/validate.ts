@@ -33,7 +33,8 @@ async function offerSpec(kernel: vscode.Uri): Promise<void> {
   if (answer === create) await vscode.commands.executeCommand("upskilld.newCheckSpec", kernel);
 }
 
-export async function validate(server: Server, panel: ValidationPanel, document: vscode.Uri, seed?: string): Promise<void> {
+// parameters: beside the path, as a lens or the panel says them.
+export async function validate(server: Server, panel: ValidationPanel, document: vscode.Uri, parameters: object = {}): Promise<void> {
   const isSpec = SPEC.test(document.path);
   if (document.scheme !== "file" || (!isSpec && !KERNEL.test(document.path))) {
     void vscode.window.showInformationMessage("Open a .cu file, or its .check.json, that is saved on disk.");
@@ -44,7 +45,7 @@ export async function validate(server: Server, panel: ValidationPanel, document:
     return;
   }
   await vscode.workspace.openTextDocument(document); // the server has its text
-  const params = { path: document.fsPath, ...(seed === undefined ? {} : { seed }) };
+  const params = { ...parameters, path: document.fsPath };
   const result = await orTell(() => server.callFor<Validation>(`Validating ${basename(document.fsPath)}`, document, OPERATION, params));
   if (!result) return;
   const judged: Judged = { document, source: isSpec ? kernelOf(document) : document, result };
@@ -52,8 +53,9 @@ export async function validate(server: Server, panel: ValidationPanel, document:
 }
 
 // A click on the lens comes this way too.
-export function isValidation(command: string, args: unknown[]): vscode.Uri | undefined {
-  const [operation, , uri] = args;
+export function asValidation(command: string, args: unknown[]): { document: vscode.Uri; parameters: object } | undefined {
+  const [operation, parameters, uri] = args;
   return command === "upskilld.run" && operation === OPERATION && typeof uri === "string"
-    ? vscode.Uri.parse(uri) : undefined;
+    ? { document: vscode.Uri.parse(uri), parameters: typeof parameters === "object" && parameters ? parameters : {} }
+    : undefined;
 }
