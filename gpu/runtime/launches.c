@@ -182,7 +182,14 @@ static cudart_error launch_kernel(const void *name, const struct launch_shape *s
     bool lingers = order_is_on() && host_access_may(l->kernel, l->params);
     bool waits = lingers && host_access_waits(l->kernel);
     code = stream_put_numbered(stream, NODE_KERNEL, op, &number);
+    /* One that waits for the host may stand before it: then this call must not wait. */
+    static uint64_t last_waiting; /* atomic */
     if (lingers && number && waits) {
+        __atomic_store_n(&last_waiting, number, __ATOMIC_RELAXED);
+    }
+    bool held = !queue_is_done(&runtime.device.queue,
+                               __atomic_load_n(&last_waiting, __ATOMIC_RELAXED));
+    if (lingers && number && (waits || held)) {
         queue_linger(&runtime.device.queue, number);
     } else if (lingers && number) {
         (void)queue_wait(&runtime.device.queue, number);
