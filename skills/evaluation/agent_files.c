@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "base/text.h"
 #include "skills/format/skill_files.h"
 #include "skills/install/install.h"
@@ -35,6 +36,17 @@ static bool is_ours(const char *work, const char *skill, const char *path) {
                       strncmp(path_basename(path), ".upskilld-", 10) == 0));
 }
 
+/* Files behind a bound were not looked at. */
+static bool is_cut(const json_t *problems) {
+    static const char *const bounds[] = {"too_many_files", "too_many_bytes",
+                                         "folder_too_deep", "file_unreadable", NULL};
+    bool cut = false;
+    json_each(problems, i, one) {
+        cut = cut || strings_have(bounds, json_get_string(one, "code", ""));
+    }
+    return cut;
+}
+
 json_t *agent_files_read(const char *work, const char *skill) {
     autofd int fd = open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t left = AGENT_FILES_MAX;
@@ -52,6 +64,9 @@ json_t *agent_files_read(const char *work, const char *skill) {
             json_object_set_new(files, file->path, text_of(fd, file, &left));
         }
     }
+    if (is_cut(found.problems)) {
+        json_object_set_new(files, "", json_null());
+    }
     skill_finish(&found);
     return files;
 }
@@ -59,7 +74,7 @@ json_t *agent_files_read(const char *work, const char *skill) {
 json_t *agent_files_sizes(const json_t *files) {
     json_t *sizes = files ? json_object() : NULL;
     json_each_member(files, path, text) {
-        if (json_object_size(sizes) < SHOWN) {
+        if (*path && json_object_size(sizes) < SHOWN) {
             json_object_set_new(sizes, path,
                                 json_is_string(text)
                                     ? json_integer((json_int_t)json_string_length(text))

@@ -46,7 +46,7 @@ bool skill_skips(const char *name) {
 
 static void add_problem(struct walk *w, const char *code, const char *path,
                         const char *message) {
-    if (json_array_size(w->skill->problems) < MAX_PROBLEMS) {
+    if (json_array_size(w->skill->problems) < MAX_PROBLEMS || w->stopped) {
         json_array_append_new(w->skill->problems,
                               finding_new("skill", code, FINDING_ERROR, message, path,
                                           &(struct finding_span){.line = 1}));
@@ -55,8 +55,8 @@ static void add_problem(struct walk *w, const char *code, const char *path,
 
 static void stop(struct walk *w, const char *code, const char *path,
                  const char *message) {
+    w->stopped = true; /* told even where there are too many problems */
     add_problem(w, code, path, message);
-    w->stopped = true;
 }
 
 static bool is_good_name(const char *name) {

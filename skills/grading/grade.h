@@ -54,7 +54,8 @@ struct grade_room {
     const json_t *model_aliases; /* the configuration's, for a judge's name; or NULL */
     struct model_budget *budget; /* or NULL */
     const json_t *written;       /* files that an agent left, {path: text, null for what
-                                    is no text}; copied; NULL: the answer is text alone */
+                                    is no text, "" where there are more}; copied; NULL: the
+                                    answer is text alone */
     bool unjudged;               /* judges are not asked: their checks count as passed */
 };
 

@@ -25,7 +25,7 @@ struct room {
     struct agent_student student;
     struct skill skill;
     struct test_case test;
-    json_t *files;
+    json_t *files, *left; /* its test's, and what it left */
     int calls;
     struct agent_answer answer;
     struct agent_run *run;
@@ -52,6 +52,7 @@ static void end(void) {
     cr_assert_eq(uv_loop_close(&room.loop), 0);
     agent_student_finish(&room.student);
     json_decref(room.files);
+    json_decref(room.left);
     free(room.text);
     free(room.why);
     dir_remove(room.home, NULL);
@@ -80,6 +81,8 @@ static void on_done(struct agent_run *run, const struct agent_answer *answer,
     r->answer = *answer;
     free(r->text);
     free(r->why);
+    json_decref(r->left);
+    r->left = json_deep_copy(answer->files);
     r->text = xstrdup(answer->text);
     r->why = xstrdup(answer->why);
 }
@@ -257,6 +260,17 @@ Test(agent_student, files_that_cannot_be_written_are_told) {
     run_whole(NULL);
     cr_expect_lt(room.answer.failure, 0);
     cr_expect(*room.why);
+}
+
+/* What was not looked at is not taken for something that is not there. */
+Test(agent_student, more_files_than_are_read_are_told) {
+    script("echo text > a; ln -s / out", "");
+    run_whole(NULL);
+    cr_expect_str_eq(json_get_string(room.left, "a", ""), "text\n");
+    cr_expect_null(json_object_get(room.left, ""));
+    script("for k in $(seq 600); do echo x > f$k; done", "");
+    run_whole(NULL);
+    cr_expect(json_is_null(json_object_get(room.left, "")));
 }
 
 /* --- cancelled --- */

@@ -459,6 +459,27 @@ Test(grade, files_are_looked_at_where_the_agent_left_them) {
     }
 }
 
+/* Not all files were looked at: nobody knows what is not there. */
+Test(grade, files_behind_a_bound_are_not_judged) {
+    static const struct {
+        const char *expected;
+        enum grade_outcome outcome;
+    } table[] = {{"{\"files\":{\"a\":true}}", GRADE_PASSED},
+                 {"{\"files\":{\"b\":true}}", GRADE_ERRORED},
+                 {"{\"files\":{\"b\":false}}", GRADE_ERRORED}};
+    autojson *written = json_pack("{s:s, s:n}", "a", "text", "");
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        struct grade_fixture f;
+        fixture_init(&f, table[i].expected, "{}");
+        f.room.written = written;
+        fixture_start(&f, "Done.", 5);
+        fixture_run(&f);
+        cr_expect(eq(int, (int)f.result.outcome, (int)table[i].outcome), "%s",
+                  table[i].expected);
+        fixture_finish(&f);
+    }
+}
+
 Test(grade, an_answer_over_the_limit_is_an_error) {
     autofree char *text = repeat("a", GRADE_MAX_ANSWER + 1);
     expect_grade("\"a\"", NULL, text, GRADE_MAX_ANSWER + 1, GRADE_ERRORED);
