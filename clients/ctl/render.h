@@ -41,6 +41,9 @@ void render_targets(const struct terminal *t, const json_t *result);
  * lift as a plot and the tests that changed; marks of tests, the record, the next step.
  */
 void render_evaluation(const struct terminal *t, const json_t *result);
+/* A student's model and verdict, and its sentence where it is not the only one. */
+void render_student_head(const struct terminal *t, const json_t *student, bool alone,
+                         enum style style);
 /* skill/trigger's: the sentence, rates with intervals, the queries that went wrong, what
  * the rounds did, the better description as a diff. */
 void render_trigger(const struct terminal *t, const json_t *result);

@@ -317,18 +317,23 @@ static void error_lines(const struct terminal *t, const json_t *student) {
     }
 }
 
-static void student_lines(const struct terminal *t, const json_t *student, bool alone) {
-    const char *verdict = json_get_string(student, "verdict", "");
-    const json_t *tests = json_object_get(student, "tests");
+void render_student_head(const struct terminal *t, const json_t *student, bool alone,
+                         enum style style) {
     putchar('\n');
     terminal_put(t, STYLE_BOLD, json_get_string(student, "model", ""));
     fputs(": ", stdout);
-    terminal_line(t, style_of(verdict), verdict);
+    terminal_line(t, style, json_get_string(student, "verdict", ""));
     if (!alone) {
         fputs("  ", stdout);
         terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(student, "sentence", ""), 2,
                              2);
     }
+}
+
+static void student_lines(const struct terminal *t, const json_t *student, bool alone) {
+    const char *verdict = json_get_string(student, "verdict", "");
+    const json_t *tests = json_object_get(student, "tests");
+    render_student_head(t, student, alone, style_of(verdict));
     arms_table(t, json_object_get(student, "arms"), style_of(verdict));
     lift_lines(t, student, style_of(verdict));
     changed_line(t, tests, true);

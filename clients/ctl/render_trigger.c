@@ -60,15 +60,7 @@ static void query_line(const struct terminal *t, const json_t *q) {
 
 static void student_lines(const struct terminal *t, const json_t *student, bool alone) {
     const char *verdict = json_get_string(student, "verdict", "");
-    putchar('\n');
-    terminal_put(t, STYLE_BOLD, json_get_string(student, "model", ""));
-    fputs(": ", stdout);
-    terminal_line(t, style_of(verdict), verdict);
-    if (!alone) {
-        fputs("  ", stdout);
-        terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(student, "sentence", ""), 2,
-                             2);
-    }
+    render_student_head(t, student, alone, style_of(verdict));
     if (strcmp(verdict, "not_measurable") == 0) {
         return;
     }

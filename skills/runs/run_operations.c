@@ -145,6 +145,15 @@ static void none_yet(struct asking *a) {
     err_set(&a->err, -ENOENT, "no evaluation is on record in %s yet", a->dir);
 }
 
+/* Where there must be runs. */
+static bool open_some_runs(struct asking *a) {
+    int rc = open_runs(a);
+    if (rc == 0 && a->runs.fd < 0) {
+        none_yet(a);
+    }
+    return rc == 0 && a->runs.fd >= 0;
+}
+
 static void tell_preference(json_t *batch) {
     json_t *preference = run_marks_preference(batch);
     if (preference) {
@@ -306,11 +315,7 @@ static bool wants_all(const json_t *params) {
 
 static void show_work(void *data) {
     struct asking *a = data;
-    if (open_runs(a) < 0) {
-        return;
-    }
-    if (a->runs.fd < 0) {
-        none_yet(a);
+    if (!open_some_runs(a)) {
         return;
     }
     if (wants_all(call_params(a->call))) {
@@ -411,11 +416,7 @@ static int keep_marks(struct asking *a, json_t *batch, json_t *marks) {
 
 static void marks_work(void *data) {
     struct asking *a = data;
-    if (open_runs(a) < 0) {
-        return;
-    }
-    if (a->runs.fd < 0) {
-        none_yet(a);
+    if (!open_some_runs(a)) {
         return;
     }
     autojson *given = read_marks(a);

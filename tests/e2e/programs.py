@@ -95,7 +95,7 @@ f = fopen("out.txt", "w"); fputs("eight", f); fclose(f);'''
     r = d.run_text(program(body), files=["data/in.txt"], save="saved")
     with open(d.work + "saved/out.txt") as f:
         assert f.read() == "eight"
-    assert r["saved"]["files"] == 1 and r["files"][0]["path"].endswith("/work/saved/out.txt"), r
+    assert r["saved"]["files"] == 1 and r["files"][0]["path"].endswith("/saved/out.txt"), r
     with open(d.work + "data/in.txt") as f:
         assert f.read() == "seven"
     r = d.run_text(program(body), files=["data/in.txt"], save="/tmp")
