@@ -73,6 +73,9 @@ AGENTS = {"claude-code": claude_code, "codex": codex, "gemini-cli": gemini_cli, 
           "copilot-cli": copilot_cli, "qwen-code": qwen_code, "cline": cline, "continue": continue_cli}
 SET_UP_ALONE = {"cursor": "no registry has it", "zed": "no registry has it", "vscode": "tests/clients/vscode.test drives it",
                 "kilo": "without its maker's servers version 7.7.7 stops before the first turn"}
+UNWRAPPED = {"cline": lambda text: json.loads(text)["content"][0]["text"],  # these hand their model JSON of their own
+             "continue": lambda text: json.loads(text)[0]["text"]}
+SKILL_WORDS = {"cline": "Available skills: h100-cuda-kernels"}  # names alone
 SKILL_NAMES = {"copilot-cli": "github-copilot"}  # among the agents that skills are installed for
 
 
@@ -109,6 +112,19 @@ class Room:
                 with open(os.path.join(folder, name), "rb") as f:
                     kept[os.path.join(folder, name)] = f.read()
         return kept
+
+    def ask(self, requests):
+        """What the daemon answers without an agent between, one after the other."""
+        first = ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
+        answers = []
+        with subprocess.Popen([DAEMON], cwd=self.project, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as daemon:
+            for method, params in (first, *requests):
+                daemon.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}) + "\n")
+                daemon.stdin.flush()
+                answers.append(next(m for m in map(json.loads, daemon.stdout) if "result" in m)["result"])
+            daemon.stdin.close()
+        return answers[1:]
 
     def setup(self, *words):
         done = self.run([CTL, "setup", *words])
@@ -153,16 +169,21 @@ def converse(agent, calls, prepare=None):
 
 
 def the_model_reads_the_tools_texts(agent):
-    """Not their JSON, which is up to seventeen times as long and says no more."""
-    model = converse(agent, [("kernel_check", {"path": "k.cu"}), ("kernel_validate", {"path": "rms_norm.cu"}),
-                             ("skill_find", {"task": "write a CUDA kernel for the H100"}),
-                             ("skill_get", {"name": "h100-cuda-kernels"})])
-    checked, validated, found, got = model.results
-    for text, words in ((checked, "k.cu:14:5: error: "), (validated, "pass (2 cases"),
-                        (found, "h100-cuda-kernels ("), (got, "# CUDA kernels for the H100")):
-        assert words in text and '"structuredContent"' not in text and '{"' not in text[:80], text[:300]
-    assert len(checked) < 1800 and len(validated) < 900, (len(checked), len(validated))
-    return "%d, %d, %d and %d characters" % tuple(map(len, model.results))
+    """Within a tenth of the text alone: its JSON is up to seventeen times as long and says no more."""
+    calls = [("kernel_check", {"path": "k.cu"}), ("kernel_validate", {"path": "rms_norm.cu"}),
+             ("skill_find", {"task": "write a CUDA kernel for the H100"}), ("skill_get", {"name": "h100-cuda-kernels"})]
+    alone = []
+
+    def ask_alone(room):
+        for answer in room.ask([("tools/call", {"name": name, "arguments": arguments}) for name, arguments in calls]):
+            alone.append("".join(part["text"] for part in answer["content"]))
+    model = converse(agent, list(calls), ask_alone)
+    texts = list(map(UNWRAPPED.get(agent, str), model.results))
+    for text, own, words in zip(texts, alone, ("k.cu:14:5: error: ", "pass (2 cases", "h100-cuda-kernels (",
+                                                       "# CUDA kernels for the H100")):
+        assert words in text and words in own and '"structuredContent"' not in text and '{"' not in text[:80], text[:300]
+        assert len(text) <= 1.1 * len(own), "%d characters instead of %d: %s" % (len(text), len(own), text)
+    return "%s characters; the texts alone %s" % tuple(", ".join(map(str, map(len, all))) for all in (model.results, alone))
 
 
 def an_installed_skill_is_offered(agent):
@@ -173,7 +194,7 @@ def an_installed_skill_is_offered(agent):
                              "--scope", scope])
             assert done.returncode == 0, done.stdout
         model = converse(agent, [], install)
-        assert WORDS in model.first, "%s: the model was not told of it" % scope
+        assert SKILL_WORDS.get(agent, WORDS) in model.first, "%s: the model was not told of it" % scope
 
 
 def plugin_gives_tools_and_compiler_errors(agent):
@@ -193,6 +214,19 @@ def plugin_gives_tools_and_compiler_errors(agent):
     converse(agent, model, install)
     assert "new-diagnostics" in model.last and "identifier \\\"__syncthread\\\" is undefined" in model.last, model.last[-3000:]
     assert "__syncthread" in model.results[-1] and "error" in model.results[-1], model.results[-1]
+
+
+def the_list_of_tools_is_short(_):
+    """In tokens of o200k, titles and hints with them: every session pays for it."""
+    with Room() as room:
+        listed = room.ask([("tools/list", {})])[0]
+        room.write("listed", json.dumps(listed, separators=(",", ":"), ensure_ascii=False))
+        done = room.run(["node", "-e", "const {getEncoding} = require('%s/agents/node_modules/js-tiktoken'); "
+                         "console.log(getEncoding('o200k_base').encode(require('fs').readFileSync('%s', 'utf8')).length)"
+                         % (BUILD, room.home + "/listed")])
+    tokens = int(done.stdout)
+    assert len(listed["tools"]) == 12 and tokens < 2000, tokens
+    return "%d tokens for %d tools" % (tokens, len(listed["tools"]))
 
 
 def its_file_is_as_before(agent):
@@ -237,9 +271,9 @@ def main():
         print("1..0 # SKIP the agents could not be installed: npm and node 20 or newer are needed")
         return 77
     failed = number = 0
-    for agent in sys.argv[2:] or [*AGENTS, *SET_UP_ALONE]:
-        tests = (the_model_reads_the_tools_texts, an_installed_skill_is_offered) if agent in AGENTS else \
-            (its_file_is_as_before,)
+    for agent in sys.argv[2:] or ["upskilld", *AGENTS, *SET_UP_ALONE]:
+        tests = (the_list_of_tools_is_short,) if agent == "upskilld" else \
+            (the_model_reads_the_tools_texts, an_installed_skill_is_offered) if agent in AGENTS else (its_file_is_as_before,)
         for test in tests + PLUGINS.get(agent, ()):
             number += 1
             try:

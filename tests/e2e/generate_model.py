@@ -393,7 +393,7 @@ def is_a_tool(t, d):
     d.process.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
     tools = d.ask("tools/list", {})["result"]["tools"]
     listed = json.dumps(tools, separators=(",", ":"), ensure_ascii=False)
-    assert len(listed.encode()) < 8400  # 2,075 tokens (o200k), titles and hints with them: every session pays for them
+    assert len(listed.encode()) < 8080  # 1,986 tokens (o200k), titles and hints with them: every session pays for them
     assert '"additionalProperties":false' not in listed  # or clients refuse what a hint asked for
     asked = tool(traces=["fastapi-tests.jsonl"])
     order = asked["structuredContent"]

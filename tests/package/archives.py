@@ -109,7 +109,12 @@ def mcpb_starts(room):
 def registry_entry_is_as_it_asks(room):
     """server.json keeps the registry's limits, and the wheel proves its name"""
     entry = json.load(open(room.path("server.json")))
-    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"]) and len(entry["description"]) <= 100
+    assert set(entry) <= {"$schema", "name", "title", "description", "version", "repository", "packages"}, entry
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"]) and 3 <= len(entry["name"]) <= 200
+    assert 1 <= len(entry["description"]) <= 100 and 1 <= len(entry["title"]) <= 100
+    assert set(entry["repository"]) == {"url", "source"}
+    assert set(entry["packages"][0]) == {"registryType", "identifier", "version", "runtimeHint", "transport"}
+    assert entry["packages"][0]["transport"] == {"type": "stdio"}
     assert entry["version"] == entry["packages"][0]["version"] == room.version
     wheel = subprocess.run([sys.executable, os.path.join(PACKAGING, "wheel.py"), room.stage, room.folder, "--owner",
                             "someone"], check=True, capture_output=True, text=True).stdout.strip()
