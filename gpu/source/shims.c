@@ -60,10 +60,10 @@
 #define ASSERT "\n"
 
 /* nvcc reads <cuda_runtime.h> before any file, and with it <cmath>; sources rely on that.
- */
+ * It warns of narrowing (2361) where NVRTC alone refuses the braces of a constructor. */
 #define AS_NVCC                                                                          \
-    SHIM_HOST_WORDS MATH SHIM_LIMITS SHIM_STDDEF IN_STD(                                 \
-        SHIM_STD_MATH USE(size_t) USE(ptrdiff_t) USE(nullptr_t))
+    "#pragma nv_diag_warning 2361\n" SHIM_HOST_WORDS MATH SHIM_LIMITS SHIM_STDDEF        \
+    IN_STD(SHIM_STD_MATH USE(size_t) USE(ptrdiff_t) USE(nullptr_t))
 
 /* The traits that kernels ask for most, without the rest of
  * <type_traits>, which takes ten times as long to read. Where CUDA's
