@@ -195,6 +195,8 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
         printf(": exit status %lld", json_integer_value(status));
     }
     put_count((size_t)launches, "launch", "launches");
+    const char *note = json_get_string(result, "note", NULL);
+    printf("%s%s", note ? ", " : "", note ? note : "");
     const json_t *findings = json_object_get(result, "findings");
     put_count(findings_count(findings, FINDING_ERROR), "finding", "findings");
     put_count(findings_count(findings, FINDING_WARNING), "warning", "warnings");

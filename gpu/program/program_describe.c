@@ -45,6 +45,10 @@ char *program_title(const json_t *result) {
             buf_adds(&out, "es");
         }
     }
+    const char *note = json_get_string(result, "note", NULL);
+    if (note) {
+        buf_addf(&out, ", %.200s", note);
+    }
     const json_t *findings = json_object_get(result, "findings");
     add_count(&out, findings_count(findings, FINDING_ERROR), "finding");
     add_count(&out, findings_count(findings, FINDING_WARNING), "warning");

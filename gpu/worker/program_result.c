@@ -107,6 +107,7 @@ static void tell_verdict(const struct program_ran *ran,
     const char *verdict = verdict_of(ran, report);
     const json_t *limit = json_array_get(report->limits, 0);
     bool passes = !strcmp(verdict, "pass");
+    bool idle = passes && !json_array_size(report->launches);
     if (json_array_size(report->unsupported)) {
         const json_t *first = json_array_get(report->unsupported, 0);
         validate_set_error(result, "unsupported", "run", "unsupported",
@@ -116,12 +117,13 @@ static void tell_verdict(const struct program_ran *ran,
         validate_set_error(result, "error", "run", "limit",
                            json_get_string(limit, "message", "a limit was reached"),
                            NULL);
-    } else if (passes && !json_array_size(report->launches)) {
-        validate_set_error(
-            result, "error", "run", "nothing_launched",
-            "the program ended with status 0 and launched no kernel: nothing "
-            "was checked",
-            NULL);
+    } else if (idle && (ran->strict || !report->began)) {
+        validate_set_error(result, "error", "run", "nothing_launched",
+                           report->began ? "the program ended with status 0 and "
+                                           "launched no kernel: none was checked"
+                                         : "the program ended with status 0 and called "
+                                           "nothing of CUDA: nothing was checked",
+                           NULL);
     } else if (passes && !report->ended) {
         validate_set_error(result, "error", "run", "report_cut",
                            "the program left without the runtime library's last words "
@@ -129,6 +131,12 @@ static void tell_verdict(const struct program_ran *ran,
                            NULL);
     } else {
         json_object_set_new(result, "verdict", json_string(verdict));
+    }
+    if (idle && !json_object_get(result, "error")) {
+        json_object_set_new(
+            result, "note",
+            json_string(
+                "no kernel was launched, only calls of CUDA's functions were checked"));
     }
 }
 

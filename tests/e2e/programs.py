@@ -71,6 +71,13 @@ def nothing_launched(d):
     r = d.run_text(program('puts("hello");'))
     assert r["verdict"] == "error" and r["error"]["code"] == "nothing_launched" and r["exit_status"] == 0, r
     assert r["stdout"] == "hello\n", r
+    query = program("void *p; return cudaMalloc(&p, 64) || cudaFree(p);")
+    r = d.run_text(query)
+    assert r["verdict"] == "pass" and "no kernel was launched" in r["note"] and "error" not in r, r
+    r = d.run_text(query, strict=True)
+    assert r["verdict"] == "error" and "no kernel" in r["error"]["message"] and "note" not in r, r
+    r = d.run_text(program("void *p; cudaMalloc(&p, 1ull << 60); return 0;"))
+    assert r["verdict"] == "pass" and r["note"] and r["api_errors"], r
 
 
 def says_its_end(d):
