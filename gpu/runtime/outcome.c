@@ -117,8 +117,7 @@ static void finding_tell(size_t number, const struct host_site *site) {
     report_line(event);
 }
 
-/* Those that are new; they came about in a launch from there. */
-static void findings_tell(const struct host_site *site) {
+void outcome_found(const struct host_site *site) {
     size_t count = findings_kept(runtime.device.space.findings);
     for (; told.findings < count && told.findings < FINDINGS_MAX; told.findings++) {
         if ((told.findings & (told.findings - 1)) == 0) {
@@ -212,7 +211,7 @@ static cudart_error code_of_end(enum machine_end end, const struct err *err,
 cudart_error outcome_of(struct module *m, enum machine_end end, const struct err *err,
                         const struct host_site *site) {
     printed_tell(m);
-    findings_tell(site);
+    outcome_found(site);
     return code_of_end(end, err, site);
 }
 

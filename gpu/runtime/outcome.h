@@ -13,6 +13,8 @@ void outcome_skipped(const struct kernel *k);
 /* What it printed and found goes where it belongs; CUDA's code for its end. */
 cudart_error outcome_of(struct module *m, enum machine_end end, const struct err *err,
                         const struct host_site *site);
+/* What was found since it was last asked, by an operation of this call. */
+void outcome_found(const struct host_site *site);
 void outcome_limit(const char *which, const char *message); /* one was reached */
 /* Everything that launches found, said and counted, and the end, once. */
 void outcome_end(const char *how, int signal);

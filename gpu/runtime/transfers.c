@@ -1,6 +1,7 @@
 #include "gpu/runtime/transfers.h"
 
 #include "base/mem.h"
+#include "gpu/ptx/state/origins.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/outcome.h"
@@ -79,9 +80,20 @@ struct copy {
     void *staged;          /* owned: the host's bytes as they were; or NULL */
 };
 
+/* Host code may use what it gets. */
+static void row_given(const struct copy *c, size_t from) {
+    struct allocation *a = c->from.in;
+    if (a && !c->to.in) {
+        uint64_t at = (uintptr_t)c->from.rows.address + from - a->address;
+        origins_tell_bytes(&runtime.device.memory, runtime.device.space.findings, a, at,
+                           c->shape.width);
+    }
+}
+
 static void row_copy(const struct copy *c, size_t y, size_t z) {
     size_t t = z * c->to.rows.slice + y * c->to.rows.pitch;
     size_t f = z * c->from.rows.slice + y * c->from.rows.pitch;
+    row_given(c, f);
     if (memcmp(end_bytes(&c->to) + t, end_bytes(&c->from) + f, c->shape.width) != 0) {
         memmove(end_bytes(&c->to) + t, end_bytes(&c->from) + f, c->shape.width);
         if (c->to.in) {
@@ -91,8 +103,11 @@ static void row_copy(const struct copy *c, size_t y, size_t z) {
     if (c->to.in) {
         uint64_t at = (uintptr_t)c->to.rows.address + t;
         if (c->from.in) {
-            device_memory_copied(c->to.in, at, c->from.in,
-                                 (uintptr_t)c->from.rows.address + f, c->shape.width);
+            uint64_t from = (uintptr_t)c->from.rows.address + f;
+            device_memory_copied(c->to.in, at, c->from.in, from, c->shape.width);
+            origins_copied(&runtime.device.memory, runtime.device.space.findings,
+                           c->to.in, at - c->to.in->address, c->from.in,
+                           from - c->from.in->address, c->shape.width);
         } else {
             device_memory_wrote(c->to.in, at, c->shape.width);
         }
@@ -131,6 +146,7 @@ static int copy_run(struct op *op) {
             row_copy(c, y, z);
         }
     }
+    outcome_found(&c->site);
     return CUDART_SUCCESS;
 }
 

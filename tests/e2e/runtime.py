@@ -147,7 +147,8 @@ def check_nothing(run):
 CASES = {"add": check_add, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_nothing, "registered": lambda run: None, "repeat": check_repeat, "reset": check_reset, "symbols": check_symbols,
-         "uninitialized": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing}
+         "uninitialized": check_nothing, "uninitialized_half": check_nothing,
+         "uninitialized_read": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing}
 
 
 def ends_right(case, check, config=None):
@@ -161,7 +162,7 @@ def all_launches():
 
 
 def no_checks():
-    ends_right("uninitialized", check_nothing, {"checks": ["memory"]})
+    ends_right("uninitialized_read", check_nothing, {"checks": ["memory"]})
 
 
 def launch_limit():
@@ -176,7 +177,7 @@ def bad_config():
 
 
 def without_variables():
-    run = subprocess.run([PROGRAM, PTX, "uninitialized"], capture_output=True, text=True,
+    run = subprocess.run([PROGRAM, PTX, "uninitialized_read"], capture_output=True, text=True,
                          env=dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(LIBRARY)))
     assert run.returncode == 0 and "kernels.cu:%d: error" % line_of("c[i] = a[i] + b[i]") in run.stderr, run.stderr
 

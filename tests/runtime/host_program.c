@@ -165,6 +165,27 @@ static int case_uninitialized(void) {
     return cudaFree(a) || cudaFree(b) || cudaFree(c);
 }
 
+/* The host looks at what came of it: through a copy on the device, or only at the half
+ * that was written. */
+static int case_uninitialized_read(void) {
+    float *a = upload(1), *b, *c = upload(0), *d = upload(0), read[N];
+    FINE(cudaMalloc((void **)&b, N * sizeof *b));
+    FINE(cudaMemset(b, 0, N * sizeof *b / 2));
+    FINE(sum(a, b, c, NULL));
+    FINE(cudaMemcpy(d, c, N * sizeof *d, 3));
+    FINE(cudaMemcpy(read, d, N * sizeof *d, 2));
+    return cudaFree(a) || cudaFree(b) || cudaFree(c) || cudaFree(d);
+}
+
+static int case_uninitialized_half(void) {
+    float *a = upload(1), *b, *c = upload(0), read[N];
+    FINE(cudaMalloc((void **)&b, N * sizeof *b));
+    FINE(cudaMemset(b, 0, N * sizeof *b / 2));
+    FINE(sum(a, b, c, NULL));
+    FINE(cudaMemcpy(read, c, N * sizeof *c / 2, 2));
+    return cudaFree(a) || cudaFree(b) || cudaFree(c);
+}
+
 static int case_follow(void) {
     float *a = upload(1);
     return (int)((volatile float *)a)[2];
@@ -492,6 +513,8 @@ int main(int argc, char **argv) {
                  {"reset", case_reset},
                  {"symbols", case_symbols},
                  {"uninitialized", case_uninitialized},
+                 {"uninitialized_half", case_uninitialized_half},
+                 {"uninitialized_read", case_uninitialized_read},
                  {"waited", case_waited},
                  {"unwaited", case_unwaited}};
     if (argc != 3) {

@@ -163,36 +163,13 @@ void access_fault_window(const struct access_fault *f, uint64_t size) {
     fault_outside(f, f->space == PTX_LOCAL ? "local memory" : "parameters", size);
 }
 
-struct access_undefined access_undefined_of(const struct access_fault *f,
-                                            const struct block *b, const char *buffer,
-                                            uint64_t offset) {
-    return (struct access_undefined){
-        .space = f->space,
+struct origin access_origin(const struct access_fault *f, const struct block *b,
+                            const char *buffer, uint64_t offset) {
+    return (struct origin){
+        .by = finding_thread(f->warp, f->step, f->lane),
+        .space = space_word(f->space),
         .bytes = f->bytes,
         .offset = offset,
         .buffer = buffer,
         .copied = b ? block_copies_to(b, f->address, f->bytes) : NULL};
-}
-
-void access_fault_undefined(struct warp *w, const struct step *s, unsigned lane,
-                            const struct access_undefined *what) {
-    const char *copied = what->copied;
-    struct finding_place at = {.warp = w,
-                               .step = s,
-                               .lane = lane,
-                               .buffer = what->buffer,
-                               .offset = (int64_t)what->offset};
-    finding_add(&at, FINDING_UNINITIALIZED,
-                "Uninitialized %s read of %llu bytes: offset %llu of %s %s%s%s",
-                space_word(what->space), (unsigned long long)what->bytes,
-                (unsigned long long)what->offset, what->buffer,
-                copied ? "is being written by a "
-                       : "had not been written when it was read",
-                copied ? copied : "", copied ? " that nobody has waited for" : "");
-}
-
-void access_fault_uninitialized(const struct access_fault *f, const struct block *b,
-                                const char *buffer, uint64_t offset) {
-    const struct access_undefined what = access_undefined_of(f, b, buffer, offset);
-    access_fault_undefined(f->warp, f->step, f->lane, &what);
 }

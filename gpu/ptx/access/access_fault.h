@@ -1,6 +1,6 @@
 #pragma once
 /* access_fault: what is wrong with an access of a lane, in words. */
-#include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/origins.h"
 #include "gpu/ptx/state/warp.h"
 
 struct access_fault {
@@ -27,18 +27,7 @@ void access_fault_shared(const struct access_fault *f);
 /* It is outside of a window of `size` bytes: local, parameter memory. */
 void access_fault_window(const struct access_fault *f, uint64_t size);
 
-/* A read of bytes that nobody had written. */
-struct access_undefined {
-    enum ptx_space space;
-    uint64_t bytes, offset;
-    const char *buffer, *copied; /* copied: NULL, or by what copy it is to be written */
-};
-/* b: of shared memory, whose. */
-struct access_undefined access_undefined_of(const struct access_fault *f,
-                                            const struct block *b, const char *buffer,
-                                            uint64_t offset);
-void access_fault_undefined(struct warp *w, const struct step *s, unsigned lane,
-                            const struct access_undefined *what);
-/* Both at once. */
-void access_fault_uninitialized(const struct access_fault *f, const struct block *b,
-                                const char *buffer, uint64_t offset);
+/* A read of bytes that nobody had written. b: of shared memory, whose. The buffer is
+ * borrowed. */
+struct origin access_origin(const struct access_fault *f, const struct block *b,
+                            const char *buffer, uint64_t offset);

@@ -35,13 +35,40 @@ void access_shadow_set(uint8_t *shadow, uint64_t offset, uint64_t bytes) {
     }
 }
 
-static void tell_undefined(const struct access_fault *f, const struct block *b,
-                           const char *buffer, uint64_t offset) {
-    if (f->follows) {
-        undefined_loaded(f, b, buffer, offset);
-    } else {
-        access_fault_uninitialized(f, b, buffer, offset);
+/* Bytes of an access of at most 32 that are not initialised, as bits. */
+static uint32_t missing_bytes(const uint8_t *shadow, uint64_t offset, uint64_t bytes) {
+    uint32_t missing = 0;
+    for (uint64_t k = 0; k < bytes && k < 32; k++) {
+        missing |= (uint32_t) !(shadow[(offset + k) / 4] >> ((offset + k) & 3) & 1) << k;
     }
+    return missing;
+}
+
+/* The load that `from` tells of, or the one that gave what a kernel stored there. */
+static void tell_missing(const struct access_fault *f, struct origin *from,
+                         const uint8_t *word, uint8_t shadow, uint32_t missing) {
+    struct memory *m = f->warp->processor->run->memory;
+    if (shadow >> 4 & ~shadow) {
+        (void)origins_get(m, word, from);
+    }
+    if (f->follows) {
+        undefined_loaded(f, from, missing);
+    } else {
+        origin_tell(f->warp->processor->run->findings, from);
+    }
+}
+
+/* Bytes from `offset` on of memory that has this shadow, some of them not initialised. */
+static void tell_undefined(const struct access_fault *f, const struct block *b,
+                           const char *buffer, uint64_t named, const uint8_t *host,
+                           const uint8_t *shadow, uint64_t offset) {
+    uint64_t first = offset;
+    while (shadow[first / 4] >> (first & 3) & 1) {
+        first++;
+    }
+    struct origin from = access_origin(f, b, buffer, named);
+    tell_missing(f, &from, host + first / 4 * 4, shadow[first / 4],
+                 missing_bytes(shadow, offset, f->bytes));
 }
 
 static void fault_input(const struct access_fault *f, const struct allocation *in,
@@ -81,7 +108,7 @@ static struct allocation *find_global(const struct access_fault *f, bool reads,
     }
     if (reads && in->shadow && run->check_initialized &&
         !shadow_is_set(in->shadow, offset, f->bytes)) {
-        tell_undefined(f, NULL, in->name, offset);
+        tell_undefined(f, NULL, in->name, offset, in->host, in->shadow, offset);
     }
     *ret_offset = offset;
     return in;
@@ -148,7 +175,7 @@ static struct block *find_shared(struct access_fault *f, bool reads) {
         !shadow_is_set(b->shared_shadow, f->address, f->bytes)) {
         uint64_t offset;
         const char *name = shared_name(f->warp->processor->run, f->address, &offset);
-        tell_undefined(f, b, name, offset);
+        tell_undefined(f, b, name, offset, b->shared, b->shared_shadow, f->address);
     }
     return b;
 }
@@ -340,7 +367,9 @@ static void local_lane(struct warp *w, const struct access *a, struct access_fau
         }
     }
     if (missing && check) {
-        tell_undefined(f, NULL, "local memory", f->address);
+        size_t word = f->address / 4 * WARP_LANES + f->lane;
+        struct origin from = access_origin(f, NULL, "local memory", f->address);
+        tell_missing(f, &from, w->local + word * 4, w->local_shadow[word], UINT32_MAX);
     }
     for (unsigned k = 0; !a->is_store && k < a->count; k++) {
         if (a->registers[k] != STEP_NO_REGISTER) {

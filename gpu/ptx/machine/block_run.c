@@ -1,6 +1,7 @@
 #include "gpu/ptx/machine/block_run.h"
 
 #include "gpu/ptx/access/pattern.h"
+#include "gpu/ptx/access/undefined.h"
 #include "gpu/ptx/machine/barriers.h"
 #include "gpu/ptx/machine/cluster.h"
 #include "gpu/ptx/machine/warp_run.h"
@@ -96,6 +97,7 @@ void block_free(struct block *b) {
         free(w->local_shadow);
         free(w->copies);
         wgmma_finish(w);
+        undefined_free(w->undefined);
     }
     bulk_list_reset(&b->arrivals);
     bulk_list_reset(&b->stores);
@@ -157,6 +159,7 @@ static void warp_start(struct warp *w) {
     w->frame = &w->root;
     w->head.carry = 0;
     wgmma_start(w);
+    undefined_start(w);
     w->cluster_arrived = w->cluster_owed = w->mbarrier_lanes = 0;
     w->synced = w->met = 0;
     w->pending_count = 1;

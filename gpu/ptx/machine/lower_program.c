@@ -5,6 +5,7 @@
 #include "gpu/ptx/access/atomics.h"
 #include "gpu/ptx/copies/copies_lower.h"
 #include "gpu/ptx/image/image_access.h"
+#include "gpu/ptx/lower/register_live.h"
 #include "gpu/ptx/machine/calls.h"
 #include "gpu/ptx/machine/control.h"
 #include "gpu/ptx/machine/families.h"
@@ -24,6 +25,8 @@ static void code_free(struct code *c) {
         free(c->lane_wise);
         free(c->fixed_image);
         free(c->uniform);
+        register_live_free(c->live ? *c->live : NULL);
+        free(c->live);
         free(c->specials);
         free(c->registers);
         free(c->param_areas);
@@ -397,6 +400,7 @@ static int lower_function(struct program *p, uint32_t index,
     p->codes[index] = c;
     c->function = f;
     c->index = index;
+    c->live = xcalloc(1, sizeof(struct register_live *));
     c->local_bytes = (f->local_bytes + 15) / 16 * 16;
     struct lowering l = {.program = p,
                          .module = m,

@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/ptx/access/pattern.h"
-#include "gpu/ptx/access/undefined.h"
 #include "gpu/ptx/copies/bulk_copies.h"
 #include "gpu/ptx/copies/mbarrier.h"
 #include "gpu/ptx/emit/emit.h"
@@ -265,7 +264,6 @@ static void processor_init(struct processor *w, struct run *run) {
 }
 
 static void processor_finish(struct processor *w) {
-    undefined_free(w->undefined);
     for (uint32_t k = 0; k < w->resident_count; k++) {
         block_free(w->resident[k]);
     }

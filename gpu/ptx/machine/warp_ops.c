@@ -3,6 +3,7 @@
  * All lanes that a mask names and that have not exited come together, whatever split or
  * call they are in and whichever of several equal instructions they stand at; then the
  * operation is done for all of them at once. */
+#include "gpu/ptx/access/undefined.h"
 #include "gpu/ptx/machine/families.h"
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/block.h"
@@ -242,6 +243,20 @@ static void tell_strange(struct warp *w, const struct step *s, const struct meet
 
 /* ---- meeting ---- */
 
+/* What of it is undefined goes along (access/undefined.h). */
+static void follow_shuffle(struct warp *w, const struct meeting *t,
+                           struct shuffled *through, enum warp_operation op) {
+    if (!w->undefined || op > OP_SHFL_IDX) {
+        return;
+    }
+    EACH(t->lanes, l) {
+        bool inside;
+        int j = shuffle_source(op, (int)l, t->b[l], t->c[l], &inside);
+        through->from[l] = (uint8_t)(t->lanes >> j & 1 ? j : (int)l);
+    }
+    undefined_shuffle(w, through);
+}
+
 static void do_alone(struct warp *w, const struct step *s, uint32_t lanes,
                      uint32_t named) {
     struct meeting t = {.lanes = 0, .predicate = 0, .strange = 0};
@@ -250,6 +265,10 @@ static void do_alone(struct warp *w, const struct step *s, uint32_t lanes,
     meeting_join(&t, w->head.regs, s, lanes);
     meeting_do(&t, (enum warp_operation)s->aux);
     meeting_leave(&t, w->head.regs, s, lanes);
+    if (w->undefined) {
+        struct shuffled through = {.parts = 1, .part = {{w->frame, s, lanes}}};
+        follow_shuffle(w, &t, &through, (enum warp_operation)s->aux);
+    }
     if (t.strange) {
         tell_strange(w, s, &t, named);
     }
@@ -280,13 +299,17 @@ static void meet_if_complete(struct warp *w, const struct split *p) {
     meeting_do(&t, (enum warp_operation)key.at->aux);
     warp_met(w);
     race_meet(w, t.lanes, key.at->aux == OP_SYNC);
+    struct shuffled through = {.parts = 0};
     for (uint32_t k = 0; k < w->pending_count; k++) {
         struct split *q = &w->pending[k];
         if (same_meeting(&key, q)) {
             meeting_leave(&t, q->frame->regs, q->at, q->lanes);
             q->state = SPLIT_READY;
+            through.part[through.parts++] =
+                (struct shuffled_part){q->frame, q->at, q->lanes};
         }
     }
+    follow_shuffle(w, &t, &through, (enum warp_operation)key.at->aux);
     if (t.strange) {
         tell_strange(w, key.at, &t, key.members);
     }

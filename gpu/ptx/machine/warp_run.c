@@ -1,6 +1,8 @@
 #include "gpu/ptx/machine/warp_run.h"
 
 #include "gpu/ptx/access/undefined.h"
+#include "gpu/ptx/emit/emit.h"
+#include "gpu/ptx/machine/control.h"
 #include "gpu/ptx/state/run.h"
 
 static void run_split(struct warp *w) {
@@ -37,6 +39,15 @@ static void run_split_lanes(struct warp *w) {
     }
 }
 
+/* Step by step: code for the host knows nothing of undefined values. */
+static void run_split_undefined(struct warp *w) {
+    struct processor *p = w->processor;
+    uint32_t emit_after = p->emit_after;
+    p->emit_after = EMIT_NEVER;
+    undefined_run(w, step_enter_block);
+    p->emit_after = emit_after;
+}
+
 void warp_run(struct warp *w, int32_t steps) {
     w->left = steps;
     w->yielded = false;
@@ -44,12 +55,15 @@ void warp_run(struct warp *w, int32_t steps) {
     bool lanes = w->processor->run->one_lane;
     while (!w->yielded && warp_pick(w)) {
         do {
+            if (w->undefined && undefined_is_held(w)) {
+                run_split_undefined(w);
+            }
             if (lanes) {
                 run_split_lanes(w);
             } else {
                 run_split(w);
             }
-        } while (w->processor->undefined && undefined_follow(w));
+        } while (w->undefined && undefined_resume(w));
     }
     w->block->clock += (uint64_t)(steps - w->left);
 }

@@ -142,70 +142,112 @@ static void indices_of(uint64_t flat, const uint32_t dim[3], uint32_t to[3]) {
     to[2] = (uint32_t)(flat / dim[0] / dim[1]);
 }
 
-static void finding_describe(const struct findings *f, const struct finding_place *at,
-                             struct finding *x) {
-    const struct block *b = at->warp->block;
-    memcpy(x->block_id, b->id, sizeof x->block_id);
-    indices_of(x->thread, f->block_dim, x->thread_id);
+struct finding_thread finding_thread(const struct warp *w, const struct step *s,
+                                     unsigned lane) {
+    const struct run *run = w->processor->run;
+    struct finding_thread t = {.module = run->program->module,
+                               .kernel = run->findings->label,
+                               .block = w->block->number,
+                               .function = w->frame->code->index,
+                               .instruction = s ? s->instruction : 0,
+                               .launch = run->findings->launch,
+                               .thread = w->index * WARP_LANES + lane};
+    memcpy(t.block_id, w->block->id, sizeof t.block_id);
+    memcpy(t.block_dim, run->findings->block_dim, sizeof t.block_dim);
+    return t;
+}
+
+static struct finding finding_of(const struct finding_thread *t, enum finding_code code) {
+    struct finding x = {.code = code,
+                        .function = t->function,
+                        .instruction = t->instruction,
+                        .launch = t->launch,
+                        .block = t->block,
+                        .thread = t->thread,
+                        .count = 1,
+                        .level = LEVEL_ERROR,
+                        .module = t->module};
+    memcpy(x.block_id, t->block_id, sizeof x.block_id);
+    indices_of(t->thread, t->block_dim, x.thread_id);
+    return x;
+}
+
+/* Where x is to be kept, which then counts what was there before; NULL: it is counted,
+ * and an earlier one is told, or there are too many. */
+static struct finding *finding_slot(struct findings *f, struct finding *x) {
+    struct finding *known = finding_known(f, x);
+    if (!known && f->count == MAX_KEPT) {
+        f->lost++;
+        return NULL;
+    }
+    if (known && !comes_before(x, known)) {
+        known->count++;
+        return NULL;
+    }
+    if (known) {
+        x->count += known->count;
+        finding_finish(known);
+        return known;
+    }
+    if ((f->count & (f->count - 1)) == 0) {
+        f->items = xreallocarray(f->items, f->count ? 2 * f->count : 1, sizeof *f->items);
+    }
+    return &f->items[f->count++];
+}
+
+static char *buffer_copy(const char *buffer) {
+    return buffer ? xstrndup(buffer, MAX_TEXT) : NULL;
+}
+
+static void other_describe(const struct finding_place *at, struct finding *x) {
+    const struct run *run = at->warp->processor->run;
     x->has_other = at->other != NULL;
     if (at->other) {
         x->other = *at->other;
-        indices_of(x->other.block, b->processor->run->launch->grid, x->other_block);
-        indices_of(x->other.thread, f->block_dim, x->other_thread);
+        indices_of(x->other.block, run->launch->grid, x->other_block);
+        indices_of(x->other.thread, run->findings->block_dim, x->other_thread);
     }
-    x->offset = at->offset;
-    x->buffer = at->buffer ? xstrndup(at->buffer, MAX_TEXT) : NULL;
 }
 
 void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,
                  ...) {
-    struct run *run = at->warp->processor->run;
-    struct findings *f = run->findings;
+    struct findings *f = at->warp->processor->run->findings;
     pthread_mutex_lock(&f->lock);
-    const struct code *function = at->warp->frame->code;
-    struct finding x = {.code = code,
-                        .function = function->index,
-                        .instruction = at->step ? at->step->instruction : 0,
-                        .launch = f->launch,
-                        .block = at->warp->block->number,
-                        .thread = at->warp->index * WARP_LANES + at->lane,
-                        .count = 1,
-                        .level = (uint8_t)(at->info      ? LEVEL_INFO
-                                           : at->warning ? LEVEL_WARNING
-                                                         : LEVEL_ERROR),
-                        .last = at->last,
-                        .harmless = at->warning || at->info ? NULL : at->harmless,
-                        .module = run->program->module};
-    struct finding *known = finding_known(f, &x);
-    if (!known && f->count == MAX_KEPT) {
-        f->lost++;
-        pthread_mutex_unlock(&f->lock);
-        return;
+    const struct finding_thread by = finding_thread(at->warp, at->step, at->lane);
+    struct finding x = finding_of(&by, code);
+    x.level = at->info ? LEVEL_INFO : at->warning ? LEVEL_WARNING : LEVEL_ERROR;
+    x.last = at->last;
+    x.harmless = x.level == LEVEL_ERROR ? at->harmless : NULL;
+    struct finding *slot = finding_slot(f, &x);
+    if (slot) {
+        char text[MAX_TEXT + 256];
+        va_list args;
+        va_start(args, fmt);
+        vsnprintf(text, sizeof text, fmt, args);
+        va_end(args);
+        other_describe(at, &x);
+        x.offset = at->offset;
+        x.buffer = buffer_copy(at->buffer);
+        x.message = xstrdup(text);
+        x.kernel = xstrdup(f->label);
+        *slot = x;
     }
-    if (known && !comes_before(&x, known)) {
-        known->count++;
-        pthread_mutex_unlock(&f->lock);
-        return;
+    pthread_mutex_unlock(&f->lock);
+}
+
+void finding_add_of(struct findings *f, const struct finding_thread *by,
+                    enum finding_code code, const char *buffer, int64_t offset,
+                    const char *message) {
+    pthread_mutex_lock(&f->lock);
+    struct finding x = finding_of(by, code);
+    struct finding *slot = finding_slot(f, &x);
+    if (slot) {
+        x.offset = offset;
+        x.buffer = buffer_copy(buffer);
+        x.message = xstrdup(message);
+        x.kernel = xstrdup(by->kernel);
+        *slot = x;
     }
-    finding_describe(f, at, &x);
-    char text[MAX_TEXT + 256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    x.message = xstrdup(text);
-    if (known) {
-        x.count += known->count;
-        finding_finish(known);
-    } else {
-        if ((f->count & (f->count - 1)) == 0) {
-            f->items =
-                xreallocarray(f->items, f->count ? 2 * f->count : 1, sizeof *f->items);
-        }
-        known = &f->items[f->count++];
-    }
-    x.kernel = xstrdup(f->label);
-    *known = x;
     pthread_mutex_unlock(&f->lock);
 }
 

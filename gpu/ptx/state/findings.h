@@ -63,6 +63,22 @@ struct finding_other {
     char message[96];
 };
 
+/* An instruction, and the thread that ran it. */
+struct finding_thread {
+    const struct ptx_module *module;
+    const char *kernel; /* the launch's label: borrowed until the next launch */
+    uint64_t block;
+    uint32_t function, instruction, launch;
+    uint32_t thread; /* of the block, x fastest */
+    uint32_t block_id[3], block_dim[3];
+};
+struct finding_thread finding_thread(const struct warp *w, const struct step *s,
+                                     unsigned lane);
+/* An error of a thread that may be gone. */
+void finding_add_of(struct findings *f, const struct finding_thread *by,
+                    enum finding_code code, const char *buffer, int64_t offset,
+                    const char *message);
+
 /* The thread is lane `lane` of w; buffer: NULL or a name, with an offset. */
 struct finding_place {
     struct warp *warp;

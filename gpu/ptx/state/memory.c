@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/ptx/state/launch.h"
+#include "gpu/ptx/state/origins.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -51,6 +52,7 @@ void memory_finish(struct memory *m) {
     }
     free(m->table);
     m->table = NULL;
+    origins_free(m->origins);
     pthread_mutex_destroy(&m->lock);
 }
 

@@ -17,6 +17,7 @@
 
 struct err;
 struct memory;
+struct origins;
 
 #define MEMORY_FIRST UINT64_C(0x200000000000)
 #define MEMORY_GUARD (UINT64_C(16) << 20)
@@ -75,6 +76,7 @@ struct memory {
         launch; /* number of the last launch; machines that share it go on counting */
     uint8_t poison;
     void (*race_free)(struct race_shadow *); /* frees an allocation's; NULL is fine */
+    struct origins *origins; /* origins.h, under lock; NULL: no undefined value lies here */
     const int *stop; /* atomic: once not 0, nothing is filled any more; or NULL */
     pthread_mutex_t lock;
 };

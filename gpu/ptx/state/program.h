@@ -87,6 +87,7 @@ struct basic_block {
     uint32_t first, count; /* instructions of the function */
 };
 
+struct register_live;
 struct special_slot {
     uint16_t special;
     uint32_t offset;
@@ -116,6 +117,7 @@ struct code { /* one function */
     uint32_t *param_areas; /* arena offsets of the function's params and results */
     uint32_t *result_areas;
     uint64_t local_bytes;
+    struct register_live **live; /* atomic: made when somebody first asks (undefined.c) */
 };
 
 struct program {

@@ -80,7 +80,6 @@ struct processor { /* a thread of the host, as a device's multiprocessor */
     uint32_t idle;               /* rounds in which nothing changed */
     uint32_t emit_after;         /* entries after which a block becomes code (emit.h) */
     struct emitted *emitted;     /* NULL: none does */
-    struct undefined *undefined; /* access/undefined.h; NULL: nothing such was loaded */
 };
 
 /* Holds the address, freed ones too; NULL. What it is wanted for is noted there: to be

@@ -102,6 +102,7 @@ struct warp {
     uint32_t synced, met;
     uint32_t copy_groups[WARP_LANES]; /* committed */
     struct wgmma_queue *wgmma;        /* wgmma.h; NULL: none was used */
+    struct undefined *undefined;      /* access/undefined.h; NULL: none was loaded */
     uint32_t masks[WARP_LANES] __attribute__((aligned(64)));
 };
 

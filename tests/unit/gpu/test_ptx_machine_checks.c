@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD                                                                             \
-    ".visible .entry k(.param .u64 out)\n"                                               \
+#define HEAD ".visible .entry k(.param .u64 out)\n" ENTRY
+#define ENTRY                                                                            \
     "{ .reg .b32 %r<40>, %i; .reg .b64 %rd<20>, %at; .reg .pred %p<10>;\n"               \
     "mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x;\n"                \
     "mad.lo.s32 %i, %r0, %r1, %r2; mul.wide.u32 %rd0, %i, 4;\n"                          \
@@ -206,9 +206,13 @@ Test(ptx_machine_checks, values_that_nothing_depends_on) {
          0},
         {"setp.gt.u32 %p3, %r5, 9; selp.u32 %r8, 1, 2, %p3; selp.u32 %r6, %r8, 3, %p1;\n"
          "st.global.u32 [%at], %r6;\n",
+         0},
+        {"setp.gt.u32 %p3, %r5, 9; selp.u32 %r8, 1, 2, %p3; selp.u32 %r6, 3, %r8, %p1;\n"
+         "st.global.u32 [%at], %r6;\n",
          63},
         {"@%p1 mov.u32 %r7, %r5; st.global.u32 [%at], %r7;\n", 0},
-        {"bar.sync 0; selp.u32 %r6, %r5, %r7, %p1; st.global.u32 [%at], %r6;\n", 63},
+        {"bar.sync 0; selp.u32 %r6, %r5, %r7, %p1; st.global.u32 [%at], %r6;\n", 0},
+        {"bar.sync 0; selp.u32 %r6, %r5, %r7, %p2; st.global.u32 [%at], %r6;\n", 7},
         {"add.u32 %r3, %r3, %r5; selp.u32 %r6, %r5, %r7, %p1; bar.sync 0;\n"
          "st.global.u32 [%at], %r3;\n",
          63},
@@ -217,6 +221,127 @@ Test(ptx_machine_checks, values_that_nothing_depends_on) {
         autofree char *body = xasprintf("%s%s%s", WRITTEN, cases[i].body, END);
         struct machine_room *r = run(body, 0);
         cr_expect_eq(room_found(r, "uninitialized", NULL), cases[i].found,
+                     "case %zu: %ld", i, room_found(r, "uninitialized", NULL));
+        room_free(r);
+    }
+}
+
+/* Shared memory (%r3 of WRITTEN, 256 bytes) and global memory that is no output carry
+ * such values, and so do shuffles; the finding stands at the load that began it. `spare`
+ * is memory that nobody has written. */
+#define CARRIED                                                                          \
+    ".visible .entry k(.param .u64 out, .param .u64 spare)\n" ENTRY                      \
+    ".shared .align 4 .b8 s[512]; mov.u32 %r3, s; shl.b32 %r4, %r2, 2;\n"                \
+    "add.u32 %r3, %r3, %r4; setp.lt.u32 %p1, %r2, 8; mov.u32 %r7, 7;\n"                  \
+    "ld.param.u64 %rd2, [spare]; add.s64 %rd3, %rd2, %rd0;\n"                            \
+    "@%p1 st.shared.u32 [%r3], %r2; ld.shared.u32 %r5, [%r3];\n"
+
+Test(ptx_machine_checks, values_that_are_carried) {
+    static const struct {
+        const char *body;
+        long found;
+    } cases[] = {
+        {"st.shared.u32 [%r3+256], %r5;\n", 0},
+        {"st.shared.u32 [%r3+256], %r5; bar.sync 0; ld.shared.u32 %r6, [%r3+256];\n"
+         "selp.u32 %r6, %r6, %r7, %p1; st.global.u32 [%at], %r6;\n",
+         0},
+        {"st.shared.u32 [%r3+256], %r5; bar.sync 0; ld.shared.u32 %r6, [%r3+256];\n"
+         "st.global.u32 [%at], %r6;\n",
+         56},
+        {"st.shared.u16 [%r3+258], %r5; ld.shared.u16 %r6, [%r3+258];\n"
+         "st.global.u32 [%at], %r6;\n",
+         56},
+        {"st.shared.u32 [%r3+256], %r5; st.shared.u32 [%r3+256], %r7;\n"
+         "ld.shared.u32 %r6, [%r3+256]; st.global.u32 [%at], %r6;\n",
+         0},
+        {"add.u32 %r5, %r5, 1; st.global.u32 [%rd3], %r5; bar.sync 0;\n"
+         "ld.global.u32 %r6, [%rd3]; setp.gt.u32 %p2, %r6, 9; @%p2 bra S; S:\n",
+         56},
+        {"st.global.u32 [%rd3], %r5;\n", 0},
+        {"st.global.u32 [%rd3], %r5; red.global.add.u32 [%rd3], 1;\n", 56},
+        {"shfl.sync.idx.b32 %r6, %r5, 7, 31, -1; setp.lt.u32 %p2, %r2, 32;\n"
+         "@%p2 st.global.u32 [%at], %r6;\n",
+         0},
+        {"shfl.sync.up.b32 %r6|%p2, %r5, 1, 0, -1; selp.u32 %r6, %r6, %r7, %p1;\n"
+         "st.global.u32 [%at], %r6;\n",
+         0},
+        {"shfl.sync.down.b32 %r6|%p2, %r5, 1, 31, -1; selp.u32 %r6, %r6, %r7, %p1;\n"
+         "st.global.u32 [%at], %r6;\n",
+         1},
+        {"mov.u32 %r8, 0; L: shfl.sync.bfly.b32 %r6, %r5, %r8, 31, -1;\n"
+         "add.u32 %r8, %r8, 1; setp.lt.u32 %p2, %r8, 4; @%p2 bra L;\n"
+         "selp.u32 %r6, %r6, %r7, %p1; st.global.u32 [%at], %r6;\n",
+         0},
+        {"vote.sync.any.pred %p2, %p1, -1; setp.gt.u32 %p3, %r5, 9;\n"
+         "vote.sync.any.pred %p2, %p3, -1;\n",
+         56},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *body = xasprintf("%s%s%s", CARRIED, cases[i].body, END);
+        struct machine_room *r = room_new(body, NULL);
+        room_buffer(r, "out", 256, 0);
+        room_buffer(r, "spare", 256, MACHINE_UNINITIALIZED);
+        room_launch(r, 1, 64);
+        json_t *first = NULL;
+        cr_expect_eq(room_found(r, "uninitialized", &first), cases[i].found,
+                     "case %zu: %ld", i, room_found(r, "uninitialized", NULL));
+        cr_expect(!first || !strcmp(json_get_string(first, "buffer", ""), "s"));
+        json_decref(first);
+        room_free(r);
+    }
+}
+
+/* Of eight bytes the lower four are written, as in a structure with padding. */
+#define HALF                                                                             \
+    HEAD ".shared .align 8 .b8 s[512]; mov.u32 %r3, s; shl.b32 %r4, %r2, 3;\n"           \
+         "add.u32 %r3, %r3, %r4; st.shared.u32 [%r3], %r2; ld.shared.u64 %rd4, [%r3];\n"
+
+Test(ptx_machine_checks, bytes_of_a_value) {
+    static const struct {
+        const char *body;
+        bool found;
+    } cases[] = {
+        {"mov.b64 {%r5, %r6}, %rd4; st.global.u32 [%at], %r5;\n", false},
+        {"mov.b64 {%r5, %r6}, %rd4; st.global.u32 [%at], %r6;\n", true},
+        {"mov.b64 {%r5, %r6}, %rd4; mov.b64 %rd5, {%r6, %r5}; shr.u64 %rd5, %rd5, 32;\n"
+         "setp.gt.u64 %p1, %rd5, 9; @%p1 bra S; S:\n",
+         false},
+        {"mov.b64 {%r5, %r6}, %rd4; mov.b64 %rd5, {%r6, %r5}; shr.u64 %rd5, %rd5, 24;\n"
+         "setp.gt.u64 %p1, %rd5, 9; @%p1 bra S; S:\n",
+         true},
+        {"cvt.u32.u64 %r5, %rd4; setp.gt.u32 %p1, %r5, 9; @%p1 bra S; S:\n", false},
+        {"shl.b64 %rd5, %rd4, 32; shr.u64 %rd5, %rd5, 32; setp.gt.u64 %p1, %rd5, 9;\n"
+         "@%p1 bra S; S:\n",
+         false},
+        {"shl.b64 %rd5, %rd4, 32; shr.s64 %rd5, %rd5, 32; setp.gt.s64 %p1, %rd5, 9;\n"
+         "@%p1 bra S; S:\n",
+         false},
+        {"mov.b64 {%r5, %r6}, %rd4; shl.b32 %r6, %r6, 24; shl.b32 %r6, %r6, 8;\n"
+         "setp.gt.u32 %p1, %r6, 9; @%p1 bra S; S:\n",
+         false},
+        {"mov.b64 {%r5, %r6}, %rd4; shr.u32 %r6, %r6, 16; shr.u32 %r6, %r6, 16;\n"
+         "setp.gt.u32 %p1, %r6, 9; @%p1 bra S; S:\n",
+         false},
+        {"mov.b64 {%r5, %r6}, %rd4; shr.u32 %r6, %r6, 16; and.b32 %r6, %r6, 0x100;\n"
+         "setp.gt.u32 %p1, %r6, 9; @%p1 bra S; S:\n",
+         true},
+        {"and.b64 %rd5, %rd4, 0xff00; setp.eq.u64 %p1, %rd5, 0; @%p1 bra S; S:\n", false},
+        {"and.b64 %rd5, %rd4, 0x10000ffff; setp.eq.u64 %p1, %rd5, 0; @%p1 bra S; S:\n",
+         true},
+        {"add.u64 %rd5, %rd4, 1; cvt.u32.u64 %r5, %rd5; setp.gt.u32 %p1, %r5, 9;\n"
+         "@%p1 bra S; S:\n",
+         true},
+        {"st.shared.u64 [%r3], %rd4; ld.shared.u32 %r5, [%r3]; setp.gt.u32 %p1, %r5, 9;\n"
+         "@%p1 bra S; S:\n",
+         false},
+        {"st.shared.u64 [%r3], %rd4; ld.shared.u32 %r5, [%r3+4];\n"
+         "setp.gt.u32 %p1, %r5, 9; @%p1 bra S; S:\n",
+         true},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *body = xasprintf("%s%s%s", HALF, cases[i].body, END);
+        struct machine_room *r = run(body, 0);
+        cr_expect_eq(room_found(r, "uninitialized", NULL), cases[i].found ? 64 : 0,
                      "case %zu: %ld", i, room_found(r, "uninitialized", NULL));
         room_free(r);
     }

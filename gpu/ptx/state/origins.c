@@ -1,0 +1,161 @@
+#include "gpu/ptx/state/origins.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORDS (UINT32_C(1) << 16)
+#define MAX_NAMES 1024
+
+struct origins {
+    struct entry {
+        const void *word;
+        struct origin from;
+    } * entries; /* room of them, by a hash of the word */
+    uint32_t room, count;
+    char **names;
+    uint32_t name_count;
+};
+
+void origin_tell(struct findings *f, const struct origin *o) {
+    char text[2304]; /* a template's names are long */
+    snprintf(text, sizeof text,
+             "Uninitialized %s read of %llu bytes: offset %llu of %s %s%s%s", o->space,
+             (unsigned long long)o->bytes, (unsigned long long)o->offset, o->buffer,
+             o->copied ? "is being written by a "
+                       : "had not been written when it was read",
+             o->copied ? o->copied : "", o->copied ? " that nobody has waited for" : "");
+    finding_add_of(f, &o->by, FINDING_UNINITIALIZED, o->buffer, (int64_t)o->offset, text);
+}
+
+/* ---- the table; under memory.lock ---- */
+
+static struct entry *entry_of(const struct origins *o, const void *word) {
+    uint64_t hash = ((uintptr_t)word >> 2) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t at = (uint32_t)(hash >> 32) & (o->room - 1);
+    while (o->entries[at].word && o->entries[at].word != word) {
+        at = (at + 1) & (o->room - 1);
+    }
+    return &o->entries[at];
+}
+
+static void table_grow(struct origins *o) {
+    struct origins old = *o;
+    o->room = old.room ? 2 * old.room : 256;
+    o->entries = xcalloc(o->room, sizeof *o->entries);
+    for (uint32_t k = 0; k < old.room; k++) {
+        if (old.entries[k].word) {
+            *entry_of(o, old.entries[k].word) = old.entries[k];
+        }
+    }
+    free(old.entries);
+}
+
+/* The table's own copy; NULL: too many. */
+static const char *name_keep(struct origins *o, const char *name) {
+    for (uint32_t k = 0; k < o->name_count; k++) {
+        if (!strcmp(o->names[k], name)) {
+            return o->names[k];
+        }
+    }
+    if (o->name_count == MAX_NAMES) {
+        return NULL;
+    }
+    o->names = o->names ? o->names : xcalloc(MAX_NAMES, sizeof *o->names);
+    return o->names[o->name_count++] = xstrdup(name);
+}
+
+static bool table_put(struct origins *o, const void *word, const struct origin *from) {
+    if (2 * o->count >= o->room && o->room < 2 * MAX_WORDS) {
+        table_grow(o);
+    }
+    struct entry *e = entry_of(o, word);
+    struct origin kept = *from;
+    kept.by.kernel = name_keep(o, from->by.kernel);
+    kept.buffer = name_keep(o, from->buffer);
+    if ((!e->word && o->count == MAX_WORDS) || !kept.by.kernel || !kept.buffer) {
+        return false;
+    }
+    o->count += !e->word;
+    *e = (struct entry){word, kept};
+    return true;
+}
+
+bool origins_put(struct memory *m, const void *word, const struct origin *o) {
+    pthread_mutex_lock(&m->lock);
+    if (!m->origins) {
+        m->origins = xcalloc(1, sizeof *m->origins);
+    }
+    bool kept = table_put(m->origins, word, o);
+    pthread_mutex_unlock(&m->lock);
+    return kept;
+}
+
+bool origins_get(struct memory *m, const void *word, struct origin *ret) {
+    pthread_mutex_lock(&m->lock);
+    const struct origins *o = m->origins;
+    const struct entry *e = o && o->room ? entry_of(o, word) : NULL;
+    bool found = e && e->word;
+    if (found) {
+        *ret = e->from;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return found;
+}
+
+void origins_free(struct origins *o) {
+    if (!o) {
+        return;
+    }
+    for (uint32_t k = 0; k < o->name_count; k++) {
+        free(o->names[k]);
+    }
+    free(o->names);
+    free(o->entries);
+    free(o);
+}
+
+/* ---- between launches ---- */
+
+void origins_copied(struct memory *m, struct findings *f, struct allocation *to,
+                    uint64_t to_offset, const struct allocation *from,
+                    uint64_t from_offset, uint64_t bytes) {
+    for (uint64_t k = 0; m->origins && to->shadow && from->shadow && k < bytes; k++) {
+        uint64_t t = to_offset + k, s = from_offset + k;
+        struct origin o;
+        if ((from->shadow[s / 4] >> 4 & ~from->shadow[s / 4]) == 0) {
+            k += 3 - s % 4; /* nothing of this word */
+        } else if (origins_has(from->shadow[s / 4], s % 4) &&
+                   origins_get(m, from->host + s / 4 * 4, &o) &&
+                   !origins_put(m, to->host + t / 4 * 4, &o)) {
+            origin_tell(f, &o);
+        }
+    }
+}
+
+static bool same_load(const struct origin *a, const struct origin *b) {
+    return !memcmp(&a->by, &b->by, sizeof a->by) && a->offset == b->offset;
+}
+
+void origins_tell_bytes(struct memory *m, struct findings *f, struct allocation *a,
+                        uint64_t offset, uint64_t bytes) {
+    struct origin before = {0};
+    if (!m->origins || !a->shadow) {
+        return;
+    }
+    for (uint64_t at = offset; at < offset + bytes; at++) {
+        uint8_t *shadow = &a->shadow[at / 4];
+        struct origin o;
+        if (at % 4 == 0 && (*shadow >> 4 & ~*shadow) == 0) {
+            at += 3;
+        } else if (origins_has(*shadow, at % 4)) {
+            *shadow |= *shadow >> 4;
+            if (origins_get(m, a->host + at / 4 * 4, &o) && !same_load(&o, &before)) {
+                origin_tell(f, &o);
+                before = o;
+            }
+        }
+    }
+}
