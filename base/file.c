@@ -297,11 +297,20 @@ void root_file_drop(struct root_file *f) {
     file_close(f);
 }
 
+/* A link that is made twice is refused, on every file system that has links. */
+static int file_name(const struct root_file *f) {
+    if (!f->only_new) {
+        return renameat(f->dir, f->temporary, f->dir, f->name) < 0 ? -errno : 0;
+    }
+    if (linkat(f->dir, f->temporary, f->dir, f->name, 0) < 0) {
+        return -errno;
+    }
+    return unlinkat(f->dir, f->temporary, 0) < 0 ? -errno : 0;
+}
+
 int root_file_end(struct root_file *f, bool durable) {
     int rc = durable && fsync(f->fd) < 0 ? -errno : 0;
-    if (rc == 0 && renameat(f->dir, f->temporary, f->dir, f->name) < 0) {
-        rc = -errno;
-    }
+    rc = rc == 0 ? file_name(f) : rc;
     if (rc < 0) {
         root_file_drop(f);
         return rc;
@@ -312,13 +321,14 @@ int root_file_end(struct root_file *f, bool durable) {
     return rc;
 }
 
-int root_write(const struct root *r, const char *rel, const void *bytes, size_t len,
-               mode_t mode, struct err *err) {
+static int write_whole(const struct root *r, const char *rel, const void *bytes,
+                       size_t len, mode_t mode, bool only_new, struct err *err) {
     struct root_file f;
     int rc = root_file_begin(&f, r, rel, mode, err);
     if (rc < 0) {
         return rc;
     }
+    f.only_new = only_new;
     rc = root_file_add(&f, bytes, len);
     if (rc < 0) {
         root_file_drop(&f);
@@ -327,6 +337,16 @@ int root_write(const struct root *r, const char *rel, const void *bytes, size_t 
     }
     errno = -rc;
     return rc < 0 ? failed_beneath(r, rel, err) : 0;
+}
+
+int root_write(const struct root *r, const char *rel, const void *bytes, size_t len,
+               mode_t mode, struct err *err) {
+    return write_whole(r, rel, bytes, len, mode, false, err);
+}
+
+int root_create(const struct root *r, const char *rel, const void *bytes, size_t len,
+                struct err *err) {
+    return write_whole(r, rel, bytes, len, 0644, true, err);
 }
 
 /* --- folders --- */

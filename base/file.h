@@ -41,12 +41,16 @@ int root_open_file(const struct root *r, const char *rel, struct err *err);
  * 0755). */
 int root_write(const struct root *r, const char *rel, const void *bytes, size_t len,
                mode_t mode, struct err *err);
+/* Only creates: -EEXIST when something has the name, also if another came first. */
+int root_create(const struct root *r, const char *rel, const void *bytes, size_t len,
+                struct err *err);
 /* The same piece by piece. After a begin that succeeded comes one end or one drop; from
  * any thread, one at a time. */
 struct root_file {
     int dir, fd;
     char *name;
     char temporary[40];
+    bool only_new; /* set before the end: -EEXIST where something has the name by then */
 };
 int root_file_begin(struct root_file *ret, const struct root *r, const char *rel,
                     mode_t mode, struct err *err);

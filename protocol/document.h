@@ -66,9 +66,8 @@ struct document_kind {
      * result is the latest full check's and may be NULL or older than the document. */
     char *(*hover)(const struct document *d, const json_t *result, size_t offset,
                    size_t *start, size_t *end);
-    /* Array of {"start", "end", "title", "operation"?, "params"?, "create"?}: byte
-     * offsets, a short text, and what a click does: start an operation, or make a file
-     * {"file": absolute path, "text"}. New reference. */
+    /* Array of {"start", "end", "title", "operation"?, "params"?}: byte offsets, a short
+     * text, and the operation that a click starts. New reference. */
     json_t *(*lenses)(const struct document *d, const json_t *result);
     /* May be NULL. The params of a lens' operation with what it needs from the text as it
      * is when it is clicked: new reference, NULL when the lens' own do. */

@@ -226,8 +226,14 @@ static void render_kernel_init(const struct terminal *t, const json_t *result) {
     } else {
         fprintf(out, "wrote %s\n", json_get_string(result, "path", "?"));
     }
+    json_each(json_object_get(result, "files"), i, file) {
+        fprintf(out, "wrote %s\n", json_string_value(file));
+    }
+    if (!strcmp(json_get_string(result, "from", "source"), "run")) {
+        fputs("all of it is from the program's first launch of the kernel\n", out);
+    }
     json_each(json_object_get(result, "unknown"), i, one) {
-        fprintf(out, "%s  %s: %s\n", i ? "" : "not known from the source:\n",
+        fprintf(out, "%s  %s: %s\n", i ? "" : "left to fill in:\n",
                 json_get_string(one, "member", "?"), json_get_string(one, "why", "?"));
     }
 }

@@ -8,9 +8,11 @@
 #include "base/work.h"
 #include "gpu/check/check_input.h"
 #include "gpu/draft/ptx_draft.h"
+#include "gpu/draft/run_draft.h"
 #include "gpu/draft/spec_draft.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/kernel_init.operation.h"
+#include "gpu/program/program_job.h"
 #include "gpu/source/kernel_name.h"
 
 #include <errno.h>
@@ -28,6 +30,14 @@ struct init {
     json_t *result;
     struct check_refusal refusal;
     bool refused;
+    /* The program, where its text does not say all of a launch. */
+    char *kernel;    /* to be recorded; NULL: no run is wanted */
+    json_t *request; /* kernel/run's params */
+    struct program_job *job;
+    json_t *answer; /* what came of it */
+    bool ran;       /* it was asked for */
+    bool cancelled;
+    struct run_draft_files files;
 };
 
 static bool refuse(struct init *s, enum call_fault fault, const char *reason,
@@ -147,30 +157,50 @@ static char *spec_path(const char *path) {
                      path);
 }
 
+/* One file beneath an open root, without replacing another unless that is allowed. */
+static bool write_file(struct init *s, const struct root *root, const char *rel,
+                       const void *bytes, size_t len) {
+    struct err err = {0};
+    struct stat st = {.st_mode = 0644};
+    bool force = json_get_bool(s->params, "force", 0);
+    if (force) {
+        (void)fstatat(root->fd, rel, &st, 0);
+    }
+    int r = force ? root_write(root, rel, bytes, len, st.st_mode & 0777, &err)
+                  : root_create(root, rel, bytes, len, &err);
+    if (r == -EEXIST) {
+        autofree char *words = xasprintf("%.400s/%.400s exists", root->path, rel);
+        return refuse(s, CALL_REFUSED, "exists",
+                      "`force` replaces it, `print` shows the new one", words);
+    }
+    return r == 0 || refuse(s, CALL_REFUSED, "io", NULL, err.msg);
+}
+
+/* The spec comes first: who has its name has those of its arrays. */
 static bool write_beneath(struct init *s, const char *root_path, const char *path,
                           const char *text) {
     struct root root;
     struct err err = {0};
-    autobuf there = BUF_INIT(1);
     const char *rel = path + strlen(root_path);
     rel += *rel == '/';
     if (root_open(&root, root_path, &err) < 0) {
         return refuse(s, CALL_INTERNAL, "io", NULL, err.msg);
     }
-    bool exists = root_read(&root, rel, &there, NULL) != -ENOENT;
-    struct stat st = {.st_mode = 0644};
-    if (exists) {
-        (void)fstatat(root.fd, rel, &st, 0);
+    bool good = write_file(s, &root, rel, text, strlen(text));
+    autofree char *folder = xstrndup(rel, (size_t)(path_basename(rel) - rel));
+    json_t *names = json_array();
+    for (size_t i = 0; good && i < s->files.count; i++) {
+        const struct run_draft_file *f = &s->files.list[i];
+        autofree char *name = path_join(folder, f->name);
+        good = write_file(s, &root, name, f->bytes.data, f->bytes.len);
+        json_array_append_new(names, json_clean_z(name));
     }
-    if (exists && !json_get_bool(s->params, "force", 0)) {
-        autofree char *words = xasprintf("%.400s exists", path);
-        refuse(s, CALL_REFUSED, "exists",
-               "`force` replaces it, `print` shows the new one", words);
-    } else if (root_write(&root, rel, text, strlen(text), st.st_mode & 0777, &err) < 0) {
-        refuse(s, CALL_REFUSED, "io", NULL, err.msg);
+    if (json_array_size(names)) {
+        json_object_set(s->result, "files", names);
     }
+    json_decref(names);
     root_close(&root);
-    return !s->refused;
+    return good;
 }
 
 /* The source lies beneath one of the roots, or it could not have been read. */
@@ -229,22 +259,123 @@ static void answer(struct init *s, const char *name, json_t *spec, json_t *unkno
     }
 }
 
+/* --- what the text does not say --- */
+
+static bool has_main(const struct host_program *p) {
+    for (size_t i = 0; i < p->b.declarations.count; i++) {
+        const struct declaration *d = &p->b.declarations.list[i];
+        if (d->kind == DECLARATION_FUNCTION && d->body && d->name &&
+            code_token_is(&p->b.tokens, d->name, "main")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Something of the launch, which the program would tell; not what only a person knows. */
+static bool is_open(const json_t *unknown) {
+    json_each(unknown, i, one) {
+        const char *member = json_get_string(one, "member", "");
+        const char *dot = strrchr(member, '.');
+        bool shrunk = !strncmp(member, "sizes.", 6) &&
+                      !strstr(json_get_string(one, "why", ""), "is an example");
+        if (strcmp(member, "expect") != 0 && !(dot && !strcmp(dot, ".output")) &&
+            !shrunk) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Why it told nothing; appended. */
+static void run_failure(const struct init *s, struct buf *out) {
+    const json_t *error = json_object_get(s->answer, "error");
+    const char *hint = json_get_string(error, "hint", NULL);
+    const json_t *first = json_array_get(json_object_get(s->answer, "diagnostics"), 0);
+    if (error) {
+        buf_addf(out, "%s%s%s", json_get_string(error, "message", "it failed"),
+                 hint ? ": " : "", hint ? hint : "");
+        buf_addf(out, "%s%.200s", first ? ": " : "",
+                 json_get_string(first, "message", ""));
+    } else {
+        const char *said = json_get_string(s->answer, "stderr", "");
+        said = *said ? said : json_get_string(s->answer, "stdout", "");
+        buf_addf(out, "it ended without launching %s%s%.100s", s->kernel,
+                 *said ? ": " : "", said);
+    }
+}
+
+static void tell_run(struct init *s, json_t *unknown) {
+    autobuf why = BUF_INIT(240);
+    run_failure(s, &why);
+    draft_note(unknown, "launch", "the program was to be run for it: %s", why.data);
+}
+
+/* "recorded from spmv's first launch by csr.cu with the arguments 50": for readers. */
+static json_t *comment_of(const struct init *s, const char *kernel) {
+    autobuf text = BUF_INIT(1000);
+    const json_t *args = json_object_get(s->params, "args");
+    buf_addf(&text, "recorded from the first launch of %.200s when the program ran",
+             kernel);
+    json_each(args, i, arg) {
+        buf_addf(&text, "%s %s", i ? "" : " with the arguments", json_string_value(arg));
+    }
+    return json_clean(text.data, text.len);
+}
+
+/* Consumes both. */
+static void kernel_answer(struct init *s, const char *name, bool from_run, json_t *spec,
+                          json_t *unknown) {
+    answer(s, name, spec, unknown);
+    json_object_set_new(s->result, "from", json_string(from_run ? "run" : "source"));
+}
+
+static json_t *draft_of_run(struct init *s, struct host_program *p,
+                            const struct declaration *kernel, bool several,
+                            json_t **unknown) {
+    const json_t *record = json_object_get(s->answer, "record");
+    const char *path = json_get_string(s->params, "path", "kernel.cu");
+    const char *base = path_basename(path), *dot = strrchr(base, '.');
+    autofree char *stem = xstrndup(base, dot ? (size_t)(dot - base) : strlen(base));
+    return record ? run_draft(p, kernel, several, record, stem, &s->files, unknown)
+                  : NULL;
+}
+
 static void draft_kernel(struct init *s, struct host_program *p) {
     bool several;
     const struct declaration *kernel = kernel_find(s, p, &several);
-    json_t *unknown = NULL,
-           *spec = kernel ? spec_draft(p, kernel, several, &unknown) : NULL;
+    if (!kernel) {
+        return;
+    }
+    autofree char *name = host_qualified_name(&p->b.tokens, &p->b.declarations, kernel);
+    json_t *unknown = NULL, *spec = draft_of_run(s, p, kernel, several, &unknown);
     if (spec) {
-        autofree char *name =
-            host_qualified_name(&p->b.tokens, &p->b.declarations, kernel);
-        answer(s, name, spec, unknown);
+        json_t *whole = json_pack("{s:o}", "comment", comment_of(s, name));
+        json_object_update(whole, spec);
+        json_decref(spec);
+        kernel_answer(s, name, true, whole, unknown);
         return;
     }
     json_decref(unknown);
-    if (kernel) {
-        refuse(s, CALL_BAD_PARAMS, "bad_kernel", NULL,
-               "the kernel's parameters cannot be read");
+    spec = spec_draft(p, kernel, several, &unknown);
+    bool may = json_get_bool(s->params, "run", 1) && !s->ran &&
+               (has_main(p) || json_object_get(s->params, "paths"));
+    if (spec && may && is_open(unknown)) {
+        s->kernel = xstrdup(name);
+        json_decref(spec);
+        json_decref(unknown);
+        return;
     }
+    if (spec) {
+        if (s->answer) {
+            tell_run(s, unknown);
+        }
+        kernel_answer(s, name, false, spec, unknown);
+        return;
+    }
+    json_decref(unknown);
+    refuse(s, CALL_BAD_PARAMS, "bad_kernel", NULL,
+           "the kernel's parameters cannot be read");
 }
 
 static void draft_ptx(struct init *s, const struct source_file *file) {
@@ -300,20 +431,66 @@ static void init_run(void *data) {
 
 /* --- the operation --- */
 
-static void init_done(void *data) {
-    struct init *s = data;
+static void init_end(struct init *s) {
     call_on_cancel(s->call, NULL, NULL);
     gpu_call_end(s->refused ? NULL : take(s->result), s->refused ? &s->refusal : NULL,
                  s->call);
     json_decref(s->result);
+    json_decref(s->request);
+    json_decref(s->answer);
+    run_draft_files_finish(&s->files);
     strings_free(s->roots);
+    free(s->kernel);
     free(s);
+}
+
+static void init_done(void *data);
+
+static void on_ran(const json_t *answer, json_t *worker,
+                   const struct check_refusal *refusal, void *data) {
+    struct init *s = data;
+    s->job = NULL;
+    json_decref(worker);
+    if (!answer && !refusal) { /* cancelled */
+        init_end(s);
+        return;
+    }
+    s->answer = answer ? json_deep_copy(answer)
+                       : json_pack("{s:{s:s}}", "error", "message", refusal->message);
+    s->work = work_start(call_origin(s->call)->loop, init_run, init_done, s);
+}
+
+static json_t *run_params(const struct init *s) {
+    static const char *const members[] = {"path",      "source",        "args",  "paths",
+                                          "options",   "defines",       "files", "stdin",
+                                          "timeout_s", "include_roots", NULL};
+    json_t *ret = json_pack("{s:{s:s}, s:[s, s]}", "record", "kernel", s->kernel,
+                            "checks", "memory", "initialized");
+    json_copy_members(ret, s->params, members);
+    return ret;
+}
+
+static void init_done(void *data) {
+    struct init *s = data;
+    s->work = NULL;
+    if (s->kernel && !s->ran && !s->refused && !s->cancelled) {
+        s->ran = true;
+        s->request = run_params(s);
+        s->job = program_job_start(s->call, s->request, on_ran, s);
+    } else {
+        init_end(s);
+    }
 }
 
 static void init_cancelled(struct call *call, void *data) {
     (void)call;
     struct init *s = data;
-    work_cancel(s->work);
+    s->cancelled = true;
+    if (s->work) {
+        work_cancel(s->work);
+    } else if (s->job) {
+        program_job_cancel(s->job);
+    }
 }
 
 static void init_start(struct call *call, const json_t *params) {
@@ -321,6 +498,7 @@ static void init_start(struct call *call, const json_t *params) {
     struct init *s = xcalloc(1, sizeof *s);
     s->call = call_ref(call);
     s->params = params;
+    s->ran = !gpu_of(origin); /* nobody could run it */
     s->roots = strings_copy(origin->roots);
     s->work = work_start(origin->loop, init_run, init_done, s);
     call_on_cancel(call, init_cancelled, s);

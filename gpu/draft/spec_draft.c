@@ -493,7 +493,9 @@ static bool draft_once(struct draft *d) {
 
 /* In the order in which people read a spec. */
 json_t *draft_close(json_t *spec, const char *kernel, json_t *unknown) {
-    static const char *const order[] = {"kernel", "sizes", "launch", "args", "expect"};
+    static const char *const order[] = {"kernel",    "sizes",   "odd_sizes", "launch",
+                                        "args",      "buffers", "globals",   "trials",
+                                        "timeout_s", "expect"};
     json_t *ret = json_object();
     if (kernel) {
         json_object_set_new(spec, "kernel", json_string(kernel));

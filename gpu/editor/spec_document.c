@@ -159,6 +159,7 @@ static bool judge_types(struct judge *j, const json_t *spec) {
     autofree char *pointer = NULL;
     autojson *params = json_copy((json_t *)(uintptr_t)spec);
     json_object_del(params, "$schema");
+    json_object_del(params, "comment");
     if (!json_object_get(params, "path")) {
         json_object_set_new(params, "path", json_string("k.cu"));
     }

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/draft/spec_draft.h"
 #include "gpu/editor/json_places.h"
 #include "gpu/source/host_code.h"
 #include "gpu/source/kernel_name.h"
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #define OPERATION "kernel/validate"
+#define INIT "kernel/init"
 #define SPEC_SUFFIX ".check.json"
 #define MAX_SPEC (1u << 20) /* a lens reads no more of it */
 #define MAX_MISMATCHES 8
@@ -86,31 +86,12 @@ static json_t *run_lens(const struct document *d, size_t start, size_t end) {
                      "path", d->path);
 }
 
-/* The declaration whose name is there. */
-static const struct declaration *kernel_at(const struct host_program *p, size_t offset) {
-    const struct declaration *list[MAX_KERNELS];
-    size_t count = spec_draft_kernels(p, list, MAX_KERNELS);
-    for (size_t i = 0; i < count; i++) {
-        if (p->b.tokens.list[list[i]->name].start == offset) {
-            return list[i];
-        }
-    }
-    return NULL;
-}
-
-static json_t *draft_lens(struct host_program *p, const struct host_code *code,
-                          const struct kernel_place *kernel, const char *path) {
-    const struct declaration *at = kernel_at(p, kernel->offset);
-    autojson *unknown = NULL;
-    autojson *draft = at ? spec_draft(p, at, code->kernel_count > 1, &unknown) : NULL;
-    if (!draft) {
-        return NULL;
-    }
-    autofree char *text = spec_draft_text(draft);
-    return json_pack("{s:I, s:I, s:o, s:{s:s, s:s}}", "start", (json_int_t)kernel->offset,
-                     "end", (json_int_t)kernel->end, "title",
-                     json_sprintf("Create %s", path_basename(path)), "create", "file",
-                     path, "text", text);
+static json_t *init_lens(const struct kernel_place *kernel, const char *source,
+                         const char *spec) {
+    return json_pack("{s:I, s:I, s:o, s:s, s:{s:s, s:s}}", "start",
+                     (json_int_t)kernel->offset, "end", (json_int_t)kernel->end, "title",
+                     json_sprintf("Create %s", path_basename(spec)), "operation", INIT,
+                     "params", "path", source, "kernel", kernel->name);
 }
 
 void spec_lens_add(const struct document *d, const struct host_code *code,
@@ -122,20 +103,15 @@ void spec_lens_add(const struct document *d, const struct host_code *code,
     }
     bool exists = spec_load(path, &loaded);
     autojson *spec = loaded;
-    struct host_program p = {0};
-    if (!exists) {
-        host_program_init(&p, (const char *const[]){d->text}, &d->len, 1, false);
-    }
     for (size_t i = 0; i < code->kernel_count && i < MAX_KERNELS; i++) {
         const struct kernel_place *k = &code->kernels[i];
-        json_t *lens = !exists ? p.text ? draft_lens(&p, code, k, path) : NULL
+        json_t *lens = !exists                   ? init_lens(k, d->path, path)
                        : launches(spec, k->name) ? run_lens(d, k->offset, k->end)
                                                  : NULL;
         if (lens) {
             json_array_append_new(lenses, lens);
         }
     }
-    host_program_finish(&p);
 }
 
 json_t *spec_lens_of_spec(const struct document *d, const json_t *result) {
@@ -153,7 +129,7 @@ json_t *spec_lens_of_spec(const struct document *d, const json_t *result) {
  * read from disk. */
 json_t *spec_lens_params(const struct document *d, const char *operation,
                          const json_t *params) {
-    if (strcmp(operation, OPERATION) != 0 || !d->path) {
+    if ((strcmp(operation, OPERATION) != 0 && strcmp(operation, INIT) != 0) || !d->path) {
         return NULL;
     }
     json_t *own = json_copy((json_t *)(uintptr_t)params);
@@ -309,9 +285,29 @@ static json_t *spec_of(const struct document *d) {
     return spec;
 }
 
+/* What is left to fill in, at the kernel, until the next edit. */
+static void tell_unknown(const struct document *d, const json_t *answer,
+                         json_t **ret_findings, json_t **ret_outcome) {
+    autojson *spec = spec_of(d);
+    const struct telling t = {.d = d, .spec = spec, .findings = json_array()};
+    const char *path = json_get_string(answer, "path", "");
+    json_each(json_object_get(answer, "unknown"), i, one) {
+        autofree char *message = xasprintf("%s: %s: %s", path_basename(path),
+                                           json_get_string(one, "member", "?"),
+                                           json_get_string(one, "why", "?"));
+        tell(&t, NULL, "unknown_member", FINDING_INFO, message);
+    }
+    *ret_findings = t.findings;
+    *ret_outcome = json_pack("{s:s}", "title", "Validate");
+}
+
 void spec_lens_outcome(const struct document *d, const char *operation,
                        const json_t *answer, json_t **ret_findings,
                        json_t **ret_outcome) {
+    if (!strcmp(operation, INIT) && d->path) {
+        tell_unknown(d, answer, ret_findings, ret_outcome);
+        return;
+    }
     if (strcmp(operation, OPERATION) != 0 || !d->path) {
         return;
     }

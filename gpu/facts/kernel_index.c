@@ -159,11 +159,11 @@ static void take_text(const char *s, size_t len, void *data) {
 
 /* Its own limit of recursion lets no symbol of over 1 KiB pass, and CUTLASS's have two or
  * three; MAX_SYMBOL bounds the depth. */
-static bool demangle(const char *symbol, struct demangling *d) {
+static bool demangle(const char *symbol, int how, struct demangling *d) {
     if (setjmp(d->too_long) != 0) {
         return false;
     }
-    return cplus_demangle_v3_callback(symbol, DMGL_ANSI | DMGL_NO_RECURSE_LIMIT,
+    return cplus_demangle_v3_callback(symbol, DMGL_ANSI | DMGL_NO_RECURSE_LIMIT | how,
                                       take_text, d) != 0;
 }
 
@@ -175,14 +175,22 @@ static void remove_unnamed(char *name) {
     }
 }
 
-char *kernel_name_new(const char *symbol) {
+static char *demangled(const char *symbol, int how) {
     if (strncmp(symbol, "_Z", 2) != 0 || strnlen(symbol, MAX_SYMBOL) == MAX_SYMBOL) {
         return xstrdup(symbol);
     }
     struct demangling d = {.text = BUF_INIT(MAX_NAME)};
-    bool known = demangle(symbol, &d);
+    bool known = demangle(symbol, how, &d);
     char *name = known && d.text.len > 0 ? xstrdup(d.text.data) : xstrdup(symbol);
     buf_finish(&d.text);
     remove_unnamed(name);
     return name;
+}
+
+char *kernel_name_new(const char *symbol) {
+    return demangled(symbol, 0);
+}
+
+char *kernel_signature_new(const char *symbol) {
+    return demangled(symbol, DMGL_PARAMS);
 }

@@ -29,3 +29,5 @@ size_t kernel_index_order(const struct kernel_index *index,
  * unnamed namespaces. What is no mangled name, or would become very long, stays as it is.
  */
 char *kernel_name_new(const char *symbol);
+/* "void ns::tk<float, 4>(float*)": with the types of its parameters. */
+char *kernel_signature_new(const char *symbol);

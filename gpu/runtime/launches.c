@@ -7,6 +7,7 @@
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/api_errors.h"
 #include "gpu/runtime/host_access.h"
+#include "gpu/runtime/launch_record.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
 #include "gpu/runtime/runtime.h"
@@ -66,7 +67,9 @@ static int launch_run(struct op *op) {
         return CUDART_SUCCESS;
     }
     const struct repeats_before before = repeats_begin(l->kernel);
+    launch_record_before(l->kernel, &l->shape, l->params);
     enum machine_end end = kernel_launch(l->kernel, &l->shape, l->params, &err);
+    launch_record_after();
     repeats_end(runtime.repeats, &before, end, l->kernel, &l->shape, l->params);
     if (order_is_on()) {
         launch_used(l);

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "gpu/runtime/crash.h"
+#include "gpu/runtime/launch_record.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
 #include "gpu/runtime/report.h"
@@ -74,6 +75,7 @@ __attribute__((constructor)) static void library_load(void) {
     }
     runtime.repeats = repeats_new();
     report_open();
+    launch_record_open(json_object_get(config, "record"));
     crash_watch();
 }
 

@@ -12,7 +12,7 @@
  * (limit; the next one fails and is told: "limit"), "work": N                  (limit in
  * lane-instructions of all launches), "memory": BYTES            (of the device: 80 GiB
  * unless told), "threads": N               (that execute kernels; as many as there are
- * CPUs)}
+ * CPUs), "record": {"kernel": name}  (its first launch is told, and ends the program)}
  *
  * UPSKILLD_RUN_REPORT: path of a file to which lines are added, each of them one JSON
  * object with "event". A line is whole or missing, so what a killed program had written
@@ -35,6 +35,14 @@
  *   {"event": "limit", "which": "launches" "work" "findings" "lines", "message"}
  *   {"event": "counters", "id": number of the module, "counters": as kernel/validate has
  *    them}
+ *   {"event": "record", "id": 1, "symbol": mangled name, "grid", "block", "cluster"?,
+ *    "shared_bytes", "cooperative", "params": the bytes of each in hexadecimal, "memory":
+ *    what they lead to and the variables that the program set, [{"address", "bytes",
+ *    "variable"?: symbol, "before": "none" "some" "all" of it was ever written,
+ * "ranges"?: {type's name: [low, high, "sorted"]} for those types as which all of it is
+ * finite, and once the launch has ended "after", "read", "written"}], "us"? once it has
+ * ended}. What memory I held before stands in the file RUN_RECORD_FILE beside the report,
+ * of RUN_RECORD_MAX_BYTES in all; what is too much for that has ranges
  *   {"event": "end", "how": "exit" or "signal", "signal"?, "omitted": findings not told,
  *    "first_launch_us"?: since the library was loaded}
  *   {"event": "crash", "signal", "address", "message": what is at the address, in words,
@@ -50,6 +58,9 @@
 #define RUN_REPORT_MAX_BYTES (16u << 20)
 #define RUN_REPORT_MAX_LINES 20000u
 #define RUN_REPORT_MAX_FRAMES 8
+#define RUN_RECORD_FILE "memory-%u"
+#define RUN_RECORD_MAX_MEMORY 256u
+#define RUN_RECORD_MAX_BYTES (8u << 20)
 
 /* The library beside the worker, and the node of every name that it exports. */
 #define RUN_LIBRARY "libcudart.so.13"

@@ -145,6 +145,26 @@ static void argv_make(struct strings *argv, const char *program, const json_t *a
     }
 }
 
+/* What the memory of a recorded launch held: files that the program wrote, so none leads
+ * out of their folder. */
+static void record_read(const char *folder, json_t *record) {
+    autofree char *report = path_join(folder, "report");
+    struct root root;
+    size_t left = RUN_RECORD_MAX_BYTES;
+    if (!record || root_open(&root, report, NULL) < 0) {
+        return;
+    }
+    json_each(json_object_get(record, "memory"), i, memory) {
+        autofree char *name = xasprintf(RUN_RECORD_FILE, (unsigned)i);
+        autobuf bytes = BUF_INIT(left);
+        if (root_read(&root, name, &bytes, NULL) == 0 && bytes.len) {
+            left -= bytes.len;
+            json_object_set_new(memory, "data", spec_array_encode(bytes.data, bytes.len));
+        }
+    }
+    root_close(&root);
+}
+
 struct running {
     const struct program_job *job;
     const json_t *request, *limits;
@@ -228,6 +248,8 @@ static json_t *run_program(const struct running *r, const struct program_built *
     program_report_read(&report, r->job, lines);
     json_t *result = program_result(built, &ran, &report);
     json_object_set_new(result, "files", written_read(r->job->folder, r->request));
+    record_read(r->job->folder, report.record);
+    json_object_set(result, "record", report.record);
     program_report_finish(&report);
     buf_finish(&ran.out);
     buf_finish(&ran.error);

@@ -17,7 +17,8 @@
  *    "config": {gpu/runtime/run_report.h's}}
  * Answer: kernel/run's result (gpu/program/kernel_run.json), with "files": what it wrote,
  * [{"name", "bytes", "data"?: base64}], the data where `save` is true and it is not too
- * much. Progress is told as a validation's. SIGTERM ends the keeper and its stage. */
+ * much; and "record", the launch that the config asked for, with "data", base64, in its
+ * memory. Progress is told as a validation's. SIGTERM ends the keeper and its stage. */
 #include "base/json.h"
 
 #define PROGRAM_CHILD_ARGUMENT "--program"

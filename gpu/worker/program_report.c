@@ -260,6 +260,9 @@ static void add_event(struct making *m, json_t *event) {
     } else if (!strcmp(name, "skipped")) {
         json_decref(r->skipped);
         r->skipped = plain(m, event);
+    } else if (!strcmp(name, "record")) {
+        json_decref(r->record);
+        r->record = plain(m, event);
     } else if (!strcmp(name, "counters")) {
         r->counters = r->counters ? r->counters : json_array();
         names_mend(m, json_object_get(event, "counters"), 0);
@@ -293,8 +296,9 @@ void program_report_read(struct program_report *ret, const struct program_job *j
 }
 
 void program_report_finish(struct program_report *r) {
-    json_t *const all[] = {r->launches,    r->findings, r->api_errors, r->leaks,
-                           r->unsupported, r->limits,   r->skipped,    r->counters};
+    json_t *const all[] = {r->launches, r->findings,    r->api_errors,
+                           r->leaks,    r->unsupported, r->limits,
+                           r->skipped,  r->counters,    r->record};
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         json_decref(all[i]);
     }

@@ -10,14 +10,15 @@ struct program_report {
     bool began, ended; /* the library was loaded; it said its last word */
     json_t *launches;  /* [{"kernel", "grid", "block", "times", "file"?, "line"?, …}] */
     json_t *findings;  /* the one shape, with the host's call site as related place */
-    json_t *api_errors;      /* [{"function", "error", "count", "file"?, "line"?, …}] */
-    json_t *leaks;           /* [{"kind", "bytes", "count", "file"?, "line"?}] */
-    json_t *unsupported;     /* [{"what", "message"}] */
-    json_t *limits;          /* [{"which", "message"}] */
-    json_t *skipped;         /* {"launches", "sets", "kernels"}; NULL: none */
-    json_t *counters;        /* [{…}], of each module; NULL: none */
-    json_int_t omitted_rows; /* of the other lists, which have an end */
-    json_int_t omitted;      /* findings that it did not tell */
+    json_t *api_errors;  /* [{"function", "error", "count", "file"?, "line"?, …}] */
+    json_t *leaks;       /* [{"kind", "bytes", "count", "file"?, "line"?}] */
+    json_t *unsupported; /* [{"what", "message"}] */
+    json_t *limits;      /* [{"which", "message"}] */
+    json_t *skipped;     /* {"launches", "sets", "kernels"}; NULL: none */
+    json_t *counters;    /* [{…}], of each module; NULL: none */
+    json_t *record;      /* the launch that was asked for (run_report.h); NULL: none */
+    json_int_t omitted_rows;    /* of the other lists, which have an end */
+    json_int_t omitted;         /* findings that it did not tell */
     json_int_t first_launch_us; /* since the library was loaded; 0: not known */
 };
 /* path: the report's file, which may be missing. */

@@ -89,10 +89,6 @@ void lsp_client_read(struct lsp_client *client, const json_t *capabilities) {
         lists(look(document, "completion", "completionItem", "documentationFormat", NULL),
               "markdown");
     client->progress = HAS(capabilities, "window", "workDoneProgress");
-    client->apply_edit = HAS(workspace, "applyEdit");
-    client->create_files =
-        client->document_changes &&
-        lists(look(workspace, "workspaceEdit", "resourceOperations", NULL), "create");
 }
 
 /* --- telling it --- */

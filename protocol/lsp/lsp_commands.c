@@ -1,18 +1,15 @@
 /* Operations as commands: one each ("upskilld.thing.check") with [params], and
  * "upskilld.run" with [operation, params, uri], which code lenses use: that one is about
- * a document, runs as a job, and its answer is shown there. "upskilld.create" with
- * [{file, text}] asks the client to make a file. */
+ * a document, runs as a job, and its answer is shown there. */
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/mem.h"
 #include "protocol/plain.h"
-#include "protocol/uri.h"
 
 #include <string.h>
 
 #define PREFIX "upskilld."
 #define RUN PREFIX "run"
-#define CREATE PREFIX "create"
 #define SHOW_PROGRESS_AFTER_MS 1000
 
 struct lsp_command {
@@ -37,7 +34,7 @@ static char *command_name(const struct operation *op) {
 
 json_t *lsp_command_names(const struct lsp *l) {
     const struct operation_table *table = l->host->tables->operations;
-    json_t *names = json_pack("[s,s]", RUN, CREATE);
+    json_t *names = json_pack("[s]", RUN);
     for (size_t i = 0; i < operation_count(table); i++) {
         autofree char *name = command_name(operation_at(table, i));
         json_array_append_new(names, json_string(name));
@@ -176,12 +173,6 @@ static void command_start(struct lsp *l, struct rpc_call *request,
 json_t *lsp_lens_command(const struct lsp_subject *s, const json_t *lens) {
     const char *title = json_get_string(lens, "title", "");
     const char *operation = json_get_string(lens, "operation", NULL);
-    json_t *create = json_object_get(lens, "create");
-    if (create) {
-        return s->client->apply_edit ? json_pack("{s:s, s:s, s:[O]}", "title", title,
-                                                 "command", CREATE, "arguments", create)
-                                     : NULL;
-    }
     if (!operation) {
         return json_pack("{s:s, s:s}", "title", title, "command", "");
     }
@@ -210,36 +201,6 @@ static void lens_start(struct lsp *l, struct rpc_call *request,
     command_start(l, request, op, own ? own : params, d);
 }
 
-/* A new file with its text, as a WorkspaceEdit. */
-static json_t *creation(const struct lsp *l, const char *uri, const char *text) {
-    autojson *edit =
-        json_pack("{s:{s:{s:i, s:i}, s:{s:i, s:i}}, s:s}", "range", "start", "line", 0,
-                  "character", 0, "end", "line", 0, "character", 0, "newText", text);
-    if (!l->client.create_files) {
-        return json_pack("{s:{s:[O]}}", "changes", uri, edit);
-    }
-    return json_pack("{s:[{s:s, s:s, s:{s:b}}, {s:{s:s, s:n}, s:[O]}]}",
-                     "documentChanges", "kind", "create", "uri", uri, "options",
-                     "ignoreIfExists", 0, "textDocument", "uri", uri, "version", "edits",
-                     edit);
-}
-
-static void create_start(struct lsp *l, struct rpc_call *request, const json_t *file) {
-    const char *path = json_get_string(file, "file", "");
-    const char *text = json_get_string(file, "text", NULL);
-    if (*path != '/' || !text || !l->client.apply_edit) {
-        rpc_error(request, RPC_INVALID_PARAMS, NULL,
-                  CREATE ": expected [{file, text}] with an absolute path, and a client "
-                         "that applies edits");
-        return;
-    }
-    autofree char *uri = uri_of_path(path);
-    autofree char *label = xasprintf("Create %s", strrchr(path, '/') + 1);
-    lsp_tell(l, "workspace/applyEdit",
-             json_pack("{s:s, s:o}", "label", label, "edit", creation(l, uri, text)));
-    rpc_reply(request, NULL);
-}
-
 /* The operation that a command names; *ret_params is borrowed and NULL when left out. */
 static const struct operation *find_operation(struct lsp *l, const json_t *params,
                                               json_t **ret_params) {
@@ -258,10 +219,6 @@ static const struct operation *find_operation(struct lsp *l, const json_t *param
 void lsp_execute_command(struct lsp *l, struct rpc_call *call) {
     const json_t *arguments = json_object_get(rpc_call_params(call), "arguments");
     const char *command = json_get_string(rpc_call_params(call), "command", "");
-    if (strcmp(command, CREATE) == 0) {
-        create_start(l, call, json_array_get(arguments, 0));
-        return;
-    }
     json_t *params = NULL;
     const struct operation *op = find_operation(l, rpc_call_params(call), &params);
     if (!op) {

@@ -80,8 +80,6 @@ struct lsp_client {
     bool symbol_trees;
     bool markdown_hover, markdown_completion;
     bool progress;      /* takes window/workDoneProgress/create */
-    bool apply_edit;    /* takes workspace/applyEdit */
-    bool create_files;  /* in a workspace edit */
     bool watches_files; /* takes a registration for workspace/didChangeWatchedFiles */
 };
 void lsp_client_read(struct lsp_client *client, const json_t *capabilities);

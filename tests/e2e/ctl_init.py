@@ -70,7 +70,7 @@ def a_spec_is_written_and_what_is_not_known_is_said():
     r = Room()
     out, _ = r.run("init", "scale.cu")
     assert r.read("scale.check.json") == SPEC, r.read("scale.check.json")
-    assert out.splitlines() == ["wrote " + r.path("scale.check.json"), "not known from the source:",
+    assert out.splitlines() == ["wrote " + r.path("scale.check.json"), "left to fill in:",
                                 "  expect: what the outputs should be: nothing is judged without it"], out
 
 
@@ -89,10 +89,21 @@ def a_file_that_is_there_is_kept():
     assert not os.path.exists("/etc/hosts.check.json"), err
 
 
+def of_several_at_once_one_writes():
+    r = Room()
+    all_ = [subprocess.Popen([CTL, "kernel", "init", "scale.cu"], cwd=os.path.join(r.dir, "work"), env=r.env,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(6)]
+    said = [(p.communicate(timeout=120), p.returncode) for p in all_]
+    assert sorted(status for _, status in said) == [0] + [2] * 5, said
+    assert all("scale.check.json exists" in err for (_, err), status in said if status), said
+    assert r.read("scale.check.json") == SPEC and os.listdir(r.dir + "/work").count("scale.check.json") == 1
+    assert not [n for n in os.listdir(r.dir + "/work") if n.startswith(".")], os.listdir(r.dir + "/work")
+
+
 def print_writes_nothing():
     r = Room()
     out, err = r.run("init", "scale.cu", "--print")
-    assert json.loads(out) == SPEC and "not known" in err, (out, err)
+    assert json.loads(out) == SPEC and "left to fill in" in err, (out, err)
     assert not os.path.exists(r.path("scale.check.json"))
     out, _ = r.run("init", "scale.cu", "--print", "--json")
     assert json.loads(out)["spec"] == SPEC and json.loads(out)["kernel"] == "scale"
@@ -178,8 +189,8 @@ def a_refused_install_names_the_option():
 
 
 tap = Tap()
-for test in (a_spec_is_written_and_what_is_not_known_is_said, a_file_that_is_there_is_kept, print_writes_nothing,
-             one_of_several_kernels_is_named, nothing_passes_before_somebody_says_what_is_right,
+for test in (a_spec_is_written_and_what_is_not_known_is_said, a_file_that_is_there_is_kept,
+             of_several_at_once_one_writes, print_writes_nothing, one_of_several_kernels_is_named, nothing_passes_before_somebody_says_what_is_right,
              without_host_code_it_must_be_filled_in_first, what_is_missing_or_wrong_is_told_where_it_is, hints_name_options,
              a_refused_install_names_the_option):
     tap.run(test.__name__.replace("_", " "), test)

@@ -3,7 +3,7 @@
 
 usage: programs.py UPSKILLD   (TAP on standard output)
 """
-import glob, os, re, sys, time
+import glob, json, os, re, struct, sys, time
 
 from programs_support import Daemon, Tap, kernel
 
@@ -58,6 +58,57 @@ def finds(d):
     f = r["findings"][0]
     assert f["code"] == "out_of_bounds" and (f["file"], f["line"]) == ("count.cu", 7), f
     assert f["related"][-1]["file"] == "count.cu" and f["related"][-1]["line"] == 5, f
+
+
+# --- a check spec from a launch that took place ---
+
+SPOKEN = "#define __global__\n__global__ void count(unsigned *x, unsigned n) { if (n) x[0] = n; }\n"
+UNSPOKEN = "#define __global__\n__global__ void other(unsigned *x) { x[0] = 0; }\n"
+
+
+def init(d, name, *args, **more):
+    answer = d.ask("kernel/init", dict(more, path=name, args=[str(a) for a in args], force=True))
+    assert "result" in answer, answer
+    with open(d.work + name.replace(".cu", ".check.json")) as f:
+        written = json.load(f)
+    assert written == answer["result"]["spec"], (written, answer)
+    return answer["result"]
+
+
+def records(d):
+    r = init(d, d.put("spoken.cu", SPOKEN + kernel("r0/spoken.cu")), 3)
+    comment = "recorded from the first launch of count when the program ran with the arguments 3"
+    buffer = {"name": "x", "type": "uint32", "shape": [4], "output": True}
+    assert r["from"] == "run" and r["unknown"][0]["member"] == "expect" and len(r["unknown"]) == 1, r
+    # One of four elements is left alone, so it has a value before.
+    assert r["spec"] == {"comment": comment, "launch": {"grid": [1], "block": [3]},
+                         "args": [dict(buffer, init={"fill": 0}), {"name": "n", "type": "uint32", "value": 3}],
+                         "expect": None}, r
+    r = init(d, "spoken.cu", 4)
+    assert r["spec"]["sizes"] == {"n": 4} and r["spec"]["odd_sizes"] is False, r
+    assert r["spec"]["args"] == [dict(buffer, shape=["n"]), {"name": "n", "type": "uint32", "value": "n"}], r
+    again = d.ask("kernel/init", {"path": "spoken.cu", "args": ["4"]})
+    assert again["error"]["data"]["reason"] == "exists", again
+
+
+def records_contents(d):
+    """Integers that the host copies there are kept as they are, in a file beside the spec."""
+    text = kernel("r0/held.cu").replace("    if (!__cudaPush", "    int held[4] = {3, 1, 4, 1}; cudaMemcpy(d, held, sizeof held, 1);\n    if (!__cudaPush")
+    r = init(d, d.put("held.cu", SPOKEN + text), 4)
+    assert r["spec"]["args"][0]["init"] == {"file": "held.x.npy"} and r["files"] == ["held.x.npy"], r
+    with open(d.work + "held.x.npy", "rb") as f:
+        data = f.read()
+    assert data[:6] == b"\x93NUMPY" and b"'<u4'" in data and data[-16:] == struct.pack("<4I", 3, 1, 4, 1), data
+
+
+def tells_why_nothing_was_recorded(d):
+    r = init(d, d.put("unspoken.cu", UNSPOKEN + kernel("r0/unspoken.cu")))
+    why = next(u["why"] for u in r["unknown"] if "to be run" in u["why"])
+    assert r["from"] == "source" and why.endswith("it ended without launching other: 0 wrong\n"), r
+    r = init(d, d.put("broken.cu", UNSPOKEN + "int main() { return wrong; }\n"))
+    assert any("does not compile" in u["why"] and "wrong" in u["why"] for u in r["unknown"]), r
+    r = init(d, "unspoken.cu", run=False)
+    assert not any("to be run" in u["why"] for u in r["unknown"]), r
 
 
 def tells_leaks(d):
@@ -288,7 +339,7 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, tells_leaks, nothing_launched, says_its_end, cleans_output, reads_and_writes,
+    for function in (passes, finds, records, records_contents, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end, cleans_output, reads_and_writes,
                      several_files, kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:

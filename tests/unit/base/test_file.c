@@ -123,6 +123,9 @@ static void check_root(bool links_followed) {
     cr_assert(eq(sz, count_entries("root/a/b"), 1));
     cr_assert(zero(int, root_mkdir(&r, "x/y/z", 0755, &err)));
     cr_assert(zero(int, root_mkdir(&r, "x/y/z", 0755, &err)));
+    cr_assert(eq(int, root_create(&r, "a/b/c.txt", "other", 5, &err), -EEXIST));
+    cr_assert(zero(int, root_create(&r, "a/b/new.txt", "other", 5, &err)), "%s", err.msg);
+    cr_assert(eq(int, root_create(&r, "a/b/new.txt", "again", 5, &err), -EEXIST));
     cr_assert(eq(int, root_write(&r, "../out", "x", 1, 0644, &err), -EXDEV));
     cr_assert(eq(int, root_mkdir(&r, "a/../../out", 0755, &err), -EXDEV));
     cr_assert(root_write(&r, "etc/upskilld-test", "x", 1, 0644, &err) < 0);

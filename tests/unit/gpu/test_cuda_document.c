@@ -57,8 +57,11 @@ Test(cuda_document, lenses_and_symbols) {
                  (json_int_t)at("gemm"));
     autojson *none = cuda_document_kind.lenses(d, NULL);
     cr_assert_eq(json_array_size(none), 3);
-    const json_t *create = json_object_get(json_array_get(none, 0), "create");
-    cr_assert_str_eq(json_get_string(create, "file", ""), "/w/k.check.json");
+    const json_t *create = json_array_get(none, 0);
+    cr_assert_str_eq(json_get_string(create, "operation", ""), "kernel/init");
+    const json_t *params = json_object_get(create, "params");
+    cr_assert_str_eq(json_get_string(params, "path", ""), "/w/k.cu");
+    cr_assert_str_eq(json_get_string(params, "kernel", ""), "ns::axpy");
     autojson *symbols = cuda_document_kind.symbols(d);
     cr_assert_eq(json_array_size(symbols), 3);
     cr_assert_str_eq(json_get_string(json_array_get(symbols, 2), "name", ""), "late");

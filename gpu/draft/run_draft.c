@@ -1,0 +1,582 @@
+#include "gpu/draft/run_draft.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "gpu/draft/kernel_use.h"
+#include "gpu/draft/spec_draft.h"
+#include "gpu/facts/kernel_index.h"
+#include "gpu/host/host_type.h"
+#include "gpu/spec/spec_npy.h"
+#include "gpu/tensor/npy.h"
+#include "gpu/tensor/tensor_range.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MEMORY_MAX = 256, PARAM_BYTES_MAX = 4096, SIZES_MAX = 32 };
+#define SLOW_US 2000000 /* a launch that is run once */
+
+struct size {
+    const char *name;
+    int64_t value;
+    bool used;
+};
+
+struct run {
+    struct host_program *p;
+    const struct declaration *kernel;
+    const json_t *record, *memory;
+    const char *stem;
+    struct run_draft_files *files;
+    json_t *spec, *unknown, *buffers;
+    struct host_param params[HOST_PARAMS_MAX];
+    size_t count;
+    struct size sizes[HOST_PARAMS_MAX];
+    char names[MEMORY_MAX][HOST_PARAM_NAME]; /* of buffers that are described */
+};
+
+struct bytes {
+    uint8_t data[PARAM_BYTES_MAX];
+    size_t len;
+};
+
+void run_draft_files_finish(struct run_draft_files *f) {
+    for (size_t i = 0; i < f->count; i++) {
+        free(f->list[i].name);
+        buf_finish(&f->list[i].bytes);
+    }
+    f->count = 0;
+}
+
+/* --- the record --- */
+
+static bool param_bytes(const struct run *r, size_t i, struct bytes *ret) {
+    const json_t *item = json_array_get(json_object_get(r->record, "params"), i);
+    const char *text = json_string_value(item);
+    size_t len = json_string_length(item) / 2;
+    *ret = (struct bytes){.len = len};
+    for (size_t k = 0; text && k < len && len <= PARAM_BYTES_MAX; k++) {
+        int high = text_hex_digit(text[2 * k]), low = text_hex_digit(text[2 * k + 1]);
+        if (high < 0 || low < 0) {
+            return false;
+        }
+        ret->data[k] = (uint8_t)(high << 4 | low);
+    }
+    return text && len && len <= PARAM_BYTES_MAX;
+}
+
+/* The memory that holds an address; NULL: none that was recorded. */
+static const json_t *memory_at(const struct run *r, uint64_t address, size_t *ret,
+                               uint64_t *offset) {
+    json_each(r->memory, i, one) {
+        uint64_t first = (uint64_t)json_get_integer(one, "address", 0);
+        uint64_t bytes = (uint64_t)json_get_integer(one, "bytes", 0);
+        if (i < MEMORY_MAX && address >= first && address - first < bytes) {
+            *ret = i;
+            *offset = address - first;
+            return one;
+        }
+    }
+    return NULL;
+}
+
+static uint64_t word_at(const uint8_t *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+/* --- parameters --- */
+
+/* "void k<float>(float*, int)": a symbol knows the types that a source only names. */
+static void types_of_symbol(struct run *r, const char *symbol) {
+    autofree char *text = kernel_signature_new(symbol);
+    struct code_tokens t;
+    size_t len = strlen(text), open = 0;
+    if (len == 0 || text[len - 1] != ')' || code_tokens_read(&t, text, len) < 0) {
+        return;
+    }
+    while (open < t.count && (code_word(&t, open) != WORD_PAREN_OPEN ||
+                              host_close(&t, open) + 1 != t.count)) {
+        open++;
+    }
+    const struct place list = host_inside(&(struct place){.t = &t}, open);
+    struct place part;
+    for (size_t i = 0; i < r->count && host_part(&list, i, &part); i++) {
+        struct host_param *p = &r->params[i], one;
+        host_param_read(&t, part.from, part.to, &one);
+        memcpy(one.name, p->name, sizeof one.name);
+        memcpy(one.type_name, p->type_name, sizeof one.type_name);
+        *p = one;
+    }
+    code_tokens_finish(&t);
+}
+
+static bool params_read(struct run *r) {
+    size_t given = json_array_size(json_object_get(r->record, "params"));
+    const char *symbol = json_get_string(r->record, "symbol", "");
+    int count = host_params(&r->p->b.tokens, r->kernel, r->params, HOST_PARAMS_MAX);
+    if (count < 0 || (size_t)count != given) { /* a pack of parameters */
+        memset(r->params, 0, sizeof r->params);
+    }
+    r->count = given < HOST_PARAMS_MAX ? given : HOST_PARAMS_MAX;
+    for (size_t i = 0; i < r->count; i++) {
+        host_type_resolve(r->p, NULL, &r->params[i]);
+        if (!*r->params[i].name) {
+            snprintf(r->params[i].name, HOST_PARAM_NAME, "arg%zu", i);
+        }
+    }
+    types_of_symbol(r, symbol);
+    return given == r->count;
+}
+
+/* --- sizes --- */
+
+static void sizes_read(struct run *r) {
+    struct bytes b;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct host_param *p = &r->params[i];
+        bool integer = p->kind == HOST_SCALAR && p->lanes == 1 &&
+                       !tensor_type_float(p->type) && p->type != TENSOR_BOOL;
+        if (integer && param_bytes(r, i, &b) && b.len == tensor_type_bytes(p->type)) {
+            r->sizes[i] = (struct size){p->name, 0, false};
+            r->sizes[i].value = (int64_t)tensor_get(p->type, b.data, 0);
+        }
+    }
+}
+
+static json_t *use_size(struct size *s) {
+    s->used = true;
+    return json_string(s->name);
+}
+
+/* An extent by the names of arguments, where it is one or a product of two. */
+static json_t *extents_of(struct run *r, int64_t n, int64_t ret[2], size_t *rank) {
+    *rank = 1;
+    ret[0] = n;
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->sizes[i].name && r->sizes[i].value == n && n > 1) {
+            return json_pack("[o]", use_size(&r->sizes[i]));
+        }
+    }
+    for (size_t i = 0; i < r->count * r->count; i++) {
+        struct size *a = &r->sizes[i / r->count], *b = &r->sizes[i % r->count];
+        if (a->name && b->name && a->value > 1 && b->value > 1 && n % a->value == 0 &&
+            n / a->value == b->value) {
+            ret[0] = a->value;
+            ret[1] = b->value;
+            *rank = 2;
+            return json_pack("[o, o]", use_size(a), use_size(b));
+        }
+    }
+    return json_pack("[I]", (json_int_t)n);
+}
+
+static void add_sizes(struct run *r) {
+    json_t *sizes = json_object();
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->sizes[i].used) {
+            json_object_set_new(sizes, r->sizes[i].name, json_integer(r->sizes[i].value));
+        }
+    }
+    if (json_object_size(sizes)) {
+        json_object_set(r->spec, "sizes", sizes);
+        json_object_set_new(r->spec, "odd_sizes", json_false());
+    }
+    json_decref(sizes);
+}
+
+/* --- what memory held --- */
+
+/* No more digits than the type has. */
+static json_t *number_json(enum tensor_type type, double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.*g", type == TENSOR_FLOAT64 ? 17 : 9, value);
+    return tensor_type_float(type) ? json_double(strtod(text, NULL))
+                                   : json_integer((json_int_t)value);
+}
+
+struct contents {
+    const json_t *memory;
+    enum tensor_type type;
+    bool structure;
+    int64_t extents[2];
+    size_t rank;
+};
+
+static json_t *file_init(struct run *r, const char *name, const struct contents *c,
+                         const void *data, size_t bytes) {
+    struct run_draft_files *f = r->files;
+    if (f->count == RUN_DRAFT_FILES) {
+        return NULL;
+    }
+    struct run_draft_file *file = &f->list[f->count++];
+    *file = (struct run_draft_file){.name = xasprintf("%s.%s.npy", r->stem, name),
+                                    .bytes = BUF_INIT(bytes + 4096)};
+    (void)npy_write_header(&file->bytes, c->type, c->extents, c->rank);
+    (void)buf_add(&file->bytes, data, bytes);
+    return json_pack("{s:s}", "file", file->name);
+}
+
+/* Random in the range that it had; NULL: only the bytes themselves will do. */
+static json_t *range_init(const struct contents *c, const struct tensor_range *range) {
+    bool exact = fabs(range->low) < 0x1p53;
+    if (range->low == range->high && range->finite && exact) {
+        return json_pack("{s:o}", "fill", number_json(c->type, range->low));
+    }
+    bool random = tensor_type_float(c->type) && range->finite && range->low < range->high;
+    return random && !range->sorted && !c->structure
+               ? json_pack("{s:[o, o]}", "uniform", number_json(c->type, range->low),
+                           number_json(c->type, range->high))
+               : NULL;
+}
+
+/* Of what was too much to be recorded. */
+static json_t *large_init(struct run *r, const char *member, const struct contents *c) {
+    const json_t *known =
+        json_object_get(json_object_get(c->memory, "ranges"), tensor_type_name(c->type));
+    const struct tensor_range range = {json_number_value(json_array_get(known, 0)),
+                                       json_number_value(json_array_get(known, 1)),
+                                       known != NULL,
+                                       json_is_true(json_array_get(known, 2))};
+    json_t *init = known ? range_init(c, &range) : NULL;
+    if (!init) {
+        draft_note(r->unknown, member,
+                   "what it held is too much to be recorded: zeros stand in for it; give "
+                   "the program smaller sizes");
+    }
+    return init ? init : json_pack("{s:i}", "fill", 0);
+}
+
+static json_t *init_of(struct run *r, const char *name, const char *member,
+                       const struct contents *c) {
+    size_t len;
+    autofree unsigned char *data =
+        spec_array_decode(json_object_get(c->memory, "data"), &len);
+    if (!data || len != (size_t)json_get_integer(c->memory, "bytes", -1)) {
+        return large_init(r, member, c);
+    }
+    const struct tensor_range range =
+        tensor_range_of(c->type, data, len / tensor_type_bytes(c->type));
+    json_t *init = range_init(c, &range);
+    return init ? init : file_init(r, name, c, data, len);
+}
+
+/* --- buffers --- */
+
+static void give_contents(struct run *r, json_t *arg, const char *member,
+                          const struct contents *c) {
+    const char *after = json_get_string(c->memory, "after", "");
+    bool output = json_object_get(arg, "output") != NULL;
+    bool held = strcmp(json_get_string(c->memory, "before", ""), "none") != 0;
+    if (held) {
+        const char *name = json_get_string(arg, "name", "");
+        json_object_set_new(arg, "init", init_of(r, name, member, c));
+    } else if (!output || strcmp(after, "all") != 0) { /* it may leave a part alone */
+        json_object_set_new(arg, "init",
+                            output && tensor_type_float(c->type)
+                                ? json_pack("{s:s}", "fill", "NaN")
+                                : json_pack("{s:i}", "fill", 0));
+    }
+}
+
+/* The launch wrote to it, or the kernel's text says that it may. */
+static bool is_written(const struct run *r, const json_t *memory,
+                       const struct host_param *p) {
+    uint64_t hash = code_hash(p->name, strlen(p->name));
+    bool told = *p->name && !p->is_const &&
+                kernel_use_of(r->p, r->kernel, hash) & (USE_WRITES | USE_UNCLEAR);
+    return told || json_get_bool(memory, "written", !p->is_const);
+}
+
+/* All of one allocation, described once. */
+static json_t *buffer_of(struct run *r, size_t at, const char *name,
+                         const struct host_param *p, const char *member) {
+    const json_t *memory = json_array_get(r->memory, at);
+    uint64_t bytes = (uint64_t)json_get_integer(memory, "bytes", 0);
+    bool structure = p->type == TENSOR_TYPES || bytes % tensor_type_bytes(p->type);
+    enum tensor_type type = structure ? TENSOR_UINT8 : p->type;
+    struct contents c = {.memory = memory, .type = type, .structure = structure};
+    json_t *arg = json_pack(
+        "{s:s, s:s, s:o}", "name", name, "type", tensor_type_name(type), "shape",
+        extents_of(r, (int64_t)(bytes / tensor_type_bytes(type)), c.extents, &c.rank));
+    if (is_written(r, memory, p)) {
+        json_object_set_new(arg, "output", json_true());
+    }
+    snprintf(r->names[at], sizeof r->names[at], "%s", name);
+    give_contents(r, arg, member, &c);
+    return arg;
+}
+
+/* The name of the buffer at an address, described beside the arguments if nobody has yet;
+ * NULL: the address leads into the middle of one, or nowhere. */
+static const char *name_pointed(struct run *r, uint64_t address, const char *name,
+                                const struct host_param *of) {
+    size_t at;
+    uint64_t offset;
+    char own[HOST_PARAM_NAME];
+    if (!memory_at(r, address, &at, &offset) || offset) {
+        return NULL;
+    }
+    if (!*r->names[at]) {
+        snprintf(own, sizeof own, "%.50s_%zu", name, json_array_size(r->buffers));
+        json_array_append_new(r->buffers, buffer_of(r, at, own, of, own));
+    }
+    return r->names[at];
+}
+
+/* --- arguments --- */
+
+static json_t *cannot(struct run *r, const char *member, const struct host_param *p,
+                      const char *why) {
+    draft_note(r->unknown, member, "%s", why);
+    return json_pack("{s:s, s:n}", "name", p->name, "value");
+}
+
+/* "T **x": an array of pointers. */
+static json_t *pointers_of(struct run *r, size_t at, const struct host_param *p) {
+    size_t len;
+    autofree unsigned char *data =
+        spec_array_decode(json_object_get(json_array_get(r->memory, at), "data"), &len);
+    json_t *names = json_array();
+    for (size_t k = 0; data && k + 8 <= len && k / 8 < 128; k += 8) {
+        const char *name = name_pointed(r, word_at(data + k), p->name, p);
+        if (!name) {
+            break;
+        }
+        json_array_append_new(names, json_string(name));
+    }
+    if (data && len && json_array_size(names) * 8 == len) {
+        return json_pack("{s:s, s:o}", "name", p->name, "pointers", names);
+    }
+    json_decref(names);
+    return NULL;
+}
+
+static json_t *pointer_of(struct run *r, size_t i, uint64_t address, const char *member) {
+    const struct host_param *p = &r->params[i];
+    size_t at;
+    uint64_t offset;
+    if (!address) {
+        return json_pack("{s:s, s:s, s:i}", "name", p->name, "type", "uint64", "value",
+                         0);
+    }
+    if (!memory_at(r, address, &at, &offset)) {
+        return cannot(r, member, p, "it points to no memory of the device");
+    }
+    if (offset) {
+        return cannot(r, member, p,
+                      "it points into the middle of an allocation, which a check spec "
+                      "cannot say");
+    }
+    json_t *list = p->kind == HOST_UNKNOWN ? pointers_of(r, at, p) : NULL;
+    return list            ? list
+           : *r->names[at] ? json_string(r->names[at])
+                           : buffer_of(r, at, p->name, p, member);
+}
+
+/* Of a structure the bytes: eight, four or one at a time, and pointers where they lead to
+ * memory. */
+static json_t *words_of(struct run *r, const struct host_param *p,
+                        const struct bytes *b) {
+    const struct host_param bytes = {.type = TENSOR_TYPES, .lanes = 1};
+    size_t width = b->len % 8 == 0 ? 8 : b->len % 4 == 0 ? 4 : 1;
+    enum tensor_type type = width == 8   ? TENSOR_INT64
+                            : width == 4 ? TENSOR_INT32
+                                         : TENSOR_UINT8;
+    json_t *list = json_array(), *values = NULL;
+    for (size_t at = 0; at < b->len; at += width) {
+        const char *name =
+            width == 8 ? name_pointed(r, word_at(b->data + at), p->name, &bytes) : NULL;
+        if (name) {
+            json_array_append_new(list, json_pack("{s:s}", "of", name));
+            values = NULL;
+            continue;
+        }
+        if (!values) {
+            values = json_array();
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:o}", "type", tensor_type_name(type),
+                                            "values", values));
+        }
+        int64_t word = 0;
+        memcpy(&word, b->data + at, width);
+        json_array_append_new(values, width == 4 ? json_integer((int32_t)word)
+                                                 : json_integer(word));
+    }
+    return json_pack("{s:s, s:o}", "name", p->name, "struct", list);
+}
+
+static json_t *lanes_of(const struct host_param *p, const struct bytes *b) {
+    json_t *values = json_array();
+    for (size_t k = 0; k < p->lanes; k++) {
+        json_array_append_new(values,
+                              number_json(p->type, tensor_get(p->type, b->data, k)));
+    }
+    return json_pack("{s:s, s:[{s:s, s:o}], s:I}", "name", p->name, "struct", "type",
+                     tensor_type_name(p->type), "values", values, "align",
+                     (json_int_t)(p->lanes == 3 ? tensor_type_bytes(p->type) : b->len));
+}
+
+static json_t *scalar_of(struct run *r, size_t i, const struct bytes *b) {
+    const struct host_param *p = &r->params[i];
+    int64_t whole = 0;
+    memcpy(&whole, b->data, b->len < sizeof whole ? b->len : sizeof whole);
+    json_t *value = r->sizes[i].used ? json_string(p->name)
+                    : tensor_type_bytes(p->type) == 8 && !tensor_type_float(p->type)
+                        ? json_integer(whole)
+                        : number_json(p->type, tensor_get(p->type, b->data, 0));
+    return json_pack("{s:s, s:s, s:o}", "name", p->name, "type",
+                     tensor_type_name(p->type), "value", value);
+}
+
+static bool is_handle(const struct host_param *p) {
+    return strstr(p->type_name, "cudaTextureObject") ||
+           strstr(p->type_name, "cudaSurfaceObject");
+}
+
+static json_t *arg_of(struct run *r, size_t i) {
+    const struct host_param *p = &r->params[i];
+    struct bytes b;
+    char member[64];
+    size_t at;
+    uint64_t offset;
+    snprintf(member, sizeof member, "args[%zu]", i);
+    if (!param_bytes(r, i, &b)) {
+        return cannot(r, member, p, "its bytes were not recorded");
+    }
+    if (p->kind == HOST_TENSOR_MAP || is_handle(p)) {
+        return cannot(r, member, p, "what is behind a handle is not recorded");
+    }
+    bool pointer =
+        b.len == 8 &&
+        (p->kind == HOST_POINTER ||
+         (p->kind == HOST_UNKNOWN && memory_at(r, word_at(b.data), &at, &offset)));
+    if (pointer) {
+        return pointer_of(r, i, word_at(b.data), member);
+    }
+    bool known = p->kind == HOST_SCALAR && p->type != TENSOR_TYPES;
+    size_t bytes = known ? tensor_type_bytes(p->type) : 0;
+    return known && p->lanes == 1 && bytes == b.len             ? scalar_of(r, i, &b)
+           : known && p->lanes > 1 && bytes * p->lanes == b.len ? lanes_of(p, &b)
+                                                                : words_of(r, p, &b);
+}
+
+/* Extents first: they say which arguments are sizes. */
+static void add_args(struct run *r) {
+    json_t *args = json_array();
+    for (size_t i = 0; i < r->count; i++) {
+        json_array_append_new(args, r->sizes[i].name ? json_null() : arg_of(r, i));
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->sizes[i].name) {
+            json_array_set_new(args, i, arg_of(r, i));
+        }
+    }
+    json_object_set_new(r->spec, "args", args);
+    if (json_array_size(r->buffers)) {
+        json_object_set(r->spec, "buffers", r->buffers);
+    }
+}
+
+/* Variables of the device that the program gave a value. */
+static void add_globals(struct run *r) {
+    const struct host_param bytes = {.type = TENSOR_TYPES, .lanes = 1};
+    json_t *globals = json_object();
+    json_each(r->memory, i, memory) {
+        const char *symbol = json_get_string(memory, "variable", NULL);
+        if (symbol && i < MEMORY_MAX) {
+            json_t *one = buffer_of(r, i, symbol, &bytes, "globals");
+            json_object_del(one, "name");
+            json_object_del(one, "output");
+            if (json_get_bool(memory, "written", 1)) {
+                json_object_set_new(one, "scratch", json_true());
+            }
+            autofree char *name = kernel_name_new(symbol);
+            json_object_set_new(globals, name, one);
+        }
+    }
+    if (json_object_size(globals)) {
+        json_object_set(r->spec, "globals", globals);
+    }
+    json_decref(globals);
+}
+
+/* --- the launch --- */
+
+static json_t *grid_of(const json_t *extents) {
+    json_t *ret = json_array();
+    size_t count = json_integer_value(json_array_get(extents, 2)) != 1   ? 3
+                   : json_integer_value(json_array_get(extents, 1)) != 1 ? 2
+                                                                         : 1;
+    for (size_t i = 0; i < count; i++) {
+        json_array_append(ret, json_array_get(extents, i));
+    }
+    return ret;
+}
+
+static void add_launch(struct run *r) {
+    const json_t *record = r->record, *cluster = json_object_get(record, "cluster");
+    json_int_t shared = json_get_integer(record, "shared_bytes", 0);
+    json_t *launch =
+        json_pack("{s:o, s:o}", "grid", grid_of(json_object_get(record, "grid")), "block",
+                  grid_of(json_object_get(record, "block")));
+    if (cluster) {
+        json_object_set_new(launch, "cluster", grid_of(cluster));
+    }
+    if (shared) {
+        json_object_set_new(launch, "shared_bytes", json_integer(shared));
+    }
+    if (json_get_bool(record, "cooperative", 0)) {
+        json_object_set_new(launch, "cooperative", json_true());
+    }
+    json_object_set_new(r->spec, "launch", launch);
+}
+
+/* A validation runs it several times, once with a search for races. */
+static void add_course(struct run *r) {
+    json_int_t us = json_get_integer(r->record, "us", -1);
+    if (us < 0) {
+        draft_note(r->unknown, "sizes",
+                   "the launch did not end in time: give the program smaller sizes as "
+                   "arguments, or more `timeout_s`");
+    } else if (us > SLOW_US) {
+        json_int_t s = us / 1000000 * 15;
+        json_object_set_new(r->spec, "trials", json_integer(1));
+        json_object_set_new(r->spec, "timeout_s", json_integer(s < 3600 ? s : 3600));
+    }
+}
+
+json_t *run_draft(struct host_program *p, const struct declaration *kernel, bool named,
+                  const json_t *record, const char *stem, struct run_draft_files *files,
+                  json_t **unknown) {
+    struct run *r = xcalloc(1, sizeof *r);
+    *r = (struct run){.p = p,
+                      .kernel = kernel,
+                      .record = record,
+                      .memory = json_object_get(record, "memory"),
+                      .stem = stem,
+                      .files = files,
+                      .spec = json_object(),
+                      .unknown = json_array(),
+                      .buffers = json_array()};
+    autofree char *name = kernel_name_new(json_get_string(record, "symbol", ""));
+    json_t *ret = NULL;
+    if (params_read(r)) {
+        sizes_read(r);
+        add_launch(r);
+        add_args(r);
+        add_globals(r);
+        add_sizes(r);
+        add_course(r);
+        ret = draft_close(take(r->spec), named || strchr(name, '<') ? name : NULL,
+                          r->unknown);
+    }
+    *unknown = r->unknown;
+    json_decref(r->spec);
+    json_decref(r->buffers);
+    free(r);
+    return ret;
+}
