@@ -271,6 +271,17 @@ static int parse(const struct buf *text, const char *path, json_t **ret,
     return rc < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
+/* Folders of the user's own file; a project's are told with each check. */
+static void tell_absent(struct config *c, const char *path) {
+    json_each(json_object_get(c->settings, "include_dirs"), i, folder) {
+        if (access(json_string_value(folder), F_OK) < 0) {
+            autofree char *what =
+                xasprintf("%s: include_dirs: %s", path, json_string_value(folder));
+            warn(c, what, "there is no such folder");
+        }
+    }
+}
+
 /* A missing file is fine unless it was asked for by name. */
 static int read_own_file(struct config *c, const char *path, const char *base,
                          bool required, struct err *err) {
@@ -291,6 +302,7 @@ static int read_own_file(struct config *c, const char *path, const char *base,
         return err_wrap(err, "%s", path);
     }
     apply(c, file, base);
+    tell_absent(c, path);
     json_array_append_new(c->files, json_clean_z(path));
     return 0;
 }

@@ -433,6 +433,17 @@ static int text_read(struct check_input *ret, struct check_refusal *refusal) {
     return 0;
 }
 
+/* Of those that this request gives: a project's are for its sources. */
+static void tell_unused(const struct check_input *input, const json_t *params) {
+    static const char *const keys[] = {"defines", "std", "headers"};
+    for (size_t i = 0; input->is_ptx && i < ARRAY_LEN(keys); i++) {
+        if (json_object_get(params, keys[i])) {
+            project_flags_complain(input->closure.findings, keys[i],
+                                   "PTX has no preprocessor, it is compiled already");
+        }
+    }
+}
+
 int check_input_read(struct check_input *ret, const json_t *params,
                      const struct check_wants *wants, const char *const *origin_roots,
                      const struct check_places *places, struct check_refusal *refusal) {
@@ -472,6 +483,7 @@ int check_input_read(struct check_input *ret, const json_t *params,
         check_input_finish(ret);
         return r;
     }
+    tell_unused(ret, params);
     if (wants && !ret->is_ptx) {
         instantiate(&ret->closure.sources, wants->instantiate);
     }

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -438,8 +437,12 @@ static const char *take_list(const struct search *s, const struct source *from,
         add_words(s, from, list);
         return NULL;
     }
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        add_folder(s, from, json_string_value(json_array_get(list, i)), false);
+    json_each(list, i, folder) {
+        autofree char *path = whole_path(from->folder, json_string_value(folder));
+        if (is_inside(s, path) && access(path, F_OK) < 0) {
+            complain(s, path, "include_dirs names it, but there is no such folder");
+        }
+        add_folder(s, from, path, false);
     }
     return NULL;
 }

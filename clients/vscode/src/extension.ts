@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import { showMenu } from "./menu";
 import { provideMcpServer } from "./mcp";
-import { chooseProgram, openWalkthrough, tellWhatIsMissing } from "./missing";
+import { chooseProgram, installWheel, openWalkthrough, tellWhatIsMissing } from "./missing";
 import { Server } from "./server";
 import { addSkills } from "./skills/view";
 import { newCheckSpec } from "./spec/create";
@@ -49,6 +49,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     showMenu: () => showMenu(server),
     ...addSkills(context, server),
     chooseProgram,
+    installWheel: (wheel?: vscode.Uri) => installWheel(context.globalStorageUri, wheel),
     openWalkthrough,
   });
   await server.start();

@@ -87,6 +87,7 @@ Test(config, the_later_source_wins_and_relative_folders_belong_to_their_file) {
     cr_assert_str_eq(c.roots[1], want);
     snprintf(want, sizeof want, "%s/conf/upskilld/lib", home);
     cr_assert_str_eq(c.include_dirs[0], want);
+    cr_assert_eq(json_array_size(c.warnings), 1); /* it is not there */
     cr_assert_eq(c.pool.count, 1);
     cr_assert_str_eq(c.pool.workers[0].argv[3], "upskilld-worker");
     cr_assert_eq(c.pool.workers[0].parallel, 2);

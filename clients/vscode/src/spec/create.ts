@@ -20,11 +20,11 @@ async function chooseKernel(error: unknown): Promise<string | undefined> {
 async function draft(server: Server, kernel: vscode.TextDocument): Promise<Draft | undefined> {
   const params = { path: kernel.uri.fsPath, source: kernel.getText() };
   try {
-    return await server.call<Draft>("kernel/init", params);
+    return await server.callLong<Draft>("New check spec", "kernel/init", params);
   } catch (error) {
     if (isCancelled(error)) return undefined;
     const name = await chooseKernel(error);
-    return name === undefined ? undefined : server.call<Draft>("kernel/init", { ...params, kernel: name });
+    return name === undefined ? undefined : server.callLong<Draft>("New check spec", "kernel/init", { ...params, kernel: name });
   }
 }
 
