@@ -8,6 +8,7 @@ import os, sys
 from validate_support import CORPUS, Daemon, Tap, corpus, params_of, short
 
 CHECKS = {check["name"]: (source, check) for _, source, check in corpus() if source.endswith("fp8_sums.cu")}
+SUMS = next((source, check) for _, source, check in corpus() if source.endswith("wgmma_gemms.cu") and "gemm_bf16" in check["name"])
 LOSES, KEEPS = "direct 64x8x4096", "promoted 64x8x4096"
 
 
@@ -38,6 +39,22 @@ def check_promotion(daemon):
     result = ask(daemon, KEEPS)
     assert result["verdict"] == "pass" and result["numerics"] == "h100", short(result)
     assert "ideal_trial" not in result, result["ideal_trial"]
+
+
+def check_long_sums(daemon):
+    """bf16 with f32 outputs, all positive: published losses are 1.4e-5 at k = 4096, and grow with k; the default is 1e-4."""
+    for k, verdict in ((4096, "pass"), (65536, "fail")):
+        factor = lambda name: {"name": name, "type": "bfloat16", "shape": [64, k], "init": {"uniform": [0.0, 2.0]}}
+        params = params_of(*SUMS, launch={"grid": [1], "block": [128]}, trials=1, checks=["memory"], args=[
+            factor("A"), factor("B"), {"name": "C", "type": "float32", "shape": [64, 64], "output": True},
+            {"name": "N", "type": "int32", "value": 64}, {"name": "K", "type": "int32", "value": k}],
+            expect={"op": "linear", "inputs": {"input": "A", "weight": "B"}})
+        del params["compare"]
+        result = daemon.receive(daemon.send("kernel/validate", params))["result"]
+        assert result["verdict"] == verdict, (k, short(result))
+    (finding,) = result["findings"]
+    assert finding["code"] == "low_precision_accumulation" and "25 bits" in finding["message"], finding
+    assert "4096 of k" in finding["message"], finding["message"]
 
 
 def check_ideal(daemon):
@@ -72,7 +89,7 @@ def check_no_tensor_core(daemon):
 
 def main():
     tap, daemon = Tap(), Daemon(os.path.abspath(sys.argv[1]))
-    for check in (check_loss, check_promotion, check_ideal, check_wrong_anyway, check_no_budget, check_no_tensor_core):
+    for check in (check_loss, check_promotion, check_long_sums, check_ideal, check_wrong_anyway, check_no_budget, check_no_tensor_core):
         tap.run(check.__name__.removeprefix("check_").replace("_", " "), lambda check=check: check(daemon))
     daemon.close()
     return tap.end()
