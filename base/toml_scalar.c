@@ -1,11 +1,11 @@
 /* Strings, numbers, booleans, dates and times. */
 #include "base/mem.h"
-#include "base/pattern.h"
 #include "base/text.h"
 #include "base/toml_reader.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,10 +159,10 @@ bool toml_read_string(struct toml_reader *r, struct buf *out, bool many_lines) {
 
 /* --- numbers, booleans, dates and times --- */
 
-#define DIGITS "[0-9](?:_?[0-9])*"
-#define WHOLE "[+-]?(?:0|[1-9](?:_?[0-9])*)"
-#define TIME "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?"
-#define ZONE "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+#define DIGITS "[0-9](_?[0-9])*"
+#define WHOLE "[+-]?(0|[1-9](_?[0-9])*)"
+#define TIME "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?"
+#define ZONE "([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
 
 /* A word is of the first form that fits it; no base: no integer. */
 static const struct form {
@@ -171,34 +171,47 @@ static const struct form {
     int base;
 } forms[] = {
     {"true|false", TOML_BOOLEAN, 0},
-    {TIME "|([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(?:[Tt ]" TIME ZONE "?)?",
+    {TIME "|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt ]" TIME ZONE "?)?",
      TOML_DATE, 0},
-    {"0x[0-9A-Fa-f](?:_?[0-9A-Fa-f])*", TOML_INTEGER, 16},
-    {"0o[0-7](?:_?[0-7])*", TOML_INTEGER, 8},
-    {"0b[01](?:_?[01])*", TOML_INTEGER, 2},
+    {"0x[0-9A-Fa-f](_?[0-9A-Fa-f])*", TOML_INTEGER, 16},
+    {"0o[0-7](_?[0-7])*", TOML_INTEGER, 8},
+    {"0b[01](_?[01])*", TOML_INTEGER, 2},
     {WHOLE, TOML_INTEGER, 10},
-    {WHOLE "(?:\\." DIGITS ")?(?:[eE][+-]?" DIGITS ")?|[+-]?(?:inf|nan)", TOML_FLOAT, 0},
+    {WHOLE "(\\." DIGITS ")?([eE][+-]?" DIGITS ")?|[+-]?(inf|nan)", TOML_FLOAT, 0},
 };
-static struct pattern *patterns[ARRAY_LEN(forms)], *looks_like_date, *begins_with_zero;
+/* The C library's, so that programs with no other need of PCRE2 go without. */
+static regex_t patterns[ARRAY_LEN(forms)], looks_like_date, begins_with_zero;
 static pthread_once_t patterns_once = PTHREAD_ONCE_INIT;
+
+/* The text is ours: only memory can be missing. */
+static void make(regex_t *pattern, const char *regex) {
+    if (regcomp(pattern, regex, REG_EXTENDED | REG_NOSUB) != 0) {
+        abort();
+    }
+}
 
 static void make_patterns(void) {
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-        autofree char *whole = xasprintf("\\A(?-i)(?:%s)\\z", forms[i].regex);
-        patterns[i] = pattern_new(whole);
+        autofree char *whole = xasprintf("^(%s)$", forms[i].regex);
+        make(&patterns[i], whole);
     }
-    looks_like_date = pattern_new("\\A(?:[0-9]{4}-|[0-9]{2}:)");
-    begins_with_zero = pattern_new("\\A[+-]?0[0-9_]");
+    make(&looks_like_date, "^([0-9]{4}-|[0-9]{2}:)");
+    make(&begins_with_zero, "^[+-]?0[0-9_]");
 }
 
-/* The 31st of April is of the form of a date. */
-static bool day_exists(const char *word, const struct pattern_match *m) {
+static bool fits(const regex_t *pattern, const char *word) {
+    return regexec(pattern, word, 0, NULL, 0) == 0;
+}
+
+/* The 31st of April is of the form of a date; a time alone exists always. */
+static bool day_exists(const char *word) {
     static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int year = atoi(word + m->start[1]), month = atoi(word + m->start[2]),
-        day = atoi(word + m->start[3]);
+    if (word[4] != '-') {
+        return true;
+    }
+    int year = atoi(word), month = atoi(word + 5), day = atoi(word + 8);
     bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return m->end[1] == m->start[1] ||
-           (day <= days[month - 1] && (month != 2 || day <= 28 || leap));
+    return day <= days[month - 1] && (month != 2 || day <= 28 || leap);
 }
 
 static json_t *integer_of(const char *digits, int base, const char **why) {
@@ -223,20 +236,17 @@ static json_t *value_of(const struct form *form, const char *word, const char **
 }
 
 static json_t *word_value(const char *word, enum toml_kind *ret_kind, const char **why) {
-    size_t len = strlen(word);
-    struct pattern_match m;
     pthread_once(&patterns_once, make_patterns);
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-        if (pattern_find(patterns[i], word, len, 0, &m) > 0 &&
-            (forms[i].kind != TOML_DATE || day_exists(word, &m))) {
+        if (fits(&patterns[i], word) &&
+            (forms[i].kind != TOML_DATE || day_exists(word))) {
             *ret_kind = forms[i].kind;
             return value_of(&forms[i], word, why);
         }
     }
-    *why = pattern_is_in(looks_like_date, word, len) ? "is not a date or time that exists"
-           : pattern_is_in(begins_with_zero, word, len)
-               ? "begins with a 0 that TOML does not allow"
-               : NULL;
+    *why = fits(&looks_like_date, word)    ? "is not a date or time that exists"
+           : fits(&begins_with_zero, word) ? "begins with a 0 that TOML does not allow"
+                                           : NULL;
     return NULL;
 }
 
