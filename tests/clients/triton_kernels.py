@@ -186,13 +186,22 @@ def mistakes(client):
 
 
 def torch_tensors(client):
-    """tensors of PyTorch, bfloat16 among them, and its function as the reference"""
+    """tensors of PyTorch, bfloat16 among them, and its functions as references of all three"""
     if not importlib.util.find_spec("torch"):
         return "torch is not installed"
     import torch
     x = torch.randn(5, 333, dtype=torch.bfloat16)
     result = client.triton(module().softmax, (5,), x, upskilld.output((5, 333), "bfloat16"), 333, BLOCK=512,
                            expect=lambda x: torch.softmax(x.float(), 1).bfloat16())
+    assert result.ok, result.text()
+    a, b = torch.randn(130, 100).half(), torch.randn(100, 70).half()
+    result = client.triton(module().matmul, lambda meta: (-(-130 // meta["BM"]), -(-70 // meta["BN"])), a, b,
+                           upskilld.output((130, 70), "float16"), 130, 70, 100, expect=lambda a, b: (a.float() @ b.float()).half())
+    assert result.ok, result.text()
+    q, k, v = (torch.randn(2, 100, 64).half() for _ in range(3))
+    result = client.triton(module().attention, (2, 2), q, k, v, upskilld.output((2, 100, 64), "float16"), 100, 0.125, BT=64,
+                           BS=32, D=64, expect=lambda q, k, v: torch.nn.functional.scaled_dot_product_attention(
+                               q.float(), k.float(), v.float()).half())
     assert result.ok, result.text()
 
 

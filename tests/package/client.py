@@ -2,7 +2,7 @@
 """clients/python, as a program that imports it sees it, against the build's daemon.
 
 usage: client.py UPSKILLD   (TAP on standard output; numpy and pytest are used where they are installed)"""
-import array, glob, importlib.util, os, subprocess, sys, tempfile, textwrap
+import array, glob, importlib.util, os, re, subprocess, sys, tempfile, textwrap
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ["UPSKILLD"] = os.path.abspath(sys.argv[1])
@@ -192,21 +192,30 @@ def finds_skills(client):
 
 
 def pytest_fixture(client):
-    """pytest's fixture: a wrong kernel fails its test with the line, a right one passes"""
+    """pytest's fixture: a missing barrier fails its test with the line, against a function of PyTorch where it is installed"""
     if not importlib.util.find_spec("pytest"):
         return "pytest is not installed"
+    with open("reverse.cu", "w") as file:
+        file.write(REVERSE.replace("    __syncthreads();\n", "\n"))
+    torch = importlib.util.find_spec("torch")
+    x, expect = ("torch.arange(128.)", "x.view(2, 64).flip(1).reshape(128)") if torch else (
+        "array.array('f', range(128))", "array.array('f', [x[k // 64 * 64 + 63 - k % 64] for k in range(128)])")
     with open("test_kernels.py", "w") as file:
         file.write(textwrap.dedent(f"""
+            import {"torch" if torch else "array"}, upskilld
+            ARGS = {{"y": upskilld.output(128), "x": {x}}}
+            def reversed_parts(x):
+                return {expect}
             def test_right(kernel):
-                assert kernel.check({RELU!r}).kernels[0].name == "relu"
+                kernel.validate({REVERSE!r}, launch={LAUNCH}, args=ARGS, expect=reversed_parts)
             def test_wrong(kernel):
-                kernel.check({RELU.replace("blockDim", "blockDin")!r})
+                kernel.validate("reverse.cu", launch={LAUNCH}, args=ARGS, expect=reversed_parts)
         """))
     env = dict(os.environ, PYTHONPATH=os.path.join(REPOSITORY, "clients/python"))
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "upskilld.pytest_plugin", "test_kernels.py"],
                           capture_output=True, text=True, env=env)
     assert done.returncode == 1 and "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
-    assert "kernel.cu:2:" in done.stdout and "blockDin" in done.stdout, done.stdout
+    assert re.search(r"reverse\.cu:[35]:\d+: error: .*[Rr]ace", done.stdout), done.stdout
 
 
 def main():
