@@ -263,6 +263,7 @@ fputs("{\\"event\\":\\"launch\\",\\"kernel\\":7}\\n[[[[\\n{\\"event\\":\\"findin
 for (int i = 0; i < 100000; i++) fprintf(f, "{\\"event\\":\\"leak\\",\\"id\\":%d}\\n", i); fclose(f); _exit(0);''',
     "leaves a pipe for a report": '''const char *p = getenv("UPSKILLD_RUN_REPORT"); unlink(p); dprintf(1, "%d", mkfifo(p, 0600)); _exit(0);''',
     "signals": 'printf("%d %d", kill(getppid(), 9), kill(-1, 9));',
+    "prints its environment": 'extern char **environ; for (char **e = environ; *e; e++) puts(*e);',
 }
 INCLUDES = "#include <sys/socket.h>\n#include <sys/stat.h>\n#include <fcntl.h>\n#include <signal.h>\n"
 # Verdict, code of the error, and what it printed, where it is one of these.
@@ -284,7 +285,11 @@ ENDS = {
     "spoils its report": ("fail", None, ""),
     "leaves a pipe for a report": ("error", "nothing_launched", "-1"),
     "signals": ("error", "nothing_launched", "-1 -1"),
+    "prints its environment": ("error", "nothing_launched", None),
 }
+
+
+os.environ["PROGRAMS_TOKEN"] = "secret"  # the daemon's
 
 
 def means_ill(d, name):

@@ -86,8 +86,7 @@ static bool parse_file_number(struct ptx_reader *r, uint64_t *ret) {
 
 static bool parse_position(struct ptx_reader *r, struct ptx_place *ret) {
     uint64_t file, line, column;
-    if (!parse_file_number(r, &file) ||
-        !ptx_parse_count(r, INT32_MAX, &line) ||
+    if (!parse_file_number(r, &file) || !ptx_parse_count(r, INT32_MAX, &line) ||
         !ptx_parse_count(r, INT32_MAX, &column)) {
         return false;
     }
@@ -216,9 +215,11 @@ static const char *file_of(const struct ptx_module *m, const struct ptx_place *a
     return name ? name : "";
 }
 
-/* nvcc names its own folders by the one that it is in. */
+/* nvcc names its own folders by the one that it is in, but for that of thrust, cub and
+ * libcu++. */
 bool ptx_place_is_toolkit(const struct ptx_module *m, const struct ptx_place *at) {
-    return strstr(file_of(m, at), "/bin/..//") != NULL;
+    const char *name = file_of(m, at);
+    return strstr(name, "/bin/..//") || strstr(name, "/include/cccl/");
 }
 
 /* Of the toolkit, or NVRTC's own. */

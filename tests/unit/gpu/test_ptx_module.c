@@ -204,11 +204,14 @@ Test(ptx_module, places_that_are_told) {
         ".loc 3 7 2, function_name $L__s, inlined_at 2 9 1\ntrap;\nret;\n}\n"
         ".entry n() {\n.loc 5 2 1, function_name $L__s, inlined_at 1 3 "
         "5\ntrap;\nret;\n}\n"
+        ".entry c() {\n.loc 6 2 1, function_name $L__s, inlined_at 1 3 "
+        "5\ntrap;\nret;\n}\n"
         ".entry o() {\n.loc 3 7 2, function_name $L__s, inlined_at 2 9 "
         "1\ntrap;\nret;\n}\n"
         ".file 1 \"a.cu\"\n.file 2 \"<b.h>\"\n.file 3 "
         "\"__nv_nvrtc_builtin_header.h\"\n.file 4 \"own.h\"\n"
-        ".file 5 \"/opt/cuda/bin/..//include/atomics.hpp\"\n");
+        ".file 5 \"/opt/cuda/bin/..//include/atomics.hpp\"\n"
+        ".file 6 \"/opt/cuda/include/cccl/cuda/pipeline\"\n");
     static const struct {
         const char *file;
         uint32_t line;
@@ -224,6 +227,8 @@ Test(ptx_module, places_that_are_told) {
     const struct ptx_place *nvcc =
         ptx_place_told(m, ptx_find_entry(m, "n")->code[0].place);
     cr_assert_str_eq(m->files[nvcc->file], "a.cu", "nvcc's headers are left, too");
+    nvcc = ptx_place_told(m, ptx_find_entry(m, "c")->code[0].place);
+    cr_assert_str_eq(m->files[nvcc->file], "a.cu", "and those of thrust and cub");
     const struct ptx_place *other =
         ptx_place_told(m, ptx_find_entry(m, "o")->code[0].place);
     cr_assert_str_eq(m->files[other->file], "__nv_nvrtc_builtin_header.h",
