@@ -2,6 +2,7 @@
 #include "tests/unit/gpu/machine_room.h"
 
 #include "base/err.h"
+#include "gpu/ptx/emit/emit.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -236,6 +237,22 @@ Test(ptx_machine_checks, values_that_nothing_depends_on) {
     "ld.param.u64 %rd2, [spare]; add.s64 %rd3, %rd2, %rd0;\n"                            \
     "@%p1 st.shared.u32 [%r3], %r2; ld.shared.u32 %r5, [%r3];\n"
 
+/* Each of eight blocks finds so much. */
+static void carried(const char *body, uint32_t emit_after, long found) {
+    const struct machine_config config = {
+        .checks = MACHINE_CHECK_DEFAULT, .emit_after = emit_after, .threads = 1};
+    struct machine_room *r = room_new(body, &config);
+    json_t *first = NULL;
+    room_buffer(r, "out", 2048, 0);
+    room_buffer(r, "spare", 2048, MACHINE_UNINITIALIZED);
+    room_launch(r, 8, 64);
+    cr_expect_eq(room_found(r, "uninitialized", &first), 8 * found, "%ld of %ld: %s",
+                 room_found(r, "uninitialized", NULL), 8 * found, body);
+    cr_expect(!first || !strcmp(json_get_string(first, "buffer", ""), "s"));
+    json_decref(first);
+    room_free(r);
+}
+
 Test(ptx_machine_checks, values_that_are_carried) {
     static const struct {
         const char *body;
@@ -278,16 +295,9 @@ Test(ptx_machine_checks, values_that_are_carried) {
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         autofree char *body = xasprintf("%s%s%s", CARRIED, cases[i].body, END);
-        struct machine_room *r = room_new(body, NULL);
-        room_buffer(r, "out", 256, 0);
-        room_buffer(r, "spare", 256, MACHINE_UNINITIALIZED);
-        room_launch(r, 1, 64);
-        json_t *first = NULL;
-        cr_expect_eq(room_found(r, "uninitialized", &first), cases[i].found,
-                     "case %zu: %ld", i, room_found(r, "uninitialized", NULL));
-        cr_expect(!first || !strcmp(json_get_string(first, "buffer", ""), "s"));
-        json_decref(first);
-        room_free(r);
+        carried(body, EMIT_NEVER, cases[i].found);
+        carried(body, 1,
+                cases[i].found); /* code for the host, from the second entry on */
     }
 }
 
