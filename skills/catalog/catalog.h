@@ -42,17 +42,17 @@ void catalog_when_current(struct catalog *c, catalog_ready *ready, void *data);
  * source: "project", "user", "agent" (whose name is then told) or "bundled". danger: what
  * the safety rules hold against it (skills/check/danger.h); such a skill stands behind
  * all without. trusted: neither dangerous nor a project's. hides: others of its name.
- * score: how likely it is the one that is meant; rivals share. The first is the best,
- * and what is in matches fits by itself. model: whose measured lifts (skill_meta.json)
- * order those that fit, or NULL; "lift" and "why" are then that model's where it was
- * measured. */
+ * score: how likely it is the one that is meant; rivals share. The first is the best.
+ * What fits by itself stands in matches, and behind it its rivals. model: whose measured
+ * lifts (skill_meta.json) order those that fit, or NULL; "lift" and "why" are then that
+ * model's where it was measured. */
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
                      const json_t *scopes, const char *model, struct err *err);
-/* [{"digest", "text"}]: what that would weigh, each with its name and description for
- * somebody else's measure of nearness. New reference. */
-json_t *catalog_candidates(struct catalog *c, const char *task, const json_t *scopes,
-                           struct err *err);
-/* The same as catalog_find, with that measure as evidence: {digest: -1…1}, or NULL. */
+/* [{"key", "text"}] of the skills that `known` has no key of: what somebody else's
+ * measure of nearness is taken of, the prefix before each name and description. New
+ * reference. */
+json_t *catalog_texts(const struct catalog *c, const char *prefix, const json_t *known);
+/* The same as catalog_find, with that measure as evidence: {key: -1…1}, or NULL. */
 json_t *catalog_find_near(struct catalog *c, const char *task, unsigned limit,
                           const json_t *scopes, const char *model, const json_t *near,
                           struct err *err);

@@ -12,9 +12,8 @@
 
 #define FIND_LIMIT_MAX 50u
 #define NEAREST_MAX 3
-#define NEAR_WEIGHED 32u /* found by words, where a measure of nearness is to sort them  \
-                          */
-#define NEAR_TEXT 600u   /* bytes of a description that it is taken of */
+#define RIVAL 0.005 /* the least chance at which a skill stands behind those that fit */
+#define NEAR_TEXT 600u /* bytes of a description that it is taken of */
 
 /* --- places --- */
 
@@ -240,30 +239,29 @@ static bool *allowed_documents(const struct catalog *c, const json_t *scopes,
 struct finding {
     const char *task, *model;
     const json_t *near; /* of catalog_find_near */
-    bool weighs;        /* candidates are wanted, and go to matches as they are */
     const json_t *scopes;
     unsigned limit;
     json_t *matches, *nearest;
 };
 
-static void add_candidates(struct finding *f, const struct ranking *r) {
+static bool something_fits(const struct ranking *r) {
     for (size_t i = 0; i < r->count; i++) {
-        const struct snapshot_document *d = &r->snapshot->documents[r->list[i].document];
-        autofree char *text =
-            xasprintf("%s: %.*s", d->name,
-                      (int)text_cut(d->description, strlen(d->description), NEAR_TEXT),
-                      d->description);
-        json_array_append_new(f->matches, json_pack("{s:s,s:o}", "digest", d->digest,
-                                                    "text", json_clean_z(text)));
+        if (r->list[i].fit >= RANK_THRESHOLD) {
+            return true;
+        }
     }
+    return false;
 }
 
+/* Behind what fits by itself its rivals: where one skill is meant, it may be they. */
 static void add_matches(const struct catalog *c, struct finding *f,
                         const struct ranking *r) {
+    bool some = something_fits(r);
     for (size_t i = 0; i < r->count; i++) {
         bool fits = r->list[i].fit >= RANK_THRESHOLD;
-        json_t *list = fits ? f->matches : f->nearest;
-        if (json_array_size(list) < (fits ? f->limit : NEAREST_MAX)) {
+        bool rival = some && r->list[i].score >= RIVAL;
+        json_t *list = fits || rival ? f->matches : f->nearest;
+        if (json_array_size(list) < (fits || rival ? f->limit : NEAREST_MAX)) {
             json_array_append_new(list, match(c, r, &r->list[i], f->model, fits));
         }
     }
@@ -276,17 +274,10 @@ static int find_among(struct catalog *c, struct finding *f, bool suspect,
     if (!allowed) {
         return 0;
     }
-    unsigned limit = f->limit + NEAREST_MAX;
-    limit = (f->near || f->weighs) && limit < NEAR_WEIGHED ? NEAR_WEIGHED : limit;
-    int rc =
-        ranker_rank(c->ranker, c->snapshot, f->task, allowed, limit, f->near, &r, err);
+    int rc = ranker_rank(c->ranker, c->snapshot, f->task, allowed, f->limit + NEAREST_MAX,
+                         f->near, &r, err);
     if (rc < 0) {
         return rc;
-    }
-    if (f->weighs) {
-        add_candidates(f, &r);
-        ranking_finish(&r);
-        return 0;
     }
     rank_ties(c, &r);
     rank_for_model(c, &r, f->model);
@@ -303,17 +294,20 @@ static bool is_ready(const struct catalog *c, struct err *err) {
     return c->snapshot && c->ranker;
 }
 
-json_t *catalog_candidates(struct catalog *c, const char *task, const json_t *scopes,
-                           struct err *err) {
-    struct finding f = {.task = task, .scopes = scopes, .weighs = true};
-    if (!is_ready(c, err)) {
-        return NULL;
+json_t *catalog_texts(const struct catalog *c, const char *prefix, const json_t *known) {
+    json_t *texts = json_array();
+    for (size_t i = 0; c->snapshot && i < c->snapshot->document_count; i++) {
+        const struct snapshot_document *d = &c->snapshot->documents[i];
+        if (json_object_get(known, d->digest)) {
+            continue;
+        }
+        int len = (int)text_cut(d->description, strlen(d->description), NEAR_TEXT);
+        autofree char *text =
+            xasprintf("%s%s: %.*s", prefix, d->name, len, d->description);
+        json_array_append_new(
+            texts, json_pack("{s:s,s:o}", "key", d->digest, "text", json_clean_z(text)));
     }
-    f.matches = json_array();
-    if (find_among(c, &f, false, err) < 0 || find_among(c, &f, true, err) < 0) {
-        json_decref(take(f.matches));
-    }
-    return f.matches;
+    return texts;
 }
 
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,

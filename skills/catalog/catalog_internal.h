@@ -234,8 +234,7 @@ struct ranked {
     double mentioned, adjacent; /* share of it anywhere, less in a long body; and as
                                    neighbours */
     struct meaning meaning;     /* what its words are near to */
-    double near;                /* beyond the mean of all weighed, in their spread; 0
-                                   where nobody measured it */
+    double near;                /* of search_outstanding, 0 where nobody measured it */
     double foreign;             /* share of the task's products that it is not about */
     uint8_t fields[RANK_CONCEPTS_MAX]; /* per concept a bit for each field it stands in */
     uint8_t by[RANK_CONCEPTS_MAX];     /* 0: by its own word, else 1 + place in names */
@@ -254,6 +253,8 @@ struct ranking {
     char names[RANK_NAMES_MAX][48];  /* that were asked for */
     bool wider[RANK_NAMES_MAX];      /* what it belongs to, not a name of it */
     double content; /* what the task says, in words as rare as words get */
+    double
+        alone; /* how far the words decide alone, beside somebody else's measure: 0…1 */
 };
 /* allowed: per document of the snapshot. near: of catalog_find_near. */
 int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,

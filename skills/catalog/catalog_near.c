@@ -1,8 +1,13 @@
 /* Documents that a task finds by what they are about, not by its words. */
 #include "skills/catalog/catalog_search.h"
 
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#define FEW 10.        /* skills say half as surely as many what stands out */
 #define NEAR_FIRST 128 /* nearest by direction, whose words are then compared */
 
 struct near {
@@ -58,15 +63,58 @@ static size_t find_near(const struct search *q, struct near *ret) {
     return kept;
 }
 
-void search_add_near(struct search *q) {
-    struct near near[NEAR_KEPT + 1];
-    struct ranking *k = q->ranking;
-    size_t count = find_near(q, near);
+/* Those that somebody else calls nearest and that are not found yet. */
+static size_t find_outstanding(const struct search *q, struct near *ret) {
+    size_t kept = 0;
+    for (uint32_t i = 0; q->outstanding && i < q->snapshot->document_count; i++) {
+        if (q->allowed[i] && !isnan(q->outstanding[i]) && !is_listed(q->ranking, i)) {
+            keep_near(ret, &kept, NEAR_KEPT, (struct near){i, q->outstanding[i]});
+        }
+    }
+    return kept;
+}
+
+static void add_found(struct ranking *k, const struct near *near, size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct ranked *m = &k->list[k->count++];
         *m = (struct ranked){.document = near[i].document};
         m->foreign = k->product_count ? 1 : 0;
     }
+}
+
+void search_add_near(struct search *q) {
+    struct near near[NEAR_KEPT + 1];
+    add_found(q->ranking, near, find_near(q, near));
+    add_found(q->ranking, near, find_outstanding(q, near));
+}
+
+/* What the nearest of n stands out by when none has to do with the task. */
+static double by_chance(double n) {
+    return sqrt(2 * log(n));
+}
+
+double *search_outstanding(const struct snapshot *s, const json_t *near,
+                           double *ret_alone) {
+    double sum = 0, squares = 0, n = 0;
+    double *told = xcalloc(s->document_count + 1, sizeof *told);
+    for (size_t i = 0; i < s->document_count; i++) {
+        const json_t *one = json_object_get(near, s->documents[i].digest);
+        double x = one ? json_number_value(one) : 0;
+        told[i] = one ? x : (double)NAN;
+        sum += x;
+        squares += x * x;
+        n += one != NULL;
+    }
+    double mean = n > 0 ? sum / n : 0,
+           spread = n > 0 ? sqrt(fmax(0, squares / n - mean * mean)) : 0;
+    if (spread < 1e-6) {
+        free(take(told));
+    }
+    *ret_alone = told ? FEW / (n + FEW) : 1;
+    for (size_t i = 0; told && i < s->document_count; i++) {
+        told[i] = ((told[i] - mean) / spread - by_chance(n)) * (1 - *ret_alone);
+    }
+    return told;
 }
 
 void search_compare(struct search *q) {

@@ -139,15 +139,17 @@ static double order_of(const struct ranked *m) {
  * products it names are others than the skill's; how much of the task is in words that no
  * skill at all holds; and what both are about: as a whole, and word by word. */
 #define NEARNESS 0.8 /* of evidence, per spread that a skill stands out by */
+#define CAUTION 0.3  /* where nobody else says what stands out */
 
 static double logit_of(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
-    double x = -2.5 + 1.9 * log(0.05 + evidence) + 2.1 * m->mentioned +
-               4.7 * m->adjacent + 2 * m->described + 3.2 * m->named - 2.8 * m->foreign -
-               3.5 * k->unknown + 4.2 * m->meaning.direction + 2 * m->meaning.spoken;
+    double x = -CAUTION * k->alone - 2.5 + 1.9 * log(0.05 + evidence) +
+               2.1 * m->mentioned + 4.7 * m->adjacent + 2 * m->described +
+               3.2 * m->named - 2.8 * m->foreign - 3.5 * k->unknown +
+               4.2 * m->meaning.direction + 2 * m->meaning.spoken;
     x += NEARNESS * m->near;
     if (k->content > RICH_CONTENT) { /* of much that is said some is met by chance */
-        x -= log(fmin(k->content, LONG_CONTENT) / RICH_CONTENT);
+        x -= k->alone * log(fmin(k->content, LONG_CONTENT) / RICH_CONTENT);
     }
     if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
         x += 4.5 * log(k->content / LONG_CONTENT);
@@ -160,20 +162,10 @@ static double logit_of(const struct ranking *k, const struct ranked *m) {
 
 /* Models differ in how near they call what has nothing in common: the measure that counts
  * is how far it stands out. */
-static void add_nearness(struct ranking *k, const json_t *near) {
-    double sum = 0, squares = 0, told[KEPT_MAX + NEAR_KEPT + 1], n = 0;
-    for (size_t i = 0; i < k->count; i++) {
-        const char *digest = k->snapshot->documents[k->list[i].document].digest;
-        const json_t *one = json_object_get(near, digest);
-        told[i] = json_is_number(one) ? json_number_value(one) : NAN;
-        sum += isnan(told[i]) ? 0 : told[i];
-        squares += isnan(told[i]) ? 0 : told[i] * told[i];
-        n += !isnan(told[i]);
-    }
-    double mean = n ? sum / n : 0,
-           spread = n ? sqrt(fmax(0, squares / n - mean * mean)) : 0;
-    for (size_t i = 0; i < k->count && spread > 1e-6; i++) {
-        k->list[i].near = isnan(told[i]) ? 0 : (told[i] - mean) / spread;
+static void add_nearness(struct ranking *k, const double *outstanding) {
+    for (size_t i = 0; outstanding && i < k->count; i++) {
+        double told = outstanding[k->list[i].document];
+        k->list[i].near = isnan(told) ? 0 : told;
     }
 }
 
@@ -339,10 +331,14 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
                 struct ranking *ret, struct err *err) {
     *ret = (struct ranking){.snapshot = s, .stemmer = r->stemmer};
     limit = limit < CLOSER_MIN ? CLOSER_MIN : limit < KEPT_MAX ? limit : KEPT_MAX;
-    ret->list = xcalloc(limit + NEAR_KEPT + 1, sizeof *ret->list);
+    ret->list = xcalloc(limit + 2 * NEAR_KEPT + 1, sizeof *ret->list);
+    autofree double *outstanding = search_outstanding(s, near, &ret->alone);
     struct search *q = xcalloc(1, sizeof *q);
-    *q = (struct search){
-        .snapshot = s, .allowed = allowed, .ranking = ret, .limit = limit};
+    *q = (struct search){.snapshot = s,
+                         .allowed = allowed,
+                         .ranking = ret,
+                         .outstanding = outstanding,
+                         .limit = limit};
     search_choose_concepts(r, q, task);
     task_meaning_read(r->stemmer, task, &ret->task);
     q->meaning = &ret->task;
@@ -358,7 +354,7 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
         ranking_finish(ret);
         return rc;
     }
-    add_nearness(ret, near);
+    add_nearness(ret, outstanding);
     score_all(ret);
     qsort(ret->list, ret->count, sizeof *ret->list, by_fit);
     return 0;

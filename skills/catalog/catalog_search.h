@@ -32,7 +32,8 @@ struct search {
     size_t limit;
     struct ranked *one; /* the only document that is asked about, or NULL */
     const struct task_meaning *meaning;
-    bool is_long; /* the task */
+    const double *outstanding; /* of search_outstanding */
+    bool is_long;              /* the task */
 };
 
 struct ranker {
@@ -43,9 +44,14 @@ struct ranker {
 };
 
 /* Adds to the ranking at most NEAR_KEPT documents that are near and were not found by
- * their words. */
+ * their words; where somebody else's measure is at hand, as many that it calls near. */
 #define NEAR_KEPT 12
 void search_add_near(struct search *q);
+/* near: of catalog_find_near. Malloc'ed, per document: how far it stands out among all,
+ * in their spread; NAN where nothing is told. NULL: of none. *ret_alone: how little that
+ * says, 1 with nothing told. */
+double *search_outstanding(const struct snapshot *s, const json_t *near,
+                           double *ret_alone);
 void search_compare(struct search *q); /* of all in the ranking: how near they are */
 /* The words of the task that say most, in the task's order, and their other names. */
 void search_choose_concepts(struct ranker *r, struct search *q, const char *task);

@@ -124,6 +124,15 @@ void evaluation_room_leave(struct evaluation_room *room, struct evaluation_guest
     free_when_empty(room);
 }
 
+struct evaluation_guest *evaluation_room_guest(const struct evaluation_room *room,
+                                               void (*stop)(struct evaluation_guest *)) {
+    struct evaluation_guest *g = LIST_FIRST(&room->guests);
+    while (g && g->stop != stop) {
+        g = LIST_NEXT(g, link);
+    }
+    return g;
+}
+
 struct evaluation_room *evaluation_room_of(const struct call_origin *origin) {
     return call_lent(origin, EVALUATION_ROOM_LENT);
 }

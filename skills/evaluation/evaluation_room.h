@@ -45,6 +45,9 @@ struct evaluation_guest {
 /* guest is embedded by its owner. A room that closes is freed when the last has left. */
 void evaluation_room_enter(struct evaluation_room *room, struct evaluation_guest *guest);
 void evaluation_room_leave(struct evaluation_room *room, struct evaluation_guest *guest);
+/* The guest that is told to stop so, for a kind of which there is one; or NULL. */
+struct evaluation_guest *evaluation_room_guest(const struct evaluation_room *room,
+                                               void (*stop)(struct evaluation_guest *));
 
 /* Fail the call because of a model that cannot be asked: err of model_read and its kin
  * (-ENOKEY, -EACCES, or params that are wrong at `path`). Returns -1. */

@@ -5,7 +5,7 @@ usage: embeddings.py UPSKILLD
 
 The vectors are scripted: they prove how they are used, not how good a model's are.
 """
-import os, sys
+import os, sys, time
 
 from evaluate_support import Daemon, KEY, Model, Tap
 
@@ -15,20 +15,25 @@ SKILLS = {"bread-baking": "Bakes loaves of bread at home, step by step. Use for 
 TASK = "something for my home, step by step"
 # The task and the skill for networks share a place; no other text has it.
 VECTORS = [["something for", "home-network"], ["bread", "log"]]
+# Beside sixty others a skill that shares neither a word nor a meaning with its task.
+MANY = dict({"skill-%02d" % i: "Folds paper figure number %d. Use for folding." % i for i in range(60)},
+            **{"qvx-zrt": "Wjk plm hbt."})
+UNSAID = "purchase tomatoes"
 CONFIG = """
 embeddings: %s
 models:
   near: {api: openai, base_url: "%s", model: tiny, key_env: NEAR_KEY}
+  slow: {api: openai, base_url: "%s", model: slow}
   broken: {api: openai, base_url: "%s", model: down}
   wrong: {api: anthropic, base_url: "%s", model: tiny}
 """
 
 
-def with_daemon(program, use, run, home=None):
-    model = Model(vectors=VECTORS)
-    config = CONFIG % ((use,) + (model.url,) * 3) if use else ""
-    daemon = Daemon(program, home=home, config=config, env={"NEAR_KEY": KEY})
-    for name, description in SKILLS.items():
+def with_daemon(program, use, run, skills=SKILLS, vectors=VECTORS):
+    model = Model(vectors=vectors)
+    config = CONFIG % ((use,) + (model.url,) * 4) if use else ""
+    daemon = Daemon(program, config=config, env={"NEAR_KEY": KEY})
+    for name, description in skills.items():
         folder = "%s/work/skills/%s" % (daemon.home, name)
         os.makedirs(folder, exist_ok=True)
         with open(folder + "/SKILL.md", "w") as f:
@@ -52,13 +57,13 @@ def scores(result):
     return {m["name"]: m["score"] for m in result["matches"] + result["nearest"]}
 
 
-def asks_for_the_task_and_what_the_words_found(program):
+def asks_for_the_task_and_every_skill_once(program):
     def run(daemon, model):
         result = find(daemon)
         assert "problem" not in result, result
         bodies = model.get("/requests")
         assert all(set(b) == {"model", "input"} and b["model"] == "tiny" for b in bodies), bodies
-        texts = sorted(b["input"] for b in bodies)
+        texts = sorted(b["input"] for b in bodies if "h100-cuda-kernels" not in b["input"])
         assert texts == sorted([TASK] + ["%s: %s" % pair for pair in SKILLS.items()]), texts
         assert "authorization" in model.stats()["last_headers"]
         assert KEY not in repr(result)
@@ -67,6 +72,43 @@ def asks_for_the_task_and_what_the_words_found(program):
         find(daemon, "a loaf of bread")
         assert len(model.get("/requests")) == len(bodies) + 1, "only the new task is asked for"
     with_daemon(program, "near", run)
+
+
+def a_model_is_told_which_text_is_which(program):
+    def run(daemon, model):
+        find(daemon)
+        texts = [b["input"] for b in model.get("/requests")]
+        assert "query: " + TASK in texts, texts
+        assert all(t.startswith("text: ") for t in texts if t != "query: " + TASK), texts
+    with_daemon(program, 'near\nembeddings_query_prefix: "query: "\nembeddings_text_prefix: "text: "', run)
+
+
+def what_no_word_finds_is_found(program):
+    def without(daemon, model):
+        result = find(daemon, UNSAID)
+        assert "qvx-zrt" not in order(result), result
+
+    def near(daemon, model):
+        result = find(daemon, UNSAID)
+        assert order(result)[0] == "qvx-zrt", result
+    with_daemon(program, None, without, MANY)
+    with_daemon(program, "near", near, MANY, [["tomatoes", "qvx"]])
+
+
+def a_first_look_that_takes_long_is_told_and_goes_on(program):
+    def run(daemon, model):
+        began = time.monotonic()
+        result = find(daemon)
+        assert "ask again later" in result["problem"], result
+        assert 9 < time.monotonic() - began < 25
+        began, before = time.monotonic(), len(model.get("/requests"))
+        result = find(daemon, "another task")
+        assert "ask again later" in result["problem"] and time.monotonic() - began < 5, result
+        deadline = time.monotonic() + 60
+        while len(model.get("/requests")) < before + 3:
+            assert time.monotonic() < deadline, "it stopped"
+            time.sleep(0.2)
+    with_daemon(program, "slow", run, MANY)
 
 
 def what_stands_out_moves_up(program):
@@ -106,7 +148,9 @@ def an_endpoint_that_fails_is_told_and_words_decide(program):
 
 def main():
     tap, program = Tap(), os.path.abspath(sys.argv[1])
-    for test in (asks_for_the_task_and_what_the_words_found, what_stands_out_moves_up,
+    for test in (asks_for_the_task_and_every_skill_once, a_model_is_told_which_text_is_which,
+                 what_stands_out_moves_up, what_no_word_finds_is_found,
+                 a_first_look_that_takes_long_is_told_and_goes_on,
                  an_endpoint_that_fails_is_told_and_words_decide):
         tap.run(test.__name__.replace("_", " "), test, program)
     return tap.end()

@@ -622,7 +622,7 @@ class Connection:
 
     async def embed(self, headers, body):
         """A vector of ones at the places whose words are in the text; `vectors` of the script are
-        lists of such words. Model "down" fails."""
+        lists of such words. Model "down" fails, "slow" takes five seconds."""
         state = self.state
         state.requests += 1
         state.headers = headers
@@ -630,6 +630,7 @@ class Connection:
         if body["model"] == "down":
             await self.reply(400, {"error": {"type": "invalid_request_error", "message": "no embeddings here"}})
             return
+        await asyncio.sleep(5 * (body["model"] == "slow"))
         text = body["input"].lower()
         vector = [0.01] + [float(any(word in text for word in words)) for words in state.vectors]
         await self.reply(200, {"object": "list", "model": body["model"],
