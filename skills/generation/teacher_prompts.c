@@ -4,8 +4,10 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "skills/format/tokens.h"
+#include "skills/generation/teacher_facts.h"
 #include "skills/teacher_texts.h"
 
 #include <string.h>
@@ -89,6 +91,7 @@ static void add_base(struct buf *out, const struct teacher_material *m) {
 }
 
 void teacher_tell_material(struct buf *out, const struct teacher_material *m) {
+    size_t start = out->len;
     if (m->name) {
         buf_addf(out, "\nIts name is %s.\n", m->name);
     }
@@ -109,6 +112,8 @@ void teacher_tell_material(struct buf *out, const struct teacher_material *m) {
                  "\nWhat happened in the traces; t1 e17 is event 17 of the first:\n%s",
                  json_get_string(digest, "text", ""));
     }
+    autofree char *shown = xstrndup(out->len ? out->data + start : "", out->len - start);
+    teacher_tell_facts(out, shown);
 }
 
 /* --- questions --- */

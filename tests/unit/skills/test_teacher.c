@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/link.h"
 #include "base/mem.h"
+#include "skills/format/tokens.h"
 #include "skills/generation/builtin_skill.h"
 #include "skills/generation/builtin_tests.h"
 #include "skills/generation/builtin_words.h"
@@ -62,6 +63,37 @@ Test(teacher_prompts, keep_within_their_shares) {
     autobuf again = BUF_INIT(TEACHER_MAX_PROMPT);
     teacher_ask_draft(&again, &m);
     cr_assert_str_eq(out.data, again.data);
+}
+
+/* The numbers are NVIDIA's: CUDA C++ Programming Guide, Technical Specifications per
+ * Compute Capability; data sheets of the H100 SXM and of the A100. */
+Test(teacher_prompts, tell_what_is_known_of_the_gpus_that_are_named) {
+    static const struct {
+        const char *task, *told[4], *untold[4];
+    } cases[] = {
+        {"bake bread in 9.0 minutes", {NULL}, {"Checked numbers", "warp"}},
+        {"a CUDA softmax",
+         {"capability 9.0:", "shared memory per block 227 KB", "H100 SXM:", "3.35 TB/s"},
+         {"A100", "H200", "8.0:", "build.toml"}},
+        {"a CUDA softmax for the A100", {"capability 8.0:", "163 KB"}, {"9.0:", "H100"}},
+        {"CUDA for sm_90a", {"capability 9.0:"}, {"H100", "8.0:"}},
+        {"a build.toml for a CUDA kernel",
+         {"cuda-capabilities: ", "- backend*: ", "[kernel.NAME]"},
+         {"rocm-archs", "sycl-flags"}},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct teacher_material m = {.task = cases[i].task};
+        autobuf out = BUF_INIT(TEACHER_MAX_PROMPT);
+        teacher_ask_draft(&out, &m);
+        for (size_t k = 0; k < 4; k++) {
+            const char *told = cases[i].told[k], *untold = cases[i].untold[k];
+            cr_expect(told == NULL || strstr(out.data, told), "%s: %s", told, out.data);
+            cr_expect(untold == NULL ||
+                          !strstr(out.data + strlen(cases[i].task) + 50, untold),
+                      "%s: %s", untold, out.data);
+        }
+        cr_expect(tokens_estimate(out.data, out.len) < 700, "%s", out.data);
+    }
 }
 
 Test(teacher_prompts, ask_for_tests_in_a_strict_form) {
