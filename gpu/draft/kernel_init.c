@@ -37,7 +37,7 @@ struct init {
     json_t *answer; /* what came of it */
     bool ran;       /* it was asked for */
     bool cancelled;
-    struct run_draft_files files;
+    struct recorded_files files;
 };
 
 static bool refuse(struct init *s, enum call_fault fault, const char *reason,
@@ -190,7 +190,7 @@ static bool write_beneath(struct init *s, const char *root_path, const char *pat
     autofree char *folder = xstrndup(rel, (size_t)(path_basename(rel) - rel));
     json_t *names = json_array();
     for (size_t i = 0; good && i < s->files.count; i++) {
-        const struct run_draft_file *f = &s->files.list[i];
+        const struct recorded_file *f = &s->files.list[i];
         autofree char *name = path_join(folder, f->name);
         good = write_file(s, &root, name, f->bytes.data, f->bytes.len);
         json_array_append_new(names, json_clean_z(name));
@@ -438,7 +438,7 @@ static void init_end(struct init *s) {
     json_decref(s->result);
     json_decref(s->request);
     json_decref(s->answer);
-    run_draft_files_finish(&s->files);
+    recorded_files_finish(&s->files);
     strings_free(s->roots);
     free(s->kernel);
     free(s);

@@ -8,10 +8,7 @@
 #include "gpu/facts/kernel_index.h"
 #include "gpu/host/host_type.h"
 #include "gpu/spec/spec_npy.h"
-#include "gpu/tensor/npy.h"
-#include "gpu/tensor/tensor_range.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,8 +25,7 @@ struct run {
     struct host_program *p;
     const struct declaration *kernel;
     const json_t *record, *memory;
-    const char *stem;
-    struct run_draft_files *files;
+    struct recorder recorder;
     json_t *spec, *unknown, *buffers;
     struct host_param params[HOST_PARAMS_MAX];
     size_t count;
@@ -41,14 +37,6 @@ struct bytes {
     uint8_t data[PARAM_BYTES_MAX];
     size_t len;
 };
-
-void run_draft_files_finish(struct run_draft_files *f) {
-    for (size_t i = 0; i < f->count; i++) {
-        free(f->list[i].name);
-        buf_finish(&f->list[i].bytes);
-    }
-    f->count = 0;
-}
 
 /* --- the record --- */
 
@@ -188,92 +176,16 @@ static void add_sizes(struct run *r) {
     json_decref(sizes);
 }
 
-/* --- what memory held --- */
-
-/* No more digits than the type has. */
-static json_t *number_json(enum tensor_type type, double value) {
-    char text[32];
-    snprintf(text, sizeof text, "%.*g", type == TENSOR_FLOAT64 ? 17 : 9, value);
-    return tensor_type_float(type) ? json_double(strtod(text, NULL))
-                                   : json_integer((json_int_t)value);
-}
-
-struct contents {
-    const json_t *memory;
-    enum tensor_type type;
-    bool structure;
-    int64_t extents[2];
-    size_t rank;
-};
-
-static json_t *file_init(struct run *r, const char *name, const struct contents *c,
-                         const void *data, size_t bytes) {
-    struct run_draft_files *f = r->files;
-    if (f->count == RUN_DRAFT_FILES) {
-        return NULL;
-    }
-    struct run_draft_file *file = &f->list[f->count++];
-    *file = (struct run_draft_file){.name = xasprintf("%s.%s.npy", r->stem, name),
-                                    .bytes = BUF_INIT(bytes + 4096)};
-    (void)npy_write_header(&file->bytes, c->type, c->extents, c->rank);
-    (void)buf_add(&file->bytes, data, bytes);
-    return json_pack("{s:s}", "file", file->name);
-}
-
-/* Random in the range that it had; NULL: only the bytes themselves will do. */
-static json_t *range_init(const struct contents *c, const struct tensor_range *range) {
-    bool exact = fabs(range->low) < 0x1p53;
-    if (range->low == range->high && range->finite && exact) {
-        return json_pack("{s:o}", "fill", number_json(c->type, range->low));
-    }
-    bool random = tensor_type_float(c->type) && range->finite && range->low < range->high;
-    return random && !range->sorted && !c->structure
-               ? json_pack("{s:[o, o]}", "uniform", number_json(c->type, range->low),
-                           number_json(c->type, range->high))
-               : NULL;
-}
-
-/* Of what was too much to be recorded. */
-static json_t *large_init(struct run *r, const char *member, const struct contents *c) {
-    const json_t *known =
-        json_object_get(json_object_get(c->memory, "ranges"), tensor_type_name(c->type));
-    const struct tensor_range range = {json_number_value(json_array_get(known, 0)),
-                                       json_number_value(json_array_get(known, 1)),
-                                       known != NULL,
-                                       json_is_true(json_array_get(known, 2))};
-    json_t *init = known ? range_init(c, &range) : NULL;
-    if (!init) {
-        draft_note(r->unknown, member,
-                   "what it held is too much to be recorded: zeros stand in for it; give "
-                   "the program smaller sizes");
-    }
-    return init ? init : json_pack("{s:i}", "fill", 0);
-}
-
-static json_t *init_of(struct run *r, const char *name, const char *member,
-                       const struct contents *c) {
-    size_t len;
-    autofree unsigned char *data =
-        spec_array_decode(json_object_get(c->memory, "data"), &len);
-    if (!data || len != (size_t)json_get_integer(c->memory, "bytes", -1)) {
-        return large_init(r, member, c);
-    }
-    const struct tensor_range range =
-        tensor_range_of(c->type, data, len / tensor_type_bytes(c->type));
-    json_t *init = range_init(c, &range);
-    return init ? init : file_init(r, name, c, data, len);
-}
-
 /* --- buffers --- */
 
 static void give_contents(struct run *r, json_t *arg, const char *member,
-                          const struct contents *c) {
+                          const struct recorded *c) {
     const char *after = json_get_string(c->memory, "after", "");
     bool output = json_object_get(arg, "output") != NULL;
     bool held = strcmp(json_get_string(c->memory, "before", ""), "none") != 0;
     if (held) {
         const char *name = json_get_string(arg, "name", "");
-        json_object_set_new(arg, "init", init_of(r, name, member, c));
+        json_object_set_new(arg, "init", recorded_init(&r->recorder, name, member, c));
     } else if (!output || strcmp(after, "all") != 0) { /* it may leave a part alone */
         json_object_set_new(arg, "init",
                             output && tensor_type_float(c->type)
@@ -298,7 +210,7 @@ static json_t *buffer_of(struct run *r, size_t at, const char *name,
     uint64_t bytes = (uint64_t)json_get_integer(memory, "bytes", 0);
     bool structure = p->type == TENSOR_TYPES || bytes % tensor_type_bytes(p->type);
     enum tensor_type type = structure ? TENSOR_UINT8 : p->type;
-    struct contents c = {.memory = memory, .type = type, .structure = structure};
+    struct recorded c = {.memory = memory, .type = type, .structure = structure};
     json_t *arg = json_pack(
         "{s:s, s:s, s:o}", "name", name, "type", tensor_type_name(type), "shape",
         extents_of(r, (int64_t)(bytes / tensor_type_bytes(type)), c.extents, &c.rank));
@@ -317,7 +229,8 @@ static const char *name_pointed(struct run *r, uint64_t address, const char *nam
     size_t at;
     uint64_t offset;
     char own[HOST_PARAM_NAME];
-    if (!memory_at(r, address, &at, &offset) || offset) {
+    const json_t *memory = memory_at(r, address, &at, &offset);
+    if (!memory || offset || json_object_get(memory, "image")) {
         return NULL;
     }
     if (!*r->names[at]) {
@@ -377,6 +290,34 @@ static json_t *pointer_of(struct run *r, size_t i, uint64_t address, const char 
                            : buffer_of(r, at, p->name, p, member);
 }
 
+/* A texture or surface, and a buffer of its texels. */
+static json_t *image_of(struct run *r, const struct host_param *p, const json_t *memory,
+                        const char *member) {
+    const json_t *image = json_object_get(memory, "image");
+    const char *kind = json_get_string(image, "kind", "texture");
+    struct recorded c = {.memory = memory,
+                         .type = tensor_type_find(json_get_string(image, "type", "")),
+                         .structure = true};
+    json_t *shape = json_object_get(image, "shape"), *modes;
+    if (c.type == TENSOR_TYPES || json_array_size(shape) > RECORDED_RANK) {
+        return cannot(r, member, p, "its texels have a type that check specs lack");
+    }
+    json_each(shape, i, extent) {
+        c.extents[c.rank++] = json_integer_value(extent);
+    }
+    autofree char *name = xasprintf("%.50s_texels", p->name);
+    json_t *buffer = json_pack("{s:s, s:s, s:O}", "name", name, "type",
+                               tensor_type_name(c.type), "shape", shape);
+    if (strcmp(kind, "surface") == 0 && json_get_bool(memory, "written", 1)) {
+        json_object_set_new(buffer, "output", json_true());
+    }
+    give_contents(r, buffer, member, &c);
+    json_array_append_new(r->buffers, buffer);
+    modes = json_pack("{s:s}", "of", name);
+    json_object_update(modes, json_object_get(image, "modes"));
+    return json_pack("{s:s, s:o}", "name", p->name, kind, modes);
+}
+
 /* Of a structure the bytes: eight, four or one at a time, and pointers where they lead to
  * memory. */
 static json_t *words_of(struct run *r, const struct host_param *p,
@@ -413,7 +354,7 @@ static json_t *lanes_of(const struct host_param *p, const struct bytes *b) {
     json_t *values = json_array();
     for (size_t k = 0; k < p->lanes; k++) {
         json_array_append_new(values,
-                              number_json(p->type, tensor_get(p->type, b->data, k)));
+                              recorded_number(p->type, tensor_get(p->type, b->data, k)));
     }
     return json_pack("{s:s, s:[{s:s, s:o}], s:I}", "name", p->name, "struct", "type",
                      tensor_type_name(p->type), "values", values, "align",
@@ -427,7 +368,7 @@ static json_t *scalar_of(struct run *r, size_t i, const struct bytes *b) {
     json_t *value = r->sizes[i].used ? json_string(p->name)
                     : tensor_type_bytes(p->type) == 8 && !tensor_type_float(p->type)
                         ? json_integer(whole)
-                        : number_json(p->type, tensor_get(p->type, b->data, 0));
+                        : recorded_number(p->type, tensor_get(p->type, b->data, 0));
     return json_pack("{s:s, s:s, s:o}", "name", p->name, "type",
                      tensor_type_name(p->type), "value", value);
 }
@@ -446,6 +387,11 @@ static json_t *arg_of(struct run *r, size_t i) {
     snprintf(member, sizeof member, "args[%zu]", i);
     if (!param_bytes(r, i, &b)) {
         return cannot(r, member, p, "its bytes were not recorded");
+    }
+    const json_t *memory =
+        b.len == 8 ? memory_at(r, word_at(b.data), &at, &offset) : NULL;
+    if (json_object_get(memory, "image")) {
+        return image_of(r, p, memory, member);
     }
     if (p->kind == HOST_TENSOR_MAP || is_handle(p)) {
         return cannot(r, member, p, "what is behind a handle is not recorded");
@@ -550,18 +496,17 @@ static void add_course(struct run *r) {
 }
 
 json_t *run_draft(struct host_program *p, const struct declaration *kernel, bool named,
-                  const json_t *record, const char *stem, struct run_draft_files *files,
+                  const json_t *record, const char *stem, struct recorded_files *files,
                   json_t **unknown) {
     struct run *r = xcalloc(1, sizeof *r);
     *r = (struct run){.p = p,
                       .kernel = kernel,
                       .record = record,
                       .memory = json_object_get(record, "memory"),
-                      .stem = stem,
-                      .files = files,
                       .spec = json_object(),
                       .unknown = json_array(),
                       .buffers = json_array()};
+    r->recorder = (struct recorder){stem, files, r->unknown};
     autofree char *name = kernel_name_new(json_get_string(record, "symbol", ""));
     json_t *ret = NULL;
     if (params_read(r)) {

@@ -7,23 +7,11 @@
  * nothing says how the rest follows from them ("odd_sizes": false). Floats are random in
  * the range that they had; integers, sorted floats and structures, on which addresses may
  * depend, are files with what they were. */
-#include "base/buf.h"
-#include "base/json.h"
+#include "gpu/draft/recorded_contents.h"
 #include "gpu/host/host_program.h"
-
-enum { RUN_DRAFT_FILES = 64 };
-
-struct run_draft_files { /* .npy files that the spec names, for its own folder */
-    struct run_draft_file {
-        char *name;
-        struct buf bytes;
-    } list[RUN_DRAFT_FILES];
-    size_t count;
-};
-void run_draft_files_finish(struct run_draft_files *f);
 
 /* kernel: of the program; stem: what files' names begin with. NULL: the record makes no
  * sense. *unknown: as spec_draft has it. */
 json_t *run_draft(struct host_program *p, const struct declaration *kernel, bool named,
-                  const json_t *record, const char *stem, struct run_draft_files *files,
+                  const json_t *record, const char *stem, struct recorded_files *files,
                   json_t **unknown);

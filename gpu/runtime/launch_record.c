@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
+#include "gpu/ptx/read/module.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/run_report.h"
 #include "gpu/runtime/runtime.h"
@@ -19,7 +20,11 @@
 static struct {
     char *kernel, *folder; /* NULL: nothing is recorded */
     json_t *event;         /* while the launch runs */
-    const struct allocation *memory[RUN_RECORD_MAX_MEMORY];
+    struct recorded {
+        const struct allocation *in;
+        const struct image *image; /* of a texture or surface; NULL: all of the memory */
+        uint64_t address;          /* or the image's handle */
+    } memory[RUN_RECORD_MAX_MEMORY];
     unsigned count;
     uint64_t room, begun_us;
 } record;
@@ -42,14 +47,15 @@ static bool is_meant(const char *symbol) {
 
 /* --- memory --- */
 
-static void add_memory(const struct allocation *a) {
+static void add_memory(const struct allocation *a, const struct image *image,
+                       uint64_t address) {
     for (unsigned i = 0; i < record.count; i++) {
-        if (record.memory[i] == a) {
+        if (record.memory[i].address == address) {
             return;
         }
     }
     if (record.count < RUN_RECORD_MAX_MEMORY) {
-        record.memory[record.count++] = a;
+        record.memory[record.count++] = (struct recorded){a, image, address};
     }
 }
 
@@ -58,8 +64,11 @@ static void add_pointed(const uint8_t *bytes, size_t len) {
         uint64_t word;
         memcpy(&word, bytes + at, 8);
         const struct allocation *a = device_memory_at(&runtime.device, word, 0);
+        const struct image *image = images_find(&runtime.device.images, word);
         if (a) {
-            add_memory(a);
+            add_memory(a, NULL, a->address);
+        } else if (image) {
+            add_memory(image->in, image, word);
         }
     }
 }
@@ -91,14 +100,16 @@ static void find_memory(const struct kernel *k, const uint8_t *params) {
     const struct memory *m = &runtime.device.memory;
     add_pointed(params, k->entry->param_bytes);
     for (unsigned i = 0, direct = record.count; i < direct; i++) {
-        const struct allocation *a = record.memory[i];
-        add_pointed(a->host, a->bytes < MOST_POINTERS ? a->bytes : MOST_POINTERS);
+        const struct allocation *a = record.memory[i].in;
+        add_pointed(a->host, record.memory[i].image     ? 0
+                             : a->bytes < MOST_POINTERS ? a->bytes
+                                                        : MOST_POINTERS);
     }
     for (uint32_t i = 0; i < m->count; i++) {
         const struct allocation *a = m->table[i];
         bool variable = a->kind == MEMORY_VARIABLE || a->kind == MEMORY_CONSTANT;
         if (variable && !a->freed && is_set(k, a)) {
-            add_memory(a);
+            add_memory(a, NULL, a->address);
         }
     }
 }
@@ -114,14 +125,103 @@ static const char *defined(const struct allocation *a) {
     return all ? "all" : any ? "some" : "none";
 }
 
-static bool memory_write(unsigned i, const struct allocation *a) {
+static uint64_t image_rows(const struct image *im) {
+    return (uint64_t)(im->layers ? im->layers : 1) * im->extent[2] * im->extent[1];
+}
+
+static uint64_t recorded_bytes(const struct recorded *r) {
+    const struct image *im = r->image;
+    return im ? image_rows(im) * im->extent[0] * im->bytes : r->in->bytes;
+}
+
+/* Row by row: what an image shows may have gaps. */
+static int bytes_write(int fd, const struct recorded *r) {
+    const struct image *im = r->image;
+    int rc = im ? 0 : file_write_all(fd, r->in->host, r->in->bytes);
+    for (uint64_t row = 0; im && rc == 0 && row < image_rows(im); row++) {
+        rc = file_write_all(fd, r->in->host + im->offset + row * im->pitch,
+                            (size_t)im->extent[0] * im->bytes);
+    }
+    return rc;
+}
+
+static bool memory_write(unsigned i, const struct recorded *r) {
     autofree char *path = xasprintf("%s" RUN_RECORD_FILE, record.folder, i);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool good = fd >= 0 && file_write_all(fd, a->host, a->bytes) == 0;
+    bool good = fd >= 0 && bytes_write(fd, r) == 0;
     if (fd >= 0) {
         close(fd);
     }
     return good;
+}
+
+/* --- images --- */
+
+static enum tensor_type texel_type(const struct image *im) {
+    static const struct {
+        enum ptx_type ptx;
+        enum tensor_type type;
+    } types[] = {{PTX_F32, TENSOR_FLOAT32}, {PTX_F16, TENSOR_FLOAT16},
+                 {PTX_U8, TENSOR_UINT8},    {PTX_S8, TENSOR_INT8},
+                 {PTX_U16, TENSOR_UINT16},  {PTX_S16, TENSOR_INT16},
+                 {PTX_U32, TENSOR_UINT32},  {PTX_S32, TENSOR_INT32}};
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        if (types[i].ptx == im->type) {
+            return types[i].type;
+        }
+    }
+    return TENSOR_TYPES;
+}
+
+/* As a check spec has it: the slowest dimension first, channels last. */
+static json_t *image_shape(const struct image *im) {
+    json_t *ret = json_array();
+    json_int_t faces = im->is_cube ? 6 : 1;
+    if (im->layers && im->is_layered) {
+        json_array_append_new(ret, json_integer(im->layers / faces));
+    }
+    if (im->is_cube) {
+        json_array_append_new(ret, json_integer(6));
+    }
+    for (unsigned d = im->rank; d-- > 0;) {
+        json_array_append_new(ret, json_integer(im->extent[d]));
+    }
+    if (im->channels > 1) {
+        json_array_append_new(ret, json_integer(im->channels));
+    }
+    return ret;
+}
+
+/* A spec's "texture" or "surface", but for the buffer's name. */
+static json_t *image_modes(const struct image *im) {
+    static const char *const modes[] = {"wrap", "clamp", "mirror", "border"};
+    json_t *address = json_array(),
+           *ret = json_pack("{s:i}", "channels", (int)im->channels);
+    for (unsigned d = 0; d < im->rank; d++) {
+        json_array_append_new(address, json_string(modes[im->address[d] % 4]));
+    }
+    if (im->is_layered) {
+        json_object_set_new(ret, "layered", json_true());
+    }
+    if (!im->is_surface) {
+        json_t *more = json_pack(
+            "{s:b, s:b, s:s, s:s, s:b, s:s, s:O}", "cube", im->is_cube, "seamless",
+            im->is_seamless, "memory", im->is_linear ? "linear" : "array", "filter",
+            im->filters ? "linear" : "point", "normalized", im->is_normalized, "read",
+            im->reads_floats ? "normalized_float" : "element", "address", address);
+        json_object_update(ret, more);
+        json_decref(more);
+    }
+    json_decref(address);
+    return ret;
+}
+
+static json_t *image_json(const struct image *im) {
+    enum tensor_type type = texel_type(im);
+    return json_pack("{s:s, s:s, s:o, s:o}", "kind",
+                     im->is_surface ? "surface" : "texture", "type",
+                     type == TENSOR_TYPES ? "" : tensor_type_name(type), "shape",
+                     image_shape(im), "modes", image_modes(im));
 }
 
 /* Whoever reads it knows which type it has. */
@@ -141,19 +241,23 @@ static json_t *ranges_json(const struct allocation *a) {
     return ret;
 }
 
-static json_t *memory_json(unsigned i, const struct allocation *a) {
+static json_t *memory_json(unsigned i, const struct recorded *r) {
+    const struct allocation *a = r->in;
     const char *before = defined(a);
+    uint64_t bytes = recorded_bytes(r);
     bool given = a->kind == MEMORY_VARIABLE || a->kind == MEMORY_CONSTANT;
-    bool kept = strcmp(before, "none") != 0, fits = a->bytes <= record.room;
-    if (kept && fits && memory_write(i, a)) {
-        record.room -= a->bytes;
+    bool kept = strcmp(before, "none") != 0, fits = bytes <= record.room;
+    if (kept && fits && memory_write(i, r)) {
+        record.room -= bytes;
     }
-    json_t *ret = json_pack("{s:I, s:I, s:s}", "address", (json_int_t)a->address, "bytes",
-                            (json_int_t)a->bytes, "before", before);
-    if (kept && !fits) {
+    json_t *ret = json_pack("{s:I, s:I, s:s}", "address", (json_int_t)r->address, "bytes",
+                            (json_int_t)bytes, "before", before);
+    if (kept && !fits && !r->image) {
         json_object_set_new(ret, "ranges", ranges_json(a));
     }
-    if (given) {
+    if (r->image) {
+        json_object_set_new(ret, "image", image_json(r->image));
+    } else if (given) {
         json_object_set_new(ret, "variable", json_clean_z(a->name));
     }
     return ret;
@@ -197,7 +301,7 @@ static json_t *event_of(const struct kernel *k, const struct launch_shape *shape
     json_object_set_new(event, "cooperative", json_boolean(shape->cooperative));
     json_object_set_new(event, "params", params_json(k, params));
     for (unsigned i = 0; i < record.count; i++) {
-        json_array_append_new(memory, memory_json(i, record.memory[i]));
+        json_array_append_new(memory, memory_json(i, &record.memory[i]));
     }
     json_object_set_new(event, "memory", memory);
     return event;
@@ -220,7 +324,7 @@ void launch_record_after(void) {
         return;
     }
     for (unsigned i = 0; i < record.count; i++) {
-        const struct allocation *a = record.memory[i];
+        const struct allocation *a = record.memory[i].in;
         json_t *one = json_array_get(json_object_get(record.event, "memory"), i);
         json_object_set_new(one, "read", json_boolean(a->read_in == launch));
         json_object_set_new(one, "written", json_boolean(a->written_in == launch));

@@ -38,7 +38,9 @@
  *   {"event": "record", "id": 1, "symbol": mangled name, "grid", "block", "cluster"?,
  *    "shared_bytes", "cooperative", "params": the bytes of each in hexadecimal, "memory":
  *    what they lead to and the variables that the program set, [{"address", "bytes",
- *    "variable"?: symbol, "before": "none" "some" "all" of it was ever written,
+ *    "variable"?: symbol, "image"?: what a texture or surface shows (then "address" is
+ * its handle, and the bytes are its texels): {"kind", "type", "shape", "modes": as check
+ *    specs have them}, "before": "none" "some" "all" of it was ever written,
  * "ranges"?: {type's name: [low, high, "sorted"]} for those types as which all of it is
  * finite, and once the launch has ended "after", "read", "written"}], "us"? once it has
  * ended}. What memory I held before stands in the file RUN_RECORD_FILE beside the report,

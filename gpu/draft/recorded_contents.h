@@ -1,0 +1,35 @@
+#pragma once
+/* recorded_contents: what an array of a recorded launch held, as a check spec's "init":
+ * one number, floats random in the range that they had, or a file with the bytes. */
+#include "base/buf.h"
+#include "base/json.h"
+#include "gpu/tensor/tensor_type.h"
+
+enum { RECORDED_FILES = 64, RECORDED_RANK = 6 };
+
+struct recorded_files { /* .npy files that a spec names, for its own folder */
+    struct recorded_file {
+        char *name;
+        struct buf bytes;
+    } list[RECORDED_FILES];
+    size_t count;
+};
+void recorded_files_finish(struct recorded_files *f);
+
+struct recorder {
+    const char *stem; /* what files' names begin with */
+    struct recorded_files *files;
+    json_t *unknown; /* spec_draft.h */
+};
+struct recorded {
+    const json_t *memory; /* of a record (gpu/runtime/run_report.h) */
+    enum tensor_type type;
+    bool structure; /* what else it may hold is not known: no range will do */
+    int64_t extents[RECORDED_RANK];
+    size_t rank;
+};
+/* name: the buffer's; member: what a note is about. New reference. */
+json_t *recorded_init(struct recorder *r, const char *name, const char *member,
+                      const struct recorded *c);
+/* In no more digits than the type has. */
+json_t *recorded_number(enum tensor_type type, double value);
