@@ -412,7 +412,7 @@ static void on_room_closing(struct evaluation_guest *guest) {
 
 static void evaluate_go(struct skills *s, struct call *call, const json_t *params) {
     struct evaluating *v = xcalloc(1, sizeof *v);
-    if (evaluate_request_read(&v->request, s, call, params) < 0) {
+    if (evaluate_request_read(&v->request, s, call, params, false) < 0) {
         evaluate_request_finish(&v->request);
         free(v);
         return;

@@ -20,15 +20,15 @@ struct evaluate_request {
     struct model_budget budget;
     unsigned deadline_ms, runs, concurrency;
     uint64_t seed;
-    bool fresh, record, record_in_skill;
+    bool fresh, record, record_in_skill, models_only;
     const char *baseline_from; /* borrowed from the params */
     json_t *source;            /* of the skill: catalog_source */
 };
 
 /* Fails the call (and returns -1) for params that name what there is not. The catalog is
- * current. */
+ * current. models_only: agents are no students of it. */
 int evaluate_request_read(struct evaluate_request *ret, struct skills *skills,
-                          struct call *call, const json_t *params);
+                          struct call *call, const json_t *params, bool models_only);
 void evaluate_request_finish(struct evaluate_request *r);
 
 /* What it may use, before anything is asked (tokens.h; an answer counts as

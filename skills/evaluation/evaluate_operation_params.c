@@ -5,10 +5,10 @@
 #include "skills/catalog/catalog.h"
 #include "skills/evaluation/evaluate_operation.h"
 #include "skills/evaluation/evaluation_room.h"
-#include "skills/statistics/statistics.h"
 #include "skills/format/tokens.h"
 #include "skills/runs/run_record.h"
 #include "skills/skill_operations.h"
+#include "skills/statistics/statistics.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -29,7 +29,12 @@ static int read_student(struct evaluate_request *r, struct evaluation_room *room
         name ? json_object_get(evaluation_room_setting(room, "students"), name) : NULL;
     const json_t *aliases = evaluation_room_models(room);
     bool is_agent = known || json_object_get(value, "cli");
-    if (!is_agent && name && agent_student_is(name) && !json_object_get(aliases, name)) {
+    bool agents_name =
+        !is_agent && name && agent_student_is(name) && !json_object_get(aliases, name);
+    if (r->models_only && (is_agent || agents_name)) {
+        return err_set(err, -EINVAL, "an agent is not asked here: name a model");
+    }
+    if (agents_name) {
         return err_set(err, -EINVAL,
                        "%s is an agent, no model: say \"mode\": \"installed\" and "
                        "the student {\"cli\": \"%s\"}",
@@ -242,9 +247,9 @@ static void read_numbers(struct evaluate_request *r, const json_t *params) {
 }
 
 int evaluate_request_read(struct evaluate_request *ret, struct skills *skills,
-                          struct call *call, const json_t *params) {
+                          struct call *call, const json_t *params, bool models_only) {
     struct evaluation_room *room = evaluation_room_of(call_origin(call));
-    *ret = (struct evaluate_request){0};
+    *ret = (struct evaluate_request){.models_only = models_only};
     if (!room) {
         call_fail(call, CALL_UNAVAILABLE, "closing", NULL, "the daemon is ending");
         return -1;

@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/work.h"
+#include "skills/check/skill_check.h"
 #include "skills/grading/suite.h"
+#include "skills/models/model_client.h"
 #include "skills/refinement/refine_prompt.h"
 
 #include <string.h>
@@ -188,10 +190,16 @@ void refine_students_look(struct refine_students *s, struct refinement *r,
     work_start(s->options.loop, make_arms, made_arms, s);
 }
 
-void refine_students_stop(struct refine_students *s) {
+void refine_students_stop(struct refine_students *s, struct model_call *asking,
+                          struct skill_check *checking) {
     s->stopped = true;
     if (s->evaluation) {
         evaluation_cancel(s->evaluation);
+    }
+    if (asking) {
+        model_call_cancel(asking);
+    } else if (checking) {
+        skill_check_cancel(checking);
     }
 }
 

@@ -8,6 +8,8 @@
 #include "skills/format/skill.h"
 #include "skills/refinement/refinement.h"
 
+struct model_call;
+struct skill_check;
 struct suite;
 
 struct refine_students {
@@ -42,5 +44,7 @@ struct refine_students {
 /* refinement_hooks.look, for this object. refinement_looked follows. */
 void refine_students_look(struct refine_students *s, struct refinement *r,
                           const struct refine_look *look);
-void refine_students_stop(struct refine_students *s);   /* the look then ends at once */
+/* The look then ends at once, and what the owner asks or checks meanwhile, or NULL. */
+void refine_students_stop(struct refine_students *s, struct model_call *asking,
+                          struct skill_check *checking);
 void refine_students_finish(struct refine_students *s); /* when none is under way */

@@ -185,12 +185,7 @@ static void check(void *host, struct refinement *r, const char *text) {
 
 static void stop(void *host) {
     struct trigger_improve *x = host;
-    refine_students_stop(&x->students);
-    if (x->asking) {
-        model_call_cancel(x->asking);
-    } else if (x->checking) {
-        skill_check_cancel(x->checking);
-    }
+    refine_students_stop(&x->students, x->asking, x->checking);
 }
 
 static void changed(void *host, struct refinement *r) {

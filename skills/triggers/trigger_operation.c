@@ -433,7 +433,7 @@ static int find_teacher(struct triggering *v, struct call *call, const json_t *p
 
 static void trigger_go(struct skills *s, struct call *call, const json_t *params) {
     struct triggering *v = xcalloc(1, sizeof *v);
-    if (evaluate_request_read(&v->request, s, call, params) < 0 ||
+    if (evaluate_request_read(&v->request, s, call, params, true) < 0 ||
         find_teacher(v, call, params) < 0) {
         evaluate_request_finish(&v->request);
         free(v);
