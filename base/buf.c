@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 char buf_empty[1];
 
@@ -32,17 +31,6 @@ char *buf_detach(struct buf *b) {
     return data;
 }
 
-enum { HUGE_PAGE = 2 << 20 };
-
-/* Taking 16 MiB in pages of 4 KiB costs more time than filling them does. */
-static void advise_huge(char *data, size_t cap) {
-    size_t skipped = -(uintptr_t)data % HUGE_PAGE;
-    if (cap >= 2 * (size_t)HUGE_PAGE) {
-        (void)madvise(data + skipped, (cap - skipped) / HUGE_PAGE * HUGE_PAGE,
-                      MADV_HUGEPAGE);
-    }
-}
-
 char *buf_reserve(struct buf *b, size_t len) {
     if (b->full || len > b->max - b->len) {
         b->full = true;
@@ -55,7 +43,7 @@ char *buf_reserve(struct buf *b, size_t len) {
         b->data = xrealloc(b->cap ? b->data : NULL, cap);
         b->data[b->len] = '\0'; /* also when nothing will be committed */
         b->cap = cap;
-        advise_huge(b->data, cap);
+        memory_advise_huge(b->data, cap);
     }
     return b->data + b->len;
 }

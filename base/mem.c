@@ -2,9 +2,13 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+enum { HUGE_PAGE = 2 << 20 };
 
 static void *checked(void *p) {
     if (!p) {
@@ -33,6 +37,14 @@ void *xreallocarray(void *p, size_t count, size_t size) {
         checked(NULL);
     }
     return xrealloc(p, bytes);
+}
+
+void memory_advise_huge(void *p, size_t size) {
+    size_t skipped = -(uintptr_t)p % HUGE_PAGE;
+    if (size >= 2 * (size_t)HUGE_PAGE) {
+        (void)madvise((char *)p + skipped, (size - skipped) / HUGE_PAGE * HUGE_PAGE,
+                      MADV_HUGEPAGE);
+    }
 }
 
 char *xstrdup(const char *s) {

@@ -11,6 +11,9 @@ void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull)
 void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 /* Like reallocarray: aborts when count * size overflows. */
 void *xreallocarray(void *p, size_t count, size_t size) __attribute__((returns_nonnull));
+/* So much that is about to be filled is taken in pages of 2 MiB: taking 16 MiB in pages
+ * of 4 KiB costs more time than filling them does. Nothing for a few. */
+void memory_advise_huge(void *p, size_t size);
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t max) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...)
@@ -53,5 +56,5 @@ void fd_close_p(const int *fd);
         take_;                                                                           \
     })
 
-#define container_of(p, type, member) ((type *)((char *)(p) - offsetof(type, member)))
+#define container_of(p, type, member) ((type *)((char *)(p)-offsetof(type, member)))
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

@@ -95,6 +95,7 @@ PARAMETRIC(threshold) {
 static int infer_prelu(struct operator_call *c) {
     int64_t channels = c->in[0].rank > 1 ? c->in[0].shape[1] : 1;
     int r = c->in[1].count == 1 ? 0 : call_want_shape(c, 1, &channels, 1);
+    call_rows_of_first(c, false);
     return call_output_same(c, r, 1, 0);
 }
 
@@ -121,6 +122,7 @@ static int infer_glu(struct operator_call *c) {
     }
     struct operator_array half = c->in[0];
     half.shape[dim] /= 2;
+    call_rows_of_first(c, dim == 0);
     r = call_output_like(c, 0, &half);
     call_cost(c, 4 * (double)c->out[0].count, 0);
     return r;
@@ -141,8 +143,10 @@ static int compute_glu(struct operator_call *c) {
 /* --- softmax: exponentials over their sum, and its logarithm --- */
 
 static int infer_softmax(struct operator_call *c) {
-    size_t dim;
-    return call_output_same(c, call_dim(c, "dim", &c->in[0], &dim), 5, 20);
+    size_t dim = 0;
+    int r = call_dim(c, "dim", &c->in[0], &dim);
+    call_rows_of_first(c, dim == 0);
+    return call_output_same(c, r, 5, 20);
 }
 
 enum softmax_kind { SOFTMAX, LOG_SOFTMAX, SOFTMIN };

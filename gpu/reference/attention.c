@@ -92,6 +92,9 @@ static int infer_attention(struct operator_call *c) {
     }
     struct operator_array out = c->in[0];
     out.shape[out.rank - 1] = a.ev;
+    for (size_t i = 0; out.rank > 2 && a.repeat == 1 && i < 4; i++) {
+        call_rows(c, i, out.rank, out.shape[0]);
+    }
     double scores = (double)a.heads * (double)a.l * (double)a.s;
     call_cost(c, scores * (2 * (double)a.e + 2 * (double)a.ev + 5),
               scores * ((double)(a.e + a.ev) * product_steps(c) + 10));

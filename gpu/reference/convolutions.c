@@ -94,6 +94,7 @@ static int infer_convolution(struct operator_call *c) {
     if (r < 0) {
         return r;
     }
+    call_rows_of_first(c, c->in[0].rank < k.w.rank + 2);
     int64_t positions = k.transposed ? k.w.inputs : k.w.outputs;
     double per_group = (double)k.in_channels / (double)k.groups;
     double terms = (double)k.samples * (double)k.out_channels * (double)positions *

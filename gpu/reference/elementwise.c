@@ -5,6 +5,7 @@
 /* --- one element --- */
 
 int infer_unary(struct operator_call *c) {
+    call_rows_of_first(c, false);
     return call_output_same(c, 0, 1, 20);
 }
 
@@ -86,6 +87,7 @@ static int infer_broadcast(struct operator_call *c) {
     int r = call_broadcast(c, inputs, n, shape, &rank);
     r = r < 0 ? r : call_output(c, 0, shape, rank);
     call_cost(c, (double)(n - 1) * (double)c->out[0].count, 20 * (double)c->out[0].count);
+    call_rows_of_broadcast(c, n);
     return r;
 }
 

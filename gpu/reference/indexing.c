@@ -188,7 +188,9 @@ static int infer_masked_fill(struct operator_call *c) {
     int64_t shape[OPERATOR_MAX_RANK];
     size_t rank;
     int r = call_broadcast(c, inputs, 2, shape, &rank);
-    return r < 0 ? r : call_output(c, 0, shape, rank);
+    r = r < 0 ? r : call_output(c, 0, shape, rank);
+    call_rows_of_broadcast(c, 2);
+    return r;
 }
 
 static double masked_fill(const struct operator_call *c, double x, double y, double z) {

@@ -84,7 +84,11 @@ static int infer_element(struct operator_call *c) {
         count *= (double)shape[i];
     }
     call_cost(c, 4 * count, 40 * count);
-    return r < 0 ? r : reduced_output(c, shape, rank);
+    r = r < 0 ? r : reduced_output(c, shape, rank);
+    if (r == 0 && c->out[0].rank) {
+        call_rows_of_broadcast(c, 4);
+    }
+    return r;
 }
 
 struct weights {

@@ -9,6 +9,7 @@ struct product {
         b_batch[OPERATOR_MAX_RANK];
     size_t batch_rank;
     bool a_vector, b_vector;
+    bool by_rows; /* without batches: rows of `a` are the result's */
 };
 
 /* The last two dimensions of a factor; a vector is a row on the left, a column on the
@@ -93,10 +94,23 @@ static int product_of(struct operator_call *c, size_t ia, size_t ib, bool ta, bo
         .a_vector = fa.vector,
         .b_vector = fb.vector,
     };
+    ret->by_rows = fa.batch_rank || fb.batch_rank ? 0 : !fa.vector && !ta;
     return merge_batches(c, ia, ib, &fa, &fb, ret);
 }
 
-static int product_output(struct operator_call *c, const struct product *p) {
+/* By batches, or else by the left factor's rows. */
+static void rows_of_product(struct operator_call *c, size_t ia, size_t ib,
+                            const struct product *p) {
+    if (p->batch_rank) {
+        call_rows(c, ia, p->batch_rank + 2, p->batch[0]);
+        call_rows(c, ib, p->batch_rank + 2, p->batch[0]);
+    } else if (p->by_rows) {
+        call_rows(c, ia, 2, p->m);
+    }
+}
+
+static int product_output(struct operator_call *c, size_t ia, size_t ib,
+                          const struct product *p) {
     int64_t shape[OPERATOR_MAX_RANK];
     size_t rank = p->batch_rank;
     memcpy(shape, p->batch, sizeof shape);
@@ -109,6 +123,7 @@ static int product_output(struct operator_call *c, const struct product *p) {
     int r = call_output(c, 0, shape, rank);
     double terms = (double)c->out[0].count * (double)p->k;
     call_cost(c, 2 * terms, terms * product_steps(c));
+    rows_of_product(c, ia, ib, p);
     return r;
 }
 
@@ -151,7 +166,7 @@ static int plan_matmul(struct operator_call *c, struct product *ret) {
 static int infer_matmul(struct operator_call *c) {
     struct product p;
     int r = plan_matmul(c, &p);
-    return r < 0 ? r : product_output(c, &p);
+    return r < 0 ? r : product_output(c, 0, 1, &p);
 }
 
 static int compute_matmul(struct operator_call *c) {
@@ -170,7 +185,7 @@ static int infer_ranked(struct operator_call *c) {
     }
     struct product p;
     r = r < 0 ? r : product_of(c, 0, 1, false, false, &p);
-    return r < 0 ? r : product_output(c, &p);
+    return r < 0 ? r : product_output(c, 0, 1, &p);
 }
 
 static int compute_ranked(struct operator_call *c) {
@@ -185,6 +200,7 @@ static int infer_outer(struct operator_call *c) {
     int64_t shape[2] = {c->in[0].shape[0], c->in[1].shape[0]};
     r = r < 0 ? r : call_output(c, 0, shape, 2);
     call_cost(c, (double)c->out[0].count, 0);
+    call_rows_of_first(c, false);
     return r;
 }
 
@@ -208,6 +224,7 @@ static int infer_diagonal(struct operator_call *c) {
                     (long long)c->in[1].shape[0]);
     }
     call_cost(c, (double)c->in[1].count, 0);
+    c->by_rows = 3;
     return r < 0 ? r : call_output_like(c, 0, &c->in[1]);
 }
 
@@ -231,7 +248,7 @@ static int infer_linear(struct operator_call *c) {
     int r = plan_linear(c, &p);
     r = r < 0 ? r : call_want_shape(c, 2, &p.n, 1);
     call_cost(c, call_has(c, 2) ? (double)p.m * (double)p.n : 0, 0);
-    return r < 0 ? r : product_output(c, &p);
+    return r < 0 ? r : product_output(c, 0, 1, &p);
 }
 
 static int compute_linear(struct operator_call *c) {
@@ -250,7 +267,8 @@ static int infer_add(struct operator_call *c) {
     int r = call_want_rank(c, 1, (size_t)c->op->u.number / 10);
     r = r < 0 ? r : call_want_rank(c, 2, (size_t)c->op->u.number % 10);
     r = r < 0 ? r : product_of(c, 1, 2, false, false, &p);
-    r = r < 0 ? r : product_output(c, &p);
+    r = r < 0 ? r : product_output(c, 1, 2, &p);
+    call_rows(c, 0, c->out[0].rank, c->out[0].shape[0]);
     r = r < 0 ? r : call_want_within(c, 0, c->out[0].shape, c->out[0].rank);
     call_cost(c, 3 * (double)c->out[0].count, 0);
     return r;

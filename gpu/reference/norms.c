@@ -131,6 +131,7 @@ static int infer_batch_norm(struct operator_call *c) {
         r = call_error(c, "training",
                        "without it running_mean and running_var are needed");
     }
+    call_rows_of_first(c, call_bool(c, "training"));
     return norm_output(c, r);
 }
 
@@ -153,6 +154,7 @@ static int compute_batch_norm(struct operator_call *c) {
 /* --- instance_norm, group_norm: input, weight, bias --- */
 
 static int infer_instance_norm(struct operator_call *c) {
+    call_rows_of_first(c, false);
     return norm_output(c, check_channels(c, 1, 2));
 }
 
@@ -208,6 +210,7 @@ static int infer_layer_norm(struct operator_call *c) {
     if (count < 0) {
         return count;
     }
+    call_rows_of_first(c, (size_t)count == c->in[0].rank);
     const int64_t *shape = c->in[0].shape + c->in[0].rank - (size_t)count;
     int r = call_want_shape(c, 1, shape, (size_t)count);
     r = r < 0 ? r : call_want_shape(c, 2, shape, (size_t)count);
@@ -230,11 +233,12 @@ static int compute_layer_norm(struct operator_call *c) {
 
 /* `dim` instead of the last dimensions: then the weight is per element of dim alone. */
 static int infer_rms_norm(struct operator_call *c) {
-    size_t dim;
+    size_t dim = 0;
     if (!call_attribute(c, "dim")->given) {
         return infer_layer_norm(c);
     }
     int r = call_dim(c, "dim", &c->in[0], &dim);
+    call_rows_of_first(c, dim == 0);
     r = r == 0 && !c->in[0].rank ? call_want_rank(c, 0, 2) : r;
     r = r < 0 ? r : call_want_shape(c, 1, &c->in[0].shape[dim], 1);
     return norm_output(c, r);
@@ -259,7 +263,9 @@ static int compute_rms_norm(struct operator_call *c) {
 
 static int infer_normalize(struct operator_call *c) {
     bool dims[OPERATOR_MAX_RANK];
-    return call_output_same(c, call_dims(c, "dim", &c->in[0], dims), 3, 20);
+    int r = call_dims(c, "dim", &c->in[0], dims);
+    call_rows_of_first(c, r < 0 || dims[0]);
+    return call_output_same(c, r, 3, 20);
 }
 
 static int compute_normalize(struct operator_call *c) {
@@ -286,6 +292,7 @@ static int compute_normalize(struct operator_call *c) {
 
 static int infer_response(struct operator_call *c) {
     double terms = 2 * call_number(c, "size");
+    call_rows_of_first(c, false);
     return call_output_same(c, check_channels(c, 1, 0), terms, terms);
 }
 

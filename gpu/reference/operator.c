@@ -260,6 +260,7 @@ static int check_inputs(struct operator_call *c) {
 int operator_call_infer(struct operator_call *c, struct err *err) {
     c->err = err;
     c->flops = c->steps = 0;
+    c->by_rows = 0;
     int r = check_inputs(c);
     return r < 0 ? r : c->op->infer(c);
 }
@@ -271,8 +272,13 @@ static int load_some(void *data, int64_t from, int64_t to) {
 }
 
 static void read_input(struct operator_array *a) {
-    if (a->name && a->data && !a->v) {
+    if (a->name && a->data && !a->v && a->type == TENSOR_FLOAT64 &&
+        (uintptr_t)a->data % sizeof *a->v == 0) {
+        a->v = (double *)(uintptr_t)a->data; /* no operator writes to its inputs */
+        a->lent = true;
+    } else if (a->name && a->data && !a->v) {
         a->v = xmalloc((size_t)a->count * sizeof *a->v);
+        memory_advise_huge(a->v, (size_t)a->count * sizeof *a->v);
         (void)parts_run(a->count, LOAD_LEAST, load_some, a, NULL);
     }
 }
@@ -300,6 +306,16 @@ bool operator_streams(const struct operator* op) {
     return op->compute == compute_unary || op->compute == compute_parametric;
 }
 
+static void make_output(struct operator_array *a, bool all_written) {
+    size_t bytes = (a->count ? (size_t)a->count : 1) * sizeof(double);
+    if (a->lent && !all_written) {
+        memset(a->v, 0, bytes);
+    } else if (!a->lent) {
+        a->v = all_written ? xmalloc(bytes) : xcalloc(bytes, 1);
+        memory_advise_huge(a->v, bytes);
+    }
+}
+
 int operator_call_compute(struct operator_call *c, struct operator_budget *budget,
                           struct err *err) {
     c->err = err;
@@ -313,18 +329,26 @@ int operator_call_compute(struct operator_call *c, struct operator_budget *budge
         read_input(&c->in[i]);
     }
     for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS && c->out[i].name; i++) {
-        size_t bytes = (c->out[i].count ? (size_t)c->out[i].count : 1) * sizeof(double);
-        c->out[i].v = streams ? xmalloc(bytes) : xcalloc(bytes, 1);
+        make_output(&c->out[i], streams);
     }
     return c->op->compute(c);
 }
 
+void operator_call_output(struct operator_call *c, size_t output, double *v) {
+    c->out[output].v = v;
+    c->out[output].lent = true;
+}
+
+static void array_free(struct operator_array *a) {
+    free(a->lent ? NULL : a->v);
+}
+
 void operator_call_finish(struct operator_call *c) {
     for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
-        free(c->in[i].v);
+        array_free(&c->in[i]);
     }
     for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS; i++) {
-        free(c->out[i].v);
+        array_free(&c->out[i]);
     }
     *c = (struct operator_call){0};
 }

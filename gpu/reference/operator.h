@@ -83,7 +83,8 @@ struct operator_value {
 
 struct operator_array {
     const char *name; /* borrowed, for messages; NULL: an input that is not given */
-    double *v;        /* row-major; owned by the call */
+    double *v;        /* row-major; owned by the call, unless lent */
+    bool lent;
     int64_t shape[OPERATOR_MAX_RANK];
     size_t rank;
     int64_t count;
@@ -101,6 +102,10 @@ struct operator_call {
     const char *at; /* path in front of errors; borrowed */
     struct operator_value attributes[OPERATOR_MAX_ATTRIBUTES];
     struct operator_array in[OPERATOR_MAX_INPUTS], out[OPERATOR_MAX_OUTPUTS];
+    /* Set by infer, bits: rows [a, b) of all outputs, along their first dimension, need
+     * rows [a, b) of these inputs, and the others as they are; 0: all of all, or it is
+     * not known. */
+    unsigned by_rows;
     double flops; /* additions, multiplications and function values, each one */
     double steps; /* of compute, about */
     bool plain;   /* for outputs of float32 and less: sums of products are rounded to
@@ -136,4 +141,6 @@ int operator_call_infer(struct operator_call *c, struct err *err);
  * outside its dimension. */
 int operator_call_compute(struct operator_call *c, struct operator_budget *budget,
                           struct err *err);
+/* Before it: where an output's elements go, which are lent. */
+void operator_call_output(struct operator_call *c, size_t output, double *v);
 void operator_call_finish(struct operator_call *c);

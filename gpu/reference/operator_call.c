@@ -126,6 +126,24 @@ bool call_has(const struct operator_call *c, size_t i) {
     return c->in[i].name != NULL;
 }
 
+void call_rows(struct operator_call *c, size_t i, size_t rank, int64_t rows) {
+    const struct operator_array *a = &c->in[i];
+    bool has = a->name && rank && a->rank == rank && a->shape[0] == rows;
+    c->by_rows |= (unsigned)has << i;
+}
+
+void call_rows_of_broadcast(struct operator_call *c, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        call_rows(c, i, c->out[0].rank, c->out[0].shape[0]);
+    }
+}
+
+void call_rows_of_first(struct operator_call *c, bool whole) {
+    if (!whole) {
+        call_rows(c, 0, c->in[0].rank, c->in[0].shape[0]);
+    }
+}
+
 bool shape_equal(const struct operator_array *a, const struct operator_array *b) {
     for (size_t i = 0; a->rank == b->rank && i < a->rank; i++) {
         if (a->shape[i] != b->shape[i]) {

@@ -67,6 +67,13 @@ int call_want_like(const struct operator_call *c, size_t i, size_t like);
 int call_want_within(const struct operator_call *c, size_t i, const int64_t *shape,
                      size_t rank);
 bool call_has(const struct operator_call *c, size_t i);
+/* Input i goes by rows (by_rows), where its first dimension is that of a shape of this
+ * rank and so many rows. */
+void call_rows(struct operator_call *c, size_t i, size_t rank, int64_t rows);
+/* The same of the first `count` inputs, which broadcast to output 0. */
+void call_rows_of_broadcast(struct operator_call *c, size_t count);
+/* Input 0 has the outputs' rows, unless `whole`: they depend on each other. */
+void call_rows_of_first(struct operator_call *c, bool whole);
 /* -EINVAL unless the value is a whole number of [low, high). */
 int call_index(const struct operator_call *c, size_t input, double value, int64_t low,
                int64_t high, int64_t *ret);

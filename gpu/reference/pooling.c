@@ -29,6 +29,7 @@ static int infer_pool(struct operator_call *c) {
     int r = plan_pool(c, &w);
     r = r < 0 ? r : window_output(c, 0, &w, 0);
     r = r < 0 || !is_max(c) ? r : window_output(c, 1, &w, 0);
+    call_rows_of_first(c, false);
     if (r == 0) {
         double taps = (double)c->out[0].count * (double)w.taps;
         call_cost(c, taps, 10 * taps);
@@ -124,6 +125,7 @@ static int infer_adaptive(struct operator_call *c) {
         r = err_set(c->err, -EINVAL, "%s.inputs.input: '%s' is empty", c->at,
                     c->in[0].name);
     }
+    call_rows_of_first(c, false);
     double taps = (double)c->in[0].count + (double)c->out[0].count;
     call_cost(c, taps, 20 * taps);
     return r;

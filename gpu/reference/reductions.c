@@ -95,6 +95,7 @@ static int infer_fold(struct operator_call *c) {
     if (r == 0 && c->op->outputs[1].name) {
         r = gather_output(c, 1, a, dims, keep);
     }
+    call_rows_of_first(c, r < 0 || dims[0]);
     double cost = (double)a->count;
     call_cost(c, is_costly(c->op) ? 3 * cost : cost, 4 * cost);
     return r;

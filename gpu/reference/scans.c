@@ -4,8 +4,11 @@
 enum scan { SCAN_SUM, SCAN_PROD, SCAN_MAX, SCAN_MIN, SCAN_LOGSUMEXP };
 
 static int infer_scan(struct operator_call *c) {
-    size_t dim;
+    size_t dim = 0;
     int r = call_dim(c, "dim", &c->in[0], &dim);
+    for (size_t i = 0; dim && i < 2; i++) {
+        call_rows(c, i, c->in[0].rank, c->in[0].shape[0]);
+    }
     if (r == 0 && c->op->inputs[1].name) {
         r = call_want_like(c, 1, 0);
     }

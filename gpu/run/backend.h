@@ -82,6 +82,8 @@ struct backend_class {
      * also written to there by several threads; NULL: not there. NULL: the backend has
      * none. */
     void *(*view)(const struct backend *b, uint64_t address, uint64_t len);
+    /* May a launch have written to the buffer at `address`? Of a backend with a view. */
+    bool (*touched)(const struct backend *b, uint64_t address);
     /* Bytes of an output that nothing wrote, and the first one's offset; 0 when the
      * backend cannot know. */
     uint64_t (*unwritten)(struct backend *b, uint64_t address, uint64_t *ret_first);

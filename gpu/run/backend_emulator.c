@@ -146,6 +146,10 @@ static void *emulator_view(const struct backend *b, uint64_t address, uint64_t l
     return host_bytes(b, address, len, NULL);
 }
 
+static bool emulator_touched(const struct backend *b, uint64_t address) {
+    return machine_is_touched(b->machine, address);
+}
+
 static uint64_t emulator_unwritten(struct backend *b, uint64_t address,
                                    uint64_t *ret_first) {
     return machine_unwritten(b->machine, address, ret_first);
@@ -318,6 +322,7 @@ const struct backend_class backend_emulator = {
     .write = emulator_write,
     .read = emulator_read,
     .view = emulator_view,
+    .touched = emulator_touched,
     .unwritten = emulator_unwritten,
     .written = emulator_written,
     .params = emulator_params,

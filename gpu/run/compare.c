@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    CHUNK = 1 << 18, /* those that a thread takes, or more; a multiple of BLOCK */
-    CHUNKS = 256,
+    CHUNK = 1 << 18, /* those that a thread takes; a multiple of BLOCK */
+    CHUNKS = 64,     /* at a time */
 };
 
 static bool is_wide(enum tensor_type type) {
@@ -42,7 +42,7 @@ static bool take_block(struct comparing *c, uint64_t first, uint64_t end, bool a
     if (!n || c->stopped) {
         return false;
     }
-    tensor_load(in->expected_type, in->expected, first, n, b->expected);
+    tensor_load(in->expected_type, c->expected, first - c->base, n, b->expected);
     if (actual) {
         tensor_load(in->type, in->actual, first, n, b->actual);
     }
@@ -78,7 +78,7 @@ static void set_atol(struct comparing *c, const struct expected_scale *s) {
 
 /* Of finite values. */
 struct survey {
-    vec sum, magnitudes;
+    double sum[LANES], magnitudes[LANES]; /* of every fourth element */
     uint64_t finite, nonzero;
 };
 
@@ -92,18 +92,21 @@ struct surveyed {
 VECTORS static void survey_block(struct comparing *c, struct survey *s) {
     struct compare_block *b = &c->block;
     vec_mask finite = {0}, nonzero = {0}, zero = {0}, other = {0};
+    vec sum = vec_load(s->sum), magnitudes = vec_load(s->magnitudes);
     c->one = c->judged || !b->count ? c->one : b->expected[0];
     for (size_t i = 0; i < b->count; i += LANES) {
         vec e = vec_load(b->expected + i);
         vec_mask here = vec_below(i, b->count), known = here & (vec_abs(e) < INFINITY);
         vec v = (vec)((vec_mask)e & known);
-        s->sum += v;
-        s->magnitudes += vec_abs(v);
+        sum += v;
+        magnitudes += vec_abs(v);
         finite += known;
         nonzero += known & (e != 0);
         zero += here & (e == 0);
         other += here & (e != c->one);
     }
+    memcpy(s->sum, &sum, sizeof sum);
+    memcpy(s->magnitudes, &magnitudes, sizeof magnitudes);
     c->any_nonzero |= vec_count(zero) < b->count;
     c->varies |= vec_count(other) > (!c->judged && isnan(c->one)); /* but itself */
     c->judged += b->count;
@@ -111,7 +114,7 @@ VECTORS static void survey_block(struct comparing *c, struct survey *s) {
     s->nonzero += vec_count(nonzero);
 }
 
-static double sum_of(vec sums) {
+static double sum_of(const double *sums) {
     double sum = 0;
     for (int k = 0; k < LANES; k++) {
         sum += sums[k];
@@ -119,18 +122,13 @@ static double sum_of(vec sums) {
     return sum;
 }
 
-static void survey_chunk(struct comparing *c, struct surveyed *ret, uint64_t at,
-                         uint64_t end) {
-    struct survey s = {0};
-    ret->scale = expected_scale_new();
+/* Elements [at, end) of a chunk. */
+static void survey_some(struct comparing *c, struct survey *s,
+                        struct expected_scale *scale, uint64_t at, uint64_t end) {
     while (take_block(c, at, end, false, &at)) {
-        survey_block(c, &s);
-        expected_scale_add(ret->scale, c->block.expected, c->block.count);
+        survey_block(c, s);
+        expected_scale_add(scale, c->block.expected, c->block.count);
     }
-    ret->sum = sum_of(s.sum);
-    ret->magnitudes = sum_of(s.magnitudes);
-    ret->finite = s.finite;
-    ret->nonzero = s.nonzero;
 }
 
 /* --- all chunks --- */
@@ -139,30 +137,41 @@ static void survey_chunk(struct comparing *c, struct surveyed *ret, uint64_t at,
  * that of threads. */
 struct chunk {
     struct comparing c;
-    struct surveyed s;
+    struct survey s;
+    struct expected_scale *scale; /* of a survey */
 };
 
+/* Chunks are looked at in their order, as far as what is expected is there: one may have
+ * begun with the rows before and go on with the next. */
 struct chunks {
-    const struct comparing *whole;
-    bool surveys; /* else compares */
-    uint64_t size;
-    struct chunk *list[CHUNKS];
+    struct comparing *whole, *start; /* start: what each begins with */
+    bool surveys;                    /* else compares */
+    uint64_t from, to; /* elements that are looked at now; `from` lies in the first */
+    struct chunk *list[CHUNKS + 1];
 };
 
-static void compare_chunk(struct comparing *c, uint64_t at, uint64_t end);
+static void compare_some(struct comparing *c, uint64_t at, uint64_t end);
+
+static struct chunk *chunk_new(const struct chunks *all) {
+    struct chunk *own = xcalloc(1, sizeof *own);
+    own->c = *all->start;
+    own->scale = all->surveys ? expected_scale_new() : NULL;
+    return own;
+}
 
 static int each_chunk(void *data, int64_t from, int64_t to) {
     struct chunks *all = data;
-    uint64_t count = all->whole->in->count;
     for (int64_t i = from; i < to; i++) {
-        struct chunk *own = all->list[i] = xcalloc(1, sizeof *own);
-        uint64_t at = (uint64_t)i * all->size;
-        uint64_t end = count - at < all->size ? count : at + all->size;
-        own->c = *all->whole;
+        uint64_t begin = (all->from / CHUNK + (uint64_t)i) * CHUNK, end = begin + CHUNK;
+        struct chunk *own = all->list[i] = all->list[i] ? all->list[i] : chunk_new(all);
+        own->c.expected = all->whole->expected;
+        own->c.base = all->whole->base;
+        begin = begin < all->from ? all->from : begin;
+        end = end < all->to ? end : all->to;
         if (all->surveys) {
-            survey_chunk(&own->c, &own->s, at, end);
+            survey_some(&own->c, &own->s, own->scale, begin, end);
         } else {
-            compare_chunk(&own->c, at, end);
+            compare_some(&own->c, begin, end);
         }
     }
     return 0;
@@ -170,18 +179,71 @@ static int each_chunk(void *data, int64_t from, int64_t to) {
 
 typedef void join_chunk(struct comparing *c, const struct chunk *own, void *data);
 
-/* In their order. */
-static void chunks_run(struct comparing *c, bool surveys, join_chunk *join, void *data) {
-    struct chunks all = {.whole = c, .surveys = surveys, .size = CHUNK};
-    while (all.size * CHUNKS < c->in->count) {
-        all.size += CHUNK;
+/* Up to `to`, which is a multiple of BLOCK or the end; what is complete is joined. */
+static void chunks_run(struct chunks *all, uint64_t to, join_chunk *join, void *data) {
+    struct comparing *c = all->whole;
+    bool ends = to == c->in->count;
+    while (all->from < to) {
+        uint64_t first = all->from / CHUNK, most = (first + CHUNKS) * CHUNK;
+        all->to = most < to ? most : to;
+        int64_t count = (int64_t)((all->to + CHUNK - 1) / CHUNK - first);
+        int64_t done = all->to == to && ends ? count : (int64_t)(all->to / CHUNK - first);
+        (void)parts_run(count, 1, each_chunk, all, NULL);
+        for (int64_t i = 0; i < done; i++) {
+            c->stopped |= all->list[i]->c.stopped;
+            join(c, all->list[i], data);
+            free(all->list[i]->scale);
+            free(all->list[i]);
+        }
+        all->list[0] = done < count ? all->list[done] : NULL;
+        for (int64_t i = 1; i <= CHUNKS; i++) {
+            all->list[i] = NULL;
+        }
+        all->from = all->to;
     }
-    int64_t count = (int64_t)((c->in->count + all.size - 1) / all.size);
-    (void)parts_run(count, 1, each_chunk, &all, NULL);
-    for (int64_t i = 0; i < count; i++) {
-        c->stopped |= all.list[i]->c.stopped;
-        join(c, all.list[i], data);
-        free(all.list[i]);
+}
+
+/* Of the source, behind elements that are left from those before; where they end. */
+static uint64_t take_rows(struct comparing *c, const struct compare_source *s,
+                          uint64_t from, double **room, size_t *size) {
+    uint64_t have = c->expected ? *size : 0, left = have ? c->base + have - from : 0;
+    int64_t first = (int64_t)((from + left) / (s->row ? s->row : 1));
+    int64_t last = s->rows - first < s->at_once ? s->rows : first + s->at_once;
+    size_t more = (size_t)(last - first) * s->row;
+    double *fresh = *room;
+    if (!fresh) {
+        fresh = xmalloc(((size_t)s->at_once * s->row + BLOCK) * sizeof *fresh);
+        memory_advise_huge(fresh, ((size_t)s->at_once * s->row + BLOCK) * sizeof *fresh);
+        *room = fresh;
+    }
+    memmove(fresh, fresh + (have - left), left * sizeof *fresh);
+    c->failed = s->make(s->data, first, last, fresh + left, s->err);
+    c->expected = fresh;
+    c->base = from;
+    *size = left + more;
+    return from + *size;
+}
+
+/* All elements, some rows at a time where they must be made. */
+static void all_run(struct comparing *c, bool surveys, join_chunk *join, void *data) {
+    const struct compare_source *s = c->in->source;
+    autofree struct comparing *start = xmalloc(sizeof *start);
+    struct chunks all = {.whole = c, .start = start, .surveys = surveys};
+    autofree double *room = NULL;
+    size_t size = 0;
+    c->expected = s ? NULL : c->in->expected;
+    c->base = 0;
+    *start = *c;
+    while (all.from < c->in->count && !c->stopped && !c->failed) {
+        uint64_t to = s ? take_rows(c, s, all.from, &room, &size) : c->in->count;
+        to -= to < c->in->count ? to % BLOCK : 0;
+        if (!c->failed) {
+            chunks_run(&all, to, join, data);
+        }
+    }
+    if (all.list[0]) { /* it was not completed */
+        free(all.list[0]->scale);
+        free(all.list[0]);
     }
 }
 
@@ -193,17 +255,16 @@ static void join_survey(struct comparing *c, const struct chunk *own, void *data
     c->any_nonzero |= own->c.any_nonzero;
     c->one = c->judged ? c->one : own->c.one;
     c->judged += own->c.judged;
-    s->sum += own->s.sum;
-    s->magnitudes += own->s.magnitudes;
+    s->sum += sum_of(own->s.sum);
+    s->magnitudes += sum_of(own->s.magnitudes);
     s->finite += own->s.finite;
     s->nonzero += own->s.nonzero;
-    expected_scale_join(s->scale, own->s.scale);
-    free(own->s.scale);
+    expected_scale_join(s->scale, own->scale);
 }
 
 static void survey(struct comparing *c) {
     struct surveyed s = {.scale = expected_scale_new()};
-    chunks_run(c, true, join_survey, &s);
+    all_run(c, true, join_survey, &s);
     c->finite = s.finite;
     c->constant = s.finite ? s.sum / (double)s.finite : 0;
     c->shift = s.nonzero ? s.magnitudes / (double)s.nonzero : 1;
@@ -214,7 +275,7 @@ static void survey(struct comparing *c) {
 
 /* --- one element --- */
 
-static void note_mismatch(struct comparing *c, uint64_t i) {
+static void note_mismatch(struct comparing *c, uint64_t i, double expected) {
     uint64_t at[TENSOR_MAX_RANK];
     compare_index(c->in, i, at);
     if (!c->mismatches++) {
@@ -227,6 +288,7 @@ static void note_mismatch(struct comparing *c, uint64_t i) {
         c->high[d] = at[d] > c->high[d] ? at[d] : c->high[d];
     }
     if (c->sample_count < COMPARE_SAMPLES) {
+        c->sample_expected[c->sample_count] = expected;
         c->samples[c->sample_count++] = i;
     }
 }
@@ -369,7 +431,7 @@ static void compare_block(struct comparing *c) {
                        : judge_block(c);
     for (size_t i = 0; wrong && i < b->count; i++) {
         if (!b->passes[i]) {
-            note_mismatch(c, b->at[i]);
+            note_mismatch(c, b->at[i], b->expected[i]);
         }
     }
     block_trivial(c);
@@ -378,7 +440,7 @@ static void compare_block(struct comparing *c) {
     }
 }
 
-static void compare_chunk(struct comparing *c, uint64_t at, uint64_t end) {
+static void compare_some(struct comparing *c, uint64_t at, uint64_t end) {
     while (take_block(c, at, end, true, &at)) {
         compare_block(c);
     }
@@ -395,6 +457,7 @@ static void join_mismatches(struct comparing *c, const struct comparing *own) {
         c->high[d] = first || own->high[d] > c->high[d] ? own->high[d] : c->high[d];
     }
     for (size_t i = 0; i < own->sample_count && c->sample_count < COMPARE_SAMPLES; i++) {
+        c->sample_expected[c->sample_count] = own->sample_expected[i];
         c->samples[c->sample_count++] = own->samples[i];
     }
     c->mismatches += own->mismatches;
@@ -421,7 +484,7 @@ static void join_comparison(struct comparing *c, const struct chunk *chunk, void
 }
 
 static void compare_elements(struct comparing *c) {
-    chunks_run(c, false, join_comparison, NULL);
+    all_run(c, false, join_comparison, NULL);
 }
 
 /* --- as a multiset --- */
@@ -468,6 +531,10 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
     autofree struct comparing *c = xcalloc(1, sizeof *c);
     c->in = in;
     survey(c);
+    if (c->failed) {
+        *ret = (struct compare_result){.failed = c->failed};
+        return;
+    }
     if (in->tolerance.mode == COMPARE_MULTISET) {
         compare_multisets(c);
     } else {
@@ -477,6 +544,7 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
     uint64_t mismatches = c->mismatches > in->unwritten ? c->mismatches : in->unwritten;
     *ret = (struct compare_result){
         .stopped = c->stopped,
+        .failed = c->failed,
         .pass = !mismatches,
         .judged = c->judged,
         .mismatches = mismatches,

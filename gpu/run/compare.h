@@ -10,6 +10,7 @@
  * magnitude that is not a mask's (COMPARE_MASK). Exact compares values of integers
  * and bits of floats (any NaN equals any NaN; -0 differs from 0). Multiset compares the
  * sorted elements, exactly for integers, by tolerance for floats. */
+#include "base/err.h"
 #include "base/json.h"
 #include "gpu/spec/tolerance.h"
 
@@ -18,11 +19,23 @@
 /* Of terms of size 1, some units in the last place. */
 #define COMPARE_ROUNDING(type) ((type) == TENSOR_FLOAT64 ? 0x1p-49 : 0x1p-20)
 
+/* Expected values in double precision that are made when they are compared, twice, some
+ * rows at a time. */
+struct compare_source {
+    int64_t rows, at_once;
+    uint64_t row; /* elements of one */
+    /* Rows [from, to); negative: err tells why. */
+    int (*make)(void *data, int64_t from, int64_t to, double *ret, struct err *err);
+    void *data;
+    struct err *err; /* of the first that could not be made */
+};
+
 struct compare_input {
     const char *name;
     enum tensor_type type;          /* of actual */
     enum tensor_type expected_type; /* float64 for expressions and operators */
     const void *actual, *expected;
+    const struct compare_source *source; /* where expected is NULL; not of multisets */
     uint64_t count;
     const int64_t *shape;
     size_t rank;
@@ -36,6 +49,7 @@ struct compare_input {
 };
 struct compare_result {
     bool stopped; /* it did not come to its end, and the rest means nothing */
+    int failed;   /* the same: negative, what the source said */
     bool pass;
     uint64_t judged; /* elements that were compared */
     uint64_t mismatches;

@@ -23,6 +23,9 @@ struct compare_block {
 
 struct comparing {
     const struct compare_input *in;
+    const void *expected; /* element `base` and those behind it */
+    uint64_t base;
+    int failed;
     double atol;                      /* with the scale applied */
     double scale, largest, wide_atol; /* wide_atol follows the largest */
     double constant;                  /* mean of the finite expected values */
@@ -37,6 +40,7 @@ struct comparing {
     double max_abs, max_rel;
     uint64_t first, low[TENSOR_MAX_RANK], high[TENSOR_MAX_RANK];
     uint64_t samples[COMPARE_SAMPLES];
+    double sample_expected[COMPARE_SAMPLES];
     size_t sample_count;
     uint64_t buckets[BUCKETS + 1];
     struct compare_block block;

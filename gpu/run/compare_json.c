@@ -35,15 +35,17 @@ static json_t *number_at(enum tensor_type type, const void *data, uint64_t i) {
                : json_integer((json_int_t)tensor_get(type, data, i));
 }
 
-static json_t *element_json(const struct comparing *c, uint64_t i) {
+/* A sample; what was expected of it may be gone, but for its value. */
+static json_t *element_json(const struct comparing *c, size_t k) {
     const struct compare_input *in = c->in;
-    uint64_t at[TENSOR_MAX_RANK] = {0};
+    uint64_t at[TENSOR_MAX_RANK] = {0}, i = c->samples[k], place = in->source ? k : i;
+    const void *expected = in->source ? c->sample_expected : in->expected;
     compare_index(in, i, at);
     bool same = in->expected_type == in->type;
     return json_pack("{s:o, s:o, s:o, s:o*, s:o}", "index", index_json(at, in->rank),
-                     "expected", number_at(in->expected_type, in->expected, i), "actual",
+                     "expected", number_at(in->expected_type, expected, place), "actual",
                      number_at(in->type, in->actual, i), "expected_bits",
-                     same ? bits_json(in->type, in->expected, i) : NULL, "actual_bits",
+                     same ? bits_json(in->type, expected, place) : NULL, "actual_bits",
                      bits_json(in->type, in->actual, i));
 }
 
@@ -79,13 +81,13 @@ static void mismatches_to_json(const struct comparing *c, json_t *json) {
     if (c->in->tolerance.mode == COMPARE_MULTISET) {
         return; /* sorted places are nobody's indices */
     }
-    json_object_set_new(json, "first_mismatch", element_json(c, c->first));
+    json_object_set_new(json, "first_mismatch", element_json(c, 0));
     json_object_set_new(json, "region",
                         json_pack("{s:o, s:o}", "low", index_json(c->low, c->in->rank),
                                   "high", index_json(c->high, c->in->rank)));
     json_t *samples = json_array();
     for (size_t i = 0; i < c->sample_count; i++) {
-        json_array_append_new(samples, element_json(c, c->samples[i]));
+        json_array_append_new(samples, element_json(c, i));
     }
     json_object_set_new(json, "samples", samples);
 }

@@ -23,6 +23,7 @@ void expectation_finish(struct expectation *e) {
         free(e->outputs[i].judged);
     }
     free(e->outputs);
+    expect_work_free(e->work);
     *e = (struct expectation){0};
 }
 
@@ -137,15 +138,29 @@ static int masks_of(struct expectation *e, const struct spec_case *c,
 /* --- operators --- */
 
 static int operators_of(struct expectation *ret, const struct spec_case *c,
-                        void *const *before, struct err *err) {
+                        void *const *before, bool by_rows, struct err *err) {
     double *outputs[SPEC_MAX_BUFFERS] = {0};
-    int r = expect_operator_compute(c, c->spec->expect_operator, before, trials_stopped,
-                                    outputs, err);
+    int64_t rows, at_once;
+    int r = expect_work_new(&ret->work, c, c->spec->expect_operator, before,
+                            trials_stopped, err);
+    r = r < 0 || by_rows ? r : expect_work_whole(ret->work, outputs, err);
     for (size_t i = 0; i < ret->count; i++) {
+        bool known = r == 0 && expect_work_rows(ret->work, i, &rows, &at_once);
         ret->outputs[i].type = TENSOR_FLOAT64;
         ret->outputs[i].data = outputs[i];
+        ret->outputs[i].work = by_rows && known ? ret->work : NULL;
     }
     return r;
+}
+
+bool expectation_has(const struct expected_output *e) {
+    return e->data || e->work;
+}
+
+bool expectation_source(const struct expected_output *e, size_t buffer,
+                        struct compare_source *ret) {
+    return !e->data && e->work &&
+           expect_work_rows(e->work, buffer, &ret->rows, &ret->at_once);
 }
 
 static int outputs_of(struct expectation *ret, const struct spec_case *c,
@@ -166,13 +181,13 @@ static int outputs_of(struct expectation *ret, const struct spec_case *c,
 }
 
 int expectation_compute(struct expectation *ret, const struct spec_case *c,
-                        void *const *before, struct err *err) {
+                        void *const *before, bool by_rows, struct err *err) {
     struct value_input list[SPEC_MAX_BUFFERS];
     struct value_inputs inputs = case_value_inputs(c, before, list);
     expectation_start(ret, c);
     int r = masks_of(ret, c, &inputs, err);
     r = r < 0                                ? r
-        : c->spec->expect == EXPECT_OPERATOR ? operators_of(ret, c, before, err)
+        : c->spec->expect == EXPECT_OPERATOR ? operators_of(ret, c, before, by_rows, err)
                                              : outputs_of(ret, c, &inputs, err);
     if (r < 0) {
         expectation_finish(ret);

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "gpu/run/trial.h"
 #include "gpu/spec/expect_operator.h"
 
 #include <errno.h>
@@ -83,14 +84,18 @@ uint64_t memory_here(void) {
 
 /* --- how much a case takes --- */
 
-/* First contents are kept beside the buffers. A device's outputs are copied to be
- * compared; of those that are here a byte for each word says who wrote it. */
+/* First contents are kept beside the buffers, but of inputs that are here, and of outputs
+ * that have none that anyone reads. A device's outputs are copied to be compared; of
+ * those that are here a byte for each word says who wrote it. */
 static double trial_bytes(const struct spec_case *c, bool on_device) {
     double bytes = 0;
     for (size_t i = 0; i < c->spec->buffer_count; i++) {
+        const struct spec_buffer *b = &c->spec->buffers[i];
         double own = (double)c->buffers[i].bytes;
-        bytes += on_device ? own : 2 * own;
-        bytes += c->spec->buffers[i].output ? (on_device ? own : own / 4) : 0;
+        bool copied =
+            on_device || b->is_global || (b->output && trial_reads_before(c->spec, i));
+        bytes += (on_device ? 0 : own) + (copied ? own : 0);
+        bytes += b->output ? (on_device ? own : own / 4) : 0;
     }
     return bytes;
 }
@@ -108,15 +113,28 @@ static double expected_bytes(const struct spec_case *c, bool on_device) {
     return bytes;
 }
 
-int foresee(const struct spec_case *c, uint64_t memory, bool on_device, struct err *err) {
-    double bytes = trial_bytes(c, on_device), expected = 0;
+/* Which elements are judged, and files that hold all that is expected, want the whole. */
+static bool may_go_by_rows(const struct spec_case *c) {
+    bool may = !(c->spec->save.dir && (c->spec->save.what & SAVE_EXPECTED));
+    for (size_t i = 0; i < c->spec->buffer_count; i++) {
+        may = may && !c->spec->buffers[i].judge &&
+              c->spec->buffers[i].tolerance.mode != COMPARE_MULTISET;
+    }
+    return may;
+}
+
+int foresee(const struct spec_case *c, uint64_t memory, bool on_device, bool *ret_by_rows,
+            struct err *err) {
+    double bytes = trial_bytes(c, on_device), expected, by_rows;
     int r = 0;
     if (c->spec->expect == EXPECT_OPERATOR) {
-        r = expect_operator_foresee(c, c->spec->expect_operator, &expected, err);
+        r = expect_operator_foresee(c, c->spec->expect_operator, &expected, &by_rows,
+                                    err);
     } else {
-        expected = expected_bytes(c, on_device);
+        expected = by_rows = expected_bytes(c, on_device);
     }
-    bytes += expected;
+    *ret_by_rows = bytes + expected > (double)memory && may_go_by_rows(c);
+    bytes += *ret_by_rows ? by_rows : expected;
     return r == 0 && bytes > (double)memory
                ? err_set(err, -ENOMEM,
                          "buffers, their copies and what is expected of them take %.3g "

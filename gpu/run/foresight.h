@@ -14,5 +14,6 @@ uint64_t memory_limit(const char *groups, const char *root);
 /* -EINVAL: what is expected has shapes that do not fit; -ETIME: the time that the spec
  * gives the run is too short for it in any case; -ENOMEM: buffers, their copies and what
  * is expected take more than `memory` bytes. on_device: the launches' buffers are
- * elsewhere. */
-int foresee(const struct spec_case *c, uint64_t memory, bool on_device, struct err *err);
+ * elsewhere. ret_by_rows: they take less, if what is expected is made by rows. */
+int foresee(const struct spec_case *c, uint64_t memory, bool on_device, bool *ret_by_rows,
+            struct err *err);

@@ -222,7 +222,7 @@ int course_expect(struct course *run, struct expectation *ret, const struct tria
         r = run_reference(run, ret, i, t->seed);
     } else {
         run_notes_phase(run->notes, PHASE_REFERENCE);
-        r = expectation_compute(ret, &run->cases[i], t->before, &err);
+        r = expectation_compute(ret, &run->cases[i], t->before, run->by_rows[i], &err);
         if (r < 0) {
             course_end_failed(run, "reference", "expectation", err.msg);
         }

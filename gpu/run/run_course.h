@@ -11,9 +11,10 @@ struct course {
     size_t added_count; /* cases of odd_sizes.h, behind the others */
     uint64_t seed;
     struct trial_options kernel, reference;
-    void *cubins[2];   /* theirs; owned */
-    uint64_t memory;   /* bytes that a case may take */
-    uint64_t until_ms; /* clock_ms at which everything must have ended */
+    void *cubins[2];              /* theirs; owned */
+    uint64_t memory;              /* bytes that a case may take */
+    bool by_rows[SPEC_MAX_CASES]; /* it fits only if what is expected is made so */
+    uint64_t until_ms;            /* clock_ms at which everything must have ended */
     uint64_t budget, spent;
     /* Of a case's latest trial, reference included: instructions, and time. */
     uint64_t cost[SPEC_MAX_CASES], took_ms[SPEC_MAX_CASES];

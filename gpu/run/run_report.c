@@ -435,7 +435,7 @@ static int add_buffer(struct run_report *r, const struct trial *t, size_t i,
     if (!spec->buffers[i].output) {
         return check_input(r, t, i, err);
     }
-    if (expected->data) {
+    if (expectation_has(expected)) {
         return compare_buffer(r, t, i, expected, outputs, ret_pass, err);
     }
     check_written(r, t, i, expected->judged, spec->expect != EXPECT_NONE);

@@ -118,7 +118,7 @@ struct filling {
     const struct trial *t;
     size_t buffer;
     const struct tensor_init *init;
-    char *there; /* the backend's memory, or NULL */
+    char *to, *also; /* also: NULL */
 };
 
 static int fill_some(void *data, int64_t from, int64_t to) {
@@ -126,29 +126,71 @@ static int fill_some(void *data, int64_t from, int64_t to) {
     enum tensor_type type = f->t->check->spec->buffers[f->buffer].type;
     size_t at = (size_t)from * tensor_type_bytes(type);
     size_t bytes = (size_t)(to - from) * tensor_type_bytes(type);
-    char *piece = (char *)f->t->before[f->buffer] + at;
-    tensor_fill(type, piece, (uint64_t)from, (uint64_t)(to - from), f->init, f->t->seed,
-                (uint32_t)f->buffer);
-    if (f->there) {
-        memcpy(f->there + at, piece, bytes);
+    tensor_fill(type, f->to + at, (uint64_t)from, (uint64_t)(to - from), f->init,
+                f->t->seed, (uint32_t)f->buffer);
+    if (f->also) {
+        memcpy(f->also + at, f->to + at, bytes);
     }
     return 0;
 }
 
 /* Piece by piece: the time may be up before a large one is full. */
-static int fill(struct trial *t, size_t i, const struct tensor_init *init,
-                struct err *err) {
+static int fill(struct trial *t, size_t i, char *to, char *also, struct err *err) {
+    struct tensor_init init;
+    autofree double *values = NULL;
+    struct filling f = {t, i, &init, to, also};
+    int r = spec_case_init(t->check, i, &init, &values, err);
+    if (r == 0 && parts_run((int64_t)t->check->buffers[i].count, FILL_LEAST, fill_some,
+                            &f, trials_stopped) < 0) {
+        r = err_set(err, -ETIME, "the time was up while inputs were made");
+    }
+    return r;
+}
+
+bool trial_reads_before(const struct kernel_spec *spec, size_t buffer) {
+    bool read = spec->buffers[buffer].init || spec->expect == EXPECT_EXPRESSION;
+    for (size_t k = 0; k < spec->buffer_count; k++) {
+        read = read || spec->buffers[k].judge;
+    }
+    return read;
+}
+
+static void keep_copy(struct trial *t, size_t i) {
+    uint64_t bytes = t->check->buffers[i].bytes;
+    t->before[i] = t->copied[i] ? t->before[i] : xmalloc(bytes ? bytes : 1);
+    t->copied[i] = true;
+    memory_advise_huge(t->before[i], bytes);
+}
+
+/* Into the backend's memory, and into the copy where one is kept. */
+static int fill_both(struct trial *t, size_t i, struct err *err) {
     const struct case_buffer *b = &t->check->buffers[i];
-    struct filling f = {t, i, init, NULL};
-    if (t->class->view) {
-        f.there = t->class->view(t->backend, t->addresses[i], b->bytes);
+    char *there =
+        t->class->view ? t->class->view(t->backend, t->addresses[i], b->bytes) : NULL;
+    if (!there ||
+        (t->check->spec->buffers[i].output && trial_reads_before(t->check->spec, i))) {
+        keep_copy(t, i);
+    } else if (!t->copied[i]) {
+        t->before[i] = t->check->spec->buffers[i].output ? NULL : there;
     }
-    if (parts_run((int64_t)b->count, FILL_LEAST, fill_some, &f, trials_stopped) < 0) {
-        return err_set(err, -ETIME, "the time was up while inputs were made");
+    char *copy = t->copied[i] ? t->before[i] : NULL;
+    int r = fill(t, i, copy ? copy : there, copy ? there : NULL, err);
+    return r < 0 || there || !b->bytes
+               ? r
+               : t->class->write(t->backend, t->addresses[i], copy, b->bytes, err);
+}
+
+/* What a kernel may have written is made once more. */
+static int settle_inputs(struct trial *t, struct err *err) {
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < t->check->spec->buffer_count; i++) {
+        if (t->before[i] && !t->copied[i] &&
+            t->class->touched(t->backend, t->addresses[i])) {
+            keep_copy(t, i);
+            r = fill(t, i, t->before[i], NULL, err);
+        }
     }
-    return f.there || !b->bytes ? 0
-                                : t->class->write(t->backend, t->addresses[i],
-                                                  t->before[i], b->bytes, err);
+    return r;
 }
 
 /* Its first contents, kept for the comparison and for expressions; anew for a trial that
@@ -162,23 +204,17 @@ static int fill_buffer(struct trial *t, size_t i, struct err *err) {
             return t->class->write(t->backend, t->addresses[i], t->before[i], b->bytes,
                                    err);
         }
-        t->before[i] = xcalloc(b->bytes ? b->bytes : 1, 1);
+        keep_copy(t, i);
         return t->class->read(t->backend, t->addresses[i], t->before[i], b->bytes, err);
     }
-    struct tensor_init init;
-    autofree double *values = NULL;
-    int r = spec_case_init(t->check, i, &init, &values, err);
-    if (r < 0) {
-        return r;
-    }
-    t->before[i] = t->before[i] ? t->before[i] : xmalloc(b->bytes ? b->bytes : 1);
-    return fill(t, i, &init, err);
+    return fill_both(t, i, err);
 }
 
 static int place_buffers(struct trial *t, struct trial_problem *problem) {
     size_t count = t->check->spec->buffer_count;
     t->addresses = xcalloc(count ? count : 1, sizeof *t->addresses);
     t->before = xcalloc(count ? count : 1, sizeof *t->before);
+    t->copied = xcalloc(count ? count : 1, sizeof *t->copied);
     run_notes_phase(t->notes, t->is_reference ? PHASE_REFERENCE_INPUTS : PHASE_INPUTS);
     for (size_t i = 0; i < count; i++) {
         running = t;
@@ -390,6 +426,9 @@ static int trial_launch(struct trial *t, struct trial_problem *problem) {
         running = NULL;
     }
     run_notes_launch(t->notes, NULL, NULL);
+    if (t->end == BACKEND_DONE && settle_inputs(t, &problem->err) < 0) {
+        return backend_problem(t, problem, "run", "buffer");
+    }
     return t->end == BACKEND_REFUSED
                ? backend_problem(t, problem, "launch", "launch_refused")
                : 0;
@@ -456,7 +495,7 @@ void trial_finish(struct trial *t) {
         t->class->close(t->backend);
     }
     for (size_t i = 0; t->before && i < t->check->spec->buffer_count; i++) {
-        free(t->before[i]);
+        free(t->copied[i] ? t->before[i] : NULL);
     }
     for (size_t i = 0; i < t->launch_count; i++) {
         free((void *)(uintptr_t)t->launches[i].params);
@@ -464,6 +503,7 @@ void trial_finish(struct trial *t) {
     free(t->launches);
     free(t->contents);
     free(t->before);
+    free(t->copied);
     free(t->addresses);
     *t = (struct trial){0};
 }

@@ -16,7 +16,11 @@ struct trial {
     const struct spec_case *check;
     uint64_t seed;
     uint64_t *addresses; /* by the spec's buffers */
-    void **before;       /* their contents before the launches, by buffer; owned */
+    /* Their contents before the launches, by buffer: an input's where the kernel reads
+     * it, unless it may have written there; others' in a copy (`copied`), which is owned.
+     * NULL of an output without first contents that nothing reads. */
+    void **before;
+    bool *copied;
     struct backend_launch *launches; /* ready to be carried out; blocks owned */
     size_t launch_count;
     struct trial_contents *contents; /* of ARG_CONTENTS, in the order of the launches */
@@ -51,6 +55,9 @@ struct trial_problem {
 
 /* The mangled name of what a launch launches; NULL. Borrowed. */
 const char *trial_symbol(const struct trial_options *o, const struct spec_launch *launch);
+/* Are an output's first contents read by anyone but the kernel? Poison is by expressions
+ * alone. */
+bool trial_reads_before(const struct kernel_spec *spec, size_t buffer);
 /* Open, allocate, fill and launch: the spec's launches, or where the options say so the
  * reference's. 0 when every launch was carried out to some end
  * (trial->end of the last one); else -1 with problem filled. Finish it in both cases. */

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/spec/expect_operator.h"
 
 #include <errno.h>
 #include <math.h>
@@ -57,11 +58,42 @@ static struct compare_input input_of(const struct trial *t, size_t buffer,
     };
 }
 
+/* --- what is expected, by rows --- */
+
+struct rows_made {
+    const struct trial *t;
+    struct expect_work *work;
+    size_t buffer;
+};
+
+static int make_rows(void *data, int64_t from, int64_t to, double *ret, struct err *err) {
+    const struct rows_made *m = data;
+    run_notes_phase(m->t->notes, PHASE_REFERENCE);
+    int r = expect_work_part(m->work, m->buffer, from, to, ret, err);
+    run_notes_phase(m->t->notes, PHASE_COMPARE);
+    return r;
+}
+
+/* As compare_output; where it must be made, what is expected is. */
+static void compare_expected(struct compare_result *ret, const struct trial *t,
+                             size_t buffer, const struct expected_output *expected,
+                             struct compare_input *in, struct err *err) {
+    struct rows_made rows = {t, expected->work, buffer};
+    struct compare_source source = {.make = make_rows, .data = &rows, .err = err};
+    if (expectation_source(expected, buffer, &source)) {
+        source.row = in->count / (uint64_t)source.rows;
+        in->source = &source;
+    }
+    compare_output(ret, in);
+    in->source = NULL;
+}
+
 bool trial_unchanged_passes(const struct trial *t, size_t buffer,
                             const struct expected_output *expected) {
-    const struct compare_input input = input_of(t, buffer, expected, t->before[buffer]);
+    struct compare_input input = input_of(t, buffer, expected, t->before[buffer]);
     struct compare_result result;
-    compare_output(&result, &input);
+    struct err err;
+    compare_expected(&result, t, buffer, expected, &input, &err);
     json_decref(result.json);
     return result.pass;
 }
@@ -85,7 +117,10 @@ int trial_compare_output(const struct trial *t, size_t buffer,
     struct compare_input input = input_of(t, buffer, expected, actual);
     input.unwritten = *ret_unwritten;
     input.first_unwritten = *ret_first / size;
-    compare_output(ret, &input);
+    compare_expected(ret, t, buffer, expected, &input, err);
+    if (ret->failed) {
+        return ret->failed;
+    }
     if (ret->stopped) {
         json_decref(ret->json);
         return err_set(err, -ETIME, "the time was up while outputs were compared");
@@ -100,7 +135,7 @@ int trial_compare(const struct trial *t, const struct expectation *expected,
         const struct spec_buffer *spec = &t->check->spec->buffers[i];
         struct compare_result result;
         uint64_t unwritten, first;
-        if (!spec->output || !expected->outputs[i].data) {
+        if (!spec->output || !expectation_has(&expected->outputs[i])) {
             continue;
         }
         int r = trial_compare_output(t, i, &expected->outputs[i], &result, &unwritten,

@@ -524,12 +524,15 @@ static bool is_foreseeable(struct course *run) {
     struct err err = {0};
     int r = 0;
     for (size_t i = 0; r == 0 && i < run->case_count; i++) {
-        r = foresee(&run->cases[i], run->memory, on_device, &err);
+        r = foresee(&run->cases[i], run->memory, on_device, &run->by_rows[i], &err);
         if (r < 0) {
             err_wrap(&err, "case %zu", i);
             course_end(run, "error", r == -ENOMEM ? "spec" : "reference",
                        r == -ENOMEM ? "memory" : "expectation", err.msg, NULL);
         }
+    }
+    for (size_t i = 0; i < run->added_count; i++) {
+        run->by_rows[run->case_count + i] = run->by_rows[run->spec.added_base];
     }
     return r == 0;
 }

@@ -78,11 +78,11 @@ def processes(root):
     return {pid: fields[pid] for pid in found if pid in fields}
 
 
-def measure(build, folder, name):
-    spec = dict({"trials": 3, "timeout_s": 600}, **CASES[name])
-    pathlib.Path(folder, "sizes.cu").write_text((HERE / "size_kernels.cu").read_text())
+def run_timed(build, folder, spec, source):
+    """(result, wall seconds, processor seconds, largest resident bytes of a process) of one validation."""
+    pathlib.Path(folder, "sizes.cu").write_text(source)
     pathlib.Path(folder, "sizes.check.json").write_text(json.dumps(spec))
-    seconds, resident, start = {}, {}, time.perf_counter()
+    seconds, resident, start = {}, {0: 0}, time.perf_counter()
     command = [f"{build}/clients/ctl/upskillctl", "kernel", "validate", "sizes.cu", "--json"]
     with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.DEVNULL)
@@ -93,10 +93,15 @@ def measure(build, folder, name):
             time.sleep(0.02)
         wall = time.perf_counter() - start
         out.seek(0)
-        result = json.load(out)
+        return json.load(out), wall, sum(seconds.values()), max(resident.values())
+
+
+def measure(build, folder, name):
+    spec = dict({"trials": 3, "timeout_s": 600}, **CASES[name])
+    result, wall, processor, resident = run_timed(build, folder, spec, (HERE / "size_kernels.cu").read_text())
     phases = ", ".join(f"{x['phase']} {x['ms'] / 1000:.2f}" for x in result.get("phases", []))
-    print(f"  {name:16} {result.get('verdict'):8} {wall:7.2f} s, processor {sum(seconds.values()):7.2f} s, "
-          f"{max(resident.values()) / 1e9:.1f} GB: {phases}", flush=True)
+    print(f"  {name:16} {result.get('verdict'):8} {wall:7.2f} s, processor {processor:7.2f} s, "
+          f"{resident / 1e9:.1f} GB: {phases}", flush=True)
 
 
 def main():
@@ -106,4 +111,5 @@ def main():
             measure(build, folder, name)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -337,6 +337,21 @@ bool machine_is_written(const struct machine *m, uint64_t address, uint64_t byte
     return all;
 }
 
+bool machine_is_touched(const struct machine *m, uint64_t address) {
+    const struct allocation *a = memory_find(m->memory, address);
+    return a && __atomic_load_n(&a->written_in, __ATOMIC_RELAXED) != 0;
+}
+
+/* Bytes from an offset on of which all were written, as far as eight words tell. */
+static uint64_t written_words(const struct allocation *a, uint64_t offset) {
+    uint64_t bits, all = 0xf0f0f0f0f0f0f0f0u;
+    if (offset % 4 || a->bytes - offset < 4 * sizeof bits) {
+        return 0;
+    }
+    memcpy(&bits, a->shadow + offset / 4, sizeof bits);
+    return (bits & all) == all ? 4 * sizeof bits : 0;
+}
+
 uint64_t machine_unwritten(const struct machine *m, uint64_t address,
                            uint64_t *ret_first) {
     const struct allocation *a = memory_find(m->memory, address);
@@ -344,8 +359,9 @@ uint64_t machine_unwritten(const struct machine *m, uint64_t address,
     if (!a || !a->shadow) {
         return 0;
     }
-    for (uint64_t k = 0; k < a->bytes; k++) {
-        if (!is_written(a, k)) {
+    for (uint64_t k = 0, sure; k < a->bytes; k += sure ? sure : 1) {
+        sure = written_words(a, k);
+        if (!sure && !is_written(a, k)) {
             if (count++ == 0 && ret_first) {
                 *ret_first = k;
             }

@@ -57,8 +57,8 @@ struct machine_config {
     bool ideal_sums; /* matrix products of floats: exact products, summed in binary64 in
                         the order of k and rounded once; else an H100's bits
                         (alu/fused_sum.h) */
-    uint32_t emit_after; /* entries after which a block becomes code (emit.h); 0 = the
-                            environment's UPSKILLD_EMULATOR_CODE */
+    uint32_t emit_after;   /* entries after which a block becomes code (emit.h); 0 = the
+                              environment's UPSKILLD_EMULATOR_CODE */
     unsigned max_findings; /* kept apart; 0 = 100 */
     size_t max_printf;     /* bytes; 0 = 64 KiB */
 };
@@ -93,6 +93,8 @@ int machine_image(struct machine *m, const struct machine_image *image,
  * the first such offset. */
 uint64_t machine_unwritten(const struct machine *m, uint64_t address,
                            uint64_t *ret_first);
+/* May a launch have written to the buffer there? */
+bool machine_is_touched(const struct machine *m, uint64_t address);
 /* Did a launch write all these bytes of one? */
 bool machine_is_written(const struct machine *m, uint64_t address, uint64_t bytes);
 

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/parts.h"
 #include "gpu/ptx/state/launch.h"
 #include "gpu/ptx/state/origins.h"
 
@@ -60,12 +61,30 @@ static bool is_stopped(const struct memory *m) {
     return m->stop && __atomic_load_n(m->stop, __ATOMIC_RELAXED);
 }
 
-/* In pieces: gigabytes that are touched for the first time take seconds. */
-static void fill(const struct memory *m, uint8_t *to, uint8_t byte, uint64_t bytes) {
-    for (uint64_t at = 0, n; at < bytes && !is_stopped(m); at += n) {
-        n = bytes - at < FILL_AT_ONCE ? bytes - at : FILL_AT_ONCE;
-        memset(to + at, byte, n);
+struct filling {
+    const struct memory *memory;
+    uint8_t *to, byte;
+    uint64_t bytes;
+};
+
+static int fill_some(void *data, int64_t from, int64_t to) {
+    const struct filling *f = data;
+    for (uint64_t at = (uint64_t)from; at < (uint64_t)to; at++) {
+        uint64_t begin = at * FILL_AT_ONCE, left = f->bytes - begin;
+        if (is_stopped(f->memory)) {
+            return -ECANCELED;
+        }
+        memset(f->to + begin, f->byte, left < FILL_AT_ONCE ? left : FILL_AT_ONCE);
     }
+    return 0;
+}
+
+/* In pieces, on all cores: gigabytes that are touched for the first time take seconds. */
+static void fill(const struct memory *m, uint8_t *to, uint8_t byte, uint64_t bytes) {
+    struct filling f = {m, to, byte, bytes};
+    memory_advise_huge(to, bytes);
+    (void)parts_run((int64_t)((bytes + FILL_AT_ONCE - 1) / FILL_AT_ONCE), 1, fill_some,
+                    &f, NULL);
 }
 
 static uint8_t *own_lend(struct memory *m, const struct allocation *a) {
@@ -91,7 +110,9 @@ static const struct memory_bytes own_bytes = {own_lend, own_take_back};
 static uint8_t *shadow_new(const struct memory *m, uint64_t bytes, unsigned flags) {
     uint64_t words = (bytes + 3) / 4 + MEMORY_PADDING;
     if (flags & MACHINE_UNINITIALIZED) {
-        return calloc(words, 1);
+        uint8_t *zeros = calloc(words, 1);
+        memory_advise_huge(zeros, zeros ? words : 0);
+        return zeros;
     }
     uint8_t *shadow = flags & MACHINE_OUTPUT ? malloc(words) : NULL;
     if (shadow) {

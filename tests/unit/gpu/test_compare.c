@@ -5,6 +5,7 @@
 #include "gpu/run/expected_scale.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -294,6 +295,106 @@ Test(compare, expected_in_double) {
     compare_output(&r, &in);
     cr_assert(r.pass);
     json_decref(r.json);
+}
+
+/* --- expected values that are made while they are compared --- */
+
+struct made {
+    const double *values;
+    int64_t row, calls;
+};
+
+static int make_rows(void *data, int64_t from, int64_t to, double *ret, struct err *err) {
+    struct made *m = data;
+    (void)err;
+    m->calls++;
+    memcpy(ret, m->values + from * m->row, (size_t)((to - from) * m->row) * sizeof *ret);
+    return 0;
+}
+
+static bool same_result(const struct compare_result *a, const struct compare_result *b) {
+    return json_equal(a->json, b->json) && a->pass == b->pass && a->judged == b->judged &&
+           a->mismatches == b->mismatches && a->zero_passes == b->zero_passes &&
+           a->constant_passes == b->constant_passes &&
+           a->shift_passes == b->shift_passes && a->shift == b->shift &&
+           a->sized == b->sized && a->loose == b->loose && a->scale == b->scale &&
+           a->largest == b->largest && a->narrowed == b->narrowed &&
+           a->varies == b->varies && a->mean == b->mean;
+}
+
+/* Rows of 3 to 100,000 elements, some at a time, against all of them at once: the same
+ * verdict, first wrong elements, histogram, worst element, scale and mean. The last size
+ * has several of what is looked at together. */
+Test(compare, rows_as_the_whole) {
+    static const int64_t sizes[][2] = {
+        {400, 3}, {7, 1023}, {5, 1024}, {9, 5000}, {8, 100000}};
+    const enum tensor_type types[] = {TENSOR_FLOAT32, TENSOR_FLOAT16, TENSOR_INT32};
+    for (size_t k = 0; k < 2 * 3 * ARRAY_LEN(sizes); k++) {
+        const int64_t *s = sizes[k / 6];
+        enum tensor_type type = types[k % 3];
+        size_t count = (size_t)(s[0] * s[1]);
+        autofree double *e = xcalloc(count, sizeof *e);
+        autofree char *a = xcalloc(count, 4);
+        for (size_t i = 0; i < count; i++) {
+            e[i] = (double)(i * 7919 % 2003) / (type == TENSOR_INT32 ? 1 : 64) - 16;
+            e[i] = i % 3001 == 5 ? NAN : e[i];
+            tensor_set(type, a, i,
+                       e[i] + (i % 977 == 976 ? 3
+                               : i % 10 == 0  ? 0x1p-9
+                                              : 0));
+        }
+        struct made m = {e, s[1], 0};
+        struct compare_source source = {
+            .rows = s[0], .row = (uint64_t)s[1], .make = make_rows, .data = &m};
+        struct compare_input in = {.name = "y",
+                                   .type = type,
+                                   .expected_type = TENSOR_FLOAT64,
+                                   .actual = a,
+                                   .expected = e,
+                                   .count = count,
+                                   .shape = s,
+                                   .rank = 2,
+                                   .tolerance = tolerance_default(type)};
+        in.tolerance = k % 6 < 3 ? in.tolerance
+                                 : (struct tolerance){.mode = COMPARE_ELEMENTWISE,
+                                                      .rtol = 1e-3,
+                                                      .atol = 1e-3};
+        struct compare_result whole, rows;
+        compare_output(&whole, &in);
+        cr_expect_gt(whole.mismatches, 0);
+        in.expected = NULL;
+        in.source = &source;
+        for (source.at_once = 1; source.at_once <= s[0];
+             source.at_once += 1 + source.at_once / 2) {
+            m.calls = 0;
+            compare_output(&rows, &in);
+            cr_expect(same_result(&whole, &rows), "%lld x %lld, %lld at once",
+                      (long long)s[0], (long long)s[1], (long long)source.at_once);
+            cr_expect_eq(m.calls, 2 * ((s[0] + source.at_once - 1) / source.at_once));
+            json_decref(rows.json);
+        }
+        json_decref(whole.json);
+    }
+}
+
+static int fails(void *data, int64_t from, int64_t to, double *ret, struct err *err) {
+    (void)data, (void)from, (void)to, (void)ret;
+    return err_set(err, -EINVAL, "an index is outside");
+}
+
+Test(compare, rows_that_cannot_be_made) {
+    const float a[6] = {0};
+    struct err err;
+    const struct compare_source source = {
+        .rows = 2, .row = 3, .at_once = 1, .make = fails, .err = &err};
+    struct compare_input in = input(a, NULL, tolerance_default(TENSOR_FLOAT32));
+    struct compare_result r;
+    in.expected_type = TENSOR_FLOAT64;
+    in.source = &source;
+    compare_output(&r, &in);
+    cr_assert_eq(r.failed, -EINVAL);
+    cr_assert_str_eq(err.msg, "an index is outside");
+    cr_assert_null(r.json);
 }
 
 Test(compare, wide_integers_are_exact) {

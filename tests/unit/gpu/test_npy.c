@@ -247,7 +247,7 @@ Test(spec_npy, files_become_contents_and_expectations) {
     cr_assert(!memcmp(part, first + 8, sizeof part));
     struct expectation e;
     void *before[2] = {first, first};
-    cr_assert_eq(expectation_compute(&e, &c, before, &err), 0, "%s", err.msg);
+    cr_assert_eq(expectation_compute(&e, &c, before, false, &err), 0, "%s", err.msg);
     cr_assert_eq(e.outputs[0].type, TENSOR_FLOAT64); /* wider than the output */
     check_bytes("float64", e.outputs[0].data, 96, bytes_of(all, "float64"));
     cr_assert(!e.outputs[1].data);

@@ -123,6 +123,54 @@ static double compare(const struct operator_array *a, const json_t *wanted,
     return worst;
 }
 
+/* Rows [from, to) of the outputs, from those of the inputs that go by rows: the same bits
+ * as in the whole. */
+static void same_rows(const struct operator_call *whole, const json_t *attributes,
+                      int64_t from, int64_t to, const char *label) {
+    struct operator_call c;
+    struct operator_budget budget = {1000000, more_steps};
+    struct err err = {0};
+    int r = operator_call_start(&c, whole->op, "expect.op", attributes, &err);
+    for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
+        struct operator_array a = whole->in[i];
+        bool by_rows = whole->by_rows >> i & 1;
+        size_t row = by_rows ? (size_t)(a.count / a.shape[0]) : 0;
+        a.shape[0] = by_rows ? to - from : a.shape[0];
+        operator_call_input(&c, i, a.name, a.type,
+                            a.name ? (const char *)a.data +
+                                         (size_t)from * row * tensor_type_bytes(a.type)
+                                   : NULL,
+                            a.shape, a.rank);
+    }
+    c.plain = whole->plain;
+    r = r < 0 ? r : operator_call_infer(&c, &err);
+    r = r < 0 ? r : operator_call_compute(&c, &budget, &err);
+    cr_assert_eq(r, 0, "%s: %s", label, err.msg);
+    for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS && c.out[i].name; i++) {
+        int64_t row = whole->out[i].count / whole->out[i].shape[0];
+        cr_assert_eq(c.out[i].count, row * (to - from), "%s", label);
+        cr_expect_arr_eq(c.out[i].v, whole->out[i].v + from * row,
+                         (size_t)c.out[i].count * sizeof(double), "%s: rows %lld to %lld",
+                         label, (long long)from, (long long)to);
+    }
+    operator_call_finish(&c);
+}
+
+static unsigned by_rows_count;
+
+/* Row by row, and two at a time. */
+static void check_rows(const struct operator_call *c, const json_t *attributes,
+                       const char *label) {
+    int64_t rows = c->by_rows ? c->out[0].shape[0] : 0;
+    for (int64_t at_once = 1; at_once <= 2; at_once++) {
+        for (int64_t at = 0; at < rows; at += at_once) {
+            same_rows(c, attributes, at, rows - at < at_once ? rows : at + at_once,
+                      label);
+        }
+    }
+    by_rows_count += rows > 1;
+}
+
 /* plain: as for outputs of float32. */
 static double run_case(const json_t *record, bool plain) {
     const char *name = json_get_string(record, "op", "");
@@ -150,6 +198,7 @@ static double run_case(const json_t *record, bool plain) {
     r = operator_call_infer(&c, &err);
     r = r < 0 ? r : operator_call_compute(&c, &budget, &err);
     cr_assert_eq(r, 0, "%s: %s", label, err.msg);
+    check_rows(&c, json_object_get(record, "attributes"), label);
     double worst = 0;
     json_object_foreach(json_object_get(record, "outputs"), role, value) {
         int i = operator_output(op, role);
@@ -196,6 +245,7 @@ Test(reference, as_torch) {
                     json_array_size(cases), worst);
         }
     }
+    cr_expect(by_rows_count > 300, "%u cases went by rows", by_rows_count);
 }
 
 /* --- is everything covered? --- */

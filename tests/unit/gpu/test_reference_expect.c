@@ -50,7 +50,10 @@ static int outcome(const char *args, const char *expect, double *ret, size_t cou
     for (size_t i = 0; i < spec.buffer_count; i++) {
         before[i] = numbers;
     }
-    r = expect_operator_compute(&c, spec.expect_operator, before, never, outputs, err);
+    struct expect_work *w;
+    r = expect_work_new(&w, &c, spec.expect_operator, before, never, err);
+    r = r < 0 ? r : expect_work_whole(w, outputs, err);
+    expect_work_free(w);
     for (size_t i = 0; i < spec.buffer_count; i++) {
         if (outputs[i] && ret) {
             memcpy(ret, outputs[i], count * sizeof *ret);
@@ -225,4 +228,83 @@ Test(expect_operator, flops) {
     cr_expect_eq(flops, 2 * 2 * 2 * 3 + 4);
     spec_case_finish(&c);
     kernel_spec_finish(&spec);
+}
+
+/* --- by rows --- */
+
+/* All rows of y as parts of a few bytes make them, against the whole. */
+static void same_by_rows(const char *args, const char *expect, int64_t rows_wanted) {
+    autojson *params = params_of(args, expect);
+    struct kernel_spec spec;
+    struct spec_case c;
+    struct expect_work *whole, *parts;
+    struct err err = {0};
+    float numbers[64];
+    void *before[SPEC_MAX_BUFFERS];
+    double *outputs[SPEC_MAX_BUFFERS] = {0}, got[64];
+    for (size_t i = 0; i < 64; i++) {
+        numbers[i] = (float)(i * 7 % 13) - 5;
+    }
+    cr_assert_eq(kernel_spec_read(&spec, params, &err), 0, "%s", err.msg);
+    cr_assert_eq(spec_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+    for (size_t i = 0; i < spec.buffer_count; i++) {
+        before[i] = numbers;
+    }
+    size_t y = kernel_spec_buffer(&spec, "y");
+    int64_t rows, at_once, row;
+    int r = expect_work_new(&whole, &c, spec.expect_operator, before, never, &err);
+    expect_work_slice(whole, 64); /* the whole too, and nothing else comes out */
+    r = r < 0 ? r : expect_work_whole(whole, outputs, &err);
+    r = r < 0 ? r
+              : expect_work_new(&parts, &c, spec.expect_operator, before, never, &err);
+    cr_assert_eq(r, 0, "%s: %s", expect, err.msg);
+    expect_work_slice(parts, 1);
+    cr_assert(expect_work_rows(parts, y, &rows, &at_once));
+    cr_expect_eq(rows, rows_wanted, "%s: %lld rows", expect, (long long)rows);
+    cr_expect_eq(at_once, 1);
+    row = (int64_t)c.buffers[y].count / rows;
+    for (int64_t k = rows; k-- > 0;) { /* in any order */
+        r = expect_work_part(parts, y, k, k + 1, got + k * row, &err);
+        cr_assert_eq(r, 0, "%s: %s", expect, err.msg);
+    }
+    cr_expect_arr_eq(got, outputs[y], c.buffers[y].count * sizeof *got, "%s", expect);
+    free(outputs[y]);
+    expect_work_free(whole);
+    expect_work_free(parts);
+    spec_case_finish(&c);
+    kernel_spec_finish(&spec);
+}
+
+Test(expect_operator, by_rows_as_in_the_whole) {
+    const char *args = BUFFER("x", "[5, 3, 4]", INPUT) ", " BUFFER(
+        "w", "[3, 1]", INPUT) ", " BUFFER("y", "[5, 3, 4]", OUTPUT);
+    same_by_rows(args, "{\"op\": \"relu\", \"inputs\": {\"input\": \"x\"}}", 5);
+    same_by_rows(args, "{\"op\": \"softmax\", \"inputs\": {\"input\": \"x\"}}", 5);
+    /* These depend on all rows. */
+    same_by_rows(args,
+                 "{\"op\": \"softmax\", \"inputs\": {\"input\": \"x\"}, \"dim\": 0}", 1);
+    same_by_rows(
+        args,
+        "{\"op\": \"batch_norm\", \"inputs\": {\"input\": \"x\"}, \"training\": true}",
+        1);
+    /* A step before that has rows as well, one that is another shape, and one number. */
+    same_by_rows(args,
+                 "{\"op\": \"exp\", \"inputs\": {\"input\": \"x\"}, \"then\": ["
+                 "{\"op\": \"mul\", \"inputs\": {\"other\": \"w\"}}]}",
+                 5);
+    same_by_rows(
+        args,
+        "{\"op\": \"norm\", \"inputs\": {\"input\": \"x\"}, \"dim\": [1, 2], "
+        "\"outputs\": {\"output\": \"lengths\"}, \"then\": [{\"op\": \"norm\", "
+        "\"inputs\": {\"input\": \"lengths\"}, \"outputs\": {\"output\": "
+        "\"length\"}}, {\"op\": \"div\", \"inputs\": {\"input\": \"x\", \"other\": "
+        "\"length\"}}]}",
+        5);
+    /* One step serves two. */
+    same_by_rows(args,
+                 "{\"op\": \"exp\", \"inputs\": {\"input\": \"x\"}, \"outputs\": "
+                 "{\"output\": \"e\"}, \"then\": [{\"op\": \"mean\", \"dim\": 0, "
+                 "\"inputs\": {\"input\": \"e\"}, \"outputs\": {\"output\": \"m\"}}, "
+                 "{\"op\": \"sub\", \"inputs\": {\"input\": \"e\", \"other\": \"m\"}}]}",
+                 5);
 }
