@@ -8,108 +8,39 @@
 
 #define NESTED_MAX 6 /* template parameters that stand for one another */
 
-/* "case 4:" and "switch (n)" around a token. False: it is in none. */
-static bool case_around(const struct code_tokens *t, size_t i, size_t least,
-                        struct place *label, struct place *value) {
-    int depth = 0;
-    bool found = false;
-    for (; i > least; i--) {
-        enum code_word w = code_word(t, i);
-        depth += w == WORD_BRACE_CLOSE;
-        if (depth == 0 && !found && code_token_is(t, i, "case")) {
-            label->from = label->to = i + 1;
-            while (code_word(t, label->to) != WORD_COLON && label->to < i + 16) {
-                label->to++;
-            }
-            found = true;
-        }
-        if (w == WORD_BRACE_OPEN && depth-- == 0) {
-            size_t open = i - 1;
-            for (int n = 0; open > least; open--) {
-                n += (code_word(t, open) == WORD_PAREN_CLOSE) -
-                     (code_word(t, open) == WORD_PAREN_OPEN);
-                if (n <= 0) {
-                    break;
-                }
-            }
-            if (code_token_is(t, open - 1, "switch")) {
-                value->from = open + 1;
-                value->to = i - 1;
-                return found;
-            }
-            depth = 0;
-            found = false;
-        }
+/* "k<256><<<grid, block>>>", word by word. */
+static bool is_alike(const struct kernel_launch *a, const struct kernel_launch *b) {
+    const struct code_tokens *t = a->name.t;
+    size_t count = a->config.to - a->name.from;
+    bool alike = count == b->config.to - b->name.from;
+    for (size_t i = 0; alike && i < count; i++) {
+        alike =
+            code_token_hash(t, a->name.from + i) == code_token_hash(t, b->name.from + i);
     }
-    return false;
+    return alike;
 }
 
-/* The condition of the if whose block, or statement, token i is in; *value: what is in
- * its brackets. */
-static bool if_around(const struct code_tokens *t, size_t i, size_t least,
-                      struct place *value) {
-    int depth = 0;
-    bool alone = true; /* no statement stands between */
-    for (i--; i > least; i--) {
-        enum code_word w = code_word(t, i);
-        depth += w == WORD_BRACE_CLOSE;
-        if (depth == 0 && (w == WORD_BRACE_OPEN || (w == WORD_PAREN_CLOSE && alone))) {
-            i -= w == WORD_BRACE_OPEN;
-            break;
-        }
-        alone = alone && w != WORD_SEMICOLON && w != WORD_BRACE_CLOSE;
-        depth -= w == WORD_BRACE_OPEN;
-    }
-    value->to = i;
-    for (int n = 0; i > least; i--) {
-        n += (code_word(t, i) == WORD_PAREN_CLOSE) - (code_word(t, i) == WORD_PAREN_OPEN);
-        if (n <= 0) {
-            break;
-        }
-    }
-    value->from = i + 1;
-    return code_word(t, i) == WORD_PAREN_OPEN && code_token_is(t, i - 1, "if");
-}
-
-/* Whether the program as it stands would take the launch: false where a switch has
- * another value, or its if says no. */
-static bool is_taken(struct host_program *p, const struct place *at) {
-    struct place label = *at, value = *at;
-    struct host_sizes sizes = {.fixes = true};
-    struct amount a, b;
-    bool yes;
-    const struct declaration *in = at->frame ? at->frame->in : NULL;
-    if (!in) {
-        return true;
-    }
-    if (if_around(at->t, at->from, in->body, &value) && host_condition(p, &value, &yes) &&
-        !yes) {
-        return false;
-    }
-    return !case_around(at->t, at->from, in->body, &label, &value) ||
-           !host_amount(p, &sizes, &label, &a) || !host_amount(p, &sizes, &value, &b) ||
-           a.value == b.value;
-}
-
-void draft_launch_find(struct host_program *p, const struct declaration *kernel,
+bool draft_launch_find(struct host_program *p, const struct declaration *kernel,
                        struct kernel_launch *ret) {
     const struct code_tokens *t = &p->b.tokens;
     uint64_t name = code_token_hash(t, kernel->name);
-    int best = -1;
+    bool known = false, alone = true;
     *ret = (struct kernel_launch){.found = false};
-    for (size_t i = 1; i < t->count && best < 3; i++) {
+    for (size_t i = 1; i < t->count; i++) {
         struct kernel_launch one;
         if (!kernel_launch_at(p, i, &one) || code_token_hash(t, one.name.from) != name) {
             continue;
         }
+        alone = alone && (!ret->found || is_alike(ret, &one));
         struct host_sizes sizes = {0};
         kernel_launch_read(p, &sizes, &one);
-        int good = 2 * (one.has_grid && one.has_block) + is_taken(p, &one.name);
-        if (good > best) {
-            best = good;
+        bool better = one.has_grid && one.has_block && !known;
+        known = known || better;
+        if (better || !ret->found) {
             *ret = one;
         }
     }
+    return alone;
 }
 
 /* Whether an example is among the sizes from `first` on. */

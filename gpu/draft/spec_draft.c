@@ -517,7 +517,7 @@ json_t *spec_draft(struct host_program *p, const struct declaration *kernel, boo
                    json_t **unknown) {
     struct draft d = {
         .p = p, .kernel = kernel, .spec = json_object(), .unknown = json_array()};
-    draft_launch_find(p, kernel, &d.launch);
+    bool alone = draft_launch_find(p, kernel, &d.launch);
     autofree char *name = draft_launch_kernel(p, &d.sizes, kernel, &d.launch);
     json_t *ret = NULL;
     if (!draft_once(&d)) {
@@ -537,6 +537,11 @@ json_t *spec_draft(struct host_program *p, const struct declaration *kernel, boo
                 "its template arguments do not show in the host code: name it with "
                 "them, such as %.60s<float>",
                 name);
+        }
+        if (!alone) {
+            draft_note(d.unknown, "launch",
+                       "the source has several launches of it that differ: this is the "
+                       "first whose extents are known");
         }
         ret = draft_close(d.spec, named || strchr(name, '<') ? name : NULL, d.unknown);
     }

@@ -456,12 +456,6 @@ static bool read_condition(struct reader *r, const struct place *place, bool *re
            compare(&inner, &left, ret) && inner.at.from == inner.at.to;
 }
 
-bool host_condition(struct host_program *p, const struct place *place, bool *ret) {
-    struct host_sizes sizes = {.fixes = true};
-    struct reader r = {p, &sizes, *place, 0};
-    return read_condition(&r, place, ret);
-}
-
 /* a ? b : c is what it is for these sizes alone. */
 static bool read_choice(struct reader *r, const struct place *place, size_t question,
                         struct amount *ret) {

@@ -29,8 +29,6 @@ struct host_sizes {
 /* False: not known. */
 bool host_amount(struct host_program *p, struct host_sizes *sizes,
                  const struct place *place, struct amount *ret);
-/* "a == b", "a": whether it is true. False: not known. */
-bool host_condition(struct host_program *p, const struct place *place, bool *ret);
 /* "dim3(a, b)", one number, or a variable that is one: three extents. */
 bool host_extents(struct host_program *p, struct host_sizes *sizes,
                   const struct place *place, struct amount ret[3]);

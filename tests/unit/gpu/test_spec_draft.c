@@ -329,20 +329,26 @@ Test(spec_draft, a_type_parameter_is_no_number) {
     cr_assert_null(why(known, "kernel"));
 }
 
-/* Which of several launches: the one that its switch takes, of conditions that hold. */
-Test(spec_draft, the_launch_is_one_that_would_happen) {
-    expect_draft(
-        KERNEL "void run(int kind, float *d, int n) {\n"
-               "    switch (kind) {\n"
-               "    case 1: k<<<1, 32>>>(d, n); break;\n"
-               "    case 2: k<<<2, 32>>>(d, n); break;\n"
-               "    }\n"
-               "}\n"
+/* Of several launches that differ the first whose extents are known, and that is told. */
+Test(spec_draft, launches_that_differ_are_told) {
+    autojson *none = NULL, *two = NULL;
+    json_decref(draft_of(KERNEL "int main() { int n = 4; float *d; cudaMalloc(&d, 16);\n"
+                                "k<<<1, 32>>>(d, n); k<<<1, 32>>>(d, n); }\n",
+                         &none));
+    cr_assert_null(why(none, "launch"));
+    autojson *first = draft_of(
+        KERNEL "int main() { int n = 4; float *d; cudaMalloc(&d, 16);\n"
+               "k<<<g(), 32>>>(d, n); k<<<2, 32>>>(d, n); k<<<3, 32>>>(d, n); }\n"
                "#if 0\n"
                "void other() { k<<<9, 9>>>(0, 0); }\n"
-               "#endif\n"
-               "int main() { float *d; cudaMalloc(&d, 400); int n = 4; run(2, d, n); }\n",
-        EXPECT("\"sizes\": {\"n\": 4},", "2", "100", "\"n\""));
+               "#endif\n",
+        &two);
+    const json_t *grid = json_object_get(json_object_get(first, "launch"), "grid");
+    cr_assert_eq(json_integer_value(json_array_get(grid, 0)), 2);
+    cr_assert_not_null(why(two, "launch"));
+}
+
+Test(spec_draft, template_arguments_are_read) {
     autojson *unknown = NULL;
     autojson *draft =
         draft_of("template <int N, typename T> __global__ void k(T *x) {}\n"
