@@ -108,34 +108,63 @@ static int infer_convolution(struct operator_call *c) {
 
 /* --- what is computed --- */
 
-/* The input's place whose window puts `tap` on `out`; -1: none. */
-static int64_t transposed_input(const struct window *w, const int64_t *out,
-                                const int64_t *tap) {
-    int64_t at = 0;
-    for (size_t i = 0; i < 3; i++) {
-        int64_t x = out[i] + w->padding[i] - tap[i] * w->dilation[i];
-        if (x < 0 || x % w->stride[i] || x / w->stride[i] >= w->in[i]) {
-            return -1;
+/* A run of outputs along the last spatial dimension. */
+struct output_run {
+    int64_t first[3], count;
+};
+
+/* Where one dimension's `out` looks for `tap`; -1: nowhere. */
+static int64_t input_at(const struct convolution *k, size_t dim, int64_t out,
+                        int64_t tap) {
+    const struct window *w = &k->w;
+    int64_t reach = tap * w->dilation[dim], stride = w->stride[dim];
+    int64_t x = k->transposed ? out + w->padding[dim] - reach
+                              : out * stride - w->padding[dim] + reach;
+    bool hit = x >= 0 && (!k->transposed || x % stride == 0);
+    x = hit && k->transposed ? x / stride : x;
+    return hit && x < w->in[dim] ? x : -1;
+}
+
+/* Inputs under `tap` of the run's outputs, 0 where there is none. */
+static void run_inputs(const struct convolution *k, const double *in,
+                       const struct output_run *run, const int64_t *tap, double *ret) {
+    size_t last = k->w.rank - 1;
+    int64_t at = 0, stride = k->w.stride[last];
+    memset(ret, 0, (size_t)run->count * sizeof *ret);
+    for (size_t i = 0; i < last; i++) {
+        int64_t x = input_at(k, i, run->first[i], tap[i]);
+        if (x < 0) {
+            return;
         }
-        at = at * w->in[i] + x / w->stride[i];
+        at = at * k->w.in[i] + x;
     }
-    return at;
+    in += at * k->w.in[last];
+    int64_t p = 0, x = -1; /* the first that meets an input: the others follow in steps */
+    while (p < run->count &&
+           (x = input_at(k, last, run->first[last] + p, tap[last])) < 0) {
+        p++;
+    }
+    int64_t step = k->transposed ? stride : 1, more = k->transposed ? 1 : stride;
+    for (; p < run->count && x < k->w.in[last]; p += step, x += more) {
+        ret[p] = in[x];
+    }
 }
 
 /* What the weights of a group are multiplied by: a row for each channel and tap, a column
  * for each of `count` outputs from `first` on; 0 where there is no input. */
 static void columns_of(const struct convolution *k, const double *in, int64_t first,
                        int64_t count, double *ret) {
-    int64_t channels = k->in_channels / k->groups, out[3], tap[3];
-    for (int64_t p = 0; p < count; p++) {
-        window_place(k->w.out, first + p, out);
+    int64_t channels = k->in_channels / k->groups, n = k->w.out[k->w.rank - 1], tap[3];
+    struct output_run run;
+    for (int64_t p = 0; p < count; p += run.count) {
+        int64_t left = n - (first + p) % n;
+        run.count = count - p < left ? count - p : left;
+        window_place(k->w.out, first + p, run.first);
         for (int64_t t = 0; t < k->w.taps; t++) {
             window_place(k->w.kernel, t, tap);
-            int64_t at = k->transposed ? transposed_input(&k->w, out, tap)
-                                       : window_input(&k->w, out, tap);
             for (int64_t i = 0; i < channels; i++) {
-                ret[(i * k->w.taps + t) * count + p] =
-                    at < 0 ? 0 : in[i * k->w.inputs + at];
+                run_inputs(k, in + i * k->w.inputs, &run, tap,
+                           ret + (i * k->w.taps + t) * count + p);
             }
         }
     }

@@ -6,20 +6,11 @@
 
 int infer_unary(struct operator_call *c) {
     call_rows_of_first(c, false);
+    c->streams = true;
     return call_output_same(c, 0, 1, 20);
 }
 
-enum { ELEMENTS = 4096 /* a thread takes as many or more */, SOME = 512 };
-
-/* Elements [from, from + n) of an input that was read, or of its data, into room. */
-static const double *some_of(const struct operator_array *a, int64_t from, size_t n,
-                             double *room) {
-    if (a->v) {
-        return a->v + from;
-    }
-    tensor_load(a->type, a->data, (uint64_t)from, n, room);
-    return room;
-}
+enum { ELEMENTS = 4096, SOME = CALL_ELEMENTS }; /* a thread takes ELEMENTS or more */
 
 static int each_some(const struct operator_call *c, const void *data, int64_t from,
                      int64_t to) {
@@ -28,7 +19,7 @@ static int each_some(const struct operator_call *c, const void *data, int64_t fr
     (void)data;
     for (int64_t at = from; at < to; at += SOME) {
         size_t n = to - at < SOME ? (size_t)(to - at) : SOME;
-        const double *x = some_of(&c->in[0], at, n, room);
+        const double *x = call_elements(&c->in[0], at, n, room);
         for (size_t i = 0; i < n; i++) {
             out[at + (int64_t)i] =
                 plain ? c->op->u.unary(x[i]) : c->op->u.parametric(c, x[i]);

@@ -1,6 +1,6 @@
 /* losses: of a prediction and a target, element by element or by classes, and their
  * reduction to a number. */
-#include "gpu/reference/operator_call.h"
+#include "gpu/reference/parts.h"
 
 enum reduction { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE, REDUCE_BATCHMEAN };
 
@@ -88,6 +88,7 @@ static int infer_element(struct operator_call *c) {
     if (r == 0 && c->out[0].rank) {
         call_rows_of_broadcast(c, 4);
     }
+    c->streams = shape_equal(&c->in[0], &c->in[1]) && !call_has(c, 2) && !call_has(c, 3);
     return r;
 }
 
@@ -107,7 +108,52 @@ static double reduce(enum reduction kind, double sum, double count, double batch
                                       : sum / count;
 }
 
+/* A loss for each element of two inputs of one shape, and sums of so many. */
+enum { SUMMED = 1 << 16 };
+
+static int streamed_sums(const struct operator_call *c, const void *data, int64_t from,
+                         int64_t to) {
+    struct sum *const *sums = data;
+    double left[CALL_ELEMENTS], right[CALL_ELEMENTS];
+    bool kept = (enum reduction)call_choice(c, "reduction") == REDUCE_NONE;
+    int64_t count = c->in[0].count, end = to * SUMMED < count ? to * SUMMED : count;
+    for (int64_t at = from * SUMMED, n; at < end; at += n) {
+        struct sum *sum = &(*sums)[at / SUMMED];
+        n = end - at < CALL_ELEMENTS ? end - at : CALL_ELEMENTS;
+        const double *x = call_elements(&c->in[0], at, (size_t)n, left);
+        const double *y = call_elements(&c->in[1], at, (size_t)n, right);
+        for (int64_t i = 0; i < n; i++) {
+            double loss = c->op->u.broadcast(c, x[i], y[i], 1);
+            sum_add(sum, loss);
+            if (kept) {
+                c->out[0].v[at + i] = loss;
+            }
+        }
+    }
+    return 0;
+}
+
+static int compute_streamed(struct operator_call *c) {
+    int64_t count = c->in[0].count, pieces = (count + SUMMED - 1) / SUMMED;
+    autofree struct sum *sums = xcalloc((size_t)pieces + 1, sizeof *sums);
+    enum reduction kind = (enum reduction)call_choice(c, "reduction");
+    struct sum all = {0};
+    int r = call_parts(c, pieces, 1, streamed_sums, &sums);
+    for (int64_t i = 0; i < pieces; i++) {
+        sum_add(&all, sums[i].s);
+        all.c += sums[i].c;
+    }
+    if (kind != REDUCE_NONE) {
+        double batch = c->in[0].rank ? (double)c->in[0].shape[0] : 1;
+        c->out[0].v[0] = reduce(kind, sum_value(all), (double)count, batch);
+    }
+    return r;
+}
+
 static int compute_element(struct operator_call *c) {
+    if (c->streams) {
+        return compute_streamed(c);
+    }
     int64_t shape[OPERATOR_MAX_RANK], count = 1;
     size_t rank = 0;
     struct axis_walk walk;

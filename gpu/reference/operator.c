@@ -261,6 +261,7 @@ int operator_call_infer(struct operator_call *c, struct err *err) {
     c->err = err;
     c->flops = c->steps = 0;
     c->by_rows = 0;
+    c->streams = false;
     int r = check_inputs(c);
     return r < 0 ? r : c->op->infer(c);
 }
@@ -302,10 +303,6 @@ static int check_budget(struct operator_call *c) {
     return call_continue(c);
 }
 
-bool operator_streams(const struct operator* op) {
-    return op->compute == compute_unary || op->compute == compute_parametric;
-}
-
 static void make_output(struct operator_array *a, bool all_written) {
     size_t bytes = (a->count ? (size_t)a->count : 1) * sizeof(double);
     if (a->lent && !all_written) {
@@ -324,12 +321,11 @@ int operator_call_compute(struct operator_call *c, struct operator_budget *budge
     if (r < 0) {
         return r;
     }
-    bool streams = operator_streams(c->op);
-    for (size_t i = 0; !streams && i < OPERATOR_MAX_INPUTS; i++) {
+    for (size_t i = 0; !c->streams && i < OPERATOR_MAX_INPUTS; i++) {
         read_input(&c->in[i]);
     }
     for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS && c->out[i].name; i++) {
-        make_output(&c->out[i], streams);
+        make_output(&c->out[i], c->streams);
     }
     return c->op->compute(c);
 }

@@ -106,6 +106,9 @@ struct operator_call {
      * rows [a, b) of these inputs, and the others as they are; 0: all of all, or it is
      * not known. */
     unsigned by_rows;
+    /* Set by infer: it reads each element when its turn comes (call_elements), and writes
+     * every one, so that no input is kept in double precision. */
+    bool streams;
     double flops; /* additions, multiplications and function values, each one */
     double steps; /* of compute, about */
     bool plain;   /* for outputs of float32 and less: sums of products are rounded to
@@ -114,9 +117,6 @@ struct operator_call {
     struct err *err;
 };
 
-/* Does it read each element when its turn comes, and write every one? Then no input is
- * kept in double precision. */
-bool operator_streams(const struct operator* op);
 /* NULL when there is none of that name. */
 const struct operator* operator_find(const char *name);
 /* The i-th of all in the order of the guide; NULL after the last. */

@@ -126,6 +126,15 @@ bool call_has(const struct operator_call *c, size_t i) {
     return c->in[i].name != NULL;
 }
 
+const double *call_elements(const struct operator_array *a, int64_t from, size_t n,
+                            double *room) {
+    if (a->v) {
+        return a->v + from;
+    }
+    tensor_load(a->type, a->data, (uint64_t)from, n, room);
+    return room;
+}
+
 void call_rows(struct operator_call *c, size_t i, size_t rank, int64_t rows) {
     const struct operator_array *a = &c->in[i];
     bool has = a->name && rank && a->rank == rank && a->shape[0] == rows;

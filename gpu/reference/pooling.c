@@ -1,5 +1,6 @@
 /* pooling: largest elements and means under a window that moves over planes. u.number is
  * the count of spatial dimensions. */
+#include "gpu/reference/parts.h"
 #include "gpu/reference/window.h"
 
 /* Their second output is the indices. */
@@ -37,19 +38,56 @@ static int infer_pool(struct operator_call *c) {
     return r;
 }
 
-static void largest_under(const struct window *w, const double *plane, int64_t position,
-                          double *ret, double *ret_index) {
-    int64_t out[3], tap[3];
-    window_place(w->out, position, out);
-    *ret = -INFINITY;
-    *ret_index = -1;
-    for (int64_t t = 0; t < w->taps; t++) {
-        window_place(w->kernel, t, tap);
-        int64_t at = window_input(w, out, tap);
-        if (at >= 0 && (*ret_index < 0 || plane[at] > *ret || isnan(plane[at]))) {
-            *ret = plane[at];
-            *ret_index = (double)at;
+/* Outputs of a line, along the last spatial dimension, and what each has met so far. */
+struct pool_line {
+    int64_t first[3], count;
+    double *best, *index;       /* of the largest */
+    double *sums, *lost, *seen; /* of means: with what they lost, and how many */
+};
+
+/* The places of a line that `tap` reaches, places[0] to places[1] - 1; false: none. The
+ * element under place 0 would be *ret_at, each further one a stride on. */
+static bool line_reach(const struct window *w, const struct pool_line *line,
+                       const int64_t *tap, int64_t *places, int64_t *ret_at) {
+    size_t last = w->rank - 1;
+    int64_t at = 0, stride = w->stride[last];
+    for (size_t i = 0; i < last; i++) {
+        int64_t x =
+            line->first[i] * w->stride[i] - w->padding[i] + tap[i] * w->dilation[i];
+        if (x < 0 || x >= w->in[i]) {
+            return false;
         }
+        at = at * w->in[i] + x;
+    }
+    int64_t x = tap[last] * w->dilation[last] - w->padding[last];
+    int64_t end = (w->in[last] - x + stride - 1) / stride;
+    places[0] = x < 0 ? (-x + stride - 1) / stride : 0;
+    places[1] = w->in[last] <= x ? 0 : end < line->count ? end : line->count;
+    *ret_at = at * w->in[last] + x;
+    return places[0] < places[1];
+}
+
+/* Of equal ones the first tap's stays, and the last NaN. */
+static void line_largest(struct pool_line *line, const int64_t *places,
+                         const double *plane, int64_t at, int64_t stride) {
+    double *restrict best = line->best, *restrict index = line->index;
+    for (int64_t j = places[0]; j < places[1]; j++) {
+        double v = plane[at + j * stride];
+        bool further = index[j] < 0 || v > best[j] || v != v;
+        best[j] = further ? v : best[j];
+        index[j] = further ? (double)(at + j * stride) : index[j];
+    }
+}
+
+static void line_sum(struct pool_line *line, const int64_t *places, const double *plane,
+                     int64_t at, int64_t stride) {
+    double *restrict sums = line->sums, *restrict lost = line->lost;
+    double *restrict seen = line->seen;
+    for (int64_t j = places[0]; j < places[1]; j++) {
+        double x = plane[at + j * stride], t = sums[j] + x, back = t - sums[j];
+        lost[j] += (sums[j] - (t - back)) + (x - back);
+        sums[j] = t;
+        seen[j]++;
     }
 }
 
@@ -64,43 +102,68 @@ static int64_t padded_taps(const struct window *w, const int64_t *out) {
     return count;
 }
 
-static double mean_under(const struct operator_call *c, const struct window *w,
-                         const double *plane, int64_t position) {
-    int64_t out[3], tap[3], count = 0;
-    struct sum sum = {0};
-    window_place(w->out, position, out);
+static void line_means(const struct operator_call *c, const struct window *w,
+                       const struct pool_line *line, double *ret) {
+    const struct operator_value *divisor = call_attribute(c, "divisor_override");
+    bool padded = call_bool(c, "count_include_pad");
+    int64_t out[3];
+    memcpy(out, line->first, sizeof out);
+    for (int64_t j = 0; j < line->count; j++) {
+        out[w->rank - 1] = j;
+        double over = divisor->given ? (double)divisor->ints[0]
+                      : padded       ? (double)padded_taps(w, out)
+                                     : line->seen[j];
+        ret[j] = sum_value((struct sum){line->sums[j], line->lost[j]}) / over;
+    }
+}
+
+/* Outputs from `at` on. room: three numbers of each output of a line. */
+static void pool_line(const struct operator_call *c, const struct window *w,
+                      const double *plane, int64_t position, int64_t at, double *room) {
+    int64_t n = w->out[w->rank - 1], tap[3], places[2], from;
+    struct pool_line line = {.count = n,
+                             .best = c->out[0].v + at,
+                             .index = is_max(c) ? c->out[1].v + at : NULL,
+                             .sums = room,
+                             .lost = room + n,
+                             .seen = room + 2 * n};
+    window_place(w->out, position, line.first);
+    memset(room, 0, (size_t)n * 3 * sizeof *room);
+    for (int64_t j = 0; is_max(c) && j < n; j++) {
+        line.best[j] = -INFINITY;
+        line.index[j] = -1;
+    }
     for (int64_t t = 0; t < w->taps; t++) {
         window_place(w->kernel, t, tap);
-        int64_t at = window_input(w, out, tap);
-        if (at >= 0) {
-            sum_add(&sum, plane[at]);
-            count++;
+        if (line_reach(w, &line, tap, places, &from)) {
+            (is_max(c) ? line_largest : line_sum)(&line, places, plane, from,
+                                                  w->stride[w->rank - 1]);
         }
     }
-    const struct operator_value *divisor = call_attribute(c, "divisor_override");
-    int64_t over = divisor->given                      ? divisor->ints[0]
-                   : call_bool(c, "count_include_pad") ? padded_taps(w, out)
-                                                       : count;
-    return sum_value(sum) / (double)over;
+    if (!is_max(c)) {
+        line_means(c, w, &line, c->out[0].v + at);
+    }
+}
+
+/* Lines of all planes. */
+static int pool_some(const struct operator_call *c, const void *data, int64_t from,
+                     int64_t to) {
+    const struct window *w = data;
+    int64_t n = w->out[w->rank - 1], lines = w->outputs / n;
+    autofree double *room = xmalloc((size_t)n * 3 * sizeof *room);
+    for (int64_t i = from; i < to; i++) {
+        pool_line(c, w, c->in[0].v + i / lines * w->inputs, i % lines * n, i * n, room);
+    }
+    return 0;
 }
 
 static int compute_pool(struct operator_call *c) {
     struct window w;
     int r = plan_pool(c, &w);
-    int64_t planes = plane_count(c, &w);
-    for (int64_t p = 0; r == 0 && p < planes; p++) {
-        const double *plane = c->in[0].v + p * w.inputs;
-        for (int64_t i = 0; i < w.outputs; i++) {
-            int64_t at = p * w.outputs + i;
-            if (is_max(c)) {
-                largest_under(&w, plane, i, &c->out[0].v[at], &c->out[1].v[at]);
-            } else {
-                c->out[0].v[at] = mean_under(c, &w, plane, i);
-            }
-        }
-        r = call_continue(c);
-    }
-    return r;
+    int64_t n = w.out[w.rank - 1];
+    return r < 0 || !c->out[0].count ? r
+                                     : call_parts(c, c->out[0].count / n,
+                                                  5000 / (n * w.taps) + 1, pool_some, &w);
 }
 
 /* --- adaptive: windows of nearly equal extents that cover the input --- */

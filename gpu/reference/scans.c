@@ -1,5 +1,5 @@
 /* scans: running sums, products and extremes along a dimension. */
-#include "gpu/reference/operator_call.h"
+#include "gpu/reference/parts.h"
 
 enum scan { SCAN_SUM, SCAN_PROD, SCAN_MAX, SCAN_MIN, SCAN_LOGSUMEXP };
 
@@ -84,7 +84,8 @@ static bool flag_of(const struct operator_call *c, const char *name) {
     return (kind == SCAN_SUM || kind == SCAN_PROD) && call_bool(c, name);
 }
 
-static void scan_line(struct operator_call *c, int64_t at, const struct axis_lines *l) {
+static void scan_line(const struct operator_call *c, int64_t at,
+                      const struct axis_lines *l) {
     enum scan kind = (enum scan)c->op->u.number;
     bool reverse = flag_of(c, "reverse"), exclusive = flag_of(c, "exclusive");
     struct running s = {.product = 1};
@@ -107,18 +108,20 @@ static void scan_line(struct operator_call *c, int64_t at, const struct axis_lin
     }
 }
 
+static int scan_some(const struct operator_call *c, const void *data, int64_t from,
+                     int64_t to) {
+    const struct axis_lines *l = data;
+    for (int64_t i = from; i < to; i++) {
+        scan_line(c, i / l->inner * l->n * l->inner + i % l->inner, l);
+    }
+    return 0;
+}
+
 static int compute_scan(struct operator_call *c) {
     size_t dim = 0;
     call_dim(c, "dim", &c->in[0], &dim);
     struct axis_lines l = axis_lines_of(&c->in[0], dim);
-    int r = 0;
-    for (int64_t o = 0; r == 0 && o < l.outer; o++) {
-        for (int64_t i = 0; i < l.inner; i++) {
-            scan_line(c, o * l.n * l.inner + i, &l);
-        }
-        r = call_continue(c);
-    }
-    return r;
+    return call_parts(c, l.outer * l.inner, 2000 / (l.n + 1) + 1, scan_some, &l);
 }
 
 #include "gpu/reference/operators_scans.h"

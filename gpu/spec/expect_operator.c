@@ -257,7 +257,7 @@ static void add_elements(const struct expect_work *w, size_t k, int64_t rows,
     const struct operator_call *call = &w->calls[k];
     for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
         bool own = w->plan->steps[k].inputs[i].kind == FROM_BUFFER;
-        double count = own && !operator_streams(call->op) ? (double)call->in[i].count : 0;
+        double count = own && !call->streams ? (double)call->in[i].count : 0;
         bool by_rows = rows > 1 && call->by_rows >> i & 1;
         *(by_rows ? ret_row : ret_whole) += by_rows ? count / (double)rows : count;
     }

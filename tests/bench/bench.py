@@ -2,7 +2,7 @@
 """Figures and ratios against a peer measured in the same run. Prints; never judges.
 
 usage: bench.py BUILD_FOLDER [SECTION …]
-sections: start latency exit check heavy cached parallel edit document models emulator tensor_cores sizes programs turns
+sections: start latency exit check heavy cached parallel edit document models emulator tensor_cores sizes machines programs turns
 """
 import json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
@@ -500,6 +500,11 @@ def bench_sizes():
     subprocess.run([sys.executable, os.path.join(HERE, "bench_sizes.py"), BUILD], check=True)
 
 
+def bench_machines():
+    print("three kernels beside plain C, numba's CUDA simulator and Triton's interpreter (PEERS_PYTHON: a Python with both)")
+    subprocess.run([sys.executable, os.path.join(HERE, "bench_peers.py"), BUILD, os.environ.get("PEERS_PYTHON", sys.executable)], check=True)
+
+
 def bench_programs():
     print("a whole program, nothing kept: nvcc with the same words as peer")
     script = os.path.join(REPOSITORY, "tests/e2e/programs_nvcc.py")
@@ -598,7 +603,7 @@ def bench_turns():
 
 
 def main():
-    sections = ["start", "latency", "exit", "check", "heavy", "cached", "parallel", "edit", "document", "models", "emulator", "tensor_cores", "sizes", "programs", "turns"]
+    sections = ["start", "latency", "exit", "check", "heavy", "cached", "parallel", "edit", "document", "models", "emulator", "tensor_cores", "sizes", "machines", "programs", "turns"]
     for name in sys.argv[2:] or sections:
         globals()["bench_" + name]()
     return 0

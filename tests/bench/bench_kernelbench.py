@@ -67,8 +67,8 @@ def batch_norm():
     plane = {"dim": [2, 3], "keepdim": True}
     step = lambda op, output, keep=None, **inputs: dict({"op": op, "inputs": inputs, "outputs": {"output": output}}, **(keep or {}))
     steps = [step("mean", "planes", plane, input="x"), step("mean", "mean", {"dim": 0}, input="planes"),
-             step("sub", "centred", input="x", other="mean"), step("square", "squares", input="centred"),
-             step("mean", "variances", plane, input="squares"), step("mean", "variance", {"dim": 0}, input="variances"),
+             step("sub", "centred", input="x", other="mean"), step("square", "squared", input="centred"),
+             step("mean", "variances", plane, input="squared"), step("mean", "variance", {"dim": 0}, input="variances"),
              step("add", "shifted", input="variance", other=1e-5), step("rsqrt", "scale", input="shifted"),
              step("sub", "again", input="x", other="mean"), step("mul", "scaled", input="again", other="scale"),
              step("mul", "weighted", input="scaled", other="weight"), step("add", "y", input="weighted", other="bias")]
