@@ -180,7 +180,7 @@ static cudart_error event_elapsed(float *ret_ms, struct event *from, struct even
     }
     if (!queue_is_done(&runtime.device.queue, a->number) ||
         !queue_is_done(&runtime.device.queue, b->number)) {
-        return CUDART_NOT_READY;
+        return explain(CUDART_NOT_READY, "nobody has waited for the events");
     }
     *ret_ms = (float)((b->at_us - a->at_us) / 1000);
     const struct order_clock c = b->clock;

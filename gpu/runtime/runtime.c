@@ -24,8 +24,11 @@ cudart_error explain(cudart_error code, const char *fmt, ...) {
 }
 
 cudart_error runtime_return(const char *function, cudart_error code) {
+    bool answers = code == CUDART_NOT_READY && !thread.why[0]; /* a query */
     if (code && code != CUDART_NOT_READY) {
         thread.last = code;
+    }
+    if (code && !answers) {
         api_error_note(function, code, thread.why,
                        code == queue_error(&runtime.device.queue));
     }

@@ -83,7 +83,7 @@ struct copy {
 /* Host code may use what it gets. */
 static void row_given(const struct copy *c, size_t from) {
     struct allocation *a = c->from.in;
-    if (a && !c->to.in) {
+    if (a && (!c->to.in || c->to.in->flags & DEVICE_MAPPED)) {
         uint64_t at = (uintptr_t)c->from.rows.address + from - a->address;
         origins_tell_bytes(&runtime.device.memory, runtime.device.space.findings, a, at,
                            c->shape.width);

@@ -84,6 +84,12 @@ def check_errors(run):
     assert "1025" not in errors[4].get("message", "") or errors[4]["code"] == 9
 
 
+def check_poll(run):
+    check_nothing(run)
+    error = run.one("api_error")  # of two calls that were not ready the query is none
+    assert error["function"] == "cudaEventElapsedTime" and "waited" in error["message"], error
+
+
 def check_follow(run):
     finding = run.one("finding")["finding"]
     assert finding["code"] == "host_access" and "byte 8 of device memory of 1024 bytes" in finding["message"], finding
@@ -146,9 +152,9 @@ def check_nothing(run):
 
 CASES = {"add": check_add, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
-         "poll": check_nothing, "registered": lambda run: None, "repeat": check_repeat, "reset": check_reset, "symbols": check_symbols,
+         "poll": check_poll, "registered": lambda run: None, "repeat": check_repeat, "reset": check_reset, "symbols": check_symbols,
          "uninitialized": check_nothing, "uninitialized_half": check_nothing,
-         "uninitialized_read": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing}
+         "uninitialized_read": check_uninitialized, "uninitialized_pinned": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing}
 
 
 def ends_right(case, check, config=None):

@@ -177,6 +177,17 @@ static int case_uninitialized_read(void) {
     return cudaFree(a) || cudaFree(b) || cudaFree(c) || cudaFree(d);
 }
 
+/* Pinned memory is the host's, too. */
+static int case_uninitialized_pinned(void) {
+    float *a = upload(1), *b, *c = upload(0), *read;
+    FINE(cudaMalloc((void **)&b, N * sizeof *b));
+    FINE(cudaMallocHost((void **)&read, N * sizeof *read));
+    FINE(cudaMemset(b, 0, N * sizeof *b / 2));
+    FINE(sum(a, b, c, NULL));
+    FINE(cudaMemcpy(read, c, N * sizeof *c, 2));
+    return cudaFree(a) || cudaFree(b) || cudaFree(c) || cudaFreeHost(read);
+}
+
 static int case_uninitialized_half(void) {
     float *a = upload(1), *b, *c = upload(0), read[N];
     FINE(cudaMalloc((void **)&b, N * sizeof *b));
@@ -252,11 +263,17 @@ static int case_repeat(void) {
 static int case_poll(void) {
     int *flag, *seen, value = 0;
     char attributes[256];
+    void *event;
+    float ms;
+    FINE(cudaEventCreate(&event));
     FINE(cudaMallocManaged((void **)&flag, 4, 1));
     FINE(cudaMalloc((void **)&seen, 4));
     *flag = 0;
     FINE(launch(&wait_for, 1, 1, (void *[]){&flag, &seen}, NULL));
     FINE(cudaFuncGetAttributes(attributes, &bump)); /* does not wait for the kernel */
+    FINE(cudaEventRecord(event, NULL));
+    CHECK(cudaEventQuery(event) == 600);
+    CHECK(cudaEventElapsedTime(&ms, event, event) == 600);
     usleep(100000);
     __atomic_store_n(flag, 7, __ATOMIC_SEQ_CST);
     FINE(cudaMemcpy(&value, seen, 4, OUT));
@@ -513,6 +530,7 @@ int main(int argc, char **argv) {
                  {"reset", case_reset},
                  {"symbols", case_symbols},
                  {"uninitialized", case_uninitialized},
+                 {"uninitialized_pinned", case_uninitialized_pinned},
                  {"uninitialized_half", case_uninitialized_half},
                  {"uninitialized_read", case_uninitialized_read},
                  {"waited", case_waited},
