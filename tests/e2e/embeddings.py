@@ -100,10 +100,11 @@ def a_first_look_that_takes_long_is_told_and_goes_on(program):
         began = time.monotonic()
         result = find(daemon)
         assert "ask again later" in result["problem"], result
-        assert 9 < time.monotonic() - began < 25
+        waited = time.monotonic() - began
+        assert waited > 9, waited
         began, before = time.monotonic(), len(model.get("/requests"))
         result = find(daemon, "another task")
-        assert "ask again later" in result["problem"] and time.monotonic() - began < 5, result
+        assert "ask again later" in result["problem"] and time.monotonic() - began < waited / 2, result
         deadline = time.monotonic() + 60
         while len(model.get("/requests")) < before + 3:
             assert time.monotonic() < deadline, "it stopped"
