@@ -93,8 +93,8 @@ static bool is_for_cuda(const struct build_toml_key *k) {
 
 static void tell_build_toml(struct buf *out) {
     const char *section = "";
-    buf_adds(out, "\nWhat build.toml may say of a CUDA kernel (* must be there; a key "
-                  "that it does not know is an error):\n");
+    buf_adds(out, "\nOf what build.toml may say, what a CUDA kernel's has (* must be "
+                  "there; a key that is not known is an error):\n");
     for (size_t i = 0; i < build_toml_key_count; i++) {
         const struct build_toml_key *k = &build_toml_keys[i];
         if (!is_for_cuda(k)) {

@@ -5,7 +5,9 @@ usage: bench_generate.py BUILD_FOLDER [MEGABYTES]      (500 by default)
 Writes traces into a folder of its own beneath TMPDIR: sessions of Claude Code of 70 KB, of 12 MB and
 of MEGABYTES (with failures that were fixed among long outputs), one of few giant records, a plain log,
 and one JSON document. Each goes through a daemon of its own. Prints seconds, the daemon's peak
-memory (VmHWM), and how long it took from job/cancel until the job was over. Nothing is asserted.
+memory (VmHWM), and how long it took from job/cancel until the job was over. Then what a work order costs:
+its characters by four, some tokens, for a task alone and for tasks that bring hardware's numbers and build.toml's keys.
+Nothing is asserted.
 """
 import json, os, shutil, subprocess, sys, tempfile, time
 
@@ -143,6 +145,18 @@ def stop(home, name, after):
     return took, state
 
 
+TASKS = ("review SQL", "a CUDA softmax", "a CUDA softmax for the H100 and the A100", "a CUDA softmax for the H100 with build.toml")
+
+
+def orders(home):
+    """(task, characters of the order that the calling agent gets)"""
+    d = Daemon(home)
+    for task in TASKS:
+        order = d.call("skill/generate", task=task, teacher="host", wait=True)["result"]["work_order"]
+        yield task, sum(len(v if isinstance(v, str) else json.dumps(v)) for v in order.values())
+    d.close()
+
+
 def main():
     home = tempfile.mkdtemp(prefix="bench-generate-")
     print("%-14s %8s %9s %10s  %s" % ("trace", "MB", "seconds", "peak MiB", "outcome, fixes told, tests"))
@@ -159,6 +173,8 @@ def main():
                 times = [stop(home, name, took * share) for share in (0.1, 0.3, 0.5, 0.7, 0.9, 0.97)]
                 print("  cancelled after " + ", ".join("%.0f ms%s" % (1000 * t, "" if s == "cancelled" else " (%s)" % s) for t, s in times), flush=True)
             os.unlink(home + "/" + name)
+        for task, size in orders(home):
+            print("a work order of about %d tokens: %s" % (size / 4, task))
     finally:
         shutil.rmtree(home)
 
