@@ -177,6 +177,13 @@ void asm_return(struct assembler *a) {
     put(a, 0xc3);
 }
 
+void asm_prefetch(struct assembler *a, struct asm_place place) {
+    put_rex(a, 0, 0, place.base);
+    put(a, 0x0f);
+    put(a, 0x18);
+    put_place(a, 1, place, 1);
+}
+
 size_t asm_jump(struct assembler *a, enum condition condition) {
     if (condition == ALWAYS) {
         put(a, 0xe9);

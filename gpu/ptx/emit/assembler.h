@@ -215,6 +215,8 @@ void asm_load_constant(struct assembler *a, enum gpr reg, uint64_t value);
 void asm_push(struct assembler *a, enum gpr reg);
 void asm_pop(struct assembler *a, enum gpr reg);
 void asm_return(struct assembler *a);
+/* A hint: the line of the place will be wanted. No address is wrong. */
+void asm_prefetch(struct assembler *a, struct asm_place place);
 void asm_forget_uppers(struct assembler *a); /* vzeroupper */
 
 enum condition {

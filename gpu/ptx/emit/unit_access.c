@@ -169,6 +169,21 @@ static void check_global(struct emit_unit *u, const struct access_group *g) {
     }
 }
 
+/* rsi: the host's address of lane 0. Warps take turns: where this one lies behind the one
+ * before, the next will lie behind this one, and memory is slower than a warp. */
+static void prefetch_next(struct emit_unit *u, const struct access_group *g) {
+    enum { LINE = 64, LINES = 4 };
+    if (g->high - g->low > LINE * LINES) {
+        return;
+    }
+    mov(u, RDX, in_register(RSI));
+    asm_scalar(&u->out, ADD, RDX, in_register(RSI));
+    asm_scalar(&u->out, SUB, RDX, data_at(GROUP_AT(g, host)));
+    for (int64_t at = g->low; at < g->high; at += LINE) {
+        asm_prefetch(&u->out, in_memory(RDX, (int32_t)at));
+    }
+}
+
 static void check_group(struct emit_unit *u, struct access_group *g) {
     struct assembler *out = &u->out;
     g->data = unit_data_add(u, sizeof(struct group_data));
@@ -183,6 +198,9 @@ static void check_group(struct emit_unit *u, struct access_group *g) {
         check_global(u, g);
     }
     asm_scalar(out, ADD, RSI, in_register(RAX));
+    if (!g->shared) {
+        prefetch_next(u, g);
+    }
     asm_scalar(out, MOV_STORE, RSI, data_at(GROUP_AT(g, host)));
     if (!g->shared && u->processor->run->count) {
         asm_constant(out, AND_C, in_register(RAX), 28);

@@ -243,6 +243,8 @@ static void try_others(void) {
         wrote(xasprintf("pop %s", gprs[r]));
         asm_load_constant(&code, (enum gpr)r, UINT64_C(0x8123456789abcdef));
         wrote(xasprintf("movabs %s, 0x8123456789abcdef", gprs[r]));
+        asm_prefetch(&code, in_memory((enum gpr)r, 0x40));
+        wrote(xasprintf("prefetcht0 [%s + 0x40]", gprs[r]));
     }
     asm_return(&code);
     wrote(xstrdup("ret"));
