@@ -21,7 +21,11 @@ static uint64_t whole_pages(uint64_t bytes) {
 static uint8_t *bytes_map(void *at, uint64_t bytes, int flags) {
     void *p = mmap(at, whole_pages(bytes), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
+    if (p == MAP_FAILED) {
+        return NULL;
+    }
+    memory_advise(p, bytes);
+    return p;
 }
 
 bool device_is_mapped(const struct device *d, const struct allocation *a) {

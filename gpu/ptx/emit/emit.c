@@ -39,9 +39,8 @@ void emit_start(struct processor *p, uint32_t after) {
     if (p->emit_after == EMIT_NEVER) {
         return;
     }
-    p->emitted = xcalloc(1, sizeof *p->emitted);
-    p->emitted->blocks =
-        xcalloc(run->program->block_count + 1u, sizeof *p->emitted->blocks);
+    p->emitted = run_lines(1, sizeof *p->emitted);
+    p->emitted->blocks = run_lines(run->program->block_count, sizeof *p->emitted->blocks);
     p->emitted->homes =
         xcalloc(run->program->module->function_count + 1u, sizeof *p->emitted->homes);
 }

@@ -193,6 +193,9 @@ static void note_warp(struct block *b, struct warp *w, unsigned id) {
     uint32_t waiting = lanes_waiting(w, id);
     bool here = waiting && (w->live & ~waiting) == 0;
     bar->warps = here ? bar->warps | 1u << w->index : bar->warps & ~(1u << w->index);
+    if (!b->arrives) {
+        return;
+    }
     uint32_t *arrives = &b->arrive_lanes[id][w->index];
     if (*arrives && (w->live & ~*arrives) == 0) {
         *arrives = 0;

@@ -242,11 +242,21 @@ static struct warp *warp_in_turn(const struct block *b, uint32_t first, uint32_t
     return &b->warps[b->processor->run->seed & 1 ? b->warp_count - 1 - k : k];
 }
 
+/* Its turn comes soon: what it takes to begin one. */
+static inline void warp_expect(const struct warp *w) {
+    __builtin_prefetch(w);
+    __builtin_prefetch(w->pending);
+    __builtin_prefetch(&w->root.regs);
+}
+
 enum block_state block_turn(struct block *b) {
     bool ran = false;
     uint32_t first = (uint32_t)(b->processor->run->seed / 2 % b->warp_count);
+    struct warp *next = warp_in_turn(b, first, 0);
     for (uint32_t k = 0; k < b->warp_count; k++) {
-        struct warp *w = warp_in_turn(b, first, k);
+        struct warp *w = next;
+        next = warp_in_turn(b, first, k + 1 < b->warp_count ? k + 1 : 0);
+        warp_expect(next);
         if (!warp_can_run(w)) {
             continue;
         }

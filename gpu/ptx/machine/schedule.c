@@ -251,15 +251,11 @@ static void *processor_main(void *data) {
 static void processor_init(struct processor *w, struct run *run) {
     const struct program *p = run->program;
     *w = (struct processor){.run = run};
-    w->blocks = xcalloc(p->block_count + 1u, sizeof *w->blocks);
-    w->accesses = xcalloc(p->access_count + 1u, sizeof *w->accesses);
-    w->last = xcalloc(p->access_count + 1u, sizeof *w->last);
-    w->extents = xcalloc(p->access_count + 1u, sizeof *w->extents);
-    size_t bytes = (p->access_count + 1u) * sizeof *w->patterns;
-    w->patterns = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
-    if (w->patterns) {
-        memset(w->patterns, 0, bytes);
-    }
+    w->blocks = run_lines(p->block_count, sizeof *w->blocks);
+    w->accesses = run_lines(p->access_count, sizeof *w->accesses);
+    w->last = run_lines(p->access_count, sizeof *w->last);
+    w->extents = run_lines(p->access_count, sizeof *w->extents);
+    w->patterns = run_lines(p->access_count, sizeof *w->patterns);
     emit_start(w, run->emit_after);
 }
 
@@ -283,9 +279,6 @@ static int processors_prepare(struct processor *processors, struct run *run,
                               struct err *err) {
     for (uint32_t k = 0; k < run->processors; k++) {
         processor_init(&processors[k], run);
-        if (!processors[k].patterns) {
-            return err_set(err, -ENOMEM, "no memory for a thread of the emulator");
-        }
     }
     if (!resident_room(&processors[0])) {
         return err_set(
@@ -328,7 +321,7 @@ enum machine_end schedule_run(struct run *run, struct program_counters *counters
         run->launch->cooperative || run->race) {
         run->processors = 1; /* or results would depend on who comes first */
     }
-    struct processor *processors = xcalloc(run->processors, sizeof *processors);
+    struct processor *processors = run_lines(run->processors, sizeof *processors);
     enum machine_end end = MACHINE_DONE;
     if (processors_prepare(processors, run, err)) {
         end = MACHINE_REFUSED;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define ALIGNMENT 256u
 #define FILL_AT_ONCE ((uint64_t)16 << 20)
@@ -87,11 +88,21 @@ static void fill(const struct memory *m, uint8_t *to, uint8_t byte, uint64_t byt
                     &f, NULL);
 }
 
+void memory_advise(void *host, uint64_t bytes) {
+    const uint64_t huge = UINT64_C(2) << 20, most = UINT64_C(1) << 30;
+    uintptr_t first = ((uintptr_t)host + huge - 1) & ~(uintptr_t)(huge - 1);
+    uintptr_t end = ((uintptr_t)host + bytes) & ~(uintptr_t)(huge - 1);
+    if (first < end && bytes <= most) {
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+    }
+}
+
 static uint8_t *own_lend(struct memory *m, const struct allocation *a) {
     uint64_t size =
         (a->bytes + MEMORY_PADDING + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
     uint8_t *host = aligned_alloc(ALIGNMENT, size);
     if (host) {
+        memory_advise(host, size);
         bool poisoned = (a->flags & MACHINE_UNINITIALIZED) != 0;
         fill(m, host, poisoned ? m->poison : 0, a->bytes + MEMORY_PADDING);
     }

@@ -64,6 +64,9 @@ struct memory_bytes {
     void (*take_back)(struct memory *m, const struct allocation *a);
 };
 #define MEMORY_PADDING 64u /* vector loads may pass the end */
+/* Bytes that will be written and read all over: large pages are asked for, since the rows
+ * of a matrix lie on more small ones than a processor knows addresses of. */
+void memory_advise(void *host, uint64_t bytes);
 
 struct memory {
     struct allocation **table;        /* MEMORY_MAX_ALLOCATIONS slots, by address */

@@ -1,5 +1,18 @@
 #include "gpu/ptx/state/run.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+void *run_lines(size_t count, size_t size) {
+    enum { LINES = 128 }; /* processors fetch them in pairs */
+    size_t bytes = (count * size / LINES + 1) * LINES;
+    void *p = aligned_alloc(LINES, bytes);
+    if (!p) {
+        abort();
+    }
+    return memset(p, 0, bytes);
+}
+
 struct buf *run_printf_lock(struct run *run) {
     pthread_mutex_lock(run->printed_lock);
     return run->printed;

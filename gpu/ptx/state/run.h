@@ -62,7 +62,9 @@ struct run { /* one launch */
     uint64_t seed; /* of the order in which a block's warps take turns */
 };
 
-struct processor { /* a thread of the host, as a device's multiprocessor */
+/* A thread of the host, as a device's multiprocessor; what it writes stands on cache
+ * lines of its own. */
+struct processor {
     struct run *run;
     struct block_count *blocks;    /* by program->blocks */
     struct access_count *accesses; /* by program->accesses */
@@ -80,18 +82,26 @@ struct processor { /* a thread of the host, as a device's multiprocessor */
     uint32_t idle;               /* rounds in which nothing changed */
     uint32_t emit_after;         /* entries after which a block becomes code (emit.h) */
     struct emitted *emitted;     /* NULL: none does */
-};
+} __attribute__((aligned(128)));
+
+/* What stands there is left alone, for other threads read the same cache line. */
+static inline void note_once(uint32_t *at, uint32_t value) {
+    if (__atomic_load_n(at, __ATOMIC_RELAXED) != value) {
+        __atomic_store_n(at, value, __ATOMIC_RELAXED);
+    }
+}
 
 /* Holds the address, freed ones too; NULL. What it is wanted for is noted there: to be
  * read, to be written. */
 static inline struct allocation *run_find_for(const struct run *run, uint64_t address,
                                               bool reads, bool writes) {
     struct allocation *a = memory_find(run->memory, address);
+    uint32_t launch = run->memory->launch;
     if (a && reads) {
-        __atomic_store_n(&a->read_in, run->memory->launch, __ATOMIC_RELAXED);
+        note_once(&a->read_in, launch);
     }
     if (a && writes) {
-        __atomic_store_n(&a->written_in, run->memory->launch, __ATOMIC_RELAXED);
+        note_once(&a->written_in, launch);
     }
     return a;
 }
@@ -119,6 +129,9 @@ static inline __attribute__((always_inline)) void warp_step(struct warp *w,
     }
     s->run(w, s, mask);
 }
+/* Zeros, on cache lines that nothing else is on: for what one of several threads writes
+ * all the time. `count` is one of the program's; aborts when memory is out. */
+void *run_lines(size_t count, size_t size);
 struct buf *run_printf_lock(struct run *run); /* the machine's output; then unlock */
 void run_printf_unlock(struct run *run);
 /* A fault ends the launch when it is over (or at once without MACHINE_CHECK_MEMORY). */

@@ -39,7 +39,15 @@ static void split_remove(struct warp *w, uint32_t k) {
     }
 }
 
-bool warp_pick(struct warp *w) {
+static void split_resume(struct warp *w, const struct split *p) {
+    w->frame = p->frame;
+    w->head.regs = p->frame->regs;
+    w->next = p->next;
+    w->active = p->lanes;
+}
+
+/* Of several. */
+static __attribute__((noinline)) bool pick_first(struct warp *w) {
     uint32_t best = UINT32_MAX;
     for (uint32_t k = 0; k < w->pending_count; k++) {
         const struct split *p = &w->pending[k];
@@ -63,10 +71,19 @@ bool warp_pick(struct warp *w) {
             k++;
         }
     }
-    w->frame = p.frame;
-    w->head.regs = p.frame->regs;
-    w->next = p.next;
-    w->active = p.lanes;
+    split_resume(w, &p);
+    return true;
+}
+
+bool warp_pick(struct warp *w) {
+    if (w->pending_count != 1) {
+        return w->pending_count > 0 && pick_first(w);
+    }
+    if (w->pending[0].state != SPLIT_READY) {
+        return false;
+    }
+    w->pending_count = 0;
+    split_resume(w, &w->pending[0]);
     return true;
 }
 

@@ -66,7 +66,7 @@ struct split {
     uint8_t barrier;
 };
 
-struct warp {
+struct warp { /* what each turn touches comes first, on as few cache lines as will do */
     struct warp_head head;
     uint32_t active;   /* lanes of the running split; 0 ends its turn */
     uint32_t masks_of; /* the mask that `masks` spells out */
@@ -82,6 +82,8 @@ struct warp {
     bool yielded;
     uint32_t live;  /* lanes that have not exited */
     uint32_t index; /* in the block */
+    /* cluster->time when it took over what other warps know, when its lanes last met */
+    uint32_t synced, met;
     uint32_t pending_count;
     struct split pending[WARP_LANES];
     uint8_t *local;        /* rows of 128 bytes: word w of lane l at 128 w + 4 l */
@@ -98,8 +100,6 @@ struct warp {
     uint32_t cluster_owed;            /* lanes that have arrived and not yet waited */
     struct mbarrier_wait waits[MBARRIER_WAITS];
     uint32_t mbarrier_lanes; /* that arrived at one and have not gone on from a wait */
-    /* cluster->time when it took over what other warps know, when its lanes last met */
-    uint32_t synced, met;
     uint32_t copy_groups[WARP_LANES]; /* committed */
     struct wgmma_queue *wgmma;        /* wgmma.h; NULL: none was used */
     struct undefined *undefined;      /* access/undefined.h; NULL: none was loaded */
