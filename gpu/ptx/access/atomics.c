@@ -255,23 +255,6 @@ static void lane_denied(const struct atomic *x, unsigned lane) {
     }
 }
 
-/* The most lanes at one address: they follow each other. */
-static uint32_t most_at_one(const uint64_t *addresses, uint32_t mask) {
-    uint32_t most = 1;
-    for (uint32_t left = mask; left;) {
-        uint64_t here = addresses[__builtin_ctz(left)];
-        uint32_t same = 0;
-        for (unsigned l = 0; l < WARP_LANES; l++) {
-            same |= (uint32_t)(addresses[l] == here) << l;
-        }
-        same &= left;
-        uint32_t n = lanes_in(same);
-        most = n > most ? n : most;
-        left &= ~same;
-    }
-    return most;
-}
-
 static void count_atomic(struct warp *w, const struct step *s, const struct access *a,
                          const uint64_t *addresses, uint32_t mask, bool shared) {
     struct processor *processor = w->processor;
@@ -281,7 +264,7 @@ static void count_atomic(struct warp *w, const struct step *s, const struct acce
     struct access_count *count = &processor->accesses[s->extra];
     coalescing_count(count, addresses, mask, (unsigned)a->bytes * a->count, shared);
     if (shared) {
-        count->cost += most_at_one(addresses, mask) - 1;
+        count->cost += coalescing_most_at_one(addresses, mask) - 1;
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include "gpu/ptx/state/run.h"
 
+#include <string.h>
+
 #define LANE_LOOP(m, l)                                                                  \
     for (uint32_t m##_ = (m), l; m##_ && (l = (uint32_t)__builtin_ctz(m##_), 1);         \
          m##_ &= m##_ - 1)
@@ -13,17 +15,19 @@ struct number_set {
     uint32_t count;
 };
 
-static void set_add(struct number_set *s, uint64_t value) {
+/* The slot of the number. */
+static unsigned set_add(struct number_set *s, uint64_t value) {
     unsigned k = (unsigned)(value * UINT64_C(0x9e3779b97f4a7c15) >> 58);
     while (s->used >> k & 1) {
         if (s->slots[k] == value) {
-            return;
+            return k;
         }
         k = (k + 1) & 63;
     }
     s->used |= UINT64_C(1) << k;
     s->slots[k] = value;
     s->count++;
+    return k;
 }
 
 static uint32_t distinct(const uint64_t offsets[32], uint32_t mask, unsigned shift) {
@@ -42,23 +46,52 @@ static void coalescing_sectors(const uint64_t offsets[32], uint32_t mask, unsign
     *ret_ideal = (addresses * bytes + 31) / 32;
 }
 
+/* Words of shared memory by the bank of their first one: few to a bank, as a rule. */
+struct bank_words {
+    uint8_t count[32];
+    uint64_t words[32][32];
+};
+
+static bool bank_adds(struct bank_words *b, uint64_t word) {
+    uint64_t *words = b->words[word & 31];
+    uint8_t *count = &b->count[word & 31];
+    for (unsigned k = 0; k < *count; k++) {
+        if (words[k] == word) {
+            return false;
+        }
+    }
+    words[(*count)++] = word;
+    return true;
+}
+
 /* One phase: the fullest bank. */
 static uint32_t phase_wavefronts(const uint64_t offsets[32], uint32_t mask,
                                  unsigned words) {
-    struct number_set s;
-    s.used = s.count = 0;
+    struct bank_words b;
+    memset(b.count, 0, sizeof b.count);
     uint8_t banks[32] = {0};
     uint8_t most = 0;
     LANE_LOOP(mask, l) {
-        uint32_t before = s.count;
-        set_add(&s, offsets[l] >> 2); /* accesses are aligned: all or nothing is new */
-        if (s.count == before) {
+        uint64_t word = offsets[l] >> 2;
+        if (!bank_adds(&b, word)) { /* accesses are aligned: all or nothing is new */
             continue;
         }
         for (unsigned k = 0; k < words; k++) {
-            uint8_t n = ++banks[((offsets[l] >> 2) + k) & 31];
+            uint8_t n = ++banks[(word + k) & 31];
             most = n > most ? n : most;
         }
+    }
+    return most;
+}
+
+uint32_t coalescing_most_at_one(const uint64_t addresses[32], uint32_t mask) {
+    struct number_set s;
+    s.used = s.count = 0;
+    uint8_t lanes[64] = {0};
+    uint8_t most = 0;
+    LANE_LOOP(mask, l) {
+        uint8_t n = ++lanes[set_add(&s, addresses[l])];
+        most = n > most ? n : most;
     }
     return most;
 }

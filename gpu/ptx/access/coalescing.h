@@ -14,6 +14,8 @@ struct access_count;
  * `bytes`. */
 void coalescing_cost(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
                      int is_shared, uint32_t *ret_cost, uint32_t *ret_ideal);
+/* The most lanes of mask (not 0) at one address: atomics there follow each other. */
+uint32_t coalescing_most_at_one(const uint64_t addresses[32], uint32_t mask);
 /* Adds one request. */
 void coalescing_count(struct access_count *count, const uint64_t offsets[32],
                       uint32_t mask, unsigned bytes, int is_shared);
