@@ -319,14 +319,20 @@ static bool stored_find(const struct warp *w, unsigned lane, enum ptx_space spac
         address -= MEMORY_SHARED;
     }
     if (space == PTX_LOCAL) {
+        if (address >= w->local_bytes) {
+            return false;
+        }
         size_t word = address / 4 * WARP_LANES + lane;
         *ret = (struct stored){w->local + word * 4, w->local_shadow + word, address & 3};
-        return address < w->local_bytes;
+        return true;
     }
     if (space == PTX_SHARED || space == PTX_SHARED_CLUSTER) {
+        if (!b->shared_shadow || address >= b->processor->run->shared_bytes) {
+            return false;
+        }
         *ret = (struct stored){b->shared + address / 4 * 4,
                                b->shared_shadow + address / 4, address & 3};
-        return b->shared_shadow && address < b->processor->run->shared_bytes;
+        return true;
     }
     return stored_global(w->processor->run, address, ret);
 }
