@@ -15,7 +15,8 @@ file has no such line. OUT.h defines a `static const` array for each table. Kind
   text             no table but one text, of `char`: its lines, nothing between them
 A last word, `extern`, takes the `static` away.
 
-IN.md is prose: `rows extern` with the file's name, a heading and its paragraph in each.
+IN.md is prose: `rows extern` with the file's name, a heading and its paragraph in each. Where it has a table of codes
+(| code | lenient | strict | …), that is read instead: `spec_rules`, a `struct spec_rule` for each code.
 
 IN.json is an object of texts: each member is a `text` of its name. Where it is a list of texts, a blank or a newline
 is between two; anything else stays JSON. One with a name in capitals is a part of those behind it, {NAME}.
@@ -65,8 +66,17 @@ def whole_lines(path):
     return lines
 
 
+def severities(text):
+    """| `a`, `b` | error | warning | …: for each code both severities."""
+    rows = re.findall(r"^\| (`.*?) \| (\w+) \| (\w+) \|", text, re.M)
+    return {"spec_rules": (["rules", "spec_rule"], [f"{code} | FINDING_{lenient.upper()}, FINDING_{strict.upper()}"
+                           for codes, lenient, strict in rows for code in re.findall(r"`(\w+)`", codes)])}
+
+
 def prose(path):
     text = re.sub(r"<!--.*?-->", "", open(path, encoding="utf-8").read(), flags=re.S).strip()
+    if "\n| code | lenient | strict |" in text:
+        return severities(text)
     sections = [section.partition("\n\n") for section in re.split(r"\n+(?=#)", text)]
     name = path.rpartition("/")[2].removesuffix(".md")
     return {name: (["rows", "extern"], [head + "\n\n" + " ".join(words.split()) for head, _, words in sections])}

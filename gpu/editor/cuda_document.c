@@ -4,8 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/check/kernel_check.h"
-#include "gpu/editor/program_lens.h"
-#include "gpu/editor/spec_lens.h"
+#include "gpu/editor/cuda_lens.h"
 #include "gpu/fixes/cuda_builtins.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/device_templates.h"
@@ -297,6 +296,10 @@ static void add_template_lenses(const struct document *d, const json_t *result,
     device_templates_finish(&t);
 }
 
+#define CUDA_LENS(name) &name##_lens,
+static const struct cuda_lens *const starters[] = {CUDA_LENSES(CUDA_LENS)};
+#undef CUDA_LENS
+
 static json_t *lenses(const struct document *d, const json_t *result) {
     json_t *list = json_array();
     autojson *facts = facts_of(result);
@@ -306,8 +309,9 @@ static json_t *lenses(const struct document *d, const json_t *result) {
         add_lenses(d, list, &code.kernels[i], result, facts);
     }
     add_template_lenses(d, result, list);
-    spec_lens_add(d, &code, list);
-    program_lens_add(d, list);
+    for (size_t i = 0; i < ARRAY_LEN(starters); i++) {
+        starters[i]->add(d, &code, list);
+    }
     host_code_finish(&code);
     return list;
 }
@@ -503,15 +507,19 @@ static json_t *symbols(const struct document *d) {
 
 static json_t *params_of(const struct document *d, const char *operation,
                          const json_t *params) {
-    json_t *own = spec_lens_params(d, operation, params);
-    return own ? own : program_lens_params(d, operation, params);
+    json_t *own = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(starters) && !own; i++) {
+        own = starters[i]->operation_params(d, operation, params);
+    }
+    return own;
 }
 
 static void outcome_of(const struct document *d, const char *operation,
                        const json_t *answer, json_t **ret_findings,
                        json_t **ret_outcome) {
-    spec_lens_outcome(d, operation, answer, ret_findings, ret_outcome);
-    program_lens_outcome(d, operation, answer, ret_findings, ret_outcome);
+    for (size_t i = 0; i < ARRAY_LEN(starters); i++) {
+        starters[i]->operation_outcome(d, operation, answer, ret_findings, ret_outcome);
+    }
 }
 
 static const char *const patterns[] = {"*.cu", "*.cuh", "*.ptx", NULL};

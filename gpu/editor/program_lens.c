@@ -1,4 +1,7 @@
-#include "gpu/editor/program_lens.h"
+/* Running a whole program from an editor: a lens over main in a .cu file. It starts
+ * kernel/run on the text as it is; the answer becomes findings at their lines and a few
+ * words for the lens. */
+#include "gpu/editor/cuda_lens.h"
 
 #include "base/mem.h"
 #include "gpu/program/kernel_run.h"
@@ -33,7 +36,8 @@ static bool is_program(const struct document *d) {
     return len > 3 && !strcmp(d->path + len - 3, ".cu");
 }
 
-void program_lens_add(const struct document *d, json_t *lenses) {
+static void add(const struct document *d, const struct host_code *code, json_t *lenses) {
+    (void)code;
     struct cuda_token name;
     if (is_program(d) && find_main(d, &name)) {
         json_array_append_new(
@@ -44,8 +48,8 @@ void program_lens_add(const struct document *d, json_t *lenses) {
     }
 }
 
-json_t *program_lens_params(const struct document *d, const char *operation,
-                            const json_t *params) {
+static json_t *params_of(const struct document *d, const char *operation,
+                         const json_t *params) {
     if (strcmp(operation, OPERATION) != 0 || !is_program(d)) {
         return NULL;
     }
@@ -80,9 +84,9 @@ static void add_diagnostics(const json_t *answer, json_t *findings) {
     }
 }
 
-void program_lens_outcome(const struct document *d, const char *operation,
-                          const json_t *answer, json_t **ret_findings,
-                          json_t **ret_outcome) {
+static void outcome_of(const struct document *d, const char *operation,
+                       const json_t *answer, json_t **ret_findings,
+                       json_t **ret_outcome) {
     if (strcmp(operation, OPERATION) != 0 || !is_program(d)) {
         return;
     }
@@ -94,3 +98,5 @@ void program_lens_outcome(const struct document *d, const char *operation,
     *ret_findings = findings;
     *ret_outcome = json_pack("{s:o}", "program", json_clean_z(title));
 }
+
+const struct cuda_lens program_lens = {add, params_of, outcome_of};

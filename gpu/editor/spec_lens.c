@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "gpu/editor/cuda_lens.h"
 #include "gpu/editor/json_places.h"
 #include "gpu/source/host_code.h"
 #include "gpu/source/kernel_name.h"
@@ -94,8 +95,7 @@ static json_t *init_lens(const struct kernel_place *kernel, const char *source,
                      "params", "path", source, "kernel", kernel->name);
 }
 
-void spec_lens_add(const struct document *d, const struct host_code *code,
-                   json_t *lenses) {
+static void add(const struct document *d, const struct host_code *code, json_t *lenses) {
     autofree char *path = spec_path_of(d);
     json_t *loaded = NULL;
     if (!path || !code->kernel_count) {
@@ -320,3 +320,5 @@ void spec_lens_outcome(const struct document *d, const char *operation,
     *ret_findings = t.findings;
     *ret_outcome = json_pack("{s:s}", "title", json_get_string(answer, "summary", "?"));
 }
+
+const struct cuda_lens spec_lens = {add, spec_lens_params, spec_lens_outcome};

@@ -6,17 +6,11 @@
  * words for the lens. Without NAME.check.json the lens of a kernel drafts one. */
 #include "protocol/document.h"
 
-struct host_code;
-
 /* The kernel's source that a spec at spec_path is about: its "path", else NAME.cu beside
  * it. malloc'ed; NULL when it is no such path. */
 char *spec_lens_source_path(const char *spec_path, const json_t *spec);
 
-/* Append the lenses of the kernels of a .cu file. */
-void spec_lens_add(const struct document *d, const struct host_code *code,
-                   json_t *lenses);
-
-/* document_kind's functions: */
+/* document_kind's functions of the spec: */
 json_t *spec_lens_of_spec(const struct document *d, const json_t *result);
 json_t *spec_lens_params(const struct document *d, const char *operation,
                          const json_t *params);

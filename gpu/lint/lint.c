@@ -7,20 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINT_COMPILED(name) lint_##name,
-#define LINT_LAUNCH(name)
-static lint_compiled_rule *const compiled_rules[] = {
-#include "gpu/lint/lint_rules.def"
-};
-#undef LINT_COMPILED
-#undef LINT_LAUNCH
-#define LINT_COMPILED(name)
-#define LINT_LAUNCH(name) lint_##name,
-static lint_launch_rule *const launch_rules[] = {
-#include "gpu/lint/lint_rules.def"
-};
-#undef LINT_COMPILED
-#undef LINT_LAUNCH
+#define RULE(name) lint_##name,
+#define OTHER(name)
+static lint_compiled_rule *const compiled_rules[] = {LINT_RULES(RULE, OTHER)};
+static lint_launch_rule *const launch_rules[] = {LINT_RULES(OTHER, RULE)};
 
 /* --- what rules are given --- */
 

@@ -1,12 +1,13 @@
 #pragma once
 /* lint: rules on kernels, beyond what the compiler says.
  *
- * A rule is one file here (named in gpu/meson.build), one function in it, and one line in
- * lint_rules.def; its code has a section in docs/codes/kernels.md.
+ * A rule is one file here, NAME.c with the function lint_NAME, and a row of the table in
+ * docs/codes/kernels.md, from which the build takes it; its code has a section there.
  * It looks at one kernel, and reports what it finds with lint_report. Rules of a
  * compilation look at what was compiled; they are asked once, and what they say is
  * cached. Rules of a launch look at the launch that a request gives, or a spec. */
 #include "gpu/facts/occupancy.h"
+#include "gpu/lint_rules.h" /* LINT_RULES */
 #include "gpu/source/source_set.h"
 #include "protocol/finding.h"
 
@@ -53,7 +54,7 @@ typedef void lint_compiled_rule(const struct lint_kernel *k);
 typedef void lint_launch_rule(const struct lint_kernel *k, const struct lint_launch *l);
 #define LINT_COMPILED(name) lint_compiled_rule lint_##name;
 #define LINT_LAUNCH(name) lint_launch_rule lint_##name;
-#include "gpu/lint/lint_rules.def"
+LINT_RULES(LINT_COMPILED, LINT_LAUNCH)
 #undef LINT_COMPILED
 #undef LINT_LAUNCH
 lint_launch_rule lint_cluster_size; /* of what a kernel itself states, too */

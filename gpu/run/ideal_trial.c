@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 static bool is_wanted(const struct course *run) {
-    return run->tensor_sum && !run->spec.ideal_sums && run->wrong_case != SIZE_MAX;
+    return run->tensor_sum && !run->kernel.ideal_sums && run->wrong_case != SIZE_MAX;
 }
 
 /* 1: right, 0: wrong, -1: it could not be told. */
@@ -17,9 +17,7 @@ static int compared(struct course *run) {
     struct err err = {0};
     int r = course_kernel(run, &t, run->wrong_case, run->wrong_trial);
     r = r < 0 ? r : course_expect(run, &expected, &t, run->wrong_case);
-    r = r < 0 ? r
-              : run_report_add(&run->report, &t, run->wrong_case, run->wrong_trial,
-                               &expected, &err);
+    r = r < 0 ? r : run_report_add(&run->report, &t, run->wrong_trial, &expected, &err);
     expectation_finish(&expected);
     trial_finish(&t);
     return r < 0 ? -1 : !run->report.mismatch;

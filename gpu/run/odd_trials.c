@@ -46,7 +46,7 @@ static int one_trial(struct course *run, size_t i) {
     if (ended || (known && course_expect(run, &expected, &t, i) < 0)) {
         ended = true; /* the reference cannot be of this size either */
     } else if (r == 0) {
-        r = run_report_add(&run->report, &t, i, 0, &expected, &err);
+        r = run_report_add(&run->report, &t, 0, &expected, &err);
         ended = r < 0;
     }
     expectation_finish(&expected);

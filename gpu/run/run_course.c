@@ -126,7 +126,7 @@ bool course_affords(const struct course *run, size_t i) {
 
 void course_aside_begin(struct course *run, struct course_aside *ret, uint64_t budget) {
     *ret = (struct course_aside){run->report, run->result, run->budget, run->ended};
-    run_report_start(&run->report);
+    run_report_start(&run->report, &run->spec);
     run->result = json_object();
     run->tentative = true;
     run->ended = false;

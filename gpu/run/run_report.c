@@ -20,8 +20,9 @@ enum {
 };
 #define MAX_PRINTED (64u << 10)
 
-void run_report_start(struct run_report *r) {
-    *r = (struct run_report){.cases = json_array(), .findings = json_array()};
+void run_report_start(struct run_report *r, const struct kernel_spec *spec) {
+    *r = (struct run_report){
+        .spec = spec, .cases = json_array(), .findings = json_array()};
 }
 
 void run_report_finish(struct run_report *r) {
@@ -204,7 +205,7 @@ void run_report_finding(struct run_report *r, json_t *finding) {
  * outputs alone, this one may be workspace. */
 static void add_unwritten(struct run_report *r, const struct trial *t, size_t buffer,
                           uint64_t elements, uint64_t first, bool looked_at) {
-    const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
+    const struct spec_buffer *spec = &r->spec->buffers[buffer];
     char message[400];
     snprintf(message, sizeof message,
              "%" PRIu64 " of %" PRIu64 " elements of the output '%s' were never written, "
@@ -316,7 +317,7 @@ void run_report_weakness(const struct run_report *r, struct report_weakness *ret
 /* Does what was there before fail as the output? Once is enough. */
 static void note_change(struct run_report *r, const struct trial *t, size_t i,
                         const struct expected_output *expected, uint64_t count) {
-    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    const struct spec_buffer *spec = &r->spec->buffers[i];
     bool had = spec->init || spec->is_global;
     if (!r->does_something && count) {
         r->does_something = !had || !trial_unchanged_passes(t, i, expected);
@@ -390,7 +391,7 @@ static bool is_known(const struct run_report *r, const char *code, const char *b
 /* Inputs must be what they were. A backend that saw the store has told its place. */
 static int check_input(struct run_report *r, const struct trial *t, size_t i,
                        struct err *err) {
-    const char *name = t->check->spec->buffers[i].name;
+    const char *name = r->spec->buffers[i].name;
     uint64_t first = 0;
     int64_t changed = trial_input_changes(t, i, &first, err);
     if (changed > 0 && !is_known(r, "input_modified", name)) {
@@ -405,7 +406,7 @@ static int check_input(struct run_report *r, const struct trial *t, size_t i,
 /* Outputs that nothing is said about are still to be written. */
 static void check_written(struct run_report *r, const struct trial *t, size_t i,
                           const bool *judged, bool others_expected) {
-    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    const struct spec_buffer *spec = &r->spec->buffers[i];
     uint64_t first, size = tensor_type_bytes(spec->type);
     if (spec->init || spec->is_global || spec->scratch) {
         return;
@@ -421,17 +422,17 @@ static void check_written(struct run_report *r, const struct trial *t, size_t i,
 static void add_unjudged(struct run_report *r, const struct trial *t, size_t i,
                          json_t *outputs) {
     r->unjudged = true;
-    json_array_append_new(outputs, json_pack("{s:s, s:s, s:I}", "name",
-                                             t->check->spec->buffers[i].name, "verdict",
-                                             "unjudged", "elements",
-                                             (json_int_t)t->check->buffers[i].count));
+    json_array_append_new(outputs,
+                          json_pack("{s:s, s:s, s:I}", "name", r->spec->buffers[i].name,
+                                    "verdict", "unjudged", "elements",
+                                    (json_int_t)t->check->buffers[i].count));
 }
 
 /* Its entry in `outputs`, if it has one. */
 static int add_buffer(struct run_report *r, const struct trial *t, size_t i,
                       const struct expected_output *expected, json_t *outputs,
                       bool *ret_pass, struct err *err) {
-    const struct kernel_spec *spec = t->check->spec;
+    const struct kernel_spec *spec = r->spec;
     if (!spec->buffers[i].output) {
         return check_input(r, t, i, err);
     }
@@ -445,14 +446,13 @@ static int add_buffer(struct run_report *r, const struct trial *t, size_t i,
     return 0;
 }
 
-int run_report_add(struct run_report *r, const struct trial *t, size_t spec_case,
-                   unsigned trial, const struct expectation *expected, struct err *err) {
-    (void)spec_case;
+int run_report_add(struct run_report *r, const struct trial *t, unsigned trial,
+                   const struct expectation *expected, struct err *err) {
     json_t *json = case_json(t, trial), *outputs = json_array();
     json_array_append_new(r->cases, json);
     json_object_set_new(json, "outputs", outputs);
     bool pass = true;
-    for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
+    for (size_t i = 0; i < r->spec->buffer_count; i++) {
         int n = add_buffer(r, t, i, &expected->outputs[i], outputs, &pass, err);
         if (n < 0) {
             json_object_set_new(json, "verdict",

@@ -22,6 +22,7 @@ struct output_strength {
 };
 
 struct run_report {
+    const struct kernel_spec *spec; /* what is asked for; read before anything is added */
     json_t *cases;
     json_t *findings; /* array; equal ones of several trials are one */
     uint64_t omitted;
@@ -37,11 +38,11 @@ struct run_report {
 
 /* Its buffer, also in its message, as people call it. */
 void run_report_name_buffer(json_t *finding);
-void run_report_start(struct run_report *r);
+void run_report_start(struct run_report *r, const struct kernel_spec *spec);
 void run_report_finish(struct run_report *r);
 /* One finished trial of the kernel under test, compared with what is expected. */
-int run_report_add(struct run_report *r, const struct trial *t, size_t spec_case,
-                   unsigned trial, const struct expectation *expected, struct err *err);
+int run_report_add(struct run_report *r, const struct trial *t, unsigned trial,
+                   const struct expectation *expected, struct err *err);
 /* One finding; equal ones are counted. Not stolen. */
 void run_report_finding(struct run_report *r, json_t *finding);
 /* A finding of the run itself: of no file, no thread; of a buffer, or NULL. Its message

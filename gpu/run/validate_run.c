@@ -46,7 +46,7 @@ static int run_trial(struct course *run, size_t i, unsigned k) {
     }
     if (r == 0) {
         run_notes_phase(run->notes, PHASE_COMPARE);
-        r = run_report_add(&run->report, &t, i, k, &expected, &err);
+        r = run_report_add(&run->report, &t, k, &expected, &err);
         if (r < 0) {
             course_end_failed(run, "compare", "memory", err.msg);
         }
@@ -347,9 +347,8 @@ static void report_to_result(struct course *run) {
                         r->printed ? json_incref(r->printed) : json_string(""));
     json_object_set(result, "counters", r->counters);
     checks_to_result(run);
-    if (run->class->tensor_sum) {
-        const char *numerics = run->spec.ideal_sums ? "ideal" : "h100";
-        json_object_set_new(result, "numerics", json_string(numerics));
+    if (run->class->tensor_sum && run->spec.numerics) {
+        json_object_set_new(result, "numerics", json_string(run->spec.numerics));
     }
     json_t *budget =
         json_pack("{s:I, s:I, s:b}", "instructions", (json_int_t)run->budget, "spent",
@@ -379,7 +378,7 @@ static int read_options(struct course *run, const json_t *request, struct err *e
         .entries = {json_object_get(request, "entries")},
         .checks = run->spec.checks,
         .counters = true,
-        .ideal_sums = run->spec.ideal_sums,
+        .ideal_sums = strcmp(run->spec.numerics, "ideal") == 0,
         .memory = device > 0 ? (uint64_t)device : run->memory,
         .threads = (unsigned)json_get_integer(limits, "threads", 0),
     };
@@ -578,7 +577,7 @@ json_t *validate_run(const json_t *request, const struct spec_files *files,
     run->suspect = run->wrong_case = SIZE_MAX;
     run->until_ms = clock_ms() + time_allowed_ms(request);
     run->result = json_object();
-    run_report_start(&run->report);
+    run_report_start(&run->report, &run->spec);
     if (run_start(run, request, files, &err) < 0) {
         course_end(run, "error", "spec", "bad_spec", err.msg, NULL);
     } else {

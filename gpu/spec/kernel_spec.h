@@ -6,6 +6,7 @@
  * error names its field: "args[2].shape[0]: unknown size 'rowz'". The struct borrows
  * strings and values from its own copy of the JSON. */
 #include "base/json.h"
+#include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/integer_expression.h"
 #include "gpu/spec/tolerance.h"
 #include "gpu/tensor/tensor_init.h"
@@ -134,10 +135,18 @@ enum spec_check { /* bits */
 };
 
 struct kernel_spec {
+    /* What is one value and has a default: its properties in kernel_spec.json, by their
+     * names there. Texts are never NULL. */
+#define SPEC_FLAG(name, value) bool name;
+#define SPEC_COUNT(name, value) unsigned name;
+#define SPEC_TEXT(name, value) const char *name;
+    KERNEL_SPEC_VALUES(SPEC_FLAG, SPEC_COUNT, SPEC_TEXT)
+#undef SPEC_FLAG
+#undef SPEC_COUNT
+#undef SPEC_TEXT
     json_t *json;                        /* owned */
     const json_t *cases[SPEC_MAX_CASES]; /* objects name -> integer */
     size_t case_count;                   /* at least 1: without sizes one empty case */
-    bool odd_sizes;                      /* cases may be added; odd_sizes.h */
     json_t *added;                       /* those, owned; or NULL */
     size_t added_base;                   /* the case that they are made from */
     struct spec_launch *launches;
@@ -152,20 +161,15 @@ struct kernel_spec {
     struct spec_launch *reference; /* KERNEL: its launches */
     size_t reference_count;
     const char *reference_source; /* NULL: the kernel's own source */
-    unsigned trials;
-    bool strict;     /* warnings make it fail */
-    bool ideal_sums; /* of the emulator's tensor cores; else an H100's */
     bool has_seed;
     uint64_t seed;
     unsigned checks;
     bool default_checks; /* the spec names none */
-    const char *arch;    /* "sm_90a" */
-    const char *backend; /* "auto", "cuda", "emulator" */
     const char *device;  /* UUID or ordinal of a CUDA device, NULL = any */
     struct spec_benchmark benchmark;
     struct spec_roofline roofline;
     struct spec_save save;
-    unsigned timeout_s;
+    const char *arch;      /* "sm_90a" */
     uint64_t instructions; /* lane-instructions; 0 = the backend's default */
 };
 

@@ -2,7 +2,7 @@
  * device, and how it is timed. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/kernel_spec.schema.h"
+#include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
 #include <errno.h>
@@ -33,14 +33,15 @@ static void read_checks(struct kernel_spec *spec, const json_t *params) {
 
 static int read_numbers(struct spec_reader *r, const json_t *params) {
     struct kernel_spec *spec = r->spec;
-    spec->odd_sizes = json_get_bool(params, "odd_sizes", 1);
-    spec->strict = json_get_bool(params, "strict", 0);
+#define FLAG(name, value) spec->name = json_get_bool(params, #name, value);
+#define COUNT(name, value) spec->name = (unsigned)json_get_integer(params, #name, value);
+#define TEXT(name, value) spec->name = json_get_string(params, #name, value);
+    KERNEL_SPEC_VALUES(FLAG, COUNT, TEXT)
+#undef FLAG
+#undef COUNT
+#undef TEXT
     spec->arch = json_get_string(params, "arch", "sm_90a");
-    spec->trials = (unsigned)json_get_integer(params, "trials", 3);
-    spec->timeout_s = (unsigned)json_get_integer(params, "timeout_s", 30);
     spec->instructions = (uint64_t)json_get_integer(params, "instructions", 0);
-    spec->backend = json_get_string(params, "backend", "auto");
-    spec->ideal_sums = spec_word(KERNEL_SPEC_MEMBERS, params, "numerics") == 1;
     read_checks(spec, params);
     const json_t *seed = json_object_get(params, "seed");
     spec->has_seed = seed != NULL;

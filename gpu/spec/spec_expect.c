@@ -1,7 +1,7 @@
 /* What a check spec expects of its kernel: "expect". */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/kernel_spec.schema.h"
+#include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/expect_operator.h"
 #include "gpu/spec/spec_internal.h"
 

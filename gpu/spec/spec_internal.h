@@ -8,7 +8,7 @@ struct spec_reader {
     size_t numbers; /* written out so far */
 };
 
-/* What the schema says of a member (kernel_spec.schema.h, by operations.py). */
+/* What the schema says of a member (kernel_spec_schema.h, by operations.py). */
 struct spec_member {
     const char *name; /* NULL ends a list */
     enum {

@@ -1,7 +1,7 @@
 #include "gpu/spec/spec_texture.h"
 
 #include "base/err.h"
-#include "gpu/kernel_spec.schema.h"
+#include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
 #include <errno.h>

@@ -8,7 +8,8 @@ read.
 
 IN.json may also be a schema alone, which has no params: OUT.h then defines `<FILE>_SCHEMA`, its text, and
 for every object schema in its "$defs", and for itself, `<FILE>_<DEF>_MEMBERS` and `<FILE>_MEMBERS`: rows of a
-struct spec_member for its properties, for whoever reads such an object (`member`).
+struct spec_member for its properties, for whoever reads such an object (`member`). `<FILE>_VALUES(FLAG, COUNT, TEXT)`
+has a row NAME, DEFAULT for each truth value, number and text of the whole that has a default, and is this file's own.
 
 In a schema
   "$ref": "path/of/file.json#/pointer" is replaced by what stands there (ROOT is the source tree; without
@@ -201,9 +202,22 @@ def member(name, schema):
     return "{" + ", ".join([text(name), f"SPEC_{kind}", *more]) + "}"
 
 
-def schema_header(schema, name):
+def value_row(name, schema):
+    """A row of <FILE>_VALUES; "": its default is not a truth value, number or text."""
+    default = schema.get("default")
+    if isinstance(default, bool):
+        return f"FLAG({name}, {int(default)})"
+    if isinstance(default, int):
+        if not 0 <= schema["minimum"] <= schema["maximum"] < 2 ** 32:
+            sys.exit(f"{name}: a number with a default has limits that an unsigned holds")
+        return f"COUNT({name}, {default})"
+    return f"TEXT({name}, {text(default)})" if isinstance(default, str) else ""
+
+
+def schema_header(schema, name, own):
+    values = " ".join(filter(None, (value_row(k, v) for k, v in schema["properties"].items() if k in own)))
     parts = {"": schema, **{"_" + k.upper(): v for k, v in schema.pop("$defs", {}).items()}}
-    out = f"#define {name}_SCHEMA {compact(plain(typed(schema)))}\n"
+    out = f"#define {name}_SCHEMA {compact(plain(typed(schema)))}\n#define {name}_VALUES(FLAG, COUNT, TEXT) {values}\n"
     for part, value in parts.items():
         if "properties" in value:
             members = ", ".join(member(k, v) for k, v in value["properties"].items())
@@ -216,7 +230,8 @@ def main():
     files = Files(root)
     value = files.expand(files.load(source), pathlib.Path(source))
     name = re.sub(r"\W", "_", pathlib.Path(source).stem).upper()
-    header = operation_header(source, value, name) if "params" in value else schema_header(value, name)
+    own = {k for k, v in files.load(source).get("properties", {}).items() if "$ref" not in v}
+    header = operation_header(source, value, name) if "params" in value else schema_header(value, name, own)
     pathlib.Path(out).write_text(header, encoding="utf-8")
     read = " ".join(str(path).replace(" ", "\\ ") for path in files.read)
     pathlib.Path(dependencies).write_text(f"{out}: {read}\n", encoding="utf-8")

@@ -24,7 +24,9 @@ static bool is_only_space(const char *s) {
 }
 
 static void miss_description(const struct spec *s, const struct yaml_pair *p) {
-    spec_miss(s, "description_missing", "description", p);
+    spec_miss(s, "description_missing", "description", p,
+              "The skill has no description; add one that says what it does and when to "
+              "use it, or no agent will ever choose it.");
 }
 
 static struct pattern *when_words;
@@ -56,10 +58,14 @@ static void check_description_text(const struct spec *s, const struct yaml_pair 
                  points, SKILL_MAX_DESCRIPTION);
     }
     if (strpbrk(text, "<>")) {
-        spec_tell(s, "description_angle_brackets", p->at, p->end);
+        spec_add(s, "description_angle_brackets", p->at, p->end,
+                 "Angle brackets in a description can be taken for markup by the agents "
+                 "that show it; write it without them.");
     }
     if (says_no_when(text)) {
-        spec_tell(s, "description_without_when", p->at, p->end);
+        spec_add(s, "description_without_when", p->at, p->end,
+                 "The description does not say when to use the skill, and agents choose "
+                 "by it; add a sentence such as \"Use when …\".");
     }
 }
 
@@ -70,7 +76,10 @@ static void check_description(const struct spec *s) {
     if (!p || json_is_null(value) || (text && is_only_space(text))) {
         miss_description(s, p);
     } else if (!text) {
-        spec_fix_quotes(s, spec_tell(s, "description_form", p->at, p->end), p, value);
+        spec_fix_quotes(s,
+                        spec_add(s, "description_form", p->at, p->end,
+                                 "The description must be a text."),
+                        p, value);
     } else {
         check_description_text(s, p, text);
     }
@@ -86,7 +95,9 @@ static void check_compatibility(const struct spec *s) {
         return;
     }
     if (!text || is_only_space(text)) {
-        json_t *f = spec_tell(s, "compatibility_form", p->at, p->end);
+        json_t *f = spec_add(s, "compatibility_form", p->at, p->end,
+                             "compatibility must be a text that says what the skill "
+                             "needs; leave it out when it needs nothing.");
         spec_fix_quotes(s, f, p, value);
         if (!spec_is_scalar(value)) {
             spec_fix_remove(s, f, "Remove compatibility", p);
@@ -103,7 +114,9 @@ static void check_license(const struct spec *s) {
     const struct yaml_pair *p = skill_text_pair(s->text, "license");
     const char *text = json_string_value(value);
     if (p && (!text || is_only_space(text))) {
-        json_t *f = spec_tell(s, "license_form", p->at, p->end);
+        json_t *f = spec_add(s, "license_form", p->at, p->end,
+                             "license must be a text: a short name such as Apache-2.0, "
+                             "or the name of a file in the skill.");
         spec_fix_quotes(s, f, p, value);
     }
 }
@@ -139,7 +152,8 @@ static void check_metadata(const struct spec *s) {
     const json_t *value = spec_value(s, "metadata");
     const struct yaml_pair *p = skill_text_pair(s->text, "metadata");
     if (p && !json_is_object(value)) {
-        spec_tell(s, "metadata_form", p->at, p->end);
+        spec_add(s, "metadata_form", p->at, p->end,
+                 "metadata must be a list of \"key: value\" lines.");
     } else if (p) {
         check_metadata_values(s, p, value);
     }
@@ -200,7 +214,9 @@ static void check_allowed_tools(const struct spec *s) {
     if (!p || (text && !has_outer_comma(text) && !is_only_space(text))) {
         return;
     }
-    json_t *f = spec_tell(s, "allowed_tools_form", p->at, p->end);
+    json_t *f = spec_add(s, "allowed_tools_form", p->at, p->end,
+                         "allowed-tools must be one text with spaces between the tools, "
+                         "such as \"Bash(git:*) Read\".");
     autofree char *tools = text ? without_commas(text) : joined(value);
     if (tools && *tools) {
         spec_fix_string(s, f, "Write it with spaces", p, tools);
@@ -254,11 +270,11 @@ static void fix_key(const struct spec *s, json_t *finding, const struct yaml_pai
 }
 
 json_t *spec_miss(const struct spec *s, const char *code, const char *field,
-                  const struct yaml_pair *p) {
+                  const struct yaml_pair *p, const char *message) {
     const struct yaml_pair *misspelt = p ? NULL : spec_misspelt(s, field);
     size_t at = p ? p->at : s->text->yaml;
     if (!misspelt) {
-        return spec_tell(s, code, at, p ? p->end : at);
+        return spec_add(s, code, at, p ? p->end : at, "%s", message);
     }
     json_t *f = spec_add(s, code, misspelt->key_at, misspelt->key_end,
                          "The field must be called \"%s\"; agents do not see \"%.80s\".",

@@ -16,7 +16,7 @@ struct finding_span spec_span(const struct spec *s, size_t at, size_t end) {
 
 #include "skills/spec_rules_table.h"
 
-/* Every code that is told stands in the table. */
+/* Every code that is told stands in the table of docs/codes/skills.md. */
 static const struct spec_rule *rule_of(const char *code) {
     const struct spec_rule *rule = spec_rules;
     while (rule->code && strcmp(rule->code, code) != 0) {
@@ -45,10 +45,6 @@ json_t *spec_add(const struct spec *s, const char *code, size_t at, size_t end,
                                   rc < 0 ? code : message, s->file, &span);
     json_array_append_new(s->findings, finding);
     return finding;
-}
-
-json_t *spec_tell(const struct spec *s, const char *code, size_t at, size_t end) {
-    return spec_add(s, code, at, end, "%s", rule_of(code)->message);
 }
 
 const json_t *spec_value(const struct spec *s, const char *field) {

@@ -73,12 +73,22 @@ static void check_letters(const struct spec *s, const struct yaml_pair *p,
                           const char *name) {
     struct letters found = letters_of(name);
     if (found.upper && !found.wrong) {
-        fix_name(s, spec_tell(s, "name_not_lowercase", p->at, p->end), name);
+        fix_name(s,
+                 spec_add(s, "name_not_lowercase", p->at, p->end,
+                          "The name must be in lower case."),
+                 name);
     }
     if (found.wrong) {
-        fix_name(s, spec_tell(s, "name_characters", p->at, p->end), name);
+        fix_name(s,
+                 spec_add(s, "name_characters", p->at, p->end,
+                          "The name may hold only the letters a to z, in lower case, "
+                          "digits and hyphens."),
+                 name);
     } else if (found.foreign) {
-        fix_name(s, spec_tell(s, "name_not_ascii", p->at, p->end), name);
+        fix_name(s,
+                 spec_add(s, "name_not_ascii", p->at, p->end,
+                          "Not every agent takes letters outside a to z in a name."),
+                 name);
     }
 }
 
@@ -92,7 +102,11 @@ static void check_name_form(const struct spec *s, const struct yaml_pair *p,
         fix_name(s, f, name);
     }
     if (name[0] == '-' || name[len - 1] == '-' || strstr(name, "--")) {
-        fix_name(s, spec_tell(s, "name_hyphens", p->at, p->end), name);
+        fix_name(s,
+                 spec_add(s, "name_hyphens", p->at, p->end,
+                          "Hyphens in the name may only join words: none at either end, "
+                          "no two in a row."),
+                 name);
     }
 }
 
@@ -118,7 +132,9 @@ static void check_name_of_folder(const struct spec *s, const struct yaml_pair *p
 
 static void miss_name(const struct spec *s) {
     const struct yaml_pair *p = skill_text_pair(s->text, "name");
-    json_t *f = spec_miss(s, "name_missing", "name", p);
+    json_t *f = spec_miss(
+        s, "name_missing", "name", p,
+        "The skill has no name; add a line \"name: …\" with the name of its folder.");
     autofree char *good = good_name(s->folder ? s->folder : "");
     if (!f) {
         return;
@@ -138,7 +154,9 @@ void spec_name_check(const struct spec *s) {
     if (!p || json_is_null(value) || (name && !*name)) {
         miss_name(s);
     } else if (!name) {
-        spec_fix_quotes(s, spec_tell(s, "name_form", p->at, p->end), p, value);
+        spec_fix_quotes(
+            s, spec_add(s, "name_form", p->at, p->end, "The name must be a text."), p,
+            value);
     } else {
         check_name_form(s, p, name);
         check_letters(s, p, name);

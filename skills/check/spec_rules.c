@@ -175,7 +175,9 @@ static void add_quotes(const struct spec *s, json_t *finding) {
 static void check_repair(const struct spec *s) {
     const struct skill_text *t = s->text;
     size_t at = t->lines.starts[t->repair.line - 1];
-    json_t *finding = spec_tell(s, "yaml_unquoted", at, line_end(s, at));
+    json_t *finding = spec_add(s, "yaml_unquoted", at, line_end(s, at),
+                               "YAML cannot read this value; many agents will skip the "
+                               "skill. Put it in quotes.");
     add_quotes(s, finding);
 }
 
@@ -196,7 +198,8 @@ static void check_bytes(const struct spec *s) {
         uint32_t cp;
         size_t step = text_decode(t->text + i, t->len - i, &cp);
         if (!seen_bad && step == 1 && (unsigned char)t->text[i] >= 0x80) {
-            spec_tell(s, "not_utf8", i, i + 1);
+            spec_add(s, "not_utf8", i, i + 1,
+                     "This byte is not UTF-8; save the file as UTF-8.");
             seen_bad = true;
         } else if (!seen_control && is_control(cp)) {
             spec_add(s, "control_character", i, i + step,
@@ -211,7 +214,10 @@ static void check_bytes(const struct spec *s) {
 /* We skip it; the reference validator and agents that compare the first bytes do not. */
 static void check_mark(const struct spec *s) {
     if (s->text->len >= 3 && memcmp(s->text->text, "\xEF\xBB\xBF", 3) == 0) {
-        json_t *finding = spec_tell(s, "byte_order_mark", 0, 3);
+        json_t *finding =
+            spec_add(s, "byte_order_mark", 0, 3,
+                     "A byte order mark stands before \"---\", where some agents then "
+                     "find no frontmatter; save the file as UTF-8 without it.");
         struct finding_span span = spec_span(s, 0, 3);
         finding_add_fix(finding, "Remove the byte order mark", s->file, &span, "");
     }
@@ -232,7 +238,9 @@ static void check_body(const struct spec *s) {
     size_t lines = body_lines(t);
     size_t tokens = tokens_estimate(t->text + t->body, t->len - t->body);
     if (lines == 0) {
-        spec_tell(s, "body_empty", t->body, t->body);
+        spec_add(s, "body_empty", t->body, t->body,
+                 "There are no instructions; write behind the frontmatter what an agent "
+                 "should do.");
     } else if (lines > MAX_BODY_LINES || tokens > MAX_BODY_TOKENS) {
         spec_add(s, "body_too_long", t->body, line_end(s, t->body),
                  "The instructions have %zu lines and about %zu tokens; at most %d lines "
@@ -279,7 +287,7 @@ static const char *text_name(const struct skill *skill) {
 
 static void check_name_of_text(const struct spec *s) {
     if (strcmp(s->file, "skill.md") == 0) {
-        spec_tell(s, "text_name", 0, 0);
+        spec_add(s, "text_name", 0, 0, "Agents look for SKILL.md; rename skill.md.");
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /* spec_rules: the rules of the specification; shared by spec_rules.c, spec_fields.c,
- * spec_name.c and spec_links.c. docs/architecture/skills.md lists every rule. */
+ * spec_name.c and spec_links.c. docs/codes/skills.md lists every rule. */
 #include "protocol/finding.h"
 #include "skills/check/skill_check.h"
 
@@ -13,10 +13,10 @@ struct spec {
     json_t *findings;
 };
 
-/* A row of spec_rules.txt: what is said where it is always the same, and the severity
- * when reading what others wrote, and when writing. */
+/* A row of the table of docs/codes/skills.md: the severity when reading what others
+ * wrote, and when writing. */
 struct spec_rule {
-    const char *code, *message;
+    const char *code;
     enum finding_severity lenient, strict;
 };
 enum finding_severity spec_severity(const struct spec *s, const char *code);
@@ -25,8 +25,6 @@ enum finding_severity spec_severity(const struct spec *s, const char *code);
  * bytes of the text. */
 json_t *spec_add(const struct spec *s, const char *code, size_t at, size_t end,
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* The same with the rule's own message. */
-json_t *spec_tell(const struct spec *s, const char *code, size_t at, size_t end);
 struct finding_span spec_span(const struct spec *s, size_t at, size_t end);
 
 /* --- fields and what mends them (spec_fixes.c) --- */
@@ -42,7 +40,7 @@ void spec_fix_insert(const struct spec *s, json_t *finding, const char *title,
 /* A required field is not there: the finding, or NULL when it is there misspelt, which is
  * then said with the cure. p: the pair without a value, or NULL. */
 json_t *spec_miss(const struct spec *s, const char *code, const char *field,
-                  const struct yaml_pair *p);
+                  const struct yaml_pair *p, const char *message);
 bool spec_is_scalar(const json_t *value); /* a number or boolean */
 /* Quotes around one of these make it the text that was meant. */
 void spec_fix_quotes(const struct spec *s, json_t *finding, const struct yaml_pair *p,

@@ -44,7 +44,7 @@ static bool take_value(struct reading *r, const char *key, const json_t *value) 
     const struct trace_hooks *hooks = hooks_of(r);
     const struct trace_node node = {.value = value};
     const char *rules = r->reader->keys && !key ? r->reader->rest : r->reader->rules;
-    return !rules || (hooks->begin && !hooks->begin(&r->build, key, value)) ||
+    return !rules || !*rules || (hooks->begin && !hooks->begin(&r->build, key, value)) ||
            trace_rules_take(&r->build, rules, &node);
 }
 

@@ -16,15 +16,14 @@ extern const struct trace_hooks trace_claude, trace_codex, trace_gemini, trace_p
     trace_swe, trace_otlp, trace_messages, trace_text_claude, trace_text;
 
 struct trace_reader {
-    const char *format;
     const char
         *rules; /* the group for its records; NULL: lines of text, blank ones too */
+    const char *format; /* its name */
+    const char *rest;   /* the group for what is around them, or NULL or "" */
     const struct trace_hooks *hooks; /* or NULL */
-    const char *const
-        *keys;        /* of the arrays whose elements are the records: JSON
-                         documents,         taken apart; NULL: a JSON value per line */
-    unsigned depth;   /* that they may lie at: 1 in the document itself */
-    const char *rest; /* the group for what is around them, or NULL */
+    const char *const *keys;         /* of the arrays whose elements are the records: JSON
+                                        documents, taken apart; NULL: a JSON value per line */
+    unsigned depth;                  /* that they may lie at: 1 in the document itself */
 };
 
 /* By the beginning of a file, at most TRACE_SNIFF bytes of it. The reader, or NULL with

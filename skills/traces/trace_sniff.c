@@ -34,28 +34,6 @@ static const struct {
     {"\x89PNG", 4, "this is a picture, not a trace"},
 };
 
-static const char *const steps[] = {"steps", NULL}, *const spans[] = {"spans", NULL},
-                         *const chats[] = {"messages", NULL},
-                         *const dumps[] = {"messages", "choices", NULL},
-                         *const trajectory[] = {"trajectory", "history", NULL};
-
-static const struct trace_reader readers[] = {
-    {"atif", "atif", NULL, steps, 1, "atif-rest"},
-    {"swe-agent", "swe", &trace_swe, trajectory, 1, NULL},
-    {"otlp", "otlp", &trace_otlp, spans, 8, NULL},
-    {"opencode-export", "opencode-export", NULL, chats, 1, "opencode-rest"},
-    {"opencode-run", "opencode-run", NULL, NULL, 0, NULL},
-    {"gemini", "gemini", &trace_gemini, chats, 1, "gemini"},
-    {"gemini", "gemini-line", &trace_gemini, NULL, 0, NULL},
-    {"messages", "messages", &trace_messages, dumps, 2, "messages-rest"},
-    {"messages", "messages-line", &trace_messages, NULL, 0, NULL},
-    {"codex-rollout", "codex", &trace_codex, NULL, 0, NULL},
-    {"codex-exec", "codex-exec", &trace_codex, NULL, 0, NULL},
-    {"sts", "sts", &trace_pi, NULL, 0, NULL},
-    {"pi", "pi", &trace_pi, NULL, 0, NULL},
-    {"claude-code", "claude", &trace_claude, NULL, 0, NULL},
-    {"claude-stream", "claude-stream", &trace_claude, NULL, 0, NULL},
-};
 static const struct trace_reader claude_text = {.format = "claude-text",
                                                 .hooks = &trace_text_claude},
                                  markdown = {.format = "markdown", .hooks = &trace_text},
@@ -64,21 +42,24 @@ static const struct trace_reader claude_text = {.format = "claude-text",
 struct trace_sniff {
     const char *when, *rules;
 };
+/* Of a row, NULL behind them. */
+#define ARRAYS(...)                                                                      \
+    (const char *const[]) {                                                              \
+        __VA_ARGS__, NULL                                                                \
+    }
 #include "skills/trace_sniff_table.h"
 
 static const struct trace_reader *reader_of(const json_t *record) {
     const struct trace_node node = {.value = record};
     const struct trace_sniff *sniff = trace_sniffs;
-    const struct trace_reader *reader = readers;
+    const struct trace_reader *reader = trace_readers;
     while (sniff->when && !trace_rules_hold(&node, sniff->when)) {
         sniff++;
     }
-    for (; sniff->when && reader < readers + ARRAY_LEN(readers); reader++) {
-        if (is(reader->rules, sniff->rules)) {
-            return reader;
-        }
+    while (sniff->when && reader->rules && !is(reader->rules, sniff->rules)) {
+        reader++;
     }
-    return NULL; /* of no known format, or of a row without a reader */
+    return sniff->when && reader->rules ? reader : NULL;
 }
 
 static const struct trace_reader *sniff_json(const char *text, size_t len) {
@@ -159,10 +140,12 @@ const struct trace_reader *trace_sniff(const char *text, size_t len, struct err 
 
 char *trace_formats(void) {
     autobuf out = BUF_INIT(4096);
-    for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
-        if (!i || strcmp(readers[i].format, readers[i - 1].format) != 0) {
-            buf_addf(&out, "%s, ", readers[i].format);
+    const char *last = "";
+    for (const struct trace_reader *r = trace_readers; r->rules; r++) {
+        if (strcmp(r->format, last) != 0) {
+            buf_addf(&out, "%s, ", r->format);
         }
+        last = r->format;
     }
     buf_addf(&out, "%s and %s", claude_text.format, markdown.format);
     return buf_detach(&out);

@@ -42,9 +42,11 @@ def emitted():
                 for code in re.findall(pattern, text):
                     if code not in NONE:
                         found.setdefault(code, path.name)
-    for name in ("safety_patterns.txt", "spec_rules.txt"):
-        for code in RULES.findall((TREE / "skills/check" / name).read_text()):
-            found.setdefault(code, name)
+    for code in RULES.findall((TREE / "skills/check/safety_patterns.txt").read_text()):
+        found.setdefault(code, "safety_patterns.txt")
+    for row in re.findall(r"^\| (`.*?) \| \w+ \| \w+ \|", (TREE / "docs/codes/skills.md").read_text(), re.M):
+        for code in re.findall(r"`(\w+)`", row):
+            found.setdefault(code, "docs/codes/skills.md")
     return found
 
 

@@ -40,6 +40,22 @@ def check_links(source):
                 yield "%s: %s has no such heading" % (os.path.relpath(page, source), target)
 
 
+def check_changes(source):
+    """The usual changes of contributing.md: at most two files each, and all are there (NAME stands for any)."""
+    page = open(os.path.join(source, "docs", "contributing.md")).read()
+    table = page.partition("## Ten usual changes")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (?!change |---)([^|]+) \| (.*) \|$", table, re.M)
+    if len(rows) != 10:
+        yield "contributing.md has %d usual changes" % len(rows)
+    for change, text in rows:
+        files = re.findall(r"`([^`]+/[^`]+)`", text)
+        if not 1 <= len(files) <= 2:
+            yield "%s: %d files" % (change, len(files))
+        for file in files:
+            if not glob.glob(os.path.join(source, re.sub("NAME|FAMILY", "*", file))):
+                yield "%s: %s is not there" % (change, file)
+
+
 def strings_of_the_product(source):
     """All string literals, those that stand side by side as one."""
     texts = []
@@ -71,6 +87,7 @@ def check_texts(source):
 
 
 PROPERTIES = [("links lead somewhere", check_links),
+              ("a usual change is two files, and they are there", check_changes),
               ("messages of troubleshooting.md are the program's", check_messages),
               ("no text of the programs names a page of the repository", check_texts)]
 print("1..%d" % len(PROPERTIES))

@@ -190,7 +190,7 @@ def check_trace_rules(tree):
     folder = os.path.join(sys.argv[1], "skills", "traces")
     def raw(name):
         return open(os.path.join(folder, name), encoding="utf-8").read()
-    rows, rules, sniff = collections.defaultdict(list), raw("trace_rules.txt"), raw("trace_sniff.c")
+    rows, rules, sniff = collections.defaultdict(list), raw("trace_rules.txt"), raw("trace_sniff.txt")
     for line in re.sub(r"\n +", " ", rules).splitlines():
         if line.count(" | ") == 2 and not line.startswith("#"):
             group, _, taken = line.split(" | ")
@@ -198,9 +198,9 @@ def check_trace_rules(tree):
     takers = set(re.findall(r'\{"(\w+)", take_\w+\}', raw("trace_rules.c")))
     odd = {hooks: set(re.findall(r'\{"([\w-]+)", \w+\}', text)) for text in map(raw, os.listdir(folder))
            for hooks in re.findall(r"^const struct trace_hooks (\w+)", text, re.M)}
-    readers = re.findall(r'^    \{"[\w-]+", "([\w-]+)", (?:&(\w+)|NULL), .*?, (?:"([\w-]+)"|NULL)\},', sniff, re.M)
+    readers = re.findall(r"^([\w-]+) \| [\w-]+ \| ([\w-]*) ?\| (?:&(\w+)|NULL), ", sniff, re.M)
     faults = ["%s: nothing is called %s" % (g, t[0]) for g in rows for t in rows[g] if t[0] not in takers]
-    for first, hooks, rest in readers:
+    for first, rest, hooks in readers:
         reached = {first, rest} - {""}
         while not reached >= (more := {t[2] for g in reached for t in rows[g] if t[0] in ("each", "with")}):
             reached |= more
@@ -208,8 +208,9 @@ def check_trace_rules(tree):
         faults += ["%s: %s has no odd %s" % (g, hooks, t[1]) for g in reached for t in rows[g]
                    if t[0] == "odd" and t[1] not in odd.get(hooks, ())]
     known = {first for first, _, _ in readers}
-    return faults + ["trace_sniff.txt: no reader has the group %s" % g
-                     for g in re.findall(r" \| ([\w-]+)$", raw("trace_sniff.txt"), re.M) if g not in known]
+    told = set(re.findall(r"^[^|#]* \| ([\w-]+)$", sniff, re.M))
+    return faults + ["trace_sniff.txt: no reader has the group %s" % g for g in sorted(told - known)] + \
+        ["trace_sniff.txt: nothing is recognised as %s" % g for g in sorted(known - told)]
 
 
 PROPERTIES = [

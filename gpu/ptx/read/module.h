@@ -30,7 +30,6 @@ struct err;
 enum ptx_opcode {
 #define PTX_OPCODE(id, text) PTX_OP_##id,
 #include "gpu/ptx/read/opcodes.def"
-#undef PTX_OPCODE
     PTX_OPCODES
 };
 
@@ -313,7 +312,7 @@ const struct ptx_place *ptx_place_caller(const struct ptx_module *m,
                                          const struct ptx_place *at);
 
 /* What holds for every instruction of a module that was read, so that later stages index
- * operands without checking them again (the table is ptx_forms.def):
+ * operands without checking them again (the table is opcodes.def):
  * - Indices are in range: registers, variables, functions, tables, elements. A LABEL is
  * an instruction of the same function. Code ends with an unguarded ret, exit, trap, bra
  * or brx: a `ret` with spelling_len 0 is appended where it does not.

@@ -12,8 +12,7 @@ static const struct form {
     const char *operands;
 } forms[] = {
 #define PTX_FORM(op, a, b, operands) {PTX_OP_##op, PTX_M_##a, PTX_M_##b, operands},
-#include "gpu/ptx/read/ptx_forms.def"
-#undef PTX_FORM
+#include "gpu/ptx/read/opcodes.def"
 };
 
 /* The first row of each opcode, ARRAY_LEN(forms) = none. */

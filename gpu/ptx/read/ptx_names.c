@@ -8,7 +8,6 @@
 static const char *const opcode_names[] = {
 #define PTX_OPCODE(id, text) text,
 #include "gpu/ptx/read/opcodes.def"
-#undef PTX_OPCODE
 };
 
 static const char *const modifier_names[] = {
