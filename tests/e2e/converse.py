@@ -35,7 +35,8 @@ absent); arrays match element by element, an element "..." stands for any number
 string that starts with "~" is a regular expression to search for; "*" matches anything that is
 there; "=name" any string, and keeps it for {name} in later lines.
 """
-import glob, json, os, re, select, shutil, signal, subprocess, sys, tempfile, time
+import glob, json, os, re, select, shutil, signal, subprocess, sys, time
+import scratch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
@@ -155,7 +156,7 @@ class Program:
 class Talk:
     def __init__(self, program, path):
         self.argv, self.path = [program], path
-        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="talk-"))
+        self.dir = scratch.folder("talk-")
         self.env = {k: os.environ[k] for k in ("PATH", "HOME", "CUDA_HOME", "UPSKILLD_CUDA",
                     "XDG_DATA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR") if k in os.environ}
         self.env.setdefault("XDG_DATA_HOME", os.path.expanduser("~/.local/share"))

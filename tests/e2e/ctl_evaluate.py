@@ -5,10 +5,11 @@ usage: ctl_evaluate.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 A scripted model answers. Where a terminal is wanted the program gets a real one (a pty), and what
 it writes is read through a small screen (Screen) that knows the few control sequences it may use.
 """
-import fcntl, json, os, pty, re, select, shutil, signal, struct, subprocess, sys, tempfile, termios, time, xml.etree.ElementTree
+import fcntl, json, os, pty, re, select, shutil, signal, struct, subprocess, sys, termios, time, xml.etree.ElementTree
 import unicodedata
 
 from evaluate_support import Model, Tap, make_skill, make_tests, wait_for
+import scratch
 
 CTL, DAEMON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 TRACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../unit/skills/data/traces/lessons/axpy-kernel.jsonl")
@@ -19,7 +20,7 @@ class Room:
     """A home with a skill, tests, a scripted model and names for its behaviours."""
 
     def __init__(self, students=None, tests=12, slow_ms=0, price=True):
-        self.home = os.path.realpath(tempfile.mkdtemp(prefix="ctl-evaluate-"))
+        self.home = scratch.folder("ctl-evaluate-")
         self.work = self.home + "/work"
         os.makedirs(self.work)
         make_skill(self)

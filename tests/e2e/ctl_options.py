@@ -9,7 +9,8 @@ schema: they are sent to the real daemon with one more, unknown name behind them
 that one alone. An option that rpc.discover lists and no line here uses is a failure: a new option gets a
 line. What options do is tested where their operations are.
 """
-import json, os, shlex, subprocess, sys, tempfile
+import json, os, shlex, subprocess, sys
+import scratch
 
 UNKNOWN = "no_such_parameter"
 
@@ -170,7 +171,7 @@ def filled(value, folder):
 
 class Options:
     def __init__(self, ctl, program):
-        self.ctl, self.folder = ctl, os.path.realpath(tempfile.mkdtemp(prefix="ctl-options-"))
+        self.ctl, self.folder = ctl, scratch.folder("ctl-options-")
         for name in FILES:
             path = os.path.join(self.folder, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -3,9 +3,10 @@
 
 usage: ctl_programs.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
-import os, re, shutil, subprocess, sys, tempfile
+import os, re, shutil, subprocess, sys
 
 from programs_support import NVCC, Tap, kernel
+import scratch
 
 PIP = """#!/bin/sh
 # Stands for python3 -m pip: keeps its words, and makes what the wheels would have.
@@ -19,7 +20,7 @@ mkdir -p "$target/nvidia/cu13/bin" && cp "$ROOM/nvcc" "$target/nvidia/cu13/bin/n
 class Room:
     def __init__(self, ctl, daemon):
         self.ctl = ctl
-        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="ctl-programs-"))
+        self.dir = scratch.folder("ctl-programs-")
         for folder in ("/bin", "/toolkit/bin"):
             os.makedirs(self.dir + folder)
         for path, text in (("/bin/python3", PIP), ("/nvcc", NVCC), ("/toolkit/bin/nvcc", NVCC)):

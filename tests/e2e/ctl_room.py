@@ -1,5 +1,6 @@
 """What tests of upskillctl share: a folder with two kernels, both programs, TAP."""
-import json, os, re, shutil, subprocess, sys, tempfile
+import json, os, re, shutil, subprocess, sys
+import scratch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(os.path.dirname(HERE), "kernels", "demo")
@@ -12,7 +13,7 @@ class Room:
 
     def __init__(self, ctl, daemon, need_compiler):
         self.ctl, self.number, self.bad, self.need_compiler = ctl, 0, 0, need_compiler
-        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="ctl-"))
+        self.dir = scratch.folder("ctl-")
         self.env = dict(os.environ, UPSKILLD=daemon, XDG_STATE_HOME=self.dir + "/state",
                         XDG_CONFIG_HOME=self.dir + "/config",
                         XDG_CACHE_HOME=self.dir + "/cache", TERM="xterm-256color")

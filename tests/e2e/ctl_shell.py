@@ -3,7 +3,8 @@
 
 usage: ctl_shell.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
-import ctypes, os, pty, re, select, shutil, subprocess, sys, tempfile, time
+import ctypes, os, pty, re, select, shutil, subprocess, sys, time
+import scratch
 
 CTL, DAEMON = map(os.path.abspath, sys.argv[1:3])
 
@@ -105,7 +106,7 @@ def main():
     tests, failed = [takes_a_pipe, has_help_and_quit, has_a_history, survives_a_long_line, survives_keys_that_insert_much], 0
     print("1..%d" % len(tests))
     for number, test in enumerate(tests, 1):
-        folder = tempfile.mkdtemp(prefix="ctl-shell-")
+        folder = scratch.folder("ctl-shell-")
         try:
             skipped = test(folder)
             print("ok %d - %s" % (number, test.__doc__) + (" # SKIP " + skipped if skipped else ""), flush=True)

@@ -4,7 +4,7 @@ measures, put into a real answer on its way.
 
 usage: ctl_validate.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
-import json, os, re, shlex, shutil, subprocess, sys, tempfile
+import json, os, re, shlex, shutil, subprocess, sys
 
 GOOD = """__global__ void scale(float *y, const float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -20,6 +20,7 @@ SPEC = {"sizes": [{"n": 1024}, {"n": 64}], "trials": 1, "backend": "emulator",
 # Passes everything on; what MORE holds is added to the answer of a validation.
 BETWEEN = """#!%s
 import json, os, subprocess, sys
+import scratch
 daemon = subprocess.Popen([os.environ["REAL"]] + sys.argv[1:], stdout=subprocess.PIPE)
 for line in daemon.stdout:
     message = json.loads(line)
@@ -35,7 +36,7 @@ sys.exit(daemon.wait())
 class Room:
     def __init__(self, ctl, daemon):
         self.ctl, self.daemon, self.number, self.bad = ctl, daemon, 0, 0
-        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="ctl-validate-"))
+        self.dir = scratch.folder("ctl-validate-")
         self.env = dict(os.environ, UPSKILLD=daemon, REAL=daemon, XDG_STATE_HOME=self.dir + "/state",
                         XDG_CONFIG_HOME=self.dir + "/config", XDG_CACHE_HOME=self.dir + "/cache")
         self.between = self.write("between", BETWEEN % sys.executable)

@@ -2,9 +2,10 @@
 """upskillctl worker pack and worker check, and the workers in upskillctl status, as a person sees them.
 
 usage: ctl_worker.py UPSKILLCTL UPSKILLD WORKER [--standin libcuda-standin.so]"""
-import json, os, shutil, subprocess, sys, tarfile, tempfile
+import json, os, shutil, subprocess, sys, tarfile
 
 from standin import StandIn
+import scratch
 
 CTL, DAEMON, WORKER = map(os.path.abspath, sys.argv[1:4])
 GREETING = '{"jsonrpc":"2.0","method":"worker/hello","params":{"protocol":3,"version":"0","host":"far","machine":"x",' \
@@ -15,7 +16,7 @@ EVERYWHERE = {"libc", "libm", "libdl", "libpthread", "librt"}
 
 class Room:
     def __init__(self):
-        self.home = tempfile.mkdtemp(prefix="ctl-worker-")
+        self.home = scratch.folder("ctl-worker-")
 
     def run(self, *words, workers=None):
         with open(self.home + "/config.yaml", "w") as f:

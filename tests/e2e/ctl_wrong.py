@@ -7,7 +7,8 @@ A row is a command line, what its answer must name (the wrong word or the missin
 exit status. The next step is a line "hint: …", a suggestion ("did you mean …?"), or in the message itself a list of what
 there is.
 """
-import os, re, shlex, shutil, subprocess, sys, tempfile
+import os, re, shlex, shutil, subprocess, sys
+import scratch
 
 CTL, DAEMON = map(os.path.abspath, sys.argv[1:3])
 GOOD = "__global__ void scale(float *y, const float *x, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) y[i] = x[i]; }\n"
@@ -135,7 +136,7 @@ def fault(words, named, status, folder):
 def main():
     print("1..%d" % len(ROWS))
     failed = 0
-    folder = tempfile.mkdtemp(prefix="ctl-wrong-")
+    folder = scratch.folder("ctl-wrong-")
     for name, text in FILES.items():
         with open(os.path.join(folder, name), "w") as file:
             file.write(text)

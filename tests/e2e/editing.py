@@ -6,7 +6,8 @@ usage: editing.py UPSKILLD   (TAP on standard output)
 Every version of the document holds one undefined name of its own at a place of its own, so
 that a diagnostic tells which text it was made of. All that is published is recorded.
 """
-import json, os, random, re, select, shutil, subprocess, sys, tempfile, time
+import json, os, random, re, select, shutil, subprocess, sys, time
+import scratch
 
 SLOW = "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
 WAIT_S = 60.0
@@ -14,7 +15,7 @@ WAIT_S = 60.0
 
 class Editor:
     def __init__(self, program, capabilities=None, config=""):
-        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="editing-"))
+        self.dir = scratch.folder("editing-")
         os.makedirs(self.dir + "/config/upskilld")
         with open(self.dir + "/config/upskilld/config.yaml", "w") as f:
             f.write(config)

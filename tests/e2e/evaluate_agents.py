@@ -6,6 +6,7 @@ usage: evaluate_agents.py UPSKILLD [NAME …]   (TAP on standard output)
 import glob, json, os, subprocess, sys, tempfile, time
 
 from evaluate_support import HERE, KEY, Daemon, Tap, arm, make_skill, make_tests, wait_for
+import scratch
 
 PROGRAM = os.path.abspath(sys.argv[1])
 CLIS = {"claude": "claude-code", "codex": "codex", "opencode": "opencode"}
@@ -16,7 +17,7 @@ class Room:
     """A daemon whose configuration names the fake agents "claude-good", "codex-crash", …"""
 
     def __init__(self):
-        home = tempfile.mkdtemp(prefix="evaluate-")
+        home = scratch.folder("evaluate-")
         self.log = home + "/agents.log"
         students = {"%s-%s" % (f, b): {"cli": cli, "timeout_s": 2 if b == "hang" else 60,
                                        "argv": [sys.executable, "-IS", HERE + "/fake_agent.py", f, self.log, b]}

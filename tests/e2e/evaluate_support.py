@@ -1,5 +1,6 @@
 """What the tests of skill/evaluate share: a daemon, a scripted model, a skill, TAP."""
 import ctypes, json, os, shutil, signal, subprocess, sys, tempfile, time, urllib.request
+import scratch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL = os.path.join(HERE, "..", "models", "fake_model.py")
@@ -53,7 +54,7 @@ class Daemon:
 
     def __init__(self, program, home=None, config="", env=None, before=None):
         self.own = home is None
-        self.home = home or tempfile.mkdtemp(prefix="evaluate-")
+        self.home = home or scratch.folder("evaluate-")
         os.makedirs(self.home + "/config/upskilld", exist_ok=True)
         os.makedirs(self.home + "/work", exist_ok=True)
         with open(self.home + "/config/upskilld/config.yaml", "w") as f:

@@ -6,7 +6,8 @@ usage: generate.py UPSKILLD   (TAP on standard output)
 The traces are those of tests/unit/skills/data/traces/lessons; expected.json there lists the
 secrets planted in them.
 """
-import json, os, re, shutil, subprocess, sys, tempfile, time
+import json, os, re, shutil, subprocess, sys, time
+import scratch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TRACES = os.path.join(HERE, "../unit/skills/data/traces/lessons")
@@ -17,7 +18,7 @@ GOOD = ("---\nname: zip-tests\ndescription: Runs the zip tests. Use when make ch
 
 class Daemon:
     def __init__(self, program):
-        self.dir = tempfile.mkdtemp(prefix="generate-")
+        self.dir = scratch.folder("generate-")
         self.work = self.dir + "/work"
         os.makedirs(self.work)
         for name in os.listdir(TRACES):

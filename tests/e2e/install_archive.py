@@ -3,9 +3,10 @@
 
 usage: install_archive.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
-import hashlib, http.server, io, json, os, pathlib, stat, subprocess, sys, tarfile, tempfile, threading, zipfile
+import hashlib, http.server, io, json, os, pathlib, stat, subprocess, sys, tarfile, threading, zipfile
 
 from evaluate_support import Tap
+import scratch
 
 CTL, DAEMON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 TEXT = "---\nname: {}\ndescription: Tidies {}. Use when things are untidy.\n---\nTidy.\n"
@@ -73,7 +74,7 @@ def special(name, kind, target=""):
 
 class Room:
     def __init__(self, links="any"):
-        self.top = pathlib.Path(tempfile.mkdtemp(prefix="install-archive-"))
+        self.top = pathlib.Path(scratch.folder("install-archive-"))
         self.home, self.desk, self.tmp = (self.top / name for name in ("home", "desk", "tmp"))
         for folder in (self.home / ".config/upskilld", self.desk, self.tmp):
             folder.mkdir(parents=True)

@@ -5,9 +5,10 @@ usage: install_repository.py UPSKILLCTL UPSKILLD
 
 Git's own server program answers here; the user's Git configuration sends GitHub's address to it.
 """
-import http.server, json, os, pathlib, subprocess, sys, tempfile, threading, urllib.parse
+import http.server, json, os, pathlib, subprocess, sys, threading, urllib.parse
 
 from evaluate_support import Tap
+import scratch
 
 CTL, DAEMON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 BACKEND = subprocess.run(["git", "--exec-path"], capture_output=True, text=True).stdout.strip() + "/git-http-backend"
@@ -55,7 +56,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 class Room:
     """A home, a project, and repositories behind a server."""
     def __init__(self):
-        self.top = pathlib.Path(tempfile.mkdtemp(prefix="install-repository-"))
+        self.top = pathlib.Path(scratch.folder("install-repository-"))
         self.home, self.desk, self.tmp = (self.top / name for name in ("home", "desk", "tmp"))
         for folder in (self.home, self.desk, self.tmp, self.top / "served/acme"):
             folder.mkdir(parents=True)

@@ -1,5 +1,6 @@
 """A daemon whose processes are known by a word in their environment, and what tests tell of it."""
-import json, os, shutil, signal, subprocess, sys, tempfile, time
+import json, os, shutil, signal, subprocess, sys, time
+import scratch
 
 END_S = 2.0       # a daemon may take so long to end
 LEFT_S = 2.0      # after that nothing of it may be alive
@@ -68,7 +69,7 @@ class Daemon:
     def __init__(self, program, headers=False, process_id=None, config="", preexec=None):
         Daemon.count += 1
         self.word = "UPSKILLD_TEST_MARK=%d-%d-%d" % (os.getpid(), Daemon.count, time.monotonic_ns())
-        self.dir = tempfile.mkdtemp(prefix="lifecycle-")
+        self.dir = scratch.folder("lifecycle-")
         os.makedirs(self.dir + "/config/upskilld")
         with open(self.dir + "/config/upskilld/config.yaml", "w") as f:
             f.write(config)

@@ -4,9 +4,10 @@
 usage: programs_nvcc.py UPSKILLD [--bench]   (TAP on standard output; ends with 77 where there is no nvcc)
 --bench: only the time from the request to the first launch beside what nvcc takes for the same program
 """
-import os, shutil, statistics, subprocess, sys, tempfile, time
+import os, shutil, statistics, subprocess, sys, time
 
 from validate_support import Daemon, Tap
+import scratch
 
 HEAD = "#include <cstdio>\n#include <cuda_runtime.h>\n"
 ADD = HEAD + r"""
@@ -228,7 +229,7 @@ def tells_what_does_not_compile(d):
 
 def first_launch(d):
     """From the request to the first launch, and nvcc alone with the same words: medians of seven."""
-    ours, theirs, folder = [], [], tempfile.mkdtemp(prefix="programs-nvcc-")
+    ours, theirs, folder = [], [], scratch.folder("programs-nvcc-")
     nvcc = os.path.join(os.environ["CUDA_HOME"], "bin/nvcc") if "CUDA_HOME" in os.environ else shutil.which("nvcc")
     data = os.environ.get("XDG_DATA_HOME", os.path.expanduser("~/.local/share"))
     nvcc = nvcc or data + "/upskilld/cuda/nvidia/cu13/bin/nvcc"

@@ -3,10 +3,11 @@
 A program here is C. Where it launches a kernel, it holds what nvcc makes of one: PTX in a fat binary (the layout is that
 of NVIDIA's cuobjdump and fatbinary_section.h) and the calls of `k<<<1, n>>>(…)`. So these tests need no toolkit.
 """
-import os, shutil, tempfile
+import os, shutil
 
 import validate_support
 from validate_support import Tap  # noqa: F401: for those who import this
+import scratch
 
 NVCC = """#!/bin/sh
 # Units are C; of nvcc's own words only the host compiler's are passed on.
@@ -97,7 +98,7 @@ class Daemon(validate_support.Daemon):
     """With that toolkit and no other, and a folder for programs."""
 
     def __init__(self, program, nvcc=NVCC):
-        self.toolkit = os.path.realpath(tempfile.mkdtemp(prefix="programs-toolkit-"))
+        self.toolkit = scratch.folder("programs-toolkit-")
         os.makedirs(self.toolkit + "/bin")
         if nvcc:
             with open(self.toolkit + "/bin/nvcc", "w") as f:

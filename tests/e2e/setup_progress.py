@@ -3,7 +3,8 @@
 
 usage: setup_progress.py   (TAP on standard output)
 """
-import os, pty, re, shutil, subprocess, sys, tempfile
+import os, pty, re, shutil, subprocess, sys
+import scratch
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NINJA = """#!/bin/sh
@@ -13,7 +14,7 @@ echo "[7/9] Compiling a"; sleep SECONDS; echo "[9/9] Linking b"; exit STATUS
 
 
 def room(seconds, status):
-    folder = tempfile.mkdtemp(prefix="setup-")
+    folder = scratch.folder("setup-")
     for name, text in (("bin/dpkg-query", "#!/bin/sh\necho install ok installed\n"),
                        ("bin/ninja", NINJA.replace("SECONDS", str(seconds)).replace("STATUS", str(status))),
                        ("cuda/lib64/libnvrtc.so.12", ""), ("cuda/include/cuda_runtime.h", ""), ("build/build.ninja", "")):

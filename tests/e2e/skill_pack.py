@@ -3,9 +3,10 @@
 
 usage: skill_pack.py UPSKILLCTL UPSKILLD
 """
-import json, os, pathlib, subprocess, sys, tempfile, zipfile
+import json, os, pathlib, subprocess, sys, zipfile
 
 from evaluate_support import Tap
+import scratch
 
 CTL, DAEMON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 TEXT = "---\nname: tidy\ndescription: Tidies things. Use when things are untidy.\n---\nRun `scripts/run.sh`.\n"
@@ -13,7 +14,7 @@ TEXT = "---\nname: tidy\ndescription: Tidies things. Use when things are untidy.
 
 class Room:
     def __init__(self, files):
-        self.top = pathlib.Path(tempfile.mkdtemp(prefix="skill-pack-"))
+        self.top = pathlib.Path(scratch.folder("skill-pack-"))
         for name, text in files.items():
             path = self.top / "tidy" / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """The stand-ins of libcuda and libnvidia-ml (tests/cuda) for a daemon: a folder with copies of them, and what they are to do."""
-import os, shutil, tempfile
+import os, shutil
+import scratch
 
 
 class StandIn:
@@ -9,7 +10,7 @@ class StandIn:
     loader's path, where the compiler finds libcuda too."""
 
     def __init__(self, library, conf="", nvml="", in_path=False):
-        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="standin-"))
+        self.folder = scratch.folder("standin-")
         self.path = self.folder + ("/libcuda.so.1" if in_path else "/libcuda-standin.so")
         self.nvml = self.folder + "/libnvidia-ml.so.1"
         shutil.copy(library, self.path)  # no links: a confined process may read where the library really lies

@@ -8,7 +8,8 @@ type beside it, or an array no type of its items (https://ai.google.dev/api/cach
 and hosts with strict function calling, write objects and lists as JSON texts, one text for a list of
 texts, and null or "" for what they leave out.
 """
-import json, os, subprocess, sys, tempfile
+import json, os, subprocess, sys
+import scratch
 
 KERNEL = "__global__ void k(int *x) { *x = 1; }"
 # Tool, arguments, and words in the text of its answer (None: refused, with the second of them).
@@ -26,7 +27,7 @@ CALLS = [
 
 class Daemon:
     def __init__(self, program):
-        self.dir = tempfile.mkdtemp(prefix="tool-schemas-")
+        self.dir = scratch.folder("tool-schemas-")
         env = dict(os.environ, **{"XDG_%s_HOME" % k: self.dir + "/home" for k in ("STATE", "CONFIG", "CACHE")})
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self.dir,
                                         env=env)

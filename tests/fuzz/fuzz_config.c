@@ -26,13 +26,18 @@ static void write_file(const char *name, const uint8_t *data, size_t size) {
     close(fd);
 }
 
+static char folder[] = "/tmp/fuzz-config-XXXXXX";
+
+static void remove_folder(void) {
+    rmdir(folder); /* what was in it is gone */
+}
+
 /* libFuzzer reads its corpus relative to the folder it was started in: *ret_back. */
 static void enter_folder(int *ret_back) {
-    static char folder[] = "/tmp/fuzz-config-XXXXXX";
     static bool made;
     if (!made) {
         made = true;
-        check(mkdtemp(folder) != NULL);
+        check(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
         setenv("XDG_CONFIG_HOME", folder, 1);
         unsetenv("UPSKILLD_CONFIG");
         log_shown = LOG_ERROR;

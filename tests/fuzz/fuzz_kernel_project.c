@@ -25,12 +25,17 @@ static void check(bool good) {
     }
 }
 
+static char folder[] = "/tmp/fuzz-kernel-project-XXXXXX";
+
+static void remove_folder(void) {
+    dir_remove(folder, NULL);
+}
+
 static const char *project_folder(struct root *root) {
-    static char folder[] = "/tmp/fuzz-kernel-project-XXXXXX";
     static bool made;
     if (!made) {
         made = true;
-        check(mkdtemp(folder) != NULL);
+        check(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
     }
     check(root_open(root, folder, NULL) == 0);
     return folder;
