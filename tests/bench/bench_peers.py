@@ -4,8 +4,8 @@ one core), numba's CUDA simulator and Triton's interpreter.
 
 usage: bench_peers.py BUILD_FOLDER [PYTHON]
 
-PYTHON has numba and triton (`pip install numba triton`, in an environment of its own); without it this one is asked. A peer that is not installed
-is skipped with a word. Sizes differ, for simulators take a thread at a time: what is printed is nanoseconds for an
+PYTHON has the peers (`pip install numba triton torch`, in an environment of its own); without it this one is asked. A peer
+that is not installed is skipped with a word. Sizes differ, for simulators take a thread at a time: what is printed is nanoseconds for an
 element, or a multiply-add of gemm, and how many times as long as here. Each figure is the best of three."""
 import json
 import os
@@ -13,7 +13,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = ("vector_add", "gemm", "reduction")
@@ -128,71 +127,10 @@ def here(build):
     return found
 
 
-# --- run by PYTHON ---
-
-def best(count, function):
-    times = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return 1e9 * min(times) / count
-
-
-def numba_simulator():
-    import numpy
-    from numba import cuda, float32
-
-    @cuda.jit
-    def vector_add(a, b, c):
-        i = cuda.grid(1)
-        if i < c.size:
-            c[i] = a[i] + b[i]
-
-    @cuda.jit
-    def gemm(a, b, c):
-        x, y = cuda.shared.array((16, 16), float32), cuda.shared.array((16, 16), float32)
-        column, row = cuda.grid(2)
-        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-        total = float32(0)
-        for k in range(0, a.shape[0], 16):
-            x[ty, tx], y[ty, tx] = a[row, k + tx], b[k + ty, column]
-            cuda.syncthreads()
-            for j in range(16):
-                total += x[ty, j] * y[j, tx]
-            cuda.syncthreads()
-        c[row, column] = total
-
-    @cuda.jit
-    def reduction(a, c):
-        part = cuda.shared.array(256, float32)
-        t, d = cuda.threadIdx.x, 128
-        part[t] = a[cuda.grid(1)]
-        cuda.syncthreads()
-        while d:
-            if t < d:
-                part[t] += part[t + d]
-            cuda.syncthreads()
-            d //= 2
-        if t == 0:
-            c[cuda.blockIdx.x] = part[0]
-
-    n, m = 2048, 16
-    a, b, c = (numpy.random.rand(n).astype("float32") for _ in range(3))
-    p, q, r = (numpy.random.rand(m, m).astype("float32") for _ in range(3))
-    sums = numpy.zeros(n // 256, "float32")
-    found = {"vector_add": best(n, lambda: vector_add[n // 256, 256](a, b, c)),
-             "gemm": best(m ** 3, lambda: gemm[(m // 16, m // 16), (16, 16)](p, q, r)),
-             "reduction": best(n, lambda: reduction[n // 256, 256](a, sums))}
-    assert numpy.allclose(c, a + b) and numpy.allclose(r, p @ q, rtol=1e-4) and numpy.allclose(sums, a.reshape(-1, 256).sum(1), rtol=1e-4)
-    return found
-
-
 def ask(python, peer):
     """A peer's figures, or why there are none."""
     environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", TRITON_INTERPRET="1")
-    script = [str(HERE / "peer_triton.py")] if peer == "triton" else [str(HERE / "bench_peers.py"), "--numba"]
-    done = subprocess.run([python, *script], capture_output=True, text=True, env=environment)
+    done = subprocess.run([python, str(HERE / f"peer_{peer}.py")], capture_output=True, text=True, env=environment)
     lines = done.stdout.splitlines()
     return json.loads(lines[-1]) if done.returncode == 0 and lines else (done.stderr.strip().splitlines() or ["it ended with %d" % done.returncode])[-1]
 
@@ -211,7 +149,4 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--numba"]:
-        print(json.dumps(numba_simulator()))
-    else:
-        main()
+    main()
