@@ -59,6 +59,9 @@ LINES = [
     ("kernel init {dir}/a.cu --kernel k --print --force --include-root {dir}",
      {"path": "{dir}/a.cu", "kernel": "k", "print": True, "force": True, "include_roots": ["{dir}"]}),
     ("kernel init --source 'int x;'", {"source": "int x;"}),
+    ("kernel init {dir}/a.cu {dir}/inc/b.cu -O3 --define N=4 --file {dir}/a.cu --stdin 'a b' --timeout-s 5 --no-run -- 7 -x",
+     {"path": "{dir}/a.cu", "paths": ["{dir}/inc/b.cu"], "options": ["-O3"], "defines": {"N": "4"}, "files": ["{dir}/a.cu"],
+      "stdin": "a b", "timeout_s": 5, "run": False, "args": ["7", "-x"]}),
 
     ("kernel run {dir}/a.cu {dir}/inc/b.cu -O3 --define N=4 --include-root {dir} --file {dir}/a.cu --stdin 'a b'"
      " --check race --strict --run-all-launches --launches 9 --timeout-s 5 --save {dir}/out -- 7 --verbose -x",
