@@ -6,6 +6,8 @@ usage: ctl_validate.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
 import json, os, re, shlex, shutil, subprocess, sys
 
+import scratch
+
 GOOD = """__global__ void scale(float *y, const float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i] * 0.5f;
@@ -20,7 +22,6 @@ SPEC = {"sizes": [{"n": 1024}, {"n": 64}], "trials": 1, "backend": "emulator",
 # Passes everything on; what MORE holds is added to the answer of a validation.
 BETWEEN = """#!%s
 import json, os, subprocess, sys
-import scratch
 daemon = subprocess.Popen([os.environ["REAL"]] + sys.argv[1:], stdout=subprocess.PIPE)
 for line in daemon.stdout:
     message = json.loads(line)

@@ -184,6 +184,7 @@ Test(project_flags, what_is_nearer_to_the_person_wins) {
         "arch: sm_90a\ndefines: {B: 2, C: 2, D: 2}\nstd: c++17\n"
         "include_dirs: [inc]\noptions: [-rdc=true]\n");
     put(&r, "s/upskilld.yaml", "defines: {C: 3, D: 3}\n");
+    put(&r, "inc/x.h", "");
     r.settings = json_pack("{s:{s:i}, s:s}", "defines", "D", 4, "other", "key");
     ask(&r, "s/a.cu");
     says(&r, "defines", "{\"A\":\"1\",\"B\":2,\"C\":3,\"D\":4}");

@@ -187,7 +187,7 @@ Test(lsp, capabilities_say_what_the_kinds_and_operations_can_do) {
         "'inlayHintProvider':true,'codeActionProvider':{'codeActionKinds':['quickfix',"
         "'source.fixAll.upskilld']},'diagnosticProvider':{'identifier':'upskilld',"
         "'interFileDependencies':true,'workspaceDiagnostics':false},"
-        "'executeCommandProvider':{'commands':['upskilld.run','upskilld.create',"
+        "'executeCommandProvider':{'commands':['upskilld.run',"
         "'upskilld.fake.run',"
         "'upskilld.fake.long'],'workDoneProgress':true},'workspace':{'workspaceFolders':"
         "{'supported':true,'changeNotifications':true}}},"
