@@ -236,6 +236,16 @@ static int put_block(const struct agent_config *agent, const char *text,
     return 0;
 }
 
+/* What stands behind the block belongs to nothing in it: the end, another table of TOML,
+ * another key of YAML's outermost map. */
+static bool ends_there(const char *block, const char *behind) {
+    behind += strspn(behind, "\r\n");
+    if (*block == '[') {
+        return !*behind || (*behind == '[' && !line_with(behind, "[mcp_servers." NAME));
+    }
+    return !strchr(" \t-#", *behind) || !*behind;
+}
+
 static int take_block(const char *text, const char *block, char **ret, struct err *err) {
     autofree char *begun = xasprintf(YAML_HEAD "%s", block);
     if (strcmp(text, block) == 0 || strcmp(text, begun) == 0) {
@@ -244,8 +254,9 @@ static int take_block(const char *text, const char *block, char **ret, struct er
     }
     size_t len = strlen(text), size = strlen(block);
     const char *at = strstr(text, block);
-    if (at && at > text && at[-1] == '\n') {
-        *ret = xasprintf("%.*s%s", (int)(at - 1 - text), text, at + size);
+    if (at && (at == text || at[-1] == '\n') && ends_there(block, at + size)) {
+        int before = at == text ? 0 : (int)(at - 1 - text);
+        *ret = xasprintf("%.*s%s", before, text, at + size);
         return 0;
     }
     if (len >= size + 1 && strncmp(text + len - (size - 1), block, size - 1) == 0 &&
