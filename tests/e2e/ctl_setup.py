@@ -231,6 +231,26 @@ def toml_is_kept():
         assert "Add this by hand" in said and "\n    [mcp_servers.upskilld]\n" in said, said
 
 
+def what_was_added_to_the_entry_stays():
+    home = Home()
+    for agent, name, before, more in (("codex", CODEX, "a = 1\n", "startup_timeout_sec = 30\n"), ("codex", CODEX, "a = 1\n", "\nb = 2\n"),
+                                      ("codex", CODEX, "a = 1\n", '\n[mcp_servers.upskilld.tools.x]\napproval_mode = "approve"\n'),
+                                      ("continue", CONTINUE, "name: a\n", '  - name: other\n    command: "o"\n'),
+                                      ("continue", CONTINUE, "name: a\n", "    args: []\n")):
+        home.write(name, before)
+        home.setup(agent)
+        changed = home.read(name) + more
+        home.write(name, changed)
+        assert "left alone" in home.setup(agent, "--remove", status=1) and home.read(name) == changed, more
+    for more in ('\n[projects."/x"]\ntrust_level = "trusted"\n', ""):  # ours is what the file begins with
+        os.remove(os.path.join(home.path, CODEX))
+        home.setup("codex")
+        home.write(CODEX, home.read(CODEX) + more)
+        home.setup("codex", "--remove")
+        assert not more or home.read(CODEX) == more
+        home.write(CODEX, more)
+
+
 def yaml_is_kept():
     home = Home()
     for before in ("name: mine\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: m\n", "name: mine\nschema: v1"):
@@ -296,7 +316,7 @@ tap = Tap()
 for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shapes_are_kept, moved_entries_are_found, another_programs_entry_stays,
              folders_of_others_stay,
              the_daemons_variables_go_with_the_entry, bad_files_are_left_alone,
-             links_and_locked_files_are_left_alone, toml_is_kept, yaml_is_kept, a_project_has_files_of_its_own,
+             links_and_locked_files_are_left_alone, toml_is_kept, what_was_added_to_the_entry_stays, yaml_is_kept, a_project_has_files_of_its_own,
              nothing_is_written_unasked, wrong_words_say_what_is_right, a_program_that_does_not_answer_is_told):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())
