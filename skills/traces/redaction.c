@@ -217,10 +217,10 @@ static bool login_around(const char *s, size_t len, size_t at, size_t low,
         end++;
     }
     *ret = (struct secret){name, at, "<credentials>", false};
-    return name && end > at + 2 && secret_is_odd(s + start, at - start) &&
-           memcmp(s + at + 1, "sha", 3) != 0 &&
-           !secret_is_example(s + start, at - start) &&
-           (end < len && strchr(":/", s[end]));
+    return name && end > at + 2 && end < len && s[end] && strchr(":/", s[end]) &&
+           secret_is_odd(s + start, at - start) &&
+           !secret_starts(s, len, at + 1, "sha") &&
+           !secret_is_example(s + start, at - start);
 }
 
 /* An address around the '@' at s[at]; not before `low`. */
