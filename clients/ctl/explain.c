@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 extern const char page_kernels[], page_skills[]; /* made from docs/codes by the build */
 static const char *const pages[] = {page_kernels, page_skills};
@@ -49,7 +50,7 @@ static const char *find(const char *page, const char *wanted) {
     char code[CODE_MAX];
     for (const char *h = next_heading(page); h; h = next_heading(h)) {
         for (const char *at = h; next_code(&at, code);) {
-            if (strcmp(code, wanted) == 0) {
+            if (strcasecmp(code, wanted) == 0) {
                 return h + strcspn(h, "\n") + 1;
             }
         }

@@ -48,6 +48,21 @@ static void sizes_cell(struct table *table, const json_t *sizes) {
     table_cell(table, *text ? text : "–");
 }
 
+/* Elements that have no error, as they are infinite or not a number, or should be. */
+static json_int_t without_error(const json_t *output) {
+    return count_of(output, "mismatches") ? count_of(output, "nonfinite") : 0;
+}
+
+/* The largest error of those that have one. */
+static void error_cell(struct table *table, const json_t *output, const char *name) {
+    double error = real(json_object_get(output, name));
+    if (error == 0 && without_error(output)) {
+        table_cell(table, "–");
+    } else {
+        table_cellf(table, "%.3g", error);
+    }
+}
+
 static void output_row(struct table *table, const json_t *item, const json_t *output) {
     sizes_cell(table, json_object_get(item, "sizes"));
     table_cellf(table, "%lld", count_of(item, "trial"));
@@ -71,8 +86,8 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
         return;
     }
     table_cellf(table, "%lld", count_of(output, "mismatches"));
-    table_cellf(table, "%.3g", real(json_object_get(output, "max_abs_error")));
-    table_cellf(table, "%.3g", real(json_object_get(output, "max_rel_error")));
+    error_cell(table, output, "max_abs_error");
+    error_cell(table, output, "max_rel_error");
     json_int_t judged = json_get_integer(output, "judged", elements);
     autofree char *of = judged < elements
                             ? xasprintf(", judged %lld of %lld", judged, elements)
@@ -118,7 +133,7 @@ static void case_table(const struct terminal *t, const json_t *cases) {
 }
 
 /* A large relative error of a small value needs a word: why is it ok? */
-static bool put_absolute(const struct terminal *t, const json_t *output) {
+static bool put_relative(const struct terminal *t, const json_t *output) {
     const json_t *tolerance = json_object_get(output, "tolerance");
     double error = real(json_object_get(output, "max_rel_error"));
     double rtol = real(json_object_get(tolerance, "rtol"));
@@ -127,19 +142,32 @@ static bool put_absolute(const struct terminal *t, const json_t *output) {
         return false;
     }
     terminal_wrapf(t, STYLE_DIM, 0, 0,
-                   "%.64s is ok with a relative error of %.3g: what is off by no more "
-                   "than %.3g, the "
-                   "absolute tolerance, passes however small the value is",
-                   json_get_string(output, "name", "?"), error, atol);
+                   "%.64s: the relative error of %.3g is that of a small value; up to "
+                   "%.3g + %.3g * |expected| is ok",
+                   json_get_string(output, "name", "?"), error, atol, rtol);
     return true;
 }
 
-/* Once is enough. */
-static void explain_relative(const struct terminal *t, const json_t *cases) {
-    bool told = false;
+static bool put_without_error(const struct terminal *t, const json_t *output) {
+    json_int_t count = without_error(output);
+    if (!count) {
+        return false;
+    }
+    terminal_wrapf(t, STYLE_DIM, 0, 0,
+                   "%lld of %lld elements of %.64s are infinite or NaN, or should be; "
+                   "the errors are those of the others",
+                   count, count_of(output, "elements"),
+                   json_get_string(output, "name", "?"));
+    return true;
+}
+
+/* Of each, once is enough. */
+static void explain_errors(const struct terminal *t, const json_t *cases) {
+    bool relative = false, none = false;
     json_each(cases, i, item) {
         json_each(json_object_get(item, "outputs"), k, output) {
-            told = told || put_absolute(t, output);
+            relative = relative || put_relative(t, output);
+            none = none || put_without_error(t, output);
         }
     }
 }
@@ -275,7 +303,7 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
         printf(", %lld trials left out by the budget", skipped);
     }
     if (json_object_get(backend, "device")) {
-        terminal_putf(t, STYLE_DIM, " (%s)", json_get_string(backend, "device", "?"));
+        terminal_putf(t, STYLE_DIM, ", on %s", json_get_string(backend, "device", "?"));
     }
     putchar('\n');
     const json_t *trial = json_object_get(result, "ideal_trial");
@@ -379,7 +407,7 @@ void render_kernel_validate(const struct terminal *t, const json_t *params,
     put_error(t, result);
     if (json_array_size(cases)) {
         case_table(t, cases);
-        explain_relative(t, cases);
+        explain_errors(t, cases);
         first_wrong(t, cases);
     }
     render_measures(t, result);

@@ -81,25 +81,14 @@ static uint64_t word_at(const uint8_t *bytes) {
 /* "void k<float>(float*, int)": a symbol knows the types that a source only names. */
 static void types_of_symbol(struct run *r, const char *symbol) {
     autofree char *text = kernel_signature_new(symbol);
-    struct code_tokens t;
-    size_t len = strlen(text), open = 0;
-    if (len == 0 || text[len - 1] != ')' || code_tokens_read(&t, text, len) < 0) {
-        return;
+    struct host_param own[HOST_PARAMS_MAX];
+    int count = host_signature_params(text, own, HOST_PARAMS_MAX);
+    for (size_t i = 0; i < r->count && (int)i < count; i++) {
+        struct host_param *p = &r->params[i];
+        memcpy(own[i].name, p->name, sizeof p->name);
+        memcpy(own[i].type_name, p->type_name, sizeof p->type_name);
+        *p = own[i];
     }
-    while (open < t.count && (code_word(&t, open) != WORD_PAREN_OPEN ||
-                              host_close(&t, open) + 1 != t.count)) {
-        open++;
-    }
-    const struct place list = host_inside(&(struct place){.t = &t}, open);
-    struct place part;
-    for (size_t i = 0; i < r->count && host_part(&list, i, &part); i++) {
-        struct host_param *p = &r->params[i], one;
-        host_param_read(&t, part.from, part.to, &one);
-        memcpy(one.name, p->name, sizeof one.name);
-        memcpy(one.type_name, p->type_name, sizeof one.type_name);
-        *p = one;
-    }
-    code_tokens_finish(&t);
 }
 
 static bool params_read(struct run *r) {

@@ -157,3 +157,27 @@ int host_params(const struct code_tokens *t, const struct declaration *kernel,
     }
     return kernel->params ? count : -1;
 }
+
+/* Where the list begins that ends with the text's last ')'. */
+static size_t last_open(const struct code_tokens *t) {
+    size_t i = t->count - 1;
+    for (int depth = 1; i > 0 && depth > 0;) {
+        enum code_word w = code_word(t, --i);
+        depth += w == WORD_PAREN_CLOSE;
+        depth -= w == WORD_PAREN_OPEN;
+    }
+    return i;
+}
+
+int host_signature_params(const char *signature, struct host_param *ret, int max) {
+    struct code_tokens t;
+    size_t len = strlen(signature);
+    if (len == 0 || signature[len - 1] != ')' ||
+        code_tokens_read(&t, signature, len) < 0) {
+        return 0;
+    }
+    const struct declaration list = {.params = last_open(&t), .params_end = t.count - 1};
+    int count = list.params ? host_params(&t, &list, ret, max) : 0;
+    code_tokens_finish(&t);
+    return count;
+}

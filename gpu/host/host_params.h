@@ -18,6 +18,9 @@ struct host_param {
  * no list. */
 int host_params(const struct code_tokens *t, const struct declaration *kernel,
                 struct host_param *ret, int max);
+/* Those of "void k<float>(float*, int)", which have types alone. How many; 0 where the
+ * text has no list, as an extern "C" symbol; -1: more than `max`. */
+int host_signature_params(const char *signature, struct host_param *ret, int max);
 /* One declaration, or a type alone (then without a name): tokens [from, to). */
 void host_param_read(const struct code_tokens *t, size_t from, size_t to,
                      struct host_param *ret);

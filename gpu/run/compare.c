@@ -321,7 +321,7 @@ VECTORS static void block_errors(struct comparing *c) {
         max_abs = vec_select(known & (error > max_abs), error, max_abs);
         max_rel = vec_select(sized & (relative > max_rel), relative, max_rel);
         exact += known & ~wrong;
-        finite += here & (vec_abs(a) < INFINITY);
+        finite += known;
         narrowed += known & ~is_within(a, e, r, c->atol + allowed) &
                     is_within(a, e, r, c->wide_atol + allowed);
         vec_mask bucket = vec_either(wrong, bucket_of(relative), none + BUCKETS);

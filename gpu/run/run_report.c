@@ -201,6 +201,31 @@ void run_report_finding(struct run_report *r, json_t *finding) {
     json_array_append(r->findings, finding);
 }
 
+/* A read of what was not written is what an error at the same line about the same memory
+ * led to: a race with the write that should have come first. */
+static bool explains(const json_t *cause, const json_t *effect) {
+    bool there = same_line(cause, effect);
+    json_each(json_object_get(cause, "related"), i, side) {
+        there |= same_line(side, effect);
+    }
+    return there && !strcmp(json_get_string(effect, "code", ""), "uninitialized") &&
+           !same_text(cause, effect, "code") && same_text(cause, effect, "buffer") &&
+           same_text(cause, effect, "kernel") &&
+           !strcmp(json_get_string(cause, "severity", ""), "error");
+}
+
+void run_report_causes_first(json_t *findings) {
+    for (size_t i = 1; i < json_array_size(findings); i++) {
+        autojson *finding = json_incref(json_array_get(findings, i));
+        size_t at = 0;
+        while (at < i && !explains(finding, json_array_get(findings, at))) {
+            at++;
+        }
+        json_array_remove(findings, i);
+        json_array_insert(findings, at, finding);
+    }
+}
+
 /* `looked_at`: nothing else tells whether it is right; where `expect` speaks of other
  * outputs alone, this one may be workspace. */
 static void add_unwritten(struct run_report *r, const struct trial *t, size_t buffer,

@@ -45,6 +45,9 @@ int run_report_add(struct run_report *r, const struct trial *t, unsigned trial,
                    const struct expectation *expected, struct err *err);
 /* One finding; equal ones are counted. Not stolen. */
 void run_report_finding(struct run_report *r, json_t *finding);
+/* A cause stands before its effects, and so names the verdict: a race before the reads of
+ * what was not written yet. All else stays in its order. */
+void run_report_causes_first(json_t *findings);
 /* A finding of the run itself: of no file, no thread; of a buffer, or NULL. Its message
  * is cut at 1,023 bytes. */
 void run_report_note(struct run_report *r, const char *code, const char *severity,

@@ -341,6 +341,7 @@ static void report_to_result(struct course *run) {
                             json_pack("{s:b, s:b}", "all_zero_passes", weak.zeros,
                                       "constant_passes", weak.constant));
     }
+    run_report_causes_first(r->findings);
     json_object_set(result, "findings", r->findings);
     json_object_set_new(result, "omitted", json_integer((json_int_t)r->omitted));
     json_object_set_new(result, "printf",

@@ -14,6 +14,7 @@
 #include "gpu/run/validate_result.h"
 #include "gpu/spec/spec_case.h"
 #include "gpu/validate/argument_order.h"
+#include "gpu/validate/argument_type.h"
 #include "gpu/validate/array_load.h"
 #include "gpu/validate/array_save.h"
 #include "gpu/validate/validate_maker.h"
@@ -219,11 +220,17 @@ static void save_end(struct kernel_validate *v) {
 
 /* --- the run's end --- */
 
-/* The answer is shared: its findings are copied. */
-static void note_argument_order(struct kernel_validate *v) {
+/* The answer is shared: its findings are copied. What passes has the types it takes. */
+static void note_arguments(struct kernel_validate *v) {
+    const char *verdict = json_get_string(v->result, "verdict", "");
+    const json_t *kernels = json_object_get(v->kernel.result, "kernels");
     json_t *findings = json_copy(json_object_get(v->result, "findings"));
-    argument_order_note(&v->asked.spec, json_object_get(v->kernel.result, "kernels"),
-                        findings);
+    argument_order_note(&v->asked.spec, kernels, findings);
+    if (strcmp(verdict, "pass") != 0) {
+        argument_type_note(&v->asked.spec, kernels,
+                           !strcmp(verdict, "fail") ? FINDING_ERROR : FINDING_WARNING,
+                           findings);
+    }
     json_object_set_new(v->result, "findings", findings);
 }
 
@@ -250,7 +257,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
             v->save ? json_deep_copy(answer) : json_copy((json_t *)(uintptr_t)answer);
         json_object_set_new(v->result, "worker", pool_job_worker(job));
         json_object_set(v->result, "check", v->kernel.result);
-        note_argument_order(v);
+        note_arguments(v);
         tell_phases(v);
         save_end(v);
     } else if (answer) {

@@ -52,8 +52,11 @@ static void tell_absolute(const json_t *output, struct buf *out) {
     const json_t *atol = json_object_get(tolerance, "atol");
     if (json_number_value(json_object_get(output, "max_rel_error")) >
         json_number_value(json_object_get(tolerance, "rtol"))) {
-        buf_adds(out, ", of a value within the absolute tolerance of ");
+        buf_adds(out, ", of a small value: each may be off by ");
         json_tell(out, atol);
+        buf_adds(out, " + ");
+        json_tell(out, json_object_get(tolerance, "rtol"));
+        buf_adds(out, " * |expected|");
     }
 }
 

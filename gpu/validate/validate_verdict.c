@@ -76,7 +76,7 @@ static char *fail_summary(const json_t *result) {
     autofree char *words = !wrong ? xstrdup(code ? code : "see the findings")
                                   : xasprintf("%lld wrong element%s", (long long)wrong,
                                               wrong == 1 ? "" : "s");
-    return wrong && code ? xasprintf("fail: %s, %.60s", words, code)
+    return wrong && code ? xasprintf("fail: %.60s, %s", code, words)
                          : xasprintf("fail: %.80s", words);
 }
 

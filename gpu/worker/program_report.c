@@ -293,6 +293,7 @@ void program_report_read(struct program_report *ret, const struct program_job *j
         (void)key;
         add_event(&m, event);
     }
+    run_report_causes_first(ret->findings);
 }
 
 void program_report_finish(struct program_report *r) {

@@ -96,6 +96,7 @@ def the_number_of_a_compilers_message_is_explained():
 def an_unknown_code_is_told_with_the_nearest():
     _, err = explain("race_", status=2)
     assert "did you mean race?" in err, err
+    assert explain("Race") == explain("race")
     _, err = explain("", status=2)
     assert "no finding has the code" in err, err
     assert json.loads(explain("--json")[0])["codes"] == listed()

@@ -143,7 +143,55 @@ def a_large_relative_error_that_passes_is_explained(room):
                 expect={"expression": {"y": "x[i] * 0.5 + (i == 1 ? 1e-6 : 0)"}})
     code, out, _ = room.validate("tiny.cu")
     same(code, 0)
-    holds(out, r"^y is ok with a relative error of 1: what is off by no more than 0\.\d+, the")
+    holds(out, r"^y: the relative error of 1 is that of a small value; up to 0\.\d+ \+ 0\.0001 \* \|expected\| is ok$")
+
+
+# Each block turns its part of x round, and nothing orders the writes and the reads of other warps.
+REVERSE = """__global__ void reverse(float *y, const float *x, int n) {
+    __shared__ float part[256];
+    int t = threadIdx.x, i = blockIdx.x * 256 + t;
+    part[t] = x[i];
+    y[i] = part[255 - t];
+}
+"""
+REVERSED = dict(sizes={"n": 1024}, odd_sizes=False, expect={"expression": {"y": "x[i - i % 256 + 255 - i % 256]"}})
+
+
+def a_race_stands_before_the_reads_that_it_leads_to(room):
+    room.kernel("reverse", REVERSE, **REVERSED)
+    code, out, _ = room.validate("reverse.cu")
+    same(code, 1)
+    race, read = out.find("[run race]"), out.find("[run uninitialized]")
+    assert 0 <= race < read, out
+    holds(out, r"^fail: race, \d+ wrong elements")
+
+
+def elements_without_an_error_are_told(room):
+    """where all wrong ones are NaN, the others' largest error says nothing of them"""
+    room.kernel("nan", GOOD.replace("x[i] * 0.5f;", "i % 4 ? x[i] * 0.5f : nanf(\"\");"))
+    code, out, _ = room.validate("nan.cu")
+    same(code, 1)
+    holds(out, r"^n=1024 +0 +y +1024 +256 +– +– +wrong$",
+          r"^256 of 1024 elements of y are infinite or NaN, or should be; the errors are those of the others$")
+
+
+def a_type_that_the_kernel_does_not_take_is_told_first(room):
+    """a double for a float, where it stands in the way; what passes has none"""
+    x = {"name": "x", "type": "float64", "shape": ["n"], "init": {"arange": [1, 1]}}
+    room.kernel("double", GOOD, args=[SPEC["args"][0], x, SPEC["args"][2]])
+    code, out, _ = room.validate("double.cu")
+    same(code, 1)
+    assert re.match(r"double\.cu:1: error: the argument 'x' has elements of type float64, the kernel's parameter points to "
+                    r"float32: give float32, or its bytes are misread \[run argument_type\]\n", out), out
+    holds(out, r"^fail: argument_type, \d+ wrong elements")
+    # A kernel that takes the bytes of doubles as floats, on purpose.
+    room.kernel("bytes", GOOD.replace("x[i] * 0.5f", "(float)((const double *)x)[i] * 0.5f"), args=[SPEC["args"][0], x, SPEC["args"][2]])
+    code, out, _ = room.validate("bytes.cu")
+    same(code, 0)
+    assert "argument_type" not in out, out
+    room.kernel("scalar", GOOD, args=[*SPEC["args"][:2], {"name": "n", "type": "float32", "value": "n"}])
+    _, out, _ = room.validate("scalar.cu")
+    holds(out, r"error: the argument 'n' is of type float32, the kernel's parameter is int32: give int32")
 
 
 def wrong_elements_have_bars_and_a_seed_that_repeats_them(room):
@@ -311,7 +359,9 @@ TESTS = [a_right_kernel_is_status_0, a_kernel_of_another_folder_is_found, one_si
          a_kernel_that_does_not_end_is_a_timeout, a_check_that_proves_nothing_is_status_2, what_cannot_be_asked_is_status_2,
          what_a_gpu_measures_has_lines_and_bars,
          what_nobody_judges_is_status_1, elements_that_are_not_judged_are_counted, warnings_are_told_and_strict_fails_on_them,
-         arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained]
+         arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained,
+         a_race_stands_before_the_reads_that_it_leads_to, elements_without_an_error_are_told,
+         a_type_that_the_kernel_does_not_take_is_told_first]
 
 
 def main():

@@ -84,7 +84,7 @@ Test(validate_report, each_part_has_its_words) {
          "\"rtol\":1}},{\"name\":\"z\",\"verdict\":\"pass\",\"max_abs_error\":0,"
          "\"max_rel_error\":1,\"tolerance\":{\"atol\":0.5,\"rtol\":1}}]}]}",
          "pass:  (trial 0, seed ?)\n  y: largest error 0.25 absolute, 2 relative, of a "
-         "value within the absolute tolerance of 0.5\n"
+         "small value: each may be off by 0.5 + 1 * |expected|\n"
          "  z: largest error 0 absolute, 1 relative\n"},
         /* Findings with their places and how often they came. */
         {"{\"findings\":[{\"code\":\"race\",\"severity\":\"error\",\"message\":\"m\","
@@ -308,7 +308,7 @@ Test(validate_report, the_summary_says_the_verdict_and_why) {
         {"{\"verdict\":\"fail\",\"cases\":[{\"outputs\":[{\"mismatches\":1}]}],"
          "\"findings\":[{\"severity\":\"warning\",\"code\":\"w\"},"
          "{\"severity\":\"error\",\"code\":\"race\"}]}",
-         "fail: 1 wrong element, race", 0, false, false},
+         "fail: race, 1 wrong element", 0, false, false},
         {"{\"verdict\":\"fail\",\"findings\":[{\"severity\":\"error\",\"code\":\"race\"}]"
          "}",
          "fail: race", 0, false, false},
