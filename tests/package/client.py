@@ -98,6 +98,8 @@ def arguments_replace_the_specs(client):
     x = array.array("f", [-2, 5] * 20)
     result = client.validate("relu.cu", args={"x": x}, expect={"y": array.array("f", [0, 5] * 20)})
     assert result.ok, result.text()
+    result = client.validate("relu.cu", args={"x": x, "y": array.array("f", [3] * 40)})  # an output stays one
+    assert result.ok and result.outputs[0].name == "y", result.text()
     assert "no argument called z" in str(raises(ValueError, lambda: client.validate("relu.cu", args={"z": x})))
 
 
@@ -118,6 +120,12 @@ def numpy_arrays(client):
     if not importlib.util.find_spec("numpy"):
         return "numpy is not installed"
     import numpy
+    assert upskilld.output(numpy.int64(4), numpy.float16).buffer() == {"type": "float16", "shape": [4], "output": True}
+    assert upskilld.output((2, 3), numpy.dtype("int8")).buffer() == {"type": "int8", "shape": [2, 3], "output": True}
+    double = client.validate(RELU, launch=LAUNCH, args={"y": upskilld.output(128), "x": numpy.linspace(-1, 1, 128), "n": 128},
+                             expect=lambda x: numpy.maximum(x, 0))
+    assert not double.ok and double.findings[0].code == "argument_type", double.text()
+    assert "'x' has elements of type float64, the kernel's parameter points to float32: give float32" in double.text(), double.text()
     x = numpy.random.default_rng(1).standard_normal((3, 50)).astype("float16")
     source = RELU.replace("float", "__half").replace("x[i] > 0", "x[i] > __half(0)").replace(": 0", ": __half(0)")
     result = client.validate("#include <cuda_fp16.h>\n" + source, launch={"grid": [3], "block": [64]},
@@ -176,7 +184,14 @@ def errors_are_exceptions(client):
     for expect, words in [(lambda q: X, "asks for q"), (lambda x: (X, X), "returned 2 arrays")]:
         e = raises(ValueError, lambda: client.validate(RELU, launch=LAUNCH, args=args, expect=expect))
         assert words in str(e), e
-    assert "object" in str(raises(TypeError, lambda: client.validate(RELU, launch=LAUNCH, args={"x": object()})))
+    for given, words in ((object(), "not object"), (array.array, "not the function array"), ([1.5], "not list")):
+        e = raises(upskilld.ArgumentError, lambda: client.validate(RELU, launch=LAUNCH, args={"y": given}))
+        assert str(e).startswith("y: an array, ") and "output(shape, dtype) for what the kernel writes" in str(e) and words in str(e), e
+    for shape in (X, 1.5, len, None):
+        assert "a shape is an integer or several" in str(raises(upskilld.ArgumentError, lambda: upskilld.output(shape))), shape
+    assert "complex64" in str(raises(upskilld.ArgumentError, lambda: upskilld.output(4, "complex64")))
+    e = raises(upskilld.ArgumentError, lambda: client.validate(RELU, launch=LAUNCH, args={**args, "y": X}, expect=lambda x: x))
+    assert "returned 1 array, and the outputs are none: give what the kernel writes as output(shape, dtype)" in str(e), e
     other = upskilld.Client()
     other.daemon.process.kill()
     raises(upskilld.DaemonError, lambda: other.check(RELU))
@@ -210,11 +225,14 @@ def pytest_fixture(client):
                 kernel.validate({REVERSE!r}, launch={LAUNCH}, args=ARGS, expect=reversed_parts)
             def test_wrong(kernel):
                 kernel.validate("reverse.cu", launch={LAUNCH}, args=ARGS, expect=reversed_parts)
+            def test_mistaken(kernel):
+                kernel.validate("reverse.cu", launch={LAUNCH}, args={{**ARGS, "y": len}}, expect=reversed_parts)
         """))
     env = dict(os.environ, PYTHONPATH=os.path.join(REPOSITORY, "clients/python"))
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "upskilld.pytest_plugin", "test_kernels.py"],
                           capture_output=True, text=True, env=env)
-    assert done.returncode == 1 and "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 1 and "2 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "wanted, not the function len\n" in done.stdout and "client.py" not in done.stdout, done.stdout
     assert re.search(r"reverse\.cu:[35]:\d+: error: .*[Rr]ace", done.stdout), done.stdout
 
 

@@ -14,10 +14,10 @@ import atexit
 import threading
 
 from .client import Client, output
-from .errors import DaemonError, KernelFailed, RequestError, UpskilldError
+from .errors import ArgumentError, DaemonError, KernelFailed, RequestError, UpskilldError
 from .results import Check, Finding, Kernel, Output, Skill, Validation
 
-__all__ = ["Check", "Client", "DaemonError", "Finding", "Kernel", "KernelFailed", "Output", "RequestError", "Skill",
+__all__ = ["ArgumentError", "Check", "Client", "DaemonError", "Finding", "Kernel", "KernelFailed", "Output", "RequestError", "Skill",
            "UpskilldError", "Validation", "check", "find", "kernelbench", "output", "triton", "validate"]
 
 _lock = threading.Lock()

@@ -3,6 +3,8 @@ import os
 import struct
 import sys
 
+from .errors import ArgumentError
+
 # The check spec's types, by numpy's names and by the formats of the buffer protocol.
 BY_DTYPE = {name: name for name in ["float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8",
                                     "uint16", "uint32", "uint64", "bool", "bfloat16", "float8_e5m2"]}
@@ -42,9 +44,13 @@ def plain(value):
     return value.numpy(), type_named(name)
 
 
-def type_named(name):
+def type_named(dtype):
+    """The spec's type by its name, or as numpy's or PyTorch's."""
+    name = getattr(dtype, "__name__", str(dtype)).split(".")[-1]
+    if name in BY_DTYPE.values():
+        return name
     if name not in BY_DTYPE:
-        raise TypeError(f"no type of kernels is called {name}; there are {', '.join(sorted(set(BY_DTYPE.values())))}")
+        raise ArgumentError(f"no type of kernels is called {name}; there are {', '.join(sorted(set(BY_DTYPE.values())))}")
     return BY_DTYPE[name]
 
 
@@ -67,7 +73,7 @@ def save(path, value):
         numpy.save(path, array, allow_pickle=False)
         return
     if sys.byteorder != "little" or type_name not in DESCRIPTIONS:
-        raise TypeError("without numpy only plain numbers of a little-endian machine can be sent")
+        raise ArgumentError("without numpy only plain numbers of a little-endian machine can be sent")
     extents = "".join(f"{n}, " for n in shape)
     head = f"{{'descr': '{DESCRIPTIONS[type_name]}', 'fortran_order': False, 'shape': ({extents}), }}"
     head += " " * (-(10 + len(head) + 1) % 64) + "\n"

@@ -1,6 +1,7 @@
 """check, validate and find, on a daemon that lives as long as its client."""
 import inspect
 import json
+import operator
 import os
 import shutil
 import tempfile
@@ -12,6 +13,7 @@ from . import arrays
 from . import kernelbench as bench
 from . import triton_kernel
 from .daemon import Daemon
+from .errors import ArgumentError
 from .results import Check, Skill, Validation
 
 
@@ -21,9 +23,23 @@ class output:
     shape: Union[int, Sequence[int]]
     dtype: str = "float32"
 
+    def __post_init__(self):
+        try:
+            if arrays.is_array(self.shape):
+                raise TypeError
+            extents = [operator.index(n) for n in (self.shape if hasattr(self.shape, "__iter__") else [self.shape])]
+        except TypeError:
+            raise ArgumentError(f"output: a shape is an integer or several, not {_said(self.shape)}; for an array y: "
+                                "output(y.shape, y.dtype)") from None
+        object.__setattr__(self, "shape", extents)
+        object.__setattr__(self, "dtype", arrays.type_named(self.dtype))
+
     def buffer(self):
-        shape = [self.shape] if isinstance(self.shape, int) else [int(n) for n in self.shape]
-        return {"type": self.dtype, "shape": shape, "output": True}
+        return {"type": self.dtype, "shape": self.shape, "output": True}
+
+
+def _said(value):
+    return f"the function {value.__name__}" if callable(value) else type(value).__name__
 
 
 def _kernel(kernel):
@@ -52,8 +68,8 @@ def _argument(name, value, folder):
     elif isinstance(value, dict):
         entry = dict(value)
     else:
-        raise TypeError(f"{name}: an array, a number, output(shape, dtype) or an entry of a check spec is wanted, "
-                        f"not {type(value).__name__}")
+        raise ArgumentError(f"{name}: an array, a number, output(shape, dtype) for what the kernel writes, or an entry of a "
+                            f"check spec is wanted, not {_said(value)}")
     return {"name": name, **entry}
 
 
@@ -66,7 +82,10 @@ def _with_arguments(spec, args, folder):
     names = [entry.get("name") if isinstance(entry, dict) else entry for entry in spec["args"]]
     unknown = [name for name in given if name not in names]
     if unknown:
-        raise ValueError(f"the spec has no argument called {unknown[0]}; it has {', '.join(map(str, names))}")
+        raise ArgumentError(f"the spec has no argument called {unknown[0]}; it has {', '.join(map(str, names))}")
+    for own in spec["args"]:  # an array for an output is what that holds at first
+        if isinstance(own, dict) and arrays.is_array(args.get(own.get("name"), 0)):
+            given[own["name"]].update({role: own[role] for role in ("output", "scratch") if role in own})
     return {**spec, "args": [given.get(name, entry) for name, entry in zip(names, spec["args"])]}
 
 
@@ -77,14 +96,15 @@ def _call(function, args, outputs):
     if not any(p.kind is p.VAR_KEYWORD for p in wanted):
         missing = [p.name for p in wanted if p.name not in inputs and p.default is p.empty]
         if missing:
-            raise ValueError(f"expect asks for {missing[0]}, and args has no such array or number")
+            raise ArgumentError(f"expect asks for {missing[0]}, and args has no such array or number")
         inputs = {p.name: inputs[p.name] for p in wanted if p.name in inputs}
     given = function(**inputs)
     if isinstance(given, dict):
         return given
     given = list(given) if isinstance(given, (tuple, list)) else [given]
     if len(given) != len(outputs):
-        raise ValueError(f"expect returned {len(given)} arrays, and the outputs are {', '.join(outputs) or 'none'}")
+        raise ArgumentError(f"expect returned {len(given)} array{'s'[:len(given) != 1]}, and the outputs are "
+                            f"{', '.join(outputs) or 'none: give what the kernel writes as output(shape, dtype)'}")
     return dict(zip(outputs, given))
 
 

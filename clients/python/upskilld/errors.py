@@ -9,6 +9,10 @@ class DaemonError(UpskilldError):
     """The program upskilld was not found, did not start, or ended."""
 
 
+class ArgumentError(UpskilldError, TypeError, ValueError):
+    """What was given makes no request; the message says what is wanted instead."""
+
+
 class RequestError(UpskilldError):
     """The daemon refused a request: `reason` is a word for programs, `hint` says what to do, if it knows."""
 

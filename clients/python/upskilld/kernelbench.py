@@ -5,6 +5,7 @@ import os
 import sys
 
 from . import arrays
+from .errors import ArgumentError
 
 
 def _load(path):
@@ -14,7 +15,7 @@ def _load(path):
     spec.loader.exec_module(module)
     missing = [name for name in ("Model", "get_inputs") if not hasattr(module, name)]
     if missing:
-        raise ValueError(f"{path}: {missing[0]} is missing; a problem defines Model, get_inputs and get_init_inputs")
+        raise ArgumentError(f"{path}: {missing[0]} is missing; a problem defines Model, get_inputs and get_init_inputs")
     return module
 
 
@@ -44,7 +45,7 @@ class Problem:
 
     def named(self, name, meant):
         if meant not in self.values:
-            raise ValueError(f"{name}: the problem has no {meant}; it has {', '.join(self.values)}")
+            raise ArgumentError(f"{name}: the problem has no {meant}; it has {', '.join(self.values)}")
         return self.values[meant]
 
 
@@ -58,7 +59,7 @@ def _sizes(entries, values):
         extents = arrays.described(values[entry["name"]])[2]
         for said, extent in zip(shape, extents if len(extents) == len(shape) else []):
             if isinstance(said, str) and said.isidentifier() and sizes.setdefault(said, extent) != extent:
-                raise ValueError(f"{entry['name']}: its extent {said} is {extent}, and {sizes[said]} elsewhere")
+                raise ArgumentError(f"{entry['name']}: its extent {said} is {extent}, and {sizes[said]} elsewhere")
     return sizes
 
 
@@ -82,12 +83,12 @@ def request(problem, spec, args):
     inputs = [entry["name"] for entry in entries if "init" in entry and not entry.get("output")]
     unknown = [name for name in inputs if name not in args]
     if unknown:
-        raise ValueError(f"{unknown[0]}: the problem has no value of this name; say which it is, for example "
+        raise ArgumentError(f"{unknown[0]}: the problem has no value of this name; say which it is, for example "
                          f"args={{{unknown[0]!r}: {next(iter(problem.values), 'x')!r}}}")
     outputs = [entry["name"] for entry in entries if entry.get("output")]
     outputs += [name for name, value in args.items() if hasattr(value, "buffer")]
     if len(outputs) != len(problem.outputs):
-        raise ValueError(f"the model gives {len(problem.outputs)} arrays, and the kernel's outputs are "
+        raise ArgumentError(f"the model gives {len(problem.outputs)} arrays, and the kernel's outputs are "
                          f"{', '.join(outputs) or 'none'}")
     expect = dict(zip(outputs, problem.outputs))
     return spec, args, expect

@@ -6,6 +6,7 @@
 import pytest
 
 from .client import Client
+from .errors import UpskilldError
 
 
 class KernelFixture:
@@ -13,19 +14,24 @@ class KernelFixture:
         self.client = client
 
     def check(self, kernel, **params):
-        return _judged(self.client.check(kernel, **params))
+        return _judged(self.client.check, kernel, **params)
 
     def validate(self, kernel, spec=None, args=None, expect=None, **params):
-        return _judged(self.client.validate(kernel, spec, args, expect, **params))
+        return _judged(self.client.validate, kernel, spec, args, expect, **params)
 
     def triton(self, kernel, grid, *args, expect=None, **params):
-        return _judged(self.client.triton(kernel, grid, *args, expect=expect, **params))
+        return _judged(self.client.triton, kernel, grid, *args, expect=expect, **params)
 
 
-def _judged(result):
-    __tracebackhide__ = True
-    if not result.ok:
-        pytest.fail(result.text(), pytrace=False)
+def _judged(ask, *args, **params):
+    """The result; the findings, or why there is none, are the whole of a failure."""
+    try:
+        result = ask(*args, **params)
+        failure = None if result.ok else result.text()
+    except UpskilldError as e:
+        failure = str(e)
+    if failure:
+        pytest.fail(failure, pytrace=False)
     return result
 
 

@@ -4,6 +4,7 @@ import math
 import re
 
 from . import arrays
+from .errors import ArgumentError
 
 THREADS = 32  # of a warp
 TYPES = {"float32": "fp32", "float16": "fp16", "float64": "fp64", "bfloat16": "bf16", "float8_e4m3": "fp8e4nv",
@@ -30,7 +31,7 @@ def _bind(kernel, values):
     for parameter in kernel.params:
         if parameter.name not in values:
             if not parameter.has_default:
-                raise TypeError(f"{kernel.__name__}: {parameter.name} is missing")
+                raise ArgumentError(f"{kernel.__name__}: {parameter.name} is missing")
             values[parameter.name] = parameter.default
     return {parameter.name: values[parameter.name] for parameter in kernel.params}
 
@@ -55,7 +56,7 @@ def _type_of(name, value):
         return _integer(value), value % 16 == 0
     if isinstance(value, float):
         return "fp32", False
-    raise TypeError(f"{name}: Triton kernels take arrays and numbers here, not {type(value).__name__}")
+    raise ArgumentError(f"{name}: Triton kernels take arrays and numbers here, not {type(value).__name__}")
 
 
 def _signature(kernel, bound):
