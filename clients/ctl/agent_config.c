@@ -50,24 +50,13 @@ static char *expanded(const char *path, size_t len) {
                            : NULL;
 }
 
-char *agent_config_file(const struct agent_config *agent, bool project) {
+char *agent_config_file(const struct agent_config *agent, bool project, int n) {
     const char *paths = project ? agent->project : agent->user;
-    char *first = NULL;
-    while (paths && *paths) {
-        size_t len = strcspn(paths, "|");
-        char *path = expanded(paths, len);
-        if (path && access(path, F_OK) == 0) {
-            free(first);
-            return path;
-        }
-        if (first) {
-            free(path);
-        } else {
-            first = path;
-        }
-        paths += len + (paths[len] == '|');
+    for (; paths && n > 0; n--) {
+        paths = strchr(paths, '|');
+        paths += paths != NULL;
     }
-    return first;
+    return paths ? expanded(paths, strcspn(paths, "|")) : NULL;
 }
 
 static bool on_path(const char *program) {
@@ -103,7 +92,7 @@ bool agent_config_owns(const struct agent_config *agent, const char *folder) {
 }
 
 bool agent_config_is_here(const struct agent_config *agent) {
-    autofree char *file = agent_config_file(agent, false);
+    autofree char *file = agent_config_file(agent, false, 0);
     return file &&
            (access(file, F_OK) == 0 || has_folder(file) || on_path(agent->program));
 }
@@ -129,19 +118,27 @@ static void add_json(struct buf *out, const json_t *value) {
     buf_adds(out, text ? text : "\"\"");
 }
 
+enum format { JSON, TOML, YAML };
+static const char *const format_names[] = {"JSON", "TOML", "YAML"};
+
+/* One of an agent's: for its tools, or for its compiler errors. */
+struct entry {
+    const char *outer, *form, *env; /* as the table has them */
+};
+
+static enum format format_of(const struct entry *e) {
+    return *e->form == '{' ? JSON : *e->form == '[' ? TOML : YAML;
+}
+
 /* Codex takes names, and passes on what it has itself; Continue takes values. */
-static void add_variables(struct buf *out, bool yaml) {
-    autojson *set = variables_set();
-    if (!yaml && json_object_size(set)) {
-        autojson *names = json_array();
-        json_each_member(set, name, value) {
-            json_array_append_new(names, json_string(name));
-        }
-        buf_adds(out, "env_vars = ");
+static void add_variables(struct buf *out, const struct entry *e, const json_t *set) {
+    if (format_of(e) == TOML && json_object_size(set)) {
+        autojson *names = json_keys(set);
+        buf_addf(out, "%s = ", e->env);
         add_json(out, names);
         buf_addc(out, '\n');
     } else if (json_object_size(set)) {
-        buf_adds(out, "    env:\n");
+        buf_addf(out, "    %s:\n", e->env);
         json_each_member(set, name, value) {
             buf_addf(out, "      %s: ", name);
             add_json(out, value);
@@ -150,18 +147,15 @@ static void add_variables(struct buf *out, bool yaml) {
     }
 }
 
-static bool is_yaml(const char *entry) {
-    return strncmp(entry, "mcpServers:", 11) == 0;
-}
-
-static char *filled(const char *entry, const char *program) {
+/* The table's text of an entry; of TOML and YAML it is the block that is written. */
+static char *filled(const struct entry *e, const char *program, const json_t *set) {
     autojson *text = json_string(program);
     autobuf out = BUF_INIT(64u << 10);
-    for (const char *at = entry; *at; at++) {
+    for (const char *at = e->form; *at; at++) {
         if (*at == '@') {
             add_json(&out, text);
         } else if (*at == '%') {
-            add_variables(&out, is_yaml(entry));
+            add_variables(&out, e, set);
         } else {
             buf_addc(&out, *at);
         }
@@ -169,133 +163,298 @@ static char *filled(const char *entry, const char *program) {
     return buf_detach(&out);
 }
 
-static json_t *entry_json(const char *entry, const char *program, const char *env) {
-    autofree char *text = filled(entry, program);
+/* --- what a text says --- */
+
+static json_t *parse_toml(const char *text, struct err *err) {
+    struct toml_error error = {0};
+    autoptr(toml_free) struct toml_document *doc = toml_parse(text, strlen(text), &error);
+    if (!doc) {
+        err_set(err, -EBADMSG, "line %d: %s", error.line, error.msg);
+    }
+    return doc ? json_incref((json_t *)(uintptr_t)toml_json(doc)) : NULL;
+}
+
+/* NULL where it is not of its format. */
+static json_t *parse(const struct entry *e, const char *text, struct err *err) {
+    json_t *value = NULL;
+    switch (format_of(e)) {
+    case JSON:
+        return jsonc_parse(text, err);
+    case TOML:
+        return parse_toml(text, err);
+    default:
+        yaml_parse(text, strlen(text), YAML_TYPED, &value, err);
+        return value;
+    }
+}
+
+/* Ours, or another of its name; borrowed, NULL without. YAML has a list of them. */
+static json_t *entry_in(const json_t *doc, const struct entry *e) {
+    const json_t *servers = json_object_get(doc, e->outer);
+    json_each(servers, i, one) {
+        if (strcmp(json_get_string(one, "name", ""), NAME) == 0) {
+            return one;
+        }
+    }
+    return json_object_get(servers, NAME);
+}
+
+/* The one text says what the other says, and the entry. */
+static bool differs_by(const json_t *without, const json_t *entry, const json_t *with) {
+    autojson *sum = json_is_null(without) ? json_object() : json_deep_copy(without);
+    json_object_update_recursive(sum, (json_t *)(uintptr_t)entry);
+    return json_equal(sum, with);
+}
+
+/* The value that an entry has as setup writes it. */
+static json_t *entry_value(const struct entry *e, const char *program,
+                           const json_t *set) {
+    autofree char *text = filled(e, program, set);
+    if (format_of(e) != JSON) {
+        autojson *doc = parse(e, text, NULL);
+        return json_incref(entry_in(doc, e));
+    }
     json_t *value = json_loads(text, 0, NULL);
-    autojson *set = variables_set();
     if (json_object_size(set)) {
-        json_object_set(value, env, set);
+        json_object_set(value, e->env, (json_t *)(uintptr_t)set);
     }
     return value;
 }
 
-/* --- blocks at the end of a text --- */
+/* The program that an entry starts, which is ours by its name, wherever it was then. */
+static const char *program_of(const json_t *entry) {
+    const json_t *command = json_object_get(entry, "command");
+    const char *program =
+        json_string_value(json_is_array(command) ? json_array_get(command, 0) : command);
+    return program && strcmp(path_basename(program), NAME) == 0 ? program : NULL;
+}
 
-/* Where a line begins with `head`; NULL: none does. */
-static const char *line_with(const char *text, const char *head) {
-    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        const char *word = at + strspn(at, " \t");
-        if (strncmp(word, head, strlen(head)) == 0) {
-            return at;
+/* Those of our variables that an entry has, as variables_set gives them. */
+static json_t *variables_of(const json_t *entry, const struct entry *e) {
+    json_t *set = json_object();
+    const json_t *there = json_object_get(entry, e->env);
+    for (const char *const *name = agent_config_variables; *name; name++) {
+        json_t *value = json_object_get(there, *name);
+        json_each(there, i, one) {
+            value = json_is_string(one) && strcmp(json_string_value(one), *name) == 0
+                        ? one
+                        : value;
+        }
+        if (json_is_string(value)) {
+            json_object_set(set, *name, value);
         }
     }
-    return NULL;
+    return set;
 }
 
-/* A text whose last line has an end is followed by a block with one, and one without by a
- * block without: so both can be told apart afterwards. */
-static char *with_block(const char *text, const char *block) {
+static bool is_nothing(const json_t *value) {
+    return json_is_null(value) || json_is_false(value) ||
+           (json_is_array(value) && !json_array_size(value)) ||
+           (json_is_object(value) && !json_object_size(value));
+}
+
+/* An agent that writes the file anew may add members, but with nothing in them. */
+static bool says_no_more(const json_t *there, const json_t *ours) {
+    json_each_member(there, key, value) {
+        const json_t *own = json_object_get(ours, key);
+        if (own ? !json_equal(own, value) : !is_nothing(value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- pieces of a text --- */
+
+/* What a file has that setup has made. */
+static char *whole_file(const struct entry *e, const char *block, const json_t *value) {
+    return format_of(e) == JSON   ? jsonc_begin(e->outer, NAME, value)
+           : format_of(e) == YAML ? xasprintf(YAML_HEAD "%s", block)
+                                  : xstrdup(block);
+}
+
+static char *with_newlines(const char *piece, const char *newline) {
+    autobuf out = BUF_INIT(1u << 20);
+    for (; *piece; piece++) {
+        buf_add(&out, piece, *piece != '\n');
+        buf_adds(&out, *piece == '\n' ? newline : "");
+    }
+    return buf_detach(&out);
+}
+
+/* A text whose last line has an end is followed by a blank line and a piece with one, and
+ * one without by a piece without: so both can be told apart afterwards, and from a file
+ * that setup has made. */
+static char *appended(const char *text, const char *piece) {
     size_t len = strlen(text);
-    return len && text[len - 1] != '\n'
-               ? xasprintf("%s\n\n%.*s", text, (int)strlen(block) - 1, block)
-               : xasprintf("%s\n%s", text, block);
+    const char *newline = strstr(text, "\r\n") ? "\r\n" : "\n";
+    autofree char *added = with_newlines(piece, newline);
+    if (!len || text[len - 1] == '\n') {
+        return xasprintf("%s%s%s", text, newline, added);
+    }
+    added[strlen(added) - strlen(newline)] = '\0';
+    return xasprintf("%s%s%s%s", text, newline, newline, added);
 }
 
-/* -EBADMSG with the line of what is wrong in it. */
-static int parse(bool yaml, const char *text, struct err *err) {
-    if (yaml) {
-        json_t *value = NULL;
-        int rc = yaml_parse(text, strlen(text), YAML_TYPED, &value, err);
-        json_decref(value);
-        return rc;
-    }
-    struct toml_error error = {0};
-    struct toml_document *doc = toml_parse(text, strlen(text), &error);
-    toml_free(doc);
-    return doc ? 0 : err_set(err, -EBADMSG, "line %d: %s", error.line, error.msg);
+/* How many bytes of blank line end at `at`. */
+static size_t blank_line(const char *text, size_t at, const char *newline) {
+    size_t n = strlen(newline);
+    bool there = at >= n && strncmp(text + at - n, newline, n) == 0 &&
+                 (at == n || text[at - n - 1] == '\n');
+    return there ? n : 0;
 }
 
-/* What is broken, or would be with the block, is nothing to write into. */
-static int put_block(const struct agent_config *agent, const char *text,
-                     const char *block, char **ret, struct err *err) {
-    bool yaml = is_yaml(agent->entry);
-    const char *format = yaml ? "YAML" : "TOML";
-    if (strstr(text, block)) {
-        return 0;
+/* The text from before; NULL where the piece does not stand at `at`. */
+static char *cut(const char *text, size_t at, const char *piece) {
+    size_t line = strcspn(text + at, "\n");
+    const char *newline = line && text[at + line - 1] == '\r' ? "\r\n" : "\n";
+    autofree char *added = with_newlines(piece, newline);
+    size_t len = strlen(added), n = strlen(newline), gap = blank_line(text, at, newline);
+    if (strncmp(text + at, added, len) == 0) {
+        return xasprintf("%.*s%s", (int)(at - gap), text, text + at + len);
     }
-    if (parse(yaml, text, err) < 0) {
-        return err_wrap(err, "it is no %s", format);
-    }
-    char *next =
-        *text ? with_block(text, block) : xasprintf("%s%s", yaml ? YAML_HEAD : "", block);
-    if (parse(yaml, next, err) < 0) {
-        free(next);
-        return err_wrap(err, "with this at its end it would be no %s", format);
-    }
-    *ret = next;
-    return 0;
+    added[len - n] = '\0';
+    return strcmp(text + at, added) == 0 ? xstrndup(text, at - (gap ? 2 * n : 0)) : NULL;
 }
 
-/* What stands behind the block belongs to nothing in it: the end, another table of TOML,
- * another key of YAML's outermost map. */
-static bool ends_there(const char *block, const char *behind) {
-    behind += strspn(behind, "\r\n");
-    if (*block == '[') {
-        return !*behind || (*behind == '[' && !line_with(behind, "[mcp_servers." NAME));
+/* Where an entry, or the whole of what setup would write, begins; the text's end where
+ * there is none. */
+static size_t place(const struct entry *e, const char *text, bool whole) {
+    size_t at = strlen(text);
+    if (format_of(e) == JSON) {
+        return whole ? jsonc_root(text) : at;
     }
-    return !strchr(" \t-#", *behind) || !*behind;
-}
-
-static int take_block(const char *text, const char *block, char **ret, struct err *err) {
-    autofree char *begun = xasprintf(YAML_HEAD "%s", block);
-    if (strcmp(text, block) == 0 || strcmp(text, begun) == 0) {
-        *ret = xstrdup("");
-        return 0;
+    if (format_of(e) == TOML) {
+        struct toml_error error;
+        autofree char *pointer = xasprintf("/%s/" NAME, e->outer);
+        autoptr(toml_free) struct toml_document *doc = toml_parse(text, at, &error);
+        const struct toml_node *node = doc ? toml_find(doc, pointer) : NULL;
+        return node ? node->start : at;
     }
-    size_t len = strlen(text), size = strlen(block);
-    const char *at = strstr(text, block);
-    if (at && (at == text || at[-1] == '\n') && ends_there(block, at + size)) {
-        int before = at == text ? 0 : (int)(at - 1 - text);
-        *ret = xasprintf("%.*s%s", before, text, at + size);
-        return 0;
+    struct yaml_map map;
+    autojson *value = NULL;
+    yaml_parse_map(text, at, YAML_TYPED, &value, &map, NULL);
+    for (size_t i = map.count; i-- > 0;) {
+        const struct yaml_pair *p = &map.pairs[i];
+        at = p->depth == 0 && (whole || strcmp(p->key, e->outer) == 0) ? p->key_at : at;
     }
-    if (len >= size + 1 && strncmp(text + len - (size - 1), block, size - 1) == 0 &&
-        strncmp(text + len - (size - 1) - 2, "\n\n", 2) == 0) {
-        *ret = xstrndup(text, len - (size - 1) - 2);
-        return 0;
-    }
-    return line_with(text, "[mcp_servers." NAME) || strstr(text, "name: " NAME "\n")
-               ? err_set(err, -EEXIST, "its entry is not as setup writes it")
-               : 0;
+    yaml_map_finish(&map);
+    return at;
 }
 
 /* --- the text of a file --- */
 
-/* As setup writes it: it starts a program of our name, wherever that was then. */
-static bool is_our_entry(const json_t *entry) {
-    const json_t *command = json_object_get(entry, "command");
-    const char *program =
-        json_string_value(json_is_array(command) ? json_array_get(command, 0) : command);
-    const char *slash = program ? strrchr(program, '/') : NULL;
-    return program && strcmp(slash ? slash + 1 : program, NAME) == 0;
+static int has_another(const struct entry *e, struct err *err) {
+    return err_set(err, -EEXIST, "\"%s\" has another \"" NAME "\"", e->outer);
 }
 
-/* Both members of a JSON file; each step's text is the next one's. */
-static int edit_json(const struct agent_config *agent, const char *text,
-                     const char *program, bool put, char **ret, struct err *err) {
-    const char *const outers[] = {agent->outer, agent->lsp_outer};
-    const char *const entries[] = {agent->entry, agent->lsp_entry};
-    autofree char *now = NULL;
-    for (int i = 0; i < 2; i++) {
-        int which = put ? i : 1 - i;
-        if (!outers[which]) {
-            continue;
+/* -EBADMSG where a text with the entry says anything else than before, too. */
+static int check_put(const struct entry *e, const json_t *before, const json_t *entry,
+                     const char *next, struct err *err) {
+    const char *format = format_names[format_of(e)];
+    if (!next) {
+        return err_set(err, -EBADMSG, "its \"%s\" is not an object", e->outer);
+    }
+    autojson *after = parse(e, next, err);
+    if (!after) {
+        return err_wrap(err, "with this in it it would be no %s", format);
+    }
+    return differs_by(before, entry, after)
+               ? 0
+               : err_set(err, -EBADMSG, "what else it says would not stay as it is");
+}
+
+static int put_entry(const struct entry *e, const char *text, const char *program,
+                     char **ret, struct err *err) {
+    autojson *set = variables_set();
+    autojson *value = entry_value(e, program, set);
+    autofree char *block = filled(e, program, set);
+    autofree char *whole = whole_file(e, block, value);
+    if (!text) {
+        *ret = take(whole);
+        return 0;
+    }
+    autojson *before = parse(e, text, err);
+    if (!before) {
+        return err_wrap(err, "it is no %s", format_names[format_of(e)]);
+    }
+    const json_t *there = entry_in(before, e);
+    if (there) {
+        return json_equal(there, value) ? 0 : has_another(e, err);
+    }
+    bool alone = json_is_null(before), inside = format_of(e) == JSON && !alone;
+    autofree char *next = inside ? jsonc_put(text, e->outer, NAME, value)
+                                 : appended(text, alone ? whole : block);
+    autojson *entry = parse(e, alone || inside ? whole : block, NULL);
+    int rc = check_put(e, before, entry, next, err);
+    *ret = rc == 0 ? take(next) : NULL;
+    return rc;
+}
+
+/* Whether it is what was there, but for the entry that `piece` is. */
+static bool is_without(const struct entry *e, const char *text, const json_t *before,
+                       const char *piece, bool whole) {
+    autojson *after = text ? parse(e, text, NULL) : NULL;
+    autojson *entry = parse(e, piece, NULL);
+    return after && !entry_in(after, e) && differs_by(after, entry, before) &&
+           (!whole || !json_object_size(after));
+}
+
+/* The first way of taking it out that leaves all else; NULL: none does. */
+static char *without_entry(const struct entry *e, const char *text, const json_t *before,
+                           const char *block, const char *whole) {
+    const json_t *there = entry_in(before, e);
+    for (int way = -2; way < JSONC_WAYS; way++) {
+        bool all = way == -2, json = format_of(e) == JSON;
+        char *next = all       ? cut(text, place(e, text, true), whole)
+                     : way < 0 ? cut(text, place(e, text, false), block)
+                     : json    ? jsonc_take(text, e->outer, NAME, there, way)
+                               : NULL;
+        if (is_without(e, next, before, all || json ? whole : block, all)) {
+            return next;
         }
-        autojson *value = entry_json(entries[which], program, which ? "env" : agent->env);
+        free(next);
+    }
+    return NULL;
+}
+
+static int take_entry(const struct entry *e, const char *text, char **ret, bool *ret_gone,
+                      struct err *err) {
+    autojson *before = parse(e, text, err);
+    if (!before) {
+        return err_wrap(err, "it is no %s", format_names[format_of(e)]);
+    }
+    json_t *there = entry_in(before, e);
+    const char *program = program_of(there);
+    if (!program) {
+        return there ? has_another(e, err) : 0;
+    }
+    autojson *set = variables_of(there, e);
+    autojson *value = entry_value(e, program, set);
+    if (!says_no_more(there, value)) {
+        return has_another(e, err);
+    }
+    autofree char *block = filled(e, program, set);
+    autofree char *whole = whole_file(e, block, there);
+    *ret_gone = strcmp(text, whole) == 0;
+    *ret = *ret_gone ? xstrdup("") : without_entry(e, text, before, block, whole);
+    return *ret ? 0 : err_set(err, -EEXIST, "its entry is not as setup writes it");
+}
+
+/* Both entries, the later one out first; each step's text is the next one's. */
+static int edit(const struct agent_config *agent, const char *text, const char *program,
+                char **ret, bool *ret_gone, struct err *err) {
+    const struct entry entries[] = {{agent->outer, agent->entry, agent->env},
+                                    {agent->lsp_outer, agent->lsp_entry, "env"}};
+    autofree char *now = NULL;
+    *ret = NULL;
+    for (int i = 0; i < 2; i++) {
+        const struct entry *e = &entries[program ? i : 1 - i];
         const char *from = now ? now : text;
         char *next = NULL;
-        int rc = put ? jsonc_put(from, outers[which], NAME, value, &next, err)
-                     : jsonc_take(from, outers[which], NAME, is_our_entry, &next, err);
+        int rc = !e->outer ? 0
+                 : program ? put_entry(e, from, program, &next, err)
+                           : take_entry(e, from, &next, ret_gone, err);
         if (rc < 0) {
             return rc;
         }
@@ -308,32 +467,21 @@ static int edit_json(const struct agent_config *agent, const char *text,
     return 0;
 }
 
-static int edit(const struct agent_config *agent, const char *text, const char *program,
-                bool put, char **ret, struct err *err) {
-    *ret = NULL;
-    if (agent->outer) {
-        return edit_json(agent, text, program, put, ret, err);
-    }
-    autofree char *block = filled(agent->entry, program);
-    return put ? put_block(agent, text, block, ret, err)
-               : take_block(text, block, ret, err);
-}
-
 int agent_config_put(const struct agent_config *agent, const char *text,
                      const char *program, char **ret, struct err *err) {
-    return edit(agent, text, program, true, ret, err);
+    return edit(agent, text, program, ret, NULL, err);
 }
 
-int agent_config_take(const struct agent_config *agent, const char *text,
-                      const char *program, char **ret, struct err *err) {
-    return edit(agent, text, program, false, ret, err);
+int agent_config_take(const struct agent_config *agent, const char *text, char **ret,
+                      bool *ret_gone, struct err *err) {
+    *ret_gone = false;
+    return edit(agent, text, NULL, ret, ret_gone, err);
 }
 
 void agent_config_manual(const struct agent_config *agent, const char *program,
                          struct buf *out) {
     autofree char *whole = NULL;
-    struct err err;
-    if (agent_config_put(agent, "", program, &whole, &err) == 0 && whole) {
+    if (agent_config_put(agent, NULL, program, &whole, NULL) == 0 && whole) {
         buf_adds(out, whole);
     }
 }

@@ -11,11 +11,10 @@
 #define MAX_TEXT (16u << 20)
 
 /* A text beside its plain twin: the same bytes at the same offsets, but blanks for
- * comments, a byte order mark and commas behind last members. */
+ * comments and a byte order mark. */
 struct jsonc {
     const char *text;
     char *plain;
-    json_t *root;
     const char *newline; /* "\n" or "\r\n" */
     char indent[16];     /* of the root's members */
 };
@@ -36,34 +35,35 @@ static char *blank(char *at, const char *end) {
     return at;
 }
 
+/* NULL: the comment does not end. */
 static char *comment_end(char *at) {
-    if (at[1] == '/') {
-        return at + strcspn(at, "\n");
-    }
-    char *end = strstr(at + 2, "*/");
-    return end ? end + 2 : at + strlen(at);
+    char *end = at[1] == '/' ? at + strcspn(at, "\r\n") : strstr(at + 2, "*/");
+    return end && at[1] == '*' ? end + 2 : end;
 }
 
 static void blank_comments(char *plain) {
-    for (char *at = plain; *at;) {
+    for (char *at = plain; at && *at;) {
         if (*at == '"') {
             at = skip_text(at);
         } else if (*at == '/' && (at[1] == '/' || at[1] == '*')) {
-            at = blank(at, comment_end(at));
+            char *end = comment_end(at);
+            at = end ? blank(at, end) : NULL;
         } else {
             at++;
         }
     }
 }
 
+/* Commas behind a value, before a closing bracket. */
 static void blank_last_commas(char *plain) {
-    char *comma = NULL; /* the latest token, where it is one */
+    char *last = plain, *comma = NULL; /* the latest token, where it is such a comma */
     for (char *at = plain; *at;) {
         if (comma && (*at == '}' || *at == ']')) {
             *comma = ' ';
         }
         if (!strchr(" \t\r\n", *at)) {
-            comma = *at == ',' ? at : NULL;
+            comma = *at == ',' && !strchr("{[,", *last) ? at : NULL;
+            last = at;
         }
         at = *at == '"' ? skip_text(at) : at + 1;
     }
@@ -75,16 +75,11 @@ static char *plain_of(const char *text) {
         blank(plain, plain + 3);
     }
     blank_comments(plain);
-    blank_last_commas(plain);
     return plain;
 }
 
 static const char *skip_blanks(const char *at) {
     return at + strspn(at, " \t\r\n");
-}
-
-static bool is_empty(const char *text) {
-    return !*skip_blanks(text);
 }
 
 /* The indentation of the first line behind the root's brace, else two blanks. */
@@ -99,27 +94,34 @@ static void find_indent(struct jsonc *j) {
     }
 }
 
-static void jsonc_close(struct jsonc *j) {
-    free(j->plain);
-    json_decref(j->root);
-}
-
-static int jsonc_open(struct jsonc *j, const char *text, struct err *err) {
-    json_error_t problem;
+static void jsonc_open(struct jsonc *j, const char *text) {
     *j = (struct jsonc){.text = text, .plain = plain_of(text)};
-    j->root = json_loads(j->plain, JSON_REJECT_DUPLICATES, &problem);
     j->newline = strstr(text, "\r\n") ? "\r\n" : "\n";
     find_indent(j);
-    if (json_is_object(j->root)) {
-        return 0;
-    }
-    int rc = j->root ? err_set(err, -EINVAL, "this is not a JSON object")
-                     : err_set(err, -EINVAL, "line %d: %s", problem.line, problem.text);
-    jsonc_close(j);
-    return rc;
 }
 
-/* --- places in the plain twin, which is valid JSON --- */
+json_t *jsonc_parse(const char *text, struct err *err) {
+    json_error_t problem;
+    autofree char *plain = plain_of(text);
+    if (!*skip_blanks(plain)) {
+        return json_null();
+    }
+    blank_last_commas(plain);
+    autojson *root = json_loads(plain, JSON_REJECT_DUPLICATES, &problem);
+    if (!root) {
+        err_set(err, -EINVAL, "line %d: %s", problem.line, problem.text);
+    } else if (!json_is_object(root)) {
+        err_set(err, -EINVAL, "line 1: this is not an object");
+    }
+    return json_is_object(root) ? take(root) : NULL;
+}
+
+size_t jsonc_root(const char *text) {
+    autofree char *plain = plain_of(text);
+    return (size_t)(skip_blanks(plain) - plain);
+}
+
+/* --- places in the plain twin, which is valid JSON but for last commas --- */
 
 static const char *skip_value(const char *at) {
     int depth = 0;
@@ -156,31 +158,33 @@ static bool find_member(const char *brace, const char *name, struct member *ret)
     return false;
 }
 
-/* --- putting in --- */
-
-/* Where a first member is written: behind the brace, or behind the comment that follows
- * it on its line. */
-static const char *first_place(const char *brace) {
-    const char *blanks = brace + 1 + strspn(brace + 1, " \t");
-    const char *line_end = *blanks == '\r' ? blanks : blanks + (*blanks == '\r');
-    return *line_end == '\r' || *line_end == '\n' ? line_end : brace + 1;
+static bool is_empty(const char *brace) {
+    return *skip_blanks(brace + 1) == '}';
 }
 
-/* What is written there. depth: 1 for members of the root. */
-static void add_first(const struct jsonc *j, struct buf *out, const char *brace,
-                      const char *member, int depth) {
-    const char *place = first_place(brace);
-    bool lines = *place == '\r' || *place == '\n';
-    if (lines) {
-        buf_adds(out, j->newline);
-        for (int i = 0; i < depth; i++) {
-            buf_adds(out, j->indent);
-        }
+/* --- putting in --- */
+
+/* An insertion: what, and where in the text. */
+struct change {
+    size_t at;
+    struct buf text;
+};
+
+/* A first member. It goes behind the brace's line where other members follow on lines of
+ * their own. depth: 1 for members of the root. */
+static struct change plan(const struct jsonc *j, const char *brace, const char *member,
+                          int depth, bool empty) {
+    const char *line_end = brace + 1 + strspn(brace + 1, " \t");
+    bool lines = !empty && (*line_end == '\r' || *line_end == '\n');
+    struct change c = {.at = (size_t)((lines ? line_end : brace + 1) - j->plain),
+                       .text = BUF_INIT(MAX_TEXT)};
+    buf_adds(&c.text, lines ? j->newline : "");
+    for (int i = 0; lines && i < depth; i++) {
+        buf_adds(&c.text, j->indent);
     }
-    buf_adds(out, member);
-    if (*skip_blanks(brace + 1) != '}') {
-        buf_adds(out, lines ? "," : ", ");
-    }
+    buf_adds(&c.text, member);
+    buf_adds(&c.text, empty ? "" : lines ? "," : ", ");
+    return c;
 }
 
 static char *dump(const char *name, const json_t *value) {
@@ -194,198 +198,87 @@ static char *dump_outer(const char *outer, const char *member) {
     return xasprintf("\"%s\": { %s }", outer, member);
 }
 
-/* An insertion: what, and where in the text. */
-struct change {
-    size_t at;
-    struct buf text;
-};
-
-static struct change plan(const struct jsonc *j, const char *brace, const char *member,
-                          int depth) {
-    struct change c = {.at = (size_t)(first_place(brace) - j->plain),
-                       .text = BUF_INIT(MAX_TEXT)};
-    add_first(j, &c.text, brace, member, depth);
-    return c;
-}
-
-static struct change plan_outer(const struct jsonc *j, const char *outer,
-                                const char *member) {
-    autofree char *whole = dump_outer(outer, member);
-    return plan(j, skip_blanks(j->plain), whole, 1);
-}
-
-static char *inserted(const char *text, const struct change *c) {
-    return xasprintf("%.*s%s%s", (int)c->at, text, c->text.data, text + c->at);
-}
-
-/* A change is good when the new text says what the old one said, and the member. */
-static bool says(const char *text, const json_t *expected) {
-    autofree char *plain = plain_of(text);
-    autojson *found = json_loads(plain, JSON_REJECT_DUPLICATES, NULL);
-    return found && json_equal(found, expected);
-}
-
-static int checked(char *text, const json_t *expected, char **ret, struct err *err) {
-    if (!says(text, expected)) {
-        free(text);
-        return err_set(err, -EINVAL, "its form is not understood");
-    }
-    *ret = text;
-    return 0;
-}
-
-static char *begun(const char *outer, const char *member) {
+char *jsonc_begin(const char *outer, const char *name, const json_t *value) {
+    autofree char *member = dump(name, value);
     autofree char *whole = dump_outer(outer, member);
     return xasprintf("{\n  %s\n}\n", whole);
 }
 
-static int put(const struct jsonc *j, const char *outer, const char *name,
-               const json_t *value, char **ret, struct err *err) {
-    json_t *object = json_object_get(j->root, outer);
-    const json_t *there = json_object_get(object, name);
-    if (object && !json_is_object(object)) {
-        return err_set(err, -EINVAL, "\"%s\" is not an object", outer);
-    }
-    if (there) {
-        return json_equal(there, value)
-                   ? 0
-                   : err_set(err, -EEXIST, "\"%s\" has another \"%s\"", outer, name);
-    }
-    struct member at;
-    autofree char *member = dump(name, value);
-    bool found = find_member(skip_blanks(j->plain), outer, &at);
-    struct change c = found ? plan(j, at.value, member, 2) : plan_outer(j, outer, member);
-    char *text = inserted(j->text, &c);
-    buf_finish(&c.text);
-    autojson *expected = json_deep_copy(j->root);
-    if (!object) {
-        json_object_set_new(expected, outer, json_object());
-    }
-    json_object_set(json_object_get(expected, outer), name, (json_t *)(uintptr_t)value);
-    return checked(text, expected, ret, err);
-}
-
-int jsonc_put(const char *text, const char *outer, const char *name, const json_t *value,
-              char **ret, struct err *err) {
-    *ret = NULL;
-    if (is_empty(text)) {
-        autofree char *member = dump(name, value);
-        *ret = begun(outer, member);
-        return 0;
-    }
+char *jsonc_put(const char *text, const char *outer, const char *name,
+                const json_t *value) {
     struct jsonc j;
-    int rc = jsonc_open(&j, text, err);
-    if (rc == 0) {
-        rc = put(&j, outer, name, value, ret, err);
-        jsonc_close(&j);
+    struct member at;
+    jsonc_open(&j, text);
+    autofree char *plain = j.plain;
+    const char *brace = skip_blanks(plain);
+    bool found = find_member(brace, outer, &at);
+    autofree char *member = dump(name, value);
+    autofree char *whole = dump_outer(outer, member);
+    brace = found ? at.value : brace;
+    if (*brace != '{') {
+        return NULL;
     }
-    return rc;
+    struct change c =
+        plan(&j, brace, found ? member : whole, found ? 2 : 1, is_empty(brace));
+    char *next = xasprintf("%.*s%s%s", (int)c.at, text, c.text.data, text + c.at);
+    buf_finish(&c.text);
+    return next;
 }
 
 /* --- taking out --- */
 
-static char *without(const struct jsonc *j, const char *from, const char *to) {
-    return xasprintf("%.*s%s", (int)(from - j->plain), j->text,
-                     j->text + (to - j->plain));
+static char *without(const struct jsonc *j, size_t from, size_t to) {
+    return xasprintf("%.*s%s", (int)from, j->text, j->text + to);
 }
 
-/* The text from before, where `brace` begins with what a change had put there. The
- * comma behind it is of the old text's next member, which shows only afterwards. */
+/* The text from before, where `brace` begins with what a change had put there. */
 static char *undone(const struct jsonc *j, const char *brace, const char *member,
                     int depth) {
-    const char *place = first_place(brace);
-    struct change c = plan(j, brace, member, depth);
-    while (c.text.len && strchr(", ", c.text.data[c.text.len - 1])) {
-        c.text.data[--c.text.len] = '\0';
+    char *text = NULL;
+    for (int empty = 0; empty < 2 && !text; empty++) {
+        struct change c = plan(j, brace, member, depth, empty);
+        size_t end = c.at + c.text.len;
+        if (strncmp(j->text + c.at, c.text.data, c.text.len) == 0 &&
+            (*skip_blanks(j->plain + end) == '}') == empty) {
+            text = without(j, c.at, end);
+        }
+        buf_finish(&c.text);
     }
-    const char *end = place + c.text.len;
-    bool same = strncmp(j->text + c.at, c.text.data, c.text.len) == 0;
-    bool lines = *place == '\r' || *place == '\n';
-    buf_finish(&c.text);
-    if (!same) {
-        return NULL;
-    }
-    end += *end == ',' ? (lines || end[1] != ' ' ? 1 : 2) : 0;
-    return without(j, place, end);
+    return text;
 }
 
-/* Wherever it stands: with the comma behind it or, at the end, the one before it. */
+/* Wherever it stands, with the blanks before it, and the comma behind it or, of the last
+ * member, the one before it. Comments between them stay. */
 static char *cut(const struct jsonc *j, const struct member *m) {
-    const char *from = m->key, *to = m->end;
-    const char *next = skip_blanks(m->end);
-    while (from > j->plain && strchr(" \t\r\n", j->text[from - 1 - j->plain])) {
+    size_t from = (size_t)(m->key - j->plain), to = (size_t)(m->end - j->plain);
+    const char *comma = skip_blanks(m->end);
+    if (*comma != ',') {
+        for (comma = m->key - 1; strchr(" \t\r\n", *comma);) {
+            comma--;
+        }
+    }
+    while (strchr(" \t\r\n", j->text[from - 1])) {
         from--;
     }
-    if (*next == ',') {
-        to = next + 1;
-    } else {
-        const char *before = m->key - 1;
-        while (before > j->plain && strchr(" \t\r\n", *before)) {
-            before--;
-        }
-        from = *before == ',' ? before : from;
-    }
-    return without(j, from, to);
+    autofree char *text = without(j, from, to);
+    size_t at = (size_t)(comma - j->plain);
+    at -= at > from ? to - from : 0;
+    return xasprintf("%.*s%s", (int)at, text, text + at + (*comma == ','));
 }
 
-/* An outer object that has nothing left goes where it is as jsonc_put begins one. */
-static char *taken(const struct jsonc *j, const char *outer, const char *name,
-                   const json_t *value, bool *ret_outer) {
+char *jsonc_take(const char *text, const char *outer, const char *name,
+                 const json_t *value, enum jsonc_way way) {
+    struct jsonc j;
+    jsonc_open(&j, text);
+    autofree char *plain = j.plain;
     struct member object, member;
-    const char *root = skip_blanks(j->plain);
+    const char *root = skip_blanks(plain);
     if (!find_member(root, outer, &object) || !find_member(object.value, name, &member)) {
         return NULL;
     }
     autofree char *written = dump(name, value);
     autofree char *whole = dump_outer(outer, written);
-    char *before = undone(j, root, whole, 1);
-    if (before) {
-        *ret_outer = true;
-        return before;
-    }
-    char *text = undone(j, object.value, written, 2);
-    return text ? text : cut(j, &member);
-}
-
-static int take_out(const struct jsonc *j, const char *outer, const char *name,
-                    char **ret, struct err *err) {
-    const json_t *value = json_object_get(json_object_get(j->root, outer), name);
-    if (!value) {
-        return 0;
-    }
-    autofree char *member = dump(name, value);
-    autofree char *whole = begun(outer, member);
-    if (strcmp(whole, j->text) == 0) {
-        *ret = xstrdup("");
-        return 0;
-    }
-    bool outer_too = false;
-    char *text = taken(j, outer, name, value, &outer_too);
-    if (!text) {
-        return err_set(err, -EINVAL, "its form is not understood");
-    }
-    autojson *expected = json_deep_copy(j->root);
-    json_object_del(json_object_get(expected, outer), name);
-    if (outer_too) {
-        json_object_del(expected, outer);
-    }
-    return checked(text, expected, ret, err);
-}
-
-int jsonc_take(const char *text, const char *outer, const char *name,
-               bool (*ours)(const json_t *member), char **ret, struct err *err) {
-    *ret = NULL;
-    if (is_empty(text)) {
-        return 0;
-    }
-    struct jsonc j;
-    int rc = jsonc_open(&j, text, err);
-    if (rc == 0) {
-        const json_t *there = json_object_get(json_object_get(j.root, outer), name);
-        rc = there && !ours(there)
-                 ? err_set(err, -EEXIST, "\"%s\" has another \"%s\"", outer, name)
-                 : take_out(&j, outer, name, ret, err);
-        jsonc_close(&j);
-    }
-    return rc;
+    return way == JSONC_OUTER    ? undone(&j, root, whole, 1)
+           : way == JSONC_MEMBER ? undone(&j, object.value, written, 2)
+                                 : cut(&j, &member);
 }

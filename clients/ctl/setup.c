@@ -17,17 +17,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_AGENTS 32
+#define MOST_AGENTS 32 /* and files of theirs */
 #define MAX_FILE (16u << 20)
 
 /* What becomes of one agent's file. */
 struct step {
     const struct agent_config *agent;
     char *file;     /* absolute or of the project; NULL: the agent has none here */
-    struct buf now; /* its text; empty: there is none */
+    struct buf now; /* its text */
     bool exists;
-    mode_t mode;
-    char *next; /* its new text, "" for none; NULL: nothing to write */
+    struct stat was;
+    char *next;              /* its new text; NULL: nothing to write */
+    bool gone;               /* next is nothing, and the file is deleted */
+    const struct step *same; /* an earlier one, which has this file */
     struct err refusal;
 };
 
@@ -35,6 +37,8 @@ struct setup {
     const struct terminal *terminal;
     bool project, print, remove, yes, named;
     char *program;
+    const struct agent_config *agents[MOST_AGENTS];
+    int agent_count;
     struct step steps[MOST_AGENTS];
     int count;
 };
@@ -42,34 +46,47 @@ struct setup {
 static void print_usage(void) {
     fputs(setup_usage, stdout);
     for (const struct agent_config *a = agent_configs; a->name; a++) {
-        autofree char *file = agent_config_file(a, false);
+        autofree char *file = agent_config_file(a, false, 0);
         printf("  %-13s %-12s %s\n", a->name, a->title, file ? file : "");
     }
 }
 
 /* --- words --- */
 
-static int wrong(const struct setup *s, const char *what, const char *word) {
-    static const char *const options[] = {"--scope", "--print", "--remove", "--yes"};
-    struct nearest_name near = {.said = word, .limit = 3};
-    for (size_t i = 0; *word == '-' && i < ARRAY_LEN(options); i++) {
-        nearest_name_try(&near, options[i]);
-    }
-    for (const struct agent_config *a = agent_configs; *word != '-' && a->name; a++) {
-        nearest_name_try(&near, a->name);
-    }
+static int wrong(const struct setup *s, const char *what, const char *word,
+                 const char *meant) {
     terminal_error(s->terminal, "%s \"%s\"%s%s%s", what, word,
-                   near.best ? "; did you mean " : "", near.best ? near.best : "",
-                   near.best ? "?" : "");
+                   meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
     terminal_hint(s->terminal, "upskillctl setup --help lists agents and options");
     return -EINVAL;
+}
+
+static int no_option(const struct setup *s, const char *word) {
+    static const char *const options[] = {"--scope", "--print", "--remove", "--yes"};
+    struct nearest_name near = {.said = word, .limit = 3};
+    for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+        nearest_name_try(&near, options[i]);
+    }
+    return wrong(s, "there is no option", word, near.best);
+}
+
+/* Whose name begins so, or is much like it. */
+static int no_agent(const struct setup *s, const char *word) {
+    struct nearest_name near = {.said = word, .limit = 3};
+    for (const struct agent_config *a = agent_configs; a->name; a++) {
+        nearest_name_try(&near, a->name);
+    }
+    for (const struct agent_config *a = agent_configs; *word && a->name; a++) {
+        near.best = strncmp(a->name, word, strlen(word)) == 0 ? a->name : near.best;
+    }
+    return wrong(s, "there is no agent", word, near.best);
 }
 
 static int read_scope(struct setup *s, const char *scope) {
     s->project = scope && strcmp(scope, "project") == 0;
     return s->project || (scope && strcmp(scope, "user") == 0)
                ? 0
-               : wrong(s, "--scope: user or project, not", scope ? scope : "");
+               : wrong(s, "--scope: user or project, not", scope ? scope : "", NULL);
 }
 
 static int read_option(struct setup *s, const char *word) {
@@ -80,7 +97,7 @@ static int read_option(struct setup *s, const char *word) {
     } else if (strcmp(word, "--yes") == 0) {
         s->yes = true;
     } else {
-        return wrong(s, "there is no option", word);
+        return no_option(s, word);
     }
     return 0;
 }
@@ -88,15 +105,34 @@ static int read_option(struct setup *s, const char *word) {
 static int add_agent(struct setup *s, const char *name) {
     const struct agent_config *agent = agent_config_find(name);
     if (!agent) {
-        return wrong(s, "there is no agent", name);
+        return no_agent(s, name);
     }
-    for (int i = 0; i < s->count; i++) {
-        if (s->steps[i].agent == agent) {
+    for (int i = 0; i < s->agent_count; i++) {
+        if (s->agents[i] == agent) {
             return 0;
         }
     }
-    s->steps[s->count++].agent = agent;
+    s->agents[s->agent_count++] = agent;
     return 0;
+}
+
+/* One of its files, as a path that lstat(2) finds; NULL: none is there. Freed by the
+ * caller. */
+static char *file_there(const struct setup *s, const struct agent_config *agent, int *n) {
+    struct stat st;
+    char *file;
+    while ((file = agent_config_file(agent, s->project, (*n)++)) &&
+           lstat(file, &st) < 0 && errno == ENOENT) {
+        free(file);
+    }
+    return file;
+}
+
+/* What may hold an entry, or could use one. */
+static bool concerns(const struct setup *s, const struct agent_config *agent) {
+    int n = 0;
+    autofree char *file = s->remove ? file_there(s, agent, &n) : NULL;
+    return file || (!s->remove && agent_config_is_here(agent));
 }
 
 static int read_words(struct setup *s, const char *const *words, int count) {
@@ -109,10 +145,10 @@ static int read_words(struct setup *s, const char *const *words, int count) {
             return rc;
         }
     }
-    s->named = s->count > 0;
+    s->named = s->agent_count > 0;
     for (const struct agent_config *a = agent_configs; !s->named && a->name; a++) {
-        if (agent_config_is_here(a)) {
-            s->steps[s->count++].agent = a;
+        if (concerns(s, a)) {
+            s->agents[s->agent_count++] = a;
         }
     }
     return 0;
@@ -120,19 +156,21 @@ static int read_words(struct setup *s, const char *const *words, int count) {
 
 /* --- what would be done --- */
 
-/* A link belongs to whoever keeps the file elsewhere; what cannot be written is left. */
+/* A link belongs to whoever keeps the file elsewhere; what cannot be written, or would
+ * not be the same file afterwards, is left. */
 static int look_at_file(struct step *t) {
-    struct stat st;
-    if (lstat(t->file, &st) < 0) {
+    if (lstat(t->file, &t->was) < 0) {
         return errno == ENOENT ? 0 : err_set(&t->refusal, -errno, "%s", strerror(errno));
     }
     t->exists = true;
-    t->mode = st.st_mode & 0777;
-    if (S_ISLNK(st.st_mode)) {
-        return err_set(&t->refusal, -ELOOP, "it is a link");
-    }
-    if (access(t->file, W_OK) < 0) {
-        return err_set(&t->refusal, -EACCES, "it cannot be written");
+    const char *why = S_ISLNK(t->was.st_mode)     ? "it is a link"
+                      : !S_ISREG(t->was.st_mode)  ? "it is not a file"
+                      : t->was.st_nlink > 1       ? "it has hard links"
+                      : !(t->was.st_mode & 0222)  ? "it is read-only"
+                      : access(t->file, W_OK) < 0 ? "it cannot be written"
+                                                  : NULL;
+    if (why) {
+        return err_set(&t->refusal, -EACCES, "%s", why);
     }
     int rc = file_read(t->file, &t->now, &t->refusal);
     return rc == 0 && strlen(t->now.data) != t->now.len
@@ -140,17 +178,28 @@ static int look_at_file(struct step *t) {
                : rc;
 }
 
-static void plan_step(const struct setup *s, struct step *t) {
-    t->now = BUF_INIT(MAX_FILE);
-    t->mode = s->project ? 0644 : 0600;
-    t->file = agent_config_file(t->agent, s->project);
-    if (!t->file || look_at_file(t) < 0) {
+static const struct step *earlier(const struct setup *s, const char *file) {
+    for (int i = 0; i < s->count; i++) {
+        if (strcmp(s->steps[i].file ? s->steps[i].file : "", file) == 0) {
+            return &s->steps[i];
+        }
+    }
+    return NULL;
+}
+
+/* The file is the step's now. */
+static void plan_step(const struct setup *s, struct step *t,
+                      const struct agent_config *agent, char *file) {
+    *t = (struct step){.agent = agent, .file = file, .now = BUF_INIT(MAX_FILE)};
+    t->same = file ? earlier(s, file) : NULL;
+    if (!file || t->same || look_at_file(t) < 0) {
         return;
     }
-    if (s->remove) {
-        (void)agent_config_take(t->agent, t->now.data, s->program, &t->next, &t->refusal);
-    } else {
-        (void)agent_config_put(t->agent, t->now.data, s->program, &t->next, &t->refusal);
+    const char *text = t->exists ? t->now.data : NULL;
+    if (!s->remove) {
+        agent_config_put(agent, text, s->program, &t->next, &t->refusal);
+    } else if (t->exists) {
+        agent_config_take(agent, text, &t->next, &t->gone, &t->refusal);
     }
 }
 
@@ -160,13 +209,55 @@ static void free_step(struct step *t) {
     buf_finish(&t->now);
 }
 
+static void plan_agent(struct setup *s, const struct agent_config *agent) {
+    struct step *first = &s->steps[s->count];
+    char *file;
+    for (int n = 0; (file = file_there(s, agent, &n)); s->count++) {
+        plan_step(s, &s->steps[s->count], agent, file);
+    }
+    if (first == &s->steps[s->count]) {
+        plan_step(s, first, agent, agent_config_file(agent, s->project, 0));
+        s->count++;
+    }
+}
+
+/* All files of an agent lose their entry. One gets it: the first that has it, or that
+ * cannot, else the first. */
+static void choose_one(struct setup *s, struct step *first) {
+    struct step *end = &s->steps[s->count], *chosen = first;
+    for (struct step *t = first; t < end; t++) {
+        chosen = chosen->next && !t->next ? t : chosen;
+    }
+    for (struct step *t = first; t < end; t++) {
+        if (t != chosen) {
+            free_step(t);
+        }
+    }
+    *first = *chosen;
+    s->count = (int)(first - s->steps) + 1;
+}
+
 /* --- showing --- */
+
+/* Others read the file too, and there they are told of us or not, as this one is. */
+static void print_readers(const struct setup *s, const struct step *t) {
+    for (const struct agent_config *a = agent_configs; a->name; a++) {
+        autofree char *file = agent_config_file(a, s->project, 0);
+        if (a != t->agent && file && strcmp(file, t->file) == 0) {
+            printf(", which %s reads too", a->title);
+        }
+    }
+}
 
 static void say(const struct setup *s, const struct step *t, enum style style,
                 const char *text) {
     printf("%-12s ", t->agent->title);
     terminal_put(s->terminal, style, text);
-    printf(" %s\n", t->file ? t->file : "");
+    printf(" %s", t->file ? t->file : "");
+    if (t->file && !t->same) {
+        print_readers(s, t);
+    }
+    puts("");
 }
 
 static void print_indented(const char *text) {
@@ -186,48 +277,51 @@ static void show_manual(const struct setup *s, const struct step *t) {
 static void show_refusal(const struct setup *s, const struct step *t) {
     say(s, t, STYLE_YELLOW, "left alone:");
     printf("    %s. %s by hand:\n", t->refusal.msg,
-           s->remove ? "Take this out" : "Add this");
+           s->remove ? "Setup takes this out; otherwise it is taken out" : "Add this");
     show_manual(s, t);
 }
 
-/* Nothing is asked any more before it is written. */
+/* Nothing is asked before it is written. */
 static bool will_write(const struct setup *s) {
     return !s->print && (s->named || s->yes);
 }
 
-static const char *what_becomes(const struct setup *s, const struct step *t) {
-    bool will = will_write(s);
-    if (s->remove && !*t->next) {
-        return will ? "deleted:" : "would be deleted:";
+static const char *what_becomes(const struct setup *s, const struct step *t, bool done) {
+    if (t->gone) {
+        return done ? "deleted:" : "would be deleted:";
     }
     if (s->remove) {
-        return will ? "entry is taken out of" : "entry would be taken out of";
+        return done ? "entry is taken out of" : "entry would be taken out of";
     }
     if (!t->exists) {
-        return will ? "new file:" : "would be a new file:";
+        return done ? "new file:" : "would be a new file:";
     }
-    return will ? "entry is put into" : "entry would be put into";
+    return done ? "entry is put into" : "entry would be put into";
 }
 
-static void show_step(const struct setup *s, const struct step *t) {
+/* done: what was to be written is. */
+static void show_step(const struct setup *s, const struct step *t, bool done) {
     if (!t->file) {
         say(s, t, STYLE_DIM, s->project ? "has no file of a project" : "has no file");
     } else if (t->refusal.code) {
         show_refusal(s, t);
+    } else if (t->same) {
+        say(s, t, STYLE_DIM, "has the same file:");
     } else if (!t->next) {
         say(s, t, STYLE_DIM, s->remove ? "has no entry in" : "has its entry in");
     } else {
-        say(s, t, STYLE_BOLD, what_becomes(s, t));
-        if (!s->remove) {
+        say(s, t, STYLE_BOLD, what_becomes(s, t, done));
+        if (!s->remove && (!done || will_write(s))) {
             show_manual(s, t);
         }
     }
 }
 
+/* Or that was written, afterwards. */
 static int to_write(const struct setup *s) {
     int n = 0;
     for (int i = 0; i < s->count; i++) {
-        n += s->steps[i].next != NULL;
+        n += s->steps[i].next && !s->steps[i].refusal.code;
     }
     return n;
 }
@@ -237,6 +331,7 @@ static bool agreed(const struct setup *s, int files) {
         return true;
     }
     if (!s->terminal->tty || !isatty(STDIN_FILENO)) {
+        fflush(stdout);
         terminal_hint(s->terminal, "nothing was written: name the agents, or give --yes");
         return false;
     }
@@ -258,16 +353,38 @@ static bool still_the_same(const struct step *t) {
            memcmp(again.data, t->now.data, again.len) == 0;
 }
 
-static int write_file(const struct step *t, const char *folder, struct err *err) {
-    struct root root;
-    int rc = dir_make(folder, 0755, err);
-    rc = rc == 0 ? root_open(&root, folder, err) : rc;
-    if (rc == 0) {
-        rc = root_write(&root, path_basename(t->file), t->next, strlen(t->next), t->mode,
-                        err);
-        root_close(&root);
+/* The new file is as the old one was, or there is none. */
+static int fill_file(struct root_file *f, const struct step *t) {
+    const struct stat *was = &t->was;
+    if (t->exists && (fchown(f->fd, was->st_uid, was->st_gid) < 0 ||
+                      fchmod(f->fd, was->st_mode & 07777) < 0)) {
+        return -errno;
     }
-    return rc;
+    f->only_new = !t->exists;
+    return root_file_add(f, t->next, strlen(t->next));
+}
+
+static int write_file(const struct setup *s, const struct step *t, const char *folder,
+                      struct err *err) {
+    struct root root;
+    struct root_file file;
+    mode_t mode = s->project && !t->exists ? 0644 : 0600;
+    int rc = dir_make(folder, 0755, err);
+    if (rc < 0 || (rc = root_open(&root, folder, err)) < 0) {
+        return rc;
+    }
+    rc = root_file_begin(&file, &root, path_basename(t->file), mode, err);
+    root_close(&root);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = fill_file(&file, t);
+    if (rc < 0) {
+        root_file_drop(&file);
+    } else {
+        rc = root_file_end(&file, true);
+    }
+    return rc < 0 ? err_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
 /* A folder that is left empty would say that its agent is here. */
@@ -283,26 +400,27 @@ static int delete_file(const struct step *t, const char *folder, struct err *err
     return 0;
 }
 
-static int write_step(struct step *t) {
+static int write_step(const struct setup *s, struct step *t) {
     struct err *err = &t->refusal;
     size_t len = (size_t)(path_basename(t->file) - t->file);
     autofree char *folder = len ? xstrndup(t->file, len > 1 ? len - 1 : 1) : xstrdup(".");
     if (!still_the_same(t)) {
         return err_set(err, -EAGAIN, "another program has just changed it");
     }
-    return *t->next ? write_file(t, folder, err) : delete_file(t, folder, err);
+    return t->gone ? delete_file(t, folder, err) : write_file(s, t, folder, err);
 }
 
-static int write_all(struct setup *s) {
-    int failed = 0;
+/* What was not shown yet, or has come otherwise, is shown. */
+static void write_all(struct setup *s) {
     for (int i = 0; i < s->count; i++) {
         struct step *t = &s->steps[i];
-        if (t->next && write_step(t) < 0) {
-            show_refusal(s, t);
-            failed++;
+        if (t->next) {
+            (void)write_step(s, t);
+        }
+        if (t->next || will_write(s)) {
+            show_step(s, t, true);
         }
     }
-    return failed;
 }
 
 /* --- the daemon as an agent starts it, seen to work --- */
@@ -406,23 +524,33 @@ static int refused(const struct setup *s) {
 }
 
 static int do_it(struct setup *s) {
-    for (int i = 0; i < s->count; i++) {
-        plan_step(s, &s->steps[i]);
-        show_step(s, &s->steps[i]);
+    for (int i = 0; i < s->agent_count; i++) {
+        struct step *first = &s->steps[s->count];
+        plan_agent(s, s->agents[i]);
+        if (!s->remove) {
+            choose_one(s, first);
+        }
+    }
+    for (int i = 0; i < s->count && !will_write(s); i++) {
+        show_step(s, &s->steps[i], false);
     }
     int files = to_write(s);
     if (s->print || (files && !agreed(s, files))) {
         return s->print ? 0 : 1;
     }
-    (void)write_all(s);
+    write_all(s);
     bool good = s->remove || verify(s->terminal, s->program);
-    if (files && !s->remove && good) {
+    if (to_write(s) && !s->remove && good) {
         puts("Start the agents anew: they read their configuration when they start.");
     }
     return refused(s) || !good;
 }
 
 static int nobody(const struct setup *s) {
+    if (s->remove) {
+        puts("No agent has a file here that could have an entry.");
+        return 0;
+    }
     terminal_error(s->terminal, "no agent was found on this machine");
     terminal_hint(s->terminal, "name one, and its file is written all the same: "
                                "upskillctl setup --help lists them");
@@ -432,7 +560,7 @@ static int nobody(const struct setup *s) {
 static int programs(const struct setup *s, const char *const *words, int count) {
     bool yes = count && strcmp(words[0], "--yes") == 0;
     if (count > yes) {
-        wrong(s, "setup programs takes no", words[yes]);
+        wrong(s, "setup programs takes no", words[yes], NULL);
         return 2;
     }
     return fetch_nvcc(s->terminal, !yes);
@@ -452,7 +580,7 @@ int setup_run(const struct terminal *terminal, const char *const *words, int cou
         return 2;
     }
     s.program = connection_program();
-    int status = s.count ? do_it(&s) : nobody(&s);
+    int status = s.agent_count ? do_it(&s) : nobody(&s);
     for (int i = 0; i < s.count; i++) {
         free_step(&s.steps[i]);
     }

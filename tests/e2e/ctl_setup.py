@@ -5,35 +5,15 @@ usage: ctl_setup.py UPSKILLCTL UPSKILLD
 
 The files are read by Python's own parsers: json without comments, tomllib; YAML as lines.
 """
-import json, os, re, stat, subprocess, sys, tempfile
+import json, os, re, stat, sys
 
 from evaluate_support import Tap
+from setup_home import CODEX, CONTINUE, JSON, QUICK, Home, plain_json
 
-CTL, REAL = (os.path.abspath(p) for p in sys.argv[1:3])
-# Answers at once; the real daemon, which compiles a kernel each time, is for the first test.
-QUICK = """#!/usr/bin/env python3
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    result = {"tools": [1, 2]} if asked["method"] == "tools/list" else {"content": [{"type": "text", "text": "ok"}]}
-    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
-"""
-JSON = {  # agent: file beneath the home folder, file in a project, member of servers
-    "claude-code": (".claude.json", ".mcp.json", "mcpServers"),
-    "cursor": (".cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),
-    "vscode": (".config/Code/User/mcp.json", ".vscode/mcp.json", "servers"),
-    "copilot-cli": (".copilot/mcp-config.json", ".mcp.json", "mcpServers"),
-    "gemini-cli": (".gemini/settings.json", ".gemini/settings.json", "mcpServers"),
-    "qwen-code": (".qwen/settings.json", ".qwen/settings.json", "mcpServers"),
-    "opencode": (".config/opencode/opencode.json", "opencode.json", "mcp"),
-    "kilo": (".config/kilo/kilo.json", "kilo.json", "mcp"),
-    "zed": (".config/zed/settings.json", ".zed/settings.json", "context_servers"),
-    "cline": (".cline/data/settings/cline_mcp_settings.json", None, "mcpServers"),
-}
-CODEX, CONTINUE = ".codex/config.toml", ".continue/config.yaml"
-# What people's files look like; OUTER stands for the member of servers. Not "{\n}\n": with the entry it is what setup
-# makes where there is no file, and goes with the entry.
+Home.ctl, REAL = (os.path.abspath(p) for p in sys.argv[1:3])
+# What people's files look like; OUTER stands for the member of servers.
 SHAPES = [
+    "", "\n\n", " ", "\ufeff", "// nothing yet\n", "/* nothing yet */", "\r\n", "{\n}\n", "{\n  // nothing\n}\n", '{"a": [1,], "OUTER": {"x": {},},}\n',
     "{}", "{ }\n", "{\n}", "{\r\n}\r\n", '{"a": 1}', '{ "a": 1 }\n', '{"OUTER": {}}',
     '{\n  "OUTER": {}\n}\n', '{\n  "OUTER": {\n  }\n}\n', '{\n\t"theme": "dark",\n\t"OUTER": {\n\t\t"x": {"command": "y"}\n\t}\n}\n',
     '{\n    "OUTER": {\n        "x": {"command": "y", "args": ["{", "\\"}", "//"]},\n    },\n    // a comment, "OUTER": {\n    "z": null, /* } */\n}\n',
@@ -42,41 +22,8 @@ SHAPES = [
     '{"a": {"OUTER": {"upskilld": 1}}}\n', '{\n  "a": 1, "b": 2,\n\n  "OUTER": {"x": {"command": "y"}}\n}',
 ]
 BAD = ["{", '{"a" 1}', "[]", "null", '{"OUTER": []}', '{"OUTER": 1, "a": 2}', '{"a": 1, "a": 2}', "{'a': 1}", "{} x", "\0",
+       "{} /* no end", "{,}", '{"a": [,]}', '{"OUTER": {"x": {},,}}',
        '{"OUTER": {"upskilld": {"command": "/opt/other"}}}']
-
-
-def plain_json(text):
-    """Without comments and last commas, by a way of its own: one expression over tokens."""
-    text = text.lstrip("\ufeff")
-    text = re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda m: m.group(1) or " ", text, flags=re.S)
-    return json.loads(re.sub(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', lambda m: m.group(1) or "", text))
-
-
-class Home:
-    def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="ctl-setup-")
-        self.path = os.path.realpath(self.folder.name)
-        os.mkdir(self.path + "/project")
-        self.write("bin/upskilld", QUICK, 0o755)
-        self.program = self.path + "/bin/upskilld"
-        self.env = {"HOME": self.path, "PATH": "/usr/bin:/bin", "UPSKILLD": self.program}
-
-    def write(self, name, text, mode=0o600):
-        path = os.path.join(self.path, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as f:
-            f.write(text.encode())
-        os.chmod(path, mode)
-
-    def read(self, name):
-        with open(os.path.join(self.path, name), "rb") as f:
-            return f.read().decode()
-
-    def setup(self, *words, status=0, env={}):
-        done = subprocess.run([CTL, "setup", *words], cwd=self.path + "/project", env={**self.env, **env},
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
-        assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
-        return done.stdout + done.stderr
 
 
 def new_files_come_and_go():
@@ -102,7 +49,7 @@ def the_daemon_works_as_an_agent_starts_it():
 def shapes_are_kept():
     home = Home()
     for agent, (file, _, outer) in JSON.items():
-        shapes = SHAPES if agent in ("claude-code", "opencode") else SHAPES[9:13]
+        shapes = SHAPES if agent in ("claude-code", "opencode") else SHAPES[18:23]
         for shape in shapes:
             before = shape.replace("OUTER", outer)
             old = plain_json(before)
@@ -128,25 +75,32 @@ def moved_entries_are_found():
     home = Home()
     file, _, outer = JSON["claude-code"]
     for left in ({"a": {"command": "b"}}, {}):
-        for order in (lambda s: {**s, "upskilld": {"command": home.program, "env": {}}},
+        for order in (lambda s: {**s, "upskilld": {"command": "/elsewhere/upskilld", "args": [], "disabled": False}},
+                      lambda s: {**s, "upskilld": {"command": home.program, "env": {}}},
                       lambda s: {"upskilld": {"command": home.program}, **s}):
             for indent in (None, 2, "\t"):
                 home.write(file, json.dumps({"x": 1, outer: order(left), "y": [2]}, indent=indent))
                 home.setup("claude-code", "--remove")
                 assert json.loads(home.read(file)) == {"x": 1, outer: left, "y": [2]}
+    home.write(file, '{"OUTER": {"a": {}, // a\n  "upskilld": {"command": "/o/upskilld"} /* b */\n}, "c": [1,] // d\n}'.replace("OUTER", outer))
+    home.setup("claude-code", "--remove")
+    assert home.read(file) == '{"OUTER": {"a": {} // a /* b */\n}, "c": [1,] // d\n}'.replace("OUTER", outer), home.read(file)
 
 
 def another_programs_entry_stays():
     """Of our name and with somebody's wrapper: neither replaced nor taken out."""
     home = Home()
     file, _, outer = JSON["claude-code"]
-    for command in ("/my/wrapper", "uvx", ["/my/wrapper", "upskilld"]):
-        before = json.dumps({outer: {"upskilld": {"command": command, "env": {"KEY": "v"}}, "b": {}}})
+    ours = {"type": "stdio", "command": home.program}
+    for entry in (*({"command": c, "env": {"KEY": "v"}} for c in ("/my/wrapper", "uvx", ["/my/wrapper", "upskilld"])),
+                  {**ours, "env": {"KEY": "v"}}, {**ours, "args": ["--worker", "x"]}, {**ours, "type": "local"}, {**ours, "cwd": "/x"},
+                  {**ours, "env": {"CUDA_HOME": "/c", "KEY": "v"}}, {**ours, "disabled": True}, {"command": [home.program, "x"]}):
+        before = json.dumps({outer: {"upskilld": entry, "b": {}}})
         home.write(file, before)
         for words in ((), ("--remove",)):
             said = home.setup("claude-code", *words, status=1)
             assert "left alone" in said and 'has another "upskilld"' in said, said
-            assert home.read(file) == before, (command, words)
+            assert home.read(file) == before, (entry, words)
 
 
 def folders_of_others_stay():
@@ -193,7 +147,7 @@ def bad_files_are_left_alone():
         assert home.read(file) == before
 
 
-def links_and_locked_files_are_left_alone():
+def what_would_be_another_file_is_left_alone():
     home = Home()
     home.write("dotfiles/claude.json", "{}\n")
     os.symlink(home.path + "/dotfiles/claude.json", home.path + "/.claude.json")
@@ -202,9 +156,40 @@ def links_and_locked_files_are_left_alone():
     os.mkdir(home.path + "/.cursor")
     os.mkdir(home.path + "/.cursor/mcp.json")
     assert "left alone" in home.setup("cursor", status=1)
-    if os.getuid():
-        home.write(".gemini/settings.json", "{}", 0o400)
-        assert "cannot be written" in home.setup("gemini-cli", status=1)
+    home.write(".gemini/settings.json", "{}", 0o400)
+    assert "it is read-only" in home.setup("gemini-cli", status=1) and home.read(".gemini/settings.json") == "{}"
+    home.write(".qwen/settings.json", "{}")
+    os.link(home.path + "/.qwen/settings.json", home.path + "/other")
+    said = home.setup("qwen-code", status=1)
+    assert "it has hard links" in said and "entry is" not in said and home.read("other") == "{}" and os.stat(home.path + "/other").st_nlink == 2
+
+
+def owner_and_mode_stay():
+    home = Home()
+    home.write(CODEX, "a = 1\n", 0o664)
+    path = os.path.join(home.path, CODEX)
+    mask = os.umask(0o077)
+    if not os.getuid():
+        os.chown(path, 1234, 2345)
+    was = os.stat(path)
+    for words in ([], ["--remove"]):
+        home.setup("codex", *words)
+        now = os.stat(path)
+        assert (now.st_uid, now.st_gid, now.st_mode) == (was.st_uid, was.st_gid, was.st_mode), now
+    os.umask(mask)
+
+
+def what_cannot_be_written_is_not_told_as_done():
+    home = Home()
+    home.write(".cursor", "a file where the folder should be")
+    home.write(CODEX, "a = 1\n")
+    for agent in ("cursor", "codex", "qwen-code"):
+        said = home.setup(agent, status=1, full=True)
+        assert not re.search("new file:|is put", said) and "left alone" in said and "Start the agents anew" not in said, said
+    home.setup("codex")
+    before = home.read(CODEX)
+    assert "taken out of" not in home.setup("codex", "--remove", status=1, full=True) and home.read(CODEX) == before
+    assert os.listdir(home.path + "/.codex") == ["config.toml"] and os.listdir(home.path + "/.qwen") == []
 
 
 def toml_is_kept():
@@ -223,12 +208,58 @@ def toml_is_kept():
         home.setup("codex", "--remove", env={"CUDA_HOME": "/opt/cuda"})
         if before:
             assert home.read(CODEX) == before, (before, home.read(CODEX))
-    for before in ('mcp_servers = {x = {command = "y"}}\n', '[mcp_servers.upskilld]\ncommand = "z"\n',
-                   '[mcp_servers]\n"upskilld" = {command = "z"}\n', '[mcp_servers.x\ncommand = "a"\n', 'a = """\nb\n', "a = \n"):
+    for before in ('mcp_servers = {x = {command = "y"}}\n', '[mcp_servers.x\ncommand = "a"\n', 'a = """\nb\n', "a = \n"):
         home.write(CODEX, before)
         said = home.setup("codex", status=1)
         assert "left alone" in said and "TOML: line " in said and home.read(CODEX) == before, (before, said)
         assert "Add this by hand" in said and "\n    [mcp_servers.upskilld]\n" in said, said
+    for before, says in (('[mcp_servers.upskilld]\ncommand = "z"\n', "has another"), ('[mcp_servers]\n"upskilld" = {command = "z"}\n', "has another"),
+                         ("[[mcp_servers]]\na = 1\n", "would not stay as it is"), ("mcp_servers = 1\n", "TOML: line ")):
+        home.write(CODEX, before)
+        assert says in home.setup("codex", status=1) and home.read(CODEX) == before, before
+
+
+def toml_entries_are_where_toml_says():
+    """Not in comments and texts; and however a person writes the table's name."""
+    home = Home()
+    block = '[mcp_servers.upskilld]\ncommand = "%s"\n' % home.program
+    for before in ("# " + block.replace("\n", "\n# ") + "\n", 'a = """\n%s"""\n' % block.replace('"', "'"), "a = '''\n%s'''\n" % block,
+                   'name = "upskilld"\n', "[a]\n[b.mcp_servers.upskilld]\ncommand = 1\n"):
+        home.write(CODEX, before)
+        assert "has no entry" in home.setup("codex", "--remove") and home.read(CODEX) == before, before
+        assert "entry is put into" in home.setup("codex") and home.read(CODEX) == before + "\n" + block, before
+        assert "entry is taken out" in home.setup("codex", "--remove") and home.read(CODEX) == before, before
+    value = '{command = "%s"}\n' % home.program
+    for before in ('["mcp_servers"."upskilld"]\ncommand = "%s"\n' % home.program, "[mcp_servers . 'upskilld']\ncommand = '%s'\n" % home.program,
+                   "mcp_servers = {upskilld = %s}\n" % value.strip(), "[mcp_servers]\nupskilld = " + value, "mcp_servers.upskilld = " + value,
+                   'mcp_servers.upskilld.command = "%s"\n' % home.program):
+        home.write(CODEX, before)
+        assert "has its entry in" in home.setup("codex") and home.read(CODEX) == before, before
+        said = home.setup("codex", "--remove", status=1)
+        assert "not as setup writes it" in said and "by hand" in said and home.read(CODEX) == before, (before, said)
+
+
+def variables_go_with_the_entry_they_came_with():
+    """Set when it was put in, and not, or otherwise, when it is taken out."""
+    home = Home()
+    for agent, file, before in (("codex", CODEX, "a = 1\n"), ("continue", CONTINUE, "name: a\n"), ("claude-code", ".claude.json", "{}\n")):
+        home.write(file, before)
+        for now in ({}, {"CUDA_HOME": "/b", "UPSKILLD_WORKER": "w"}):
+            home.setup(agent, env={"CUDA_HOME": "/a"})
+            assert "CUDA_HOME" in home.read(file)
+            home.setup(agent, "--remove", env=now)
+            assert home.read(file) == before, home.read(file)
+
+
+def empty_files_stay():
+    home = Home()
+    for agent, file in (("codex", CODEX), ("continue", CONTINUE)):
+        for before in ("", "\n", "\n\n", "\r\n", "# nothing yet\n", "# nothing yet", "\ufeff"):
+            home.write(file, before)
+            assert "entry is put into" in home.setup(agent), before
+            if agent == "continue":
+                assert "\nname: upskilld\n" in home.read(file).replace("\r", ""), home.read(file)
+            assert "entry is taken out of" in home.setup(agent, "--remove") and home.read(file) == before, (before, home.read(file))
 
 
 def what_was_added_to_the_entry_stays():
@@ -263,6 +294,14 @@ def yaml_is_kept():
         home.write(CONTINUE, before)
         said = home.setup("continue", status=1)
         assert "left alone" in said and "YAML: line " in said and home.read(CONTINUE) == before, (before, said)
+    for before in ("name: a\nprompt: |+\n  text\n", "name: a\nprompt: >+\n  text\n\n", "name: a\nprompt: |\n  text"):
+        home.write(CONTINUE, before)
+        said = home.setup("continue", status=1)
+        assert "would not stay as it is" in said and home.read(CONTINUE) == before, (before, said)
+    block = '\nmcpServers:\n  - name: upskilld\n    command: "%s"\n' % home.program
+    for before in ("name: a\nprompt: |\n  name: upskilld%s" % block.replace("\n", "\n  "), "name: a\n#" + block.replace("\n", "\n#") + "\n"):
+        home.write(CONTINUE, before)
+        assert "has no entry" in home.setup("continue", "--remove") and home.read(CONTINUE) == before, before
 
 
 def a_project_has_files_of_its_own():
@@ -278,9 +317,47 @@ def a_project_has_files_of_its_own():
         assert not os.path.exists(os.path.join(home.path, "project", file))
 
 
+def two_agents_may_share_a_file():
+    """Claude Code and Copilot CLI, whose entries are the same: Claude Code refuses a file with Copilot's type "local"."""
+    home = Home()
+    for words in (["claude-code", "copilot-cli"], ["copilot-cli", "claude-code"], ["copilot-cli"]):
+        said = home.setup(*words, "--scope", "project")
+        assert ".mcp.json, which " in said and json.loads(home.read("project/.mcp.json")) == {
+            "mcpServers": {"upskilld": {"type": "stdio", "command": home.program}}}, said
+        for agent in ("claude-code", "copilot-cli"):
+            assert "has its entry in" in home.setup(agent, "--scope", "project")
+        said = home.setup(*words, "--scope", "project", "--remove")
+        assert re.search(r"deleted: .mcp.json, which (Claude Code|Copilot CLI) reads too\n", said), said
+        assert not os.path.exists(home.path + "/project/.mcp.json")
+    home.setup("claude-code", "--scope", "project")
+    assert "deleted: .mcp.json, which Claude Code reads too" in home.setup("copilot-cli", "--scope", "project", "--remove")
+
+
+def both_files_of_an_agent_count():
+    """opencode reads opencode.json and opencode.jsonc."""
+    home = Home()
+    names = [".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"]
+    for having in (0, 1):
+        for name in names:
+            home.write(name, '{"a": 1}')
+        os.remove(os.path.join(home.path, names[1 - having]))
+        home.setup("opencode")
+        home.write(names[1 - having], '{"b": 1}')
+        assert "has its entry in %s/%s\n" % (home.path, names[having]) in home.setup("opencode")
+        home.write(names[1 - having], home.read(names[having]))
+        assert home.setup("opencode", "--remove").count("entry is taken out of") == 2
+        assert [home.read(name) for name in names] == ['{"a": 1}'] * 2
+    home.write(names[1], '{"mcp": {"upskilld": {"command": ["other"]}}}')
+    assert "has another" in home.setup("opencode", status=1) and home.read(names[0]) == '{"a": 1}'
+
+
 def nothing_is_written_unasked():
     home = Home()
-    assert "no agent was found" in home.setup(status=1)
+    assert "no agent was found" in home.setup(status=1) and "No agent has a file" in home.setup("--remove")
+    home.write("project/.mcp.json", '{"mcpServers": {"upskilld": {"command": "other"}}}')  # of a team; no agent is here
+    assert "left alone" in home.setup("--remove", "--scope", "project", "--yes", status=1)
+    home.write("project/.mcp.json", "{}")
+    assert "has no entry in" in home.setup("--remove", "--scope", "project")
     os.mkdir(home.path + "/.cursor")
     home.write(JSON["gemini-cli"][0], "{}")
     for words in ([], ["--print"], ["cursor", "--print"]):
@@ -298,6 +375,7 @@ def nothing_is_written_unasked():
 def wrong_words_say_what_is_right():
     home = Home()
     for words, says in ((["emacs"], 'no agent "emacs"'), (["claud-code"], 'no agent "claud-code"; did you mean claude-code?'),
+                        (["claude"], "did you mean claude-code?"), (["co"], "did you mean co"), (["--scope", "claude"], 'not "claude"\n'),
                         (["--scop"], "did you mean --scope?"), (["--scope"], "user or project"), (["--scope", "all"], "user or project"),
                         (["--dry-run"], 'no option "--dry-run"')):
         said = home.setup(*words, status=2)
@@ -314,9 +392,10 @@ def a_program_that_does_not_answer_is_told():
 
 tap = Tap()
 for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shapes_are_kept, moved_entries_are_found, another_programs_entry_stays,
-             folders_of_others_stay,
-             the_daemons_variables_go_with_the_entry, bad_files_are_left_alone,
-             links_and_locked_files_are_left_alone, toml_is_kept, what_was_added_to_the_entry_stays, yaml_is_kept, a_project_has_files_of_its_own,
-             nothing_is_written_unasked, wrong_words_say_what_is_right, a_program_that_does_not_answer_is_told):
+             folders_of_others_stay, the_daemons_variables_go_with_the_entry, variables_go_with_the_entry_they_came_with, bad_files_are_left_alone,
+             what_would_be_another_file_is_left_alone, owner_and_mode_stay, what_cannot_be_written_is_not_told_as_done, toml_is_kept,
+             toml_entries_are_where_toml_says, empty_files_stay, what_was_added_to_the_entry_stays, yaml_is_kept, a_project_has_files_of_its_own,
+             two_agents_may_share_a_file, both_files_of_an_agent_count, nothing_is_written_unasked, wrong_words_say_what_is_right,
+             a_program_that_does_not_answer_is_told):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())
