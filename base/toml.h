@@ -49,10 +49,7 @@ void toml_free(struct toml_document *t);
 DEFINE_CLEANUP(struct toml_document *, toml_free);
 
 const json_t *toml_json(const struct toml_document *t);
-/* 1-based line and byte column of a key (of an array's item: its value) by JSON Pointer;
- * 0 when unknown. */
-int toml_line(const struct toml_document *t, const char *pointer, int *ret_column);
-/* The same for a byte offset of the text. */
+/* 1-based line and byte column of a byte offset of the text. */
 int toml_place(const struct toml_document *t, size_t offset, int *ret_column);
 
 /* Nodes live as long as the document; "" is the root. NULL when there is none. */

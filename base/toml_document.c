@@ -73,12 +73,3 @@ const struct toml_node *toml_find(const struct toml_document *t, const char *poi
     }
     return *pointer ? NULL : node;
 }
-
-int toml_line(const struct toml_document *t, const char *pointer, int *ret_column) {
-    const struct toml_node *node = toml_find(t, pointer);
-    if (!node) {
-        return 0;
-    }
-    bool keyed = node->key_end > node->key_start;
-    return toml_place(t, keyed ? node->key_start : node->start, ret_column);
-}

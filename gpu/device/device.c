@@ -127,14 +127,6 @@ int device_init(struct device *d, const struct device_settings *settings,
     return 0;
 }
 
-void device_finish(struct device *d) {
-    queue_finish(&d->queue);
-    images_finish(&d->images);
-    memory_finish(&d->memory);
-    findings_free(d->space.findings);
-    race_run_free(d->space.race);
-}
-
 /* ---- memory ---- */
 
 struct allocation *device_memory_new(struct device *d, const char *name, uint64_t bytes,

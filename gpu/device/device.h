@@ -36,9 +36,9 @@ struct device {
     struct queue queue;
 };
 
+/* It lives as long as its process. */
 int device_init(struct device *d, const struct device_settings *settings,
                 struct err *err);
-void device_finish(struct device *d); /* behind its modules */
 
 /* ---- memory ---- */
 

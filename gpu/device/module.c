@@ -122,13 +122,3 @@ int module_new(struct module **ret, struct device *d, const char *text, size_t l
     *ret = m;
     return 0;
 }
-
-void module_free(struct module *m) {
-    if (!m) {
-        return;
-    }
-    machine_free(m->machine);
-    ptx_module_free(m->ptx);
-    free(m->kernels);
-    free(m);
-}

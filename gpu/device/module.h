@@ -26,11 +26,10 @@ struct module {
     size_t printed;         /* bytes of what it printed that were taken */
 };
 
-/* -EINVAL: no PTX, -ENOTSUP: words that cannot be read; err says which. One
- * at a time, also while kernels run. */
+/* For the rest of the process. -EINVAL: no PTX, -ENOTSUP: words that cannot be read; err
+ * says which. One at a time, also while kernels run. */
 int module_new(struct module **ret, struct device *d, const char *text, size_t len,
                struct err *err);
-void module_free(struct module *m);
 struct kernel *module_kernel(struct module *m, const char *name); /* NULL: none */
 /* Makes its steps, once. -ENOTSUP and what cannot run, as machine_new has it. One at
  * a time, also while kernels run. */

@@ -27,7 +27,7 @@ static void wake(struct queue *q) {
 static void op_run(struct queue *q, struct op *op) {
     int code = __atomic_load_n(&q->error, __ATOMIC_ACQUIRE);
     uint64_t number = op->number;
-    if (!code && !__atomic_load_n(&q->quit, __ATOMIC_ACQUIRE)) {
+    if (!code) {
         code = op->run(op);
     }
     struct moment *moment = op->moment;
@@ -84,7 +84,7 @@ static void *queue_main(void *of) {
     unsigned naps = 0;
     uint64_t seen = 0;
     pthread_mutex_lock(&q->lock);
-    while (!q->quit) {
+    for (;;) {
         if (q->head && !q->busy) {
             batch_run(q, UINT64_MAX);
             continue;
@@ -99,7 +99,6 @@ static void *queue_main(void *of) {
             q->idle = false;
         }
     }
-    pthread_mutex_unlock(&q->lock);
     return NULL;
 }
 
@@ -112,7 +111,8 @@ uint64_t queue_add(struct queue *q, struct op *op) {
     *q->tail = op;
     q->tail = &op->next;
     if (!q->started) {
-        q->started = pthread_create(&q->thread, NULL, queue_main, q) == 0;
+        pthread_t thread;
+        q->started = pthread_create(&thread, NULL, queue_main, q) == 0;
     } else if (q->idle) {
         pthread_cond_signal(&q->asked);
     }
@@ -224,23 +224,4 @@ void queue_forgive(struct queue *q) {
     pthread_mutex_lock(&q->lock);
     __atomic_store_n(&q->error, 0, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&q->lock);
-}
-
-void queue_finish(struct queue *q) {
-    pthread_mutex_lock(&q->lock);
-    __atomic_store_n(&q->quit, true, __ATOMIC_RELEASE);
-    pthread_cond_signal(&q->asked);
-    pthread_mutex_unlock(&q->lock);
-    if (q->started) {
-        pthread_join(q->thread, NULL);
-        q->started = false;
-    }
-    while (q->head) {
-        struct op *op = q->head;
-        q->head = op->next;
-        struct moment *moment = op->moment;
-        op->free(op);
-        free(moment);
-    }
-    q->tail = &q->head;
 }

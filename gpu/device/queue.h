@@ -22,20 +22,19 @@ struct op {
 
 struct queue {
     pthread_mutex_t lock;
-    pthread_cond_t changed, asked;  /* by what was done; by what is to be done */
-    pthread_t thread, runner;       /* runner: who runs an operation, while busy */
-    bool started, quit, busy, idle; /* idle: the thread sleeps until it is asked */
-    unsigned waiting;               /* atomic: threads of the program in queue_wait */
-    bool polls;                     /* atomic: what runs waits for the host */
+    pthread_cond_t changed, asked; /* by what was done; by what is to be done */
+    pthread_t runner;              /* who runs an operation, while busy */
+    bool started, busy, idle;      /* idle: the thread sleeps until it is asked */
+    unsigned waiting;              /* atomic: threads of the program in queue_wait */
+    bool polls;                    /* atomic: what runs waits for the host */
     struct op *head, **tail;
-    uint64_t submitted, done; /* numbers; done: atomic, as are wanted, error, quit */
+    uint64_t submitted, done; /* numbers; done: atomic, as are wanted, error */
     uint64_t wanted;          /* the lowest number that somebody waits for, or more */
     int error;                /* stays */
 };
 
+/* It lives as long as its process, as its thread does. */
 void queue_init(struct queue *q);
-/* What was not begun is dropped; an operation that runs is waited for. */
-void queue_finish(struct queue *q);
 /* Takes op over and numbers it. */
 uint64_t queue_add(struct queue *q, struct op *op);
 bool queue_is_done(struct queue *q, uint64_t number);

@@ -40,13 +40,6 @@ struct repeats *repeats_new(void) {
     return xcalloc(1, sizeof(struct repeats));
 }
 
-void repeats_free(struct repeats *r) {
-    for (unsigned k = 0; k < r->count; k++) {
-        free(r->items[k].params);
-    }
-    free(r);
-}
-
 /* ---- launches ---- */
 
 static bool same_shape(const struct launch_shape *a, const struct launch_shape *b) {

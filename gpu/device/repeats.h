@@ -12,7 +12,6 @@
 struct repeats;
 
 struct repeats *repeats_new(void);
-void repeats_free(struct repeats *r);
 /* Was an equal launch carried out, and would this one change nothing? */
 bool repeats_launch(struct repeats *r, const struct kernel *k,
                     const struct launch_shape *shape, const void *params);

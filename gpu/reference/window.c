@@ -78,15 +78,3 @@ void window_place(const int64_t *extents, int64_t i, int64_t *ret) {
     ret[1] = i / extents[2] % extents[1];
     ret[0] = i / extents[2] / extents[1];
 }
-
-int64_t window_input(const struct window *w, const int64_t *out, const int64_t *tap) {
-    int64_t at = 0;
-    for (size_t i = 0; i < 3; i++) {
-        int64_t x = out[i] * w->stride[i] - w->padding[i] + tap[i] * w->dilation[i];
-        if (x < 0 || x >= w->in[i]) {
-            return -1;
-        }
-        at = at * w->in[i] + x;
-    }
-    return at;
-}

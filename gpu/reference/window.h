@@ -23,5 +23,3 @@ int window_output(struct operator_call *c, size_t output, const struct window *w
                   int64_t channels);
 /* The i-th of count positions as up to three coordinates. */
 void window_place(const int64_t *extents, int64_t i, int64_t *ret);
-/* The input's flat place under `tap` of the window at `out`; -1: padding. */
-int64_t window_input(const struct window *w, const int64_t *out, const int64_t *tap);

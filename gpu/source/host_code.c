@@ -313,19 +313,6 @@ static void process(const char *source, size_t len, struct known_macros *known,
     host_blanker_finish(&b);
 }
 
-void host_code_blank(char *text, size_t len, struct host_code *ret) {
-    autofree char *source = xmalloc(len + 1);
-    memcpy(source, text, len);
-    source[len] = '\0';
-    struct host_guesses guesses = {0};
-    process(source, len, NULL, text, ret, &guesses);
-    struct source_file file = {.text = text, .len = len};
-    struct source_set alone = {.files = &file, .count = 1};
-    host_guesses_keep_file(&guesses, 0, text, len);
-    host_guesses_write(&guesses, &alone, 0);
-    host_guesses_finish(&guesses);
-}
-
 void host_code_scan(const char *text, size_t len, struct host_code *ret) {
     process(text, len, NULL, NULL, ret, NULL);
 }

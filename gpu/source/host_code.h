@@ -2,8 +2,8 @@
 /* host_code: blank what NVRTC cannot compile out of a full .cu file.
  *
  * A file made for nvcc holds host functions, kernel launches, host headers and main().
- * NVRTC compiles device code only. host_code_blank overwrites the host parts with spaces
- * (newlines and lengths stay, so every line and column is still true) and keeps
+ * NVRTC compiles device code only. host_code_blank_sources overwrites the host parts with
+ * spaces (newlines and lengths stay, so every line and column is still true) and keeps
  * everything a kernel may need: device, global and constant entities, templates of them,
  * types, aliases, namespaces, macros, constexpr functions and data. */
 #include "base/json.h"
@@ -42,16 +42,15 @@ struct host_code {
     size_t function_count;
 };
 
-/* text is changed in place. Never fails; what it does not understand it leaves alone.
+/* Every file of a compilation, which know each other's macros. Never fails; what it does
+ * not understand it leaves alone. The text of each file that changes is kept in
+ * `original`. ret tells of files[0], its booleans of all; has_device_code: of the file
+ * that is checked, or of a kernel in any. guesses: the instantiations whose types were
+ * guessed; their first choice is written.
  *
  * Template kernels exist only where something names them with their arguments, and that
  * is host code: for every kernel<arguments> in what goes,
  * static_assert(&kernel<arguments>) takes its place, on its line where that has room. */
-void host_code_blank(char *text, size_t len, struct host_code *ret);
-/* The same for every file of a compilation, which know each other's macros; the text of
- * each file that changes is kept in `original`. ret tells of files[0], its booleans of
- * all; has_device_code: of the file that is checked, or of a kernel in any. guesses: the
- * instantiations whose types were guessed; their first choice is written. */
 void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
                              struct host_guesses *guesses);
 /* Only look: the kernels' places and whether there is host code. */

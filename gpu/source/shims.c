@@ -165,12 +165,3 @@ const struct shim shims[] = {
     {"torch_std", "#define UPSKILLD_TORCH_STD\n#include <torch>\n"},
 };
 const size_t shim_count = ARRAY_LEN(shims);
-
-const struct shim *shim_find(const char *name) {
-    for (size_t i = 0; i < shim_count; i++) {
-        if (strcmp(shims[i].name, name) == 0) {
-            return &shims[i];
-        }
-    }
-    return NULL;
-}

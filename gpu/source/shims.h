@@ -23,6 +23,3 @@ struct shim {
 
 extern const struct shim shims[];
 extern const size_t shim_count;
-
-/* The shim of that name, or NULL. */
-const struct shim *shim_find(const char *name);

@@ -254,10 +254,6 @@ int npy_read_head(struct npy *ret, const void *bytes, size_t have, size_t len,
     return n < 0 ? n : check_bytes(ret, len, err);
 }
 
-int npy_read(struct npy *ret, const void *bytes, size_t len, struct err *err) {
-    return npy_read_head(ret, bytes, len, len, err);
-}
-
 static bool is_unknown_to_numpy(enum tensor_type type) {
     return type == TENSOR_BFLOAT16 || type == TENSOR_FLOAT8_E4M3 ||
            type == TENSOR_FLOAT8_E5M2;

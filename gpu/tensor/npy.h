@@ -26,12 +26,10 @@ struct npy {
     size_t offset; /* of the first element */
 };
 
-/* -EINVAL with a sentence: "the header's shape [3, 4] of <f4 takes 48 bytes, 40 follow".
+/* Of a file of len bytes the first `have` are at hand: all of them, or NPY_HEAD at least.
+ * -EINVAL with a sentence: "the header's shape [3, 4] of <f4 takes 48 bytes, 40 follow".
  * Types of Python objects, structures, texts, times and complex numbers are named as not
  * understood. */
-int npy_read(struct npy *ret, const void *bytes, size_t len, struct err *err);
-/* The same of a file of len bytes of which only the first `have` are at hand: all of
- * them, or NPY_HEAD at least. */
 #define NPY_HEAD (NPY_MAX_HEADER + 12)
 int npy_read_head(struct npy *ret, const void *bytes, size_t have, size_t len,
                   struct err *err);

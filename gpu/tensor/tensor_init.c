@@ -26,11 +26,6 @@ VECTORS_INLINE void philox(const uint32_t *counter, const uint32_t *key, uint32_
     ret[3] = c3;
 }
 
-void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
-                uint32_t ret[static 4]) {
-    philox(counter, key, ret);
-}
-
 struct draw {
     uint64_t bits[2];
 };

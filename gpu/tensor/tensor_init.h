@@ -35,8 +35,6 @@ struct tensor_init {
     const void *elements; /* borrowed; of the buffer's own type */
 };
 
-void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
-                uint32_t ret[static 4]);
 /* Elements [first, first + count) into data (whose element 0 is element `first`). stream
  * tells buffers of one seed apart. */
 void tensor_fill(enum tensor_type type, void *data, uint64_t first, uint64_t count,

@@ -467,17 +467,3 @@ json_t *uninstall_skill(const struct agents *agents,
     }
     return work_everywhere(&work);
 }
-
-void install_clean(const char *folder) {
-    struct err err = {0};
-    autofd int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || !install_has_leftovers(fd)) {
-        return;
-    }
-    int lock = install_lock(fd, 0, &err);
-    if (lock < 0) { /* somebody is at work here and sweeps first */
-        return;
-    }
-    install_sweep(fd);
-    install_unlock(fd, lock);
-}

@@ -35,5 +35,3 @@ json_t *uninstall_skill(const struct agents *agents,
 /* Where the skill in this folder was installed from (a path or URI), when it was
  * installed: malloc'ed, else NULL. */
 char *install_source(const char *folder);
-/* Remove what interrupted installs left in a folder of skills. */
-void install_clean(const char *folder);

@@ -190,11 +190,6 @@ static bool next_leftover(int folder, long skip, char ret[static INSTALL_NAME_SI
     return found;
 }
 
-bool install_has_leftovers(int folder) {
-    char name[INSTALL_NAME_SIZE];
-    return next_leftover(folder, 0, name);
-}
-
 void install_sweep(int folder) {
     char name[INSTALL_NAME_SIZE];
     long stuck = 0;

@@ -67,8 +67,6 @@ int install_exchange(int folder, const char *stage, const char *name, const char
 int install_take_away(int folder, const char *name, const char *digest, struct err *err);
 /* Remove what dead processes left. The lock is held. */
 void install_sweep(int folder);
-/* Whether there is anything to sweep. */
-bool install_has_leftovers(int folder);
 
 /* --- places (install_place.c) --- */
 

@@ -14,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 
+from peer_time import RUNS
+
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = ("vector_add", "gemm", "reduction")
-RUNS = 3
 
 PLAIN_C = r"""
 #include <stdio.h>

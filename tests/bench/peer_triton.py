@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """What bench_peers.py asks of Triton's interpreter (TRITON_INTERPRET=1): nanoseconds for an element as JSON. Kernels must stand in a file."""
 import json
-import time
 
 import torch
 import triton
 import triton.language as tl
 
-RUNS = 3
+from peer_time import best
 
 
 @triton.jit
@@ -33,15 +32,6 @@ def gemm(a, b, c, n, SIZE: tl.constexpr):
 def reduction(a, c, SIZE: tl.constexpr):
     i = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     tl.store(c + tl.program_id(0), tl.sum(tl.load(a + i), axis=0))
-
-
-def best(count, function):
-    times = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return 1e9 * min(times) / count
 
 
 def main():

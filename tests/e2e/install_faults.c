@@ -15,6 +15,7 @@
 #include "skills/format/skill.h"
 #include "skills/install/agents.h"
 #include "skills/install/install.h"
+#include "tests/unit/skills/install_clean.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -8,6 +8,7 @@
 #include "gpu/source/python_fields.h"
 #include "gpu/source/python_strings.h"
 #include "gpu/source/source_set.h"
+#include "tests/unit/gpu/host_code_blank.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct npy npy;
-    if (npy_read(&npy, data, size, NULL) < 0) {
+    if (npy_read_head(&npy, data, size, size, NULL) < 0) {
         return 0;
     }
     size_t bytes = npy.count * npy.item_bytes;

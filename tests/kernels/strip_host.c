@@ -4,9 +4,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "gpu/source/host_code.h"
 #include "gpu/source/include_directives.h"
 #include "gpu/source/shims.h"
+#include "tests/unit/gpu/host_code_blank.h"
 #include "tests/unit/gpu/nvrtc_probe.h"
 
 #include <stdio.h>

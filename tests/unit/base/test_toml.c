@@ -16,6 +16,13 @@ static json_t *cases_read(void) {
     return cases;
 }
 
+/* Of a key, of an array's item its value; 0 when there is none. */
+static int toml_line(const struct toml_document *doc, const char *pointer, int *column) {
+    const struct toml_node *node = toml_find(doc, pointer);
+    bool keyed = node && node->key_end > node->key_start;
+    return node ? toml_place(doc, keyed ? node->key_start : node->start, column) : 0;
+}
+
 Test(toml, reads_and_refuses_what_tomllib_does) {
     autojson *cases = cases_read();
     size_t i, wrong = 0;

@@ -2,7 +2,7 @@
 /* host_code_room: a text without its host code. */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/source/host_code.h"
+#include "host_code_blank.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -8,16 +8,11 @@
 #include <string.h>
 
 static struct device *device_make(void) {
-    struct device *d = xcalloc(1, sizeof *d);
+    static struct device device, *d = &device; /* one a process */
     const struct device_settings settings = {.checks = MACHINE_CHECK_DEFAULT,
                                              .memory = 64u << 20};
     cr_assert_eq(device_init(d, &settings, NULL), 0);
     return d;
-}
-
-static void device_drop(struct device *d) {
-    device_finish(d);
-    free(d);
 }
 
 Test(device, host_sees_what_is_mapped) {
@@ -35,7 +30,6 @@ Test(device, host_sees_what_is_mapped) {
     cr_assert_eq(device_memory_free(d, mapped->address), 0);
     cr_assert_eq(device_memory_free(d, mapped->address), -EALREADY);
     cr_assert_null(device_memory_at(d, mapped->address, 1));
-    device_drop(d);
 }
 
 Test(device, copies_carry_what_is_initialised) {
@@ -51,7 +45,6 @@ Test(device, copies_carry_what_is_initialised) {
     cr_assert_arr_eq(b->shadow, copied, sizeof copied);
     device_memory_copied(b, b->address, a, a->address, 64);
     cr_assert_arr_eq(b->shadow, want, sizeof want);
-    device_drop(d);
 }
 
 Test(device, host_memory_stands_at_its_own_address) {
@@ -67,7 +60,6 @@ Test(device, host_memory_stands_at_its_own_address) {
     cr_assert_eq(device_memory_free(d, a->address), 0);
     cr_assert_eq(own[5], 1, "the host's bytes stay");
     cr_assert_not_null(device_memory_register(d, own + 1, 10));
-    device_drop(d);
 }
 
 struct step {
@@ -106,7 +98,7 @@ Test(device, variables_that_no_kernel_uses_have_their_first_values) {
         ".visible .global .align 8 .u64 p = f;\n"
         ".visible .entry k() { ret; }\n";
     struct device *d = device_make();
-    struct module *m = NULL;
+    static struct module *m;
     cr_assert_eq(module_new(&m, d, text, strlen(text), NULL), 0);
     const struct allocation *a = module_variable(m, "a"), *c = module_variable(m, "c"),
                             *p = module_variable(m, "p");
@@ -115,8 +107,6 @@ Test(device, variables_that_no_kernel_uses_have_their_first_values) {
     cr_expect_eq(*(const uint32_t *)(const void *)c->host, 3);
     cr_expect_neq(*(const uint64_t *)(const void *)p->host, 0);
     cr_expect_null(module_variable(m, "f"));
-    module_free(m);
-    device_drop(d);
 }
 
 Test(device, queue_keeps_the_order_and_the_first_error) {
@@ -139,5 +129,4 @@ Test(device, queue_keeps_the_order_and_the_first_error) {
     cr_assert_eq(queue_do(q, errand, &count), 7);
     queue_forgive(q);
     cr_assert_eq(queue_do(q, errand, &count), 101);
-    device_drop(d);
 }

@@ -5,6 +5,7 @@
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_joint.h"
 #include "gpu/source/source_set.h"
+#include "host_code_blank.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

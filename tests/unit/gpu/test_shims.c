@@ -30,9 +30,16 @@ static void expect_clean(const char *source, const char *const *options,
     nvrtc_probe_finish(&r);
 }
 
-Test(shims, are_found_by_name_and_of_host_headers_only_libraries_have_one) {
+static const struct shim *shim_find(const char *name) {
+    const struct shim *end = shims + shim_count, *at = shims;
+    while (at < end && strcmp(at->name, name) != 0) {
+        at++;
+    }
+    return at < end ? at : NULL;
+}
+
+Test(shims, stand_once_and_of_host_headers_only_libraries_have_one) {
     cr_expect_null(shim_find("vector"));
-    cr_expect_null(shim_find(""));
     for (size_t i = 0; i < shim_count; i++) {
         cr_expect(eq(ptr, (void *)(uintptr_t)shim_find(shims[i].name),
                      (void *)(uintptr_t)&shims[i]));

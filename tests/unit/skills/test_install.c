@@ -1,4 +1,5 @@
 /* Installing, updating and removing skills. */
+#include "install_clean.h"
 #include "install_room.h"
 
 #include "base/buf.h"

@@ -23,6 +23,12 @@ def philox(counter, key):
     return c[0] | c[1] << 32, c[2] | c[3] << 32
 
 
+# kat_vectors of the Random123 distribution.
+assert philox((0, 0, 0, 0), (0, 0)) == (0xE169C58D6627E8D5, 0x9B00DBD8BC57AC4C)
+assert philox((MASK,) * 4, (MASK,) * 2) == (0x41C83B0E408F276D, 0x6D5451FDA20BC7C6)
+assert philox((0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344), (0xA4093822, 0x299F31D0)) == (0x94FDCCEBD16CFE09, 0x24126EA15001E420)
+
+
 def draw(i, retry):
     return philox((i & MASK, i >> 32, STREAM, retry), (SEED & MASK, SEED >> 32))
 

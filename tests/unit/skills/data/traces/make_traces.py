@@ -54,7 +54,7 @@ STORIES = {
         run("nvcc -arch=sm_80 -lineinfo -o bench softmax.cu", ""),
         run("compute-sanitizer --tool memcheck ./bench --rows 64 --cols 1000", "========= ERROR SUMMARY: 0 errors"),
     ]),
-    "cmake": dict(cwd="/work/imgproc", planted=["hunter2-but-longer"], steps=[
+    "cmake": dict(cwd="/home/dev/imgproc", planted=["hunter2-but-longer"], steps=[
         user("cmake fails on this Debian box, please get the tests green"),
         run("cmake -B build -G Ninja", "CMake Error: Could NOT find PNG (missing: PNG_LIBRARY PNG_PNG_INCLUDE_DIR)", 1),
         run("apt-get install -y libpng-dev", "E: Could not open lock file /var/lib/dpkg/lock-frontend - open (13: Permission denied)", 100),
