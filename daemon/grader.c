@@ -29,7 +29,7 @@ static void on_checked(json_t *result, const struct check_refusal *failure, void
     if (findings && outcome && !nothing && !json_array_size(findings)) {
         json_decref(take(findings)); /* the compiler crashed or took too long */
     }
-    autofree char *refused = failure && failure->hint
+    autofree char *refused = failure && *failure->hint
                                  ? xasprintf("%s; %s", failure->message, failure->hint)
                              : failure ? xstrdup(failure->message)
                                        : NULL;

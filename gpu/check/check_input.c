@@ -32,7 +32,7 @@ int check_refuse(struct check_refusal *refusal, int code, enum call_fault fault,
                  const char *reason, const char *hint, const char *fmt, ...) {
     refusal->fault = fault;
     refusal->reason = reason;
-    refusal->hint = hint;
+    snprintf(refusal->hint, sizeof refusal->hint, "%s", hint ? hint : "");
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(refusal->message, sizeof refusal->message, fmt, ap);

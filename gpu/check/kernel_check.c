@@ -244,8 +244,8 @@ void gpu_call_end(json_t *result, const struct check_refusal *failure, void *cal
     if (result) {
         call_reply(call, result);
     } else if (failure) {
-        call_fail(call, failure->fault, failure->reason, failure->hint, "%s",
-                  failure->message);
+        call_fail(call, failure->fault, failure->reason,
+                  *failure->hint ? failure->hint : NULL, "%s", failure->message);
     } else {
         call_stopped(call);
     }

@@ -14,7 +14,8 @@ struct call;
 /* A failure whose words are owned here: what call_fail takes. */
 struct check_refusal {
     enum call_fault fault;
-    const char *reason, *hint; /* static; hint may be NULL */
+    const char *reason; /* static */
+    char hint[512];     /* "": none */
     char message[512];
 };
 /* Fills it; returns code. */

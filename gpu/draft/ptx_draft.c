@@ -247,6 +247,6 @@ json_t *ptx_draft(const struct ptx_module *m, const struct ptx_function *entry,
     }
     json_object_set_new(spec, "args", args);
     free(params);
-    draft_free_sizes(spec);
+    draft_free_sizes(spec, *unknown);
     return draft_close(spec, kernel, *unknown);
 }

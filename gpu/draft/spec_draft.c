@@ -460,8 +460,20 @@ size_t spec_draft_kernels(const struct host_program *p, const struct declaration
     return count;
 }
 
+/* What was not known of an argument's value is not known of the size. */
+static void rename_unknown(json_t *unknown, size_t arg, const char *size) {
+    char member[64];
+    snprintf(member, sizeof member, "args[%zu].value", arg);
+    json_each(unknown, i, one) {
+        if (!strcmp(json_get_string(one, "member", ""), member)) {
+            autofree char *name = xasprintf("sizes.%s", size);
+            json_object_set_new(one, "member", json_clean_z(name));
+        }
+    }
+}
+
 /* Without a launch integers are sizes of the parameters' own names. */
-void draft_free_sizes(json_t *spec) {
+void draft_free_sizes(json_t *spec, json_t *unknown) {
     json_t *sizes = json_object(), *arg;
     size_t i;
     json_array_foreach(json_object_get(spec, "args"), i, arg) {
@@ -469,6 +481,7 @@ void draft_free_sizes(json_t *spec) {
         if (json_is_null(json_object_get(arg, "value"))) {
             json_object_set_new(arg, "value", json_string(name));
             json_object_set_new(sizes, name, json_null());
+            rename_unknown(unknown, i, name);
         }
     }
     if (json_object_size(sizes)) {
@@ -528,7 +541,7 @@ json_t *spec_draft(struct host_program *p, const struct declaration *kernel, boo
         if (d.launch.found) {
             add_sizes(&d);
         } else {
-            draft_free_sizes(d.spec);
+            draft_free_sizes(d.spec, d.unknown);
         }
         if (d.launch.found && !strchr(name, '<') &&
             code_word(d.launch.name.t, d.launch.name.from + 1) == WORD_LESS) {

@@ -23,7 +23,8 @@ char *spec_draft_text(const json_t *draft);
 /* What every draft has, whatever it is made from. unknown: "member" and "why" are added. */
 void draft_note(json_t *unknown, const char *member, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Integers without a value become sizes of their arguments' own names, null. */
-void draft_free_sizes(json_t *spec);
+/* Integers without a value become sizes of their arguments' own names, null, also where
+ * `unknown` speaks of them. */
+void draft_free_sizes(json_t *spec, json_t *unknown);
 /* Consumes spec. kernel: its name, or NULL where there is no other. */
 json_t *draft_close(json_t *spec, const char *kernel, json_t *unknown);

@@ -96,7 +96,7 @@ static json_t *told_findings(const struct document *d, json_t *findings) {
 /* A check that could not be made is told once, at the first line. */
 static json_t *failure_findings(const struct document *d,
                                 const struct check_refusal *failure) {
-    autofree char *message = failure->hint
+    autofree char *message = *failure->hint
                                  ? xasprintf("%s: %s", failure->message, failure->hint)
                                  : xstrdup(failure->message);
     autofree char *name = d->path ? NULL : unsaved_name(d->uri);

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "base/work.h"
+#include "gpu/spec/spec_blanks.h"
 #include "gpu/spec/spec_case.h"
 #include "gpu/spec/spec_file.h"
 #include "protocol/rpc/frame.h"
@@ -17,9 +18,6 @@
 #include <string.h>
 
 #define VALUE_SHOWN 60 /* bytes */
-
-static const char no_spec_hint[] =
-    "kernel/init FILE begins that check spec from the kernel's host code";
 
 /* --- reading --- */
 
@@ -83,6 +81,12 @@ static void add_value(const json_t *spec, struct err *err) {
     }
 }
 
+/* The file to name to kernel/init. */
+static const char *kernel_path(const struct reading *r) {
+    const json_t *params = r->asked.params ? r->asked.params : r->params;
+    return json_get_string(params, "path", "FILE");
+}
+
 /* Which member of which file is meant; what the request says itself needs no file. */
 static int refuse_spec(struct reading *r, struct err *err) {
     autofree char *member = xstrndup(err->msg, strcspn(err->msg, ".[: "));
@@ -91,10 +95,20 @@ static int refuse_spec(struct reading *r, struct err *err) {
     if (of_file) {
         autofree char *path = spec_file_path(r->params);
         err_wrap(err, "%s", path);
-        r->refusal.hint = "the parameters of kernel/validate are what a check spec may "
-                          "say; kernel/init FILE begins one";
+        snprintf(r->refusal.hint, sizeof r->refusal.hint,
+                 "the parameters of kernel/validate are what a check spec may say; "
+                 "kernel/init %s begins one",
+                 kernel_path(r));
     }
     return refuse(r, "bad_spec", err);
+}
+
+/* Of a file that kernel/init began. */
+static int refuse_blanks(struct reading *r, struct err *err) {
+    int n = refuse_spec(r, err);
+    snprintf(r->refusal.hint, sizeof r->refusal.hint,
+             "write what belongs there in place of each null");
+    return n;
 }
 
 static int cases_check(const struct kernel_spec *spec, struct err *err) {
@@ -117,7 +131,11 @@ static int read_spec(struct reading *r) {
                                        &asked->folder, &err);
         if (!asked->params) {
             bool is_there = err.code == -EINVAL || err.code == -EBADMSG;
-            r->refusal.hint = err.code == -ENODATA ? no_spec_hint : NULL;
+            if (err.code == -ENODATA) {
+                snprintf(r->refusal.hint, sizeof r->refusal.hint,
+                         "kernel/init %s begins that check spec from the host's code",
+                         kernel_path(r));
+            }
             return refuse(r,
                           is_there              ? "bad_spec"
                           : err.code == -ENOENT ? "no_file"
@@ -127,6 +145,9 @@ static int read_spec(struct reading *r) {
         }
     } else {
         asked->params = json_incref(r->params);
+    }
+    if (spec_blanks_refuse(asked->params, &err) < 0) {
+        return refuse_blanks(r, &err);
     }
     if (kernel_spec_read(&asked->spec, asked->params, &err) < 0) {
         return refuse_spec(r, &err);

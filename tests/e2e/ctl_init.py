@@ -142,8 +142,11 @@ def without_host_code_it_must_be_filled_in_first():
     r.run("init", "two.cu", "--kernel", "first")
     spec = r.read("two.check.json")
     assert spec["launch"] == {"grid": None, "block": None} and spec["args"][0]["shape"] is None, spec
-    out, err = r.run("validate", "two.cu", status=2)
-    assert "launch.grid" in err, (out, err)
+    for word in ("two.cu", "two.check.json"):
+        out, err = r.run("validate", word, status=2)
+        assert ("error: two.check.json: left to fill in: " in err and "launch.grid (blocks in x, y, z)" in err and
+                "launch.block (threads in x, y, z)" in err and "args[0].shape (extents, row-major)" in err), (out, err)
+        assert err.endswith("\nhint: write what belongs there in place of each null\n"), err
 
 
 def what_is_missing_or_wrong_is_told_where_it_is():
@@ -155,13 +158,13 @@ def what_is_missing_or_wrong_is_told_where_it_is():
         assert says in err and "launch" not in err, err
     _, err = r.run("validate", "scale.cu", status=2)
     assert "give --args and --launch, or write them to scale.check.json" in err, err
-    assert "hint: upskillctl kernel init FILE begins" in err, err
+    assert "hint: upskillctl kernel init scale.cu begins" in err, err
     for change, says in (({"lunch": {}}, 'wrong.check.json: lunch: unknown; did you mean "launch"?'),
                          ({"seed": -1}, "wrong.check.json: seed: a number below 2^64, \"0x…\" or decimal; it is -1\n"),
                          ({"args": [{"name": "y", "type": "flot", "shape": [4]}]}, 'or bool; it is "flot"\n')):
         r.write("wrong.check.json", json.dumps({**SPEC, **change}))
         _, err = r.run("validate", "wrong.cu", status=2)
-        assert says in err and "hint: the parameters of upskillctl kernel validate are what a check spec may say; upskillctl kernel init FILE" in err, err
+        assert says in err and "hint: the parameters of upskillctl kernel validate are what a check spec may say; upskillctl kernel init wrong.cu" in err, err
     r.write("wrong.check.json", json.dumps(SPEC))
     _, err = r.run("validate", "wrong.cu", "--seed", "x", status=2)
     assert "error: --seed: " in err and 'it is "x"\n' in err and "wrong.check.json" not in err, err

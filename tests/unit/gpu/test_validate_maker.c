@@ -94,6 +94,27 @@ Test(validate_maker, says_what_is_wrong_with_a_spec) {
     refused(params, "/", CALL_BAD_PARAMS, "bad_spec", "case 0");
 }
 
+/* All at once, each with what belongs there; what is expected may be null. */
+Test(validate_maker, names_all_that_is_left_open) {
+    json_t *params = params_of(",\"expect\":{\"op\":\"clamp\",\"min\":null}");
+    json_object_set_new(json_object_get(params, "sizes"), "n", json_null());
+    json_object_set_new(params, "launch", json_pack("{s:n, s:[i, n]}", "block", "grid", 1));
+    json_t *args = json_object_get(params, "args");
+    json_object_set_new(json_array_get(args, 0), "shape", json_null());
+    json_array_append_new(
+        args, json_pack("{s:s, s:n, s:n}", "name", "p", "type", "shape"));
+    refused(params, "/", CALL_BAD_PARAMS, "bad_spec",
+            "left to fill in: sizes.n (an integer), launch.block (threads in x, y, z), "
+            "launch.grid[1] (blocks in x, y, z), args[0].shape (extents, row-major), "
+            "args[1].type (the element's type, by its numpy and PyTorch name), "
+            "args[1].shape");
+    params = params_of("");
+    for (int i = 0; i < 20; i++) {
+        json_array_append_new(json_object_get(params, "args"), json_null());
+    }
+    refused(params, "/", CALL_BAD_PARAMS, "bad_spec", "args[12] and 8 more");
+}
+
 Test(validate_maker, reads_the_file_of_a_spec_beneath_the_roots) {
     char root[] = "/tmp/maker-XXXXXX";
     cr_assert_not_null(mkdtemp(root));
