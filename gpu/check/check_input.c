@@ -311,9 +311,15 @@ static void key_make(struct check_input *input, const char *compiler) {
     hash_hex(&h, input->key);
 }
 
+/* "k<4>(int*)": the parameters' types choose among kernels of one name. */
 static void instantiate(struct source_set *sources, const char *const *kernels) {
     for (; kernels && *kernels; kernels++) {
-        autofree char *line = xasprintf("\nstatic_assert(&%s, \"\");", *kernels);
+        const char *name = *kernels, *angle = strrchr(name, '>');
+        const char *list = angle ? strchr(angle, '(') : NULL;
+        size_t len = list ? (size_t)(list - name) : strlen(name);
+        autofree char *line =
+            xasprintf("\nstatic_assert(%s%s%s&%.*s, \"\");", list ? "(void (*)" : "",
+                      list ? list : "", list ? ")" : "", (int)len, name);
         source_set_append(sources, line);
     }
 }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/facts/kernel_index.h"
 #include "gpu/source/kernel_name.h"
 
 #include <ctype.h>
@@ -155,14 +156,16 @@ static bool is_template_of(const char *wanted, const char *actual) {
 
 /* --- which kernel --- */
 
-/* "ns::k<float>(int)" by "ns::k<float>", "k<float>" or its symbol. */
+/* "ns::k<float>(int)" by "ns::k<float>", "k<float>", all of it, or its symbol. */
 static bool is_named(const json_t *kernel, const char *wanted,
                      bool same(const char *, const char *)) {
-    const char *name = json_get_string(kernel, "name", "");
+    const char *symbol = json_get_string(kernel, "symbol", "");
+    bool with_types = strchr(wanted, '(') && wanted[strlen(wanted) - 1] == ')';
+    autofree char *name = with_types ? kernel_signature_new(symbol)
+                                     : xstrdup(json_get_string(kernel, "name", ""));
     size_t len;
     const char *last = kernel_plain_name(name, &len);
-    return same(wanted, name) || same(wanted, last) ||
-           !strcmp(json_get_string(kernel, "symbol", ""), wanted);
+    return same(wanted, name) || same(wanted, last) || !strcmp(symbol, wanted);
 }
 
 static const json_t *find(const json_t *kernels, const char *wanted,
@@ -192,13 +195,16 @@ const json_t *kernel_entry_find(const json_t *kernels, const char *wanted,
     return found;
 }
 
-static void tell_names(struct buf *out, const json_t *kernels) {
+/* with_types: the names alone do not tell them apart. */
+static void tell_names(struct buf *out, const json_t *kernels, bool with_types) {
     const json_t *kernel;
     size_t i;
     json_array_foreach(kernels, i, kernel) {
+        autofree char *signature =
+            kernel_signature_new(json_get_string(kernel, "symbol", "?"));
         if (i < 12) {
             buf_addf(out, "%s%.80s", i ? ", " : " ",
-                     json_get_string(kernel, "name", "?"));
+                     with_types ? signature : json_get_string(kernel, "name", "?"));
         }
     }
 }
@@ -206,7 +212,7 @@ static void tell_names(struct buf *out, const json_t *kernels) {
 static void not_one(const json_t *kernels, const char *wanted, size_t matches,
                     const char **ret_code, struct err *err) {
     autobuf text = BUF_INIT(2048);
-    tell_names(&text, kernels);
+    tell_names(&text, kernels, matches > 1);
     *ret_code = matches ? "ambiguous_kernel" : "unknown_kernel";
     err_set(err, -EINVAL, "%s%.200s; the source has:%s",
             !wanted   ? "say which kernel is meant with \"kernel\""

@@ -53,6 +53,32 @@ static bool stands_in(const struct host_sizes *sizes, size_t first) {
     return false;
 }
 
+/* What a function calls a type, in words that hold outside of it, too. */
+static bool write_alias(struct host_program *p, const struct place *alias,
+                        unsigned nested, struct buf *out) {
+    const struct code_tokens *t = alias->t;
+    for (size_t i = alias->from; i < alias->to; i++) {
+        struct place inner;
+        bool name = code_word(t, i) == WORD_NAME && code_word(t, i - 1) != WORD_SCOPE;
+        if (name && host_alias(p, code_token_hash(t, i), &inner) &&
+            host_frame_at(p, inner.before)->in) {
+            if (nested == NESTED_MAX || !write_alias(p, &inner, nested + 1, out)) {
+                return false;
+            }
+        } else if (name &&
+                   host_type_argument(p, alias->frame, code_token_hash(t, i), &inner)) {
+            return false;
+        } else {
+            bool apart = i > alias->from && code_word(t, i) != WORD_SCOPE &&
+                         code_word(t, i - 1) != WORD_SCOPE;
+            buf_addf(out, "%s%.*s", apart ? " " : "",
+                     (int)(t->list[i].end - t->list[i].start),
+                     t->text + t->list[i].start);
+        }
+    }
+    return true;
+}
+
 /* One template argument: a number, or a plain type. */
 static bool write_argument(struct host_program *p, struct host_sizes *sizes,
                            const struct place *part, unsigned nested, struct buf *out) {
@@ -67,7 +93,13 @@ static bool write_argument(struct host_program *p, struct host_sizes *sizes,
         host_type_argument(p, part->frame, name, &alias)) {
         return write_argument(p, sizes, &alias, nested + 1, out);
     }
-    is_type |= word && host_alias(p, name, &alias);
+    if (!is_type && word && host_alias(p, name, &alias)) {
+        if (host_frame_at(p, alias.before)->in) { /* it ends with its function */
+            alias.frame = part->frame;
+            return write_alias(p, &alias, 0, out);
+        }
+        is_type = true;
+    }
     if (!is_type && word && host_function_find(p, part->t, part->from)) {
         is_type = true; /* a function: its name will do */
     }

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/check/check_input.h"
+#include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/ptx_draft.h"
 #include "gpu/draft/run_draft.h"
 #include "gpu/draft/spec_draft.h"
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KERNELS_MAX = 256, NAMES_SHOWN = 12 };
+enum { NAMES_SHOWN = 12 };
 
 struct init {
     struct call *call;
@@ -99,14 +100,14 @@ static bool refuse_kernels(struct init *s, char **names, size_t count, size_t me
 
 static const struct declaration *kernel_find(struct init *s, const struct host_program *p,
                                              bool *several) {
-    const struct declaration *all[KERNELS_MAX], *list[KERNELS_MAX];
+    const struct declaration *all[DRAFT_KERNELS_MAX], *list[DRAFT_KERNELS_MAX];
     const char *name = json_get_string(s->params, "kernel", NULL);
-    size_t count = spec_draft_kernels(p, all, KERNELS_MAX);
+    size_t count = draft_kernels(p, all, DRAFT_KERNELS_MAX);
     memcpy(list, all, sizeof list);
     size_t kept = candidates(p, name, list, count);
     *several = count > 1;
     if (kept == 0 || (kept > 1 && !name)) {
-        char *names[KERNELS_MAX];
+        char *names[DRAFT_KERNELS_MAX];
         size_t shown = kept ? kept : count;
         for (size_t i = 0; i < shown; i++) {
             names[i] = host_qualified_name(&p->b.tokens, &p->b.declarations,
@@ -124,9 +125,9 @@ static const struct ptx_function *entry_find(struct init *s, const struct ptx_mo
                                              char **ret_name, bool *several) {
     const char *name = json_get_string(s->params, "kernel", NULL);
     const struct ptx_function *found = NULL;
-    char *names[KERNELS_MAX];
+    char *names[DRAFT_KERNELS_MAX];
     size_t count = 0, kept = 0;
-    for (uint32_t i = 0; i < m->function_count && count < KERNELS_MAX; i++) {
+    for (uint32_t i = 0; i < m->function_count && count < DRAFT_KERNELS_MAX; i++) {
         const struct ptx_function *f = &m->functions[i];
         if (f->is_entry && !f->is_declaration) {
             char *own = names[count++] = kernel_name_new(f->name);
@@ -287,6 +288,18 @@ static bool is_open(const json_t *unknown) {
     return false;
 }
 
+/* What the linker did not find, for programs are linked without; NULL: nothing. */
+static const char *missing_function(const json_t *answer) {
+    const json_t *first = json_array_get(json_object_get(answer, "unsupported"), 0);
+    const char *name = json_get_string(first, "function", NULL);
+    json_each(json_object_get(answer, "diagnostics"), i, one) {
+        if (!name && !strcmp(json_get_string(one, "code", ""), "undefined")) {
+            name = json_get_string(one, "message", NULL);
+        }
+    }
+    return name;
+}
+
 /* Why it told nothing; appended. */
 static void run_failure(const struct init *s, struct buf *out) {
     const json_t *error = json_object_get(s->answer, "error");
@@ -300,8 +313,12 @@ static void run_failure(const struct init *s, struct buf *out) {
     } else {
         const char *said = json_get_string(s->answer, "stderr", "");
         said = *said ? said : json_get_string(s->answer, "stdout", "");
+        const char *missing = missing_function(s->answer);
         buf_addf(out, "it ended without launching %s%s%.100s", s->kernel,
                  *said ? ": " : "", said);
+        buf_addf(out, "%s%.100s",
+                 missing ? "; it may have called what is not there: " : "",
+                 missing ? missing : "");
     }
 }
 
@@ -361,7 +378,8 @@ static void draft_kernel(struct init *s, struct host_program *p) {
     bool may = json_get_bool(s->params, "run", 1) && !s->ran &&
                (has_main(p) || json_object_get(s->params, "paths"));
     if (spec && may && is_open(unknown)) {
-        s->kernel = xstrdup(name);
+        const char *asked = json_get_string(s->params, "kernel", "");
+        s->kernel = xstrdup(strchr(asked, '(') ? asked : name);
         json_decref(spec);
         json_decref(unknown);
         return;

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/kernel_use.h"
 #include "gpu/draft/spec_draft.h"
 #include "gpu/facts/kernel_index.h"
@@ -55,19 +56,21 @@ static bool param_bytes(const struct run *r, size_t i, struct bytes *ret) {
     return text && len && len <= PARAM_BYTES_MAX;
 }
 
-/* The memory that holds an address; NULL: none that was recorded. */
+/* The memory that holds an address, or ends there; NULL: none that was recorded. */
 static const json_t *memory_at(const struct run *r, uint64_t address, size_t *ret,
                                uint64_t *offset) {
+    const json_t *found = NULL;
     json_each(r->memory, i, one) {
         uint64_t first = (uint64_t)json_get_integer(one, "address", 0);
         uint64_t bytes = (uint64_t)json_get_integer(one, "bytes", 0);
-        if (i < MEMORY_MAX && address >= first && address - first < bytes) {
+        bool inside = address >= first && address - first < bytes;
+        if (i < MEMORY_MAX && (inside || (!found && address == first + bytes))) {
             *ret = i;
             *offset = address - first;
-            return one;
+            found = one;
         }
     }
-    return NULL;
+    return found;
 }
 
 static uint64_t word_at(const uint8_t *bytes) {
@@ -78,34 +81,57 @@ static uint64_t word_at(const uint8_t *bytes) {
 
 /* --- parameters --- */
 
-/* "void k<float>(float*, int)": a symbol knows the types that a source only names. */
-static void types_of_symbol(struct run *r, const char *symbol) {
+/* "k<float>(float*, int)": a symbol knows the types that a source only names. How many
+ * there are; 0: it tells none. */
+static size_t types_of_symbol(const char *symbol, struct host_param *ret) {
     autofree char *text = kernel_signature_new(symbol);
-    struct host_param own[HOST_PARAMS_MAX];
-    int count = host_signature_params(text, own, HOST_PARAMS_MAX);
-    for (size_t i = 0; i < r->count && (int)i < count; i++) {
-        struct host_param *p = &r->params[i];
-        memcpy(own[i].name, p->name, sizeof p->name);
-        memcpy(own[i].type_name, p->type_name, sizeof p->type_name);
-        *p = own[i];
-    }
+    int count = host_signature_params(text, ret, HOST_PARAMS_MAX);
+    return count < 0 ? 0 : (size_t)count;
 }
 
+/* A kernel's parameters, where they may be those of the symbol. */
+static bool params_fit(struct run *r, const struct declaration *kernel,
+                       const struct host_param *types, size_t told, size_t given) {
+    struct host_param list[HOST_PARAMS_MAX];
+    int count = host_params(&r->p->b.tokens, kernel, list, HOST_PARAMS_MAX);
+    bool fit = count >= 0 && (size_t)count == given;
+    for (size_t i = 0; fit && i < given; i++) {
+        const struct host_param *p = &list[i], *type = &types[i];
+        host_type_resolve(r->p, NULL, &list[i]);
+        fit = i >= told || p->type == TENSOR_TYPES || type->type == TENSOR_TYPES ||
+              (p->type == type->type && p->lanes == type->lanes && p->kind == type->kind);
+    }
+    if (fit) {
+        memcpy(r->params, list, sizeof list);
+    }
+    return fit;
+}
+
+/* By the first kernel of its name that fits; of a pack of parameters no names are known.
+ */
 static bool params_read(struct run *r) {
+    const struct code_tokens *t = &r->p->b.tokens;
+    const struct declaration *all[DRAFT_KERNELS_MAX];
+    struct host_param types[HOST_PARAMS_MAX];
+    size_t kernels = draft_kernels(r->p, all, DRAFT_KERNELS_MAX);
+    size_t told = types_of_symbol(json_get_string(r->record, "symbol", ""), types);
     size_t given = json_array_size(json_object_get(r->record, "params"));
-    const char *symbol = json_get_string(r->record, "symbol", "");
-    int count = host_params(&r->p->b.tokens, r->kernel, r->params, HOST_PARAMS_MAX);
-    if (count < 0 || (size_t)count != given) { /* a pack of parameters */
-        memset(r->params, 0, sizeof r->params);
-    }
     r->count = given < HOST_PARAMS_MAX ? given : HOST_PARAMS_MAX;
-    for (size_t i = 0; i < r->count; i++) {
-        host_type_resolve(r->p, NULL, &r->params[i]);
-        if (!*r->params[i].name) {
-            snprintf(r->params[i].name, HOST_PARAM_NAME, "arg%zu", i);
-        }
+    bool found = params_fit(r, r->kernel, types, told, r->count);
+    for (size_t i = 0; i < kernels && !found; i++) {
+        found = code_token_hash(t, all[i]->name) == code_token_hash(t, r->kernel->name) &&
+                params_fit(r, all[i], types, told, r->count);
+        r->kernel = found ? all[i] : r->kernel;
     }
-    types_of_symbol(r, symbol);
+    for (size_t i = 0; i < r->count; i++) {
+        struct host_param *p = &r->params[i], one = i < told ? types[i] : *p;
+        snprintf(one.name, sizeof one.name, "%s", p->name);
+        if (!*one.name) {
+            snprintf(one.name, sizeof one.name, "arg%zu", i);
+        }
+        memcpy(one.type_name, p->type_name, sizeof one.type_name);
+        *p = one;
+    }
     return given == r->count;
 }
 
@@ -138,10 +164,12 @@ static json_t *extents_of(struct run *r, int64_t n, int64_t ret[2], size_t *rank
             return json_pack("[o]", use_size(&r->sizes[i]));
         }
     }
-    for (size_t i = 0; i < r->count * r->count; i++) {
-        struct size *a = &r->sizes[i / r->count], *b = &r->sizes[i % r->count];
-        if (a->name && b->name && a->value > 1 && b->value > 1 && n % a->value == 0 &&
-            n / a->value == b->value) {
+    for (size_t i = 0; i < 2 * r->count * r->count; i++) { /* different ones first */
+        struct size *a = &r->sizes[i / r->count % r->count];
+        struct size *b = &r->sizes[i % r->count];
+        bool turn = (a == b) == (i >= r->count * r->count);
+        if (turn && a->name && b->name && a->value > 1 && b->value > 1 &&
+            n % a->value == 0 && n / a->value == b->value) {
             ret[0] = a->value;
             ret[1] = b->value;
             *rank = 2;
@@ -192,6 +220,21 @@ static bool is_written(const struct run *r, const json_t *memory,
     return told || json_get_bool(memory, "written", !p->is_const);
 }
 
+/* Among its words is an address of what was recorded: at the same place in a validation
+ * lies something else. */
+static bool holds_pointers(const struct run *r, const json_t *memory) {
+    size_t len, at;
+    uint64_t offset;
+    autofree unsigned char *data =
+        spec_array_decode(json_object_get(memory, "data"), &len);
+    for (size_t k = 0; data && k + 8 <= len; k += 8) {
+        if (word_at(data + k) && memory_at(r, word_at(data + k), &at, &offset)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* All of one allocation, described once. */
 static json_t *buffer_of(struct run *r, size_t at, const char *name,
                          const struct host_param *p, const char *member) {
@@ -207,19 +250,26 @@ static json_t *buffer_of(struct run *r, size_t at, const char *name,
         json_object_set_new(arg, "output", json_true());
     }
     snprintf(r->names[at], sizeof r->names[at], "%s", name);
-    give_contents(r, arg, member, &c);
+    bool wide = !tensor_type_float(type) && tensor_type_bytes(type) == 8;
+    if ((structure || wide) && holds_pointers(r, memory)) {
+        json_object_set_new(arg, "init", json_null());
+        draft_note(r->unknown, member,
+                   "it holds pointers, which a check spec cannot give to an array: have "
+                   "a kernel of one thread write them in a launch before");
+    } else {
+        give_contents(r, arg, member, &c);
+    }
     return arg;
 }
 
 /* The name of the buffer at an address, described beside the arguments if nobody has yet;
- * NULL: the address leads into the middle of one, or nowhere. */
+ * NULL: the address leads nowhere. */
 static const char *name_pointed(struct run *r, uint64_t address, const char *name,
-                                const struct host_param *of) {
+                                const struct host_param *of, uint64_t *offset) {
     size_t at;
-    uint64_t offset;
     char own[HOST_PARAM_NAME];
-    const json_t *memory = memory_at(r, address, &at, &offset);
-    if (!memory || offset || json_object_get(memory, "image")) {
+    const json_t *memory = memory_at(r, address, &at, offset);
+    if (!memory || json_object_get(memory, "image")) {
         return NULL;
     }
     if (!*r->names[at]) {
@@ -244,8 +294,9 @@ static json_t *pointers_of(struct run *r, size_t at, const struct host_param *p)
         spec_array_decode(json_object_get(json_array_get(r->memory, at), "data"), &len);
     json_t *names = json_array();
     for (size_t k = 0; data && k + 8 <= len && k / 8 < 128; k += 8) {
-        const char *name = name_pointed(r, word_at(data + k), p->name, p);
-        if (!name) {
+        uint64_t offset;
+        const char *name = name_pointed(r, word_at(data + k), p->name, p, &offset);
+        if (!name || offset) {
             break;
         }
         json_array_append_new(names, json_string(name));
@@ -255,6 +306,18 @@ static json_t *pointers_of(struct run *r, size_t at, const struct host_param *p)
     }
     json_decref(names);
     return NULL;
+}
+
+/* {"of": "x", "at": 64}, a member of a structure; NULL: no pointer. */
+static json_t *pointer_member(struct run *r, uint64_t address, const char *name,
+                              const struct host_param *of) {
+    uint64_t offset;
+    const char *buffer = name_pointed(r, address, name, of, &offset);
+    json_t *ret = buffer ? json_pack("{s:s}", "of", buffer) : NULL;
+    if (buffer && offset) {
+        json_object_set_new(ret, "at", json_integer((json_int_t)offset));
+    }
+    return ret;
 }
 
 static json_t *pointer_of(struct run *r, size_t i, uint64_t address, const char *member) {
@@ -269,9 +332,8 @@ static json_t *pointer_of(struct run *r, size_t i, uint64_t address, const char 
         return cannot(r, member, p, "it points to no memory of the device");
     }
     if (offset) {
-        return cannot(r, member, p,
-                      "it points into the middle of an allocation, which a check spec "
-                      "cannot say");
+        return json_pack("{s:s, s:[o]}", "name", p->name, "struct",
+                         pointer_member(r, address, p->name, p));
     }
     json_t *list = p->kind == HOST_UNKNOWN ? pointers_of(r, at, p) : NULL;
     return list            ? list
@@ -318,10 +380,10 @@ static json_t *words_of(struct run *r, const struct host_param *p,
                                          : TENSOR_UINT8;
     json_t *list = json_array(), *values = NULL;
     for (size_t at = 0; at < b->len; at += width) {
-        const char *name =
-            width == 8 ? name_pointed(r, word_at(b->data + at), p->name, &bytes) : NULL;
-        if (name) {
-            json_array_append_new(list, json_pack("{s:s}", "of", name));
+        json_t *pointer =
+            width == 8 ? pointer_member(r, word_at(b->data + at), p->name, &bytes) : NULL;
+        if (pointer) {
+            json_array_append_new(list, pointer);
             values = NULL;
             continue;
         }
@@ -496,7 +558,10 @@ json_t *run_draft(struct host_program *p, const struct declaration *kernel, bool
                       .unknown = json_array(),
                       .buffers = json_array()};
     r->recorder = (struct recorder){stem, files, r->unknown};
-    autofree char *name = kernel_name_new(json_get_string(record, "symbol", ""));
+    const char *symbol = json_get_string(record, "symbol", "");
+    autofree char *name = draft_kernel_overloaded(p, kernel)
+                              ? kernel_signature_new(symbol)
+                              : kernel_name_new(symbol);
     json_t *ret = NULL;
     if (params_read(r)) {
         sizes_read(r);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/draft_launch.h"
 #include "gpu/draft/draft_sizes.h"
 #include "gpu/draft/host_buffer.h"
@@ -447,19 +448,6 @@ static void add_sizes(struct draft *d) {
 
 /* --- the draft --- */
 
-size_t spec_draft_kernels(const struct host_program *p, const struct declaration **ret,
-                          size_t max) {
-    size_t count = 0;
-    for (size_t i = 0; i < p->b.declarations.count && count < max; i++) {
-        const struct declaration *k = &p->b.declarations.list[i];
-        if (k->kind == DECLARATION_FUNCTION && k->has_global && k->name && k->body &&
-            p->active[k->name]) {
-            ret[count++] = k;
-        }
-    }
-    return count;
-}
-
 /* What was not known of an argument's value is not known of the size. */
 static void rename_unknown(json_t *unknown, size_t arg, const char *size) {
     char member[64];
@@ -550,6 +538,12 @@ json_t *spec_draft(struct host_program *p, const struct declaration *kernel, boo
                 "its template arguments do not show in the host code: name it with "
                 "them, such as %.60s<float>",
                 name);
+        }
+        if (draft_kernel_overloaded(p, kernel)) {
+            draft_note(d.unknown, "kernel",
+                       "the source has several kernels of this name: give the types of "
+                       "its parameters, too, such as %.60s(float*, int)",
+                       name);
         }
         if (!alone) {
             draft_note(d.unknown, "launch",

@@ -9,10 +9,6 @@
 #include "base/json.h"
 #include "gpu/host/host_program.h"
 
-/* The kernels of a program: declarations with a body. How many there are; at most max in
- * ret. */
-size_t spec_draft_kernels(const struct host_program *p, const struct declaration **ret,
-                          size_t max);
 /* A check spec for the kernel; NULL when its parameters cannot be read. named: say which
  * kernel is meant. *unknown: [{"member", "why"}], new. */
 json_t *spec_draft(struct host_program *p, const struct declaration *kernel, bool named,
@@ -20,7 +16,8 @@ json_t *spec_draft(struct host_program *p, const struct declaration *kernel, boo
 /* The same as text, a member a line, ending in a newline (malloc'ed). */
 char *spec_draft_text(const json_t *draft);
 
-/* What every draft has, whatever it is made from. unknown: "member" and "why" are added. */
+/* What every draft has, whatever it is made from. unknown: "member" and "why" are added.
+ */
 void draft_note(json_t *unknown, const char *member, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Integers without a value become sizes of their arguments' own names, null, also where

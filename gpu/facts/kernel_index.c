@@ -175,6 +175,34 @@ static void remove_unnamed(char *name) {
     }
 }
 
+/* "void ns::f<4>(float*)": where the name begins, and its length. */
+static const char *function_name(const char *text, size_t len, size_t *ret_len) {
+    const char *from = text, *end = text + len;
+    for (int depth = 0; text < end && (depth || *text != '('); text++) {
+        depth += (*text == '<') - (*text == '>');
+        from = !depth && *text == ' ' ? text + 1 : from;
+    }
+    *ret_len = (size_t)(text - from);
+    return from;
+}
+
+/* "k<&(void ns::f<4>(float*))>" as "k<&ns::f<4>>", as a source has it. */
+static void shorten_functions(char *name) {
+    for (char *at = name; (at = strstr(at, "&(")) != NULL; at++) {
+        char *end = at + 1;
+        for (int depth = 0; *end && (end == at + 1 || depth > 0); end++) {
+            depth += (*end == '(') - (*end == ')');
+        }
+        if (end[-1] != ')') {
+            return;
+        }
+        size_t len;
+        const char *from = function_name(at + 2, (size_t)(end - 1 - (at + 2)), &len);
+        memmove(at + 1, from, len);
+        memmove(at + 1 + len, end, strlen(end) + 1);
+    }
+}
+
 static char *demangled(const char *symbol, int how) {
     if (strncmp(symbol, "_Z", 2) != 0 || strnlen(symbol, MAX_SYMBOL) == MAX_SYMBOL) {
         return xstrdup(symbol);
@@ -184,6 +212,7 @@ static char *demangled(const char *symbol, int how) {
     char *name = known && d.text.len > 0 ? xstrdup(d.text.data) : xstrdup(symbol);
     buf_finish(&d.text);
     remove_unnamed(name);
+    shorten_functions(name);
     return name;
 }
 
@@ -192,5 +221,8 @@ char *kernel_name_new(const char *symbol) {
 }
 
 char *kernel_signature_new(const char *symbol) {
-    return demangled(symbol, DMGL_PARAMS);
+    char *name = demangled(symbol, DMGL_PARAMS);
+    size_t skip = strncmp(name, "void ", 5) ? 0 : 5;
+    memmove(name, name + skip, strlen(name + skip) + 1);
+    return name;
 }

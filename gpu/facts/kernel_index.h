@@ -26,8 +26,9 @@ size_t kernel_index_order(const struct kernel_index *index,
                           const struct kernel_spot *spot);
 
 /* "_ZN2ns2tkIfLi4EEEvPT_" as "ns::tk<float, 4>": no parameters, no return type, no
- * unnamed namespaces. What is no mangled name, or would become very long, stays as it is.
- */
+ * unnamed namespaces, a function as an argument by its name ("tk<&f>"). What is no
+ * mangled name, or would become very long, stays as it is. */
 char *kernel_name_new(const char *symbol);
-/* "void ns::tk<float, 4>(float*)": with the types of its parameters. */
+/* "ns::tk<float, 4>(float*)": with the types of its parameters, which tell one kernel of
+ * a name from another. */
 char *kernel_signature_new(const char *symbol);

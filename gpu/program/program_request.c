@@ -131,14 +131,12 @@ static int add_units(struct making *m) {
 
 /* Under the path that it has from the first source's folder, else under its last name. */
 static char *room_name(const struct making *m, const char *path) {
-    const char *source = json_get_string(m->params, "path", "");
+    autofree char *source = path_normalize(json_get_string(m->params, "path", ""));
     size_t folder = (size_t)(path_basename(source) - source);
     autofree char *plain = path_normalize(path);
-    if (folder && !strncmp(plain, source, folder)) {
-        return xstrdup(plain + folder);
-    }
-    bool inside = plain[0] != '/' && strncmp(plain, "..", 2) != 0;
-    return xstrdup(inside ? plain : path_basename(plain));
+    bool beneath = folder ? !strncmp(plain, source, folder)
+                          : plain[0] != '/' && strncmp(plain, "..", 2) != 0;
+    return xstrdup(beneath ? plain + folder : path_basename(plain));
 }
 
 static int add_file(const struct making *m, const char *path, json_t *files,

@@ -39,10 +39,17 @@ void launch_record_open(const json_t *asked) {
     }
 }
 
+bool launch_record_is_open(void) {
+    return record.kernel != NULL;
+}
+
 static bool is_meant(const char *symbol) {
-    autofree char *own = kernel_name_new(symbol);
-    return !strcmp(symbol, record.kernel) || kernel_spelt_alike(own, record.kernel) ||
-           kernel_name_ends_with(own, record.kernel);
+    const char *name = record.kernel;
+    bool with_types = name[strlen(name) - 1] == ')';
+    autofree char *own =
+        with_types ? kernel_signature_new(symbol) : kernel_name_new(symbol);
+    return !strcmp(symbol, name) || kernel_spelt_alike(own, name) ||
+           (!with_types && kernel_name_ends_with(own, name));
 }
 
 /* --- memory --- */

@@ -6,6 +6,9 @@
 
 /* config's "record": {"kernel": name}; NULL: nothing is recorded. Once. */
 void launch_record_open(const json_t *record);
+/* Then the host waits for each launch: what it does behind the recorded one is nobody's
+ * concern, and may fail. */
+bool launch_record_is_open(void);
 /* Around a launch. */
 void launch_record_before(const struct kernel *k, const struct launch_shape *shape,
                           const uint8_t *params);

@@ -183,7 +183,8 @@ static cudart_error launch_kernel(const void *name, const struct launch_shape *s
     }
     const struct launch *l = container_of(op, struct launch, op);
     bool lingers = order_is_on() && host_access_may(l->kernel, l->params);
-    bool waits = lingers && host_access_waits(l->kernel);
+    bool records = launch_record_is_open();
+    bool waits = (lingers || records) && host_access_waits(l->kernel);
     code = stream_put_numbered(stream, NODE_KERNEL, op, &number);
     /* One that waits for the host may stand before it: then this call must not wait. */
     static uint64_t last_waiting; /* atomic */
@@ -194,7 +195,7 @@ static cudart_error launch_kernel(const void *name, const struct launch_shape *s
                                __atomic_load_n(&last_waiting, __ATOMIC_RELAXED));
     if (lingers && number && (waits || held)) {
         queue_linger(&runtime.device.queue, number);
-    } else if (lingers && number) {
+    } else if (number && (lingers || (records && !waits && !held))) {
         (void)queue_wait(&runtime.device.queue, number);
     }
     if (code) {

@@ -19,15 +19,22 @@ bool kernel_same_plain_name(const char *a, const char *b) {
 }
 
 bool kernel_name_ends_with(const char *name, const char *tail) {
-    size_t len = strcspn(tail, "<"), have = strcspn(name, "<");
+    size_t len = strcspn(tail, "<("), have = strcspn(name, "<(");
     return have >= len && memcmp(name + have - len, tail, len) == 0 &&
            (have == len || name[have - len - 1] == ':');
 }
 
+/* Behind blanks, and behind the & that a function's name as an argument may have. */
+static const char *next_letter(const char *at, char before) {
+    at += strspn(at, " ");
+    bool first = before == '<' || before == ',';
+    return first && *at == '&' ? at + 1 : at;
+}
+
 bool kernel_spelt_alike(const char *a, const char *b) {
-    for (;; a++, b++) {
-        a += strspn(a, " ");
-        b += strspn(b, " ");
+    for (char before = 0;; before = *a, a++, b++) {
+        a = next_letter(a, before);
+        b = next_letter(b, before);
         if (!*a || *a != *b) {
             return *a == *b;
         }

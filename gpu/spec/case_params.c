@@ -56,8 +56,17 @@ static int pack_value(const struct spec_struct_value *value, void *data) {
         return scalar_to(p, value->type, value->value, to);
     }
     size_t buffer = kernel_spec_buffer(p->c->spec, json_string_value(value->value));
-    memcpy(to, &p->places->addresses[buffer], sizeof *p->places->addresses);
-    return 0;
+    uint64_t address = p->places->addresses[buffer];
+    int64_t at = 0;
+    int n = value->at ? case_size_value(p->c, value->at, &at, p->err) : 0;
+    if (n == 0 && (at < 0 || (uint64_t)at > p->c->buffers[buffer].bytes)) {
+        return err_set(p->err, -EINVAL, "%sargs[%zu]: %s has %zu bytes, \"at\" is %lld",
+                       p->launch->at, p->index, json_string_value(value->value),
+                       p->c->buffers[buffer].bytes, (long long)at);
+    }
+    address += (uint64_t)at;
+    memcpy(to, &address, sizeof address);
+    return n;
 }
 
 static int pack_pointer(const struct packing *p, size_t i, uint64_t address) {

@@ -105,10 +105,14 @@ static int check_array(struct spec_reader *r, const json_t *member, const char *
 
 static int check_pointer(struct spec_reader *r, const json_t *member, const char *at) {
     const char *name = json_get_string(member, "of", NULL);
-    return name && kernel_spec_buffer(r->spec, name) != SIZE_MAX
-               ? 0
-               : err_set(r->err, -EINVAL,
-                         "%s.of: expected the name of a buffer described earlier", at);
+    if (!name || kernel_spec_buffer(r->spec, name) == SIZE_MAX) {
+        return err_set(r->err, -EINVAL,
+                       "%s.of: expected the name of a buffer described earlier", at);
+    }
+    char path[256];
+    const json_t *behind = json_object_get(member, "at");
+    snprintf(path, sizeof path, "%.240s.at", at);
+    return behind ? spec_check_value(r, TENSOR_INT64, behind, path) : 0;
 }
 
 /* One thing at a time: what it would be otherwise is anybody's guess. */
@@ -129,6 +133,9 @@ static int check_kind(struct spec_reader *r, const json_t *member, const char *a
         if (found && strcmp(found, "struct") != 0 && json_object_get(member, others[i])) {
             return err_set(r->err, -EINVAL, "%s.%s: only of a \"struct\"", at, others[i]);
         }
+    }
+    if (found && strcmp(found, "of") != 0 && json_object_get(member, "at")) {
+        return err_set(r->err, -EINVAL, "%s.at: only of a pointer, \"of\"", at);
     }
     return found && !typed && json_object_get(member, "type")
                ? err_set(r->err, -EINVAL, "%s.type: \"%s\" has none", at, found)
@@ -225,6 +232,7 @@ static int walk_member(const struct walk *w, const json_t *member, size_t base) 
             .value = values
                          ? json_array_get(values, k)
                          : json_object_get(member, is_pointer(member) ? "of" : "value"),
+            .at = json_object_get(member, "at"),
             .offset = offset,
         };
         int n = json_object_get(member, "struct") ? walk_struct(w, member, offset)

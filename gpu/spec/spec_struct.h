@@ -2,11 +2,11 @@
 /* spec_struct: structures that a kernel takes by value.
  *
  * {"struct": [members…], "bytes"?, "align"?}; a member is {"type", "value"} or {"type",
- * "values": […]} (an array), {"type", "value", "count": n}, {"of": "x"} (a pointer to a
- * buffer, 8 bytes) or another {"struct": […]}, with "count" an array of it. Members have
- * their natural alignment, as in C; a member's "offset" and a structure's "bytes" say
- * what the author believes (offsetof, sizeof) and are checked; "align" is what alignas
- * says. */
+ * "values": […]} (an array), {"type", "value", "count": n}, {"of": "x", "at"?} (a pointer
+ * to a buffer, 8 bytes; "at" so many bytes behind its beginning) or another {"struct":
+ * […]}, with "count" an array of it. Members have their natural alignment, as in C; a
+ * member's "offset" and a structure's "bytes" say what the author believes (offsetof,
+ * sizeof) and are checked; "align" is what alignas says. */
 #include "gpu/spec/kernel_spec.h"
 
 struct spec_reader;
@@ -29,6 +29,7 @@ struct spec_layout spec_struct_layout(const json_t *holder);
 struct spec_struct_value {
     enum tensor_type type; /* TENSOR_TYPES: a pointer */
     const json_t *value;
+    const json_t *at; /* of a pointer: bytes into the buffer, or NULL */
     size_t offset;
 };
 int spec_struct_each(const json_t *holder,

@@ -65,7 +65,8 @@ static json_t *entries_of(const json_t *compiled, const struct spec_launch *laun
                                      count, &code, problem->err);
     if (!entries) {
         refuse(problem, stage, code,
-               "a template is named with its arguments: \"k<float, 256>\"");
+               "a template is named with its arguments: \"k<float, 256>\"; of kernels of "
+               "one name each with the types of its parameters: \"k(float*, int)\"");
     }
     return entries;
 }

@@ -221,6 +221,11 @@ static void command_make(struct strings *argv, const struct program_job *job) {
     autofree char *runtime = parent_of(job->runtime);
     strings_add(argv, xasprintf("-Xlinker=-rpath-link=%s", runtime));
     add_library_folder(argv, job->nvcc);
+    static const char *const lenient[] = {"-Xcompiler", "-no-pie",
+                                          "-Xlinker=--warn-unresolved-symbols"};
+    for (size_t i = 0; job->lenient && i < ARRAY_LEN(lenient); i++) {
+        add(argv, lenient[i]);
+    }
     static const char *const last[] = {"-L../lib", "-o", "../out/program"};
     for (size_t i = 0; i < ARRAY_LEN(last); i++) {
         add(argv, last[i]);
@@ -253,6 +258,7 @@ static void key_make(const struct program_job *job, char key[static HASH_HEX_SIZ
     const char *host = getenv("NVCC_CCBIN");
     hash_init(&h);
     hash_text(&h, "kernel/run 1 " UPSKILLD_VERSION);
+    hash_text(&h, job->lenient ? "lenient" : "");
     hash_file(&h, job->nvcc);
     hash_file(&h, host ? host : "/usr/bin/g++");
     hash_json(&h, job->units);

@@ -16,6 +16,7 @@ struct program_job {
     const json_t *words; /* further ones for nvcc, checked already */
     const char *nvcc;    /* absolute */
     const char *runtime; /* libcudart.so.13, absolute */
+    bool lenient;        /* what is not there may be called; its address is null */
     unsigned wall_ms;
     size_t memory_bytes;
 };

@@ -304,6 +304,7 @@ static json_t *keep(struct child_job *whole, int socket) {
         .words = json_object_get(request, "words"),
         .nvcc = nvcc,
         .runtime = runtime,
+        .lenient = json_object_get(json_object_get(request, "config"), "record"),
         .wall_ms = (unsigned)json_get_integer(limits, "compile_ms", 120000),
         .memory_bytes = (size_t)6 << 30,
     };

@@ -14,6 +14,9 @@
 
 static void tell_compilation(const struct program_built *built, json_t *result) {
     json_object_set(result, "diagnostics", built->log.findings);
+    if (json_array_size(built->log.missing)) {
+        json_object_set(result, "unsupported", built->log.missing);
+    }
     json_object_set_new(result, "cached", json_boolean(built->cached));
 }
 
@@ -28,7 +31,6 @@ static void tell_not_compiled(const struct program_built *built, json_t *result)
             result, "unsupported", "compile", "missing_functions", message,
             "`unsupported` names them: leave them out, or check the kernels "
             "alone with kernel/validate");
-        json_object_set(result, "unsupported", built->log.missing);
         return;
     }
     const char *message =
@@ -37,9 +39,6 @@ static void tell_not_compiled(const struct program_built *built, json_t *result)
     validate_set_error(result, late ? "timeout" : "error", "compile",
                        built->code ? built->code : "compiler_failed", message,
                        built->hint);
-    if (json_array_size(built->log.missing)) {
-        json_object_set(result, "unsupported", built->log.missing);
-    }
 }
 
 /* --- run --- */

@@ -111,6 +111,35 @@ def tells_why_nothing_was_recorded(d):
     assert not any("to be run" in u["why"] for u in r["unknown"]), r
 
 
+def records_what_comes_before_missing_functions(d):
+    """What the linker does not find keeps no launch from being recorded that comes before it is called."""
+    text = SPOKEN + kernel("r0/lacks.cu").replace("int main", "int nowhere(void), cudaNoSuchThing(void);\nint main")
+    after = text.replace("    cudaDeviceSync", "    nowhere() + cudaNoSuchThing();\n    cudaDeviceSync")
+    r = init(d, d.put("lacks.cu", after), 4)
+    assert r["from"] == "run" and r["spec"]["launch"] == {"grid": [1], "block": [4]}, r
+    r = init(d, d.put("lacks.cu", text.replace("    if (!__cudaPush", "    nowhere();\n    if (!__cudaPush")), 4)
+    assert r["from"] == "source", r
+    assert any("it may have called what is not there: undefined reference to `nowhere'" in u["why"] for u in r["unknown"]), r
+    r = d.run("lacks.cu", 4)
+    assert r["verdict"] == "error" and r["error"]["code"] == "not_compiled", r
+
+
+def records_pointers_into_the_middle(d):
+    text = SPOKEN + kernel("r0/middle.cu").replace("stub(d, threads)", "stub(d + 1, threads)")
+    r = init(d, d.put("middle.cu", text), 3)
+    assert r["spec"]["args"][0] == {"name": "x", "struct": [{"of": "x_0", "at": 4}]}, r
+    assert r["spec"]["buffers"][0]["name"] == "x_0" and r["spec"]["buffers"][0]["shape"] == [4], r
+
+
+def leaves_arrays_of_pointers_open(d):
+    """Addresses of this run would lead nowhere in another."""
+    text = SPOKEN.replace("unsigned *x,", "unsigned long *x,") + kernel("r0/nodes.cu").replace(
+        "    if (!__cudaPush", "    void *held[2] = {d, 0}; cudaMemcpy(d, held, sizeof held, 1);\n    if (!__cudaPush")
+    r = init(d, d.put("nodes.cu", text), 3)
+    assert r["spec"]["args"][0].get("init", 1) is None and "files" not in r, r
+    assert any("it holds pointers" in u["why"] for u in r["unknown"]), r
+
+
 def tells_leaks(d):
     r = d.run(d.put("count.cu", kernel()), 4, "keep")
     assert r["verdict"] == "pass" and r["leaks"][0]["bytes"] == 16 and r["leaks"][0]["line"] == 4, r
@@ -150,6 +179,9 @@ f = fopen("out.txt", "w"); fputs("eight", f); fclose(f);'''
     r = d.run_text(program(body), files=["data/in.txt"])
     assert r["stdout"] == "seven %d" % (os.geteuid() == 0), r  # its copy; root may write what is read-only
     assert [f["name"] for f in r["files"]] == ["out.txt"] and not os.path.exists(d.work + "out.txt"), r
+    d.put("src/main.cu", program('FILE *f = fopen("in.txt", "r"); printf("%d", !!f);'))
+    r = d.run("src/main.cu", files=["data/in.txt"])  # not beneath the source's folder: its last name
+    assert r["stdout"] == "1", r
     r = d.run_text(program(body), files=["data/in.txt"], save="saved")
     with open(d.work + "saved/out.txt") as f:
         assert f.read() == "eight"
@@ -344,7 +376,8 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, records, records_contents, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end, cleans_output, reads_and_writes,
+    for function in (passes, finds, records, records_contents, records_what_comes_before_missing_functions,
+                     records_pointers_into_the_middle, leaves_arrays_of_pointers_open, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end, cleans_output, reads_and_writes,
                      several_files, kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:

@@ -17,6 +17,7 @@ while [ $# -gt 0 ]; do
     -o) out=$2; shift ;;
     -Xcompiler) words="$words $2"; shift ;;
     -cudart) shift ;;
+    -Xlinker=--warn-*) words="$words -Wl,${1#-Xlinker=}" ;;
     -arch=*|-code=*|-lineinfo|--no-compress|-l*|-L*|-std=*|-Xlinker=*) ;;
     *.cu) units="$units $1" ;;
     -*) words="$words $1" ;;

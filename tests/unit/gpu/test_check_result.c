@@ -148,6 +148,15 @@ Test(check_result, kernels_are_found_by_their_arguments_in_any_spelling) {
         json_array_append_new(
             kernels, json_pack("{s:s, s:s}", "name", names[i], "symbol", names[i]));
     }
+    static const char *const mangled[][2] = {{"with<&f, 3>", "w1"},
+                                             {"with<&g, 3>", "w2"},
+                                             {"both", "_Z4bothPd"},
+                                             {"both", "_Z4bothPfi"},
+                                             {"both<int>", "_Z4bothIiEvPT_S0_"}};
+    for (size_t i = 0; i < ARRAY_LEN(mangled); i++) {
+        json_array_append_new(kernels, json_pack("{s:s, s:s}", "name", mangled[i][0],
+                                                 "symbol", mangled[i][1]));
+    }
     static const struct {
         const char *wanted, *name; /* name NULL: not one kernel */
     } cases[] = {{"k<half, 3>", "k<__half, 3>"},
@@ -170,7 +179,15 @@ Test(check_result, kernels_are_found_by_their_arguments_in_any_spelling) {
                  {"ns::m", "ns::m<float, (E)1>"},
                  {"k", NULL}, /* which of the three? */
                  {"on", NULL},
-                 {"plain", "plain"}};
+                 {"plain", "plain"},
+                 {"with<&f, 3>", "with<&f, 3>"},
+                 {"with<g,3>", "with<&g, 3>"},
+                 {"with<h, 3>", NULL},
+                 {"both", NULL}, /* types tell them apart */
+                 {"both(double *)", "both"},
+                 {"both(float*, int)", "both"},
+                 {"both(int)", NULL},
+                 {"both<int>(int*, int)", "both<int>"}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         size_t count;
         const json_t *found = kernel_entry_find(kernels, cases[i].wanted, &count);

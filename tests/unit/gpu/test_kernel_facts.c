@@ -118,11 +118,16 @@ Test(kernel_facts, demangles_with_limits) {
         {"", ""},
         {"_ZN12_GLOBAL__N_11kEv", "k"},
         {"_ZN1a12_GLOBAL__N_11b1kEv", "a::b::k"},
+        {"_Z1kIXadL_Z1fPfEEEvS0_", "k<&f>"}, /* k<f>, of g++ */
+        {"_Z1kIXadL_ZN2ns1gILi4EEEvPfEEEvS2_", "k<&ns::g<4>>"},
+        {"_Z2k2IXadL_Z1fPfEELi3EEvS0_", "k2<&f, 3>"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         autofree char *name = kernel_name_new(cases[i].symbol);
         cr_expect(eq(str, name, cases[i].name));
     }
+    autofree char *both = kernel_signature_new("_Z4bothIiEvPT_S0_");
+    cr_expect(eq(str, both, "both<int>(int*, int)"));
     autobuf deep = BUF_INIT(1u << 20);
     buf_adds(&deep, "_Z1f");
     for (int i = 0; i < 3000; i++) {

@@ -246,6 +246,47 @@ Test(kernel_spec, structs_have_the_compilers_layout) {
     kernel_spec_finish(&spec);
 }
 
+/* A pointer into the middle of a buffer, up to its end and not beyond. */
+Test(kernel_spec, pointers_lead_into_buffers) {
+    static const struct {
+        const char *text, *message;
+        uint64_t want;
+    } cases[] = {
+        {"{'of':'a','at':12}", "", 0x100c},
+        {"{'of':'a','at':'4 * n'}", "", 0x101c},
+        {"{'of':'a','at':28}", "", 0x101c}, /* one past the end */
+        {"{'of':'a','at':'4 * n + 1'}", "args[1]: a has 28 bytes, \"at\" is 29", 0},
+        {"{'of':'a','at':-1}", "args[1]: a has 28 bytes, \"at\" is -1", 0},
+        {"{'of':'a','at':0.5}", "args[1].struct[0].at: ", 0},
+        {"{'type':'int64','value':1,'at':1}",
+         "args[1].struct[0].at: only of a pointer, \"of\"", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        static const struct kernel_param params[] = {{0, 8}, {8, 8}};
+        const uint64_t addresses[] = {0x1000};
+        const struct case_places places = {.addresses = addresses};
+        struct kernel_spec spec;
+        struct spec_case c;
+        struct err err = {0};
+        uint64_t block[2] = {0};
+        autofree char *text =
+            xasprintf("'sizes':{'n':7},'launch':{'grid':1,'block':1},'args':[{'name':'a',"
+                      "'type':'float32','shape':['n'],'init':{'fill':1}},"
+                      "{'name':'s','struct':[%s]}]",
+                      cases[i].text);
+        int r = read_spec(&spec, text, &err);
+        if (r == 0) {
+            cr_assert_eq(spec_case_resolve(&c, &spec, 0, &err), 0);
+            r = spec_case_params(&c, &spec.launches[0], params, 2, &places, block, &err);
+            spec_case_finish(&c);
+            kernel_spec_finish(&spec);
+        }
+        const char *said = *cases[i].message ? strstr(err.msg, cases[i].message) : "";
+        cr_expect_eq(r, *cases[i].message ? -EINVAL : 0, "%s", text);
+        cr_expect(said && block[1] == cases[i].want, "%s: %s", text, err.msg);
+    }
+}
+
 /* --- tensor maps --- */
 
 #define MAP(members)                                                                     \

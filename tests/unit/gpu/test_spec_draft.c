@@ -2,6 +2,7 @@
  * expected values were worked out by hand from each source. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/spec_draft.h"
 #include "gpu/editor/spec_document.h"
 
@@ -13,7 +14,7 @@ static json_t *draft_of(const char *text, json_t **unknown) {
     size_t len = strlen(text);
     const struct declaration *kernel;
     cr_assert(host_program_init(&p, &text, &len, 1, false));
-    cr_assert_eq(spec_draft_kernels(&p, &kernel, 1), 1);
+    cr_assert_eq(draft_kernels(&p, &kernel, 1), 1);
     json_t *draft = spec_draft(&p, kernel, false, unknown);
     host_program_finish(&p);
     return draft;
