@@ -20,10 +20,10 @@
 #define ERRORS_FILE "references/errors.md"
 
 static const char *const titles[SECTIONS] = {
-    [SECTION_FIXES] = "Errors and fixes", [SECTION_RULES] = "Rules",
-    [SECTION_CHECKS] = "Checks",          [SECTION_LIMITS] = "Versions",
-    [SECTION_DEAD_ENDS] = "Dead ends",    [SECTION_FILES] = "Files that worked",
-    [SECTION_EXAMPLES] = "Examples",      [SECTION_REFERENCES] = "References",
+    [SECTION_FIXES] = "Errors and fixes",  [SECTION_RULES] = "Rules",
+    [SECTION_CHECKS] = "Checks",           [SECTION_LIMITS] = "Versions",
+    [SECTION_FILES] = "Files that worked", [SECTION_EXAMPLES] = "Examples",
+    [SECTION_REFERENCES] = "References",
 };
 
 struct writing {
@@ -342,8 +342,8 @@ static json_t *collect_evidence(const struct writing *w) {
 }
 
 static json_t *count_units(const struct writing *w) {
-    static const char *const kinds[] = {"fixes",    "dead_ends", "corrections",
-                                        "commands", "files",     "limits"};
+    static const char *const kinds[] = {"fixes", "corrections", "commands", "files",
+                                        "limits"};
     json_t *counts = json_object();
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
         size_t n = 0;

@@ -23,8 +23,8 @@ struct skill_draft {
     char *text;       /* SKILL.md */
     json_t *files;    /* {path: text}: what stands beside it */
     json_t *evidence; /* [{"line", "event"}]: lines of SKILL.md */
-    json_t *counts;   /* {"fixes", "dead_ends", "corrections", "commands", "files",
-                         "limits", "dropped"} of what is told */
+    json_t *counts;   /* {"fixes", "corrections", "commands", "files", "limits",
+                         "dropped"} of what is told */
 };
 void builtin_write(struct skill_draft *ret, const struct builtin_request *request);
 void skill_draft_finish(struct skill_draft *d);
@@ -36,7 +36,6 @@ enum section {
     SECTION_RULES,
     SECTION_CHECKS,
     SECTION_LIMITS,
-    SECTION_DEAD_ENDS,
     SECTION_FILES,
     SECTION_EXAMPLES,
     SECTION_REFERENCES,

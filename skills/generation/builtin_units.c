@@ -125,16 +125,6 @@ static void add_fix(struct units *u, const struct lesson *f) {
     add_unit(u, SECTION_FIXES, &b, &f->evidence, "fixes");
 }
 
-static void add_dead_end(struct units *u, const struct lesson *d) {
-    struct buf b = BUF_INIT(MAX_UNIT);
-    buf_adds(&b, "- ");
-    markdown_span(&b, d->context, 160);
-    buf_addf(&b, " failed %u times with ", d->seen);
-    markdown_span(&b, d->quote, 200);
-    buf_adds(&b, "; nothing that was tried mended it.\n");
-    add_unit(u, SECTION_DEAD_ENDS, &b, &d->evidence, "dead_ends");
-}
-
 /* --- commands --- */
 
 static void add_checks(struct units *u, const struct lessons *l) {
@@ -308,9 +298,6 @@ void builtin_units(struct units *ret, const struct builtin_request *q) {
     for (size_t i = 0; i < l->limits.count && i < 8; i++) {
         add_words(ret, SECTION_LIMITS, &l->limits.list[i].evidence, "limits",
                   markdown_span, l->limits.list[i].key, 200);
-    }
-    for (size_t i = 0; i < l->dead_ends.count && i < 8; i++) {
-        add_dead_end(ret, &l->dead_ends.list[i]);
     }
     add_files(ret, q);
     add_examples(ret, q->examples);

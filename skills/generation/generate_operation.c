@@ -76,14 +76,11 @@ static void describe_saved(const json_t *result, struct buf *out) {
              json_get_string(skill, "path", ""));
     skill_tell_name(out, result, "");
     if (json_object_size(counts)) {
-        buf_addf(
-            out,
-            "It tells %d fixes, %d corrections, %d commands, %d files, %d dead ends.\n",
-            (int)json_get_integer(counts, "fixes", 0),
-            (int)json_get_integer(counts, "corrections", 0),
-            (int)json_get_integer(counts, "commands", 0),
-            (int)json_get_integer(counts, "files", 0),
-            (int)json_get_integer(counts, "dead_ends", 0));
+        buf_addf(out, "It tells %d fixes, %d corrections, %d commands, %d files.\n",
+                 (int)json_get_integer(counts, "fixes", 0),
+                 (int)json_get_integer(counts, "corrections", 0),
+                 (int)json_get_integer(counts, "commands", 0),
+                 (int)json_get_integer(counts, "files", 0));
     }
     buf_addf(
         out,

@@ -86,7 +86,8 @@ struct lessons {
     /* A failure and what made it go away; key: the line that says it, normalised (no
      * folders, addresses, numbers). Most often seen first, then as they came. */
     struct lesson_list fixes;
-    /* A failure that was tried at least twice and never resolved; key: as of a fix. */
+    /* A failure that was tried at least twice and never resolved; key: as of a fix. For
+     * a teacher who can judge it: most are tests that failed before and after. */
     struct lesson_list dead_ends;
     /* A person's words that changed what the agent did; key: the words. */
     struct lesson_list corrections;

@@ -82,6 +82,18 @@ static bool names_any(const char *told, const char *text, const char *known) {
     return false;
 }
 
+bool lesson_names(const char *told, const char *text, const char *known) {
+    size_t n;
+    for (const char *at = text; (n = next_name(&at, MIN_NAME)); at += n) {
+        bool glued = at > text + 1 && at[-1] == '-' && at[-2] == ' ';
+        if (!holds_word(known, at, n) &&
+            (holds_word(told, at, n) || (glued && holds_name(told, at + 1, n - 1)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* --- two command lines --- */
 
 struct word_list {
@@ -162,6 +174,15 @@ bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step 
                                      failed->output ? failed->output : ""));
 }
 
+bool lesson_has_error(const struct lesson_step *s, const char *normal) {
+    for (size_t i = 0; i < s->error_count; i++) {
+        if (strcmp(s->errors[i].normal, normal) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run) {
     const char *script = strchr(run->command.keys[run->command.count - 1], ' ');
     size_t at = (size_t)(run - s->list);
@@ -193,13 +214,16 @@ static char *find_cause(const struct failure *f, const struct lesson_reader *r) 
     return NULL;
 }
 
+/* The errors, and a cause that shares a name with them. */
 static char *told_of(const struct failure *f, const char *cause) {
     struct buf out = BUF_INIT(16u << 10);
     const struct lesson_step *failed = last_of(f);
     for (size_t i = 0; i < failed->error_count; i++) {
         buf_addf(&out, "%s\n", failed->errors[i].quote);
     }
-    buf_adds(&out, cause ? cause : "");
+    if (cause && names_any(out.data, cause, "")) {
+        buf_adds(&out, cause);
+    }
     return buf_detach(&out);
 }
 
@@ -253,13 +277,24 @@ static char *changed_lines(const char *diff) {
     return buf_detach(&out);
 }
 
-static char *diff_of(const struct steps *s, size_t i) {
+char *lesson_changed_lines(const struct steps *s, size_t i) {
     const struct lesson_step *e = &s->list[i];
     return e->is_diff ? changed_lines(e->text)
                       : lesson_diff(text_before(s, i), e->text, 2 * LESSON_MAX_CHANGE);
 }
 
-static bool is_edit(const struct lesson_step *s) {
+/* The lines that go hold a name: ")" might be anywhere. */
+static bool has_place(const char *diff) {
+    size_t n = *diff != '-';
+    for (; *diff == '-' && !n; diff = text_next_line(diff)) {
+        autofree char *line = xstrndup(diff, strcspn(diff, "\n"));
+        const char *at = line;
+        n = next_name(&at, 1);
+    }
+    return n > 0;
+}
+
+bool lesson_is_edit(const struct lesson_step *s) {
     return s->kind == STEP_EDIT && s->text && !s->failed;
 }
 
@@ -299,21 +334,18 @@ static bool add_edits(struct lesson *fix, const struct failure *f, const char *t
     size_t lines = 0;
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        if (!is_edit(s) || is_test(s->path)) {
+        if (!lesson_is_edit(s) || is_test(s->path)) {
             continue; /* a check that asks for less explains nothing */
         }
-        autofree char *diff = diff_of(f->s, i);
-        if (!*diff && is_named(f, s, diff, told)) {
-            return false; /* nobody knows what it changed */
-        }
+        autofree char *diff = lesson_changed_lines(f->s, i);
         if (!*diff) {
-            continue;
+            return false; /* nobody knows what it changed */
         }
         if (named ? !is_named(f, s, diff, told) : creates(f->s, s)) {
             continue;
         }
         lines += text_count(diff, strlen(diff), '\n');
-        if (lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE ||
+        if (!has_place(diff) || lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE ||
             fix->change_count == LESSON_MAX_CHANGES) {
             return false;
         }
@@ -359,7 +391,7 @@ static bool is_only_change(const struct failure *f, const char *told, size_t *re
     *ret_run = 0;
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        bool edits = is_edit(s), runs = step_is_run(s) && s->command.count;
+        bool edits = lesson_is_edit(s), runs = step_is_run(s) && s->command.count;
         if ((edits && path && strcmp(path, s->path) != 0) ||
             (runs && (!acts(s) || *ret_run || names_any(told, s->text, ""))) ||
             ((edits || path) && (runs || *ret_run))) {
@@ -424,6 +456,30 @@ static bool explain_same(struct lesson *fix, const struct failure *f, const char
     return add_edits(fix, f, told, false) && fix->change_count > 0;
 }
 
+/* A file that was there before, a test too, was changed in between. */
+static bool is_edited(const struct failure *f) {
+    for (size_t i = f->last + 1; i < f->gone; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        if (lesson_is_edit(s) && !creates(f->s, s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The very command showed the error again: what was run otherwise only looked aside. */
+static bool comes_back(const struct failure *f) {
+    const struct lesson_step *failed = last_of(f);
+    for (size_t i = f->success; i < f->s->count; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        if (step_is_run(s) && command_same(&failed->command, &s->command) &&
+            lesson_has_error(s, f->error->normal)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Either the words that differ explain it, or an edit does; when both might, neither. */
 static bool explain_like(struct lesson *fix, const struct failure *f, const char *told) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
@@ -431,10 +487,12 @@ static bool explain_like(struct lesson *fix, const struct failure *f, const char
     autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
     unsigned kinds =
         small_difference(&gone, &added, failed_part(failed), like, failed->output);
-    bool named = !(kinds & TARGET) && (names_any(told, gone.data, added.data) ||
-                                       names_any(told, added.data, gone.data));
+    bool named = !(kinds & TARGET) && f->gone == f->success && !comes_back(f) &&
+                 (lesson_names(told, gone.data, added.data) ||
+                  lesson_names(told, added.data, gone.data));
     fix->confidence = CONFIDENCE_NAMED;
-    if (!add_edits(fix, f, told, true) || named == (fix->change_count > 0)) {
+    if (!add_edits(fix, f, told, true) || named == (fix->change_count > 0) ||
+        (named && is_edited(f))) {
         return false;
     }
     if (named) {

@@ -99,8 +99,8 @@ static void add_limit(struct lessons *l, const struct steps *s,
 static void find_versions(struct lessons *l, const struct steps *s,
                           const struct lesson_step *e, const struct pattern *version) {
     size_t lines = 0, found = 0;
-    bool asks =
-        strstr(e->text, "version") || strstr(e->text, " -V") || strstr(e->text, " -v");
+    bool asks = strstr(e->text, "--version") || strstr(e->text, " -V") ||
+                strstr(e->text, " version");
     for (const char *line = asks ? e->output : ""; *line && lines < MAX_LINES;
          line = text_next_line(line), lines++) {
         size_t len = strcspn(line, "\n");

@@ -7,21 +7,14 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/work_stop.h"
 
 #include <string.h>
 
 #define MAX_FIXES 60u
 #define MAX_DEAD_ENDS 20u
-
-static bool has_error(const struct lesson_step *s, const char *normal) {
-    for (size_t i = 0; i < s->error_count; i++) {
-        if (strcmp(s->errors[i].normal, normal) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
+#define MAX_SHARED 400u /* bytes of a line that is compared */
 
 /* Its end cannot be hidden where its beginning was not. */
 static bool shows_end(const struct lesson_step *failed, const struct lesson_step *later) {
@@ -37,7 +30,7 @@ static void follow(struct failure *f) {
         if (!step_is_run(s) || !lesson_is_rerun(failed, s)) {
             continue;
         }
-        if (s->failed && has_error(s, f->error->normal)) {
+        if (s->failed && lesson_has_error(s, f->error->normal)) {
             f->seen++;
             f->last = i;
             f->gone = 0;
@@ -73,11 +66,90 @@ static bool mends_existing(const struct steps *s) {
     autojson *written = json_object();
     for (size_t i = 0; i < s->count; i++) {
         const struct lesson_step *e = &s->list[i];
-        if (e->kind == STEP_EDIT && e->is_diff && !json_object_get(written, e->path)) {
+        bool shown = e->output && strstr(e->output, "\n--- a/"); /* by `git diff` */
+        if (shown ||
+            (e->kind == STEP_EDIT && e->is_diff && !json_object_get(written, e->path))) {
             return true;
         }
         if (e->kind == STEP_EDIT) {
             json_object_set_new(written, e->path, json_true());
+        }
+    }
+    return false;
+}
+
+/* One of the lines that begin with `mark` is, or is part of, a line of the other text
+ * that begins with `other_mark`. Lines without a word of four letters are no sign. */
+static bool shares_line(const char *diff, char mark, const char *other, char other_mark) {
+    for (; *diff; diff = text_next_line(diff)) {
+        autofree char *line = lesson_cut(diff + 1, strcspn(diff, "\n") - 1, MAX_SHARED);
+        for (const char *at = other; *diff == mark && strlen(line) >= 4 && *at;
+             at = text_next_line(at)) {
+            autofree char *there = lesson_cut(at + 1, strcspn(at, "\n") - 1, MAX_SHARED);
+            if (*at == other_mark && strlen(there) >= 4 &&
+                (strstr(line, there) || strstr(there, line))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Some other edit of the changed file, in the steps [from, end), has such a line. */
+static bool is_shared(const struct lesson_change *c, char mark, const struct steps *s,
+                      size_t from, size_t end, char other_mark) {
+    for (size_t i = from; c->path && i < end; i++) {
+        const struct lesson_step *e = &s->list[i];
+        autofree char *diff = lesson_is_edit(e) && strcmp(e->path, c->path) == 0
+                                  ? lesson_changed_lines(s, i)
+                                  : NULL;
+        if (diff && shares_line(c->to, mark, diff, other_mark)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What it brought was changed again, or it brought back what the session had taken away:
+ * an attempt, no fix. */
+static bool is_attempt(const struct failure *f, const struct lesson *fix) {
+    for (size_t i = 0; i < fix->change_count; i++) {
+        const struct lesson_change *c = &fix->changes[i];
+        if (is_shared(c, '+', f->s, f->gone, f->s->count, '-') ||
+            is_shared(c, '+', f->s, 0, f->last, '-')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The last run before that did not show the error yet; 0: none. */
+static size_t last_without(const struct failure *f) {
+    const struct steps *s = f->s;
+    for (size_t i = f->last; i > 0; i--) {
+        const struct lesson_step *e = &s->list[i - 1];
+        if (step_is_run(e) && e->command.count && lesson_is_rerun(&s->list[f->last], e) &&
+            !lesson_has_error(e, f->error->normal)) {
+            return i - 1;
+        }
+    }
+    return 0;
+}
+
+/* It corrects lines that the session had written, or a file that it had changed since the
+ * command ran without the error. */
+static bool corrects_own(const struct failure *f, const struct lesson *fix) {
+    size_t since = last_without(f);
+    for (size_t i = 0; i < fix->change_count; i++) {
+        const struct lesson_change *c = &fix->changes[i];
+        if (is_shared(c, '-', f->s, 0, f->last, '+')) {
+            return true;
+        }
+        for (size_t k = since; c->path && since && k < f->last; k++) {
+            const struct lesson_step *e = &f->s->list[k];
+            if (e->kind == STEP_EDIT && strcmp(e->path, c->path) == 0) {
+                return true;
+            }
         }
     }
     return false;
@@ -93,11 +165,57 @@ static bool changes_script(const struct lesson *fix, const struct lesson_step *f
     return true;
 }
 
-/* A slip in a script that was written to try out what the session is about. */
+/* Some other command than what the session wrote to try it out passed afterwards, and
+ * said so: who asks only oneself is not told that a change of others' code breaks it. */
+static bool is_confirmed(const struct failure *f) {
+    for (size_t i = f->success; i < f->s->count; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        bool says = i == f->success || (s->output && *s->output);
+        if (step_is_run(s) && !s->failed && s->command.count && says &&
+            !lesson_runs_own_script(f->s, s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A file that was there is changed, and the error says no word of what was. */
+static bool is_doubtful(const struct failure *f, const struct lesson *fix) {
+    const struct steps *s = f->s;
+    bool existing = false;
+    for (size_t i = 0; i < fix->change_count; i++) {
+        const char *path = fix->changes[i].path;
+        if (lesson_names(f->error->quote, fix->changes[i].to, "")) {
+            return false;
+        }
+        bool written = false;
+        for (size_t k = 0; path && k < s->count && !written; k++) {
+            const struct lesson_step *e = &s->list[k];
+            written = e->kind == STEP_EDIT && !e->is_diff && strcmp(e->path, path) == 0;
+        }
+        existing |= path && !written;
+    }
+    return existing;
+}
+
+/* A command that says nothing names the script afterwards: it is taken away. */
+static bool is_taken_away(const struct failure *f, const char *path) {
+    for (size_t i = f->success + 1; path && i < f->s->count; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        if (step_is_run(s) && !s->failed && s->output && !*s->output &&
+            strstr(s->text, path_basename(path)) && !lesson_runs_own_script(f->s, s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A slip in what was written to try out or mend what the session is about. */
 static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
     const struct lesson_step *failed = &f->s->list[f->last];
-    return lesson_runs_own_script(f->s, failed) && changes_script(fix, failed) &&
-           mends_existing(f->s);
+    bool script = lesson_runs_own_script(f->s, failed) && changes_script(fix, failed);
+    return ((script || corrects_own(f, fix)) && mends_existing(f->s)) ||
+           (script && is_taken_away(f, fix->changes[0].path));
 }
 
 static void add_fix(struct lessons *l, const struct failure *f,
@@ -108,7 +226,8 @@ static void add_fix(struct lessons *l, const struct failure *f,
     lessons_add_evidence(&fix.evidence, f->s->trace, failed->result_event,
                          EVIDENCE_ERROR);
     if (l->fixes.count >= MAX_FIXES || !lesson_explain(&fix, f, r) ||
-        is_own_slip(f, &fix)) {
+        is_own_slip(f, &fix) || is_attempt(f, &fix) ||
+        (is_doubtful(f, &fix) && !is_confirmed(f))) {
         lesson_finish(&fix);
         return;
     }
@@ -146,7 +265,7 @@ static bool was_followed(const struct steps *s, size_t at, const char *normal) {
         if (!e->failed) {
             return false;
         }
-        if (has_error(e, normal)) {
+        if (lesson_has_error(e, normal)) {
             return true;
         }
     }

@@ -117,6 +117,15 @@ struct failure {
 bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later);
 /* The command runs a script that the session wrote before. */
 bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run);
+bool lesson_has_error(const struct lesson_step *run, const char *normal);
+/* An edit that was done, with what is known of it. */
+bool lesson_is_edit(const struct lesson_step *s);
+/* What the edit at this step changed, lines "-old" and "+new" without context; "" where
+ * nobody can tell. */
+char *lesson_changed_lines(const struct steps *s, size_t step);
+/* A word of `text`, of four letters at least, stands in `told` and not in `known`; of
+ * "-lcublas" the beginning of one. "--skip-checks" is not named by "check". */
+bool lesson_names(const char *told, const char *text, const char *known);
 /* What explains that it is gone: changes, cause and confidence of fix. False, when
  * nothing does or too much may (lessons_causes.c). */
 bool lesson_explain(struct lesson *fix, const struct failure *f,

@@ -194,9 +194,11 @@ static char *quote_of(const char *line, size_t len) {
     return xasprintf("%s %s", quote, more);
 }
 
-/* "AssertionError" alone tells nobody what is wrong. */
+/* "AssertionError" alone tells nobody what is wrong, nor does "Test failed!". */
 static bool says_something(const char *quote) {
-    return quote[strcspn(quote, " ([{'\"")] != '\0';
+    const char *second = strchr(quote, ' ');
+    return quote[strcspn(quote, "([{'\"_/0123456789")] ||
+           (second && strchr(second + 1, ' '));
 }
 
 static void keep_error(struct error_scan *s, const char *line, size_t len) {
@@ -263,11 +265,12 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
 
 /* --- causes --- */
 
+/* Words between backticks are code's, not the sentence's. */
 static size_t count_cues(const struct lesson_reader *r, const char *s, size_t len) {
     struct pattern_match m;
     size_t count = 0, at = 0;
     while (count < 6 && pattern_find(r->cue, s, len, at, &m) > 0) {
-        count++;
+        count += text_count(s, m.start[0], '`') % 2 == 0;
         at = m.end[0] > at ? m.end[0] : at + 1;
     }
     return count;
@@ -295,7 +298,7 @@ char *lesson_cause(const struct lesson_reader *r, const char *text) {
         size_t cues = len >= 20 && len <= LESSON_MAX_LINE ? count_cues(r, s, len) : 0;
         bool told =
             len >= 25 && len <= LESSON_MAX_LINE && !pattern_is_in(r->intent, s, len);
-        size_t score = 2 * cues + told;
+        size_t score = cues ? 2 * cues + told : 0;
         if (score > best_score && s[len ? len - 1 : 0] != '?') {
             best = s;
             best_len = len;

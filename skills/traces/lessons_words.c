@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #define MAX_TASK 1200u
-#define MAX_CORRECTION 600u /* a longer turn is a new request */
+#define MAX_CORRECTION 240u /* a longer turn is a new request */
 #define MAX_CORRECTIONS 30u
 #define MAX_WORDS 120u /* of a correction that are looked for */
 #define MAX_LOOK 8192u /* bytes of a step that they are looked for in */
@@ -58,7 +58,8 @@ static bool is_used(const struct steps *s, size_t from, size_t end, const char *
     bool technical = is_technical(word, strlen(word));
     for (size_t i = from; i < end && i < s->count; i++) {
         const struct lesson_step *e = &s->list[i];
-        bool acts = (e->kind == STEP_RUN || e->kind == STEP_EDIT) && e->text;
+        bool prose = e->kind == STEP_EDIT && strstr(e->path, ".md");
+        bool acts = (e->kind == STEP_RUN || e->kind == STEP_EDIT) && e->text && !prose;
         size_t look = acts ? strnlen(e->text, MAX_LOOK) : 0;
         if (runs_program(e, word) ||
             (technical && look && memmem(e->text, look, word, strlen(word)))) {
@@ -103,16 +104,24 @@ static char *avoided_word(const char *text, const char *heeded) {
     return NULL;
 }
 
+/* The agent typed it before, and no more. */
+static bool is_dropped(const struct steps *s, size_t at, const char *word) {
+    size_t before = at > LOOK_BACK ? at - LOOK_BACK : 0;
+    return is_used(s, before, at, word) && !is_used(s, at + 1, at + 1 + LOOK_AHEAD, word);
+}
+
 static void add_correction(struct lessons *l, const struct steps *s, size_t i) {
     const struct lesson_step *e = &s->list[i];
-    char *heeded = l->corrections.count < MAX_CORRECTIONS ? heeded_word(s, i) : NULL;
-    if (!heeded) {
-        return; /* nothing shows that it changed anything */
+    bool room = l->corrections.count < MAX_CORRECTIONS;
+    autofree char *heeded = room ? heeded_word(s, i) : NULL;
+    autofree char *instead = heeded ? avoided_word(e->text, heeded) : NULL;
+    if (!instead || !is_dropped(s, i, instead)) {
+        return; /* nothing shows that it is a rule, and changed anything */
     }
     struct lesson *c = lesson_list_add(&l->corrections);
     c->key = lesson_cut(e->text, strlen(e->text), MAX_CORRECTION);
-    c->heeded = heeded;
-    c->instead = avoided_word(e->text, heeded);
+    c->heeded = take(heeded);
+    c->instead = take(instead);
     lessons_add_evidence(&c->evidence, s->trace, e->event, EVIDENCE_SAID);
 }
 

@@ -325,8 +325,7 @@ static bool word_found(struct scan *x, struct secret *ret) {
     size_t noun = secret_noun(s, x->len, at);
     x->told = noun ? at + noun : x->told;
     return secret_shape(s, x->len, at, ret) || secret_named(s, x->len, at, ret) ||
-           secret_option(s, x->len, at, ret) ||
-           secret_said(s, x->len, at, x->low, ret) ||
+           secret_option(s, x->len, at, ret) || secret_said(s, x->len, at, x->low, ret) ||
            secret_random(s, x->len, at, told, ret);
 }
 

@@ -19,7 +19,9 @@ struct text_state {
     enum { IN_WORDS, IN_OUTPUT, IN_COMMAND } where;
     char fence;   /* '`' or '~' within a fenced block */
     bool in_tool; /* between <tool-use> and its end */
-    bool fence_is_shell, tool_called, is_markdown;
+    bool fence_is_shell, tool_called, tool_answered, is_markdown;
+    bool tool_is_other; /* its commands, if it shows any, are not the shell's */
+    bool tool_failed;   /* "Error:" stands before what it answered */
     char tool[64];
     unsigned calls;
     uint64_t part_line;
@@ -44,10 +46,31 @@ static const char *call_id(const struct text_state *t, char out[static 24]) {
     return out;
 }
 
+/* What an editor's tool answers names the file; what it changed is not in the export. */
+static void end_edit(struct trace_build *b, struct text_state *t) {
+    static const char *const marks[] = {" has been updated", "created successfully at: "};
+    char id[24];
+    size_t line = t->tool_is_other && t->part.len ? strcspn(t->part.data, "\n") : 0;
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        const char *mark = memmem(t->part.data, line, marks[i], strlen(marks[i]));
+        const char *path = mark ? memchr(t->part.data, '/', line) : NULL;
+        if (path) {
+            autofree char *name = xstrndup(path, strcspn(path, " \n"));
+            build_edit(b, call_id(t, id), t->tool, name, "", 0, true);
+            return;
+        }
+    }
+}
+
 static void end_output(struct trace_build *b, struct text_state *t) {
     char id[24];
+    end_edit(b, t);
     struct trace_event *e = build_result(b, call_id(t, id), t->part.data, t->part.len);
     build_exit_in_text(b, e);
+    if (t->in_tool && t->tool_failed) {
+        build_failed(b, e);
+    }
+    t->tool_answered = true;
 }
 
 static void end_words(struct trace_build *b, struct text_state *t) {
@@ -191,6 +214,15 @@ static bool is_shell_fence(const char *info) {
     return names(info, words, &n);
 }
 
+static void begin_tool(struct trace_build *b, struct text_state *t, const char *s) {
+    const char *type = strstr(s, "data-tool-type=\"");
+    end_part(b, t);
+    t->in_tool = true;
+    t->tool_called = t->tool_answered = t->tool_failed = false;
+    t->tool_is_other = type && strncmp(type + 16, "shell\"", 6) != 0;
+    t->tool[0] = '\0';
+}
+
 /* "<tool-use data-tool-name="Bash">", "<summary>Tool use: **Bash**</summary>". */
 static void tool_line(struct trace_build *b, struct text_state *t, const char *s) {
     const char *name = strstr(s, "data-tool-name=\"");
@@ -198,10 +230,7 @@ static void tool_line(struct trace_build *b, struct text_state *t, const char *s
     size_t skip = name ? 16 : 12, len;
     name = name ? name : bold;
     if (strstr(s, "<tool-use") || (bold && !t->in_tool)) {
-        end_part(b, t);
-        t->in_tool = true;
-        t->tool_called = false;
-        t->tool[0] = '\0';
+        begin_tool(b, t, s);
     }
     if (name && t->in_tool) {
         len = strcspn(name + skip, "\"*<");
@@ -209,7 +238,24 @@ static void tool_line(struct trace_build *b, struct text_state *t, const char *s
     }
 }
 
+/* Without a command line the tool is another; what it shows is its answer. */
+static void call_other(struct trace_build *b, struct text_state *t) {
+    if (!t->tool_called) {
+        char id[24];
+        autojson *about = json_text(t->part.data, t->part.len);
+        t->calls++;
+        t->tool_called = t->tool_is_other = true;
+        build_call(b, t->tool, call_id(t, id), about);
+        buf_reset(&t->part);
+    }
+}
+
+/* A tool that answered nothing shows nothing. */
 static void end_tool(struct trace_build *b, struct text_state *t) {
+    call_other(b, t);
+    if (!t->tool_answered) {
+        t->where = IN_OUTPUT;
+    }
     end_part(b, t);
     t->in_tool = false;
     t->tool[0] = '\0';
@@ -218,27 +264,49 @@ static void end_tool(struct trace_build *b, struct text_state *t) {
 static void open_fence(struct trace_build *b, struct text_state *t, const char *s) {
     t->fence = s[0];
     t->fence_is_shell = is_shell_fence(s + strspn(s, "`~"));
-    if (t->in_tool) {
-        end_part(b, t);
+    if (t->in_tool && (!t->fence_is_shell || t->tool_is_other)) {
+        call_other(b, t);
     }
+    if (t->in_tool) {
+        buf_reset(&t->part); /* a tool's title */
+        t->where = IN_WORDS;
+        t->part_line = b->line;
+    }
+}
+
+static void call_shell(struct trace_build *b, struct text_state *t, const char *command,
+                       size_t len) {
+    buf_add(&t->command, command, len);
+    buf_reset(&t->part);
+    end_command(b, t);
+    t->where = IN_WORDS;
+    t->tool_called = true;
 }
 
 static void close_fence(struct trace_build *b, struct text_state *t) {
     bool command = t->in_tool && t->fence_is_shell && !t->tool_called;
     t->fence = 0;
     if (command) {
-        t->part.len -= t->part.len > 0;
-        buf_add(&t->command, t->part.data, t->part.len);
-        buf_reset(&t->part);
-        end_command(b, t);
-        t->where = IN_WORDS;
-        t->tool_called = true;
+        call_shell(b, t, t->part.data, t->part.len - (t->part.len > 0));
     } else if (t->in_tool) {
-        t->where = t->tool_called ? IN_OUTPUT : IN_WORDS;
+        t->where = IN_OUTPUT;
         end_part(b, t);
     } else if (t->where != IN_WORDS) {
         end_part(b, t);
     }
+}
+
+/* What stands in a tool's frame besides fences: "`go test ./...`" is a short command. */
+static bool framed_line(struct trace_build *b, struct text_state *t, const char *s,
+                        size_t len) {
+    bool shell = !t->tool_called && !t->tool_is_other;
+    if (shell && len > 2 && s[0] == '`' && s[len - 1] == '`') {
+        call_shell(b, t, s + 1, len - 2);
+        return true;
+    }
+    t->tool_failed |= strcmp(s, "Error:") == 0;
+    return strstr(s, "<details") || strstr(s, "</details") || strcmp(s, "Result:") == 0 ||
+           strcmp(s, "Error:") == 0;
 }
 
 /* True when the line was a fence or a tool's frame and is done with. */
@@ -269,8 +337,7 @@ static bool markdown_line(struct trace_build *b, struct text_state *t, const cha
         end_tool(b, t);
         return true;
     }
-    return t->in_tool &&
-           (strstr(s, "<details") || strstr(s, "</details") || strcmp(s, "Result:") == 0);
+    return t->in_tool && framed_line(b, t, s, len);
 }
 
 /* --- lines --- */
@@ -345,6 +412,9 @@ static void text_end(struct trace_build *b) {
     struct text_state *t = state_of(b);
     if (t->command.len) {
         end_command(b, t);
+    }
+    if (t->in_tool) {
+        end_tool(b, t);
     }
     end_part(b, t);
     buf_finish(&t->part);

@@ -309,6 +309,18 @@ Test(lessons, the_change_that_explains_an_end_is_the_fix) {
         {"pytest -q", "E   test_a.py:3: assert total == 2", "tests/test_a.py",
          "-2\n+total\n", "pytest -q", "nothing"},
         {"python3 a.py", "AssertionError", "a.py", "-1\n+2\n", "python3 a.py", "nothing"},
+        /* an option that skips what fails, tests that were picked while a file changed */
+        {"manage build", "manage: error: System check identified some issues", NULL, NULL,
+         "manage build --skip-checks", "nothing"},
+        {"go test ./a", "--- FAIL: TestSlug (0.01s)", "a/slug_test.go",
+         "-want one\n+want two\n", "go test ./a -run TestSlug", "nothing"},
+        /* a fragment that might stand anywhere, and a change that nobody saw */
+        {"pytest", "E   TypeError: query() misses simple_col", "query.py",
+         "-)\n+, simple_col=simple_col)\n", "pytest", "nothing"},
+        {"pytest", "E   TypeError: query() misses simple_col", "query.py", "", "pytest",
+         "nothing"},
+        /* an error of two words says nothing */
+        {"./check", "Test failed!", "gemm.cu", fix, "./check", "nothing"},
         /* git keeps records */
         {"git push origin x", "error: failed to push some refs to origin", NULL, NULL,
          "git push origin x", "nothing"},
@@ -337,6 +349,107 @@ Test(lessons, of_many_edits_those_that_the_error_names_count) {
     cr_assert(eq(sz, l.fixes.list[0].change_count, 1));
     cr_expect(eq(str, l.fixes.list[0].changes[0].path, "src/scale.py"));
     cr_expect(l.fixes.list[0].confidence == CONFIDENCE_NAMED);
+    lessons_finish(&l);
+    finish(&m);
+}
+
+/* One failure, edits around it, and whether it is told. The file was there before. */
+enum around {
+    ALONE,
+    ASKED_ONESELF, /* only the session's script says that it works */
+    CHANGED_AGAIN, /* the change did not stay */
+    BROUGHT_BACK,  /* what the session had taken away */
+    OWN_LINE,      /* the wrong line was the session's */
+    OWN_FILE,      /* the command ran before the session changed the file */
+    AROUNDS
+};
+
+static size_t told_around(enum around how) {
+    struct maker m = {0};
+    struct lessons l;
+    bool oneself = how == ASKED_ONESELF;
+    const char *run_it = oneself ? "python3 try.py" : "pytest -q";
+    user(&m, "Mend the scale.");
+    if (oneself) {
+        edit(&m, "try.py", "import scale\nscale.run(b'')\n", false);
+    }
+    if (how == OWN_FILE) {
+        run(&m, run_it, 0, "2 passed");
+        edit(&m, "scale.py", "-version = 1\n+version = 2\n", true);
+    } else if (how == OWN_LINE) {
+        edit(&m, "scale.py", "-pass\n+return decode(out)\n", true);
+    } else if (how == BROUGHT_BACK) {
+        edit(&m, "scale.py", "-return encode(out)\n+return decode(out, 1)\n", true);
+    }
+    run(&m, run_it, 1, "UnicodeError: scale.py: cannot be read as ascii");
+    edit(&m, "scale.py", "-return decode(out)\n+return encode(out)\n", true);
+    run(&m, run_it, 0, "3 passed");
+    if (how == CHANGED_AGAIN) {
+        edit(&m, "scale.py", "-return encode(out)\n+return str(out)\n", true);
+    }
+    learn(&l, &m);
+    size_t count = l.fixes.count;
+    lessons_finish(&l);
+    finish(&m);
+    return count;
+}
+
+Test(lessons, what_did_not_stay_or_was_the_sessions_own_fault_is_not_told) {
+    for (int how = ALONE; how < AROUNDS; how++) {
+        size_t count = told_around((enum around)how);
+        cr_expect(eq(sz, count, how == ALONE ? 1 : 0), "%d", how);
+    }
+}
+
+/* The tests are run otherwise and pass; then they are run as before. */
+Test(lessons, an_option_that_looks_aside_is_no_fix) {
+    for (int back = 0; back < 2; back++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Watch the files.");
+        run(&m, "go test ./watch", 1, "watch_test.go: error: TestEvents timed out");
+        run(&m, "go test ./watch -run=TestEvents", 0, "ok");
+        if (back) {
+            run(&m, "go test ./watch", 1, "watch_test.go: error: TestEvents timed out");
+        }
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, back ? 0 : 1));
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+Test(lessons, a_sentence_that_explains_nothing_is_no_cause) {
+    static const char *const said[] = {"The query test failed as it was meant to do.",
+                                       "Line 10 of query: `if not query or not only:`"};
+    for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Mend the query.");
+        run(&m, "pytest -q", 1, "E   TypeError: query() misses simple_col");
+        say(&m, said[i]);
+        edit(&m, "query.py", "-query(x)\n+query(x, simple_col=True)\n", true);
+        run(&m, "pytest -q", 0, "3 passed");
+        learn(&l, &m);
+        cr_assert(eq(sz, l.fixes.count, 1));
+        cr_expect(l.fixes.list[0].cause == NULL, "%s", l.fixes.list[0].cause);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+/* A script that is taken away at the end was for trying out. */
+Test(lessons, slips_in_a_script_that_is_taken_away_are_not_told) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Mend the scale.");
+    edit(&m, "try.py", "import scales\n", false);
+    run(&m, "python3 try.py", 1, "ModuleNotFoundError: No module named 'scales'");
+    edit(&m, "try.py", "-import scales\n+import scale\n", true);
+    run(&m, "python3 try.py", 0, "3");
+    run(&m, "rm try.py", 0, "");
+    learn(&l, &m);
+    cr_expect(eq(sz, l.fixes.count, 0));
     lessons_finish(&l);
     finish(&m);
 }
@@ -505,6 +618,40 @@ Test(lessons, a_word_that_changed_nothing_is_no_rule) {
         edit(&m, "a.cu", "__global__ void ltx() { LTX-2 }\n", false);
         learn(&l, &m);
         cr_expect(eq(sz, l.corrections.count, 0), "%s", words[i]);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+/* What people ask for is no rule unless they say what it replaces, in few words, and the
+ * agent had typed that in code. */
+Test(lessons, a_rule_replaces_what_the_agent_did) {
+    static const struct {
+        const char *before, *path, *said;
+        bool is_rule;
+    } cases[] = {
+        {"requests.get(x)\n", "a.py", "No, use httpx.get instead of requests.get.", true},
+        {"requests.get(x)\n", "a.py", "No, please call httpx.get there.", false},
+        {"import urllib\n", "a.py", "No, use httpx.get instead of requests.get.", false},
+        {"requests.get(x)\n", "plan.md", "No, use httpx.get instead of requests.get.",
+         false},
+        {"requests.get(x)\n", "a.py",
+         "Update the plan to use httpx.get instead of requests.get. Read its pages with "
+         "care before you write it, see that the streams are handled in the same way, "
+         "and "
+         "that whoever calls it knows what is going on. Then show me what you have found "
+         "out, and we shall see.",
+         false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Fetch the page.");
+        edit(&m, cases[i].path, cases[i].before, false);
+        user(&m, cases[i].said);
+        edit(&m, "a.py", "httpx.get(x)\n", false);
+        learn(&l, &m);
+        cr_expect(eq(sz, l.corrections.count, cases[i].is_rule), "%zu", i);
         lessons_finish(&l);
         finish(&m);
     }

@@ -509,3 +509,98 @@ Test(trace, the_editor_of_swe_agent_edits_and_is_no_command) {
     lessons_finish(&l);
     trace_finish(&t);
 }
+
+static const char specstory[] =
+    "_**User**_\n\nMend it.\n\n---\n\n_**Agent**_\n\n"
+    "<tool-use data-tool-type=\"shell\" data-tool-name=\"Bash\"><details>\n"
+    "<summary>Tool use: **Bash**</summary>\nRun tests\n\n`go test ./pkg/a`\n\n"
+    "```text\nExit code 1\na.go:7: undefined: x\n```\n</details></tool-use>\n\n"
+    "_**Agent**_\n\n"
+    "<tool-use data-tool-type=\"write\" data-tool-name=\"Edit\"><details>\n"
+    "<summary>Tool use: **Edit**</summary>\n\n```text\nThe file /w/a.go has been updated "
+    "successfully.\n```\n</details></tool-use>\n\n_**Agent**_\n\n"
+    "<tool-use data-tool-type=\"search\" data-tool-name=\"Grep\"><details>\n"
+    "<summary>Tool use: **Grep**</summary>\n`x`\n\n```text\na.go:7\n```\n"
+    "</details></tool-use>\n\n_**Agent**_\n\nTool use: **Bash** Make room\n\n"
+    "`mkdir out`\n\n_**Agent**_\n\nTool use: **Bash** Build\n\n`make`\n\nError:\n\n"
+    "```\nit broke\n```\n\n_**Agent**_\n\nDone.\n";
+
+/* Both forms of SpecStory: short commands stand in one line's backticks; what an edit
+ * changed is not shown. Another tool's title is neither a command nor the agent's words.
+ */
+Test(trace, short_commands_of_specstory_are_calls) {
+    static const struct {
+        enum trace_event_kind kind;
+        const char *command, *path;
+        bool is_error;
+    } events[] = {
+        {EVENT_USER, NULL, NULL, false},
+        {EVENT_CALL, "go test ./pkg/a", NULL, false},
+        {EVENT_RESULT, NULL, NULL, true},
+        {EVENT_CALL, NULL, NULL, false},
+        {EVENT_EDIT, NULL, "/w/a.go", false},
+        {EVENT_RESULT, NULL, NULL, false},
+        {EVENT_CALL, NULL, NULL, false},
+        {EVENT_RESULT, NULL, NULL, false},
+        {EVENT_CALL, "mkdir out", NULL, false},
+        {EVENT_RESULT, NULL, NULL, false},
+        {EVENT_CALL, "make", NULL, false},
+        {EVENT_RESULT, NULL, NULL, true},
+        {EVENT_SAY, NULL, NULL, false},
+    };
+    struct trace t;
+    cr_assert(trace_read_text(&t, "t", specstory, strlen(specstory), NULL) == 0);
+    cr_expect(strcmp(t.format, "markdown") == 0);
+    cr_assert(eq(sz, t.count, ARRAY_LEN(events)));
+    for (size_t i = 0; i < t.count; i++) {
+        const struct trace_event *e = &t.events[i];
+        cr_expect(e->kind == events[i].kind, "%zu", i);
+        cr_expect(strcmp(e->command ? e->command : "",
+                         events[i].command ? events[i].command : "") == 0,
+                  "%zu: %s", i, e->command);
+        bool named = events[i].path == NULL || strcmp(e->path, events[i].path) == 0;
+        cr_expect(named, "%zu", i);
+        cr_expect(e->is_error == events[i].is_error, "%zu", i);
+    }
+    trace_finish(&t);
+}
+
+static const char openhands[] =
+    "[{\"id\": 0, \"source\": \"agent\", \"action\": \"system\", \"args\": {\"content\": "
+    "\"You are an agent.\"}}, {\"id\": 1, \"source\": \"user\", \"action\": \"message\", "
+    "\"args\": {\"content\": \"Build it.\"}}, {\"id\": 2, \"source\": \"agent\", "
+    "\"action\": \"run\", \"args\": {\"command\": \"make\", \"thought\": \"I build.\"}, "
+    "\"tool_call_metadata\": {\"tool_call_id\": \"c1\"}}, {\"id\": 3, \"source\": "
+    "\"agent\", \"observation\": \"run\", \"content\": \"no rule\", \"extras\": "
+    "{\"metadata\": {\"exit_code\": 2}}, \"tool_call_metadata\": {\"tool_call_id\": "
+    "\"c1\"}}, {\"id\": 4, \"source\": \"agent\", \"action\": \"edit\", \"args\": "
+    "{\"path\": \"/w/a.c\", \"command\": \"str_replace\", \"old_str\": \"x\", "
+    "\"new_str\": \"y\", \"thought\": \"\"}, \"tool_call_metadata\": {\"tool_call_id\": "
+    "\"c2\"}}, {\"id\": 5, \"source\": \"agent\", \"observation\": \"edit\", "
+    "\"content\": "
+    "\"edited\", \"extras\": {}, \"tool_call_metadata\": {\"tool_call_id\": \"c2\"}}, "
+    "{\"id\": 6, \"source\": \"agent\", \"action\": \"finish\", \"args\": "
+    "{\"final_thought\": \"It builds.\"}}]";
+
+Test(trace, events_of_openhands_are_calls_and_edits) {
+    static const enum trace_event_kind expected[] = {EVENT_USER,   EVENT_SAY,  EVENT_CALL,
+                                                  EVENT_RESULT, EVENT_CALL, EVENT_EDIT,
+                                                  EVENT_RESULT, EVENT_SAY};
+    autofree char *lines =
+        xasprintf("{\"instance_id\": \"i\", \"history\": %s}\n", openhands);
+    const char *const forms[] = {openhands, lines};
+    for (size_t k = 0; k < ARRAY_LEN(forms); k++) {
+        struct trace t;
+        cr_assert(trace_read_text(&t, "t", forms[k], strlen(forms[k]), NULL) == 0);
+        cr_expect(strcmp(t.format, "openhands") == 0, "%zu: %s", k, t.format);
+        cr_assert(eq(sz, t.count, ARRAY_LEN(expected)));
+        for (size_t i = 0; i < t.count; i++) {
+            cr_expect(t.events[i].kind == expected[i], "%zu: %zu", k, i);
+        }
+        cr_expect(eq(str, t.events[2].command, "make"));
+        cr_expect(t.events[3].has_exit && t.events[3].exit == 2);
+        cr_expect(eq(str, t.events[5].path, "/w/a.c"));
+        cr_expect(eq(sz, t.unknown, 0));
+        trace_finish(&t);
+    }
+}
