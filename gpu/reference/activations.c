@@ -1,6 +1,7 @@
 /* activations: functions of one element with torch.nn.functional's parameters, and the
  * softmax family along a dimension. Formulas: the pages of torch.nn. An input that is NaN
  * gives NaN. */
+#include "gpu/reference/gather.h"
 #include "gpu/reference/parts.h"
 
 #define PARAMETRIC(name_) static double name_(const struct operator_call *c, double x)
@@ -152,42 +153,47 @@ static int infer_softmax(struct operator_call *c) {
 enum softmax_kind { SOFTMAX, LOG_SOFTMAX, SOFTMIN };
 
 static void softmax_line(enum softmax_kind kind, const double *x, int64_t n,
-                         int64_t stride, double *ret) {
+                         double *ret) {
     double sign = kind == SOFTMIN ? -1 : 1, largest = -INFINITY;
-    for (int64_t i = 0; i < n; i++) {
-        double v = sign * x[i * stride];
-        largest = v > largest || isnan(v) ? v : largest;
-        if (isnan(largest)) {
-            break;
-        }
+    for (int64_t i = 0; i < n && !isnan(largest); i++) {
+        largest = sign * x[i] <= largest ? largest : sign * x[i];
     }
-    struct sum sum = {0};
     for (int64_t i = 0; i < n; i++) {
-        sum_add(&sum, exp(sign * x[i * stride] - largest));
+        ret[i] = exp(sign * x[i] - largest);
     }
-    double total = sum_value(sum), log_total = log(total);
+    double total = sum_of(ret, n), log_total = log(total);
     for (int64_t i = 0; i < n; i++) {
-        double d = sign * x[i * stride] - largest;
-        ret[i * stride] = kind == LOG_SOFTMAX ? d - log_total : exp(d) / total;
+        ret[i] = kind == LOG_SOFTMAX ? sign * x[i] - largest - log_total : ret[i] / total;
     }
 }
 
 static int softmax_some(const struct operator_call *c, const void *data, int64_t from,
                         int64_t to) {
-    const struct axis_lines *l = data;
-    for (int64_t i = from; i < to; i++) {
-        int64_t at = i / l->inner * l->n * l->inner + i % l->inner;
-        softmax_line((enum softmax_kind)c->op->u.number, c->in[0].v + at, l->n, l->inner,
-                     c->out[0].v + at);
+    const struct gather *g = data;
+    autofree double *room = gather_room(g), *made = gather_room(g);
+    while (from < to) {
+        struct gathered l = gather_lines(g, from, to, c->in[0].v, room);
+        double *ret = gather_target(g, &l, c->out[0].v, made);
+        for (int64_t k = 0; k < l.count; k++) {
+            softmax_line((enum softmax_kind)c->op->u.number, l.v + k * l.stride, g->n,
+                         ret + k * l.stride);
+        }
+        gather_back(g, &l, made, c->out[0].v);
+        from += l.count;
     }
     return 0;
 }
 
 static int compute_softmax(struct operator_call *c) {
     size_t dim = 0;
+    bool dims[OPERATOR_MAX_RANK] = {0};
+    struct gather g;
     call_dim(c, "dim", &c->in[0], &dim);
-    struct axis_lines l = axis_lines_of(&c->in[0], dim);
-    return call_parts(c, l.outer * l.inner, 500 / (l.n + 1), softmax_some, &l);
+    dims[dim] = true;
+    gather_start(&g, &c->in[0], dims);
+    int r = call_parts(c, g.lines, 500 / (g.n + 1), softmax_some, &g);
+    gather_finish(&g);
+    return r;
 }
 
 #include "gpu/reference/operators_activations.h"

@@ -94,6 +94,7 @@ static int infer_convolution(struct operator_call *c) {
     if (r < 0) {
         return r;
     }
+    c->fills = true;
     call_rows_of_first(c, c->in[0].rank < k.w.rank + 2);
     int64_t positions = k.transposed ? k.w.inputs : k.w.outputs;
     double per_group = (double)k.in_channels / (double)k.groups;

@@ -78,6 +78,7 @@ static int infer_broadcast(struct operator_call *c) {
     int r = call_broadcast(c, inputs, n, shape, &rank);
     r = r < 0 ? r : call_output(c, 0, shape, rank);
     call_cost(c, (double)(n - 1) * (double)c->out[0].count, 20 * (double)c->out[0].count);
+    c->fills = true;
     call_rows_of_broadcast(c, n);
     return r;
 }

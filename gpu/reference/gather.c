@@ -1,10 +1,21 @@
 #include "gpu/reference/gather.h"
 
+enum { BUNDLE = 16, APART = 8 }; /* lines taken together, and not all in one cache set */
+
+/* Elements of the last dimensions that are all folded, or all kept. */
+static int64_t last_of(const struct operator_array *a, const bool *dims, bool folded) {
+    int64_t count = 1;
+    for (size_t i = a->rank; i-- > 0 && (dims[i] == folded || a->shape[i] == 1);) {
+        count *= a->shape[i];
+    }
+    return count;
+}
+
 void gather_start(struct gather *g, const struct operator_array *a, const bool *dims) {
     int64_t strides[OPERATOR_MAX_RANK], folded[OPERATOR_MAX_RANK],
         folded_strides[OPERATOR_MAX_RANK], index[OPERATOR_MAX_RANK] = {0};
     size_t rank = 0;
-    *g = (struct gather){.lines = 1, .n = 1};
+    *g = (struct gather){.lines = 1, .n = 1, .run = last_of(a, dims, true)};
     shape_strides(a, strides);
     for (size_t i = 0; i < a->rank; i++) {
         if (dims[i]) {
@@ -17,14 +28,17 @@ void gather_start(struct gather *g, const struct operator_array *a, const bool *
             g->lines *= a->shape[i];
         }
     }
-    g->offsets = xcalloc(g->n ? (size_t)g->n : 1, sizeof *g->offsets);
+    g->side = g->run == 1 ? last_of(a, dims, false) : 1;
+    g->offsets = xcalloc(g->n ? (size_t)(g->n / g->run) : 1, sizeof *g->offsets);
     for (int64_t i = 0; i < g->n; i++) {
-        g->offsets[i] = index_offset(index, folded_strides, rank);
+        if (i % g->run == 0) {
+            g->offsets[i / g->run] = index_offset(index, folded_strides, rank);
+        }
         index_next(index, folded, rank);
     }
 }
 
-int64_t gather_base(const struct gather *g, int64_t line) {
+static int64_t gather_base(const struct gather *g, int64_t line) {
     int64_t base = 0;
     for (size_t d = g->kept_rank; d-- > 0; line /= g->kept[d]) {
         base += line % g->kept[d] * g->kept_strides[d];
@@ -32,9 +46,49 @@ int64_t gather_base(const struct gather *g, int64_t line) {
     return base;
 }
 
-void gather_line(const struct gather *g, int64_t base, const double *v, double *ret) {
-    for (int64_t i = 0; i < g->n; i++) {
-        ret[i] = v[base + g->offsets[i]];
+double *gather_room(const struct gather *g) {
+    int64_t lines = g->run == g->n ? 0 : g->side < BUNDLE ? g->side : BUNDLE;
+    return xmalloc((size_t)(lines * (g->n + APART) + 1) * sizeof(double));
+}
+
+struct gathered gather_lines(const struct gather *g, int64_t line, int64_t end,
+                             const double *v, double *room) {
+    struct gathered l = {v, gather_base(g, line), 1, g->n + APART};
+    if (g->run == g->n) {
+        l.v += l.base;
+        return l;
+    }
+    int64_t left = g->side - line % g->side;
+    l.v = room;
+    l.count = left < end - line ? left : end - line;
+    l.count = l.count < BUNDLE ? l.count : BUNDLE;
+    for (int64_t i = 0; i < g->n; i += g->run) {
+        const double *from = v + l.base + g->offsets[i / g->run];
+        if (g->run > 1) {
+            memcpy(room + i, from, (size_t)g->run * sizeof *v);
+        }
+        for (int64_t k = 0; g->run == 1 && k < l.count; k++) {
+            room[k * l.stride + i] = from[k];
+        }
+    }
+    return l;
+}
+
+double *gather_target(const struct gather *g, const struct gathered *l, double *out,
+                      double *room) {
+    return g->run == g->n ? out + l->base : room;
+}
+
+void gather_back(const struct gather *g, const struct gathered *l, const double *room,
+                 double *out) {
+    for (int64_t i = 0; g->run < g->n && i < g->n; i += g->run) {
+        double *to = out + l->base + g->offsets[i / g->run];
+        if (g->run > 1) {
+            memcpy(to, room + i, (size_t)g->run * sizeof *to);
+        }
+        for (int64_t k = 0; g->run == 1 && k < l->count; k++) {
+            to[k] = room[k * l->stride + i];
+        }
     }
 }
 

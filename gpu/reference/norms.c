@@ -1,5 +1,6 @@
 /* norms: a tensor brought to mean 0 and variance 1, or to length 1, in groups of
  * elements; then scaled and shifted. torch.nn.functional's names and parameters. */
+#include "base/vectors.h"
 #include "gpu/reference/gather.h"
 #include "gpu/reference/parts.h"
 
@@ -29,26 +30,39 @@ struct groups {
     double eps;
 };
 
+VECTORS static void normalize_line(const double *x, int64_t n, double mean, double rest,
+                                   double scale, double *ret) {
+    for (int64_t i = 0; i < n; i++) {
+        ret[i] = (x[i] - mean - rest) / scale;
+    }
+}
+
+static void normalize(const struct groups *all, const double *x, double *ret) {
+    int64_t n = all->g.n;
+    struct moments m = {0};
+    if (all->centre) {
+        m = moments_of(x, n);
+    } else {
+        m.squares = squares_of(x, n);
+    }
+    double scale = sqrt(m.squares / (double)n + all->eps);
+    normalize_line(x, n, m.mean, m.rest, scale, ret);
+}
+
 static int normalize_some(const struct operator_call *c, const void *data, int64_t from,
                           int64_t to) {
     const struct groups *all = data;
     const struct gather *g = &all->g;
-    autofree double *line = xcalloc(g->n ? (size_t)g->n : 1, sizeof *line);
-    for (int64_t l = from; g->n && l < to; l++) {
-        int64_t base = gather_base(g, l);
-        gather_line(g, base, c->in[0].v, line);
-        struct moments m = moments_of(line, g->n, 1);
-        for (int64_t i = 0; !all->centre && i < g->n; i++) {
-            line[i] *= line[i];
+    double *out = c->out[0].v;
+    autofree double *room = gather_room(g);
+    while (from < to) {
+        struct gathered l = gather_lines(g, from, to, c->in[0].v, room);
+        double *ret = gather_target(g, &l, out, room);
+        for (int64_t k = 0; k < l.count; k++) {
+            normalize(all, l.v + k * l.stride, ret + k * l.stride);
         }
-        double square =
-            all->centre ? m.squares / (double)g->n : moments_of(line, g->n, 1).mean;
-        double scale = sqrt(square + all->eps);
-        double mean = all->centre ? m.mean : 0, rest = all->centre ? m.rest : 0;
-        for (int64_t i = 0; i < g->n; i++) {
-            int64_t at = base + g->offsets[i];
-            c->out[0].v[at] = (c->in[0].v[at] - mean - rest) / scale;
-        }
+        gather_back(g, &l, room, out);
+        from += l.count;
     }
     return 0;
 }
@@ -268,24 +282,40 @@ static int infer_normalize(struct operator_call *c) {
     return call_output_same(c, r, 3, 20);
 }
 
+struct lengths {
+    struct gather g;
+    double p, eps;
+};
+
+static int shorten_some(const struct operator_call *c, const void *data, int64_t from,
+                        int64_t to) {
+    const struct lengths *all = data;
+    const struct gather *g = &all->g;
+    double *out = c->out[0].v;
+    autofree double *room = gather_room(g);
+    while (from < to) {
+        struct gathered l = gather_lines(g, from, to, c->in[0].v, room);
+        double *ret = gather_target(g, &l, out, room);
+        for (int64_t k = 0; k < l.count; k++) {
+            const double *x = l.v + k * l.stride;
+            double length = norm_of(x, g->n, all->p);
+            length = length < all->eps ? all->eps : length;
+            normalize_line(x, g->n, 0, 0, length, ret + k * l.stride);
+        }
+        gather_back(g, &l, room, out);
+        from += l.count;
+    }
+    return 0;
+}
+
 static int compute_normalize(struct operator_call *c) {
     bool dims[OPERATOR_MAX_RANK];
-    double p = call_number(c, "p"), eps = call_number(c, "eps");
-    struct gather g;
+    struct lengths all = {.p = call_number(c, "p"), .eps = call_number(c, "eps")};
     call_dims(c, "dim", &c->in[0], dims);
-    gather_start(&g, &c->in[0], dims);
-    autofree double *line = xcalloc(g.n ? (size_t)g.n : 1, sizeof *line);
-    for (int64_t l = 0; l < g.lines; l++) {
-        int64_t base = gather_base(&g, l);
-        gather_line(&g, base, c->in[0].v, line);
-        double length = norm_of(line, g.n, p);
-        length = length < eps ? eps : length;
-        for (int64_t i = 0; i < g.n; i++) {
-            c->out[0].v[base + g.offsets[i]] = line[i] / length;
-        }
-    }
-    gather_finish(&g);
-    return call_continue(c);
+    gather_start(&all.g, &c->in[0], dims);
+    int r = call_parts(c, all.g.lines, 2000 / (all.g.n + 1), shorten_some, &all);
+    gather_finish(&all.g);
+    return r;
 }
 
 /* --- local_response_norm: Krizhevsky and others, 2012, over `size` channels --- */

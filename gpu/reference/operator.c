@@ -261,9 +261,47 @@ int operator_call_infer(struct operator_call *c, struct err *err) {
     c->err = err;
     c->flops = c->steps = 0;
     c->by_rows = 0;
-    c->streams = false;
+    c->streams = c->fills = false;
     int r = check_inputs(c);
     return r < 0 ? r : c->op->infer(c);
+}
+
+/* --- memory --- */
+
+static size_t bytes_of(const struct operator_array *a) {
+    return (a->count ? (size_t)a->count : 1) * sizeof *a->v;
+}
+
+/* Contents are those of whoever had it before. */
+static double *memory_take(struct operator_memory *m, size_t bytes) {
+    for (size_t i = 0; m && i < ARRAY_LEN(m->blocks); i++) {
+        if (m->blocks[i].v && m->blocks[i].bytes == bytes) {
+            return take(m->blocks[i].v);
+        }
+    }
+    double *v = xmalloc(bytes);
+    memory_advise_huge(v, bytes);
+    return v;
+}
+
+static void memory_give(struct operator_memory *m, double *v, size_t bytes) {
+    size_t i = 0;
+    while (m && i < ARRAY_LEN(m->blocks) && m->blocks[i].v) {
+        i++;
+    }
+    if (!m || i == ARRAY_LEN(m->blocks)) {
+        free(v);
+        return;
+    }
+    m->blocks[i].v = v;
+    m->blocks[i].bytes = bytes;
+}
+
+void operator_memory_finish(struct operator_memory *m) {
+    for (size_t i = 0; i < ARRAY_LEN(m->blocks); i++) {
+        free(m->blocks[i].v);
+    }
+    *m = (struct operator_memory){0};
 }
 
 static int load_some(void *data, int64_t from, int64_t to) {
@@ -272,14 +310,13 @@ static int load_some(void *data, int64_t from, int64_t to) {
     return 0;
 }
 
-static void read_input(struct operator_array *a) {
+static void read_input(const struct operator_call *c, struct operator_array *a) {
     if (a->name && a->data && !a->v && a->type == TENSOR_FLOAT64 &&
         (uintptr_t)a->data % sizeof *a->v == 0) {
         a->v = (double *)(uintptr_t)a->data; /* no operator writes to its inputs */
         a->lent = true;
     } else if (a->name && a->data && !a->v) {
-        a->v = xmalloc((size_t)a->count * sizeof *a->v);
-        memory_advise_huge(a->v, (size_t)a->count * sizeof *a->v);
+        a->v = memory_take(c->budget->memory, bytes_of(a));
         (void)parts_run(a->count, LOAD_LEAST, load_some, a, NULL);
     }
 }
@@ -303,13 +340,12 @@ static int check_budget(struct operator_call *c) {
     return call_continue(c);
 }
 
-static void make_output(struct operator_array *a, bool all_written) {
-    size_t bytes = (a->count ? (size_t)a->count : 1) * sizeof(double);
-    if (a->lent && !all_written) {
-        memset(a->v, 0, bytes);
-    } else if (!a->lent) {
-        a->v = all_written ? xmalloc(bytes) : xcalloc(bytes, 1);
-        memory_advise_huge(a->v, bytes);
+static void make_output(const struct operator_call *c, struct operator_array *a) {
+    if (!a->lent) {
+        a->v = memory_take(c->budget->memory, bytes_of(a));
+    }
+    if (!c->fills) {
+        memset(a->v, 0, bytes_of(a));
     }
 }
 
@@ -322,10 +358,10 @@ int operator_call_compute(struct operator_call *c, struct operator_budget *budge
         return r;
     }
     for (size_t i = 0; !c->streams && i < OPERATOR_MAX_INPUTS; i++) {
-        read_input(&c->in[i]);
+        read_input(c, &c->in[i]);
     }
     for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS && c->out[i].name; i++) {
-        make_output(&c->out[i], c->streams);
+        make_output(c, &c->out[i]);
     }
     return c->op->compute(c);
 }
@@ -335,16 +371,18 @@ void operator_call_output(struct operator_call *c, size_t output, double *v) {
     c->out[output].lent = true;
 }
 
-static void array_free(struct operator_array *a) {
-    free(a->lent ? NULL : a->v);
+static void array_free(const struct operator_call *c, struct operator_array *a) {
+    if (a->v && !a->lent) {
+        memory_give(c->budget ? c->budget->memory : NULL, a->v, bytes_of(a));
+    }
 }
 
 void operator_call_finish(struct operator_call *c) {
     for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
-        array_free(&c->in[i]);
+        array_free(c, &c->in[i]);
     }
     for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS; i++) {
-        array_free(&c->out[i]);
+        array_free(c, &c->out[i]);
     }
     *c = (struct operator_call){0};
 }

@@ -92,9 +92,20 @@ struct operator_array {
     const void *data;      /* borrowed, until operator_call_compute has read it */
 };
 
+/* Blocks that calls gave back, for the next ones of the same shapes: memory that a
+ * process touches for the first time costs more than what is computed in it. */
+struct operator_memory {
+    struct {
+        void *v;
+        size_t bytes;
+    } blocks[16];
+};
+void operator_memory_finish(struct operator_memory *m);
+
 struct operator_budget {
-    uint64_t steps;        /* inner steps, counted down; some nanoseconds each */
-    bool (*stopped)(void); /* asked by several threads */
+    uint64_t steps;                 /* inner steps, counted down; some nanoseconds each */
+    bool (*stopped)(void);          /* asked by several threads */
+    struct operator_memory *memory; /* until operator_call_finish; NULL: none is kept */
 };
 
 struct operator_call {
@@ -106,9 +117,12 @@ struct operator_call {
      * rows [a, b) of these inputs, and the others as they are; 0: all of all, or it is
      * not known. */
     unsigned by_rows;
-    /* Set by infer: it reads each element when its turn comes (call_elements), and writes
-     * every one, so that no input is kept in double precision. */
+    /* Set by infer: it reads each element when its turn comes (call_elements), so that no
+     * input is kept in double precision. */
     bool streams;
+    /* Set by infer: it writes every element of its outputs, which are 0 before otherwise.
+     */
+    bool fills;
     double flops; /* additions, multiplications and function values, each one */
     double steps; /* of compute, about */
     bool plain;   /* for outputs of float32 and less: sums of products are rounded to

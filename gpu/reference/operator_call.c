@@ -186,6 +186,7 @@ int call_output_like(struct operator_call *c, size_t i, const struct operator_ar
 int call_output_same(struct operator_call *c, int r, double flops, double steps) {
     double count = (double)c->in[0].count;
     call_cost(c, flops * count, steps * count);
+    c->fills = true;
     return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
 }
 
@@ -338,46 +339,6 @@ int64_t index_offset(const int64_t *index, const int64_t *strides, size_t rank) 
         at += index[i] * strides[i];
     }
     return at;
-}
-
-/* --- sums --- */
-
-double sum_of(const double *v, int64_t n, int64_t stride) {
-    struct sum sum = {0};
-    for (int64_t i = 0; i < n; i++) {
-        sum_add(&sum, v[i * stride]);
-    }
-    return sum_value(sum);
-}
-
-double norm_of(const double *v, int64_t n, double p) {
-    struct sum sum = {0};
-    double extreme = p > 0 ? 0 : INFINITY;
-    for (int64_t i = 0; i < n; i++) {
-        double x = fabs(v[i]);
-        bool further = p > 0 ? x > extreme : x < extreme;
-        extreme = (further || isnan(x)) && !isnan(extreme) ? x : extreme;
-        if (!isinf(p)) {
-            sum_add(&sum, p == 1 ? x : p == 2 ? x * x : pow(x, p));
-        }
-    }
-    double total = sum_value(sum);
-    return isinf(p) ? extreme : p == 1 ? total : p == 2 ? sqrt(total) : pow(total, 1 / p);
-}
-
-struct moments moments_of(const double *v, int64_t n, int64_t stride) {
-    struct moments m = {.mean = sum_of(v, n, stride) / (double)n};
-    struct sum rest = {0}, squares = {0};
-    for (int64_t i = 0; i < n; i++) {
-        sum_add(&rest, v[i * stride] - m.mean);
-    }
-    m.rest = sum_value(rest) / (double)n;
-    for (int64_t i = 0; i < n; i++) {
-        double d = v[i * stride] - m.mean - m.rest;
-        sum_add(&squares, d * d);
-    }
-    m.squares = sum_value(squares);
-    return m;
 }
 
 /* --- several inputs that broadcast --- */

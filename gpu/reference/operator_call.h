@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/reference/operator.h"
+#include "gpu/reference/sums.h"
 
 #include <errno.h>
 #include <math.h>
@@ -54,8 +55,8 @@ bool shape_equal(const struct operator_array *a, const struct operator_array *b)
 /* Counts the elements; -EINVAL when there are too many. */
 int call_output(struct operator_call *c, size_t i, const int64_t *shape, size_t rank);
 int call_output_like(struct operator_call *c, size_t i, const struct operator_array *of);
-/* r < 0 as it is, else the shape of the first input for the first output; the cost is one
- * of each element. */
+/* r < 0 as it is, else the shape of the first input for the first output, all of whose
+ * elements are written; the cost is one of each element. */
 int call_output_same(struct operator_call *c, int r, double flops, double steps);
 /* -EINVAL unless input i has the rank. */
 int call_want_rank(const struct operator_call *c, size_t i, size_t rank);
@@ -119,31 +120,6 @@ struct axis_walk {
 void walk_start(struct axis_walk *w, const struct operator_call *c, size_t count,
                 const int64_t *shape, size_t rank);
 void walk_next(struct axis_walk *w, const struct operator_call *c);
-
-/* --- sums (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
- * Summen", 1974, with Knuth's branch-free two-sum) --- */
-
-struct sum {
-    double s, c;
-};
-static inline void sum_add(struct sum *sum, double x) {
-    double t = sum->s + x, back = t - sum->s;
-    sum->c += (sum->s - (t - back)) + (x - back);
-    sum->s = t;
-}
-static inline double sum_value(struct sum sum) {
-    return isfinite(sum.s) ? sum.s + sum.c : sum.s;
-}
-/* Of n numbers, `stride` apart. */
-double sum_of(const double *v, int64_t n, int64_t stride);
-/* The mean is mean + rest, because a large one that is rounded shifts small distances;
- * squares is the sum of the squared distances from it. */
-struct moments {
-    double mean, rest, squares;
-};
-/* The p-norm of n numbers; p is not 0, but may be negative or infinite. */
-double norm_of(const double *v, int64_t n, double p);
-struct moments moments_of(const double *v, int64_t n, int64_t stride);
 
 /* Elementwise operators, shared with activations and indexing: u.unary or u.parametric of
  * an element, u.broadcast of one of each input (of two: z is 0). */

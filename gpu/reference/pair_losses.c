@@ -8,7 +8,7 @@ static void reduce(struct operator_call *c, const double *losses, int64_t count)
     if (kind == 2) {
         memcpy(c->out[0].v, losses, (size_t)count * sizeof *losses);
     } else {
-        c->out[0].v[0] = sum_of(losses, count, 1) / (kind == 0 ? (double)count : 1);
+        c->out[0].v[0] = sum_of(losses, count) / (kind == 0 ? (double)count : 1);
     }
 }
 

@@ -29,6 +29,7 @@ static int infer_pool(struct operator_call *c) {
     struct window w;
     int r = plan_pool(c, &w);
     r = r < 0 ? r : window_output(c, 0, &w, 0);
+    c->fills = true;
     r = r < 0 || !is_max(c) ? r : window_output(c, 1, &w, 0);
     call_rows_of_first(c, false);
     if (r == 0) {
@@ -189,6 +190,7 @@ static int infer_adaptive(struct operator_call *c) {
                     c->in[0].name);
     }
     call_rows_of_first(c, false);
+    c->fills = true;
     double taps = (double)c->in[0].count + (double)c->out[0].count;
     call_cost(c, taps, 20 * taps);
     return r;

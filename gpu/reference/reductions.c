@@ -6,9 +6,11 @@
 
 static int64_t extreme_of(const double *line, int64_t n, double sign) {
     int64_t best = 0;
-    for (int64_t i = 1; i < n && !isnan(line[best]); i++) {
-        if (isnan(line[i]) || sign * line[i] > sign * line[best]) {
+    double most = n ? sign * line[0] : 0;
+    for (int64_t i = 1; i < n && !isnan(most); i++) {
+        if (!(sign * line[i] <= most)) {
             best = i;
+            most = sign * line[i];
         }
     }
     return best;
@@ -32,7 +34,7 @@ static int64_t nonzeros_of(const double *line, int64_t n) {
 
 static double variance_of(const struct operator_call *c, const double *line, int64_t n) {
     double free_values = (double)n - call_number(c, "correction");
-    return moments_of(line, n, 1).squares / (free_values > 0 ? free_values : 0);
+    return moments_of(line, n).squares / (free_values > 0 ? free_values : 0);
 }
 
 static double log_sum_exp_of(const double *line, int64_t n) {
@@ -53,8 +55,8 @@ static double log_sum_exp_of(const double *line, int64_t n) {
         (void)c;                                                                         \
         return (value_);                                                                 \
     }
-FOLD(sum, sum_of(line, n, 1))
-FOLD(mean, sum_of(line, n, 1) / (double)n)
+FOLD(sum, sum_of(line, n))
+FOLD(mean, sum_of(line, n) / (double)n)
 FOLD(prod, product_of_line(line, n))
 FOLD(max, line[extreme_of(line, n, 1)])
 FOLD(min, line[extreme_of(line, n, -1)])
@@ -95,6 +97,7 @@ static int infer_fold(struct operator_call *c) {
     if (r == 0 && c->op->outputs[1].name) {
         r = gather_output(c, 1, a, dims, keep);
     }
+    c->fills = true;
     call_rows_of_first(c, r < 0 || dims[0]);
     double cost = (double)a->count;
     call_cost(c, is_costly(c->op) ? 3 * cost : cost, 4 * cost);
@@ -104,13 +107,18 @@ static int infer_fold(struct operator_call *c) {
 static int fold_some(const struct operator_call *c, const void *data, int64_t from,
                      int64_t to) {
     const struct gather *g = data;
-    autofree double *line = xcalloc(g->n ? (size_t)g->n : 1, sizeof *line);
-    for (int64_t l = from; l < to; l++) {
-        gather_line(g, gather_base(g, l), c->in[0].v, line);
-        c->out[0].v[l] = c->op->u.fold(c, line, g->n);
-        if (c->op->outputs[1].name) {
-            double sign = c->op->u.fold == fold_max ? 1 : -1;
-            c->out[1].v[l] = (double)extreme_of(line, g->n, sign);
+    autofree double *room = gather_room(g);
+    for (struct gathered l; from < to; from += l.count) {
+        l = gather_lines(g, from, to, c->in[0].v, room);
+        for (int64_t k = 0; k < l.count; k++) {
+            const double *line = l.v + k * l.stride;
+            if (c->op->outputs[1].name) {
+                int64_t at = extreme_of(line, g->n, c->op->u.fold == fold_max ? 1 : -1);
+                c->out[0].v[from + k] = line[at];
+                c->out[1].v[from + k] = (double)at;
+            } else {
+                c->out[0].v[from + k] = c->op->u.fold(c, line, g->n);
+            }
         }
     }
     return 0;

@@ -12,6 +12,7 @@ static int infer_scan(struct operator_call *c) {
     if (r == 0 && c->op->inputs[1].name) {
         r = call_want_like(c, 1, 0);
     }
+    c->fills = true;
     r = r < 0 ? r : call_output_like(c, 0, &c->in[0]);
     if (r == 0 && c->op->outputs[1].name) {
         r = call_output_like(c, 1, &c->in[0]);

@@ -95,7 +95,8 @@ struct expect_work {
     void *const *before;         /* NULL: only shapes */
     struct operator_call *calls; /* whole ones: shapes, and what is kept */
     bool (*stopped)(void);
-    uint64_t slice; /* bytes that are taken at a time, about */
+    uint64_t slice;                 /* bytes that are taken at a time, about */
+    struct operator_memory *memory; /* from slice to slice of a step */
 };
 
 static void give_buffer(const struct expect_work *w, struct operator_call *call, size_t i,
@@ -201,6 +202,7 @@ int expect_work_new(struct expect_work **ret, const struct spec_case *c,
                               .c = c,
                               .before = before,
                               .calls = xcalloc(EXPECT_MAX_STEPS, sizeof *w->calls),
+                              .memory = xcalloc(1, sizeof *w->memory),
                               .stopped = stopped,
                               .slice = EXPECT_SLICE_BYTES};
     int r = expect_plan_start(w->plan, c->spec, expect, err);
@@ -216,6 +218,8 @@ void expect_work_free(struct expect_work *w) {
         operator_call_finish(&w->calls[k]);
     }
     if (w) {
+        operator_memory_finish(w->memory);
+        free(w->memory);
         free(w->calls);
         free(w->plan);
     }
@@ -290,7 +294,8 @@ static int branch_compute(const struct expect_work *w, const struct branch *b,
                           size_t last, struct rows rows, double *const *to,
                           struct err *err) {
     struct operator_call *parts = xcalloc(EXPECT_MAX_STEPS, sizeof *parts);
-    struct operator_budget budget = {UINT64_MAX, w->stopped}; /* expect_work_foresee */
+    struct operator_budget budget = {UINT64_MAX /* expect_operator_foresee */, w->stopped,
+                                     w->memory};
     int r = 0;
     for (size_t k = 0; r == 0 && k <= last; k++) {
         r = b->in[k] ? infer_step(w, &parts[k], k, is_whole(&w->calls[k]) ? NULL : &rows,
@@ -332,6 +337,7 @@ static int step_compute(struct expect_work *w, size_t k, struct err *err) {
         }
         r = branch_compute(w, &b, k, (struct rows){at, end}, to, err);
     }
+    operator_memory_finish(w->memory);
     return r;
 }
 
