@@ -81,9 +81,12 @@ static void append(json_t *params, const char *name, json_t *value) {
     json_array_append_new(array, value);
 }
 
-/* A number when it is one, else text: for array elements. */
-static json_t *guess(const char *text) {
-    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+/* An element of an array: a number or an object where it is one and the array may hold
+ * such, else text. */
+static json_t *element(const json_t *property, const char *text) {
+    const json_t *items = json_object_get(json_object_get(property, "schema"), "items");
+    bool only_text = strcmp(json_get_string(items, "type", ""), "string") == 0;
+    json_t *value = only_text ? NULL : json_loads(text, JSON_DECODE_ANY, NULL);
     if (value && (json_is_number(value) || json_is_object(value))) {
         return value;
     }
@@ -93,17 +96,18 @@ static json_t *guess(const char *text) {
 
 static void append_words(json_t *params, const json_t *property, const char *text) {
     const char *name = json_get_string(property, "name", "");
-    bool several = method_takes_commas(property);
+    const json_t *items = json_object_get(json_object_get(property, "schema"), "items");
+    bool several = method_takes_commas(property) || json_object_get(items, "enum");
     while (several && strchr(text, ',')) {
         size_t len = strcspn(text, ",");
         autofree char *word = xstrndup(text, len);
         if (len) {
-            append(params, name, guess(word));
+            append(params, name, element(property, word));
         }
         text += len + 1;
     }
     if (*text || !several) {
-        append(params, name, guess(text));
+        append(params, name, element(property, text));
     }
 }
 
@@ -364,7 +368,12 @@ static int read_word(const json_t *method, const char *word, json_t *params,
     const json_t *path = method_option(method, "path", 4);
     if (path && json_object_get(params, "path") && method_parameter(method, "paths", 5)) {
         append(params, "paths", json_text(word, strlen(word)));
-        return 0;
+        return access(word, F_OK) == 0
+                   ? 0
+                   : err_set(err, -ENOENT,
+                             "%s: there is no such file; the program's own arguments "
+                             "stand behind --",
+                             word);
     }
     if (path && json_object_get(params, "path") && method_has_flag(method, "read-only")) {
         json_array_append_new(paths, json_text(word, strlen(word)));

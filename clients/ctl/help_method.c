@@ -126,23 +126,26 @@ static void put_option(const struct terminal *t, const char *option, const char 
     terminal_put_wrapped(t, STYLE_PLAIN, text, start, start);
 }
 
-/* A list's option in the singular, as it is typed once for each: "--trace". */
-static char *shown_name(const json_t *parameter) {
+/* A list's option in the singular, as it is typed once for each: "--trace"; but "--paths"
+ * beside "--path". */
+static char *shown_name(const json_t *method, const json_t *parameter) {
     char *option = method_option_name(parameter);
     size_t len = strlen(option);
     bool list =
         method_has_type(parameter, "array") && !method_has_type(parameter, "integer");
     bool simple = option[len - 1] == 's' && option[len - 2] != 's' &&
                   strcmp(option + len - 4, "ches") != 0;
-    if (list && simple && !method_takes_commas(parameter)) {
+    if (list && simple && !method_takes_commas(parameter) &&
+        method_parameter(method, option + 2, len - 3) == parameter) {
         option[len - 1] = '\0';
     }
     return option;
 }
 
-static void put_parameter(const struct terminal *t, const json_t *parameter) {
+static void put_parameter(const struct terminal *t, const json_t *method,
+                          const json_t *parameter) {
     autobuf facts = BUF_INIT(4096), text = BUF_INIT(16u << 10);
-    autofree char *option = shown_name(parameter);
+    autofree char *option = shown_name(method, parameter);
     autofree char *value = value_words(parameter);
     autofree char *flag = xasprintf("%s%s", option, value);
     add_facts(&facts, parameter);
@@ -264,7 +267,7 @@ static void put_example(const json_t *method) {
         const json_t *value = json_object_get(one, "value");
         bool required = json_is_true(json_object_get(parameter, "required"));
         bool word = !strcmp(name, "path") || !strcmp(name, "task") || (required && !path);
-        autofree char *option = shown_name(parameter);
+        autofree char *option = shown_name(method, parameter);
         if (path && strcmp(name, "source") == 0) {
             put_word("kernel.cu");
         } else if (is_typed(value)) {
@@ -281,7 +284,7 @@ void help_method(const struct terminal *t, const json_t *method) {
                          0);
     puts("\noptions:");
     json_each(json_object_get(method, "params"), i, parameter) {
-        put_parameter(t, parameter);
+        put_parameter(t, method, parameter);
     }
     if (method_parameter(method, "skill", 5) && method_parameter(method, "traces", 6)) {
         put_option(t, "--from PATH", "A folder: the skill to improve. A file: a trace.");

@@ -1,5 +1,8 @@
 #include "gpu/reference/operator.h"
 
+#include "base/buf.h"
+#include "base/edit_distance.h"
+#include "base/mem.h"
 #include "base/parts.h"
 #include "gpu/reference/operator_call.h"
 
@@ -182,19 +185,21 @@ static bool is_reserved(const char *name) {
 
 static int unknown_attribute(const struct operator_call *c, const char *name,
                              struct err *err) {
-    char known[256] = "";
-    size_t len = 0;
+    struct nearest_name near = {.said = name, .limit = 3};
+    autobuf known = BUF_INIT(256);
     for (size_t i = 0; i < OPERATOR_MAX_ATTRIBUTES && c->op->attributes[i].name; i++) {
-        len += (size_t)snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "",
-                                c->op->attributes[i].name);
+        buf_addf(&known, "%s%s", i ? ", " : "", c->op->attributes[i].name);
+        nearest_name_try(&near, c->op->attributes[i].name);
     }
     if (operator_input(c->op, name) >= 0 || operator_output(c->op, name) >= 0) {
         return err_set(err, -EINVAL, "%s.%.64s: it belongs into \"%s\"", c->at, name,
                        operator_input(c->op, name) >= 0 ? "inputs" : "outputs");
     }
-    return err_set(err, -EINVAL,
-                   "%s.%.64s: '%s' has no attribute of that name; it has %s", c->at, name,
-                   c->op->name, len ? known : "none");
+    autofree char *meant = near.best
+                               ? xasprintf("did you mean \"%s\"?", near.best)
+                               : xasprintf("it has %s", known.len ? known.data : "none");
+    return err_set(err, -EINVAL, "%s.%.64s: '%s' has no attribute '%.64s'; %s", c->at,
+                   name, c->op->name, name, meant);
 }
 
 static int read_attributes(struct operator_call *c, const json_t *json, struct err *err) {

@@ -168,6 +168,17 @@ static int infer_step(const struct expect_work *w, struct operator_call *call, s
     return r < 0 ? r : operator_call_infer(call, err);
 }
 
+/* What was left out, and might have made another shape: "sum" without "dim"; or NULL. */
+static const char *left_out(const struct operator_call *call) {
+    for (size_t i = 0; i < OPERATOR_MAX_ATTRIBUTES && call->op->attributes[i].name; i++) {
+        const struct operator_attribute *a = &call->op->attributes[i];
+        if (takes_expression(call->op, a->name) && !call->attributes[i].given) {
+            return a->name;
+        }
+    }
+    return NULL;
+}
+
 static int check_output(const struct expect_work *w, size_t k, size_t i,
                         struct err *err) {
     const struct expect_step *s = &w->plan->steps[k];
@@ -177,11 +188,13 @@ static int check_output(const struct expect_work *w, size_t k, size_t i,
     if (tensor_shape_fits(a->shape, a->rank, b->shape, b->rank)) {
         return 0;
     }
-    return err_set(err, -EINVAL, "%s.outputs.%s: '%s' makes shape %s, '%s' has %s", s->at,
-                   s->op->outputs[i].name, s->op->name,
+    const char *more = a->rank != b->rank ? left_out(&w->calls[k]) : NULL;
+    return err_set(err, -EINVAL, "%s.outputs.%s: '%s' makes shape %s, '%s' has %s%s%s%s",
+                   s->at, s->op->outputs[i].name, s->op->name,
                    tensor_shape_text(a->shape, a->rank, x, sizeof x),
                    w->c->spec->buffers[s->buffers[i]].name,
-                   tensor_shape_text(b->shape, b->rank, y, sizeof y));
+                   tensor_shape_text(b->shape, b->rank, y, sizeof y),
+                   more ? ": give \"" : "", more ? more : "", more ? "\"" : "");
 }
 
 static int check_outputs(const struct expect_work *w, size_t k, struct err *err) {

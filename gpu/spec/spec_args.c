@@ -204,8 +204,10 @@ static int read_named(struct spec_reader *r, struct spec_arg *ret, const char *n
     } else {
         return err_set(r->err, -EINVAL,
                        "%s: no buffer and no argument of a launch before it is called "
-                       "'%.64s'; a scalar is {\"name\", \"type\", \"value\"}",
-                       at, name);
+                       "'%.64s'; %s",
+                       at, name,
+                       strchr(name, '=') ? "a size stands in `sizes`"
+                                         : "a scalar is {\"name\", \"type\", \"value\"}");
     }
     return 0;
 }

@@ -81,12 +81,6 @@ static void add_value(const json_t *spec, struct err *err) {
     }
 }
 
-/* The file to name to kernel/init. */
-static const char *kernel_path(const struct reading *r) {
-    const json_t *params = r->asked.params ? r->asked.params : r->params;
-    return json_get_string(params, "path", "FILE");
-}
-
 /* Which member of which file is meant; what the request says itself needs no file. */
 static int refuse_spec(struct reading *r, struct err *err) {
     autofree char *member = xstrndup(err->msg, strcspn(err->msg, ".[: "));
@@ -96,9 +90,7 @@ static int refuse_spec(struct reading *r, struct err *err) {
         autofree char *path = spec_file_path(r->params);
         err_wrap(err, "%s", path);
         snprintf(r->refusal.hint, sizeof r->refusal.hint,
-                 "the parameters of kernel/validate are what a check spec may say; "
-                 "kernel/init %s begins one",
-                 kernel_path(r));
+                 "the parameters of kernel/validate are what a check spec may say");
     }
     return refuse(r, "bad_spec", err);
 }
@@ -134,7 +126,7 @@ static int read_spec(struct reading *r) {
             if (err.code == -ENODATA) {
                 snprintf(r->refusal.hint, sizeof r->refusal.hint,
                          "kernel/init %s begins that check spec from the host's code",
-                         kernel_path(r));
+                         json_get_string(r->params, "path", ""));
             }
             return refuse(r,
                           is_there              ? "bad_spec"

@@ -286,6 +286,15 @@ static bool killed_by(const struct program_end *end, int sig) {
     return WIFSIGNALED(end->status) && WTERMSIG(end->status) == sig;
 }
 
+static bool lacks_main(const struct program_log *log) {
+    json_each(log->findings, i, finding) {
+        if (strstr(json_get_string(finding, "message", ""), "`main'")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Why there is no program. */
 static void explain(const struct program_job *job, const struct program_end *end,
                     struct program_built *ret) {
@@ -301,7 +310,10 @@ static void explain(const struct program_job *job, const struct program_end *end
     } else if (end->over_quota) {
         fail(ret, "compile_space", "nvcc wrote over 1 GiB of temporary files", NULL);
     } else if (ret->log.errors) {
-        fail(ret, "not_compiled", "", NULL);
+        fail(ret, "not_compiled", "",
+             lacks_main(&ret->log) ? "kernel/run is for programs with main(); "
+                                     "kernel/validate runs a kernel alone"
+                                   : NULL);
     } else if (!json_array_size(ret->log.missing)) {
         fail(ret, "compiler_failed", "nvcc ended without a program and named no error",
              NULL);

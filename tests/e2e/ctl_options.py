@@ -64,10 +64,11 @@ LINES = [
       "stdin": "a b", "timeout_s": 5, "run": False, "args": ["7", "-x"]}),
 
     ("kernel run {dir}/a.cu {dir}/inc/b.cu -O3 --define N=4 --include-root {dir} --file {dir}/a.cu --stdin 'a b'"
-     " --check race --strict --run-all-launches --launches 9 --timeout-s 5 --save {dir}/out -- 7 --verbose -x",
+     " --check race,memory --strict --run-all-launches --launches 9 --timeout-s 5 --save {dir}/out -- 7 --verbose -x",
      {"path": "{dir}/a.cu", "paths": ["{dir}/inc/b.cu"], "options": ["-O3"], "defines": {"N": "4"},
-      "include_roots": ["{dir}"], "files": ["{dir}/a.cu"], "stdin": "a b", "checks": ["race"], "strict": True,
+      "include_roots": ["{dir}"], "files": ["{dir}/a.cu"], "stdin": "a b", "checks": ["race", "memory"], "strict": True,
       "run_all_launches": True, "launches": 9, "timeout_s": 5, "save": "{dir}/out", "args": ["7", "--verbose", "-x"]}),
+    ("kernel run --source 'int x;' --arg 3 --args 0.5", {"source": "int x;", "args": ["3", "0.5"]}),
     ("kernel run --source 'int x;' --name n.cu --arg 3 --args '[\"-4\"]'",
      {"source": "int x;", "name": "n.cu", "args": ["-4"]}),
 
@@ -132,7 +133,7 @@ LINES = [
     ("job list --state failed --limit 2", {"state": "failed", "limit": 2}),
     ("daemon status", {}),
 ]
-FILES = ["a.cu", "a.check.yaml", "d.md", "t.jsonl", "tests.yaml", "m.json", "inc/x", "old/SKILL.md", "skill/SKILL.md"]
+FILES = ["a.cu", "a.check.yaml", "d.md", "t.jsonl", "tests.yaml", "m.json", "inc/x", "inc/b.cu", "old/SKILL.md", "skill/SKILL.md"]
 
 RECORDER = """#!%s
 import json, sys

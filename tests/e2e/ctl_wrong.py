@@ -77,6 +77,11 @@ ROWS = [
     ("kernel validate type.cu", "float32"), ("kernel validate shape.cu", "m"), ("kernel validate grid.cu", "grid"),
     ("kernel validate block.cu", "2048"), ("kernel validate op.cu", "softmax"), ("kernel validate name.cu", "z"),
     ("kernel validate output.cu", "z"), ("kernel validate count.cu", "n", None), ("kernel validate init.cu", "normal"),
+    ("kernel validate good.cu --expect '{\"op\": \"sum\"}'", "makes shape [], 'y' has [100]: give \"dim\""),
+    ("kernel validate good.cu --expect '{\"op\": \"softmax\", \"axis\": 0}'", "'softmax' has no attribute 'axis'; it has dim"),
+    ("kernel validate good.cu --args n=5", "called 'n=5'; a size stands in --sizes"),
+    ("kernel validate good.cu --checks race,memroy", "memroy"), ("kernel validate good.cu --checks race,memory", "pass", 0),
+    ("kernel run host.cu --args 5 7", "7: there is no such file; the program's own arguments stand behind --"),
     ("kernel init", "FILE"), ("kernel init nosuch.cu", "nosuch.cu"), ("kernel init host.cu", "__global__"),
     ("kernel init two.cu", "--kernel"), ("kernel init two.cu --kernel thrid", "other"), ("kernel init good.cu", "--force"),
     ("kernel init good.cu --pint", "--print"),
@@ -109,7 +114,7 @@ ROWS = [
 # Raw answers of `call` are the daemon's own, what was compiled or run has findings instead, and some messages say it
 # themselves.
 NEXT = re.compile(r"^hint: \S|did you mean|lists them|known are|it has |has --|^usage: |^next  |^\{\"code\":|: error: |"
-                  r"No such file|does not exist|the kernel takes 3 arguments|\(column 1\)|which one\?", re.M)
+                  r"No such file|does not exist|the kernel takes 3 arguments|\(column 1\)|which one\?|: give \"", re.M)
 
 
 def ask(words, folder):

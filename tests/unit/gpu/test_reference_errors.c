@@ -60,7 +60,10 @@ Test(reference_errors, attributes) {
     refuse("softmax", "{\"dim\": -3}", "expect.op.dim: -3 is outside the rank 2");
     refuse("softmax", "{\"dim\": 1.5}", "expect.op.dim: an integer is expected");
     refuse("softmax", "{\"axis\": 1}",
-           "expect.op.axis: 'softmax' has no attribute of that name; it has dim");
+           "expect.op.axis: 'softmax' has no attribute 'axis'; it has dim");
+    refuse("sum", "{\"keepdims\": true}",
+           "expect.op.keepdims: 'sum' has no attribute 'keepdims'; did you mean "
+           "\"keepdim\"?");
     refuse("relu", "{\"dim\": 1}", "it has none");
     refuse("gelu", "{\"approximate\": \"erf\"}",
            "expect.op.approximate: none|tanh is expected");
