@@ -67,6 +67,7 @@ struct reader {
     yaml_parser_t parser;
     const char *text;
     size_t len;
+    size_t start;        /* behind a byte order mark */
     size_t chars, bytes; /* the place that was looked up last, both ways of counting */
     enum yaml_scalars scalars;
     unsigned nodes, mappings;
@@ -127,7 +128,8 @@ static int complain_event(struct reader *r, const yaml_event_t *event,
 static size_t problem_place(struct reader *r) {
     const char *context = r->parser.context ? r->parser.context : "";
     if (r->parser.error == YAML_READER_ERROR) {
-        return r->parser.problem_offset < r->len ? r->parser.problem_offset : r->len;
+        size_t at = r->start + r->parser.problem_offset;
+        return at < r->len ? at : r->len;
     }
     bool far = r->parser.context_mark.line < r->parser.problem_mark.line;
     if (strstr(context, "parsing a flow") && far) {
@@ -479,7 +481,9 @@ int yaml_parse_map(const char *text, size_t len, enum yaml_scalars scalars, json
         return err_set(err, -ENOMEM, "line 1: out of memory");
     }
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);
+    r.bytes = r.start = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    yaml_parser_set_input_string(&r.parser, (const unsigned char *)text + r.bytes,
+                                 len - r.bytes);
     int rc = read_document(&r, ret);
     yaml_parser_delete(&r.parser);
     return rc;

@@ -1,10 +1,11 @@
 #pragma once
 /* yaml: a small, strict YAML reader on libyaml's events.
  *
- * Reads one document of mappings, sequences and scalars into jansson values. Limits: 64
- * KiB of text, 16 levels, 4096 nodes. Anchors, aliases, tags, several documents and
- * duplicate keys are refused: nobody needs them in configuration or frontmatter, and each
- * has been a way to surprise a reader. Frees: the caller owns the result. */
+ * Reads one document of mappings, sequences and scalars into jansson values; a byte order
+ * mark at the start is skipped. Limits: 64 KiB of text, 16 levels, 4096 nodes. Anchors,
+ * aliases, tags, several documents and duplicate keys are refused: nobody needs them in
+ * configuration or frontmatter, and each has been a way to surprise a reader. Frees: the
+ * caller owns the result. */
 #include "base/json.h"
 
 #include <stdbool.h>

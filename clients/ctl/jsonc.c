@@ -247,18 +247,27 @@ static char *undone(const struct jsonc *j, const char *brace, const char *member
     return text;
 }
 
+/* Where the blanks before a member begin; after a comment they stay if more follows on
+ * the member's line. */
+static size_t blanks_before(const struct jsonc *j, size_t key, size_t end) {
+    size_t from = key;
+    while (strchr(" \t\r\n", j->text[from - 1])) {
+        from--;
+    }
+    bool comment = j->text[from - 1] != j->plain[from - 1];
+    return comment && !strchr("\r\n", j->text[end + (j->text[end] == ',')]) ? key : from;
+}
+
 /* Wherever it stands, with the blanks before it, and the comma behind it or, of the last
  * member, the one before it. Comments between them stay. */
 static char *cut(const struct jsonc *j, const struct member *m) {
-    size_t from = (size_t)(m->key - j->plain), to = (size_t)(m->end - j->plain);
+    size_t to = (size_t)(m->end - j->plain);
+    size_t from = blanks_before(j, (size_t)(m->key - j->plain), to);
     const char *comma = skip_blanks(m->end);
     if (*comma != ',') {
         for (comma = m->key - 1; strchr(" \t\r\n", *comma);) {
             comma--;
         }
-    }
-    while (strchr(" \t\r\n", j->text[from - 1])) {
-        from--;
     }
     autofree char *text = without(j, from, to);
     size_t at = (size_t)(comma - j->plain);

@@ -82,9 +82,13 @@ def moved_entries_are_found():
                 home.write(file, json.dumps({"x": 1, outer: order(left), "y": [2]}, indent=indent))
                 home.setup("claude-code", "--remove")
                 assert json.loads(home.read(file)) == {"x": 1, outer: left, "y": [2]}
-    home.write(file, '{"OUTER": {"a": {}, // a\n  "upskilld": {"command": "/o/upskilld"} /* b */\n}, "c": [1,] // d\n}'.replace("OUTER", outer))
-    home.setup("claude-code", "--remove")
-    assert home.read(file) == '{"OUTER": {"a": {} // a /* b */\n}, "c": [1,] // d\n}'.replace("OUTER", outer), home.read(file)
+    entry = '"upskilld": {"command": "/o/upskilld"}'
+    for before, after in (('{"OUTER": {"a": {}, // a\n  ENTRY /* b */\n}, "c": [1,] // d\n}', '{"OUTER": {"a": {} // a\n   /* b */\n}, "c": [1,] // d\n}'),
+                          ('{"OUTER": {// a\n  ENTRY,\n  "b": {}}}', '{"OUTER": {// a\n  "b": {}}}'),
+                          ('{"OUTER": {"b": {},\n  ENTRY, // a\n}}', '{"OUTER": {"b": {}, // a\n}}')):
+        home.write(file, before.replace("OUTER", outer).replace("ENTRY", entry))
+        home.setup("claude-code", "--remove")
+        assert home.read(file) == after.replace("OUTER", outer), home.read(file)
 
 
 def another_programs_entry_stays():

@@ -38,6 +38,10 @@ Test(yaml, typed_scalars_follow_the_core_schema) {
         {"", "null"},
         {"# nothing\n", "null"},
         {"---\na: b\n...\n", "{\"a\":\"b\"}"},
+        {"\xEF\xBB\xBF"
+         "a: b\nc: d\n",
+         "{\"a\":\"b\",\"c\":\"d\"}"},
+        {"\xEF\xBB\xBF", "null"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = {0};
@@ -139,6 +143,12 @@ Test(yaml, problems_have_a_kind_and_a_place) {
     } cases[] = {
         {"a: 1\nb: 2\na: 3\n", YAML_DUPLICATE, 10,
          "line 3: key \"a\" is there twice, first on line 1"},
+        {"\xEF\xBB\xBF"
+         "a: 1\na: 3\n",
+         YAML_DUPLICATE, 8, "line 2: key \"a\" is there twice, first on line 1"},
+        {"\xEF\xBB\xBF"
+         "a: \x01",
+         YAML_BAD_BYTES, 6, "line 1: control characters"},
         {"a: &x 1\n", YAML_UNSUPPORTED, 3, "line 1: anchors"},
         {"a: 1\r\nb: \"open\r\nc: d\r\n", YAML_SYNTAX, 9, "line 2: "},
         {"a: [1,\nb: 2\n", YAML_SYNTAX, 3, "line 1: "},
