@@ -21,7 +21,6 @@
 #define MAX_STDIN_COPIED (64u << 20)
 
 struct child {
-    uv_loop_t *loop;
     struct child_options options; /* argv, env and cwd are not kept */
     pid_t pid;
     uv_signal_t watcher;
@@ -297,7 +296,6 @@ void child_close_stdin(struct child *child) {
 static struct child *child_new(uv_loop_t *loop, const struct child_options *options) {
     struct child *child = xmalloc(sizeof *child);
     memset(child, 0, offsetof(struct child, buffer));
-    child->loop = loop;
     child->options = *options;
     child->options.argv = child->options.env = NULL;
     child->options.cwd = NULL;

@@ -22,7 +22,7 @@ static const struct symbol {
     SYMBOL(slist_append),        SYMBOL(slist_free_all),   SYMBOL(multi_init),
     SYMBOL(multi_setopt),        SYMBOL(multi_add_handle), SYMBOL(multi_remove_handle),
     SYMBOL(multi_socket_action), SYMBOL(multi_assign),     SYMBOL(multi_info_read),
-    SYMBOL(multi_strerror),      SYMBOL(multi_cleanup),    SYMBOL(easy_pause),
+    SYMBOL(multi_cleanup),       SYMBOL(easy_pause),
 #undef SYMBOL
 };
 

@@ -22,7 +22,6 @@ struct curl_table {
     typeof(curl_multi_socket_action) *multi_socket_action;
     typeof(curl_multi_assign) *multi_assign;
     typeof(curl_multi_info_read) *multi_info_read;
-    typeof(curl_multi_strerror) *multi_strerror;
     typeof(curl_multi_cleanup) *multi_cleanup;
     const char *certificates; /* CURLOPT_CAINFO; NULL where the library knows */
 };

@@ -203,22 +203,6 @@ static int read_sequence(struct reader *r, unsigned depth, json_t **ret) {
     }
 }
 
-static enum yaml_style style_of(const yaml_event_t *event) {
-    if (event->type != YAML_SCALAR_EVENT) {
-        return YAML_COLLECTION;
-    }
-    switch (event->data.scalar.style) {
-    case YAML_SINGLE_QUOTED_SCALAR_STYLE:
-    case YAML_DOUBLE_QUOTED_SCALAR_STYLE:
-        return YAML_QUOTED;
-    case YAML_LITERAL_SCALAR_STYLE:
-    case YAML_FOLDED_SCALAR_STYLE:
-        return YAML_BLOCK_TEXT;
-    default:
-        return YAML_PLAIN;
-    }
-}
-
 static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -240,7 +224,6 @@ static size_t add_pair(struct reader *r, const char *name, const yaml_event_t *k
 
 static void begin_value(struct reader *r, size_t pair, const yaml_event_t *value) {
     struct yaml_pair *p = &r->map->pairs[pair];
-    p->style = style_of(value);
     p->at = p->end = byte_offset(r, value->start_mark.index);
 }
 

@@ -33,7 +33,6 @@ enum yaml_problem {
     YAML_TOO_LARGE, /* bytes or values */
     YAML_BAD_BYTES, /* not UTF-8, or control characters */
 };
-enum yaml_style { YAML_PLAIN, YAML_QUOTED, YAML_BLOCK_TEXT, YAML_COLLECTION };
 
 /* A pair of a mapping. Places are byte offsets in the text, ends exclusive and before
  * white space and comments; quotes and block headers belong to their value. */
@@ -42,7 +41,6 @@ struct yaml_pair {
     unsigned depth; /* 0: of the outermost mapping; pairs within sequences count theirs */
     size_t key_at, key_end;
     size_t at, end; /* the value; equal when there is none */
-    enum yaml_style style;
 };
 struct yaml_map {
     struct yaml_pair *pairs; /* as in the text: a nested pair follows its holder */

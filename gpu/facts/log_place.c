@@ -1,5 +1,6 @@
 #include "gpu/facts/log_place.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/facts/ptx_lines.h"
@@ -79,62 +80,25 @@ void log_scope_finish(struct log_scope *s) {
     *s = (struct log_scope){0};
 }
 
-static void path_drop_last(char *path, size_t *len) {
-    while (*len > 0 && path[*len - 1] != '/') {
-        --*len;
+/* Without looking at any file system. False when it leaves its own beginning, names
+ * nothing or is too long. */
+static bool path_read(struct slice in, char ret[LOG_PATH_MAX]) {
+    if (in.len >= 4 * LOG_PATH_MAX) {
+        return false;
     }
-    if (*len > 1) {
-        --*len;
+    autofree char *text = xstrndup(in.at, in.len), *path = path_normalize(text);
+    size_t len = strlen(path);
+    if (path_leads_out(text + strspn(text, "/")) || len >= LOG_PATH_MAX ||
+        strcmp(path, ".") == 0) {
+        return false;
     }
-}
-
-/* "a/./b//../c" as "a/c", without looking at any file system. False when it leaves its
- * own beginning or is too long. */
-static bool path_normalise(struct slice in, char ret[LOG_PATH_MAX]) {
-    size_t len = 0;
-    if (in.len > 0 && in.at[0] == '/') {
-        ret[len++] = '/';
-    }
-    for (size_t i = 0; i < in.len;) {
-        const char *slash = memchr(in.at + i, '/', in.len - i);
-        size_t part = slash ? (size_t)(slash - in.at) - i : in.len - i;
-        const char *at = in.at + i;
-        i += part + 1;
-        if (part == 0 || (part == 1 && at[0] == '.')) {
-            continue;
-        }
-        if (part == 2 && memcmp(at, "..", 2) == 0) {
-            if (len == 0 || (len == 1 && ret[0] == '/')) {
-                return false;
-            }
-            path_drop_last(ret, &len);
-            continue;
-        }
-        bool separate = len > 0 && ret[len - 1] != '/';
-        if (len + separate + part + 1 > LOG_PATH_MAX) {
-            return false;
-        }
-        if (separate) {
-            ret[len++] = '/';
-        }
-        memcpy(ret + len, at, part);
-        len += part;
-    }
-    ret[len] = '\0';
-    return len > 0;
-}
-
-static bool is_beneath(const char *path, const char *dir) {
-    size_t len = strlen(dir);
-    while (len > 0 && dir[len - 1] == '/') {
-        len--;
-    }
-    return len > 0 && strncmp(path, dir, len) == 0 && path[len] == '/';
+    memcpy(ret, path, len + 1);
+    return true;
 }
 
 static bool is_cuda(const struct log_scope *s, const char *path) {
     for (size_t i = 0; s->cuda_dirs && s->cuda_dirs[i]; i++) {
-        if (is_beneath(path, s->cuda_dirs[i])) {
+        if (path_is_beneath(path, s->cuda_dirs[i])) {
             return true;
         }
     }
@@ -178,7 +142,7 @@ static void place_in_job(struct log_scope *s, const struct source_file *file, in
 void log_place_resolve(struct log_scope *s, struct slice file, int line,
                        struct log_place *ret) {
     *ret = (struct log_place){.origin = LOG_FOREIGN};
-    if (!path_normalise(file, ret->path)) {
+    if (!path_read(file, ret->path)) {
         return;
     }
     if (is_cuda(s, ret->path)) {

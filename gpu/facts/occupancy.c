@@ -14,7 +14,7 @@
     .registers_per_sm = 65536, .registers_per_block = 65536,                             \
     .shared_per_block = 48 * KIB, .shared_reserved = 1 * KIB, .register_unit = 256,      \
     .shared_unit = 128, .warp_unit = 4, .max_threads_per_block = 1024,                   \
-    .max_registers_per_thread = 255, .barriers_per_block = 16
+    .max_registers_per_thread = 255
 
 static const struct device_limits devices[] = {
     {COMMON, .arch = "sm_80", .warps_per_sm = 64, .blocks_per_sm = 32,

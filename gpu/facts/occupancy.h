@@ -12,7 +12,7 @@ struct device_limits {
     int register_unit; /* registers are allocated per warp in this unit */
     int shared_unit, warp_unit;
     int max_threads_per_block, max_registers_per_thread;
-    int barriers_per_block, barriers_per_sm; /* per_sm 0 = they do not limit */
+    int barriers_per_sm; /* per_sm 0 = they do not limit */
     int max_cluster, portable_cluster;
 };
 /* For "sm_80" "sm_86" "sm_89" "sm_90" "sm_90a"; NULL for one we have no numbers for. */

@@ -16,7 +16,7 @@ struct type_name {
 
 /* The words of C's own integers, which come in any order. */
 struct integer_words {
-    bool seen, is_unsigned, is_char, is_short, is_int;
+    bool seen, is_unsigned, is_char, is_short;
     int longs;
 };
 
@@ -30,10 +30,8 @@ static bool take_integer_word(struct integer_words *w, const char *word) {
         w->is_short = true;
     } else if (!strcmp(word, "long")) {
         w->longs++;
-    } else if (!strcmp(word, "int")) {
-        w->is_int = true;
     } else {
-        known = !strcmp(word, "signed");
+        known = !strcmp(word, "int") || !strcmp(word, "signed");
     }
     w->seen |= known;
     return known;

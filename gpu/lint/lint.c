@@ -102,7 +102,6 @@ void lint_compiled(json_t *kernels, const char *arch, const struct source_set *s
     }
     json_array_foreach(kernels, i, json) {
         struct lint_kernel k = kernel_read(json, device, findings);
-        k.sources = sources;
         for (size_t r = 0; r < ARRAY_LEN(compiled_rules); r++) {
             compiled_rules[r](&k);
         }

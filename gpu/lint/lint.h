@@ -13,7 +13,6 @@
 
 /* A kernel as kernel/check's "kernels" tells it; what is not stated is 0. */
 struct lint_kernel {
-    const struct source_set *sources; /* NULL in a rule of a launch */
     const json_t *json;
     const struct device_limits *device; /* NULL in a rule of a compilation whose
                                            architecture has none */

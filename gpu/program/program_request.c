@@ -170,8 +170,8 @@ static int add_all_files(const struct making *m, json_t *files) {
 /* --- the request --- */
 
 static json_t *request_json(const struct making *m, json_t *files) {
-    static const char *const config_members[] = {"checks",   "strict", "run_all_launches",
-                                                 "launches", "record", NULL};
+    static const char *const config_members[] = {"checks", "run_all_launches", "launches",
+                                                 "record", NULL};
     static const char *const members[] = {"args", "stdin", "strict", NULL};
     json_t *config = json_object();
     json_copy_members(config, m->params, config_members);

@@ -42,10 +42,10 @@ struct compare_input {
     struct tolerance tolerance;
     bool inexact; /* what was expected of integers went beyond 2^53 before */
     double noise; /* what inputs of their size cancel to: not an error by default */
-    bool (*stopped)(void);               /* asked now and then; may be NULL */
-    const bool *judged;                  /* by element; NULL: all are compared */
-    uint64_t unwritten, first_unwritten; /* elements never written: they count as
-                                            mismatches even when their value is right */
+    bool (*stopped)(void); /* asked now and then; may be NULL */
+    const bool *judged;    /* by element; NULL: all are compared */
+    uint64_t unwritten;    /* elements never written: they count as mismatches even when
+                              their value is right */
 };
 struct compare_result {
     bool stopped; /* it did not come to its end, and the rest means nothing */

@@ -116,7 +116,6 @@ int trial_compare_output(const struct trial *t, size_t buffer,
     }
     struct compare_input input = input_of(t, buffer, expected, actual);
     input.unwritten = *ret_unwritten;
-    input.first_unwritten = *ret_first / size;
     compare_expected(ret, t, buffer, expected, &input, err);
     if (ret->failed) {
         return ret->failed;

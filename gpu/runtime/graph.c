@@ -56,7 +56,6 @@ void node_need(struct node *n, struct node *needed) {
 struct node *graph_add(struct graph *g, enum node_type type, struct op *op,
                        struct node *const *needs, size_t count) {
     struct node *n = xcalloc(1, sizeof *n);
-    n->graph = g;
     n->type = type;
     n->op = op;
     for (size_t k = 0; k < count; k++) {

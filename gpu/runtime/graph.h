@@ -20,7 +20,6 @@ enum node_type { /* cudaGraphNodeType */
 };
 
 struct node {
-    struct graph *graph;
     enum node_type type;
     struct op *op;       /* owned; NULL: it does nothing itself */
     struct graph *child; /* owned, of NODE_CHILD */

@@ -59,7 +59,6 @@ __attribute__((constructor)) static void library_load(void) {
     autojson *config = config_read();
     struct err err;
     runtime.born_us = clock_us();
-    runtime.strict = json_get_bool(config, "strict", 0);
     runtime.runs_all = json_get_bool(config, "run_all_launches", 0);
     runtime.launch_limit = positive(config, "launches", UINT64_MAX);
     runtime.work_limit = positive(config, "work", UINT64_MAX / 4);

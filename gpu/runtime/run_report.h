@@ -6,13 +6,12 @@
  *
  * UPSKILLD_RUN_CONFIG: path of a JSON file, each member optional:
  *   {"checks": ["memory", "initialized", "race", "barrier"]  (default: all but race),
- *    "strict": true             (uninitialised reads and the like that are only warnings
- *                                end the program's verdict; the library only hands it
- * on), "run_all_launches": true   (none is skipped as proven equal), "launches": N
- * (limit; the next one fails and is told: "limit"), "work": N                  (limit in
- * lane-instructions of all launches), "memory": BYTES            (of the device: 80 GiB
- * unless told), "threads": N               (that execute kernels; as many as there are
- * CPUs), "record": {"kernel": name}  (its first launch is told, and ends the program)}
+ *    "run_all_launches": true  (none is skipped as proven equal),
+ *    "launches": N             (limit; the next one fails and is told: "limit"),
+ *    "work": N                 (limit in lane-instructions of all launches),
+ *    "memory": BYTES           (of the device: 80 GiB unless told),
+ *    "threads": N              (that execute kernels; as many as there are CPUs),
+ *    "record": {"kernel": name}  (its first launch is told, and ends the program)}
  *
  * UPSKILLD_RUN_REPORT: path of a file to which lines are added, each of them one JSON
  * object with "event". A line is whole or missing, so what a killed program had written

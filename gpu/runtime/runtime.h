@@ -16,7 +16,7 @@ struct runtime {
     pthread_mutex_t lock;
     struct device device;
     struct repeats *repeats;
-    bool strict, runs_all;
+    bool runs_all;
     uint64_t launch_limit, launches;
     uint64_t work_limit;
     uint64_t born_us, first_launch_us;

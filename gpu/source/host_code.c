@@ -68,18 +68,7 @@ static void tell_kernel(const struct host_blanker *b, const struct declaration *
     ret->kernels[ret->kernel_count++] = k;
 }
 
-static void tell_host_function(const struct host_blanker *b, const struct declaration *d,
-                               struct host_code *ret) {
-    struct host_function f = {
-        .name = host_qualified_name(&b->tokens, &b->declarations, d),
-        .offset = b->tokens.list[d->name].start,
-        .end = b->tokens.list[d->name].end,
-    };
-    ret->functions = xreallocarray(ret->functions, ret->function_count + 1, sizeof f);
-    ret->functions[ret->function_count++] = f;
-}
-
-#define PLACES_MAX 4096 /* kernels, host functions: those after these are not listed */
+#define PLACES_MAX 4096 /* kernels: those after these are not listed */
 
 /* A lambda of a host function is device code that goes with it. */
 static bool is_device_code(const struct host_blanker *b, size_t i) {
@@ -99,13 +88,9 @@ static void tell(const struct host_blanker *b, struct host_code *ret) {
         const struct declaration *d = &b->declarations.list[i];
         ret->leaves_code_out |= b->goes[i] || b->tail_goes[i] || b->body_goes[i];
         ret->has_device_code |= is_device_code(b, i);
-        if (d->kind != DECLARATION_FUNCTION || d->name == 0) {
-            continue;
-        }
-        if (d->has_global && d->body && ret->kernel_count < PLACES_MAX) {
+        if (d->kind == DECLARATION_FUNCTION && d->name && d->has_global && d->body &&
+            ret->kernel_count < PLACES_MAX) {
             tell_kernel(b, d, ret);
-        } else if (b->goes[i] && ret->function_count < PLACES_MAX) {
-            tell_host_function(b, d, ret);
         }
     }
 }
@@ -423,10 +408,6 @@ void host_code_finish(struct host_code *h) {
     for (size_t i = 0; i < h->kernel_count; i++) {
         free(h->kernels[i].name);
     }
-    for (size_t i = 0; i < h->function_count; i++) {
-        free(h->functions[i].name);
-    }
     free(h->kernels);
-    free(h->functions);
     *h = (struct host_code){0};
 }

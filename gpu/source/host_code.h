@@ -22,11 +22,6 @@ struct kernel_place {
     int launch_bounds[3]; /* as written when they are integer literals, else 0 */
 };
 
-struct host_function {  /* a host function that went */
-    char *name;         /* qualified as written, as for kernels */
-    size_t offset, end; /* of the name */
-};
-
 struct host_code {
     bool has_host_code;   /* something had to go */
     bool leaves_code_out; /* and not only includes: code that nobody looks at */
@@ -38,8 +33,6 @@ struct host_code {
     bool needs_default_device;
     struct kernel_place *kernels;
     size_t kernel_count;
-    struct host_function *functions;
-    size_t function_count;
 };
 
 /* Every file of a compilation, which know each other's macros. Never fails; what it does

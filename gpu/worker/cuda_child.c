@@ -45,7 +45,6 @@ static enum cuda_child_state device_start(struct cuda_child *child,
     if (r < 0 || (child->ptx &&
                   (cuda_target_check(&context.device, child->ptx, err) < 0 ||
                    cuda_version_check(context.driver_version, child->ptx, err) < 0))) {
-        child->code = context.code;
         return CUDA_CHILD_UNUSABLE;
     }
     if (cuda_output_start(err) < 0) {
@@ -59,7 +58,6 @@ static enum cuda_child_state device_start(struct cuda_child *child,
 enum cuda_child_state cuda_child_start(struct cuda_child *child, struct err *err) {
     const struct cuda_api *api;
     int r = driver_load(&api, err);
-    child->code = 0;
     if (r < 0) {
         return r == -ENOENT ? CUDA_CHILD_NO_DRIVER : CUDA_CHILD_UNUSABLE;
     }

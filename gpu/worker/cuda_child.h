@@ -23,7 +23,6 @@ struct cuda_child {
     uint64_t deadline_ms; /* clock_ms at which a wait gives up */
     bool is_confined;     /* somebody has seen to that already */
     unsigned confinement; /* out: what is in force */
-    int code;             /* out: CUDA's, of what failed */
     bool refused; /* out: the driver did not start, and its room may be to blame */
 };
 enum cuda_child_state cuda_child_start(struct cuda_child *child, struct err *err);

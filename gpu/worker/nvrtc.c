@@ -136,7 +136,6 @@ static void log_take(const struct nvrtc *n, program p, struct nvrtc_output *ret)
         }
         ret->log[len] = '\0';
         ret->log_len = len;
-        ret->log_cut = true;
     }
 }
 

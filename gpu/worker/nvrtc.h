@@ -38,7 +38,6 @@ struct nvrtc_output {
     const char *message; /* the code in NVRTC's words; static */
     char *log;           /* NUL-terminated, cut at a line over NVRTC_MAX_LOG */
     size_t log_len;
-    bool log_cut;
     char *cubin; /* NULL when there is none */
     size_t cubin_len;
     char *ptx; /* likewise; also there when only ptxas failed */

@@ -121,7 +121,7 @@ static void add_heading(struct reader *r, cmark_node *node) {
     }
 }
 
-static void add_link(struct reader *r, cmark_node *node, bool image) {
+static void add_link(struct reader *r, cmark_node *node) {
     struct markdown *m = r->out;
     struct markdown_link *link = grow(r, LINKS, &m->links, &m->link_count, sizeof *link);
     if (!link) {
@@ -130,7 +130,6 @@ static void add_link(struct reader *r, cmark_node *node, bool image) {
     const char *url = cmark_node_get_url(node);
     link->url = xstrdup(url ? url : "");
     link->line = line_of(r, node);
-    link->image = image;
     if (!r->link.owner) {
         label_begin(&r->link, node, m->link_count - 1);
     }
@@ -250,7 +249,7 @@ static void enter(struct reader *r, cmark_node *node) {
         break;
     case CMARK_NODE_LINK:
     case CMARK_NODE_IMAGE:
-        add_link(r, node, cmark_node_get_type(node) == CMARK_NODE_IMAGE);
+        add_link(r, node);
         break;
     case CMARK_NODE_TEXT:
     case CMARK_NODE_CODE:

@@ -17,7 +17,6 @@ struct markdown_code {
 struct markdown_link {
     char *url, *text;
     int line;
-    int image; /* 1 for an image */
 };
 struct markdown {
     struct markdown_heading *headings;

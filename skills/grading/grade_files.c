@@ -199,7 +199,6 @@ static void add_file(struct answer_code *c, char *path, size_t block) {
         file = strcmp(c->files[i].path, path) == 0 ? &c->files[i] : NULL;
     }
     if (!file && c->file_count == ANSWER_MAX_FILES) {
-        c->cut = true;
         free(path);
         return;
     }
@@ -209,7 +208,6 @@ static void add_file(struct answer_code *c, char *path, size_t block) {
         *file = (struct answer_file){.path = take(path)};
     }
     file->text = c->blocks.codes[block].text;
-    file->block = block;
     free(path);
 }
 
@@ -218,7 +216,6 @@ void answer_code_read(struct answer_code *ret, const char *text, size_t len) {
     markdown_read(&ret->blocks, text, len, 1);
     struct lines lines;
     lines_init(&lines, text, len);
-    ret->cut = ret->blocks.truncated;
     for (size_t i = 0; i < ret->blocks.code_count; i++) {
         struct markdown_code *code = &ret->blocks.codes[i];
         if (code->line == code->fence_line) {
@@ -239,7 +236,6 @@ void answer_code_add(struct answer_code *c, const char *path, const char *text) 
     struct markdown *m = &c->blocks;
     const char *dot = strrchr(path_basename(path), '.');
     if (m->code_count == MARKDOWN_MAX_ITEMS) {
-        c->cut = true;
         return;
     }
     m->codes = xreallocarray(m->codes, m->code_count + 1, sizeof *m->codes);

@@ -21,13 +21,11 @@
 struct answer_file {
     char *path; /* normalised */
     const char *text;
-    size_t block; /* index of its block */
 };
 struct answer_code {
     struct markdown blocks;
     struct answer_file *files;
     size_t file_count;
-    bool cut; /* there were more blocks or files than are looked at */
 };
 
 void answer_code_read(struct answer_code *ret, const char *text, size_t len);

@@ -37,7 +37,6 @@ static enum test_split split_of(const char *name) {
 /* A test being read: its canonical form grows from what was given. */
 struct reading {
     const char *path; /* "tests[3]" */
-    const json_t *given;
     json_t *test;
     struct err *err;
 };
@@ -200,7 +199,7 @@ static int read_id(struct reading *r, size_t i) {
 static int read_test(json_t *tests, const json_t *given, const char *list, size_t i,
                      struct err *err) {
     autofree char *path = xasprintf("%s[%zu]", list, i);
-    struct reading r = {.path = path, .given = given, .err = err};
+    struct reading r = {.path = path, .err = err};
     if (!json_is_object(given)) {
         return err_set(err, -EINVAL, "%s: expected a test, an object", path);
     }

@@ -77,7 +77,6 @@ struct model_call {
 };
 
 struct model_client {
-    uv_loop_t *loop;
     struct http *http;
     struct model_client_options options;
     uv_timer_t timer;

@@ -225,7 +225,6 @@ static void on_turn(uv_timer_t *timer) {
 struct model_client *model_client_new(uv_loop_t *loop, struct http *http,
                                       const struct model_client_options *options) {
     struct model_client *c = xcalloc(1, sizeof *c);
-    c->loop = loop;
     c->http = http;
     c->options = options ? *options : (struct model_client_options){0};
     struct model_client_options *o = &c->options;

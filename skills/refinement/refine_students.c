@@ -70,7 +70,6 @@ static void end(struct refine_students *s, enum refine_lack lack, const char *wh
     if (s->evaluation) {
         evaluation_free(take(s->evaluation));
     }
-    s->busy = false;
     s->seen = (struct refine_seen){0};
     refinement_looked(s->refinement, lack, scores, seen.test_count, failures, words);
     drop(&seen);
@@ -185,7 +184,6 @@ void refine_students_look(struct refine_students *s, struct refinement *r,
                           const struct refine_look *look) {
     s->refinement = r;
     s->look = *look;
-    s->busy = true;
     choose_tests(s);
     work_start(s->options.loop, make_arms, made_arms, s);
 }

@@ -38,7 +38,7 @@ struct refine_students {
             *failed_at; /* which answer a failure is of: the first in (run, student) */
     } seen;             /* of the look that is under way */
     struct evaluation *evaluation;
-    bool busy, stopped;
+    bool stopped;
 };
 
 /* refinement_hooks.look, for this object. refinement_looked follows. */

@@ -43,13 +43,6 @@ struct lesson_change {
     bool created; /* EDIT: the file was not there before */
 };
 
-/* Why a change is held to be what ended an error. Less than these is not told. */
-enum lesson_confidence {
-    CONFIDENCE_ONLY_CHANGE, /* the same command failed and passed, and nothing else
-                               changed between the two runs */
-    CONFIDENCE_NAMED, /* moreover the error, or the agent's reason, names the change */
-};
-
 /* One lesson of any kind; what its kind does not have is NULL or 0. */
 struct lesson {
     char *key; /* what it is about: see the lists below */
@@ -62,7 +55,6 @@ struct lesson {
     char *verified_by; /* the command that then succeeded */
     struct lesson_change *changes;
     size_t change_count;
-    enum lesson_confidence confidence;
     /* corrections */
     char *heeded;  /* its word that the agent used from then on, and not before */
     char *instead; /* what it says not to use, or NULL */

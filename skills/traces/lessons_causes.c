@@ -444,11 +444,9 @@ static bool explain_same(struct lesson *fix, const struct failure *f, const char
     if (!add_runs(fix, f, told) || !add_edits(fix, f, told, true)) {
         return false;
     }
-    fix->confidence = CONFIDENCE_NAMED;
     if (fix->change_count || !is_only_change(f, told, &run)) {
         return fix->change_count > 0;
     }
-    fix->confidence = CONFIDENCE_ONLY_CHANGE;
     if (run) {
         add_run(fix, f, run);
         return true;
@@ -490,7 +488,6 @@ static bool explain_like(struct lesson *fix, const struct failure *f, const char
     bool named = !(kinds & TARGET) && f->gone == f->success && !comes_back(f) &&
                  (lesson_names(told, gone.data, added.data) ||
                   lesson_names(told, added.data, gone.data));
-    fix->confidence = CONFIDENCE_NAMED;
     if (!add_edits(fix, f, told, true) || named == (fix->change_count > 0) ||
         (named && is_edited(f))) {
         return false;

@@ -126,7 +126,7 @@ char *lesson_changed_lines(const struct steps *s, size_t step);
 /* A word of `text`, of four letters at least, stands in `told` and not in `known`; of
  * "-lcublas" the beginning of one. "--skip-checks" is not named by "check". */
 bool lesson_names(const char *told, const char *text, const char *known);
-/* What explains that it is gone: changes, cause and confidence of fix. False, when
+/* What explains that it is gone: changes and cause of fix. False, when
  * nothing does or too much may (lessons_causes.c). */
 bool lesson_explain(struct lesson *fix, const struct failure *f,
                     const struct lesson_reader *r);

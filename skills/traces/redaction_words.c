@@ -92,7 +92,6 @@ static size_t word_end(struct command_words *w, size_t at, size_t stop, bool *re
 void command_words_read(struct command_words *w, size_t at, bool lines) {
     size_t stop = w->len - at < COMMAND_BYTES ? w->len : at + COMMAND_BYTES, i = at;
     bool over = false;
-    w->at = at;
     w->count = 0;
     while (!over && w->count < COMMAND_WORDS) {
         i = skip_gap(w->s, stop, i);

@@ -10,7 +10,7 @@ struct word {
 };
 struct command_words {
     const char *s;
-    size_t len, at, end; /* of what was read; s[end] ended it */
+    size_t len, end; /* s[end] ended what was read */
     struct secret_quote around;
     struct word list[COMMAND_WORDS];
     size_t count;

@@ -62,7 +62,6 @@ static void take_json(struct reading *r, struct trace_piece *piece) {
 static void take_piece(void *data, struct trace_piece *piece) {
     struct reading *r = data;
     build_room(&r->build);
-    r->build.line = piece->line;
     r->build.left_out = piece->left_out;
     if (r->reader->rules) {
         take_json(r, piece);
@@ -79,7 +78,6 @@ static void take_piece(void *data, struct trace_piece *piece) {
 static void feed(struct reading *r, const char *bytes, size_t len) {
     if (r->reader->keys) {
         trace_elements_add(&r->elements, bytes, len);
-        r->trace->lines = r->elements.line - (len && bytes[len - 1] == '\n');
     } else {
         trace_lines_add(&r->lines, bytes, len);
     }
@@ -143,7 +141,6 @@ static int end(struct reading *r, struct err *err) {
         r->trace->truncated = !trace_elements_end(&r->elements);
     } else {
         trace_lines_end(&r->lines);
-        r->trace->lines = r->lines.count;
     }
     char hex[HASH_HEX_SIZE];
     hash_hex(&r->hash, hex);

@@ -31,7 +31,6 @@ enum trace_event_kind {
 struct trace_event {
     enum trace_event_kind kind;
     uint32_t number; /* 1-based place in the trace; what evidence cites: "e17" */
-    uint64_t line;   /* 1-based line of the file it came from, 0 unknown */
     char *call;      /* CALL, RESULT, EDIT: the call's id */
     char *tool;      /* CALL, EDIT: "Bash", "shell", "Edit" …, as the agent named it */
     char *command;   /* CALL: the shell command that ran, unwrapped of bash -lc */
@@ -54,7 +53,7 @@ struct trace {
     char *model, *cwd;  /* where known, or NULL */
     struct trace_event *events;
     size_t count;
-    uint64_t bytes, lines;
+    uint64_t bytes;
     uint64_t unknown; /* records of kinds not known */
     uint64_t broken;  /* lines that could not be read */
     uint64_t dropped; /* events over the limits */

@@ -129,7 +129,7 @@ struct trace_event *build_event(struct trace_build *b, enum trace_event_kind kin
     b->kept += EVENT_BYTES;
     b->marks[t->count] = b->mark;
     struct trace_event *e = &t->events[t->count++];
-    *e = (struct trace_event){.kind = kind, .line = b->line};
+    *e = (struct trace_event){.kind = kind};
     return e;
 }
 

@@ -30,7 +30,6 @@ struct trace_build {
     unsigned moved;  /* how often events have changed their index */
     void *state;     /* the format's, as the next */
     const struct trace_odd *odd;
-    uint64_t line;          /* of the record at hand */
     size_t left_out;        /* bytes that were cut out of its strings already */
     struct trace_mark mark; /* what new events get */
 };

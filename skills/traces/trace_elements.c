@@ -9,7 +9,7 @@
 void trace_elements_init(struct trace_elements *e, const char *const *keys,
                          unsigned max_depth, trace_hand *hand, void *data) {
     *e = (struct trace_elements){
-        .keys = keys, .max_depth = max_depth, .line = 1, .hand = hand, .data = data};
+        .keys = keys, .max_depth = max_depth, .hand = hand, .data = data};
     squeeze_init(&e->rest, MAX_REST);
     squeeze_init(&e->element, TRACE_MAX_RECORD);
 }
@@ -23,15 +23,13 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
 }
 
-static void hand_out(struct trace_elements *e, struct squeeze *q, const char *key,
-                     uint64_t line) {
+static void hand_out(struct trace_elements *e, struct squeeze *q, const char *key) {
     struct trace_piece piece = {
         .key = key,
         .text = q->text.data,
         .len = q->text.len,
         .left_out = q->left_out,
         .too_long = q->text.full,
-        .line = line,
     };
     if (piece.len || piece.too_long) {
         e->hand(e->data, &piece);
@@ -44,7 +42,7 @@ static void hand_out(struct trace_elements *e, struct squeeze *q, const char *ke
 static void end_element(struct trace_elements *e) {
     e->in_element = false;
     e->inner = 0;
-    hand_out(e, &e->element, e->open_key[e->depth - 1], e->element_line);
+    hand_out(e, &e->element, e->open_key[e->depth - 1]);
 }
 
 /* Bytes from s that surely are inside of the element's string or between brackets. */
@@ -53,7 +51,6 @@ static size_t take_element(struct trace_elements *e, const char *s, size_t len) 
     bool ended = false;
     for (; i < len && !ended; i++) {
         char c = s[i];
-        e->line += c == '\n';
         if (e->in_string) {
             if (e->escaped) {
                 e->escaped = false;
@@ -117,7 +114,7 @@ static void close_bracket(struct trace_elements *e, char c) {
     }
     e->key_next = false;
     if (e->depth == 0) {
-        hand_out(e, &e->rest, NULL, 0);
+        hand_out(e, &e->rest, NULL);
     }
 }
 
@@ -172,12 +169,10 @@ void trace_elements_add(struct trace_elements *e, const char *bytes, size_t len)
     for (size_t i = 0; i < len;) {
         if (!e->in_element && !e->in_string && begins_element(e, bytes[i])) {
             e->in_element = true;
-            e->element_line = e->line;
         }
         if (e->in_element) {
             i += take_element(e, bytes + i, len - i);
         } else {
-            e->line += bytes[i] == '\n';
             take_byte(e, bytes[i++]);
         }
     }

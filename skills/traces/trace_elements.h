@@ -23,7 +23,6 @@ struct trace_elements {
     unsigned inner; /* brackets open within the element */
     size_t skipped; /* brackets open beyond ELEMENTS_DEPTH */
     bool in_string, escaped, in_element, key_next;
-    uint64_t line, element_line;
     trace_hand *hand;
     void *data;
 };

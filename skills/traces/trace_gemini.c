@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 struct gemini {
-    struct buf said; /* pieces of one message of a stream */
-    uint64_t said_line;
+    struct buf said;         /* pieces of one message of a stream */
     unsigned calls, results; /* checkpoints have no ids: in order */
 };
 
@@ -44,10 +43,7 @@ static void take_answer(struct trace_build *b, const struct trace_node *part) {
 /* --- the stream --- */
 
 static void end_said(struct trace_build *b, struct gemini *g) {
-    uint64_t line = b->line;
-    b->line = g->said_line;
     build_words(b, EVENT_SAY, g->said.data, g->said.len);
-    b->line = line;
     buf_reset(&g->said);
 }
 
@@ -64,7 +60,6 @@ static bool begin(struct trace_build *b, const char *key, const json_t *record) 
 
 static void take_piece(struct trace_build *b, const struct trace_node *record) {
     struct gemini *g = b->state;
-    g->said_line = g->said.len ? g->said_line : b->line;
     buf_adds(&g->said, json_get_string(record->value, "content", ""));
     if (!json_get_bool(record->value, "delta", 0)) {
         end_said(b, g);

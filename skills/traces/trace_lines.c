@@ -33,15 +33,14 @@ static void end_line(struct trace_lines *l, bool last) {
     struct squeeze *q = &l->record;
     char *text = q->text.data;
     size_t len = q->text.len, lead = 0;
-    l->count++;
     while (len && is_edge(text[len - 1])) {
         len--;
     }
     while (lead < len && text[lead] == '\0') {
         lead++;
     }
-    struct trace_piece line = {NULL,     text + lead,  len - lead, q->left_out,
-                               l->count, q->text.full, last};
+    struct trace_piece line = {NULL,        text + lead,  len - lead,
+                               q->left_out, q->text.full, last};
     if (len > lead || l->blanks) {
         if (q->text.cap) {
             text[len] = '\0';

@@ -9,7 +9,6 @@ struct trace_lines {
     struct squeeze record; /* of JSON lines */
     bool is_json;
     bool blanks; /* empty lines are handed out too */
-    uint64_t count;
     trace_hand *hand;
     void *data;
 };

@@ -171,7 +171,6 @@ char *shell_unwrap(const char *command) {
 
 struct document {
     char *end; /* its last line; NULL: none */
-    size_t mark;
     bool strips_tabs;
 };
 
@@ -197,7 +196,6 @@ static struct document document_of(const char *s, size_t from, size_t to) {
         }
         if (at > begin && at - begin < 64) {
             d.end = xstrndup(s + begin, at - begin);
-            d.mark = i;
             return d;
         }
     }

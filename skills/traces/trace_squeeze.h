@@ -20,7 +20,6 @@ struct trace_piece {
         *key;   /* of the array it is of; "" of one that is the document; NULL: none */
     char *text; /* NUL-terminated, may be changed */
     size_t len, left_out; /* left out: bytes within its strings, or at its end */
-    uint64_t line;        /* 1-based, where it begins */
     bool too_long;        /* over the limit all the same: text is its beginning */
     bool last;            /* a line without newline: the file may still be growing */
 };

@@ -24,7 +24,6 @@ struct text_state {
     bool tool_failed;   /* "Error:" stands before what it answered */
     char tool[64];
     unsigned calls;
-    uint64_t part_line;
 };
 
 /* --- handing on --- */
@@ -88,14 +87,11 @@ static void end_words(struct trace_build *b, struct text_state *t) {
 }
 
 static void end_part(struct trace_build *b, struct text_state *t) {
-    uint64_t line = b->line;
-    b->line = t->part_line;
     if (t->where == IN_OUTPUT) {
         end_output(b, t);
     } else if (t->part.len) {
         end_words(b, t);
     }
-    b->line = line;
     buf_reset(&t->part);
     t->where = IN_WORDS;
 }
@@ -106,9 +102,6 @@ static void add_line(struct trace_build *b, struct text_state *t, const char *s,
         bool output = t->where == IN_OUTPUT;
         end_part(b, t);
         t->where = output ? IN_OUTPUT : IN_WORDS;
-    }
-    if (!t->part.len) {
-        t->part_line = b->line;
     }
     buf_add(&t->part, s, len);
     buf_addc(&t->part, '\n');
@@ -122,7 +115,6 @@ static void end_command(struct trace_build *b, struct text_state *t) {
     build_command(b, *t->tool ? t->tool : "shell", call_id(t, id), t->command.data);
     buf_reset(&t->command);
     t->where = IN_OUTPUT;
-    t->part_line = b->line + 1;
 }
 
 static void add_command_line(struct trace_build *b, struct text_state *t, const char *s,
@@ -270,7 +262,6 @@ static void open_fence(struct trace_build *b, struct text_state *t, const char *
     if (t->in_tool) {
         buf_reset(&t->part); /* a tool's title */
         t->where = IN_WORDS;
-        t->part_line = b->line;
     }
 }
 

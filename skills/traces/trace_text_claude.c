@@ -20,7 +20,6 @@ struct claude_text {
     char *path;    /* that it changes */
     unsigned calls;
     bool is_open; /* the last call has no result yet */
-    uint64_t part_line;
 };
 
 static bool begins(const char *s, const char *word) {
@@ -172,8 +171,6 @@ static void end_result(struct trace_build *b, struct claude_text *t) {
 
 static void end_part(struct trace_build *b, struct claude_text *t) {
     autobuf plain = BUF_INIT(MAX_PART);
-    uint64_t line = b->line;
-    b->line = t->part_line;
     switch (t->where) {
     case AT_USER:
         t->is_open = false;
@@ -192,7 +189,6 @@ static void end_part(struct trace_build *b, struct claude_text *t) {
     case AT_NOTHING:
         break;
     }
-    b->line = line;
     buf_reset(&t->part);
     t->where = AT_NOTHING;
 }
@@ -201,7 +197,6 @@ static void begin_part(struct trace_build *b, struct claude_text *t, int where,
                        const char *s) {
     end_part(b, t);
     t->where = where;
-    t->part_line = b->line;
     buf_adds(&t->part, s);
     buf_addc(&t->part, '\n');
 }

@@ -41,9 +41,8 @@ struct lowering {
         bool is_signed;
     } widen[8];
     uint8_t widen_count;
-    bool *early;            /* by instruction, or NULL: wgmma_early */
-    bool failed;            /* something in the instruction cannot be run */
-    uint64_t shared_extern; /* where dynamic shared memory begins */
+    bool *early; /* by instruction, or NULL: wgmma_early */
+    bool failed; /* something in the instruction cannot be run */
 };
 
 /* Of the instruction's operands. */

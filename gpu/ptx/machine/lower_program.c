@@ -392,8 +392,8 @@ static void build_image(struct lowering *l, uint32_t fixed) {
 }
 
 static int lower_function(struct program *p, uint32_t index,
-                          struct allocation **variables, uint64_t dynamic,
-                          json_t *unsupported, struct err *err) {
+                          struct allocation **variables, json_t *unsupported,
+                          struct err *err) {
     const struct ptx_module *m = p->module;
     const struct ptx_function *f = &m->functions[index];
     struct code *c = xcalloc(1, sizeof *c);
@@ -402,12 +402,8 @@ static int lower_function(struct program *p, uint32_t index,
     c->index = index;
     c->live = xcalloc(1, sizeof(struct register_live *));
     c->local_bytes = (f->local_bytes + 15) / 16 * 16;
-    struct lowering l = {.program = p,
-                         .module = m,
-                         .variables = variables,
-                         .code = c,
-                         .function = f,
-                         .shared_extern = dynamic};
+    struct lowering l = {
+        .program = p, .module = m, .variables = variables, .code = c, .function = f};
     l.early = wgmma_early(f);
     l.registers = xcalloc(f->register_count + 1u, sizeof *l.registers);
     l.starts = xcalloc(f->code_count + 1u, sizeof *l.starts);
@@ -454,12 +450,12 @@ int program_new(struct program **ret, const struct ptx_module *module, uint32_t 
     r.queue = xcalloc(module->function_count + 1u, sizeof *r.queue);
     r.variables = xcalloc(module->variable_count + 1u, sizeof *r.variables);
     reach_all(&r, entry);
-    uint64_t dynamic = shared_place(p, r.variables);
+    shared_place(p, r.variables);
     size_t before = json_array_size(unsupported);
     int rc = 0;
     for (uint32_t k = 0; k < r.queued && rc == 0; k++) {
         if (!module->functions[r.queue[k]].is_declaration) {
-            rc = lower_function(p, r.queue[k], variables, dynamic, unsupported, err);
+            rc = lower_function(p, r.queue[k], variables, unsupported, err);
         }
     }
     free(r.functions);

@@ -55,7 +55,7 @@ static uint64_t place_sized(struct program *p, const bool *reached, uint64_t gap
     return extern_align;
 }
 
-uint64_t shared_place(struct program *p, const bool *reached) {
+void shared_place(struct program *p, const bool *reached) {
     const struct ptx_module *m = p->module;
     p->shared_offsets = xmalloc((m->variable_count + 1) * sizeof *p->shared_offsets);
     p->shared_variables = xmalloc((m->variable_count + 1) * sizeof *p->shared_variables);
@@ -67,7 +67,6 @@ uint64_t shared_place(struct program *p, const bool *reached) {
             p->shared_bytes = dynamic;
         }
     }
-    return dynamic;
 }
 
 /* ---- whose ---- */

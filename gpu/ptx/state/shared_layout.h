@@ -24,9 +24,8 @@ struct shared_extent { /* bytes [low, high) that belong together; high 0: not lo
     uint64_t low, high;
 };
 
-/* Sets the program's shared_ members. reached: by variable. Returns where dynamic shared
- * memory begins. */
-uint64_t shared_place(struct program *p, const bool *reached);
+/* Sets the program's shared_ members. reached: by variable. */
+void shared_place(struct program *p, const bool *reached);
 
 /* The variable, or dynamic shared memory, that has all these bytes; without gaps all of
  * the window. False: nobody has. */

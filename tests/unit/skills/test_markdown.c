@@ -65,7 +65,6 @@ static void check_document(const char *text, int first_line) {
     cr_expect(eq(int, m.links[0].line, at + 3));
     cr_expect(eq(str, m.links[1].url, "i.png"));
     cr_expect(eq(int, m.links[1].line, at + 4));
-    cr_expect(eq(int, m.links[1].image, 1));
     cr_expect(eq(str, m.links[2].url, "https://x.y/z"));
     cr_expect(strstr(m.plain, "Text with a link and image here") != NULL, "%s", m.plain);
     cr_expect(strstr(m.plain, "code 1") == NULL && strstr(m.plain, "<b>") == NULL);
