@@ -146,7 +146,8 @@ static int64_t rows_of(const struct attention *a) {
 
 /* Queries [first, first + rows) of a head. */
 static int attend(const struct operator_call *c, const struct attention *a, int64_t head,
-                  int64_t first, int64_t rows, double *weights) {
+                  int64_t first, int64_t rows, double *weights,
+                  struct product_room *room) {
     int64_t shared = head / a->repeat, at = head * a->l + first;
     const struct matrix_view queries = {c->in[0].v + at * a->e, rows, a->e, a->e, 1};
     const struct matrix_view keys = {c->in[1].v + shared * a->s * a->e, a->e, a->s, 1,
@@ -154,11 +155,11 @@ static int attend(const struct operator_call *c, const struct attention *a, int6
     const struct matrix_view values = {c->in[2].v + shared * a->s * a->ev, a->s, a->ev,
                                        a->ev, 1};
     const struct matrix_view all = {weights, rows, a->s, a->s, 1};
-    int r = product(c, &queries, &keys, weights, a->s);
+    int r = product(c, &queries, &keys, weights, a->s, room);
     for (int64_t i = 0; r == 0 && i < rows; i++) {
         weights_of(c, a, head, first + i, weights + i * a->s);
     }
-    return r < 0 ? r : product(c, &all, &values, c->out[0].v + at * a->ev, a->ev);
+    return r < 0 ? r : product(c, &all, &values, c->out[0].v + at * a->ev, a->ev, room);
 }
 
 static int attend_some(const struct operator_call *c, const void *data, int64_t from,
@@ -166,11 +167,12 @@ static int attend_some(const struct operator_call *c, const void *data, int64_t 
     const struct attention *a = data;
     int64_t rows = rows_of(a), groups = (a->l + rows - 1) / rows;
     autofree double *weights = xcalloc((size_t)(rows * a->s), sizeof *weights);
+    autofree struct product_room *room = product_room_new();
     int r = 0;
     for (int64_t i = from; r == 0 && i < to; i++) {
         int64_t first = i % groups * rows;
         r = attend(c, a, i / groups, first, first + rows < a->l ? rows : a->l - first,
-                   weights);
+                   weights, room);
     }
     return r;
 }

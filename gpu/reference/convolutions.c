@@ -1,6 +1,7 @@
 /* convolutions: torch's conv and conv_transpose, the gradient of conv for its input, in
  * one to three dimensions. u.number is their count, 10 more for conv_transpose. Depthwise
  * and pointwise ones are groups equal to the channels, and kernels of 1. */
+#include "base/vectors.h"
 #include "gpu/reference/parts.h"
 #include "gpu/reference/product.h"
 #include "gpu/reference/window.h"
@@ -87,6 +88,13 @@ static int plan_convolution(struct operator_call *c, struct convolution *ret) {
                              : window_extents(c, w, false);
 }
 
+enum { FEW = 4, REACHES = 1 << 20 };
+
+/* Channels of a group that are too few for a product with columns. */
+static bool is_direct(const struct convolution *k) {
+    return k->out_channels / k->groups < FEW;
+}
+
 static int infer_convolution(struct operator_call *c) {
     struct convolution k;
     int r = plan_convolution(c, &k);
@@ -103,7 +111,7 @@ static int infer_convolution(struct operator_call *c) {
     double places = (double)k.samples * (double)k.in_channels * (double)k.w.outputs *
                     (double)k.w.taps; /* looked for */
     call_cost(c, 2 * terms + (call_has(c, 2) ? (double)c->out[0].count : 0),
-              terms * product_steps(c) + 2 * places);
+              is_direct(&k) ? 0.5 * terms : terms * product_steps(c) + 0.5 * places);
     return 0;
 }
 
@@ -126,104 +134,202 @@ static int64_t input_at(const struct convolution *k, size_t dim, int64_t out,
     return hit && x < w->in[dim] ? x : -1;
 }
 
-/* Inputs under `tap` of the run's outputs, 0 where there is none. */
-static void run_inputs(const struct convolution *k, const double *in,
-                       const struct output_run *run, const int64_t *tap, double *ret) {
+/* The outputs of a run that meet an input under a tap: out + i * step meets in + i * more
+ * of each channel. */
+struct tap_reach {
+    int64_t out, in, step, more, count;
+};
+
+static struct tap_reach reach_of(const struct convolution *k,
+                                 const struct output_run *run, const int64_t *tap) {
     size_t last = k->w.rank - 1;
-    int64_t at = 0, stride = k->w.stride[last];
-    memset(ret, 0, (size_t)run->count * sizeof *ret);
+    int64_t row = 0, x = -1, stride = k->w.stride[last];
+    struct tap_reach r = {.step = k->transposed ? stride : 1,
+                          .more = k->transposed ? 1 : stride};
     for (size_t i = 0; i < last; i++) {
-        int64_t x = input_at(k, i, run->first[i], tap[i]);
-        if (x < 0) {
-            return;
+        int64_t at = input_at(k, i, run->first[i], tap[i]);
+        if (at < 0) {
+            return r;
         }
-        at = at * k->w.in[i] + x;
+        row = row * k->w.in[i] + at;
     }
-    in += at * k->w.in[last];
-    int64_t p = 0, x = -1; /* the first that meets an input: the others follow in steps */
-    while (p < run->count &&
-           (x = input_at(k, last, run->first[last] + p, tap[last])) < 0) {
-        p++;
+    while (r.out < run->count &&
+           (x = input_at(k, last, run->first[last] + r.out, tap[last])) < 0) {
+        r.out++;
     }
-    int64_t step = k->transposed ? stride : 1, more = k->transposed ? 1 : stride;
-    for (; p < run->count && x < k->w.in[last]; p += step, x += more) {
-        ret[p] = in[x];
+    if (r.out < run->count) {
+        int64_t outs = (run->count - r.out + r.step - 1) / r.step;
+        int64_t ins = (k->w.in[last] - x + r.more - 1) / r.more;
+        r.in = row * k->w.in[last] + x;
+        r.count = outs < ins ? outs : ins;
+    }
+    return r;
+}
+
+/* The run at place `at` of those that end with `end`. */
+static struct output_run run_at(const struct convolution *k, int64_t at, int64_t end) {
+    int64_t n = k->w.out[k->w.rank - 1], left = n - at % n;
+    struct output_run run = {.count = end - at < left ? end - at : left};
+    window_place(k->w.out, at, run.first);
+    return run;
+}
+
+/* Inputs under a tap, 0 where there is none: `count` numbers. */
+static void put_inputs(const struct tap_reach *r, const double *in, int64_t count,
+                       double *ret) {
+    if (r->count < count) {
+        memset(ret, 0, (size_t)count * sizeof *ret);
+    }
+    if (r->step == 1 && r->more == 1) {
+        memcpy(ret + r->out, in + r->in, (size_t)r->count * sizeof *ret);
+        return;
+    }
+    for (int64_t i = 0; i < r->count; i++) {
+        ret[r->out + i * r->step] = in[r->in + i * r->more];
+    }
+}
+
+/* Outputs that are looked at together: runs, and what each tap reaches from each. */
+struct places {
+    const struct convolution *k;
+    const double *in; /* of the group */
+    int64_t count, runs;
+    struct tap_reach *reach; /* [taps][runs] */
+    int64_t *counts;         /* of the runs */
+};
+
+static void places_find(struct places *p, int64_t first) {
+    const struct convolution *k = p->k;
+    int64_t tap[3];
+    p->runs = 0;
+    for (int64_t at = 0; at < p->count; at += p->counts[p->runs++]) {
+        p->counts[p->runs] = run_at(k, first + at, first + p->count).count;
+    }
+    for (int64_t t = 0; t < k->w.taps; t++) {
+        window_place(k->w.kernel, t, tap);
+        for (int64_t at = 0, i = 0; i < p->runs; at += p->counts[i++]) {
+            struct output_run run = run_at(k, first + at, first + p->count);
+            p->reach[t * p->runs + i] = reach_of(k, &run, tap);
+        }
     }
 }
 
 /* What the weights of a group are multiplied by: a row for each channel and tap, a column
- * for each of `count` outputs from `first` on; 0 where there is no input. */
-static void columns_of(const struct convolution *k, const double *in, int64_t first,
-                       int64_t count, double *ret) {
-    int64_t channels = k->in_channels / k->groups, n = k->w.out[k->w.rank - 1], tap[3];
-    struct output_run run;
-    for (int64_t p = 0; p < count; p += run.count) {
-        int64_t left = n - (first + p) % n;
-        run.count = count - p < left ? count - p : left;
-        window_place(k->w.out, first + p, run.first);
-        for (int64_t t = 0; t < k->w.taps; t++) {
-            window_place(k->w.kernel, t, tap);
-            for (int64_t i = 0; i < channels; i++) {
-                run_inputs(k, in + i * k->w.inputs, &run, tap,
-                           ret + (i * k->w.taps + t) * count + p);
-            }
-        }
+ * for each place. */
+static void column_row(const void *data, int64_t row, double *ret) {
+    const struct places *p = data;
+    const double *in = p->in + row / p->k->w.taps * p->k->w.inputs;
+    const struct tap_reach *reach = p->reach + row % p->k->w.taps * p->runs;
+    for (int64_t i = 0; i < p->runs; ret += p->counts[i++]) {
+        put_inputs(&reach[i], in, p->counts[i], ret);
     }
 }
 
-/* The weights of a group, a row for each output channel; those of the transposed one lie
- * by input channel and are copied. */
-static struct matrix_view weights_of(const struct operator_call *c,
-                                     const struct convolution *k, int64_t group,
-                                     double *room) {
+/* The weights, a row for each output channel of a group after the other; those of the
+ * transposed one lie by input channel and are copied into room. */
+static const double *weights_of(const struct operator_call *c,
+                                const struct convolution *k, double *room) {
     int64_t channels = k->in_channels / k->groups, taps = k->w.taps;
-    int64_t outputs = k->out_channels / k->groups, depth = channels * taps;
-    const double *from = c->in[1].v + group * outputs * depth;
-    for (int64_t i = 0; k->transposed && i < outputs * depth; i++) {
-        int64_t channel = i % depth / taps;
-        room[i] = from[(channel * outputs + i / depth) * taps + i % taps];
+    int64_t outputs = k->out_channels / k->groups;
+    for (int64_t i = 0; k->transposed && i < k->in_channels * outputs; i++) {
+        int64_t in = i / outputs, group = in / channels,
+                out = group * outputs + i % outputs;
+        memcpy(room + (out * channels + in % channels) * taps, c->in[1].v + i * taps,
+               (size_t)taps * sizeof *room);
     }
-    return (struct matrix_view){k->transposed ? room : from, outputs, depth, depth, 1};
+    return k->transposed ? room : c->in[1].v;
 }
-
-enum { PLACES = 480, COLUMNS = 1 << 20 };
 
 /* Outputs that are looked at together. */
 static int64_t places_of(const struct convolution *k) {
-    int64_t depth = k->in_channels / k->groups * k->w.taps;
-    int64_t fit = depth > COLUMNS / PLACES ? COLUMNS / depth + 1 : PLACES;
+    int64_t fit = REACHES / k->w.taps + 1;
+    fit = fit < PRODUCT_COLUMNS ? fit : PRODUCT_COLUMNS;
     return fit < k->w.outputs ? fit : k->w.outputs;
 }
 
-/* Outputs [first, first + count) of a sample's group. */
-static int convolve(const struct operator_call *c, const struct convolution *k, int64_t i,
-                    int64_t first, int64_t count, double *room) {
+/* weight times what a tap reaches, added to sums; lost: what they lost so far, or NULL.
+ */
+VECTORS static void add_tap(const struct tap_reach *r, double weight, const double *in,
+                            double *restrict sums, double *restrict lost) {
+    for (int64_t i = 0; !lost && i < r->count; i++) {
+        sums[r->out + i * r->step] += weight * in[r->in + i * r->more];
+    }
+    for (int64_t i = 0; lost && i < r->count; i++) {
+        int64_t at = r->out + i * r->step;
+        double x = weight * in[r->in + i * r->more], t = sums[at] + x,
+               back = t - sums[at];
+        lost[at] += (sums[at] - (t - back)) + (x - back);
+        sums[at] = t;
+    }
+}
+
+/* Tap by tap: one channel's outputs. */
+static void convolve_channel(const struct operator_call *c, const struct places *p,
+                             const double *weights, double *out) {
+    const struct convolution *k = p->k;
+    double room[PRODUCT_COLUMNS] = {0};
+    int64_t depth = k->in_channels / k->groups * k->w.taps;
+    memset(out, 0, (size_t)p->count * sizeof *out);
+    for (int64_t row = 0; row < depth; row++) {
+        const double *in = p->in + row / k->w.taps * k->w.inputs;
+        const struct tap_reach *reach = p->reach + row % k->w.taps * p->runs;
+        for (int64_t i = 0, at = 0; i < p->runs; at += p->counts[i++]) {
+            add_tap(&reach[i], weights[row], in, out + at, c->plain ? NULL : room + at);
+        }
+    }
+    for (int64_t i = 0; !c->plain && i < p->count; i++) {
+        out[i] = sum_value((struct sum){out[i], room[i]});
+    }
+}
+
+struct convolving {
+    const struct convolution *k;
+    const double *weights;
+};
+
+/* The places from `first` on, of a sample's group. */
+static int convolve(const struct operator_call *c, const struct convolving *all,
+                    struct places *p, int64_t i, int64_t first,
+                    struct product_room *room) {
+    const struct convolution *k = all->k;
     int64_t group = i % k->groups, depth = k->in_channels / k->groups * k->w.taps;
-    int64_t outputs = k->out_channels / k->groups;
-    const double *in = c->in[0].v + i * (k->in_channels / k->groups) * k->w.inputs;
+    int64_t outputs = k->out_channels / k->groups, left = k->w.outputs - first;
+    const double *weights = all->weights + group * outputs * depth;
     double *out = c->out[0].v + i * outputs * k->w.outputs + first;
-    const struct matrix_view columns = {room, depth, count, count, 1};
-    const struct matrix_view weights = weights_of(c, k, group, room + depth * count);
-    columns_of(k, in, first, count, room);
-    int r = product(c, &weights, &columns, out, k->w.outputs);
-    for (int64_t n = 0; r == 0 && call_has(c, 2) && n < outputs * count; n++) {
-        out[n / count * k->w.outputs + n % count] +=
-            c->in[2].v[group * outputs + n / count];
+    int r = 0;
+    p->in = c->in[0].v + i * (k->in_channels / k->groups) * k->w.inputs;
+    p->count = places_of(k) < left ? places_of(k) : left;
+    places_find(p, first);
+    if (is_direct(k)) {
+        for (int64_t o = 0; o < outputs; o++) {
+            convolve_channel(c, p, weights + o * depth, out + o * k->w.outputs);
+        }
+    } else {
+        const struct matrix_view columns = {
+            .rows = depth, .columns = p->count, .row = column_row, .data = p};
+        const struct matrix_view rows = {weights, outputs, depth, depth, 1};
+        r = product(c, &rows, &columns, out, k->w.outputs, room);
+    }
+    for (int64_t n = 0; r == 0 && call_has(c, 2) && n < outputs * p->count; n++) {
+        out[n / p->count * k->w.outputs + n % p->count] +=
+            c->in[2].v[group * outputs + n / p->count];
     }
     return r;
 }
 
 static int convolve_some(const struct operator_call *c, const void *data, int64_t from,
                          int64_t to) {
-    const struct convolution *k = data;
+    const struct convolving *all = data;
+    const struct convolution *k = all->k;
     int64_t places = places_of(k), pieces = (k->w.outputs + places - 1) / places;
-    int64_t depth = k->in_channels / k->groups * k->w.taps;
-    size_t size = (size_t)(depth * (places + k->out_channels / k->groups));
-    autofree double *room = xmalloc(size * sizeof *room);
+    size_t runs = (size_t)(places / k->w.out[k->w.rank - 1] + 2);
+    autofree struct tap_reach *reach = xmalloc(runs * (size_t)k->w.taps * sizeof *reach);
+    autofree int64_t *counts = xmalloc(runs * sizeof *counts);
+    autofree struct product_room *room = is_direct(k) ? NULL : product_room_new();
+    struct places p = {.k = k, .reach = reach, .counts = counts};
     int r = 0;
     for (int64_t i = from; r == 0 && i < to; i++) {
-        int64_t first = i % pieces * places, left = k->w.outputs - first;
-        r = convolve(c, k, i / pieces, first, left < places ? left : places, room);
+        r = convolve(c, all, &p, i / pieces, i % pieces * places, room);
     }
     return r;
 }
@@ -235,7 +341,10 @@ static int compute_convolution(struct operator_call *c) {
         return r;
     }
     int64_t pieces = (k.w.outputs + places_of(&k) - 1) / places_of(&k);
-    return call_parts(c, k.samples * k.groups * pieces, 1, convolve_some, &k);
+    size_t count = k.transposed ? (size_t)c->in[1].count : 0;
+    autofree double *room = xmalloc((count + 1) * sizeof *room);
+    struct convolving all = {&k, weights_of(c, &k, room)};
+    return call_parts(c, k.samples * k.groups * pieces, 1, convolve_some, &all);
 }
 
 #include "gpu/reference/operators_convolutions.h"

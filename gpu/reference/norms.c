@@ -116,7 +116,7 @@ static int scale_and_shift(struct operator_call *c, size_t w, bool has_bias,
 }
 
 static int norm_output(struct operator_call *c, int r) {
-    return call_output_same(c, r, call_has(c, 1) ? 7 : 5, 8);
+    return call_output_same(c, r, call_has(c, 1) ? 7 : 5, 2);
 }
 
 static int64_t channel_inner(const struct operator_array *a) {
@@ -255,6 +255,7 @@ static int infer_rms_norm(struct operator_call *c) {
     call_rows_of_first(c, dim == 0);
     r = r == 0 && !c->in[0].rank ? call_want_rank(c, 0, 2) : r;
     r = r < 0 ? r : call_want_shape(c, 1, &c->in[0].shape[dim], 1);
+    call_cost(c, 0, 3 * (double)c->in[0].count); /* elements that lie apart */
     return norm_output(c, r);
 }
 
@@ -279,7 +280,8 @@ static int infer_normalize(struct operator_call *c) {
     bool dims[OPERATOR_MAX_RANK];
     int r = call_dims(c, "dim", &c->in[0], dims);
     call_rows_of_first(c, r < 0 || dims[0]);
-    return call_output_same(c, r, 3, 20);
+    double p = call_number(c, "p");
+    return call_output_same(c, r, 3, p == 1 || p == 2 || isinf(p) ? 2 : 15);
 }
 
 struct lengths {

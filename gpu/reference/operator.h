@@ -123,10 +123,12 @@ struct operator_call {
     /* Set by infer: it writes every element of its outputs, which are 0 before otherwise.
      */
     bool fills;
-    double flops; /* additions, multiplications and function values, each one */
-    double steps; /* of compute, about */
-    bool plain;   /* for outputs of float32 and less: sums of products are rounded to
-                     double term by term, not compensated; set between start and infer */
+    double flops;      /* additions, multiplications and function values, each one */
+    double steps;      /* of compute, about */
+    bool plain;        /* for outputs of float32 and less: sums of products are rounded to
+                          double term by term, not compensated; set between start and infer */
+    unsigned unwanted; /* outputs that nobody takes, as bits: those that cost much are not
+                          made then, and have no name; as plain */
     struct operator_budget *budget;
     struct err *err;
 };

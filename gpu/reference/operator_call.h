@@ -69,8 +69,7 @@ int call_want_within(const struct operator_call *c, size_t i, const int64_t *sha
                      size_t rank);
 bool call_has(const struct operator_call *c, size_t i);
 enum { CALL_ELEMENTS = 512 };
-/* Elements [from, from + n) of an input that was read, or of its data, into room; n is at
- * most CALL_ELEMENTS. */
+/* Elements [from, from + n) of an input that was read, or of its data, into room. */
 const double *call_elements(const struct operator_array *a, int64_t from, size_t n,
                             double *room);
 /* Input i goes by rows (by_rows), where its first dimension is that of a shape of this

@@ -1,5 +1,6 @@
 /* pooling: largest elements and means under a window that moves over planes. u.number is
  * the count of spatial dimensions. */
+#include "base/vectors.h"
 #include "gpu/reference/parts.h"
 #include "gpu/reference/window.h"
 
@@ -29,12 +30,12 @@ static int infer_pool(struct operator_call *c) {
     struct window w;
     int r = plan_pool(c, &w);
     r = r < 0 ? r : window_output(c, 0, &w, 0);
-    c->fills = true;
-    r = r < 0 || !is_max(c) ? r : window_output(c, 1, &w, 0);
+    c->streams = c->fills = true;
+    r = r < 0 || !is_max(c) || c->unwanted & 2 ? r : window_output(c, 1, &w, 0);
     call_rows_of_first(c, false);
     if (r == 0) {
         double taps = (double)c->out[0].count * (double)w.taps;
-        call_cost(c, taps, 10 * taps);
+        call_cost(c, taps, (is_max(c) ? 0.3 : 0.8) * taps);
     }
     return r;
 }
@@ -42,51 +43,65 @@ static int infer_pool(struct operator_call *c) {
 /* Outputs of a line, along the last spatial dimension, and what each has met so far. */
 struct pool_line {
     int64_t first[3], count;
-    double *best, *index;       /* of the largest */
+    const double *x; /* a line of the input that the window reaches, at `from` */
+    int64_t from;
+    double *best, *index;       /* of the largest; index may be NULL */
     double *sums, *lost, *seen; /* of means: with what they lost, and how many */
 };
 
-/* The places of a line that `tap` reaches, places[0] to places[1] - 1; false: none. The
- * element under place 0 would be *ret_at, each further one a stride on. */
-static bool line_reach(const struct window *w, const struct pool_line *line,
-                       const int64_t *tap, int64_t *places, int64_t *ret_at) {
-    size_t last = w->rank - 1;
-    int64_t at = 0, stride = w->stride[last];
-    for (size_t i = 0; i < last; i++) {
+/* Where the line of the input begins that the windows reach with these first two taps;
+ * -1: padding. */
+static int64_t line_start(const struct window *w, const struct pool_line *line,
+                          const int64_t *tap) {
+    int64_t at = 0;
+    for (size_t i = 0; i + 1 < w->rank; i++) {
         int64_t x =
             line->first[i] * w->stride[i] - w->padding[i] + tap[i] * w->dilation[i];
         if (x < 0 || x >= w->in[i]) {
-            return false;
+            return -1;
         }
         at = at * w->in[i] + x;
     }
-    int64_t x = tap[last] * w->dilation[last] - w->padding[last];
+    return at * w->in[w->rank - 1];
+}
+
+/* The places of the line, ret[0] to ret[1] - 1, that a tap of the last dimension reaches.
+ * The element under place 0 would be the one returned, each further one a stride on. */
+static int64_t line_places(const struct window *w, int64_t count, int64_t tap,
+                           int64_t *ret) {
+    size_t last = w->rank - 1;
+    int64_t stride = w->stride[last], x = tap * w->dilation[last] - w->padding[last];
     int64_t end = (w->in[last] - x + stride - 1) / stride;
-    places[0] = x < 0 ? (-x + stride - 1) / stride : 0;
-    places[1] = w->in[last] <= x ? 0 : end < line->count ? end : line->count;
-    *ret_at = at * w->in[last] + x;
-    return places[0] < places[1];
+    ret[0] = x < 0 ? (-x + stride - 1) / stride : 0;
+    ret[1] = w->in[last] <= x ? 0 : end < count ? end : count;
+    return x;
 }
 
 /* Of equal ones the first tap's stays, and the last NaN. */
-static void line_largest(struct pool_line *line, const int64_t *places,
-                         const double *plane, int64_t at, int64_t stride) {
+VECTORS static void line_largest(struct pool_line *line, const int64_t *places,
+                                 int64_t at, int64_t stride) {
     double *restrict best = line->best, *restrict index = line->index;
-    for (int64_t j = places[0]; j < places[1]; j++) {
-        double v = plane[at + j * stride];
+    const double *restrict x = line->x;
+    for (int64_t j = places[0]; !index && j < places[1]; j++) {
+        double v = x[at + j * stride];
+        best[j] = v > best[j] || v != v ? v : best[j];
+    }
+    for (int64_t j = places[0]; index && j < places[1]; j++) {
+        double v = x[at + j * stride];
         bool further = index[j] < 0 || v > best[j] || v != v;
         best[j] = further ? v : best[j];
-        index[j] = further ? (double)(at + j * stride) : index[j];
+        index[j] = further ? (double)(line->from + at + j * stride) : index[j];
     }
 }
 
-static void line_sum(struct pool_line *line, const int64_t *places, const double *plane,
-                     int64_t at, int64_t stride) {
+VECTORS static void line_sum(struct pool_line *line, const int64_t *places, int64_t at,
+                             int64_t stride) {
     double *restrict sums = line->sums, *restrict lost = line->lost;
     double *restrict seen = line->seen;
+    const double *restrict x = line->x;
     for (int64_t j = places[0]; j < places[1]; j++) {
-        double x = plane[at + j * stride], t = sums[j] + x, back = t - sums[j];
-        lost[j] += (sums[j] - (t - back)) + (x - back);
+        double v = x[at + j * stride], t = sums[j] + v, back = t - sums[j];
+        lost[j] += (sums[j] - (t - back)) + (v - back);
         sums[j] = t;
         seen[j]++;
     }
@@ -118,13 +133,18 @@ static void line_means(const struct operator_call *c, const struct window *w,
     }
 }
 
-/* Outputs from `at` on. room: three numbers of each output of a line. */
+/* Numbers that a line needs: three of each output, and a line of the input. */
+static int64_t line_room(const struct window *w) {
+    return 3 * w->out[w->rank - 1] + w->in[w->rank - 1];
+}
+
+/* Outputs from `at` on, at this position of a plane, which begins at element `plane`. */
 static void pool_line(const struct operator_call *c, const struct window *w,
-                      const double *plane, int64_t position, int64_t at, double *room) {
-    int64_t n = w->out[w->rank - 1], tap[3], places[2], from;
+                      int64_t plane, int64_t position, int64_t at, double *room) {
+    int64_t n = w->out[w->rank - 1], last = w->kernel[w->rank - 1], tap[3], places[2];
     struct pool_line line = {.count = n,
                              .best = c->out[0].v + at,
-                             .index = is_max(c) ? c->out[1].v + at : NULL,
+                             .index = c->out[1].name ? c->out[1].v + at : NULL,
                              .sums = room,
                              .lost = room + n,
                              .seen = room + 2 * n};
@@ -132,12 +152,20 @@ static void pool_line(const struct operator_call *c, const struct window *w,
     memset(room, 0, (size_t)n * 3 * sizeof *room);
     for (int64_t j = 0; is_max(c) && j < n; j++) {
         line.best[j] = -INFINITY;
+    }
+    for (int64_t j = 0; line.index && j < n; j++) {
         line.index[j] = -1;
     }
-    for (int64_t t = 0; t < w->taps; t++) {
+    for (int64_t t = 0; t < w->taps; t += last) {
         window_place(w->kernel, t, tap);
-        if (line_reach(w, &line, tap, places, &from)) {
-            (is_max(c) ? line_largest : line_sum)(&line, places, plane, from,
+        line.from = line_start(w, &line, tap);
+        if (line.from >= 0) {
+            line.x = call_elements(&c->in[0], plane + line.from,
+                                   (size_t)w->in[w->rank - 1], room + 3 * n);
+        }
+        for (int64_t i = 0; line.from >= 0 && i < last; i++) {
+            int64_t from = line_places(w, n, i, places);
+            (is_max(c) ? line_largest : line_sum)(&line, places, from,
                                                   w->stride[w->rank - 1]);
         }
     }
@@ -151,9 +179,9 @@ static int pool_some(const struct operator_call *c, const void *data, int64_t fr
                      int64_t to) {
     const struct window *w = data;
     int64_t n = w->out[w->rank - 1], lines = w->outputs / n;
-    autofree double *room = xmalloc((size_t)n * 3 * sizeof *room);
+    autofree double *room = xmalloc((size_t)line_room(w) * sizeof *room);
     for (int64_t i = from; i < to; i++) {
-        pool_line(c, w, c->in[0].v + i / lines * w->inputs, i % lines * n, i * n, room);
+        pool_line(c, w, i / lines * w->inputs, i % lines * n, i * n, room);
     }
     return 0;
 }

@@ -8,11 +8,11 @@
 enum {
     DEPTH = 256,
     BLOCK_ROWS = 48 * TILE_ROWS,
-    BLOCK_COLUMNS = 20 * TILE_COLUMNS,
+    BLOCK_COLUMNS = PRODUCT_COLUMNS,
 };
 
 /* Of the factors, in the order in which they are read. */
-struct room {
+struct product_room {
     double a[BLOCK_ROWS * DEPTH], b[BLOCK_COLUMNS * DEPTH];
     /* Of sums that are compensated: what they lost so far. */
     double lost[BLOCK_ROWS * BLOCK_COLUMNS];
@@ -30,13 +30,29 @@ static void pack(const struct matrix_view *m, int64_t count, int64_t k, int64_t 
         int64_t have = smaller(width, count - i);
         const double *from = m->v + i * m->row_stride + k * m->column_stride;
         for (int64_t d = 0; d < depth; d++, from += m->column_stride) {
-            for (int64_t w = 0; w < have; w++) {
+            if (m->row_stride == 1) {
+                memcpy(ret, from, (size_t)have * sizeof *ret);
+            }
+            for (int64_t w = 0; m->row_stride != 1 && w < have; w++) {
                 ret[w] = from[w * m->row_stride];
             }
             for (int64_t w = have; w < width; w++) {
                 ret[w] = 0;
             }
             ret += width;
+        }
+    }
+}
+
+/* The same of a factor that makes its rows. */
+static void pack_rows(const struct matrix_view *m, int64_t k, int64_t depth,
+                      double *ret) {
+    double row[BLOCK_COLUMNS + TILE_COLUMNS] = {0};
+    for (int64_t d = 0; d < depth; d++) {
+        m->row(m->data, k + d, row);
+        for (int64_t i = 0; i < m->columns; i += TILE_COLUMNS) {
+            memcpy(ret + i * depth + d * TILE_COLUMNS, row + i,
+                   TILE_COLUMNS * sizeof *ret);
         }
     }
 }
@@ -73,8 +89,9 @@ static void move_tile(double *tile, double *out, int64_t stride, int64_t rows,
 }
 
 /* Adds DEPTH terms or less to each sum of a block. */
-static void add_terms(const struct operator_call *c, struct room *room, int64_t rows,
-                      int64_t columns, int64_t depth, double *out, int64_t stride) {
+static void add_terms(const struct operator_call *c, struct product_room *room,
+                      int64_t rows, int64_t columns, int64_t depth, double *out,
+                      int64_t stride) {
     double *lost = room->lost;
     for (int64_t j = 0; j < columns; j += TILE_COLUMNS) {
         for (int64_t i = 0; i < rows; i += TILE_ROWS) {
@@ -110,7 +127,7 @@ static void add_lost(const double *lost, int64_t rows, int64_t columns, double *
     }
 }
 
-static int block(const struct operator_call *c, struct room *room,
+static int block(const struct operator_call *c, struct product_room *room,
                  const struct matrix_view *a, const struct matrix_view *b, double *out,
                  int64_t stride) {
     const struct matrix_view turned = {b->v, b->columns, b->rows, b->column_stride,
@@ -127,7 +144,11 @@ static int block(const struct operator_call *c, struct room *room,
             return -ETIME;
         }
         pack(a, a->rows, k, depth, TILE_ROWS, room->a);
-        pack(&turned, b->columns, k, depth, TILE_COLUMNS, room->b);
+        if (b->row) {
+            pack_rows(b, k, depth, room->b);
+        } else {
+            pack(&turned, b->columns, k, depth, TILE_COLUMNS, room->b);
+        }
         add_terms(c, room, a->rows, b->columns, depth, out, stride);
     }
     if (!c->plain) {
@@ -137,7 +158,7 @@ static int block(const struct operator_call *c, struct room *room,
 }
 
 /* Block `i` of the product's. */
-static int block_at(const struct operator_call *c, struct room *room,
+static int block_at(const struct operator_call *c, struct product_room *room,
                     const struct product_pair *p, int64_t stride, int64_t i) {
     int64_t across = (p->b.columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
     int64_t row = i / across * BLOCK_ROWS, column = i % across * BLOCK_COLUMNS;
@@ -154,10 +175,14 @@ static int64_t block_count(const struct product_pair *p) {
            ((p->b.columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS);
 }
 
+struct product_room *product_room_new(void) {
+    return xmalloc(sizeof(struct product_room));
+}
+
 int product(const struct operator_call *c, const struct matrix_view *a,
-            const struct matrix_view *b, double *out, int64_t stride) {
+            const struct matrix_view *b, double *out, int64_t stride,
+            struct product_room *room) {
     const struct product_pair p = {*a, *b, out};
-    autofree struct room *room = xmalloc(sizeof *room);
     int r = 0;
     for (int64_t i = 0; r == 0 && i < block_count(&p); i++) {
         r = block_at(c, room, &p, stride, i);
@@ -174,7 +199,7 @@ struct all {
 static int some_blocks(const struct operator_call *c, const void *data, int64_t from,
                        int64_t to) {
     const struct all *all = data;
-    autofree struct room *room = xmalloc(sizeof *room);
+    autofree struct product_room *room = product_room_new();
     int r = 0;
     for (int64_t i = from; r == 0 && i < to; i++) {
         struct product_pair p = all->at(all->data, i / all->blocks);

@@ -94,13 +94,13 @@ static int infer_fold(struct operator_call *c) {
     if (r == 0 && wants_elements(c->op) && c->out[0].count && !a->count) {
         r = call_error(c, "dim", "no elements of '%s' to choose from", a->name);
     }
-    if (r == 0 && c->op->outputs[1].name) {
+    if (r == 0 && c->op->outputs[1].name && !(c->unwanted & 2)) {
         r = gather_output(c, 1, a, dims, keep);
     }
     c->fills = true;
     call_rows_of_first(c, r < 0 || dims[0]);
     double cost = (double)a->count;
-    call_cost(c, is_costly(c->op) ? 3 * cost : cost, 4 * cost);
+    call_cost(c, is_costly(c->op) ? 3 * cost : cost, 2 * cost);
     return r;
 }
 
@@ -112,7 +112,7 @@ static int fold_some(const struct operator_call *c, const void *data, int64_t fr
         l = gather_lines(g, from, to, c->in[0].v, room);
         for (int64_t k = 0; k < l.count; k++) {
             const double *line = l.v + k * l.stride;
-            if (c->op->outputs[1].name) {
+            if (c->out[1].name) {
                 int64_t at = extreme_of(line, g->n, c->op->u.fold == fold_max ? 1 : -1);
                 c->out[0].v[from + k] = line[at];
                 c->out[1].v[from + k] = (double)at;

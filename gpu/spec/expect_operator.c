@@ -162,6 +162,10 @@ static int infer_step(const struct expect_work *w, struct operator_call *call, s
                       struct err *err) {
     int r = call_start(call, &w->plan->steps[k], w->c, err);
     call->plain = is_plain(w->c->spec);
+    for (size_t i = 1; i < OPERATOR_MAX_OUTPUTS; i++) {
+        const struct expect_step *s = &w->plan->steps[k];
+        call->unwanted |= (unsigned)(s->buffers[i] == SIZE_MAX && !s->names[i]) << i;
+    }
     for (size_t i = 0; r == 0 && i < OPERATOR_MAX_INPUTS; i++) {
         give_input(w, call, k, i, rows, parts);
     }
