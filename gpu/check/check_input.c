@@ -419,7 +419,8 @@ static void cuda_read(struct check_input *ret) {
         strcpy(ret->options.std, "c++20");
     }
     if (strcmp(ret->options.std, "c++17") >= 0) {
-        ret->options.shims = std_names_wanted(&ret->closure.sources);
+        ret->options.shims =
+            std_names_wanted(&ret->closure.sources, ret->options.relaxed_constexpr);
     }
     host_code_finish(&host);
 }

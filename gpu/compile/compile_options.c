@@ -25,8 +25,8 @@ enum {
 
 #define ALLOWED                                                                          \
     "allowed are -arch, -gencode, -std, -D, -use_fast_math, -lineinfo, -maxrregcount, "  \
-    "-default-device and "                                                               \
-    "-rdc; -O, -g, -c, -o, -x, -t, -m64, -W, -Xptxas, -Xcompiler, -ccbin, --expt-* and " \
+    "-default-device, --expt-relaxed-constexpr and "                                     \
+    "-rdc; -O, -g, -c, -o, -x, -t, -m64, -W, -Xptxas, -Xcompiler, -ccbin and "           \
     "--extended-lambda change nothing here and are ignored"
 
 /* What NVRTC 12 and 13 compile for; the loaded one refuses by itself what it has not. */

@@ -3,7 +3,7 @@
  *
  * User strings never become compiler arguments by themselves: every option is parsed,
  * checked and rebuilt here. nvcc spellings that editors and build files use are
- * understood; those that change nothing for us (-O3, --expt-relaxed-constexpr …) are
+ * understood; those that change nothing for us (-O3, --extended-lambda …) are
  * accepted and dropped. */
 #include "base/json.h"
 
@@ -16,12 +16,13 @@ struct compile_options {
     char std[8];    /* "c++17" */
     bool std_given; /* it was asked for */
     bool fast_math, line_info, quick, relocatable;
-    bool want_ptx;       /* the answer shall hold the PTX */
-    bool want_cubin;     /* and the cubin */
-    bool default_device; /* functions without an execution space are device code */
-    unsigned shims;      /* std_names_wanted: to be included first */
-    int max_registers;   /* 0 = unset */
-    json_t *defines;     /* {"NAME": "value"}: checked */
+    bool want_ptx;          /* the answer shall hold the PTX */
+    bool want_cubin;        /* and the cubin */
+    bool default_device;    /* functions without an execution space are device code */
+    bool relaxed_constexpr; /* kernels call the host's constexpr functions, of std, too */
+    unsigned shims;         /* std_names_wanted: to be included first */
+    int max_registers;      /* 0 = unset */
+    json_t *defines;        /* {"NAME": "value"}: checked */
 };
 
 /* From kernel/check's params: arch, std, defines, fast_math, line_info, quick, options[].

@@ -246,10 +246,31 @@ static void name_source(json_t *spec, const char *path) {
     }
 }
 
+/* What was asked of the program's compiler and matters to its kernels; before "expect",
+ * which stands last. */
+static void name_flags(json_t *spec, const json_t *params) {
+    const json_t *words = json_object_get(params, "options");
+    json_t *options = json_array(), *expect = json_object_get(spec, "expect");
+    for (size_t at = 0, count; at < json_array_size(words); at += count ? count : 1) {
+        bool matters;
+        count = compile_option_words(words, at, &matters);
+        for (size_t i = 0; matters && i < count; i++) {
+            json_array_append(options, json_array_get(words, at + i));
+        }
+    }
+    json_object_set(spec, "defines", json_object_get(params, "defines"));
+    json_object_set(spec, "options", json_array_size(options) ? options : NULL);
+    json_decref(options);
+    json_incref(expect);
+    json_object_del(spec, "expect");
+    json_object_set_new(spec, "expect", expect);
+}
+
 /* Consumes spec and unknown. */
 static void answer(struct init *s, const char *name, json_t *spec, json_t *unknown) {
     const char *path = json_get_string(s->params, "path", NULL);
     name_source(spec, path);
+    name_flags(spec, s->params);
     autofree char *text = spec_draft_text(spec);
     s->result = json_pack("{s:o, s:o, s:o}", "kernel", json_clean_z(name), "spec", spec,
                           "unknown", unknown);

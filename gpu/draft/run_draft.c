@@ -14,7 +14,8 @@
 #include <string.h>
 
 enum { MEMORY_MAX = 256, PARAM_BYTES_MAX = 4096, SIZES_MAX = 32 };
-#define SLOW_US 2000000 /* a launch that is run once */
+#define SLOW_US 2000000                /* a launch that is run once */
+#define LARGE_BYTES (INT64_C(1) << 30) /* that few want to fill for a check */
 
 struct size {
     const char *name;
@@ -532,14 +533,29 @@ static void add_launch(struct run *r) {
     json_object_set_new(r->spec, "launch", launch);
 }
 
+static json_int_t all_bytes(const struct run *r) {
+    json_int_t bytes = 0;
+    json_each(r->memory, i, one) {
+        json_int_t own = json_get_integer(one, "bytes", 0);
+        bytes = __builtin_add_overflow(bytes, own, &bytes) ? INT64_MAX : bytes;
+    }
+    return bytes;
+}
+
 /* A validation runs it several times, once with a search for races. */
 static void add_course(struct run *r) {
-    json_int_t us = json_get_integer(r->record, "us", -1);
+    json_int_t us = json_get_integer(r->record, "us", -1), bytes = all_bytes(r);
     if (us < 0) {
         draft_note(r->unknown, "sizes",
                    "the launch did not end in time: give the program smaller sizes as "
                    "arguments, or more `timeout_s`");
-    } else if (us > SLOW_US) {
+    } else if (bytes > LARGE_BYTES) {
+        draft_note(r->unknown, "sizes",
+                   "its arrays have %.1f GB: give the program smaller sizes as arguments "
+                   "for a quick check",
+                   (double)bytes / 1e9);
+    }
+    if (us > SLOW_US) {
         json_int_t s = us / 1000000 * 15;
         json_object_set_new(r->spec, "trials", json_integer(1));
         json_object_set_new(r->spec, "timeout_s", json_integer(s < 3600 ? s : 3600));

@@ -98,24 +98,27 @@ static void tell(const struct host_blanker *b, struct host_code *ret) {
 /* ---- blanking ---- */
 
 /* Directives stay, so that #if and #endif still match and macros are still defined. Loop
- * pragmas go: without their loop they are errors. */
-static bool directive_goes(const struct host_blanker *b, size_t i) {
+ * pragmas go: without their loop they are errors; and so does what a function includes in
+ * its body. */
+static bool directive_goes(const struct host_blanker *b, size_t i, bool in_body) {
     struct cuda_directive d;
     code_token_directive(&b->tokens, i, &d);
     const char *argument = b->tokens.text + d.argument;
     size_t len = d.argument_end - d.argument;
-    bool goes = strcmp(d.name, "pragma") == 0 && !memmem(argument, len, "push", 4) &&
-                !memmem(argument, len, "pop", 3) && !memmem(argument, len, "pack", 4);
+    bool goes = in_body && strcmp(d.name, "include") == 0;
+    goes |= strcmp(d.name, "pragma") == 0 && !memmem(argument, len, "push", 4) &&
+            !memmem(argument, len, "pop", 3) && !memmem(argument, len, "pack", 4);
     cuda_directive_finish(&d);
     return goes;
 }
 
+/* body: where a function's begins; 0: it is none. */
 static void blank_tokens(const struct host_blanker *b, size_t first, size_t last,
-                         char *text) {
+                         size_t body, char *text) {
     size_t from = b->tokens.list[first].start;
     for (size_t i = first; i <= last; i++) {
         const struct code_token *t = &b->tokens.list[i];
-        if (t->word == WORD_DIRECTIVE && !directive_goes(b, i)) {
+        if (t->word == WORD_DIRECTIVE && !directive_goes(b, i, body && i > body)) {
             host_blank_bytes(text, from, t->start);
             from = t->end;
         }
@@ -242,12 +245,13 @@ static void blank_host(const struct host_blanker *b, const struct host_expansion
     }
     for (size_t i = 0; i < b->declarations.count; i++) {
         const struct declaration *d = &b->declarations.list[i];
+        size_t body = d->kind == DECLARATION_FUNCTION ? d->body : 0;
         if (b->goes[i]) {
-            blank_tokens(b, d->first, d->last, text);
+            blank_tokens(b, d->first, d->last, body, text);
         } else if (b->tail_goes[i]) {
-            blank_tokens(b, d->body_end + 1, d->last - 1, text);
+            blank_tokens(b, d->body_end + 1, d->last - 1, 0, text);
         } else if (b->body_goes[i]) {
-            blank_tokens(b, d->body, d->body_end, text);
+            blank_tokens(b, d->body, d->body_end, body, text);
             text[b->tokens.list[d->body].start] = ';';
         }
     }

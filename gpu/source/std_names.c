@@ -88,7 +88,7 @@ static bool makes_constant(const char *text, const char *at) {
     return false;
 }
 
-static unsigned wanted_in(const char *text, size_t len) {
+static unsigned wanted_in(const char *text, size_t len, bool relaxed) {
     static const char scope[] = "std::";
     const char *end = text + len, *at = text;
     unsigned ret = 0;
@@ -98,17 +98,18 @@ static unsigned wanted_in(const char *text, size_t len) {
             at++;
         }
         if (!is_inner(text, before)) {
-            ret |= wanted_for(name, (size_t)(at - name), makes_constant(text, before));
+            ret |= wanted_for(name, (size_t)(at - name),
+                              relaxed || makes_constant(text, before));
         }
     }
     return ret;
 }
 
-unsigned std_names_wanted(const struct source_set *sources) {
+unsigned std_names_wanted(const struct source_set *sources, bool relaxed) {
     unsigned wanted = 0;
     for (size_t i = 0; i < sources->count; i++) {
         const struct source_file *f = &sources->files[i];
-        wanted |= wanted_in(f->text, f->len);
+        wanted |= wanted_in(f->text, f->len, relaxed);
         wanted |= memmem(f->text, f->len, CUDA_ABS, strlen(CUDA_ABS))
                       ? 1u << ARRAY_LEN(std_names)
                       : 0;

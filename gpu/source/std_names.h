@@ -22,8 +22,8 @@ struct source_set;
                         use(remove_pointer) use(remove_reference) use(underlying_type)
 
 /* Bits of the shims that are wanted; for C++17 and later, cuda/std is not to be had
- * before. Host code must be blanked. */
-unsigned std_names_wanted(const struct source_set *sources);
+ * before. Host code must be blanked. relaxed: with nvcc's --expt-relaxed-constexpr. */
+unsigned std_names_wanted(const struct source_set *sources, bool relaxed);
 /* Whether a source has "{.name = 1}": C++20, which g++ and so nvcc take in C++17 too. */
 bool std_names_designators(const struct source_set *sources);
 /* The shim of a bit, counted from 0; NULL past the last. */

@@ -140,6 +140,14 @@ def leaves_arrays_of_pointers_open(d):
     assert any("it holds pointers" in u["why"] for u in r["unknown"]), r
 
 
+def keeps_what_the_kernel_was_compiled_with(d):
+    text = SPOKEN + kernel("r0/flags.cu").replace("if (argc < 3)", "if (MORE)")
+    r = init(d, d.put("flags.cu", text), 4, defines={"MORE": "1"},
+             options=["-O2", "--use_fast_math", "-Xcompiler", "-fopenmp"])
+    assert r["from"] == "run" and r["spec"]["defines"] == {"MORE": "1"} and r["spec"]["options"] == ["--use_fast_math"], r
+    assert list(r["spec"])[-1] == "expect", r
+
+
 def tells_leaks(d):
     r = d.run(d.put("count.cu", kernel()), 4, "keep")
     assert r["verdict"] == "pass" and r["leaks"][0]["bytes"] == 16 and r["leaks"][0]["line"] == 4, r
@@ -377,7 +385,7 @@ def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
     for function in (passes, finds, records, records_contents, records_what_comes_before_missing_functions,
-                     records_pointers_into_the_middle, leaves_arrays_of_pointers_open, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end, cleans_output, reads_and_writes,
+                     records_pointers_into_the_middle, leaves_arrays_of_pointers_open, keeps_what_the_kernel_was_compiled_with, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end, cleans_output, reads_and_writes,
                      several_files, kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:

@@ -166,6 +166,9 @@ Test(host_code, host_code_goes) {
         {"namespace x { void f() {} }", "namespace x { }"},
         {"extern \"C\" { int f() { return 1; } }", "extern \"C\" { }"},
         {"struct Timer { std::string name; Timer() {} };", ""},
+        {"int main() { const char *names[] = {\n#include \"names.txt\"\n}; }", ""},
+        {"#include \"k.cuh\"\nint main() {\n#ifdef A\n#include \"b.h\"\n#endif\n}",
+         "#include \"k.cuh\" #ifdef A #endif"},
         {"#define WRAP(T) extern \"C\" void add_##T(T *x) { add(x); }\n"
          "template <class T> void add(T *x) { k<<<1, 1>>>(x); }\nWRAP(int)\nWRAP(float)\n"
          "#define KERNEL(T) extern \"C\" __global__ void k_##T(T *x) { *x = 1; }\n"
