@@ -368,6 +368,19 @@ static void kernel_answer(struct init *s, const char *name, bool from_run, json_
     json_object_set_new(s->result, "from", json_string(from_run ? "run" : "source"));
 }
 
+/* What was found while the program ran will be found in a validation, too. */
+static void tell_findings(const struct init *s, json_t *unknown) {
+    json_each(json_object_get(s->answer, "findings"), i, one) {
+        if (!strcmp(json_get_string(one, "severity", ""), "error")) {
+            draft_note(unknown, "launch",
+                       "the program goes wrong by itself, up to there (%.100s): does it "
+                       "have its files and arguments?",
+                       json_get_string(one, "message", ""));
+            return;
+        }
+    }
+}
+
 static json_t *draft_of_run(struct init *s, struct host_program *p,
                             const struct declaration *kernel, bool several,
                             json_t **unknown) {
@@ -391,6 +404,7 @@ static void draft_kernel(struct init *s, struct host_program *p) {
         json_t *whole = json_pack("{s:o}", "comment", comment_of(s, name));
         json_object_update(whole, spec);
         json_decref(spec);
+        tell_findings(s, unknown);
         kernel_answer(s, name, true, whole, unknown);
         return;
     }

@@ -69,13 +69,14 @@ static int launch_run(struct op *op) {
     const struct repeats_before before = repeats_begin(l->kernel);
     launch_record_before(l->kernel, &l->shape, l->params);
     enum machine_end end = kernel_launch(l->kernel, &l->shape, l->params, &err);
-    launch_record_after();
     repeats_end(runtime.repeats, &before, end, l->kernel, &l->shape, l->params);
     if (order_is_on()) {
         launch_used(l);
         host_access_launch(op->moment, l->kernel, &l->site);
     }
-    return outcome_of(l->kernel->module, end, &err, &l->site);
+    int code = outcome_of(l->kernel->module, end, &err, &l->site);
+    launch_record_after();
+    return code;
 }
 
 static void launch_free(struct op *op) {

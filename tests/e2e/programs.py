@@ -140,6 +140,12 @@ def leaves_arrays_of_pointers_open(d):
     assert any("it holds pointers" in u["why"] for u in r["unknown"]), r
 
 
+def tells_what_is_wrong_already(d):
+    r = init(d, d.put("spoken.cu", SPOKEN + kernel("r0/spoken.cu")), 5)  # of four elements
+    assert any(u["member"] == "launch" and "goes wrong by itself" in u["why"] and "past the end" in u["why"]
+               for u in r["unknown"]), r
+
+
 def keeps_what_the_kernel_was_compiled_with(d):
     text = SPOKEN + kernel("r0/flags.cu").replace("if (argc < 3)", "if (MORE)")
     r = init(d, d.put("flags.cu", text), 4, defines={"MORE": "1"},
@@ -385,7 +391,8 @@ def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
     for function in (passes, finds, records, records_contents, records_what_comes_before_missing_functions,
-                     records_pointers_into_the_middle, leaves_arrays_of_pointers_open, keeps_what_the_kernel_was_compiled_with, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end, cleans_output, reads_and_writes,
+                     records_pointers_into_the_middle, leaves_arrays_of_pointers_open, keeps_what_the_kernel_was_compiled_with,
+                     tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end, cleans_output, reads_and_writes,
                      several_files, kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:
