@@ -373,6 +373,10 @@ const char *json_get_string(const json_t *obj, const char *key, const char *fall
     return json_is_string(value) ? json_string_value(value) : fallback;
 }
 
+bool json_says(const json_t *obj, const char *key, const char *text) {
+    return strcmp(json_get_string(obj, key, ""), text) == 0;
+}
+
 json_int_t json_get_integer(const json_t *obj, const char *key, json_int_t fallback) {
     const json_t *value = json_object_get(obj, key);
     return json_is_integer(value) ? json_integer_value(value) : fallback;
@@ -390,6 +394,24 @@ double json_get_number(const json_t *obj, const char *key, double fallback) {
 
 json_t *json_finite(double value) {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+bool json_is_texts(const json_t *array) {
+    json_each(array, i, item) {
+        if (!json_is_string(item)) {
+            return false;
+        }
+    }
+    return json_is_array(array);
+}
+
+bool json_has_text(const json_t *array, const char *text) {
+    json_each(array, i, item) {
+        if (json_is_string(item) && strcmp(json_string_value(item), text) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 json_t *json_keys(const json_t *object) {

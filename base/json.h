@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,11 +51,16 @@ void json_tell(struct buf *out, const json_t *value);
  * missing key. The string is borrowed from obj. */
 const char *json_get_string(const json_t *obj, const char *key, const char *fallback);
 json_int_t json_get_integer(const json_t *obj, const char *key, json_int_t fallback);
+/* Whether it is this text; a missing one is "". */
+bool json_says(const json_t *obj, const char *key, const char *text);
 int json_get_bool(const json_t *obj, const char *key, int fallback);
 double json_get_number(const json_t *obj, const char *key, double fallback);
 
 /* A number, or null for what is not finite. */
 json_t *json_finite(double value);
+/* Is it an array of texts, and is this text one of them? */
+bool json_is_texts(const json_t *array);
+bool json_has_text(const json_t *array, const char *text);
 /* The names of an object's members: new reference. */
 json_t *json_keys(const json_t *object);
 /* Those of from's members that keys (NULL-terminated) name and that are there. */

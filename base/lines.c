@@ -55,3 +55,11 @@ size_t lines_end(const struct lines *l, const char *text, size_t line) {
     }
     return end;
 }
+
+int lines_place(const struct lines *l, size_t offset, int *ret_column) {
+    size_t line = lines_at(l, offset);
+    if (ret_column) {
+        *ret_column = (int)(offset - l->starts[line]) + 1;
+    }
+    return (int)line + 1;
+}

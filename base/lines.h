@@ -15,5 +15,8 @@ void lines_init(struct lines *l, const char *text, size_t len);
 void lines_finish(struct lines *l);
 /* The line that holds the byte offset (clamped to the text). */
 size_t lines_at(const struct lines *l, size_t offset);
-/* End of the line's content, without its line ending. text is the text it was made from. */
+/* 1-based line and, where ret_column is not NULL, byte column of the offset. */
+int lines_place(const struct lines *l, size_t offset, int *ret_column);
+/* End of the line's content, without its line ending. text is the text it was made from.
+ */
 size_t lines_end(const struct lines *l, const char *text, size_t line);

@@ -33,6 +33,16 @@ bool strings_have(const char *const *list, const char *word) {
     return *list != NULL;
 }
 
+bool words_have(const char *words, const char *word) {
+    size_t len = strlen(word);
+    for (const char *at = words; len && (at = strstr(at, word)); at += len) {
+        if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool strings_end(const char *const *list, const char *text) {
     size_t len = strlen(text);
     for (; *list; list++) {

@@ -9,6 +9,8 @@ char **strings_copy(const char *const *list);
 char **strings_from(const json_t *array);
 /* Whether one of them is the word. */
 bool strings_have(const char *const *list, const char *word);
+/* Whether the word is one of those in a text, with a blank between them. */
+bool words_have(const char *words, const char *word);
 /* Whether the text ends in one of them, in capitals or not. */
 bool strings_end(const char *const *list, const char *text);
 /* The list and its strings; NULL is a no-op. */

@@ -23,11 +23,7 @@ const json_t *toml_json(const struct toml_document *t) {
 }
 
 int toml_place(const struct toml_document *t, size_t offset, int *ret_column) {
-    size_t line = lines_at(&t->lines, offset);
-    if (ret_column) {
-        *ret_column = (int)(offset - t->lines.starts[line]) + 1;
-    }
-    return (int)line + 1;
+    return lines_place(&t->lines, offset, ret_column);
 }
 
 static const struct toml_node *node_of(const struct toml_document *t,

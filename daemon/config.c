@@ -186,7 +186,7 @@ static void fill(struct config *c) {
     c->tool_wait_s = number(c, "tool_wait_s");
     c->debounce_ms = number(c, "debounce_ms");
     c->tools = json_object_get(s, "tools");
-    c->structured = strcmp(json_get_string(s, "structured_content", ""), "always") == 0;
+    c->structured = json_says(s, "structured_content", "always");
     c->agents_may_suppress = json_get_bool(s, "agents_may_suppress", 0);
     c->runs_dir = json_get_string(s, "runs_dir", NULL);
 }

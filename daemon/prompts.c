@@ -105,7 +105,7 @@ static json_t *complete_name(void *data, const char *name, const char *value) {
 /* The argument of that name is a skill's where one is needed. */
 static bool names_skill(const json_t *told) {
     const json_t *first = json_array_get(json_object_get(told, "arguments"), 0);
-    return strcmp(json_get_string(first, "name", ""), "name") == 0;
+    return json_says(first, "name", "name");
 }
 
 static void told_prompt_init(struct told_prompt *p, const json_t *told,

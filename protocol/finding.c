@@ -202,6 +202,15 @@ size_t findings_tidy(json_t *array, size_t max) {
     return count - kept;
 }
 
+const json_t *findings_first_error(const json_t *array) {
+    json_each(array, i, finding) {
+        if (json_says(finding, "severity", "error")) {
+            return finding;
+        }
+    }
+    return NULL;
+}
+
 size_t findings_count(const json_t *array, enum finding_severity severity) {
     const char *name = finding_severity_name(severity);
     size_t count = 0;

@@ -46,6 +46,8 @@ void finding_add_edit(json_t *finding, const char *file, const struct finding_sp
  * before warnings. What has no place comes first when it is an error, else last. Returns
  * how many were left out. */
 size_t findings_tidy(json_t *array, size_t max);
+/* The first error, borrowed; NULL: none. */
+const json_t *findings_first_error(const json_t *array);
 size_t findings_count(const json_t *array, enum finding_severity severity);
 struct buf;
 /* Appends "2 errors, 1 note"; false when there are none. */

@@ -76,10 +76,7 @@ static void project_work(void *data) {
 static void project_done(void *data) {
     struct project *p = data;
     size_t omitted = findings_tidy(p->findings, MAX_FINDINGS);
-    bool ok = true;
-    json_each(p->findings, i, finding) {
-        ok = ok && strcmp(json_get_string(finding, "severity", ""), "error") != 0;
-    }
+    bool ok = !findings_first_error(p->findings);
     call_reply(p->call, json_pack("{s:b,s:o,s:I,s:o}", "ok", ok, "findings", p->findings,
                                   "omitted", (json_int_t)omitted, "path",
                                   json_clean_z(p->folder)));

@@ -51,7 +51,7 @@ static json_t *blocking_findings(const struct skill *skill, const json_t *suppre
     json_t *blocking = json_array();
     safety_rules_check(skill, findings);
     json_each(findings, i, finding) {
-        bool blocks = strcmp(json_get_string(finding, "severity", ""), "error") == 0;
+        bool blocks = json_says(finding, "severity", "error");
         json_each(suppress, k, one) {
             blocks = blocks && strcmp(json_get_string(one, "code", ""),
                                       json_get_string(finding, "code", "")) != 0;
@@ -161,7 +161,7 @@ static void refuse_unsafe(struct call *call, const json_t *findings, bool may_su
 /* Stopped before anything was done: what was done is told in any case. */
 static bool was_stopped(const struct installing *in) {
     json_each(in->results, i, result) {
-        if (strcmp(json_get_string(result, "outcome", ""), "refused") != 0) {
+        if (!json_says(result, "outcome", "refused")) {
             return false;
         }
     }
@@ -314,7 +314,7 @@ static char *find_skill(struct skills *s, struct call *call, const json_t *param
  * ends with the next change, and outside the project its URIs mean another project's. */
 static char *source_of(struct skills *s, const char *folder, bool at_home) {
     autojson *about = catalog_source(skills_catalog(s), folder);
-    bool projects = strcmp(json_get_string(about, "source", ""), "project") == 0;
+    bool projects = json_says(about, "source", "project");
     autofree char *uri = catalog_uri(skills_catalog(s), folder);
     bool stays =
         uri && strncmp(uri, "skill://shadowed/", strlen("skill://shadowed/")) != 0;

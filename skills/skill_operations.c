@@ -63,7 +63,7 @@ static void add_trust(const struct skill *s, const char *name, const json_t *sou
                       json_t *all) {
     size_t left = SAFETY_SEARCHED;
     json_t *danger = danger_look(s, &left);
-    bool own = strcmp(json_get_string(source, "source", ""), "project") != 0;
+    bool own = !json_says(source, "source", "project");
     json_object_update(all, (json_t *)(uintptr_t)source);
     autofree char *misnamed = skill_name_problem(name);
     if (misnamed) {

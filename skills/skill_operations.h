@@ -10,6 +10,8 @@ typedef void skills_go(struct skills *s, struct call *call, const json_t *params
 void skills_when_current(struct call *call, skills_go *go);
 /* Ends the call as the error of a search for a folder wants it. */
 void skills_fail(struct call *call, const struct err *err);
+/* For a parameter (a pointer into them) that names a file; always -1. */
+int skills_fail_path(struct call *call, const char *pointer, const struct err *err);
 
 operation_start skill_check_operation; /* skill_checking.c */
 operation_start skill_install_operation,

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
+#include "protocol/finding.h"
 #include "skills/check/skill_check.h"
 #include "skills/install/zip.h"
 #include "skills/skill_operations.h"
@@ -29,12 +30,7 @@ static json_t *first_error(const struct skill *skill) {
     autojson *findings = json_array();
     spec_rules_check(skill, SKILL_CHECK_STRICT, findings);
     safety_rules_check(skill, findings);
-    json_each(findings, i, finding) {
-        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
-            return json_incref(finding);
-        }
-    }
-    return NULL;
+    return json_incref((json_t *)(uintptr_t)findings_first_error(findings));
 }
 
 /* Each file beneath a folder of the skill's name. */

@@ -416,6 +416,16 @@ void skills_when_current(struct call *call, skills_go *go) {
     catalog_when_current(skills_catalog(s), on_current, w);
 }
 
+int skills_fail_path(struct call *call, const char *pointer, const struct err *err) {
+    if (err->code == -EACCES || err->code == -EXDEV) {
+        call_fail(call, CALL_REFUSED, "outside_roots", "name a file of the workspace",
+                  "%s", err->msg);
+    } else {
+        call_fail_param(call, pointer, "%s", err->msg);
+    }
+    return -1;
+}
+
 void skills_fail(struct call *call, const struct err *err) {
     if (err->code == -EACCES || err->code == -EXDEV) {
         call_fail(call, CALL_REFUSED, "outside_roots",

@@ -189,7 +189,7 @@ static int set_property(json_t *params, const json_t *property, const char *text
         return set_pair(params, property, text, err);
     }
     const json_t *items = json_object_get(json_object_get(property, "schema"), "items");
-    if (strcmp(json_get_string(items, "type", ""), "object") == 0) {
+    if (json_says(items, "type", "object")) {
         return object_needed(name, text, items, err);
     }
     if (method_has_type(property, "array")) {

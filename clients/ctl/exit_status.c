@@ -17,7 +17,7 @@ static bool has_answers(const json_t *result) {
 
 static bool any_refused(const json_t *targets) {
     json_each(targets, i, target) {
-        if (strcmp(json_get_string(target, "outcome", ""), "refused") == 0) {
+        if (json_says(target, "outcome", "refused")) {
             return true;
         }
     }

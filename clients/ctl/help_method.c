@@ -185,7 +185,7 @@ char *help_usage(const json_t *method) {
              path ? path_word(method) : "");
     json_each(json_object_get(method, "params"), i, parameter) {
         if (json_is_true(json_object_get(parameter, "required")) ||
-            strcmp(json_get_string(parameter, "name", ""), "task") == 0) {
+            json_says(parameter, "name", "task")) {
             add_required(&out, parameter, path);
         }
     }

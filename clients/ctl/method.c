@@ -67,19 +67,10 @@ char *method_option_name(const json_t *parameter) {
     return option;
 }
 
-bool json_holds(const json_t *texts, const char *text) {
-    json_each(texts, i, one) {
-        if (strcmp(json_string_value(one), text) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool schema_has_type(const json_t *schema, const char *type) {
     const json_t *is = json_object_get(schema, "type");
     bool has = json_is_string(is) ? strcmp(json_string_value(is), type) == 0
-                                  : json_holds(is, type);
+                                  : json_has_text(is, type);
     json_each(json_object_get(schema, "anyOf"), i, one) {
         has = has || schema_has_type(one, type);
     }
@@ -154,5 +145,5 @@ bool method_is_prose(const json_t *parameter) {
 }
 
 bool method_has_flag(const json_t *method, const char *flag) {
-    return json_holds(json_object_get(method, "x-flags"), flag);
+    return json_has_text(json_object_get(method, "x-flags"), flag);
 }

@@ -33,8 +33,6 @@ const json_t *method_members(const json_t *parameter);
 bool method_takes_commas(const json_t *parameter);
 /* What to do instead of an option that only upskill has; NULL for others. */
 const char *method_instead(const char *name, size_t len);
-/* Whether a list of texts holds one; NULL is an empty list. */
-bool json_holds(const json_t *texts, const char *text);
 /* Whether its "x-flags" hold one: "read-only", "long" and so on. */
 bool method_has_flag(const json_t *method, const char *flag);
 /* A text that may be long is said in as many words as it takes. */

@@ -75,7 +75,7 @@ static void add_limits(struct buf *out, const json_t *sizes, size_t first, size_
     const json_t *last = json_object_get(json_array_get(sizes, end - 1), "limited_by");
     const char *separator = "";
     json_each(limits, i, limit) {
-        if (json_holds(last, json_string_value(limit))) {
+        if (json_has_text(last, json_string_value(limit))) {
             buf_addf(out, "%s %s", separator, json_string_value(limit));
             separator = ",";
         }

@@ -149,7 +149,7 @@ static void arms_table(const struct terminal *t, const json_t *arms, enum style 
     }
     struct table *table = table_new(titles);
     json_each(arms, i, arm) {
-        bool skill = strcmp(json_get_string(arm, "name", ""), "skill") == 0;
+        bool skill = json_says(arm, "name", "skill");
         for (size_t k = 0; k < n; k++) {
             arm_cell(t, table, arm, columns[k], skill ? style : STYLE_PLAIN);
         }
@@ -349,7 +349,7 @@ static double most_tests_needed(const json_t *students) {
     double most = 0;
     json_each(students, i, student) {
         double more = number_of(json_object_get(student, "lift"), "more_tests_needed");
-        bool open = strcmp(json_get_string(student, "verdict", ""), "no_evidence") == 0;
+        bool open = json_says(student, "verdict", "no_evidence");
         most = open && more > most ? more : most;
     }
     return most;
@@ -368,8 +368,7 @@ static bool any_errored(const json_t *students) {
 static bool is_too_hard(const json_t *students) {
     json_each(students, i, student) {
         json_each(json_object_get(student, "arms"), k, arm) {
-            if (strcmp(json_get_string(arm, "name", ""), "skill") == 0 &&
-                !(number_of(arm, "pass_rate") < 0.5)) {
+            if (json_says(arm, "name", "skill") && !(number_of(arm, "pass_rate") < 0.5)) {
                 return false;
             }
         }

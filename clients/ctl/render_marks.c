@@ -9,7 +9,7 @@
 #define MARK_TESTS_SHOWN 12u
 
 static bool has_mark(const json_t *test, const char *name) {
-    return json_holds(json_object_get(test, "marks"), name);
+    return json_has_text(json_object_get(test, "marks"), name);
 }
 
 /* The sentence of a test that has no other mark is about this one. */

@@ -104,8 +104,7 @@ static void put_roofline(const struct terminal *t, const json_t *roofline) {
     }
     buf_addf(&text, "no faster than %.3g us on an %.60s, bound by %s",
              real(roofline, "limit_us"), json_get_string(roofline, "device", "?"),
-             strcmp(json_get_string(roofline, "bound", ""), "compute") ? "memory"
-                                                                       : "arithmetic");
+             !json_says(roofline, "bound", "compute") ? "memory" : "arithmetic");
     terminal_put_wrapped(t, percent ? STYLE_DIM : STYLE_PLAIN, text.data, LABEL, LABEL);
 }
 

@@ -307,7 +307,7 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     }
     putchar('\n');
     const json_t *trial = json_object_get(result, "ideal_trial");
-    if (!strcmp(json_get_string(result, "numerics", ""), "ideal")) {
+    if (json_says(result, "numerics", "ideal")) {
         terminal_put(t, STYLE_DIM, "tensor cores: ideal sums, not an H100's\n");
     }
     if (trial) {

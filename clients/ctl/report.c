@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"
+#include "protocol/finding.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,10 +78,8 @@ static bool add_wrong_outputs(json_t *findings, const json_t *result) {
 /* A no that no finding of error stands for, such as a kernel that did not end, is one
  * of its own: the words of the answer, for the whole file. */
 static void add_answer(json_t *findings, const json_t *result, int status) {
-    bool said = status != 1 || add_wrong_outputs(findings, result);
-    json_each(findings, i, finding) {
-        said = said || strcmp(json_get_string(finding, "severity", ""), "error") == 0;
-    }
+    bool said = status != 1 || add_wrong_outputs(findings, result) ||
+                findings_first_error(findings);
     const json_t *error = json_object_get(result, "error");
     const char *verdict = json_get_string(result, "verdict", "not ok");
     const char *words = json_get_string(result, "sentence", verdict);

@@ -92,7 +92,7 @@ json_t *check_results_merge(json_t *before, json_t *next) {
     if (json_object_get(next, "host_code")) {
         json_object_set(before, "host_code", json_object_get(next, "host_code"));
     }
-    if (strcmp(json_get_string(next, "mode", ""), "host-stripped") == 0) {
+    if (json_says(next, "mode", "host-stripped")) {
         json_object_set(before, "mode", json_object_get(next, "mode"));
     }
     double ms = json_number_value(json_object_get(before, "compile_ms")) +

@@ -21,7 +21,7 @@ static bool is_meant(const json_t *finding, const json_t *kernels,
     const char *about = json_get_string(finding, "kernel", NULL);
     size_t count;
     if (!about) {
-        return strcmp(json_get_string(finding, "code", ""), "not_compiled") != 0;
+        return !json_says(finding, "code", "not_compiled");
     }
     for (; *names; names++) {
         const json_t *kernel = kernel_entry_find(kernels, *names, &count);

@@ -44,7 +44,7 @@ static void drop_told(json_t *findings, const json_t *told) {
 static void drop_speed_advice(json_t *findings) {
     for (size_t i = json_array_size(findings); i-- > 0;) {
         const json_t *finding = json_array_get(findings, i);
-        if (strcmp(json_get_string(finding, "source", ""), "ptxas") == 0 &&
+        if (json_says(finding, "source", "ptxas") &&
             strncmp(json_get_string(finding, "message", ""), "Potential Performance Loss",
                     26) == 0) {
             json_array_remove(findings, i);
@@ -194,7 +194,7 @@ static void settle(struct check_making *m) {
 }
 
 void check_make(struct check_making *m) {
-    bool compiled = !strcmp(json_get_string(m->answer, "outcome", ""), "compiled");
+    bool compiled = json_says(m->answer, "outcome", "compiled");
     m->failed |= !compiled;
     m->again = !compiled && !m->input.is_ptx &&
                (omissions_next(&m->omissions, &m->input, m->answer) ||

@@ -78,20 +78,9 @@ void check_verdict_set(json_t *result, bool strict) {
     }
 }
 
-static const json_t *first_error(const json_t *result) {
-    const json_t *finding;
-    size_t i;
-    json_array_foreach(json_object_get(result, "diagnostics"), i, finding) {
-        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
-            return finding;
-        }
-    }
-    return NULL;
-}
-
 /* What was compiled may still have errors, of its launch or of an include. */
 void check_verdict_explain(const json_t *result, struct buf *out) {
-    const json_t *error = first_error(result);
+    const json_t *error = findings_first_error(json_object_get(result, "diagnostics"));
     bool compiled = json_array_size(json_object_get(result, "kernels")) > 0;
     json_int_t line = json_get_integer(error, "line", 0);
     if (!error) {

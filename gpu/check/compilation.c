@@ -66,7 +66,7 @@ static void refuse(struct compilation *c, enum call_fault fault, const char *rea
 
 static void fail_from_error(struct compilation *c, const json_t *error) {
     const json_t *data = json_object_get(error, "data");
-    if (strcmp(json_get_string(data, "reason", ""), "no_compiler") == 0) {
+    if (json_says(data, "reason", "no_compiler")) {
         refuse(c, CALL_UNAVAILABLE, "no_compiler", TOOLKIT_HINT,
                json_get_string(error, "message", "no CUDA compiler (NVRTC) was found"));
     } else {

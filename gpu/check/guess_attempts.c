@@ -13,14 +13,6 @@
 
 /* --- the attempts --- */
 
-static bool has_outcome(const json_t *answer, const char *outcome) {
-    return strcmp(json_get_string(answer, "outcome", ""), outcome) == 0;
-}
-
-static bool is_error(const json_t *finding) {
-    return strcmp(json_get_string(finding, "severity", ""), "error") == 0;
-}
-
 static bool is_same(const json_t *a, const json_t *b) {
     static const char *const members[] = {"file", "line", "column", "message"};
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
@@ -83,7 +75,7 @@ static void note_errors(struct guess_attempts *a, const struct source_set *sourc
     size_t i;
     a->common = json_array();
     json_array_foreach(findings, i, finding) {
-        if (!is_error(finding)) {
+        if (!json_says(finding, "severity", "error")) {
             continue;
         }
         a->error = a->error ? a->error : json_deep_copy(finding);
@@ -119,13 +111,13 @@ static bool go_on(struct guess_attempts *a, struct check_input *input) {
 
 bool guess_attempts_next(struct guess_attempts *a, struct check_input *input,
                          const json_t *answer) {
-    if (has_outcome(answer, "timeout") && input->closure.sources.appended) {
+    if (json_says(answer, "outcome", "timeout") && input->closure.sources.appended) {
         a->shortened = true;
         source_set_shorten(&input->closure.sources);
         return true;
     }
     const json_t *findings = json_object_get(answer, "diagnostics");
-    if (!input->guesses.count || !has_outcome(answer, "rejected") ||
+    if (!input->guesses.count || !json_says(answer, "outcome", "rejected") ||
         a->choice == HOST_GUESSES_NONE) {
         return false;
     }
@@ -143,14 +135,15 @@ json_t *guess_attempts_settle(const struct guess_attempts *a, struct check_input
         source_set_shorten(&input->closure.sources);
     }
     host_guesses_write(&input->guesses, &input->closure.sources, a->choice);
-    if (!a->error || a->choice == HOST_GUESSES_NONE || !has_outcome(last, "rejected")) {
+    if (!a->error || a->choice == HOST_GUESSES_NONE ||
+        !json_says(last, "outcome", "rejected")) {
         return NULL;
     }
     json_t *ret = json_deep_copy(last);
     json_t *findings = json_object_get(ret, "diagnostics");
     for (size_t i = json_array_size(findings); i-- > 0;) {
         const json_t *finding = json_array_get(findings, i);
-        if (is_error(finding) && !is_among(finding, a->common)) {
+        if (json_says(finding, "severity", "error") && !is_among(finding, a->common)) {
             json_array_remove(findings, i);
         }
     }
@@ -236,10 +229,10 @@ static json_t *shortened_note(const struct check_input *input) {
 json_t *guess_attempts_note(const struct guess_attempts *a,
                             const struct check_input *input, const json_t *last) {
     const struct host_guesses *g = &input->guesses;
-    if (a->shortened && !a->error && has_outcome(last, "compiled")) {
+    if (a->shortened && !a->error && json_says(last, "outcome", "compiled")) {
         return shortened_note(input);
     }
-    if (!a->error || !has_outcome(last, "compiled")) {
+    if (!a->error || !json_says(last, "outcome", "compiled")) {
         return NULL;
     }
     const struct source_file *file = &input->closure.sources.files[g->list[0].file];

@@ -201,10 +201,6 @@ static json_t *instantiation_finding(const json_t *error) {
 
 /* --- the attempts --- */
 
-static bool is_error(const json_t *finding) {
-    return strcmp(json_get_string(finding, "severity", ""), "error") == 0;
-}
-
 /* What the error is about is left out: what is told of it, a new reference; else NULL. */
 static json_t *leave_named_out(struct omissions *o, struct check_input *input,
                                struct host_parts *parts, const json_t *answer,
@@ -215,7 +211,8 @@ static json_t *leave_named_out(struct omissions *o, struct check_input *input,
     autofree char *header =
         strncmp(message, missing, strlen(missing)) == 0 ? quoted(message) : NULL;
     enum omission what = OMISSION_NONE;
-    for (size_t i = 0; i < sources->count && !what && is_error(error); i++) {
+    for (size_t i = 0;
+         i < sources->count && !what && json_says(error, "severity", "error"); i++) {
         if (strcmp(sources->files[i].display, json_get_string(error, "file", "")) == 0) {
             what = leave_out_of(input, parts, i, error, header, o->rounds > 2);
         }
@@ -233,7 +230,7 @@ bool omissions_next(struct omissions *o, struct check_input *input,
                     const json_t *answer) {
     const json_t *list = json_object_get(answer, "diagnostics");
     size_t before = json_array_size(o->findings);
-    if (strcmp(json_get_string(answer, "outcome", ""), "rejected") != 0 ||
+    if (!json_says(answer, "outcome", "rejected") ||
         o->rounds++ == OMISSIONS_ROUNDS_MAX) {
         return false;
     }
@@ -253,7 +250,7 @@ bool omissions_next(struct omissions *o, struct check_input *input,
 
 /* Where nothing is compiled, nothing says that the device does without the header. */
 bool omissions_missed(const struct omissions *o, const json_t *last) {
-    bool compiled = strcmp(json_get_string(last, "outcome", ""), "compiled") == 0;
+    bool compiled = json_says(last, "outcome", "compiled");
     bool code = json_array_size(json_object_get(last, "kernels")) ||
                 json_get_integer(last, "functions", 0) > 0;
     return o->refused && (!compiled || (o->lacks_header && !code));

@@ -418,19 +418,10 @@ static bool look_in(struct search *s, const char *folder) {
 
 static const char *const keys[] = {"include_dirs", "defines", "std", "options"};
 
-static bool are_texts(const json_t *list) {
-    json_each(list, i, item) {
-        if (!json_is_string(item)) {
-            return false;
-        }
-    }
-    return json_is_array(list);
-}
-
 /* A list of folders, or of options. */
 static const char *take_list(const struct search *s, const struct source *from,
                              const char *key, const json_t *list) {
-    if (!are_texts(list)) {
+    if (!json_is_texts(list)) {
         return "a list of texts is expected";
     }
     if (strcmp(key, "options") == 0) {
@@ -579,7 +570,7 @@ static bool tells_missing(const json_t *finding) {
     static const char cannot_open[] = "cannot open source file";
     const char *message = json_get_string(finding, "message", "");
     return strncmp(message, cannot_open, strlen(cannot_open)) == 0 ||
-           strcmp(json_get_string(finding, "code", ""), "include_not_found") == 0;
+           json_says(finding, "code", "include_not_found");
 }
 
 void project_flags_tell_outside(const json_t *flags, json_t *findings) {

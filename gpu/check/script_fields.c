@@ -8,16 +8,12 @@
 
 #define FIELD_MAX 64 /* bytes of it that are told */
 
-static bool is_error(const json_t *finding) {
-    return strcmp(json_get_string(finding, "severity", ""), "error") == 0;
-}
-
 /* Drops the errors; the first goes to *ret_first. */
 static void drop_errors(json_t *findings, json_t **ret_first) {
     size_t kept = 0;
     while (kept < json_array_size(findings)) {
         json_t *finding = json_array_get(findings, kept);
-        if (!is_error(finding)) {
+        if (!json_says(finding, "severity", "error")) {
             kept++;
             continue;
         }
@@ -44,8 +40,8 @@ json_t *script_fields_settle(const struct check_input *input, const json_t *answ
                              json_t **ret_note) {
     const struct source_file *file = &input->closure.sources.files[0];
     struct python_field field;
-    if (strcmp(json_get_string(answer, "outcome", ""), "rejected") != 0 ||
-        !input->closure.script_units || !file->original ||
+    if (!json_says(answer, "outcome", "rejected") || !input->closure.script_units ||
+        !file->original ||
         !python_field_find(file->original, file->text, file->len, &field)) {
         return NULL;
     }

@@ -85,7 +85,7 @@ static const struct source_file *file_of(const json_t *finding,
 }
 
 static bool is_unused(const json_t *finding) {
-    return strcmp(json_get_string(finding, "code", ""), "177") == 0;
+    return json_says(finding, "code", "177");
 }
 
 static bool is_function(const json_t *finding) {

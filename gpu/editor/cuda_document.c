@@ -65,8 +65,8 @@ static json_t *hints_beside_clangd(const json_t *findings) {
     json_t *list = json_array(), *finding;
     size_t i;
     json_array_foreach(findings, i, finding) {
-        bool front = strcmp(json_get_string(finding, "source", ""), "nvrtc") == 0 &&
-                     strcmp(json_get_string(finding, "severity", ""), "error") == 0;
+        bool front = json_says(finding, "source", "nvrtc") &&
+                     json_says(finding, "severity", "error");
         json_t *told = front ? json_copy(finding) : json_incref(finding);
         if (front) {
             json_object_set_new(told, "severity", json_string("hint"));

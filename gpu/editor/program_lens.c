@@ -78,7 +78,7 @@ static void tell_error(const struct document *d, const json_t *answer, json_t *f
 /* Where the check of the document has not told it: the compiler's words on host code. */
 static void add_diagnostics(const json_t *answer, json_t *findings) {
     json_each(json_object_get(answer, "diagnostics"), i, one) {
-        if (strcmp(json_get_string(one, "source", ""), "nvcc") != 0) {
+        if (!json_says(one, "source", "nvcc")) {
             json_array_append(findings, one);
         }
     }

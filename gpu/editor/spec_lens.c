@@ -257,7 +257,7 @@ static void tell_error(const struct telling *t, const json_t *result) {
     autofree char *message =
         xasprintf("%s: %s%s%s", stage, json_get_string(error, "message", ""),
                   hint ? "; " : "", hint ? hint : "");
-    bool unjudged = !strcmp(json_get_string(result, "verdict", ""), "unjudged");
+    bool unjudged = json_says(result, "verdict", "unjudged");
     tell(t, NULL, json_get_string(error, "code", stage),
          unjudged ? FINDING_WARNING : FINDING_ERROR, message);
 }

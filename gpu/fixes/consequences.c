@@ -27,8 +27,8 @@ static bool starts_with(const json_t *finding, const char *text) {
 }
 
 static bool is_error(const json_t *finding) {
-    return strcmp(json_get_string(finding, "severity", ""), "error") == 0 &&
-           strcmp(json_get_string(finding, "source", ""), "nvrtc") == 0;
+    return json_says(finding, "severity", "error") &&
+           json_says(finding, "source", "nvrtc");
 }
 
 static bool is_echo(const json_t *finding) {

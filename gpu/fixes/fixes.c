@@ -30,8 +30,7 @@ static bool follows_another(const struct mistake *m) {
     json_array_foreach(m->fixer->findings, i, other) {
         if (other != m->finding && json_get_integer(other, "line", 0) == line &&
             json_get_integer(other, "column", 0) < column &&
-            strcmp(json_get_string(other, "severity", ""), "error") == 0 &&
-            !is_harmless(m, other)) {
+            json_says(other, "severity", "error") && !is_harmless(m, other)) {
             return true;
         }
     }
@@ -307,7 +306,7 @@ static void mistake_fix(struct fixer *fixer, json_t *finding) {
     m.message = message;
     const char *source = json_get_string(finding, "source", "");
     if (strcmp(source, "nvrtc") != 0 && strcmp(source, "ptxas") != 0 &&
-        strcmp(json_get_string(finding, "code", ""), "static_shared_too_large") != 0) {
+        !json_says(finding, "code", "static_shared_too_large")) {
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(rules); i++) {

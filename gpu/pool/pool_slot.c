@@ -38,16 +38,11 @@ static char *local_worker_path(void) {
 
 /* --- from the configuration --- */
 
-static const char *program_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* A script that calls srun is one word, too. */
 static bool config_is_local(const struct pool_worker_config *config) {
     return config->local == POOL_UNTOLD
                ? !config->argv[1] &&
-                     !strcmp(program_name(config->argv[0]), WORKER_PROGRAM)
+                     !strcmp(path_basename(config->argv[0]), WORKER_PROGRAM)
                : config->local == POOL_YES;
 }
 
@@ -87,7 +82,7 @@ static void slot_init(struct pool *pool, struct slot *slot,
     slot->name = name_choose(pool, slot,
                              config->name  ? config->name
                              : slot->local ? "local"
-                                           : program_name(config->argv[0]));
+                                           : path_basename(config->argv[0]));
     slot->gpu = config->gpu;
     slot->compile = config->compile;
     slot->hello_ms = config->hello_ms ? config->hello_ms : hello_ms;

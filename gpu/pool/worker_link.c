@@ -220,8 +220,7 @@ static json_t *greeting_read(const char *line, size_t len) {
     autofree char *copy = xstrndup(line, len);
     autojson *message = json_parse(copy, strlen(copy), NULL);
     json_t *params = json_object_get(message, "params");
-    if (strcmp(json_get_string(message, "method", ""), "worker/hello") != 0 ||
-        !json_is_object(params)) {
+    if (!json_says(message, "method", "worker/hello") || !json_is_object(params)) {
         return NULL;
     }
     return json_incref(params);

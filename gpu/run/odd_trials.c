@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/spec/odd_sizes.h"
+#include "protocol/finding.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,12 +13,10 @@ enum { MANY_TIMES = 8 }; /* what an odd case may cost of its round one */
 /* The first thing that went wrong in a report of its own. */
 static void tell_why(const struct course *run, char *ret, size_t size) {
     size_t i;
-    const json_t *finding, *output;
-    json_array_foreach(run->report.findings, i, finding) {
-        if (!strcmp(json_get_string(finding, "severity", ""), "error")) {
-            snprintf(ret, size, "%s", json_get_string(finding, "message", ""));
-            return;
-        }
+    const json_t *output, *error = findings_first_error(run->report.findings);
+    if (error) {
+        snprintf(ret, size, "%s", json_get_string(error, "message", ""));
+        return;
     }
     const json_t *only = json_array_get(run->report.cases, 0);
     json_array_foreach(json_object_get(only, "outputs"), i, output) {

@@ -39,7 +39,7 @@ static void keep_races(struct run_report *to, const struct run_report *from) {
     json_array_foreach(from->findings, i, finding) {
         const char *code = json_get_string(finding, "code", "");
         bool race = !strcmp(code, "race") || !strcmp(code, "global_race");
-        if (race && strcmp(json_get_string(finding, "severity", ""), "info") != 0) {
+        if (race && !json_says(finding, "severity", "info")) {
             run_report_finding(to, finding);
         }
     }

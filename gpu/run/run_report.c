@@ -72,8 +72,8 @@ static bool same_place(const json_t *a, const json_t *b) {
             return false;
         }
     }
-    return same_calls(a, b) && (strcmp(json_get_string(a, "code", ""), "deadlock") != 0 ||
-                                same_text(a, b, "message"));
+    return same_calls(a, b) &&
+           (!json_says(a, "code", "deadlock") || same_text(a, b, "message"));
 }
 
 /* The other side of a race of two lines, behind the calls of functions that were inlined;
@@ -163,7 +163,7 @@ static void name_assertion(json_t *finding) {
     const char *file = json_get_string(finding, "file", NULL);
     const char *words = strstr(message, mark);
     size_t len = words ? strlen(words += sizeof mark - 1) : 0;
-    if (strcmp(json_get_string(finding, "code", ""), "assert") != 0) {
+    if (!json_says(finding, "code", "assert")) {
         return;
     }
     if (len >= sizeof end - 1 && !strcmp(words + len - (sizeof end - 1), end)) {
@@ -208,10 +208,9 @@ static bool explains(const json_t *cause, const json_t *effect) {
     json_each(json_object_get(cause, "related"), i, side) {
         there |= same_line(side, effect);
     }
-    return there && !strcmp(json_get_string(effect, "code", ""), "uninitialized") &&
+    return there && json_says(effect, "code", "uninitialized") &&
            !same_text(cause, effect, "code") && same_text(cause, effect, "buffer") &&
-           same_text(cause, effect, "kernel") &&
-           !strcmp(json_get_string(cause, "severity", ""), "error");
+           same_text(cause, effect, "kernel") && json_says(cause, "severity", "error");
 }
 
 void run_report_causes_first(json_t *findings) {

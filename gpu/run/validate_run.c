@@ -133,7 +133,7 @@ static const char *unjudged_names(const struct course *run, struct buf *ret) {
     size_t i;
     outputs = json_object_get(of_case, "outputs");
     json_array_foreach(outputs, i, output) {
-        if (!strcmp(json_get_string(output, "verdict", ""), "unjudged")) {
+        if (json_says(output, "verdict", "unjudged")) {
             name = json_get_string(output, "name", "");
             buf_addf(ret, "%s'%.64s'", first ? ", " : "", name);
             first = first ? first : name;

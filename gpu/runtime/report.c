@@ -68,7 +68,7 @@ static void line_write(const char *text, size_t len) {
 
 /* The end of a program always has room. */
 static bool is_last(const json_t *event) {
-    return strcmp(json_get_string(event, "event", ""), "end") == 0;
+    return json_says(event, "event", "end");
 }
 
 void report_line(json_t *event) {

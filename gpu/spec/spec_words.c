@@ -2,6 +2,7 @@
 
 #include "base/edit_distance.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/reference/operator.h"
 #include "gpu/spec/value_functions.h"
 #include "gpu/tensor/tensor_type.h"
@@ -42,16 +43,6 @@ static unsigned edits_allowed(size_t len) {
 
 /* --- members --- */
 
-static bool is_one_of(const char *known, const char *name) {
-    size_t len = strlen(name);
-    for (const char *at = known; len && (at = strstr(at, name)); at += len) {
-        if ((at == known || at[-1] == ' ') && (at[len] == ' ' || !at[len])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static size_t nearest_of(const char *known, const char *name, const char **ret) {
     size_t len = strlen(name), found = 0;
     unsigned best = edits_allowed(len) + 1;
@@ -74,9 +65,9 @@ const char *spec_words_member(const char *name, const char *known, char *ret,
     const char *holder = meant_by(spec_inner, name);
     const char *near = NULL;
     size_t len = nearest_of(known, name, &near);
-    if (meant && is_one_of(known, meant)) {
+    if (meant && words_have(known, meant)) {
         snprintf(ret, size, "; did you mean \"%s\"?", meant);
-    } else if (holder && is_one_of(known, holder)) {
+    } else if (holder && words_have(known, holder)) {
         snprintf(ret, size, "; it belongs into \"%s\"", holder);
     } else if (len) {
         snprintf(ret, size, "; did you mean \"%.*s\"?", (int)len, near);

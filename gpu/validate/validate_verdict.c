@@ -18,14 +18,7 @@ static json_int_t wrong_elements(const json_t *item) {
 }
 
 const json_t *validate_first_error(const json_t *result) {
-    const json_t *finding;
-    size_t i;
-    json_array_foreach(json_object_get(result, "findings"), i, finding) {
-        if (!strcmp(json_get_string(finding, "severity", ""), "error")) {
-            return finding;
-        }
-    }
-    return NULL;
+    return findings_first_error(json_object_get(result, "findings"));
 }
 
 /* " with 2 warnings", or nothing. */
@@ -101,7 +94,7 @@ static void judge_warnings(json_t *result, bool strict) {
     size_t count = findings_count(json_object_get(result, "findings"), FINDING_WARNING) +
                    findings_count(json_object_get(check, "diagnostics"), FINDING_WARNING);
     json_object_set_new(result, "warnings", json_integer((json_int_t)count));
-    if (strict && count && !strcmp(json_get_string(result, "verdict", ""), "pass")) {
+    if (strict && count && json_says(result, "verdict", "pass")) {
         json_object_set_new(result, "verdict", json_string("fail"));
         json_object_set_new(result, "strict", json_true());
     }

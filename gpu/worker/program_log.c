@@ -240,12 +240,12 @@ static void read_front_end(struct reading *r, const char *log, size_t len) {
     struct compiler_log front;
     compiler_log_read(&front, log, len, r->sources, none, NULL);
     json_each(front.findings, i, finding) {
-        if (!strcmp(json_get_string(finding, "source", ""), "nvrtc")) {
+        if (json_says(finding, "source", "nvrtc")) {
             json_object_set_new(finding, "source", json_string("nvcc"));
             if (read_unknown(r, finding)) {
                 continue;
             }
-            r->ret->errors += !strcmp(json_get_string(finding, "severity", ""), "error");
+            r->ret->errors += json_says(finding, "severity", "error");
             json_array_append(r->ret->findings, finding);
         }
     }

@@ -58,7 +58,7 @@ static void tell_unconfined(const struct worker *w, json_t *answer) {
     const json_t *backend = json_object_get(answer, "backend");
     json_t *findings = json_object_get(answer, "findings");
     if (w->driver_words[0] && json_is_array(findings) &&
-        !strcmp(json_get_string(backend, "kind", ""), "cuda")) {
+        json_says(backend, "kind", "cuda")) {
         json_array_append_new(findings, driver_trial_finding(w->driver_words));
     }
 }

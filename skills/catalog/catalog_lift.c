@@ -105,11 +105,6 @@ double lifts_read(const char *folder, char **ret_text) {
 /* --- by model --- */
 
 /* "anthropic/claude-x" and "claude-x" are one model asked for in two ways. */
-static const char *short_name(const char *model) {
-    const char *slash = strrchr(model, '/');
-    return slash ? slash + 1 : model;
-}
-
 static const json_t *find_model(json_t *models, const char *model) {
     json_t *near = NULL;
     json_each_member(models, name, entry) {
@@ -120,8 +115,8 @@ static const json_t *find_model(json_t *models, const char *model) {
             return entry;
         }
         bool bare = !strchr(name, '/') || !strchr(model, '/');
-        if (bare && *short_name(name) &&
-            strcasecmp(short_name(name), short_name(model)) == 0) {
+        if (bare && *path_basename(name) &&
+            strcasecmp(path_basename(name), path_basename(model)) == 0) {
             near = entry;
         }
     }

@@ -96,7 +96,7 @@ static bool is_suppressed(const json_t *finding, const json_t *allowed,
         }
     }
     /* The file itself never excuses an error. */
-    if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
+    if (json_says(finding, "severity", "error")) {
         return false;
     }
     json_each(allowed, i, entry) {
@@ -111,7 +111,7 @@ static bool is_suppressed(const json_t *finding, const json_t *allowed,
 
 /* What others wrote may be mistaken without being refused. */
 static void soften(json_t *finding) {
-    if (strcmp(json_get_string(finding, "code", ""), "hardware_fact_wrong") == 0) {
+    if (json_says(finding, "code", "hardware_fact_wrong")) {
         json_object_set_new(finding, "severity",
                             json_string(finding_severity_name(FINDING_WARNING)));
     }
@@ -124,15 +124,6 @@ static void add_bare_suppressions(json_t *findings, const json_t *suppress) {
             add_bare_suppression(findings, code, strlen(code), NULL, 0);
         }
     }
-}
-
-static bool has_error(const json_t *findings) {
-    json_each(findings, i, finding) {
-        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 json_t *check_result(json_t *findings, const json_t *allowed, const json_t *suppress,
@@ -152,7 +143,7 @@ json_t *check_result(json_t *findings, const json_t *allowed, const json_t *supp
     }
     add_bare_suppressions(kept, suppress);
     json_decref(findings);
-    bool ok = !has_error(kept);
+    bool ok = !findings_first_error(kept);
     json_int_t omitted = (json_int_t)findings_tidy(kept, CHECK_MAX_FINDINGS);
     return json_pack("{s:b, s:o, s:I, s:I, s:{s:I, s:I}}", "ok", ok, "findings", kept,
                      "omitted", omitted, "suppressed", suppressed, "tokens", "body",

@@ -40,7 +40,7 @@ json_t *danger_look(const struct skill *s, size_t *left) {
     safety_rules_check_within(s, left, findings);
     add_unseen(s, findings);
     json_each(findings, i, finding) {
-        if (strcmp(json_get_string(finding, "severity", ""), "error") != 0) {
+        if (!json_says(finding, "severity", "error")) {
             continue;
         }
         if (json_array_size(danger) < DANGER_MAX) {

@@ -190,12 +190,12 @@ static void check_files(struct skill_check *c, const struct skill *s) {
 
 static void rename_text(json_t *findings, const char *name) {
     json_each(findings, i, finding) {
-        if (strcmp(json_get_string(finding, "file", ""), "SKILL.md") == 0) {
+        if (json_says(finding, "file", "SKILL.md")) {
             json_object_set_new(finding, "file", json_clean_z(name));
         }
         json_each(json_object_get(finding, "fixes"), k, fix) {
             json_each(json_object_get(fix, "edits"), e, edit) {
-                if (strcmp(json_get_string(edit, "file", ""), "SKILL.md") == 0) {
+                if (json_says(edit, "file", "SKILL.md")) {
                     json_object_set_new(edit, "file", json_clean_z(name));
                 }
             }
@@ -312,7 +312,7 @@ static void take_block_finding(struct cuda_block *b, json_t *finding) {
     }
     shift_place(finding, b->file, shift);
     code_block_move_one(finding, b->inset);
-    bool error = strcmp(json_get_string(finding, "severity", ""), "error") == 0;
+    bool error = json_says(finding, "severity", "error");
     if (error && c->mode == SKILL_CHECK_LENIENT) {
         json_object_set_new(finding, "severity",
                             json_string(finding_severity_name(FINDING_WARNING)));

@@ -189,7 +189,7 @@ int agent_install(const struct skill *skill, const char *agent, const char *root
     autojson *results = known ? install_skill(&agents, &request) : NULL;
     agents_finish(&agents);
     const json_t *one = json_array_get(results, 0);
-    if (strcmp(json_get_string(one, "outcome", ""), "installed") != 0) {
+    if (!json_says(one, "outcome", "installed")) {
         return err_set(err, -EIO, "%.200s",
                        json_get_string(one, "reason", "no such agent"));
     }

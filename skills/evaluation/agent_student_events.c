@@ -88,7 +88,7 @@ static void claude_content(struct agent_events *e, const json_t *message) {
         if (strcmp(type, "text") == 0) {
             buf_adds(&text, json_get_string(block, "text", ""));
         } else if (strcmp(type, "tool_use") == 0) {
-            bool skill = strcmp(json_get_string(block, "name", ""), "Skill") == 0;
+            bool skill = json_says(block, "name", "Skill");
             e->activated |= skill || names_skill(json_object_get(block, "input"), 0);
         }
     }
@@ -196,7 +196,7 @@ static void opencode_event(struct agent_events *e, const json_t *event) {
         buf_adds(&e->text, json_get_string(part, "text", ""));
     } else if (strcmp(type, "tool_use") == 0) {
         const json_t *state = json_object_get(part, "state");
-        bool skill = strcmp(json_get_string(part, "tool", ""), "skill") == 0;
+        bool skill = json_says(part, "tool", "skill");
         e->activated |= skill || names_skill(json_object_get(state, "input"), 0);
     } else if (strcmp(type, "step_finish") == 0) {
         opencode_finish(e, part);

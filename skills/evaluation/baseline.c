@@ -32,7 +32,7 @@ static char *key_of(const char *model, const char *test, json_int_t run) {
 
 static bool is_wanted(const json_t *cell, const char *prompt_digest) {
     const char *outcome = json_get_string(cell, "outcome", "");
-    return strcmp(json_get_string(cell, "arm", ""), "baseline") == 0 &&
+    return json_says(cell, "arm", "baseline") &&
            strcmp(json_get_string(cell, "prompt_digest", ""), prompt_digest) == 0 &&
            (strcmp(outcome, "passed") == 0 || strcmp(outcome, "failed") == 0);
 }
@@ -95,7 +95,7 @@ bool baseline_take(const json_t *cells, const char *model, const char *test,
         return false;
     }
     const json_t *tokens = json_object_get(found, "tokens");
-    bool passed = strcmp(json_get_string(found, "outcome", ""), "passed") == 0;
+    bool passed = json_says(found, "outcome", "passed");
     cell->state = passed ? CELL_PASSED : CELL_FAILED;
     cell->reused = true;
     cell->assertions_passed = (unsigned)json_get_integer(found, "assertions_passed", 0);

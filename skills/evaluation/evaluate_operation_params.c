@@ -104,16 +104,6 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
 
 /* --- files --- */
 
-static int fail_path(struct call *call, const char *path, const struct err *err) {
-    if (err->code == -EACCES || err->code == -EXDEV) {
-        call_fail(call, CALL_REFUSED, "outside_roots", "name a file of the workspace",
-                  "%s", err->msg);
-    } else {
-        call_fail_param(call, path, "%s", err->msg);
-    }
-    return -1;
-}
-
 static int find_file(struct call *call, const json_t *params, const char *key,
                      char **ret) {
     struct err err = {0};
@@ -121,7 +111,7 @@ static int find_file(struct call *call, const json_t *params, const char *key,
     *ret = path ? skills_resolve(call_origin(call), path, &err) : NULL;
     if (path && !*ret) {
         autofree char *pointer = xasprintf("/%s", key);
-        return fail_path(call, pointer, &err);
+        return skills_fail_path(call, pointer, &err);
     }
     return 0;
 }
@@ -154,7 +144,7 @@ static int find_runs_dir(struct call *call, const json_t *params, char **ret) {
         return whole
                    ? (call_fail_param(call, "/runs_dir", "%.200s is not a folder", path),
                       -1)
-                   : fail_path(call, "/runs_dir", &err);
+                   : skills_fail_path(call, "/runs_dir", &err);
     }
     *ret = path_join(found, base);
     return 0;

@@ -12,11 +12,7 @@
 /* --- places --- */
 
 int skill_text_line(const struct skill_text *t, size_t offset, int *ret_column) {
-    size_t line = lines_at(&t->lines, offset);
-    if (ret_column) {
-        *ret_column = (int)(offset - t->lines.starts[line]) + 1;
-    }
-    return (int)line + 1;
+    return lines_place(&t->lines, offset, ret_column);
 }
 
 const struct skill_field *skill_text_field(const struct skill_text *t, const char *name) {

@@ -39,15 +39,6 @@ static bool holds(const char *text, const char *name, size_t len) {
     return false;
 }
 
-static bool is_listed(const json_t *names, const char *name) {
-    json_each(names, i, one) {
-        if (strcmp(json_string_value(one), name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* "n = 3" and "n" again: whoever writes it may call it otherwise. */
 static bool is_own_name(const char *at, size_t len) {
     const char *behind = at + len + strspn(at + len, " ");
@@ -65,7 +56,8 @@ json_t *wanted_names(const char *text, const char *known, const char *asked) {
             continue;
         }
         if (len >= NAME_LEAST && len <= NAME_MOST && !holds(known, s, len) &&
-            !holds(asked, s, len) && !is_own_name(s, len) && !is_listed(names, name)) {
+            !holds(asked, s, len) && !is_own_name(s, len) &&
+            !json_has_text(names, name)) {
             json_array_append_new(names, json_string(name));
         }
         s += len ? len : 1;

@@ -111,7 +111,7 @@ void generate_forgive(struct generating *g) {
 /* What is no session was read as text, and hardly ever meant to be. */
 static char *reason_of(const struct generating *g) {
     json_each(json_object_get(g->material.provenance, "traces"), i, trace) {
-        if (strcmp(json_get_string(trace, "format", ""), "text") == 0) {
+        if (json_says(trace, "format", "text")) {
             autofree char *formats = trace_formats();
             return xasprintf("%s; %s is no session of a known format and was read as "
                              "text. Known are %s",
@@ -291,7 +291,7 @@ bool generate_has_finding(const json_t *check, const json_t *finding) {
 static json_t *errors_of(const json_t *check, const json_t *before) {
     json_t *errors = json_array();
     json_each(json_object_get(check, "findings"), i, finding) {
-        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0 &&
+        if (json_says(finding, "severity", "error") &&
             !generate_has_finding(before, finding)) {
             json_array_append(errors, finding);
         }

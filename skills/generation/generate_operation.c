@@ -121,7 +121,7 @@ static void generate_describe(const json_t *result, struct buf *out) {
         }
         buf_addf(out, "Reply again with job %s and the draft or tests.\n",
                  json_get_string(result, "job", ""));
-    } else if (strcmp(json_get_string(result, "outcome", ""), "saved") == 0) {
+    } else if (json_says(result, "outcome", "saved")) {
         describe_saved(result, out);
     } else {
         buf_addf(out, "Nothing to teach: %s.\n", json_get_string(result, "reason", ""));

@@ -190,7 +190,7 @@ static char *errors_of(const json_t *check, const json_t *before) {
     autobuf words = BUF_INIT(8192);
     size_t count = 0;
     json_each(json_object_get(check, "findings"), i, finding) {
-        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0 &&
+        if (json_says(finding, "severity", "error") &&
             !generate_has_finding(before, finding) && count++ < MAX_PROBLEMS) {
             buf_addf(&words, "%sline %d: %s (%s)", count > 1 ? "; " : "",
                      (int)json_get_integer(finding, "line", 0),

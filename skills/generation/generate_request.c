@@ -17,16 +17,6 @@
 
 /* --- files --- */
 
-static int fail_path(struct call *call, const char *pointer, const struct err *err) {
-    if (err->code == -EACCES || err->code == -EXDEV) {
-        call_fail(call, CALL_REFUSED, "outside_roots", "name a file of the workspace",
-                  "%s", err->msg);
-    } else {
-        call_fail_param(call, pointer, "%s", err->msg);
-    }
-    return -1;
-}
-
 static char *find_given(struct call *call, const char *path, bool trace,
                         struct err *err) {
     char *found = skills_resolve(call_origin(call), path, err);
@@ -53,7 +43,7 @@ static int read_given(struct call *call, const json_t *params, const char *key,
         g->path = path ? find_given(call, path, strcmp(key, "traces") == 0, &err) : NULL;
         if (path && !g->path) {
             autofree char *pointer = xasprintf("/%s/%zu", key, i);
-            return fail_path(call, pointer, &err);
+            return skills_fail_path(call, pointer, &err);
         }
     }
     return 0;
@@ -111,7 +101,7 @@ static int find_output(struct generate_request *r, struct call *call,
     }
     char *path = resolve_new(call, output ? output : "skills", &err);
     if (!path) {
-        return fail_path(call, "/output", &err);
+        return skills_fail_path(call, "/output", &err);
     }
     r->parent = path;
     struct stat st;

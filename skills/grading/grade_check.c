@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "protocol/finding.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -63,14 +64,13 @@ json_t *evidence(const char *text, size_t len) {
 }
 
 json_t *evidence_of_findings(const json_t *findings) {
-    json_each(findings, i, finding) {
-        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
-            autofree char *text =
-                xasprintf("%s:%lld: %s", json_get_string(finding, "file", "code"),
-                          (long long)json_get_integer(finding, "line", 0),
-                          json_get_string(finding, "message", ""));
-            return evidence(text, strlen(text));
-        }
+    const json_t *error = findings_first_error(findings);
+    if (error) {
+        autofree char *text =
+            xasprintf("%s:%lld: %s", json_get_string(error, "file", "code"),
+                      (long long)json_get_integer(error, "line", 0),
+                      json_get_string(error, "message", ""));
+        return evidence(text, strlen(text));
     }
     return NULL;
 }

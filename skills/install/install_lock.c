@@ -136,15 +136,6 @@ int install_record_write(int folder, const struct install_record *record,
     return rc < 0 ? install_failed(err, rc, INSTALL_LOCK_FILE) : 0;
 }
 
-static bool all_strings(const json_t *values) {
-    json_each(values, i, value) {
-        if (!json_is_string(value)) {
-            return false;
-        }
-    }
-    return json_is_array(values);
-}
-
 static bool entry_is_sound(const char *name, const json_t *entry) {
     json_t *files = json_object_get(entry, "files");
     json_each_member(files, path, digest) {
@@ -154,7 +145,7 @@ static bool entry_is_sound(const char *name, const json_t *entry) {
     }
     return skill_name_is_valid(name) && json_is_object(files) &&
            json_is_string(json_object_get(entry, "digest")) &&
-           all_strings(json_object_get(entry, "agents"));
+           json_is_texts(json_object_get(entry, "agents"));
 }
 
 /* Take the sound entries over; false when anything was not. */

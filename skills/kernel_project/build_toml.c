@@ -358,9 +358,8 @@ static void drop_edition_echo(struct build_toml_report *r, size_t from) {
     bool asked = false;
     for (size_t i = from; i < json_array_size(r->findings); i++) {
         const json_t *f = json_array_get(r->findings, i);
-        asked |= strcmp(json_get_string(f, "code", ""), "build_toml_edition_old") == 0;
-        if (asked &&
-            strcmp(json_get_string(f, "code", ""), "build_toml_missing_key") == 0 &&
+        asked |= json_says(f, "code", "build_toml_edition_old");
+        if (asked && json_says(f, "code", "build_toml_missing_key") &&
             strstr(json_get_string(f, "message", ""), "lacks edition")) {
             json_array_remove(r->findings, i);
             return;
@@ -403,7 +402,7 @@ static void check_document(struct build_toml_report *r) {
 void build_toml_drop_foreign(json_t *findings) {
     size_t last = json_array_size(findings);
     const json_t *finding = last ? json_array_get(findings, last - 1) : NULL;
-    if (strcmp(json_get_string(finding, "code", ""), "build_toml_foreign") == 0) {
+    if (json_says(finding, "code", "build_toml_foreign")) {
         json_array_remove(findings, last - 1);
     }
 }

@@ -353,10 +353,9 @@ static bool check_python_text(struct kernel_project *p, const char *path,
     if (fixed) {
         struct lines lines;
         lines_init(&lines, text->data, text->len);
-        size_t at = (size_t)(fixed - text->data), line = lines_at(&lines, at);
-        struct finding_span span = {.line = (int)line + 1,
-                                    .column = (int)(at - lines.starts[line]) + 1};
-        span.end_line = span.line;
+        struct finding_span span;
+        span.end_line = span.line =
+            lines_place(&lines, (size_t)(fixed - text->data), &span.column);
         span.end_column = span.column + (int)strlen("torch.ops.");
         add_finding(p, path, "kernel_project_fixed_namespace", FINDING_WARNING, &span,
                     "the operators' namespace changes with every build: use "

@@ -269,7 +269,7 @@ static void fill(struct model *m, struct draft *d) {
         .base_url = take(d->base_url),
         .model = xstrdup(d->model),
         .key_env = copy_of(d->key_env),
-        .bearer = strcmp(json_get_string(o, "auth", ""), "bearer") == 0,
+        .bearer = json_says(o, "auth", "bearer"),
         .version = copy_of(json_get_string(o, "version", NULL)),
         .price = {price_of(o, "input"), price_of(o, "output"), price_of(o, "cache_read"),
                   price_of(o, "cache_write")},

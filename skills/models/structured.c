@@ -62,15 +62,14 @@ static bool is_strict(const json_t *schema, unsigned depth) {
             return false;
         }
     }
-    bool object = strcmp(json_get_string(schema, "type", ""), "object") == 0;
+    bool object = json_says(schema, "type", "object");
     return (!object || object_is_strict(schema, depth + 1)) &&
            (!items || is_strict(items, depth + 1)) &&
            all_strict(json_object_get(schema, "anyOf"), depth + 1);
 }
 
 bool structured_is_strict(const json_t *schema) {
-    return strcmp(json_get_string(schema, "type", ""), "object") == 0 &&
-           is_strict(schema, 0);
+    return json_says(schema, "type", "object") && is_strict(schema, 0);
 }
 
 /* --- words --- */

@@ -119,8 +119,7 @@ static void add_lift(struct buf *out, const json_t *student, const char *tone) {
     const json_t *lift = json_object_get(student, "lift");
     double estimate = json_get_number(lift, "estimate", NAN),
            p = json_get_number(lift, "p", NAN);
-    bool measurable =
-        strcmp(json_get_string(student, "verdict", ""), "not_measurable") != 0;
+    bool measurable = !json_says(student, "verdict", "not_measurable");
     double smallest =
         measurable ? json_get_number(lift, "smallest_detectable", NAN) : NAN;
     if (isnan(estimate)) {

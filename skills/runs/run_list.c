@@ -230,8 +230,7 @@ static void matrix_add(struct matrix *m, const json_t *row) {
     const char *skill = json_get_string(row, "skill", "");
     const char *model = json_get_string(row, "model", "");
     if (!*skill || !*model || !has_room(m->skills, skill) ||
-        !has_room(m->models, model) ||
-        strcmp(json_get_string(row, "state", ""), "complete") != 0) {
+        !has_room(m->models, model) || !json_says(row, "state", "complete")) {
         return;
     }
     if (!json_object_get(m->skills, skill)) {

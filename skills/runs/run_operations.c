@@ -310,7 +310,7 @@ static json_t *answer_json(struct asking *a, const json_t *batch) {
 }
 
 static bool wants_all(const json_t *params) {
-    return strcmp(json_get_string(params, "run", ""), "all") == 0;
+    return json_says(params, "run", "all");
 }
 
 static void show_work(void *data) {

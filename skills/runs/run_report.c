@@ -44,7 +44,7 @@ static void add_lift(struct buf *out, const json_t *lift) {
 static void add_row(struct buf *out, const json_t *row, bool with_name) {
     if (with_name) {
         buf_addf(out, "- %s", json_get_string(row, "run", ""));
-        if (strcmp(json_get_string(row, "state", ""), "complete") != 0) {
+        if (!json_says(row, "state", "complete")) {
             buf_addf(out, " (%s)", json_get_string(row, "state", ""));
         }
         buf_adds(out, "\n");

@@ -82,7 +82,7 @@ static void add_run(struct buf *out, json_t *result) {
 }
 
 static void add_cell(struct buf *out, json_t *cell, json_t *result) {
-    bool passed = strcmp(json_get_string(cell, "outcome", ""), "passed") == 0;
+    bool passed = json_says(cell, "outcome", "passed");
     autojson *from = json_pack("{s:O,s:O*,s:{s:b,s:i}}", "cell", cell, "run", result,
                                "told", "passed", passed, "turns", 1);
     add_row(out, from, true);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/strings.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -74,18 +75,8 @@ static const char *base_name(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool is_one_of(const char *word, const char *list) {
-    size_t len = strlen(word);
-    for (const char *at = list; len && (at = strstr(at, word)); at += len) {
-        if ((at == list || at[-1] == ' ') && (at[len] == ' ' || !at[len])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_shell(const char *word) {
-    return is_one_of(base_name(word), "sh bash zsh dash ksh fish");
+    return words_have("sh bash zsh dash ksh fish", base_name(word));
 }
 
 /* -c, -lc, -ec … */

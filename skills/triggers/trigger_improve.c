@@ -148,7 +148,7 @@ static char *errors_of(const struct trigger_improve *x, const json_t *check) {
     autobuf words = BUF_INIT(PROBLEM_BYTES);
     json_each(json_object_get(check, "findings"), i, finding) {
         json_int_t line = json_get_integer(finding, "line", 0);
-        bool error = strcmp(json_get_string(finding, "severity", ""), "error") == 0;
+        bool error = json_says(finding, "severity", "error");
         if (error && line >= x->first && line < x->last) {
             buf_addf(&words, "%s%s (%s)", words.len ? "; " : "",
                      json_get_string(finding, "message", ""),

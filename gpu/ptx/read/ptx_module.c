@@ -71,13 +71,6 @@ static bool parse_address_size(struct ptx_reader *r) {
                        (unsigned)bits);
 }
 
-static bool skip_pragma(struct ptx_reader *r) {
-    while (!r->code && !ptx_at(r, ';') && !ptx_at(r, PTX_TOKEN_END)) {
-        ptx_next(r);
-    }
-    return ptx_expect(r, ';');
-}
-
 static int parse_linkage(struct ptx_reader *r) {
     static const struct {
         const char *word;
@@ -128,7 +121,7 @@ static bool parse_directive(struct ptx_reader *r) {
         {"loc", ptx_parse_loc},
         {"file", ptx_parse_file},
         {"section", ptx_parse_section},
-        {"pragma", skip_pragma},
+        {"pragma", ptx_skip_pragma},
         {"alias", ptx_parse_alias},
     };
     for (size_t i = 0; i < ARRAY_LEN(directives); i++) {

@@ -178,13 +178,6 @@ static bool parse_prototype(struct ptx_reader *r, struct ptx_token name) {
     return ptx_expect(r, ';');
 }
 
-static bool skip_pragma(struct ptx_reader *r) {
-    while (!r->code && !ptx_at(r, ';') && !ptx_at(r, PTX_TOKEN_END)) {
-        ptx_next(r);
-    }
-    return ptx_expect(r, ';');
-}
-
 static bool parse_directive(struct ptx_reader *r) {
     struct ptx_token t = r->token;
     struct ptx_word word;
@@ -198,7 +191,7 @@ static bool parse_directive(struct ptx_reader *r) {
         return parse_registers(r);
     }
     if (ptx_at_word(r, "pragma")) {
-        return skip_pragma(r);
+        return ptx_skip_pragma(r);
     }
     if (ptx_word_find(ptx_spelling(r, t), t.len, &word) && word.space != PTX_GENERIC) {
         return ptx_parse_variables(r, word.space, 0);

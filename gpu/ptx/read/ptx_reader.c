@@ -111,6 +111,13 @@ bool ptx_expect(struct ptx_reader *r, int kind) {
                                                            : "something else");
 }
 
+bool ptx_skip_pragma(struct ptx_reader *r) {
+    while (!r->code && !ptx_at(r, ';') && !ptx_at(r, PTX_TOKEN_END)) {
+        ptx_next(r);
+    }
+    return ptx_expect(r, ';');
+}
+
 static bool is_text(const struct ptx_reader *r, int kind, const char *text) {
     size_t len = strlen(text);
     return r->token.kind == kind && r->token.len == len &&

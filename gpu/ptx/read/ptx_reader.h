@@ -59,6 +59,7 @@ void ptx_next(struct ptx_reader *r);               /* to the next token */
 bool ptx_at(const struct ptx_reader *r, int kind); /* is it the current one? */
 bool ptx_accept(struct ptx_reader *r, int kind);   /* past it when it is */
 bool ptx_expect(struct ptx_reader *r, int kind);   /* past it, or an error */
+bool ptx_skip_pragma(struct ptx_reader *r);        /* past what stands before its ";" */
 bool ptx_at_word(const struct ptx_reader *r, const char *word); /* .word */
 bool ptx_at_name(const struct ptx_reader *r, const char *name);
 const char *ptx_spelling(const struct ptx_reader *r, struct ptx_token t); /* its bytes */
