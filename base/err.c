@@ -21,10 +21,7 @@ int err_set(struct err *err, int code, const char *fmt, ...) {
         return code;
     }
     char whole[WHOLE_SIZE];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(whole, sizeof whole, fmt, ap);
-    va_end(ap);
+    text_format(whole, fmt);
     keep(err, whole);
     err->code = code;
     return code;

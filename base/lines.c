@@ -5,10 +5,7 @@
 #include <stdbool.h>
 
 static void add_start(struct lines *l, size_t *cap, size_t offset) {
-    if (l->count == *cap) {
-        *cap = *cap ? *cap * 2 : 64;
-        l->starts = xreallocarray(l->starts, *cap, sizeof *l->starts);
-    }
+    list_room(l->starts, l->count, *cap, 64);
     l->starts[l->count++] = offset;
 }
 

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,10 +38,7 @@ static void add_words(struct buf *line, const char *words) {
 
 void log_write(enum log_level level, const char *module, const char *fmt, ...) {
     char words[LINE_MAX_BYTES], now[25];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(words, sizeof words, fmt, ap);
-    va_end(ap);
+    text_format(words, fmt);
     autobuf line = BUF_INIT(LINE_MAX_BYTES);
     clock_iso8601(now);
     buf_addf(&line, "%s %s %s: ", now, names[level], module);

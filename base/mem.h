@@ -14,6 +14,15 @@ void *xreallocarray(void *p, size_t count, size_t size) __attribute__((returns_n
 /* So much that is about to be filled is taken in pages of 2 MiB: taking 16 MiB in pages
  * of 4 KiB costs more time than filling them does. Nothing for a few. */
 void memory_advise_huge(void *p, size_t size);
+/* Room for one more behind `count` items of a list that grows: twice as much where there
+ * is none, `first` at the beginning. */
+#define list_room(list, count, cap, first)                                               \
+    do {                                                                                 \
+        if ((count) >= (cap)) {                                                          \
+            (cap) = (cap) ? 2 * (cap) : (first);                                         \
+            (list) = xreallocarray(list, cap, sizeof *(list));                           \
+        }                                                                                \
+    } while (0)
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t max) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...)

@@ -3,9 +3,11 @@
  *
  * Compiler output, skills, traces and model answers are hostile bytes. Whatever goes to a
  * client, a terminal or a model passes text_clean first. */
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct buf;
 
@@ -29,6 +31,15 @@ int text_clean(struct buf *out, const char *s, size_t len);
 size_t text_decode(const char *s, size_t len, uint32_t *ret);
 /* Write cp as UTF-8; returns 1 to 4. */
 size_t text_encode(uint32_t cp, char out[4]);
+
+/* In a function of printf's kind: its words into an array, cut at its size. */
+#define text_format(array, fmt)                                                          \
+    do {                                                                                 \
+        va_list args_;                                                                   \
+        va_start(args_, fmt);                                                            \
+        (void)vsnprintf(array, sizeof(array), fmt, args_);                               \
+        va_end(args_);                                                                   \
+    } while (0)
 
 /* The value of a hexadecimal digit, or -1. */
 int text_hex_digit(char c);

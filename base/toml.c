@@ -19,10 +19,7 @@ static struct toml_node *node_at(const struct toml_reader *r, size_t index) {
 }
 
 static size_t push_node(struct toml_document *doc, struct toml_node node) {
-    if (doc->count == doc->cap) {
-        doc->cap = doc->cap ? doc->cap * 2 : 32;
-        doc->nodes = xreallocarray(doc->nodes, doc->cap, sizeof *doc->nodes);
-    }
+    list_room(doc->nodes, doc->count, doc->cap, 32);
     doc->nodes[doc->count] = node;
     return doc->count++;
 }

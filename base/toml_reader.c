@@ -1,15 +1,12 @@
 #include "base/toml_reader.h"
+#include "base/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 bool toml_fail(struct toml_reader *r, size_t at, const char *fmt, ...) {
     if (!r->error[0]) {
-        va_list args;
-        va_start(args, fmt);
-        vsnprintf(r->error, sizeof r->error, fmt, args);
-        va_end(args);
+        text_format(r->error, fmt);
         r->error_at = at;
     }
     return false;

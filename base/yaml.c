@@ -1,4 +1,5 @@
 #include "base/yaml.h"
+#include "base/mem.h"
 
 #include "base/err.h"
 #include "base/strings.h"
@@ -210,10 +211,7 @@ static bool is_space(char c) {
 /* Index of the new pair; key is copied. */
 static size_t add_pair(struct reader *r, const char *name, const yaml_event_t *key) {
     struct yaml_map *m = r->map;
-    if (m->count == m->capacity) {
-        m->capacity = m->capacity ? m->capacity * 2 : 16;
-        m->pairs = xreallocarray(m->pairs, m->capacity, sizeof *m->pairs);
-    }
+    list_room(m->pairs, m->count, m->capacity, 16);
     m->pairs[m->count] =
         (struct yaml_pair){.key = xstrdup(name), .depth = r->mappings - 1};
     struct yaml_pair *p = &m->pairs[m->count];

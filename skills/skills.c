@@ -49,10 +49,7 @@ static void add_folder(struct folder_list *l, char *path, const char *scope,
         return;
     }
     json_object_set_new_nocheck(l->paths, path, json_true());
-    if (l->count == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 64;
-        l->list = xreallocarray(l->list, l->cap, sizeof *l->list);
-    }
+    list_room(l->list, l->count, l->cap, 64);
     l->list[l->count++] = (struct catalog_folder){
         .path = path,
         .scope = scope,

@@ -130,10 +130,7 @@ static void piece(struct line *l, enum style style, const char *text) {
 __attribute__((format(printf, 3, 4))) static void piecef(struct line *l, enum style style,
                                                          const char *fmt, ...) {
     char text[256];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
+    text_format(text, fmt);
     piece(l, style, text);
 }
 

@@ -5,7 +5,6 @@
 #include "clients/ctl/render.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <string.h>
 
 #define CELL_MAX 1000       /* bytes */
@@ -47,10 +46,7 @@ void table_style(struct table *t, enum style style) {
 
 void table_cellf(struct table *t, const char *fmt, ...) {
     char text[256];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
+    text_format(text, fmt);
     table_cell(t, text);
 }
 

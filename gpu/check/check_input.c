@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/strings.h"
+#include "base/text.h"
 #include "gpu/compile/compile.h"
 #include "gpu/source/ptx_text.h"
 #include "gpu/source/std_names.h"
@@ -14,7 +15,6 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,10 +33,7 @@ int check_refuse(struct check_refusal *refusal, int code, enum call_fault fault,
     refusal->fault = fault;
     refusal->reason = reason;
     snprintf(refusal->hint, sizeof refusal->hint, "%s", hint ? hint : "");
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(refusal->message, sizeof refusal->message, fmt, ap);
-    va_end(ap);
+    text_format(refusal->message, fmt);
     return code;
 }
 

@@ -97,10 +97,7 @@ static void entry_add(struct compile_commands *c, size_t at, const json_t *entry
                           : "it is not {\"directory\", \"file\", \"command\"}");
         return;
     }
-    if (c->count == c->capacity) {
-        c->capacity = c->capacity ? 2 * c->capacity : 64;
-        c->entries = xreallocarray(c->entries, c->capacity, sizeof *c->entries);
-    }
+    list_room(c->entries, c->count, c->capacity, 64);
     autofree char *folder = folder_of_entry(c, entry);
     autofree char *joined = path_join(folder, file);
     c->entries[c->count++] = (struct entry){path_normalize(joined), at};

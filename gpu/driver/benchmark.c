@@ -2,13 +2,13 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "gpu/driver/device_lock.h"
 #include "gpu/driver/nvml.h"
 #include "gpu/driver/sample_statistics.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -66,10 +66,7 @@ static int failed(struct bench *b, int code, const char *what) {
 __attribute__((format(printf, 2, 3))) static void note(struct bench *b, const char *fmt,
                                                        ...) {
     char text[200];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
+    text_format(text, fmt);
     json_array_append_new(b->notes, json_clean_z(text));
 }
 

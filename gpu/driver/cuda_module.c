@@ -2,10 +2,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -230,10 +230,7 @@ int cuda_module_params(struct cuda_module *m, const char *entry, size_t *ret_off
 __attribute__((format(printf, 4, 5))) static int
 refuse(struct cuda_context *c, int code, struct err *err, const char *fmt, ...) {
     char words[240];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(words, sizeof words, fmt, ap);
-    va_end(ap);
+    text_format(words, fmt);
     c->code = code;
     return err_set(err, -EINVAL, "%s", words);
 }

@@ -53,10 +53,7 @@ static size_t add(struct reader *r, struct json_place place) {
     if (p->count == JSON_PLACES_MAX) {
         return NONE;
     }
-    if (p->count == r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 64;
-        p->list = xreallocarray(p->list, r->cap, sizeof *p->list);
-    }
+    list_room(p->list, p->count, r->cap, 64);
     place.parent = r->container == NONE ? p->count : r->container;
     place.index = r->members++;
     p->list[p->count] = place;

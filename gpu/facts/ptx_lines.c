@@ -77,10 +77,7 @@ static void read_loc(struct ptx_lines *p, struct slice c, int ptx_line) {
     if (at && !take_position(&c, &loc.inlined_at)) {
         loc.inlined_at = (struct position){0};
     }
-    if (p->loc_count == p->loc_room) {
-        p->loc_room = p->loc_room ? p->loc_room * 2 : 256;
-        p->locs = xreallocarray(p->locs, p->loc_room, sizeof *p->locs);
-    }
+    list_room(p->locs, p->loc_count, p->loc_room, 256);
     p->locs[p->loc_count++] = loc;
 }
 
@@ -121,11 +118,7 @@ static void read_function(struct ptx_lines *p, struct slice c, int ptx_line) {
     if (!len || p->function_count >= MAX_FUNCTIONS) {
         return;
     }
-    if (p->function_count == p->function_room) {
-        p->function_room = p->function_room ? p->function_room * 2 : 64;
-        p->functions =
-            xreallocarray(p->functions, p->function_room, sizeof *p->functions);
-    }
+    list_room(p->functions, p->function_count, p->function_room, 64);
     p->functions[p->function_count++] =
         (struct function){xstrndup(c.at, len), ptx_line, 0};
 }

@@ -19,10 +19,7 @@ void fix_text_init(struct fix_text *t, const struct source_file *file) {
         if (token.kind == CUDA_END || t->count == FIX_TEXT_MAX_TOKENS) {
             return;
         }
-        if (t->count == room) {
-            room = room ? room * 2 : 256;
-            t->tokens = xreallocarray(t->tokens, room, sizeof *t->tokens);
-        }
+        list_room(t->tokens, t->count, room, 256);
         t->tokens[t->count++] = token;
     }
 }

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,10 +92,7 @@ static void link_fail(struct worker_link *link, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 static void link_fail(struct worker_link *link, const char *fmt, ...) {
     if (!link->why[0]) {
-        va_list ap;
-        va_start(ap, fmt);
-        vsnprintf(link->why, sizeof link->why, fmt, ap);
-        va_end(ap);
+        text_format(link->why, fmt);
     }
     worker_link_stop(link);
 }

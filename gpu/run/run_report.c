@@ -3,13 +3,13 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/ptx/state/findings.h"
 #include "gpu/run/trial_checks.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -250,10 +250,7 @@ static void add_unwritten(struct run_report *r, const struct trial *t, size_t bu
 void run_report_note(struct run_report *r, const char *code, const char *severity,
                      const char *buffer, const char *fmt, ...) {
     char message[1024];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
-    va_end(ap);
+    text_format(message, fmt);
     autojson *finding =
         json_pack("{s:s, s:s, s:s, s:o, s:s*}", "source", "run", "code", code, "severity",
                   severity, "message", json_clean_z(message), "buffer", buffer);

@@ -33,10 +33,7 @@ void allocation_note(const struct allocation *a) {
     struct made item = {.address = a->address};
     host_site_take(&item.site);
     pthread_mutex_lock(&made.lock);
-    if (made.count == made.room) {
-        made.room = made.room ? 2 * made.room : 64;
-        made.items = xreallocarray(made.items, made.room, sizeof *made.items);
-    }
+    list_room(made.items, made.count, made.room, 64);
     size_t at = rank_of(a->address);
     memmove(&made.items[at + 1], &made.items[at], (made.count - at) * sizeof *made.items);
     made.items[at] = item;

@@ -2,11 +2,11 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "gpu/runtime/run_report.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,10 +117,7 @@ static void finding_report(const char *code, const struct host_site *site,
 void report_finding(const char *code, const struct host_site *site, const char *fmt,
                     ...) {
     char text[1024];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
+    text_format(text, fmt);
     finding_report(code, site, NULL, text);
 }
 
@@ -149,12 +146,9 @@ static bool between_is_told(const struct host_site *site, const struct host_site
 void report_finding_between(const char *code, const struct host_site *site,
                             const struct report_other *other, const char *fmt, ...) {
     char text[1024];
-    va_list args;
     if (between_is_told(site, other->site)) {
         return;
     }
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
+    text_format(text, fmt);
     finding_report(code, site, other, text);
 }

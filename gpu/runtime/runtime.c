@@ -1,9 +1,9 @@
 #include "gpu/runtime/runtime.h"
 
+#include "base/text.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/api_errors.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -16,10 +16,7 @@ static __thread struct {
 /* ---- how functions end ---- */
 
 cudart_error explain(cudart_error code, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(thread.why, sizeof thread.why, fmt, args);
-    va_end(args);
+    text_format(thread.why, fmt);
     return code;
 }
 

@@ -496,10 +496,7 @@ void host_blanker_judge(struct host_blanker *b) {
                                     : NULL;
         b->using_std |= is_using_std(b, d);
         if (d->kind == DECLARATION_CLASS) {
-            if (depth == cap) {
-                cap = cap ? cap * 2 : 16;
-                open = xreallocarray(open, cap, sizeof *open);
-            }
+            list_room(open, depth, cap, 16);
             open[depth++] = (struct open_class){i, class_names_host(b, d)};
         } else {
             b->goes[i] = judge_one(b, i, in) || uses_host_namespace(b, d);

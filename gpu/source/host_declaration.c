@@ -408,10 +408,7 @@ void parser_read_declaration(struct parser *p, size_t index) {
 
 size_t parser_new_declaration(struct parser *p, enum declaration_kind kind) {
     struct declarations *r = p->ret;
-    if (r->count == p->declaration_cap) {
-        p->declaration_cap = p->declaration_cap ? p->declaration_cap * 2 : 64;
-        r->list = xreallocarray(r->list, p->declaration_cap, sizeof *r->list);
-    }
+    list_room(r->list, r->count, p->declaration_cap, 64);
     r->list[r->count] = (struct declaration){.first = p->i,
                                              .last = p->i,
                                              .kind = kind,

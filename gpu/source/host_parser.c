@@ -22,11 +22,7 @@ struct declaration *parser_declaration(const struct parser *p, size_t index) {
 /* ---- #if, #else, #endif ---- */
 
 static void push_conditional(struct parser *p) {
-    if (p->conditional_count == p->conditional_cap) {
-        p->conditional_cap = p->conditional_cap ? p->conditional_cap * 2 : 32;
-        p->conditionals =
-            xreallocarray(p->conditionals, p->conditional_cap, sizeof *p->conditionals);
-    }
+    list_room(p->conditionals, p->conditional_count, p->conditional_cap, 32);
     p->conditionals[p->conditional_count++] = (struct conditional){p->braces, p->parens};
 }
 
@@ -188,10 +184,7 @@ size_t parser_class_body(struct parser *p, size_t i) {
 }
 
 void parser_push_scope(struct parser *p, struct open_scope s) {
-    if (p->open_count == p->open_cap) {
-        p->open_cap = p->open_cap ? p->open_cap * 2 : 16;
-        p->open = xreallocarray(p->open, p->open_cap, sizeof *p->open);
-    }
+    list_room(p->open, p->open_count, p->open_cap, 16);
     s.outer_scope = p->scope;
     s.braces = ++p->braces;
     p->open[p->open_count++] = s;

@@ -118,10 +118,7 @@ static enum code_word word_of(const struct code_tokens *t,
 }
 
 static void add_token(struct code_tokens *t, size_t *cap, struct code_token token) {
-    if (t->count == *cap) {
-        *cap = *cap ? *cap * 2 : 1024;
-        t->list = xreallocarray(t->list, *cap, sizeof *t->list);
-    }
+    list_room(t->list, t->count, *cap, 1024);
     t->list[t->count++] = token;
 }
 

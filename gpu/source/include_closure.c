@@ -104,10 +104,7 @@ static bool leads_up(const char *target) {
 
 static void later_add(struct include_builder *b, size_t file,
                       const struct file_reference *r) {
-    if (b->later_count == b->later_cap) {
-        b->later_cap = b->later_cap ? b->later_cap * 2 : 16;
-        b->later = xreallocarray(b->later, b->later_cap, sizeof *b->later);
-    }
+    list_room(b->later, b->later_count, b->later_cap, 16);
     b->later[b->later_count++] = (struct include_later){file, *r};
 }
 

@@ -5,11 +5,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "gpu/source/python_strings.h"
 #include "protocol/finding.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,30 +141,21 @@ void include_refuse(struct include_builder *b, size_t file,
                     const struct file_reference *at, const char *code, const char *fmt,
                     ...) {
     char message[1024];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
-    va_end(args);
+    text_format(message, fmt);
     tell(b, file, at, FINDING_ERROR, code, message);
 }
 
 void include_note(struct include_builder *b, size_t file, const struct file_reference *at,
                   const char *code, const char *fmt, ...) {
     char message[1024];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
-    va_end(args);
+    text_format(message, fmt);
     tell(b, file, at, FINDING_INFO, code, message);
 }
 
 /* ---- files ---- */
 
 static void note_depth(struct include_builder *b, size_t file, unsigned depth) {
-    if (file >= b->depth_cap) {
-        b->depth_cap = b->depth_cap ? b->depth_cap * 2 : 32;
-        b->depth = xreallocarray(b->depth, b->depth_cap, sizeof *b->depth);
-    }
+    list_room(b->depth, file, b->depth_cap, 32);
     b->depth[file] = depth;
 }
 

@@ -2,9 +2,9 @@
 #include "protocol/mcp/mcp_internal.h"
 
 #include "base/buf.h"
+#include "base/text.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,10 +80,7 @@ void mcp_reply_kept(const struct mcp_message *msg, enum mcp_kept which, mcp_make
 
 bool mcp_refuse(const struct mcp_message *msg, const char *fmt, ...) {
     char text[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
+    text_format(text, fmt);
     rpc_error(msg->call, RPC_INVALID_PARAMS, NULL, "%s", text);
     return false;
 }

@@ -2,8 +2,9 @@
  * answered here; and extensions, whose methods are such. */
 #include "protocol/mcp/mcp_internal.h"
 
+#include "base/text.h"
+
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,10 +111,7 @@ void question_answer(struct question *q, json_t *result) {
 
 void question_refuse(struct question *q, int status, const char *fmt, ...) {
     char text[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
+    text_format(text, fmt);
     struct rpc_call *call = question_close(q);
     if (call && q->resource && status == -ENOENT) {
         mcp_refuse_uri(call, q->msg.era, json_get_string(q->params, "uri", ""));

@@ -1,7 +1,8 @@
 /* Calls that a peer made: found, answered once, dropped. */
 #include "protocol/rpc/rpc_peer.h"
 
-#include <stdarg.h>
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -157,10 +158,7 @@ void rpc_error(struct rpc_call *call, int code, json_t *data, const char *fmt, .
     struct buf out = BUF_INIT(0);
     if (call_heard(call)) {
         char message[MAX_ERROR_TEXT];
-        va_list args;
-        va_start(args, fmt);
-        vsnprintf(message, sizeof message, fmt, args);
-        va_end(args);
+        text_format(message, fmt);
         out = rpc_write_begin();
         rpc_write_id(call->peer, &out, call->id);
         rpc_write_error(&out, code, message, data);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "protocol/rpc/rpc.h"
 
@@ -249,10 +250,7 @@ static bool scan_object(struct scan *s, struct rpc_head *head) {
 }
 
 static void add_id(struct rpc_body *body, size_t *cap, struct rpc_id id) {
-    if (body->count == *cap) {
-        *cap = *cap ? *cap * 2 : 1;
-        body->ids = xreallocarray(body->ids, *cap, sizeof *body->ids);
-    }
+    list_room(body->ids, body->count, *cap, 1);
     body->ids[body->count++] = id;
 }
 

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,10 +53,7 @@ bool schema_complain(struct schema_complaint *c, const struct schema_place *at,
                      const char *fmt, ...) {
     autobuf words = BUF_INIT(SCHEMA_COMPLAINT_MAX / 2), pointer = BUF_INIT(16u << 10);
     char text[SCHEMA_COMPLAINT_MAX];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
+    text_format(text, fmt);
     add_words(&words, at);
     add_pointer(&pointer, at);
     snprintf(c->text, sizeof c->text, "%.199s%s%.*s", words.data, words.len ? ": " : "",

@@ -152,10 +152,7 @@ struct repairer {
 };
 
 static void insert(struct repairer *r, char c) {
-    if (r->count == r->capacity) {
-        r->capacity = r->capacity ? r->capacity * 2 : 16;
-        r->inserted = xreallocarray(r->inserted, r->capacity, sizeof *r->inserted);
-    }
+    list_room(r->inserted, r->count, r->capacity, 16);
     r->inserted[r->count++] = r->out.len;
     buf_addc(&r->out, c);
 }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "protocol/finding.h"
@@ -147,10 +148,7 @@ static bool is_skill_text(const struct walk *w, const char *path) {
 static void add_file(struct walk *w, const char *path, const struct stat *st,
                      const char *digest) {
     struct skill *s = w->skill;
-    if (s->file_count == w->capacity) {
-        w->capacity = w->capacity ? w->capacity * 2 : 16;
-        s->files = xreallocarray(s->files, w->capacity, sizeof *s->files);
-    }
+    list_room(s->files, s->file_count, w->capacity, 16);
     struct skill_file *f = &s->files[s->file_count++];
     *f = (struct skill_file){
         .path = xstrdup(path), .size = (size_t)st->st_size, .mode = st->st_mode & 07777};

@@ -5,13 +5,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/work.h"
 #include "base/work_stop.h"
 #include "skills/check/skill_check.h"
 #include "skills/traces/redaction.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,13 +88,10 @@ static void fail(struct generating *g) {
 int generate_fail(struct generating *g, enum call_fault fault, const char *reason,
                   const char *hint, const char *fmt, ...) {
     char text[sizeof g->err.msg];
-    va_list args;
     if (g->err.code) {
         return -1;
     }
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
+    text_format(text, fmt);
     err_set(&g->err, -EIO, "%s", text);
     g->fault = fault;
     g->reason = xstrdup(reason);
@@ -159,10 +156,7 @@ void generate_end(struct generating *g) {
 void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
                      ...) {
     char text[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
+    text_format(text, fmt);
     call_report(g->call, stage, GENERATE_STAGES, "%s", text);
 }
 

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "protocol/finding.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,10 +111,7 @@ static void add(struct assertions *a, const char *check, json_t *passed,
 void assertion_add(struct assertions *a, const char *check, enum grade_outcome outcome,
                    const json_t *expected, json_t *found, const char *fmt, ...) {
     char message[600];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
-    va_end(args);
+    text_format(message, fmt);
     add(a, check,
         outcome == GRADE_ERRORED ? json_null() : json_boolean(outcome == GRADE_PASSED),
         expected, found, message);

@@ -1,8 +1,8 @@
 #include "skills/kernel_project/build_toml_report.h"
 
 #include "base/edit_distance.h"
+#include "base/text.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,10 +32,7 @@ json_t *build_toml_add(struct build_toml_report *r, const char *code,
                        enum finding_severity severity, struct toml_range at,
                        const char *fmt, ...) {
     char message[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
-    va_end(args);
+    text_format(message, fmt);
     struct finding_span span = build_toml_span(r, at.start, at.end);
     json_t *finding = finding_new("skill", code, severity, message, r->file, &span);
     json_array_append_new(r->findings, finding);

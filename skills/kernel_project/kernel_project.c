@@ -4,13 +4,14 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/lines.h"
+#include "base/mem.h"
 #include "base/strings.h"
+#include "base/text.h"
 #include "skills/kernel_project/build_toml.h"
 #include "skills/kernel_project/build_toml_report.h"
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,10 +47,7 @@ struct kernel_project {
 
 static void add_file(struct kernel_project *p, const char *path,
                      enum project_file_kind kind) {
-    if (p->count == p->cap) {
-        p->cap = p->cap ? p->cap * 2 : 64;
-        p->files = xreallocarray(p->files, p->cap, sizeof *p->files);
-    }
+    list_room(p->files, p->count, p->cap, 64);
     p->files[p->count++] = (struct project_file){.path = xstrdup(path), .kind = kind};
 }
 
@@ -126,10 +124,7 @@ add_finding(struct kernel_project *p, const char *path, const char *code,
             enum finding_severity severity, const struct finding_span *span,
             const char *fmt, ...) {
     char message[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
-    va_end(args);
+    text_format(message, fmt);
     static const struct finding_span top = {1, 1, 1, 1};
     json_t *finding =
         finding_new("skill", code, severity, message, path, span ? span : &top);

@@ -8,7 +8,6 @@
 #include "skills/models/structured.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -190,10 +189,7 @@ void call_redact(const struct model_call *call, struct buf *text, size_t shortes
 
 void call_say(struct model_call *call, const char *fmt, ...) {
     char words[2048];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(words, sizeof words, fmt, args);
-    va_end(args);
+    text_format(words, fmt);
     struct buf clean = BUF_INIT(8192);
     text_clean(&clean, words, strlen(words));
     call_redact(call, &clean, 8);

@@ -44,10 +44,7 @@ static void complain(struct patching *p, size_t edit, const char *fmt, ...)
 
 static void complain(struct patching *p, size_t edit, const char *fmt, ...) {
     char words[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(words, sizeof words, fmt, args);
-    va_end(args);
+    text_format(words, fmt);
     autofree char *sentence =
         edit == ALL ? xstrdup(words) : xasprintf("edit %zu: %s", edit + 1, words);
     json_array_append_new(p->problems, json_clean_z(sentence));

@@ -3,12 +3,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "skills/statistics/statistics.h"
 #include "skills/refinement/patch.h"
 #include "skills/refinement/refine_prompt.h"
+#include "skills/statistics/statistics.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,10 +66,7 @@ static void say(struct refinement *r, const char *fmt, ...)
 /* "round 2 of 4 (gate 25 % → 50 %): " and what is being done. */
 static void say(struct refinement *r, const char *fmt, ...) {
     char words[120], where[80] = "";
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(words, sizeof words, fmt, args);
-    va_end(args);
+    text_format(words, fmt);
     if (r->round && r->step != REPORTING) {
         snprintf(where, sizeof where,
                  "round %u of %u (gate %.0f %% → %.0f %%): ", r->round, r->o.rounds,

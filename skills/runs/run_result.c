@@ -1,5 +1,6 @@
 #include "skills/runs/run_result.h"
 
+#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/run_stats_table.h"
@@ -106,10 +107,7 @@ static struct group *group_of(struct run_results *r, const json_t *cell) {
     if (r->count == RUN_RESULTS_MAX) {
         return NULL;
     }
-    if (r->count == r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 16;
-        r->groups = xreallocarray(r->groups, r->cap, sizeof *r->groups);
-    }
+    list_room(r->groups, r->count, r->cap, 16);
     json_object_set_new(r->index, key, json_integer((json_int_t)r->count));
     struct group *g = &r->groups[r->count++];
     *g = (struct group){.run = run,

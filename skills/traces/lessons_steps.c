@@ -18,10 +18,7 @@ struct reading {
 
 static struct lesson_step *add_step(struct steps *s, enum step_kind kind,
                                     uint32_t event) {
-    if (s->count == s->capacity) {
-        s->capacity = s->capacity ? 2 * s->capacity : 64;
-        s->list = xreallocarray(s->list, s->capacity, sizeof *s->list);
-    }
+    list_room(s->list, s->count, s->capacity, 64);
     struct lesson_step *step = &s->list[s->count++];
     *step = (struct lesson_step){.kind = kind, .event = event, .result_event = event};
     return step;

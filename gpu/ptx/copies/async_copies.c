@@ -68,10 +68,7 @@ static void copy_add(struct warp *w, const struct async_copy *c) {
         memset(all, 0xff, sizeof all);
         copies_arrive(w, UINT32_MAX, all);
     }
-    if (w->copy_count == w->copy_room) {
-        w->copy_room = w->copy_room ? 2 * w->copy_room : 64;
-        w->copies = xreallocarray(w->copies, w->copy_room, sizeof *w->copies);
-    }
+    list_room(w->copies, w->copy_count, w->copy_room, 64);
     w->copies[w->copy_count] = *c;
     w->copies[w->copy_count++].order = w->copy_order++;
 }

@@ -107,10 +107,7 @@ void bulk_add(struct block *b, struct bulk_list *list, const struct bulk_copy *c
             copy_arrive(&oldest, b);
         }
     }
-    if (list->count == list->room) {
-        list->room = list->room ? 2 * list->room : 16;
-        list->items = xreallocarray(list->items, list->room, sizeof *list->items);
-    }
+    list_room(list->items, list->count, list->room, 16);
     list->items[list->count++] = *c;
 }
 

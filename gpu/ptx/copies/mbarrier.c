@@ -14,10 +14,7 @@ struct mbarrier *mbarrier_add(struct block *b, uint32_t offset) {
     if (!m->slots) {
         m->slots = xcalloc(b->processor->run->shared_window / 8 + 1, sizeof *m->slots);
     }
-    if (m->count == m->room) {
-        m->room = m->room ? 2 * m->room : 8;
-        m->items = xreallocarray(m->items, m->room, sizeof *m->items);
-    }
+    list_room(m->items, m->count, m->room, 8);
     m->items[m->count] = (struct mbarrier){.offset = offset};
     m->slots[offset / 8] = (uint16_t)(++m->count);
     return &m->items[m->count - 1];

@@ -28,10 +28,7 @@ static void fresh_id(struct values *v, struct value *x) {
 struct value *values_of(struct values *v, uint32_t offset, unsigned bytes) {
     uint32_t *slot = &v->slots[offset / 64];
     if (*slot == 0) {
-        if (v->count == v->room) {
-            v->room = v->room ? 2 * v->room : 64;
-            v->items = xreallocarray(v->items, v->room, sizeof *v->items);
-        }
+        list_room(v->items, v->count, v->room, 64);
         bool fixed = offset >= v->code->fixed;
         bool uniform = fixed && v->code->uniform[(offset - v->code->fixed) / 64];
         v->items[v->count] = (struct value){.offset = offset,

@@ -64,10 +64,7 @@ static struct issued *issued_add(struct wgmma_queue *q) {
         q->item_count--;
         memmove(q->items, q->items + 1, q->item_count * sizeof *q->items);
     }
-    if (q->item_count == q->item_room) {
-        q->item_room = q->item_room ? 2 * q->item_room : 16;
-        q->items = xreallocarray(q->items, q->item_room, sizeof *q->items);
-    }
+    list_room(q->items, q->item_count, q->item_room, 16);
     struct issued *x = &q->items[q->item_count++];
     *x = (struct issued){.number = ++q->count, .group = q->group};
     return x;

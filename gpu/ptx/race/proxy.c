@@ -102,10 +102,7 @@ static uint32_t event_of(struct warp *w, const struct step *s, struct block *own
     if (p->count == EVENTS_MOST) {
         events_forget(owner);
     }
-    if (p->count >= p->room) {
-        p->room = p->room ? 2 * p->room : 64;
-        p->events = xreallocarray(p->events, p->room, sizeof *p->events);
-    }
+    list_room(p->events, p->count, p->room, 64);
     p->events[p->count] = (struct proxy_event){.step = s,
                                                .function = w->frame->code->index,
                                                .time = w->block->cluster->time,

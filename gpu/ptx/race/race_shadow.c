@@ -38,10 +38,7 @@ uint32_t race_events_add(struct race_events *e, const struct race_event *event,
         *ret_forgot = true;
     }
     uint32_t count = e->next - e->first;
-    if (count == e->room) {
-        e->room = e->room ? 2 * e->room : 256;
-        e->items = xreallocarray(e->items, e->room, sizeof *e->items);
-    }
+    list_room(e->items, count, e->room, 256);
     e->items[count] = *event;
     *slot = e->next;
     return e->next++;

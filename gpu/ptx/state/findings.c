@@ -1,9 +1,9 @@
 #include "gpu/ptx/state/findings.h"
 
+#include "base/text.h"
 #include "gpu/ptx/state/run.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -221,10 +221,7 @@ void finding_add(const struct finding_place *at, enum finding_code code, const c
     struct finding *slot = finding_slot(f, &x);
     if (slot) {
         char text[MAX_TEXT + 256];
-        va_list args;
-        va_start(args, fmt);
-        vsnprintf(text, sizeof text, fmt, args);
-        va_end(args);
+        text_format(text, fmt);
         other_describe(at, &x);
         x.offset = at->offset;
         x.buffer = buffer_copy(at->buffer);
