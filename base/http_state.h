@@ -9,8 +9,6 @@
 
 #include <sys/queue.h>
 
-struct watch;
-
 struct http {
     uv_loop_t *loop;
     const struct curl_table *curl; /* NULL before the first request */

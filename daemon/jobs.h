@@ -10,13 +10,11 @@
  * Nothing is opened before the first call is kept or the first job is asked for. */
 #include "protocol/operation.h"
 
-struct err;
 struct jobs;
 #define JOBS_LENT "jobs" /* by the host of an origin */
 
 #define JOBS_KEEP 1000
 #define JOBS_MAX_RESULT (16u << 20)
-#define JOBS_MAX_WAIT_S 45
 
 /* path NULL: the default place. Becomes the calls' observer. */
 struct jobs *jobs_new(const char *path);

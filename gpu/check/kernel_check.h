@@ -10,7 +10,6 @@
 #include "protocol/operation.h"
 
 struct kernel_check;
-struct call;
 /* A failure whose words are owned here: what call_fail takes. */
 struct check_refusal {
     enum call_fault fault;

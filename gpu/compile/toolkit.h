@@ -9,8 +9,6 @@
  * understood. Looking opens folders and reads no library. */
 #include <stddef.h>
 
-struct err;
-
 struct toolkit {
     char *root;          /* "/usr/local/cuda-13.0" */
     char *nvrtc;         /* absolute path of libnvrtc.so.<major> */
@@ -30,7 +28,7 @@ char *toolkit_named(void);
  * an absolute path, freed by the caller; NULL: there is none. */
 char *toolkit_nvcc(void);
 #define NVCC_HINT                                                                        \
-    "upskillctl setup programs fetches NVIDIA's compiler wheels (195 MB); a CUDA "  \
+    "upskillctl setup programs fetches NVIDIA's compiler wheels (195 MB); a CUDA "       \
     "toolkit that is there is found by CUDA_HOME"
 /* Every usable one, best first; count may be 0. Frees with toolkits_free. */
 struct toolkit *toolkits_find(size_t *ret_count);

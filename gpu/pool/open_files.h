@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 struct buf;
-struct err;
 
 #define OPEN_FILES_MAX 192
 #define OPEN_FILES_MAX_SENT (40u << 20) /* bytes of all that go to a worker elsewhere */

@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <uv.h>
 
-struct err;
 struct open_files;
 struct shared_bytes;
 struct pool;

@@ -47,7 +47,7 @@ const char *api_error_name(cudart_error code) {
     return e ? e->name : "cudaErrorUnknown";
 }
 
-const char *api_error_words(cudart_error code) {
+static const char *api_error_words(cudart_error code) {
     const struct runtime_error *e = error_find(code);
     return e && *e->words ? e->words : e ? e->name : "unrecognized error code";
 }

@@ -15,4 +15,3 @@ void api_errors_tell(void); /* all of them with their counts, at the end */
 /* "cudaErrorInvalidValue" and "invalid argument" of a code; of one unknown, words that
  * say so. */
 const char *api_error_name(cudart_error code);
-const char *api_error_words(cudart_error code);

@@ -41,7 +41,8 @@ void allocation_note(const struct allocation *a) {
     pthread_mutex_unlock(&made.lock);
 }
 
-const struct host_site *allocation_site(const struct allocation *a) {
+/* Where it was made; NULL: unknown. */
+static const struct host_site *allocation_site(const struct allocation *a) {
     pthread_mutex_lock(&made.lock);
     size_t rank = rank_of(a->address);
     const struct host_site *site = rank && made.items[rank - 1].address == a->address

@@ -3,6 +3,4 @@
 #include "gpu/device/device.h"
 
 void allocation_note(const struct allocation *a); /* just made, by the calling thread */
-/* Where it was made; NULL: unknown. */
-const struct host_site *allocation_site(const struct allocation *a);
 void leaks_tell(void);

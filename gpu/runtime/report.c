@@ -38,11 +38,13 @@ bool report_has_reader(void) {
     return report.fd >= 0;
 }
 
-uint64_t report_next_id(void) {
+/* of findings of the library */
+static uint64_t report_next_id(void) {
     return __atomic_add_fetch(&report.id, 1, __ATOMIC_RELAXED);
 }
 
-void report_raw(const char *line, size_t len) {
+/* As it stands: for a signal's handler. */
+static void report_raw(const char *line, size_t len) {
     if (report.fd >= 0 && getpid() == report.pid) {
         (void)file_write_all(report.fd, line, len);
     }

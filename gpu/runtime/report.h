@@ -21,7 +21,4 @@ struct report_other {
 void report_finding_between(const char *code, const struct host_site *site,
                             const struct report_other *other, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-uint64_t report_next_id(void); /* of findings of the library */
-bool report_has_reader(void);  /* else standard error is all there is */
-/* As it stands: for a signal's handler. */
-void report_raw(const char *line, size_t len);
+bool report_has_reader(void); /* else standard error is all there is */

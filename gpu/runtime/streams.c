@@ -29,7 +29,7 @@ cudart_error stream_unknown(void) {
     return explain(CUDART_INVALID_HANDLE, "the stream does not exist (any more)");
 }
 
-bool stream_is_known(struct stream *handle) {
+static bool stream_is_known(struct stream *handle) {
     pthread_mutex_lock(&runtime.lock);
     bool known = stream_find(handle) != NULL;
     pthread_mutex_unlock(&runtime.lock);

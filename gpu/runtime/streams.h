@@ -34,7 +34,6 @@ cudart_error stream_put(struct stream *s, enum node_type type, struct op *op);
 cudart_error stream_put_wait(struct stream *s, enum node_type type, struct op *op);
 /* What has ended when all is done that was put into it so far. */
 struct order_clock stream_clock(struct stream *s);
-bool stream_is_known(struct stream *s);
 bool stream_is_captured(struct stream *s);
 cudart_error stream_unknown(void); /* the error */
 /* runtime.lock is held. The legacy stream for its names; NULL: there is none. */

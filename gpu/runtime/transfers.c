@@ -344,8 +344,8 @@ cudart_error fill_make(struct op **ret, struct rows to, struct copy_shape shape,
     return CUDART_SUCCESS;
 }
 
-cudart_error fill_rows(struct rows to, struct copy_shape shape, int value,
-                       struct stream *stream, bool waits) {
+static cudart_error fill_rows(struct rows to, struct copy_shape shape, int value,
+                              struct stream *stream, bool waits) {
     struct op *op = NULL;
     cudart_error code = is_nothing(shape) ? CUDART_SUCCESS
                                           : fill_make(&op, to, shape, (unsigned)value, 1);

@@ -194,7 +194,7 @@ size_t host_expansion_place(const struct host_expansion *e, size_t offset) {
     return place;
 }
 
-size_t host_expansion_source(const struct host_expansion *e, size_t offset) {
+static size_t host_expansion_source(const struct host_expansion *e, size_t offset) {
     size_t source = offset;
     for (size_t i = 0; i < e->count && e->list[i].at < offset; i++) {
         const struct expanded_use *u = &e->list[i];

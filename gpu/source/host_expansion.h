@@ -36,7 +36,6 @@ void host_expansion_finish(struct host_expansion *e);
 
 /* An offset of the source, in the copy; and back, where a use's is its beginning. */
 size_t host_expansion_place(const struct host_expansion *e, size_t offset);
-size_t host_expansion_source(const struct host_expansion *e, size_t offset);
 
 /* Judges the uses in b by what they became: one that is nothing but host code goes. */
 void host_expansion_judge(const struct host_expansion *e, struct host_blanker *b);

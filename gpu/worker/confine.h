@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct err;
-
 enum confinement { /* bits */
                    CONFINED_LANDLOCK = 1,
                    CONFINED_SECCOMP = 2,

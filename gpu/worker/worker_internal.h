@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 struct toolkit;
-struct pollfd;
 
 enum {
     WORKER_PREFIXES = 2,      /* precompiled headers kept, 140-230 MB each */

@@ -89,7 +89,6 @@ void lsp_client_read(struct lsp_client *client, const json_t *capabilities);
 enum lsp_state { LSP_NEW, LSP_RUNNING, LSP_SHUT_DOWN };
 
 struct lsp_document;
-struct lsp_command;
 struct lsp_progress;
 struct lsp_question;
 
@@ -141,7 +140,6 @@ void lsp_did_change_watched_files(struct lsp *l, const json_t *params);
 /* --- documents --- */
 
 struct lsp_check;
-struct lsp_waiter;
 
 struct lsp_document {
     LIST_ENTRY(lsp_document) link; /* lsp::documents */

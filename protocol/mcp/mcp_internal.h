@@ -5,10 +5,6 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-struct mcp_listen;
-struct mcp_task_wait;
-struct mcp_tool_call;
-
 /* Bits, so that a method can belong to both. */
 enum mcp_era { MCP_LEGACY = 1, MCP_MODERN = 2 };
 

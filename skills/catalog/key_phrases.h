@@ -35,7 +35,6 @@ bool word_is_product(const char *word);
 bool words_are_rivals(const char *a, const char *b);
 /* Whether they name the same product, or one and its files. */
 bool words_are_aliases(const char *a, const char *b);
-#define KEY_TERMS_MAX 24
 #define KEY_TASK_MAX (64u << 10) /* bytes of a task that are read */
 
 struct key_term {

@@ -22,7 +22,8 @@ static size_t distinct_bytes(const char *s, size_t len) {
     return count;
 }
 
-bool safety_holds(const char *s, size_t len, const char *word) {
+/* Whether the word stands anywhere in the text, in capitals or not. */
+static bool safety_holds(const char *s, size_t len, const char *word) {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= len; i++) {
         if (strncasecmp(s + i, word, n) == 0) {

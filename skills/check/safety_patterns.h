@@ -45,6 +45,4 @@ struct safety_pattern {
 };
 /* From 0 on, of safety_patterns.txt in its order; behind the last: one without a code. */
 const struct safety_pattern *safety_pattern_at(size_t id);
-/* Whether the word stands anywhere in the text, in capitals or not. */
-bool safety_holds(const char *s, size_t len, const char *word);
 #define SAFETY_REST 1500u /* bytes behind a match that is_followed is shown */

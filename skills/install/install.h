@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 
-struct err;
 struct skill;
 struct agents;
 

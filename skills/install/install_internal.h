@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct buf;
 struct err;
 
 #define INSTALL_LOCK ".upskilld-lock"           /* flock; empty */

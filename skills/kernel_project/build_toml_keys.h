@@ -20,7 +20,6 @@ enum build_toml_backend {
     BACKEND_NEURON = 64,
     BACKEND_TPU = 128,
 };
-#define BACKENDS_WITH_KERNELS 31u
 
 enum build_toml_type {
     KEY_TEXT,

@@ -41,7 +41,6 @@ void limit_refused(struct in_flight_limit *l, uint64_t now);
 void limit_server_failed(struct in_flight_limit *l, uint64_t now);
 unsigned limit_value(const struct in_flight_limit *l);
 
-struct model_call;
 TAILQ_HEAD(model_queue, model_call);
 
 struct endpoint {

@@ -11,7 +11,6 @@
 
 struct err;
 struct http;
-struct model_names;
 
 /* Whether it is neither an alias nor "PROVIDER.MODEL", so that lists must be asked. */
 bool model_name_is_bare(const char *name, const json_t *aliases);

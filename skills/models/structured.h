@@ -8,7 +8,6 @@
 #include "skills/models/api.h"
 
 struct err;
-struct schema;
 
 /* The plainest form that the quirks leave; a tool needs a schema of an object. */
 enum answer_form structured_form(const json_t *schema, unsigned quirks);

@@ -14,8 +14,6 @@
 
 #include <stddef.h>
 
-struct err;
-
 #define PATCH_MAX_EDITS 8u
 #define PATCH_MAX_BYTES 6000u /* that all edits together add, and that they take away */
 

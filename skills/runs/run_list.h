@@ -3,7 +3,6 @@
  * model. Blocking: call it from the thread pool. */
 #include "base/json.h"
 
-struct err;
 struct root;
 
 #define RUN_SCAN_MAX 2000u /* batches that are read, newest first */

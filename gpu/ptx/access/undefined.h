@@ -13,7 +13,6 @@
  * undefined_run runs their steps until the last one is gone. Of one thread. */
 #include "gpu/ptx/access/access_fault.h"
 
-struct register_live;
 struct undefined;
 
 /* A lane's load has read such bytes (bits of `missing`); called while its step runs.

@@ -7,9 +7,8 @@
 
 #define MATRIX_MAX_M 32
 #define MATRIX_MAX_N 256
-#define MATRIX_MAX_SUMS 4096       /* m times n */
-#define MATRIX_MAX_ROWS_BYTES 8192 /* of one factor */
-#define MATRIX_MAX_FACTOR 8192     /* elements of one factor, but bits */
+#define MATRIX_MAX_SUMS 4096   /* m times n */
+#define MATRIX_MAX_FACTOR 8192 /* elements of one factor, but bits */
 
 struct matrix_product {
     uint16_t m, n, k;

@@ -46,7 +46,8 @@ struct value *values_of(struct values *v, uint32_t offset, unsigned bytes) {
     return x;
 }
 
-bool values_is_dead(const struct values *v, const struct value *x) {
+/* Nobody reads it after this step. */
+static bool values_is_dead(const struct values *v, const struct value *x) {
     return x->is_own && x->last_use <= v->at;
 }
 

@@ -81,8 +81,6 @@ struct asm_place values_part(struct values *v, uint32_t offset, unsigned bytes,
 /* The vector that holds the part; loads it. */
 unsigned values_vector(struct values *v, uint32_t offset, unsigned bytes, unsigned part,
                        bool settled);
-/* Nobody reads it after this step. */
-bool values_is_dead(const struct values *v, const struct value *x);
 
 /* Of `bytes`; one vector where uniform. */
 struct vectors values_new(struct values *v, unsigned bytes, bool uniform);

@@ -9,7 +9,6 @@
 #define IMAGE_HANDLE UINT64_C(0x7f0000000000)
 #define IMAGE_STEP 256u /* between handles */
 #define IMAGES_MAX 65536u
-#define IMAGE_MAX_EXTENT 131072u /* of a 1D or 2D array of sm_90 */
 
 enum image_address { IMAGE_WRAP, IMAGE_CLAMP, IMAGE_MIRROR, IMAGE_BORDER };
 

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "gpu/ptx/state/program.h"
 
-struct memory;
 struct allocation;
 
 enum lower_answer { LOWER_NOT_MINE, LOWER_DONE, LOWER_REFUSED };

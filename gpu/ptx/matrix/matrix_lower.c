@@ -69,7 +69,7 @@ static bool shape_exists(const struct shape *shapes, size_t count, enum factor_k
 
 /* ---- parts ---- */
 
-uint32_t lower_add_matrix(struct lowering *l, const struct matrix *m) {
+static uint32_t lower_add_matrix(struct lowering *l, const struct matrix *m) {
     struct program *p = l->program;
     if ((p->matrix_count & (p->matrix_count - 1)) == 0) {
         uint32_t room = p->matrix_count ? p->matrix_count * 2 : 1;

@@ -3,7 +3,6 @@
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/matrix/matrix.h"
 
-uint32_t lower_add_matrix(struct lowering *l, const struct matrix *m);
 /* Adds the registers of a vector operand (or of one register) to m's. */
 struct matrix_registers lower_fragment(struct lowering *l,
                                        const struct ptx_instruction *i, struct matrix *m,

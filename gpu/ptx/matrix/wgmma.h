@@ -9,8 +9,6 @@
  * it waits for: the products of a warpgroup are one operation. */
 #include "gpu/ptx/matrix/matrix.h"
 
-struct wgmma_queue;
-
 /* Of a block's four warps; lazily made. */
 void wgmma_start(struct warp *w);  /* a block begins */
 void wgmma_finish(struct warp *w); /* the warp is freed */

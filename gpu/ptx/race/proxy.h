@@ -13,7 +13,6 @@
  * ever. */
 #include "gpu/ptx/state/block.h"
 
-struct proxy;
 struct run;
 
 bool proxy_new(struct block *b); /* false: no memory */
