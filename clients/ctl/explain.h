@@ -1,6 +1,6 @@
 #pragma once
 /* explain: the pages of docs/codes, which are built into the program: what a finding's
- * code means, an example, the cure. */
+ * code means, an example, the fix. */
 #include "clients/ctl/terminal.h"
 
 /* The page of a code, or without one the list of all codes, on standard output. json: as

@@ -82,11 +82,11 @@ def recorded_codes_have_pages():
             assert code in pages, (path, code)
 
 
-def every_page_says_what_for_instance_and_the_cure():
+def every_page_has_a_meaning_an_example_and_a_fix():
     for code in listed():
         text = json.loads(explain(code, "--json")[0])["text"]
-        meaning, example, cure = text.split("\n\n")
-        assert meaning.endswith(".") and example.startswith("Example: ") and cure.startswith("Cure: "), (code, text)
+        meaning, example, fix = text.split("\n\n")
+        assert meaning.endswith(".") and example.startswith("Example: ") and fix.startswith("Fix: "), (code, text)
 
 
 def the_number_of_a_compilers_message_is_explained():
@@ -104,7 +104,7 @@ def an_unknown_code_is_told_with_the_nearest():
 
 tap = Tap()
 for test in (every_code_has_a_page, every_page_has_a_code, recorded_codes_have_pages,
-             every_page_says_what_for_instance_and_the_cure, the_number_of_a_compilers_message_is_explained,
+             every_page_has_a_meaning_an_example_and_a_fix, the_number_of_a_compilers_message_is_explained,
              an_unknown_code_is_told_with_the_nearest):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())
