@@ -10,13 +10,14 @@ import pathlib, re, subprocess, sys
 PAGE = pathlib.Path(__file__).parent / "guide/cuda-functions.md"
 HEAD = """# CUDA functions that run
 
-[Programs](programs.md) may call these functions of CUDA's runtime; this page is made from the library itself
-(`docs/make-cuda-functions.py`). A program that calls another one gets the verdict `unsupported`, with all such functions and
-their lines, before it runs. Functions that answer with an error, as a machine without them does (peers, IPC), count as
-there. What a program calls that was built with `--default-stream per-thread`
-is there too. Of the driver (`cu…`) there is what is listed; a failure of one that does what a function of the runtime does is
-told under that one's name, and no call is refused for lack of a context. Of cuBLAS there are handles and their settings, with
-headers where the toolkit has none, and nothing that computes. None of NVIDIA's other libraries is there (cuFFT, NVRTC …).
+[Programs](programs.md) may call these CUDA functions. The library itself is the source of this page (`docs/make-cuda-functions.py`).
+A program that calls any other function gets the verdict `unsupported` before it runs, with all such functions and their lines.
+
+The list includes functions that only return an error, as they do on a machine without the feature (peers, IPC). The functions that a program
+calls if it was built with `--default-stream per-thread` work too. The driver functions (`cu…`) are those listed. If a driver function does the
+same as a runtime function, its failures are reported under the runtime function's name, and no call fails for lack of a context. For cuBLAS
+there are handles and their settings, with headers if the toolkit has none, but nothing that computes. NVIDIA's other libraries (cuFFT, NVRTC …)
+are not available.
 
 """
 
