@@ -165,7 +165,9 @@ static int block_at(const struct operator_call *c, struct product_room *room,
     struct matrix_view a = p->a, b = p->b;
     a.v += row * a.row_stride;
     a.rows = smaller(BLOCK_ROWS, a.rows - row);
-    b.v += column * b.column_stride;
+    if (!b.row) { /* rows that are made lie nowhere, and fit into one block */
+        b.v += column * b.column_stride;
+    }
     b.columns = smaller(BLOCK_COLUMNS, b.columns - column);
     return block(c, room, &a, &b, p->out + row * stride + column, stride);
 }
