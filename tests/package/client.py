@@ -199,6 +199,78 @@ def errors_are_exceptions(client):
     assert not os.path.exists(other.folder)
 
 
+# Interrupts itself as a terminal does: all of its process group, of which it is the leader.
+INTERRUPTED = """
+import array, os, signal, sys, threading, upskilld
+def never(x):
+    while True:
+        pass
+def ask(source, expect):
+    return upskilld.validate(source, launch={"grid": [2], "block": [64]}, args=args, expect=expect, trials=1, timeout_s=90,
+                             instructions=1 << 50).verdict
+args = {"y": upskilld.output(128), "x": array.array("f", range(128)), "n": 128}
+relu = sys.argv[1]
+for source, expect in (relu, never), (relu.replace("if (i < n)", "for (volatile long k = 0; k >= 0; k = k + 1); if (i < n)"), lambda x: x):
+    threading.Timer(3, os.killpg, (0, signal.SIGINT)).start()
+    try:
+        print("not interrupted:", ask(source, expect))
+    except KeyboardInterrupt:
+        print(ask(relu, lambda x: x))
+"""
+
+
+def interrupted_calls(client):
+    """a function that never ends, and a kernel that takes long: Ctrl-C ends them, and the daemon goes on"""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, RELU], capture_output=True, text=True, timeout=120, start_new_session=True,
+                          env=dict(os.environ, PYTHONPATH=os.path.join(REPOSITORY, "clients/python")))
+    assert done.stdout == "pass\npass\n", done.stdout + done.stderr
+
+
+def functions_that_go_wrong(client):
+    """expect: what it raises is the caller's; what is no array of the output's shape is told; the daemon goes on"""
+    args = {"y": upskilld.output(128), "x": X, "n": 128}
+
+    def raiser(x):
+        raise KeyError("mine")
+    assert raises(KeyError, lambda: client.validate(RELU, launch=LAUNCH, args=args, expect=raiser)).args == ("mine",)
+    for given, words in ((X[:100], "an array of shape [100] for y, whose shape is [128]"), (None, "NoneType for y, and an array is wanted"),
+                         (1.5, "float for y"), ({"z": X}, "something for z, and the outputs are y")):
+        e = raises(upskilld.ArgumentError, lambda: client.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: given))
+        assert str(e).startswith("expect returned " + words), e
+    assert client.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: array.array("f", [max(v, 0) for v in x])).ok
+
+
+def forked_processes(client):
+    """a process that was forked has a daemon of its own, and takes nothing from its parent's; one that ended is started anew"""
+    assert upskilld.check(RELU).ok
+    shared = upskilld._client()
+    child = os.fork()
+    if not child:
+        try:
+            os._exit(raises(upskilld.DaemonError, lambda: shared.check(RELU)) is None or not upskilld.check(RELU).ok or shared.close() or 0)
+        except BaseException:
+            os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0 and upskilld._client() is shared and os.path.isdir(shared.folder)
+    assert upskilld.check(RELU).ok
+    shared.daemon.process.kill()
+    shared.daemon.process.wait()
+    assert upskilld.check(RELU).ok
+
+
+def arrays_come_back(client):
+    """save=True: what the kernel wrote in every trial, as the caller's memory, and no file is left"""
+    if not importlib.util.find_spec("numpy"):
+        return "numpy is not installed"
+    import numpy
+    x = numpy.arange(-50, 50, dtype="float32").reshape(4, 25)
+    args = {"y": upskilld.output(x.shape), "x": x, "n": x.size}
+    result = client.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: numpy.maximum(x, 0), trials=2, save=True)
+    assert len(result.outputs) == 2 and all((o.array == numpy.maximum(x, 0)).all() for o in result.outputs), result.outputs
+    result.outputs[0].array[0] = 1
+    assert result.outputs[1].array.max() == 49 and not glob.glob(client.folder + "/*")
+    assert client.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: numpy.maximum(x, 0)).outputs[0].array is None
+
+
 def finds_skills(client):
     """find: the bundled skill for a task of its kind, none for another"""
     skills = client.find("tile a matrix multiply for the tensor cores of an H100")
@@ -237,8 +309,8 @@ def pytest_fixture(client):
 
 
 def main():
-    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, kernelbench_problems, errors_are_exceptions,
-             finds_skills, pytest_fixture]
+    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, arrays_come_back, kernelbench_problems,
+             errors_are_exceptions, functions_that_go_wrong, interrupted_calls, forked_processes, finds_skills, pytest_fixture]
     print(f"1..{len(tests)}")
     failed = 0
     with tempfile.TemporaryDirectory(prefix="python-client-") as folder:

@@ -27,7 +27,7 @@ _shared = None
 def _client():
     global _shared
     with _lock:
-        if _shared is None:
+        if _shared is None or not _shared.daemon.lives():
             _shared = Client()
             atexit.register(_shared.close)
         return _shared

@@ -108,12 +108,25 @@ def _call(function, args, outputs):
     return dict(zip(outputs, given))
 
 
+def _look_at(name, value, shapes):
+    """What a function returned: an array for an output, of its shape where that is told; the daemon ignores extents of 1."""
+    if name not in shapes:
+        raise ArgumentError(f"expect returned something for {name}, and the outputs are {', '.join(shapes)}")
+    if not arrays.is_array(value):
+        raise ArgumentError(f"expect returned {_said(value)} for {name}, and an array is wanted")
+    shape, wanted = arrays.described(value)[2], shapes[name]
+    if all(isinstance(n, int) for n in wanted) and [n for n in shape if n != 1] != [n for n in wanted if n != 1]:
+        raise ArgumentError(f"expect returned an array of shape {shape} for {name}, whose shape is {list(wanted)}")
+
+
 def _expectation(expect, args, spec, folder):
     """The spec's `expect` for arrays by output's name, or for a function of the inputs."""
     if callable(expect):
-        outputs = [entry["name"] for entry in spec.get("args", [])
-                   if isinstance(entry, dict) and entry.get("output") and entry.get("judge") is not False]
-        expect = _call(expect, args, outputs)
+        shapes = {entry["name"]: entry.get("shape", [""]) for entry in spec.get("args", [])
+                  if isinstance(entry, dict) and entry.get("output") and entry.get("judge") is not False}
+        expect = _call(expect, args, list(shapes))
+        for name, value in expect.items():
+            _look_at(name, value, shapes)
     if isinstance(expect, dict) and expect and all(arrays.is_array(value) for value in expect.values()):
         return {"files": {name: folder.add(value) for name, value in expect.items()}}
     return expect
@@ -144,6 +157,8 @@ class Client:
         self.close()
 
     def close(self):
+        if not self.daemon.is_ours():  # a forked process leaves them to the one that made them
+            return
         self.daemon.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -159,11 +174,14 @@ class Client:
                  has `args`, these stand in for its own of the same name
         expect   the expected arrays by output's name; or a function, called here with the arguments that it names,
                  that returns them (one array where there is one output); or the spec's own forms
+        save     True: each of the result's outputs has its elements as a numpy array, `array`
         params   more of kernel/validate: launch, sizes, kernel, trials, tolerance, backend, …
         """
         request = _kernel(kernel)
         folder = arrays.Folder(tempfile.mkdtemp(dir=self.folder))
         try:
+            if params.get("save") is True:
+                params["save"] = folder.for_outputs()
             if spec is not None or args or expect is not None:
                 spec = dict(_spec_of(request) if spec is None else spec, **params)
                 spec = _with_arguments(bench.sized(spec, args, expect), args, folder) if args else spec

@@ -1,4 +1,5 @@
 """The daemon as a child process: one JSON text a line, one request at a time."""
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -36,32 +37,53 @@ class Daemon:
             words += ["--root", str(root)]
         self.lock = threading.Lock()
         self.last = 0
+        self.owner = os.getpid()
         try:
+            # In a session of its own: a Ctrl-C that ends a function of the caller's does not end the daemon.
             self.process = subprocess.Popen(words, cwd=roots[0], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            stderr=subprocess.DEVNULL)
+                                            stderr=subprocess.DEVNULL, start_new_session=True)
         except OSError as e:
             raise DaemonError(f"{words[0]} cannot be started: {e.strerror}") from e
 
+    def is_ours(self):
+        """False in a process that was forked from the one that started it."""
+        return os.getpid() == self.owner
+
+    def lives(self):
+        return self.is_ours() and self.process.poll() is None
+
     def ask(self, method, params):
+        if not self.is_ours():
+            raise DaemonError("this Client belongs to the process that this one was forked from: make another here")
         with self.lock:
             self.last += 1
-            request = {"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}
             try:
-                self.process.stdin.write(json.dumps(request).encode() + b"\n")
-                self.process.stdin.flush()
+                self.tell(method, params, id=self.last)
                 answer = self.answer(self.last)
             except OSError as e:
-                raise DaemonError(f"upskilld ended during {method}") from e
+                raise DaemonError(f"upskilld ended during {method}, with exit status {self.process.wait()}") from e
+            except BaseException:  # Ctrl-C, or a test that took too long: nobody waits for the answer
+                with contextlib.suppress(OSError):
+                    self.tell("$/cancelRequest", {"id": self.last})
+                raise
         if "error" in answer:
             raise RequestError(answer["error"])
         return answer["result"]
 
+    def tell(self, method, params, **members):
+        request = {"jsonrpc": "2.0", **members, "method": method, "params": params}
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        self.process.stdin.flush()
+
     def answer(self, number):
         for line in self.process.stdout:
-            message = json.loads(line)
+            try:
+                message = json.loads(line)
+            except ValueError:  # the rest of an answer whose reading was interrupted
+                continue
             if message.get("id") == number and "method" not in message:
                 return message
-        raise DaemonError(f"upskilld ended, with exit status {self.process.wait()}")
+        raise BrokenPipeError
 
     def close(self):
         """The end of its input ends the daemon, and what it started."""

@@ -2,6 +2,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional
 
+from . import arrays
 from .errors import KernelFailed
 
 
@@ -76,6 +77,13 @@ class Output:
     max_abs_error: Optional[float]
     first_mismatch: Optional[Dict[str, Any]]  # index, expected, actual
     sizes: Dict[str, int]
+    array: Optional[Any] = field(default=None, repr=False, compare=False)  # with save=True: what the kernel wrote, as numpy's
+
+    @classmethod
+    def read(cls, raw, case):
+        files = {file["name"]: file.get("path") for file in case.get("files") or [] if file["what"] == "output"}
+        return cls(raw["name"], raw["verdict"], raw.get("elements", 0), raw.get("mismatches", 0), raw.get("max_abs_error"),
+                   raw.get("first_mismatch"), case.get("sizes") or {}, arrays.load(files.get(raw["name"])))
 
     def __str__(self):
         sizes = " ".join(f"{name}={value}" for name, value in self.sizes.items())
@@ -101,9 +109,7 @@ class Validation(_Result):
     @classmethod
     def read(cls, raw):
         check = raw.get("check") or {}
-        outputs = [Output(o["name"], o["verdict"], o.get("elements", 0), o.get("mismatches", 0),
-                          o.get("max_abs_error"), o.get("first_mismatch"), case.get("sizes") or {})
-                   for case in raw.get("cases") or [] for o in case.get("outputs") or []]
+        outputs = [Output.read(o, case) for case in raw.get("cases") or [] for o in case.get("outputs") or []]
         return cls(raw["verdict"], [Finding.read(f) for f in (check.get("diagnostics") or []) + raw["findings"]],
                    outputs, raw.get("seed"), raw)
 
