@@ -53,8 +53,8 @@ static char *expanded(const char *path, size_t len) {
 char *agent_config_file(const struct agent_config *agent, bool project, int n) {
     const char *paths = project ? agent->project : agent->user;
     for (; paths && n > 0; n--) {
-        paths = strchr(paths, '|');
-        paths += paths != NULL;
+        const char *bar = strchr(paths, '|');
+        paths = bar ? bar + 1 : NULL;
     }
     return paths ? expanded(paths, strcspn(paths, "|")) : NULL;
 }
