@@ -83,6 +83,7 @@ def finds_the_race(client):
     races = [f for f in wrong.findings if f.code == "race"]
     assert not wrong.ok and races and {f.line for f in races} <= {3, 5}, wrong.text()
     assert all(os.path.basename(f.file) == "reverse.cu" for f in races), races
+    assert re.search(r"reverse\.cu:[35]:\d+: error: .*\n.*reverse\.cu:[35]:\d+: note: the \w+ of 4 bytes before it", wrong.text()), wrong.text()
 
 
 def arguments_replace_the_specs(client):

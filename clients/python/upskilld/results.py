@@ -6,6 +6,11 @@ from . import arrays
 from .errors import KernelFailed
 
 
+def _said(raw, severity):
+    place = ":".join(str(raw[part]) for part in ("file", "line", "column") if raw.get(part))
+    return f"{place + ': ' if place else ''}{severity}: {raw['message']}"
+
+
 @dataclass(frozen=True)
 class Finding:
     severity: str  # error, warning, info
@@ -22,8 +27,8 @@ class Finding:
                    raw.get("column"), raw)
 
     def __str__(self):
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
-        return f"{place + ': ' if place else ''}{self.severity}: {self.message}"
+        """Like a compiler's message, with its notes: of a race the other access."""
+        return "\n".join([_said(self.raw, self.severity), *(_said(note, "note") for note in self.raw.get("related") or [])])
 
 
 @dataclass(frozen=True)
