@@ -20,7 +20,8 @@
 #include "clients/ctl/agent_configs.h"
 
 /* What a YAML file of Continue's begins with. */
-#define YAML_HEAD "name: " NAME "\nversion: 1.0.0\nschema: v1\n"
+#define YAML_SCHEMA "v1"
+#define YAML_HEAD "name: " NAME "\nversion: 1.0.0\nschema: " YAML_SCHEMA "\n"
 
 const struct agent_config *agent_config_find(const char *name) {
     for (const struct agent_config *a = agent_configs; a->name; a++) {
@@ -33,7 +34,7 @@ const struct agent_config *agent_config_find(const char *name) {
 
 /* --- where --- */
 
-/* "${NAME:-default}rest" and "~/rest"; NULL without a home. */
+/* "${NAME:-default}rest" and "~/rest"; NULL without an absolute home. */
 static char *expanded(const char *path, size_t len) {
     autofree char *given = xstrndup(path, len);
     const char *home = getenv("HOME");
@@ -45,9 +46,9 @@ static char *expanded(const char *path, size_t len) {
             xasprintf("%s%s", value && *value ? value : dash + 2, brace + 1);
         return *both == '$' ? NULL : expanded(both, strlen(both));
     }
-    return *given != '~'   ? take(given)
-           : home && *home ? path_join(home, given + 2)
-                           : NULL;
+    return *given != '~'          ? take(given)
+           : home && *home == '/' ? path_join(home, given + 2)
+                                  : NULL;
 }
 
 char *agent_config_file(const struct agent_config *agent, bool project, int n) {
@@ -381,6 +382,11 @@ static int put_entry(const struct entry *e, const char *text, const char *progra
     const json_t *there = entry_in(before, e);
     if (there) {
         return json_equal(there, value) ? 0 : has_another(e, err);
+    }
+    const char *schema = json_get_string(before, "schema", YAML_SCHEMA);
+    if (format_of(e) == YAML && strcmp(schema, YAML_SCHEMA) != 0) {
+        return err_set(err, -ENOTSUP, "its schema is %s, and setup knows " YAML_SCHEMA,
+                       schema);
     }
     bool alone = json_is_null(before), inside = format_of(e) == JSON && !alone;
     autofree char *next = inside ? jsonc_put(text, e->outer, NAME, value)

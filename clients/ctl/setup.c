@@ -192,6 +192,9 @@ static void plan_step(const struct setup *s, struct step *t,
                       const struct agent_config *agent, char *file) {
     *t = (struct step){.agent = agent, .file = file, .now = BUF_INIT(MAX_FILE)};
     t->same = file ? earlier(s, file) : NULL;
+    if (!file && !s->project) {
+        err_set(&t->refusal, -ENOENT, "HOME is no absolute path");
+    }
     if (!file || t->same || look_at_file(t) < 0) {
         return;
     }
@@ -293,16 +296,15 @@ static const char *what_becomes(const struct setup *s, const struct step *t, boo
     if (s->remove) {
         return done ? "entry is taken out of" : "entry would be taken out of";
     }
-    if (!t->exists) {
-        return done ? "new file:" : "would be a new file:";
-    }
-    return done ? "entry is put into" : "entry would be put into";
+    return t->exists ? done ? "entry is put into" : "entry would be put into"
+           : done    ? "new file:"
+                     : "would be a new file:";
 }
 
 /* done: what was to be written is. */
 static void show_step(const struct setup *s, const struct step *t, bool done) {
-    if (!t->file) {
-        say(s, t, STYLE_DIM, s->project ? "has no file of a project" : "has no file");
+    if (!t->file && s->project) {
+        say(s, t, STYLE_DIM, "has no file of a project");
     } else if (t->refusal.code) {
         show_refusal(s, t);
     } else if (t->same) {
@@ -557,6 +559,13 @@ static int nobody(const struct setup *s) {
     return 1;
 }
 
+/* Agents start it from another folder, with another PATH. */
+static int no_program(const struct setup *s) {
+    terminal_error(s->terminal, "the program upskilld was not found beside upskillctl, "
+                                "on PATH or where UPSKILLD says");
+    return 1;
+}
+
 static int programs(const struct setup *s, const char *const *words, int count) {
     bool yes = count && strcmp(words[0], "--yes") == 0;
     if (count > yes) {
@@ -580,7 +589,8 @@ int setup_run(const struct terminal *terminal, const char *const *words, int cou
         return 2;
     }
     s.program = connection_program();
-    int status = s.agent_count ? do_it(&s) : nobody(&s);
+    bool fine = s.remove || (*s.program == '/' && access(s.program, X_OK) == 0);
+    int status = !fine ? no_program(&s) : s.agent_count ? do_it(&s) : nobody(&s);
     for (int i = 0; i < s.count; i++) {
         free_step(&s.steps[i]);
     }

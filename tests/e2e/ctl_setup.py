@@ -302,6 +302,8 @@ def yaml_is_kept():
         home.write(CONTINUE, before)
         said = home.setup("continue", status=1)
         assert "would not stay as it is" in said and home.read(CONTINUE) == before, (before, said)
+    home.write(CONTINUE, "name: a\nversion: 1.0.0\nschema: v2\n")
+    assert "its schema is v2" in home.setup("continue", status=1) and home.read(CONTINUE).endswith("schema: v2\n")
     block = '\nmcpServers:\n  - name: upskilld\n    command: "%s"\n' % home.program
     for before in ("name: a\nprompt: |\n  name: upskilld%s" % block.replace("\n", "\n  "), "name: a\n#" + block.replace("\n", "\n#") + "\n"):
         home.write(CONTINUE, before)
@@ -394,12 +396,25 @@ def a_program_that_does_not_answer_is_told():
     assert "error:" in said and "the daemon ended" in said, said
 
 
+def what_no_agent_could_start_is_not_written():
+    home = Home()
+    for env in ({"UPSKILLD": "upskilld"}, {"UPSKILLD": home.path + "/none"}):
+        for words in (["cursor"], ["cursor", "--print"]):
+            assert "upskilld was not found" in home.setup(*words, status=1, env=env), env
+    for directory in ("", "relative"):
+        said = home.setup("cursor", status=1, env={"HOME": directory})
+        assert "left alone" in said and "HOME is no absolute path" in said and json.dumps(home.program) in said, said
+    assert sorted(os.listdir(home.path)) == ["bin", "project"] and not os.listdir(home.path + "/project")
+    home.setup("cursor")
+    assert "deleted:" in home.setup("cursor", "--remove", env={"UPSKILLD": home.path + "/none"})
+
+
 tap = Tap()
 for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shapes_are_kept, moved_entries_are_found, another_programs_entry_stays,
              folders_of_others_stay, the_daemons_variables_go_with_the_entry, variables_go_with_the_entry_they_came_with, bad_files_are_left_alone,
              what_would_be_another_file_is_left_alone, owner_and_mode_stay, what_cannot_be_written_is_not_told_as_done, toml_is_kept,
              toml_entries_are_where_toml_says, empty_files_stay, what_was_added_to_the_entry_stays, yaml_is_kept, a_project_has_files_of_its_own,
              two_agents_may_share_a_file, both_files_of_an_agent_count, nothing_is_written_unasked, wrong_words_say_what_is_right,
-             a_program_that_does_not_answer_is_told):
+             a_program_that_does_not_answer_is_told, what_no_agent_could_start_is_not_written):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())
