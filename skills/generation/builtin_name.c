@@ -128,9 +128,18 @@ static char *program_of(const char *command) {
                : take(base);
 }
 
+/* Behind the place that says it, "/usr/bin/python: " or "(eval):1: ". */
+static const char *behind_place(const char *quote) {
+    const char *colon = strstr(quote, ": ");
+    size_t len = colon ? (size_t)(colon - quote) : 0;
+    bool place = len && strcspn(quote, " ") > len && memchr(quote, '/', len);
+    place |= len && *quote == '(';
+    return place ? colon + 2 : quote;
+}
+
 /* The words of an error behind its "file:line: error:". */
 static char *short_error(const char *quote, size_t max) {
-    const char *s = quote;
+    const char *s = behind_place(quote);
     const char *mark = strcasestr(s, "error");
     const char *colon = mark ? strstr(mark, ": ") : NULL;
     if (colon && colon - s < 60 && strlen(colon) > 18) {

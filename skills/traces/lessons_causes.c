@@ -11,11 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_WORDS 64
-#define MAX_CHANGED_WORDS 4u
-#define MAX_WORD 80u
 #define MAX_RUN 600u  /* bytes of a command that is told as a step */
 #define MAX_LINES 24u /* of a change that explains anything */
+#define MAX_BETWEEN 6u /* commands */
 #define MIN_NAME 4u   /* letters that two texts must share to mean the same */
 
 /* --- names that two texts share --- */
@@ -92,86 +90,6 @@ bool lesson_names(const char *told, const char *text, const char *known) {
         }
     }
     return false;
-}
-
-/* --- two command lines --- */
-
-struct word_list {
-    const char *words[MAX_WORDS];
-    size_t lens[MAX_WORDS], count;
-};
-
-static void list_words(struct word_list *ret, const char *part) {
-    ret->count = 0;
-    while (*part && ret->count < MAX_WORDS) {
-        size_t len = strcspn(part, BETWEEN_WORDS);
-        ret->words[ret->count] = part;
-        ret->lens[ret->count++] = len;
-        part += len + (part[len] != '\0');
-    }
-}
-
-static bool is_word(const struct word_list *l, size_t i, const char *word, size_t len) {
-    return i < l->count && l->lens[i] == len && memcmp(l->words[i], word, len) == 0;
-}
-
-/* near: where it stands if nothing has moved. */
-static bool has_word(const struct word_list *l, size_t near, const char *word,
-                     size_t len) {
-    bool found = is_word(l, near, word, len);
-    for (size_t i = 0; i < l->count && !found; i++) {
-        found = is_word(l, i, word, len);
-    }
-    return found;
-}
-
-enum difference { SMALL = 1 << 0, OPTION = 1 << 1, TARGET = 1 << 2 };
-
-/* The options of a that b lacks, with their values, a blank before each. Other words must
- * stand in `told`. 0 when the words are many, long or of another kind. */
-static unsigned missing_words(struct buf *out, const struct word_list *a,
-                              const struct word_list *b, const char *told) {
-    unsigned count = 0, kinds = SMALL;
-    for (size_t i = 0; i < a->count; i++) {
-        if (has_word(b, i, a->words[i], a->lens[i])) {
-            continue;
-        }
-        autofree char *word = xstrndup(a->words[i], a->lens[i]);
-        bool value = i > 0 && a->words[i - 1][0] == '-' &&
-                     !has_word(b, i - 1, a->words[i - 1], a->lens[i - 1]);
-        bool option = word[0] == '-' || value || strchr(word, '=');
-        if (++count > MAX_CHANGED_WORDS || a->lens[i] > MAX_WORD || strchr(word, '\n') ||
-            strchr(word, ' ') || (!option && !strstr(told, word))) {
-            return 0;
-        }
-        buf_addf(out, "%s%s", option ? " " : "", option ? word : "");
-        kinds |= option ? OPTION : TARGET;
-    }
-    return kinds;
-}
-
-/* How the later part differs from the failed one; the options of either in gone and
- * added. 0 when it is another thing. */
-static unsigned small_difference(struct buf *gone, struct buf *added, const char *failed,
-                                 const char *later, const char *told) {
-    struct word_list a, b;
-    list_words(&a, failed);
-    list_words(&b, later);
-    unsigned left = missing_words(gone, &a, &b, told);
-    unsigned came = missing_words(added, &b, &a, told);
-    return left && came ? left | came : 0;
-}
-
-static const char *failed_part(const struct lesson_step *s) {
-    return s->command.parts[s->command.count - 1];
-}
-
-bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later) {
-    autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
-    const char *like = command_like(&failed->command, &later->command);
-    return command_same(&failed->command, &later->command) ||
-           (like && small_difference(&gone, &added, failed_part(failed), like,
-                                     failed->output ? failed->output : ""));
 }
 
 bool lesson_has_error(const struct lesson_step *s, const char *normal) {
@@ -298,12 +216,15 @@ bool lesson_is_edit(const struct lesson_step *s) {
     return s->kind == STEP_EDIT && s->text && !s->failed;
 }
 
-/* What states the demand, by the convention of all languages: "test_a.py", "tests/", but
- * not "/testbed". */
+/* What states the demand, by the convention of all languages: "test_a.py", "tests/",
+ * "a.spec.ts", but neither "/testbed" nor "package.spec". */
 static bool is_test(const char *path) {
-    for (const char *at = path; (at = strstr(at, "test")); at++) {
-        const char *end = at + 4 + (at[4] == 's');
-        if ((at == path || strchr("/_.-", at[-1])) && !isalnum((unsigned char)*end)) {
+    for (const char *at = path; *at; at++) {
+        bool test = strncmp(at, "test", 4) == 0, spec = strncmp(at, "spec", 4) == 0;
+        const char *end = at + (test || spec ? 4 + (at[4] == 's') : 0);
+        bool folder = at == path || at[-1] == '/', joint = !folder && strchr("_.-", at[-1]);
+        if ((test && (folder || joint) && !isalnum((unsigned char)*end)) ||
+            (spec && ((folder && *end == '/') || (joint && *end == '.')))) {
             return true;
         }
     }
@@ -358,30 +279,9 @@ static bool add_edits(struct lesson *fix, const struct failure *f, const char *t
     return true;
 }
 
-/* A word of it is for people, as the title of an issue, or a program of its own. */
-static bool holds_prose(const struct command *c) {
-    for (size_t i = 0; i < c->count; i++) {
-        struct word_list l;
-        list_words(&l, c->parts[i]);
-        for (size_t k = 0; k < l.count; k++) {
-            size_t blanks = 0;
-            for (size_t n = 0; n < l.lens[k]; n++) {
-                blanks += l.words[k][n] == ' ';
-            }
-            bool code =
-                memchr(l.words[k], '=', l.lens[k]) || memchr(l.words[k], ';', l.lens[k]);
-            if ((blanks >= 3 && !code) || memchr(l.words[k], '\n', l.lens[k]) ||
-                memchr(l.words[k], '(', l.lens[k])) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* It acts without a word, as `mkdir` and `systemctl stop` do. */
 static bool acts(const struct lesson_step *s) {
-    return !s->failed && s->output && !*s->output && !holds_prose(&s->command);
+    return !s->failed && s->output && !*s->output && !command_holds_prose(&s->command);
 }
 
 /* Between the two runs of the very command lie edits of one file, or one command that
@@ -409,26 +309,47 @@ static void add_run(struct lesson *fix, const struct failure *f, size_t i) {
     lessons_add_evidence(&fix->evidence, f->s->trace, s->event, EVIDENCE_CHANGE);
 }
 
-/* It ran before the failure too, or is a script of the session's own: a check. */
+/* It ran before the failure too, or again before its end, or is a script of the session's
+ * own: a check. */
 static bool is_check(const struct failure *f, const struct lesson_step *run) {
     bool ran = lesson_runs_own_script(f->s, run);
-    for (size_t i = f->last; i > 0 && f->last - i < LESSONS_REACH && !ran; i--) {
+    for (size_t i = f->gone; i > 0 && f->gone - i < 2 * LESSONS_REACH && !ran; i--) {
         const struct lesson_step *s = &f->s->list[i - 1];
-        ran = step_is_run(s) && command_same(&run->command, &s->command);
+        ran = s != run && step_is_run(s) && command_same(&run->command, &s->command);
     }
     return ran;
+}
+
+/* So much was run in between that a name in common may be chance. */
+static bool is_crowded(const struct failure *f) {
+    size_t runs = 0;
+    for (size_t i = f->last + 1; i < f->gone; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        runs += step_is_run(s) && s->command.count;
+    }
+    return runs > MAX_BETWEEN;
+}
+
+/* What it installs may be what was called: "No module named pytest". */
+static bool is_named_run(const struct lesson_step *run, const struct lesson_step *failed,
+                         const char *told) {
+    bool installs = strstr(run->text, " install ") || strstr(run->text, " add ");
+    return names_any(told, run->text, installs ? "" : failed->text);
 }
 
 /* Commands in between that the failure names. One that acts without a word makes the very
  * thing that is missing (mkdir, touch): no lesson. */
 static bool add_runs(struct lesson *fix, const struct failure *f, const char *told) {
     const struct lesson_step *failed = last_of(f);
+    if (is_crowded(f)) {
+        return true;
+    }
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
         if (!step_is_run(s) || s->failed || !s->command.count || acts(s) ||
             strlen(s->text) > MAX_RUN || strstr(s->text, "<<") ||
-            command_like(&failed->command, &s->command) || holds_prose(&s->command) ||
-            !names_any(told, s->text, failed->text) || is_check(f, s)) {
+            command_like(&failed->command, &s->command) || command_holds_prose(&s->command) ||
+            !is_named_run(s, failed, told) || is_check(f, s)) {
             continue;
         }
         if (fix->change_count == LESSON_MAX_CHANGES) {
@@ -439,8 +360,57 @@ static bool add_runs(struct lesson *fix, const struct failure *f, const char *to
     return true;
 }
 
+/* The command is to be written otherwise; to: taken over. */
+static void add_command(struct lesson *fix, const struct failure *f, char *to) {
+    struct lesson_change *c = add_change(fix, CHANGE_COMMAND);
+    c->from = command_part_text(lesson_failed_part(last_of(f)));
+    c->to = to;
+    lessons_add_evidence(&fix->evidence, f->s->trace, f->s->list[f->gone].event,
+                         EVIDENCE_CHANGE);
+}
+
+/* The very command showed the error again: what was run otherwise only looked aside. */
+static bool comes_back(const struct failure *f) {
+    const struct lesson_step *failed = last_of(f);
+    for (size_t i = f->success; i < f->s->count; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        if (step_is_run(s) && command_same(&failed->command, &s->command) &&
+            lesson_has_error(s, f->error->normal)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing was edited or run between the two. */
+static bool is_next(const struct failure *f) {
+    for (size_t i = f->last + 1; i < f->gone; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        if (s->kind == STEP_EDIT || (step_is_run(s) && s->command.count)) {
+            return false;
+        }
+    }
+    return f->gone == f->success;
+}
+
+/* The command as it was passed in an environment that the same line set. */
+static bool add_environment(struct lesson *fix, const struct failure *f) {
+    const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
+    autofree char *before = command_environment(failed->text);
+    autofree char *set = command_environment(now->text);
+    if (!*set || strstr(before, set) || !is_next(f) || comes_back(f)) {
+        return false;
+    }
+    autofree char *part = command_part_text(lesson_failed_part(failed));
+    add_command(fix, f, xasprintf("%s%s", set, part));
+    return true;
+}
+
 static bool explain_same(struct lesson *fix, const struct failure *f, const char *told) {
     size_t run;
+    if (add_environment(fix, f)) {
+        return true;
+    }
     if (!add_runs(fix, f, told) || !add_edits(fix, f, told, true)) {
         return false;
     }
@@ -465,27 +435,14 @@ static bool is_edited(const struct failure *f) {
     return false;
 }
 
-/* The very command showed the error again: what was run otherwise only looked aside. */
-static bool comes_back(const struct failure *f) {
-    const struct lesson_step *failed = last_of(f);
-    for (size_t i = f->success; i < f->s->count; i++) {
-        const struct lesson_step *s = &f->s->list[i];
-        if (step_is_run(s) && command_same(&failed->command, &s->command) &&
-            lesson_has_error(s, f->error->normal)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Either the words that differ explain it, or an edit does; when both might, neither. */
 static bool explain_like(struct lesson *fix, const struct failure *f, const char *told) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
     const char *like = command_like(&failed->command, &now->command);
     autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
     unsigned kinds =
-        small_difference(&gone, &added, failed_part(failed), like, failed->output);
-    bool named = !(kinds & TARGET) && f->gone == f->success && !comes_back(f) &&
+        command_difference(&gone, &added, lesson_failed_part(failed), like, failed->output);
+    bool named = !(kinds & DIFFERENCE_TARGET) && f->gone == f->success && !comes_back(f) &&
                  (lesson_names(told, gone.data, added.data) ||
                   lesson_names(told, added.data, gone.data));
     if (!add_edits(fix, f, told, true) || named == (fix->change_count > 0) ||
@@ -493,11 +450,18 @@ static bool explain_like(struct lesson *fix, const struct failure *f, const char
         return false;
     }
     if (named) {
-        struct lesson_change *c = add_change(fix, CHANGE_COMMAND);
-        c->from = command_part_text(failed_part(failed));
-        c->to = command_part_text(like);
-        lessons_add_evidence(&fix->evidence, f->s->trace, now->event, EVIDENCE_CHANGE);
+        add_command(fix, f, command_part_text(like));
     }
+    return true;
+}
+
+/* The very arguments passed with the program of another name. */
+static bool explain_elsewhere(struct lesson *fix, const struct failure *f) {
+    if (!is_next(f) || comes_back(f)) {
+        return false;
+    }
+    add_command(fix, f,
+                command_part_text(lesson_elsewhere(last_of(f), &f->s->list[f->gone])));
     return true;
 }
 
@@ -523,11 +487,12 @@ bool lesson_explain(struct lesson *fix, const struct failure *f,
     autofree char *told = told_of(f, fix->cause), *told_only = told_of(f, NULL);
     bool explained = command_same(&failed->command, &now->command)
                          ? explain_same(fix, f, told)
-                         : explain_like(fix, f, told);
+                     : lesson_elsewhere(failed, now) ? explain_elsewhere(fix, f)
+                                              : explain_like(fix, f, told);
     bool repeats = fix->cause && strstr(fix->cause, behind_mark(f->error->quote));
     bool unrelated =
         fix->cause && !is_about(fix->cause, fix) && !names_any(fix->cause, told_only, "");
-    if (repeats || unrelated) {
+    if (repeats || unrelated || (fix->cause && lesson_is_personal(r, fix->cause))) {
         free(take(fix->cause));
     }
     return explained;

@@ -272,6 +272,57 @@ const char *command_like(const struct command *failed, const struct command *lat
                      failed->count ? failed->keys[failed->count - 1] : NULL);
 }
 
+/* Where the next word of a part begins, or its end. */
+static const char *behind_word(const char *part) {
+    part += strcspn(part, BETWEEN_WORDS);
+    return part + (*part != '\0');
+}
+
+const char *command_elsewhere(const struct command *failed, const struct command *later) {
+    const char *part = failed->count ? failed->parts[failed->count - 1] : NULL;
+    autofree char *program =
+        part ? xstrndup(part, strcspn(part, BETWEEN_WORDS)) : NULL;
+    const char *rest = part ? behind_word(part) : "";
+    for (size_t i = 0; program && i < later->count; i++) {
+        const char *now = later->parts[i];
+        size_t len = strlen(now), tail = strlen(rest);
+        bool fits = len > tail && strcmp(now + len - tail, rest) == 0 &&
+                    (!tail || now[len - tail - 1] == *BETWEEN_WORDS);
+        autofree char *front = fits ? xstrndup(now, len - tail) : xstrdup("");
+        for (char *c = front; (c = strchr(c, *BETWEEN_WORDS)); c++) {
+            *c = '-'; /* "docker compose" is docker-compose */
+        }
+        if (strstr(front, base_of(program)) && strcmp(part, now) != 0) {
+            return now;
+        }
+    }
+    return NULL;
+}
+
+char *command_environment(const char *text) {
+    static const char *const sets[] = {"source ", ". ", "export "};
+    struct buf out = BUF_INIT(MAX_COMMAND);
+    for (;;) {
+        size_t len = strcspn(text, "&;|\n");
+        bool set = false;
+        for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+            set |= strncmp(text, sets[i], strlen(sets[i])) == 0;
+        }
+        bool joined = text[len] == ';' || strncmp(text + len, "&&", 2) == 0;
+        if (!joined || (!set && strncmp(text, "cd ", 3) != 0)) {
+            return buf_detach(&out);
+        }
+        size_t end = len;
+        while (end && isspace((unsigned char)text[end - 1])) {
+            end--;
+        }
+        if (set) {
+            buf_addf(&out, "%.*s && ", (int)end, text);
+        }
+        text += len + strspn(text + len, "&; \t");
+    }
+}
+
 /* The length of "NAME=" or "--name=", which stands before quotes: a shell takes no quoted
  * name for an assignment. */
 static size_t name_before(const char *word, size_t len) {

@@ -57,8 +57,7 @@ static void add_check(struct lessons *l, const char *command, uint16_t trace,
 }
 
 static char *part_text(const struct lesson_step *failed, const struct lesson_step *s) {
-    const char *part = command_same(&failed->command, &s->command);
-    return command_part_text(part ? part : command_like(&failed->command, &s->command));
+    return command_part_text(lesson_rerun_part(failed, s));
 }
 
 /* The session mends a file that was there before it. */

@@ -10,7 +10,7 @@ struct words_scan;
 struct lesson_reader {
     const struct redaction *redaction; /* or NULL */
     const char *cwd;                   /* of the trace being read, or NULL */
-    struct pattern *error, *weak, *summary, *cue, *intent;
+    struct pattern *error, *weak, *summary, *cue, *intent, *personal;
     struct words_scan *sure; /* of which a line that fits `error` has one */
 };
 void lesson_reader_init(struct lesson_reader *r, const struct redaction *redaction);
@@ -31,6 +31,8 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
                      struct lesson_error ret[STEP_MAX_ERRORS]);
 /* The sentence that best explains something, or NULL. */
 char *lesson_cause(const struct lesson_reader *r, const char *text);
+/* "I see that …", "we have …": it tells of who works. */
+bool lesson_is_personal(const struct lesson_reader *r, const char *text);
 
 /* --- commands (lessons_command.c) --- */
 
@@ -56,7 +58,24 @@ bool command_only_looks(const char *program, size_t len); /* ls, grep, git */
  * word; by what it runs alone. */
 const char *command_same(const struct command *failed, const struct command *later);
 const char *command_like(const struct command *failed, const struct command *later);
+/* The part of later that runs the failed part's program by another name or place with the
+ * very arguments: python3 for python, `python -m pytest` for pytest. Or NULL. */
+const char *command_elsewhere(const struct command *failed, const struct command *later);
+/* "source X && export Y=Z && ", of what stands before the line's first command. */
+char *command_environment(const char *text);
 char *command_part_text(const char *part); /* as it would be typed */
+/* A word of it is for people, as the title of an issue, or a program of its own. */
+bool command_holds_prose(const struct command *c);
+enum command_difference {
+    DIFFERENCE_SMALL = 1 << 0,
+    DIFFERENCE_OPTION = 1 << 1,
+    DIFFERENCE_TARGET = 1 << 2,
+};
+struct buf;
+/* How the later part differs from the failed one; the options of either in gone and
+ * added. 0 when it is another thing. */
+unsigned command_difference(struct buf *gone, struct buf *added, const char *failed,
+                            const char *later, const char *told);
 /* `sed -i …`: the file, and lines "-old" and "+new", none where they cannot be told. */
 bool command_in_place(const char *text, char **ret_path, char **ret_diff);
 /* Without a leading `cd FOLDER &&` of the working folder, heredoc bodies elided. */
@@ -115,6 +134,13 @@ struct failure {
 /* A run of the failed command: the same, or one that differs in options and in words that
  * the failure's output names. */
 bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later);
+const char *lesson_failed_part(const struct lesson_step *s);
+/* The failed program, run from elsewhere, where the error was that it is not there. */
+const char *lesson_elsewhere(const struct lesson_step *failed,
+                             const struct lesson_step *later);
+/* The failed command as it stands in the later line, or what comes nearest there. */
+const char *lesson_rerun_part(const struct lesson_step *failed,
+                              const struct lesson_step *later);
 /* The command runs a script that the session wrote before. */
 bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run);
 bool lesson_has_error(const struct lesson_step *run, const char *normal);

@@ -24,6 +24,7 @@ void lesson_reader_init(struct lesson_reader *r, const struct redaction *redacti
         .summary = pattern_new(summary_regex),
         .cue = pattern_new(cue_regex),
         .intent = pattern_new(intent_regex),
+        .personal = pattern_new(personal_regex),
         .sure = words_scan_new(),
     };
     words_scan_add(r->sure, error_words, 0);
@@ -36,6 +37,7 @@ void lesson_reader_finish(struct lesson_reader *r) {
     pattern_free(r->summary);
     pattern_free(r->cue);
     pattern_free(r->intent);
+    pattern_free(r->personal);
     words_scan_free(r->sure);
 }
 
@@ -287,6 +289,10 @@ static size_t sentence_end(const char *s) {
     return i;
 }
 
+bool lesson_is_personal(const struct lesson_reader *r, const char *text) {
+    return pattern_is_in(r->personal, text, strlen(text));
+}
+
 char *lesson_cause(const struct lesson_reader *r, const char *text) {
     const char *best = NULL;
     size_t best_len = 0, best_score = 0;
@@ -296,9 +302,9 @@ char *lesson_cause(const struct lesson_reader *r, const char *text) {
         s += label > 1 && strncmp(s + label, ": ", 2) == 0 ? label + 2 : 0;
         size_t len = sentence_end(s);
         size_t cues = len >= 20 && len <= LESSON_MAX_LINE ? count_cues(r, s, len) : 0;
-        bool told =
-            len >= 25 && len <= LESSON_MAX_LINE && !pattern_is_in(r->intent, s, len);
-        size_t score = cues ? 2 * cues + told : 0;
+        bool told = cues && len >= 25 && !pattern_is_in(r->intent, s, len);
+        bool plain = cues && !pattern_is_in(r->personal, s, len);
+        size_t score = cues ? 2 * cues + told + plain : 0;
         if (score > best_score && s[len ? len - 1 : 0] != '?') {
             best = s;
             best_len = len;

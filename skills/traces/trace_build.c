@@ -314,7 +314,7 @@ void build_exit_in_text(struct trace_build *b, struct trace_event *e) {
     static const char *const marks[] = {
         "Exit code ",  "Exit code: ",       "Exit Code: ",    "exit code: ",
         "exit_code: ", "exited with code ", "exit status ",   "returned exit code ",
-        "<exit_code>", "\"exit_code\": ",   "\"exit_code\":",
+        "<exit_code>", "\"exit_code\": ",   "\"exit_code\":", "with exit code ",
     };
     if (!e || !e->text || e->has_exit) {
         return;

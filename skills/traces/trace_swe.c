@@ -1,6 +1,7 @@
 /* SWE-agent's trajectories: {trajectory: [{action, observation, thought, state}],
  * history, info}. The history says the same in the words of the model's messages. */
 #include "base/buf.h"
+#include "base/mem.h"
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 
@@ -84,10 +85,24 @@ static void use_editor(struct trace_build *b, const char *words,
     }
 }
 
+/* The window of its own editor, or what its own search found: no shell ran. */
+static bool is_shown(const char *observation) {
+    return strncmp(observation, "[File: ", 7) == 0 ||
+           (strncmp(observation, "Found ", 6) == 0 && strstr(observation, " matches "));
+}
+
 static void take_action(struct trace_build *b, const struct trace_node *step) {
     const char *action = json_get_string(step->value, "action", "");
+    const char *observation = json_get_string(step->value, "observation", "");
     if (strncmp(action, EDIT, strlen(EDIT)) == 0) {
-        take_edit(b, action, step->value);
+        if (!strstr(observation, "Your proposed edit has introduced")) {
+            take_edit(b, action, step->value);
+        }
+    } else if (is_shown(observation)) {
+        autofree char *tool = xstrndup(action, strcspn(action, " \n"));
+        autojson *input = json_pack("{s:s}", "action", action);
+        build_call(b, tool, NULL, input);
+        build_result(b, NULL, observation, strlen(observation));
     } else if (strncmp(action, EDITOR, strlen(EDITOR)) == 0) {
         use_editor(b, action + strlen(EDITOR),
                    json_object_get(step->value, "observation"));

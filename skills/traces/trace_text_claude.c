@@ -148,6 +148,9 @@ static void end_result(struct trace_build *b, struct claude_text *t) {
     while (t->part.len > 1 && memcmp(s + t->part.len - 2, "\n\n", 2) == 0) {
         t->part.data[--t->part.len] = '\0'; /* blank lines before what follows */
     }
+    if (begins(s, "Waiting…\n") || begins(s, "Running…\n")) {
+        return; /* its result comes below */
+    }
     bool failed = begins(s, "Error") || begins(s, "Interrupted") ||
                   strstr(s, "User rejected") || strstr(s, "rejected by user");
     const char *newline = strchr(s, '\n');
@@ -157,8 +160,9 @@ static void end_result(struct trace_build *b, struct claude_text *t) {
     if (begins(s, "(No content)") || begins(s, "(no content)")) {
         buf_reset(&t->part);
     }
-    struct trace_event *e =
-        build_result(b, t->is_open ? call_id(t, id) : NULL, t->part.data, t->part.len);
+    size_t mark = begins(s, "Error: ") ? strlen("Error: ") : 0; /* the harness's own */
+    struct trace_event *e = build_result(b, t->is_open ? call_id(t, id) : NULL,
+                                         t->part.data + mark, t->part.len - mark);
     t->is_open = false;
     if (failed) {
         build_failed(b, e);

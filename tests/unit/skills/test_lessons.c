@@ -318,6 +318,41 @@ Test(lessons, the_change_that_explains_an_end_is_the_fix) {
          "-)\n+, simple_col=simple_col)\n", "pytest", "nothing"},
         {"pytest", "E   TypeError: query() misses simple_col", "query.py", "", "pytest",
          "nothing"},
+        /* the program by another name or from another place, with the very arguments */
+        {"python tools/a.py -n 3", "bash: python: command not found", NULL, NULL,
+         "cd . && python3 tools/a.py -n 3",
+         "python tools/a.py -n 3 python3 tools/a.py -n 3"},
+        {"pytest -q tests", "zsh: command not found: pytest", NULL, NULL,
+         "python -m pytest -q tests", "pytest -q tests python -m pytest -q tests"},
+        {"docker-compose up -d", "docker-compose: command not found", NULL, NULL,
+         "docker compose up -d", "docker-compose up -d docker compose up -d"},
+        {"javac A.java", "bash: javac: command not found", NULL, NULL, "rm A.java",
+         "nothing"},
+        {"python tools/a.py", "ValueError: 3 is too large", NULL, NULL,
+         "python3 tools/a.py", "nothing"},
+        /* the environment that the line sets first; not the folder that it goes to */
+        {"pytest -q", "zsh: command not found: pytest", NULL, NULL,
+         "source .venv/bin/activate && pytest -q",
+         "pytest -q source .venv/bin/activate && pytest -q"},
+        {"make", "error: nvcc: CUDA_HOME is not set", NULL, NULL,
+         "cd k && export CUDA_HOME=/usr/local/cuda; make",
+         "make export CUDA_HOME=/usr/local/cuda && make"},
+        {"make", "make: *** No rule. error: nothing to make", NULL, NULL, "cd k && make",
+         "nothing"},
+        /* the value of a long option, and another file behind one */
+        {"cargo build --features tls", "error: no feature tls; there is rustls", NULL, NULL,
+         "cargo build --features rustls",
+         "cargo build --features tls cargo build --features rustls"},
+        {"pytest --verbose a/test_x.py", "error: a/test_x.py fails, not a/test_y.py", NULL,
+         NULL, "pytest --verbose a/test_y.py", "nothing"},
+        /* what a test demands is written in files of that name too */
+        {"rspec", "error: cart_spec.rb:3: expected 2, got 3", "spec/cart_spec.rb",
+         "-  2\n+  3 # expected\n", "rspec", "nothing"},
+        {"jest", "cart.spec.ts:3: error: expected 2, got 3", "src/cart.spec.ts",
+         "-  2\n+  3 // expected\n", "jest", "nothing"},
+        /* that a test fails is not why */
+        {"pytest specs/cart.py -v", "specs/cart.py::it_adds FAILED", "cart.py",
+         "-  return a\n+  return a + b\n", "pytest specs/cart.py -v", "nothing"},
         /* an error of two words says nothing */
         {"./check", "Test failed!", "gemm.cu", fix, "./check", "nothing"},
         /* git keeps records */
@@ -514,6 +549,35 @@ Test(lessons, what_looks_checks_or_changes_unseen_is_no_fix) {
         lessons_finish(&l);
         finish(&m);
     }
+}
+
+Test(lessons, what_runs_twice_before_the_end_is_a_check) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Get the coverage run to work.");
+    run(&m, "pnpm run coverage", 1, "error: cannot fetch the rate of ABT (rates.spec.ts)");
+    run(&m, "pnpm jest rates.spec.ts", 1, "error: cannot fetch the rate of ABT");
+    edit(&m, "tests/rates.spec.ts", "-  USD: 0\n+  USD: 1\n", true);
+    run(&m, "pnpm jest rates.spec.ts", 0, "1 passed");
+    run(&m, "pnpm run coverage", 0, "all passed");
+    learn(&l, &m);
+    cr_expect(eq(sz, l.fixes.count, 0));
+    lessons_finish(&l);
+    finish(&m);
+}
+
+Test(lessons, a_reason_in_the_first_person_is_not_told) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Compile the kernel.");
+    run(&m, "nvcc -arch=sm_90 -c k.cu", 1, "error: wgmma is not supported on 'sm_90'");
+    say(&m, "I see that we must use sm_90a because wgmma needs it.");
+    run(&m, "nvcc -arch=sm_90a -c k.cu", 0, "");
+    learn(&l, &m);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(l.fixes.list[0].cause == NULL, "%s", l.fixes.list[0].cause);
+    lessons_finish(&l);
+    finish(&m);
 }
 
 Test(lessons, a_reason_that_repeats_the_error_is_none) {

@@ -435,52 +435,6 @@ Test(shell, unwraps_and_finds_files) {
     cr_assert(eq(sz, n, 3));
 }
 
-Test(trace, a_block_in_words_that_was_run_is_a_call) {
-    static const char s[] =
-        "{\"messages\": [{\"role\": \"user\", \"content\": \"Mend it.\"},"
-        "{\"role\": \"assistant\", \"content\": \"THOUGHT: It "
-        "breaks.\\n\\n```bash\\nmake "
-        "-k\\n```\"},"
-        "{\"role\": \"user\", \"content\": "
-        "\"<returncode>2</returncode>\\n<output>\\na.c:1: "
-        "error: x\\n</output>\"},"
-        "{\"role\": \"assistant\", \"content\": \"Try ```bash\\nls\\n```\"},"
-        "{\"role\": \"user\", \"content\": \"Give one action only.\"}],"
-        "\"trajectory_format\": \"mini-swe-agent-1\"}";
-    struct trace t;
-    struct err err = {0};
-    cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%s", err.msg);
-    cr_assert(eq(sz, t.count, 6));
-    cr_expect(t.events[1].kind == EVENT_SAY && !strstr(t.events[1].text, "make"));
-    cr_assert(t.events[2].kind == EVENT_CALL);
-    cr_expect(eq(str, t.events[2].command, "make -k"));
-    cr_assert(t.events[3].kind == EVENT_RESULT && t.events[3].has_exit);
-    cr_expect(eq(int, t.events[3].exit, 2));
-    cr_expect(eq(str, t.events[3].text, "a.c:1: error: x"));
-    cr_expect(t.events[4].kind == EVENT_SAY && t.events[5].kind == EVENT_USER);
-    trace_finish(&t);
-}
-
-Test(trace, actions_of_swe_agent_are_calls_and_edits) {
-    static const char s[] =
-        "{\"environment\": \"main\", \"trajectory\": [{\"action\": \"make -k\", "
-        "\"observation\": \"a.c:1: error: x\", \"thought\": \"It breaks.\", \"state\": "
-        "\"{}\"}, {\"action\": \"edit 1:1\\ny = 2\\nend_of_edit\", \"observation\": "
-        "\"ok\", \"state\": \"{\\\"open_file\\\": \\\"/w/a.c\\\"}\"}], \"history\": "
-        "[{\"role\": \"user\", \"content\": \"Mend it.\"}], \"info\": {}}";
-    struct trace t;
-    struct err err = {0};
-    cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%s", err.msg);
-    cr_expect(strcmp(t.format, "swe-agent") == 0);
-    cr_assert(eq(sz, t.count, 4));
-    cr_expect(t.events[0].kind == EVENT_SAY && t.events[1].kind == EVENT_CALL &&
-              t.events[2].kind == EVENT_RESULT && t.events[3].kind == EVENT_EDIT);
-    cr_expect(eq(str, t.events[1].command, "make -k"));
-    cr_expect(eq(str, t.events[3].path, "/w/a.c"));
-    cr_expect(eq(str, t.events[3].text, "+y = 2\n"));
-    trace_finish(&t);
-}
-
 /* It has old and new text as other agents' tool, a shell's quotes around them, and no
  * mark for a refused edit but its words. How commands ended is not told by that mark. */
 Test(trace, the_editor_of_swe_agent_edits_and_is_no_command) {

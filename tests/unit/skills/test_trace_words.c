@@ -1,0 +1,124 @@
+/* Calls that stand in what an agent says, and SWE-agent's actions. */
+#include "skills/traces/trace.h"
+
+#include "base/err.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+
+Test(trace_words, a_block_in_words_that_was_run_is_a_call) {
+    static const char s[] =
+        "{\"messages\": [{\"role\": \"user\", \"content\": \"Mend it.\"},"
+        "{\"role\": \"assistant\", \"content\": \"THOUGHT: It "
+        "breaks.\\n\\n```bash\\nmake "
+        "-k\\n```\"},"
+        "{\"role\": \"user\", \"content\": "
+        "\"<returncode>2</returncode>\\n<output>\\na.c:1: "
+        "error: x\\n</output>\"},"
+        "{\"role\": \"assistant\", \"content\": \"Try ```bash\\nls\\n```\"},"
+        "{\"role\": \"user\", \"content\": \"Give one action only.\"}],"
+        "\"trajectory_format\": \"mini-swe-agent-1\"}";
+    struct trace t;
+    struct err err = {0};
+    cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%s", err.msg);
+    cr_assert(eq(sz, t.count, 6));
+    cr_expect(t.events[1].kind == EVENT_SAY && !strstr(t.events[1].text, "make"));
+    cr_assert(t.events[2].kind == EVENT_CALL);
+    cr_expect(eq(str, t.events[2].command, "make -k"));
+    cr_assert(t.events[3].kind == EVENT_RESULT && t.events[3].has_exit);
+    cr_expect(eq(int, t.events[3].exit, 2));
+    cr_expect(eq(str, t.events[3].text, "a.c:1: error: x"));
+    cr_expect(t.events[4].kind == EVENT_SAY && t.events[5].kind == EVENT_USER);
+    trace_finish(&t);
+}
+
+/* OpenHands where the model cannot call tools; SWE-agent's tags are the same. */
+Test(trace_words, tags_that_were_carried_out_are_calls_and_edits) {
+    static const char s[] =
+        "[{\"role\": \"user\", \"content\": \"Mend <function=x>.\"},"
+        "{\"role\": \"assistant\", \"content\": \"It breaks.\\n<function=execute_bash>\\n"
+        "<parameter=command>\\ncd /w && make -k\\n</parameter>\\n</function>\"},"
+        "{\"role\": \"user\", \"content\": \"EXECUTION RESULT of [execute_bash]:\\n"
+        "a.c:1: error: x\\n[Command finished with exit code 2]\"},"
+        "{\"role\": \"assistant\", \"content\": \"<function=str_replace_editor>\\n"
+        "<parameter=command>str_replace</parameter>\\n<parameter=path>/w/a.c</parameter>\\n"
+        "<parameter=old_str>\\nx = 1\\n</parameter>\\n<parameter=new_str>\\ny = "
+        "1\\n</parameter>\\n</function>\"},"
+        "{\"role\": \"user\", \"content\": \"OBSERVATION:\\nThe file has been edited.\"},"
+        "{\"role\": \"assistant\", \"content\": \"Or <function=execute_bash>?\"},"
+        "{\"role\": \"user\", \"content\": \"No.\"}]";
+    struct trace t;
+    struct err err = {0};
+    cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%s", err.msg);
+    cr_assert(eq(sz, t.count, 10));
+    cr_expect(t.events[0].kind == EVENT_USER);
+    cr_expect(eq(str, t.events[1].text, "It breaks.\n"));
+    cr_assert(t.events[2].kind == EVENT_CALL);
+    cr_expect(eq(str, t.events[2].command, "cd /w && make -k"));
+    cr_assert(t.events[3].kind == EVENT_RESULT && t.events[3].has_exit);
+    cr_expect(eq(int, t.events[3].exit, 2));
+    cr_expect(strncmp(t.events[3].text, "a.c:1: error: x", 15) == 0);
+    cr_assert(t.events[5].kind == EVENT_CALL && t.events[6].kind == EVENT_EDIT);
+    cr_expect(eq(str, t.events[6].path, "/w/a.c"));
+    cr_expect(strstr(t.events[6].text, "-x = 1\n") && strstr(t.events[6].text, "+y = 1\n"));
+    cr_expect(t.events[8].kind == EVENT_SAY && t.events[9].kind == EVENT_USER);
+    trace_finish(&t);
+}
+
+Test(trace_words, tags_without_an_end_are_read_as_far_as_they_go) {
+    static const char s[] =
+        "[{\"role\": \"user\", \"content\": \"Mend it.\"},"
+        "{\"role\": \"assistant\", \"content\": \"<function=run>\\n<parameter=command>make\"},"
+        "{\"role\": \"user\", \"content\": \"OBSERVATION:\\ndone\"},"
+        "{\"role\": \"assistant\", \"content\": \"<function=<parameter=<parameter=\"},"
+        "{\"role\": \"user\", \"content\": \"OBSERVATION:\"}]";
+    struct trace t;
+    struct err err = {0};
+    cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%s", err.msg);
+    cr_assert(t.count >= 4 && t.events[2].kind == EVENT_CALL);
+    cr_expect(eq(str, t.events[2].command, "make"));
+    trace_finish(&t);
+}
+
+Test(trace_words, actions_of_swe_agent_are_calls_and_edits) {
+    static const char s[] =
+        "{\"environment\": \"main\", \"trajectory\": [{\"action\": \"make -k\", "
+        "\"observation\": \"a.c:1: error: x\", \"thought\": \"It breaks.\", \"state\": "
+        "\"{}\"}, {\"action\": \"edit 1:1\\ny = 2\\nend_of_edit\", \"observation\": "
+        "\"ok\", \"state\": \"{\\\"open_file\\\": \\\"/w/a.c\\\"}\"}], \"history\": "
+        "[{\"role\": \"user\", \"content\": \"Mend it.\"}], \"info\": {}}";
+    struct trace t;
+    struct err err = {0};
+    cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%s", err.msg);
+    cr_expect(strcmp(t.format, "swe-agent") == 0);
+    cr_assert(eq(sz, t.count, 4));
+    cr_expect(t.events[0].kind == EVENT_SAY && t.events[1].kind == EVENT_CALL &&
+              t.events[2].kind == EVENT_RESULT && t.events[3].kind == EVENT_EDIT);
+    cr_expect(eq(str, t.events[1].command, "make -k"));
+    cr_expect(eq(str, t.events[3].path, "/w/a.c"));
+    cr_expect(eq(str, t.events[3].text, "+y = 2\n"));
+    trace_finish(&t);
+}
+
+/* The editor's window and its search name errors of others; a refused edit changed nothing. */
+Test(trace_words, what_swe_agents_editor_shows_is_no_commands_output) {
+    static const char s[] =
+        "{\"trajectory\": [{\"action\": \"goto 88\", \"observation\": \"[File: /w/a.c (99 lines "
+        "total)]\\n88:error: x\"}, {\"action\": \"search_dir error\", \"observation\": \"Found 2 "
+        "matches for \\\"error\\\" in /w\"}, {\"action\": \"edit 1:1\\ny\\nend_of_edit\", "
+        "\"observation\": \"Your proposed edit has introduced new syntax error(s).\", \"state\": "
+        "\"{\\\"open_file\\\": \\\"/w/a.c\\\"}\"}, {\"action\": \"./run\", "
+        "\"observation\": \"error: x\"}], \"history\": [], \"info\": {}}";
+    struct trace t;
+    struct err err = {0};
+    cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%s", err.msg);
+    size_t commands = 0;
+    for (size_t i = 0; i < t.count; i++) {
+        commands += t.events[i].command != NULL;
+        cr_expect(t.events[i].kind != EVENT_EDIT);
+    }
+    cr_expect(eq(sz, commands, 1));
+    cr_expect(eq(sz, t.count, 6));
+    trace_finish(&t);
+}
