@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <string.h>
 
+#define MAX_TITLE 90u /* bytes */
 #define MAX_BODY (1u << 20)
 #define BODY_TOKENS 4200u /* of 5000 */
 #define BODY_LINES 440u   /* of 500 */
@@ -139,6 +140,19 @@ static void merge_section(struct buf *body, const struct units *u, enum section 
     buf_addf(body, "\n%s\n%s", added.data + strlen(heading), rest);
 }
 
+/* The task's sentence, or its first part where it is long; "" when that is long too. */
+static char *title_of(const char *task) {
+    autofree char *sentence = builtin_task_sentence(task, 4 * MAX_TITLE);
+    size_t len = strlen(sentence);
+    for (size_t end = len; len > MAX_TITLE && end > 0; end--) {
+        bool ends = strchr(",;:(", sentence[end - 1]) != NULL;
+        if (ends && end <= MAX_TITLE) {
+            return xstrndup(sentence, end - 1);
+        }
+    }
+    return len > MAX_TITLE ? xstrdup("") : take(sentence);
+}
+
 static char *make_body(const struct writing *w) {
     autobuf body = BUF_INIT(MAX_BODY);
     const struct skill_text *base = w->request->base;
@@ -146,7 +160,7 @@ static char *make_body(const struct writing *w) {
         buf_add(&body, base->text + base->body, base->len - base->body);
         buf_adds(&body, "\n");
     } else {
-        autofree char *title = builtin_task_sentence(w->task, 90);
+        autofree char *title = title_of(w->task);
         buf_addf(&body, "# %s\n", *title ? title : w->title);
     }
     for (enum section s = SECTION_FIXES; s < SECTIONS; s++) {

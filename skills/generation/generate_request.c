@@ -106,7 +106,8 @@ static int find_output(struct generate_request *r, struct call *call,
     r->parent = path;
     struct stat st;
     bool is_there = stat(path, &st) == 0;
-    bool for_many = strcmp(path_basename(path), "skills") == 0;
+    const char *last = path_basename(path);
+    bool for_many = strcmp(last, "skills") == 0 || !skill_name_is_valid(last);
     if (output && (is_there ? has_skill(path) : !for_many)) { /* the skill's own folder */
         r->folder_name = split_last(path);
     }

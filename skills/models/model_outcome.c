@@ -84,13 +84,14 @@ static struct model_usage usage_from_json(const json_t *u) {
 
 /* --- the cache --- */
 
-static void keep_answer(const struct model_call *call) {
+static void keep_answer(const struct model_call *call, bool truncated) {
     const struct model_answer *a = &call->answer;
-    autojson *kept = json_pack("{s:o, s:o, s:s, s:s, s:f, s:b}", "text",
+    autojson *kept = json_pack("{s:o, s:o, s:s, s:s, s:f, s:b, s:b}", "text",
                                json_text(call->text.data, call->text.len), "usage",
                                usage_to_json(&a->usage), "served_model",
                                call->served_model, "stop_reason", call->stop_reason, "ms",
-                               a->ms, "called", call->tool && call->json);
+                               a->ms, "called", call->tool && call->json, "truncated",
+                               truncated);
     struct err err = {0};
     struct answer_cache *cache = call->client->options.cache;
     if (answer_cache_put(cache, call->cache_key, kept, &err) < 0 &&
@@ -118,6 +119,11 @@ static void take_call(struct model_call *call, bool called) {
     }
 }
 
+static void say_truncated(struct model_call *call) {
+    call_say(call, "the answer ran into the limit of %u tokens", call->ask.max_tokens);
+    call_over(call, MODEL_TRUNCATED, "max_tokens", "allow more with max_tokens");
+}
+
 bool call_read_cache(struct model_call *call) {
     autojson *kept = call->cached
                          ? answer_cache_get(call->client->options.cache, call->cache_key)
@@ -127,9 +133,10 @@ bool call_read_cache(struct model_call *call) {
         return false;
     }
     buf_add(&call->text, json_string_value(text), json_string_length(text));
-    if (call->tool) {
+    bool truncated = json_get_bool(kept, "truncated", 0);
+    if (call->tool && !truncated) {
         take_call(call, json_get_bool(kept, "called", 0));
-    } else if (call->schema) {
+    } else if (call->schema && !truncated) {
         call->json = structured_find(call->text.data, call->text.len, call->schema);
         if (!fits(call, call->json, NULL)) {
             json_decref(take(call->json));
@@ -145,7 +152,11 @@ bool call_read_cache(struct model_call *call) {
                    json_object_get(kept, "served_model"));
     reply_set_word(call->stop_reason, sizeof call->stop_reason,
                    json_object_get(kept, "stop_reason"));
-    call_over(call, MODEL_ANSWERED, "", "");
+    if (truncated) {
+        say_truncated(call);
+    } else {
+        call_over(call, MODEL_ANSWERED, "", "");
+    }
     return true;
 }
 
@@ -250,7 +261,7 @@ static void note_ignored_schema(struct model_call *call) {
 
 static void answered(struct model_call *call) {
     if (call->cached) {
-        keep_answer(call);
+        keep_answer(call, false);
     }
     call_over(call, MODEL_ANSWERED, "", "");
 }
@@ -297,9 +308,10 @@ static void take_answer(struct model_call *call) {
     } else if (is_cut(call)) {
         say_cut(call);
     } else if (r->stop == REPLY_TRUNCATED) {
-        call_say(call, "the answer ran into the limit of %u tokens",
-                 call->ask.max_tokens);
-        call_over(call, MODEL_TRUNCATED, "max_tokens", "allow more with max_tokens");
+        if (call->cached) {
+            keep_answer(call, true);
+        }
+        say_truncated(call);
     } else if (r->stop == REPLY_CONTEXT_FULL) {
         call_say(call, "prompt and answer fill the model's context");
         call_over(call, MODEL_TRUNCATED, "context_full", "shorten the prompt");

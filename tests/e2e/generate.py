@@ -165,6 +165,8 @@ def more(d):
     check("GENERIC_BASE_URL" in early["error"]["message"] and not os.path.exists(d.work + "/out/early"), "a student that cannot be is found before anything is made")
     early = d.generate(traces=["axpy-kernel.jsonl"], output="out/early", install=["claude-cod"])
     check('did you mean "claude-code"' in early["error"]["message"] and not os.path.exists(d.work + "/out/early"), "and so is an agent")
+    under = d.generate(traces=["cmake-zlib.jsonl"], output="gen/cmake_arch")["result"]
+    check(under["outcome"] == "saved" and len(os.listdir(d.work + "/gen/cmake_arch")) == 1 and not os.path.exists(d.work + "/gen/cmake_arch/SKILL.md"), "a folder that is no name for a skill gets one beneath it: %s" % under)
     check(bool(both["evaluation"].get("error") or both["evaluation"].get("verdict")), "an evaluation that cannot be made does not lose the skill")
 
 
@@ -227,6 +229,12 @@ def host_tests(d):
     job = start(name="no-tests", tests=0)
     saved = d.generate(job=job, draft=GOOD)["result"]
     check(saved.get("outcome") == "saved" and saved["tests"]["count"] == 0 and "reason" not in saved["tests"], "none when none are wanted")
+    long = GOOD + "\n".join("Step %d: build with -arch=sm_90a and look at what it printed before the next." % i for i in range(20)) + "\n"
+    job = start(name="quotes", tests=1)
+    saved = d.generate(job=job, draft=long, tests=[{"input": "Which -arch has wgmma on the H100?", "expected": {"contains": ["sm_90a"]}}])["result"]
+    kept = json.load(open(d.work + "/skills/quotes/skill_meta.json"))["tests"] if saved.get("outcome") == "saved" else []
+    check(len(kept) == 1 and kept[0]["expected"]["contains"] == ["sm_90a"] and re.search(kept[0]["expected"]["regex"][0]["pattern"].replace("z", "Z"), "-arch=sm_90a")
+          and not re.search(kept[0]["expected"]["regex"][0]["pattern"].replace("z", "Z"), long), "a test that asks for what the skill says is kept, and the whole skill does not pass it")
     job = start(name="waiting", tests=3)
     d.generate(job=job, draft=GOOD, tests=[{"input": "x"}])
     d.call("job/cancel", job=job)

@@ -534,8 +534,8 @@ Test(model_client, an_answer_is_asked_for_once) {
         {"generic.a:coin=0.5:fresh", 1, false, true},
         {"generic.a:coin=0.5:fresh", 1, true, false},
         {"anthropic.a:coin=0.5:fresh", 0, false, false},
-        {"generic.a:truncate", 0, false, false}, /* never kept */
-        {"generic.a:truncate", 0, false, false},
+        {"generic.a:truncate", 0, false, false}, /* it would be as long again */
+        {"generic.a:truncate", 0, false, true},
         {"generic.a:refuse", 0, false, false},
         {"generic.a:refuse", 0, false, false},
         {"generic.a:500", 0, false, false},
