@@ -215,7 +215,8 @@ static size_t sign_behind(const char *s, size_t len, const struct name *name,
         sign += sign < len && (s[sign] == '>' || (*ret_sign == ':' && s[sign] == '='));
         return sign < len && s[sign] == '=' ? 0 : sign; /* no comparison */
     }
-    if (*ret_sign == '>' && sign == name->end && name->is_element) {
+    bool attribute = quote && sign == at; /* <property name="….password">value</ */
+    if (*ret_sign == '>' && ((sign == name->end && name->is_element) || attribute)) {
         return sign + 1;
     }
     size_t open = name->start;
@@ -243,6 +244,15 @@ static size_t block_behind(const char *s, size_t len, size_t at) {
                : at;
 }
 
+/* token: !!str value */
+static size_t tag_behind(const char *s, size_t len, size_t at) {
+    size_t i = at;
+    while (i < len && s[at] == '!' && !isspace((unsigned char)s[i]) && i - at < MAX_NAME) {
+        i++;
+    }
+    return i < len && s[i] == ' ' ? secret_blanks(s, len, i) : at;
+}
+
 /* Behind the rest of an unquoted value that stands alone on its line: NAME=a,b;c */
 static size_t whole_value(const char *s, size_t len, const struct value *v) {
     size_t i = v->end, stop = len - v->start < MAX_VALUE ? len : v->start + MAX_VALUE;
@@ -265,7 +275,8 @@ static bool value_behind(const char *s, size_t len, const struct name *name,
         s[name->end] == ':' && s[name->end + 1] == ' ') {
         return false; /* PASS: what a test says */
     }
-    size_t from = block_behind(s, len, secret_blanks(s, len, at));
+    size_t from = tag_behind(s, len, secret_blanks(s, len, at));
+    from = block_behind(s, len, from);
     ret->tight = from == at && ret->sign != ' ' && s[at - 1] == ret->sign &&
                  !isspace((unsigned char)s[at - 2]);
     size_t literal = skip_prefix(s, len, from);
