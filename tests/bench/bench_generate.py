@@ -11,6 +11,8 @@ Nothing is asserted.
 """
 import json, os, shutil, subprocess, sys, tempfile, time
 
+from sessions import Session
+
 BUILD = os.path.abspath(sys.argv[1])
 SIZE = int(sys.argv[2]) if len(sys.argv) > 2 else 500
 MB = 1 << 20
@@ -19,29 +21,6 @@ MB = 1 << 20
 def output_of(i, size):
     line = "src/kernel_%d.cu(%%d): note: in instantiation of tile<%d>\n" % (i, i % 97)
     return "".join(line % n for n in range(size // len(line)))
-
-
-class Session:
-    def __init__(self, path):
-        self.file, self.n, self.size = open(path, "w"), 0, 0
-
-    def add(self, kind, message):
-        self.n += 1
-        line = json.dumps({"type": kind, "uuid": "u%d" % self.n, "parentUuid": "u%d" % (self.n - 1) if self.n > 1 else None,
-                           "sessionId": "s", "cwd": "/home/ann/proj", "message": message}) + "\n"
-        self.size += self.file.write(line)
-
-    def run(self, command, exit, out):
-        call = "t%d" % self.n
-        self.add("assistant", {"id": "m%d" % self.n, "content": [{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}]})
-        self.add("user", {"content": [{"type": "tool_result", "tool_use_id": call, "is_error": exit != 0,
-                                       "content": ("Exit code %d\n" % exit if exit else "") + out}]})
-
-    def edit(self, path, old, new):
-        call = "t%d" % self.n
-        self.add("assistant", {"id": "m%d" % self.n, "content": [{"type": "tool_use", "id": call, "name": "Edit", "input": {
-            "file_path": "/home/ann/proj/" + path, "old_string": old, "new_string": new}}]})
-        self.add("user", {"content": [{"type": "tool_result", "tool_use_id": call, "content": "updated"}]})
 
 
 def claude(path, size, output):
