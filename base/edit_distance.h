@@ -1,16 +1,16 @@
 #pragma once
-/* edit_distance: how far two names are apart, and which of several was probably meant. */
+/* edit_distance: the distance between two names, and the most likely intended name. */
 #include <stddef.h>
 
-/* Edits (insert, delete, change, swap neighbours) from a to b; `limit` + 1 when more than
- * limit. Names of up to 63 bytes; longer ones are farther than any limit. */
+/* The number of edits (insert, delete, change, swap neighbours) from a to b, or limit + 1
+ * if it exceeds limit. Names of over 63 bytes always exceed it. */
 unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t b_len,
                        unsigned limit);
 
-/* The name that somebody meant who wrote `said`. Set said and limit (the most edits that
- * still make the same name), give each candidate to nearest_name_try, and read best: NULL
- * when none is near enough, else the first with the fewest edits. Everything is borrowed.
- * A candidate that would have to be written anew is not near, however short it is. */
+/* Finds the name that was probably meant by `said`. Set said and limit (the maximum
+ * number of edits), pass each candidate to nearest_name_try, and read best: NULL if none
+ * is near enough, otherwise the first with the fewest edits. All strings are borrowed. A
+ * candidate that needs as many edits as it has letters is never near. */
 struct nearest_name {
     const char *said;
     unsigned limit;

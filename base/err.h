@@ -1,10 +1,10 @@
 #pragma once
-/* err: what went wrong, in words, beside a negative errno.
+/* err: an error message to go with a negative errno.
  *
  * Functions that can fail return 0 (or a size) on success and a negative errno on
  * failure, and fill an optional `struct err` that the caller owns (usually on its stack).
  * Nothing here allocates, so the error path cannot fail. Library code never logs an
- * error: whoever handles it logs or answers, once. */
+ * error: the code that handles it logs it or puts it in the answer, once. */
 #include <stddef.h>
 
 struct err {
@@ -17,5 +17,6 @@ struct err {
 int err_set(struct err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put context in front: "outer: inner". Returns err->code (or -EIO when err is NULL). */
+/* Prefix the message with context: "outer: inner". Returns err->code (-EIO if err is
+ * NULL). */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,9 +1,10 @@
 #pragma once
-/* fd_channel: a socket between two processes over which open descriptors go, in parcels.
+/* fd_channel: a socket between two processes that transports open descriptors, in
+ * parcels.
  *
- * What a parcel is for is said elsewhere, by its key: whoever sends one then names the
- * key in a message of the processes' own protocol, and the receiver takes the parcel when
- * it reads that. Nothing here blocks, and all of it is for one thread. */
+ * A key identifies a parcel. The sender names the key in a message of the processes' own
+ * protocol, and the receiver takes the parcel when it reads that message. Nothing here
+ * blocks, except fd_parcel_receive with `wait`. For one thread. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,15 +19,15 @@ struct fd_channel {
     size_t count;
 };
 
-/* Both ends, which programs that are started do not inherit. 0 or -errno. */
+/* Creates both ends with close-on-exec. 0 or -errno. */
 int fd_channel_pair(int ret_ends[static 2]);
-/* The descriptors stay the caller's. 0 or -errno: -EAGAIN while much waits to be read. */
+/* The caller keeps the descriptors. 0 or -errno: -EAGAIN while the socket is full. */
 int fd_parcel_send(int socket, uint64_t key, const int *fds, size_t count);
-/* The next parcel, waited for or not: how many descriptors it has (FD_PARCEL_MAX at most;
- * they are the caller's), -EAGAIN, or another -errno: the other end is gone. */
+/* Receives the next parcel: the number of its descriptors (at most FD_PARCEL_MAX; the
+ * caller owns them), -EAGAIN, or another -errno: the other end is gone. */
 int fd_parcel_receive(int socket, bool wait, uint64_t *ret_key, int *ret_fds);
-/* The parcel of this key, among all that came: its descriptors (FD_PARCEL_MAX at most)
- * are the caller's, and how many they are is returned. 0: it has not come. */
+/* Takes the received parcel with this key: the number of its descriptors (at most
+ * FD_PARCEL_MAX; the caller owns them), or 0 if it has not arrived. */
 size_t fd_channel_take(struct fd_channel *c, uint64_t key, int *ret_fds);
-/* Closes the socket and what nobody took. */
+/* Closes the socket and the descriptors of parcels that were not taken. */
 void fd_channel_finish(struct fd_channel *c);

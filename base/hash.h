@@ -11,11 +11,12 @@ struct hash {
 
 void hash_init(struct hash *h);
 void hash_add(struct hash *h, const void *bytes, size_t len);
-/* Adds the length (8 bytes, little-endian) and then the bytes, so that two sequences of
- * fields never hash alike by sliding bytes between fields. */
+/* Adds the length (8 bytes, little-endian) and then the bytes, so that moving bytes from
+ * one field to the next changes the hash. */
 void hash_add_field(struct hash *h, const void *bytes, size_t len);
 void hash_hex(struct hash *h, char ret[static HASH_HEX_SIZE]); /* h is then reset */
 void hash_bytes_hex(const void *bytes, size_t len, char ret[static HASH_HEX_SIZE]);
 
-/* `bytes` random bytes from the kernel as lower-case hex; ret holds 2 * bytes + 1. */
+/* `bytes` random bytes from the kernel as lower-case hex; ret needs 2 * bytes + 1 bytes.
+ */
 void random_hex(size_t bytes, char *ret);

@@ -1,7 +1,7 @@
 #pragma once
-/* lines: where the lines of a text begin.
+/* lines: the line starts of a text.
  *
- * "\n", "\r\n" and a lone "\r" all end a line, as LSP says. Lines and offsets are 0-based
+ * "\n", "\r\n" and a lone "\r" end a line, as in LSP. Lines and offsets are 0-based
  * here; findings are 1-based (see protocol/finding.h). */
 #include <stddef.h>
 
@@ -13,10 +13,10 @@ struct lines {
 
 void lines_init(struct lines *l, const char *text, size_t len);
 void lines_finish(struct lines *l);
-/* The line that holds the byte offset (clamped to the text). */
+/* The line that contains the byte offset (clamped to the text). */
 size_t lines_at(const struct lines *l, size_t offset);
 /* 1-based line and, where ret_column is not NULL, byte column of the offset. */
 int lines_place(const struct lines *l, size_t offset, int *ret_column);
-/* End of the line's content, without its line ending. text is the text it was made from.
- */
+/* The end of the line's content, without its line ending. text must be the text given to
+ * lines_init. */
 size_t lines_end(const struct lines *l, const char *text, size_t line);

@@ -10,7 +10,7 @@ enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 #define LOG_MODULE "core"
 #endif
 
-/* What is printed: this level and the more important ones. Default LOG_WARNING. */
+/* The least important level that is printed. Default LOG_WARNING. */
 extern enum log_level log_shown;
 /* "error", "warning", "info", "debug"; returns -EINVAL for another word. */
 int log_level_parse(const char *word, enum log_level *ret);
@@ -18,7 +18,7 @@ int log_level_parse(const char *word, enum log_level *ret);
 void log_write(enum log_level level, const char *module, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What is not printed costs nothing: its arguments are not evaluated. */
+/* The arguments are evaluated only if the line is printed. */
 #define log_at(level, ...)                                                               \
     ((level) > log_shown ? (void)0 : log_write(level, LOG_MODULE, __VA_ARGS__))
 #define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)

@@ -1,8 +1,8 @@
 #pragma once
 /* mem: allocation that cannot fail, and cleanup at the end of a scope.
  *
- * The x-functions abort when memory is out. Anything sized by outside bytes is checked
- * against a cap before it is allocated; running into that cap is an ordinary error. */
+ * The x-functions abort when memory runs out. Sizes that come from outside input must be
+ * checked against a limit first; exceeding that limit is an ordinary error. */
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -11,11 +11,11 @@ void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull)
 void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 /* Like reallocarray: aborts when count * size overflows. */
 void *xreallocarray(void *p, size_t count, size_t size) __attribute__((returns_nonnull));
-/* So much that is about to be filled is taken in pages of 2 MiB: taking 16 MiB in pages
- * of 4 KiB costs more time than filling them does. Nothing for a few. */
+/* Asks for 2 MiB pages for a block of at least 4 MiB that is about to be filled: faulting
+ * in 16 MiB as 4 KiB pages takes longer than filling them. No-op for smaller blocks. */
 void memory_advise_huge(void *p, size_t size);
-/* Room for one more behind `count` items of a list that grows: twice as much where there
- * is none, `first` at the beginning. */
+/* Makes room for one more item after `count` items of a growing list: doubles a full
+ * list, and starts with `first` items. */
 #define list_room(list, count, cap, first)                                               \
     do {                                                                                 \
         if ((count) >= (cap)) {                                                          \
@@ -30,7 +30,7 @@ char *xasprintf(const char *fmt, ...)
 
 /* DEFINE_CLEANUP(struct foo *, foo_free) lets a scope own a pointer:
  *     autoptr(foo_free) struct foo *f = foo_new();
- * The function must accept what it is given; NULL is skipped. */
+ * The function is not called for NULL. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define DEFINE_CLEANUP(type, fn)                                                         \
     static inline void fn##_p(type *p) {                                                 \
@@ -51,7 +51,7 @@ void fd_close_p(const int *fd);
 /* Closes the descriptor at the end of the scope unless it is negative; keeps errno. */
 #define autofd __attribute__((cleanup(fd_close_p)))
 
-/* Hand ownership on: the variable becomes NULL (or -1 for take_fd). */
+/* Transfer ownership: returns the value and sets the variable to NULL (take_fd: -1). */
 #define take(p)                                                                          \
     ({                                                                                   \
         __auto_type take_ = (p);                                                         \

@@ -1,10 +1,10 @@
 #pragma once
-/* pattern: our own regular expressions over others' text, with limits; and many words
- * looked for at once.
+/* pattern: matching our regular expressions on outside text with limits, and searching
+ * for many words at once.
  *
- * Matching is by bytes (no UTF mode, so malformed text is fine) and interpreted (a JIT
- * would want writable code). A match that runs into a limit counts as "no", and says so.
- */
+ * Matching works on bytes (no UTF mode, so malformed text is fine) and is interpreted (a
+ * JIT would need writable code pages). A match that exceeds a limit counts as no match
+ * and is reported. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,11 +15,11 @@ struct pattern_match {
     size_t start[PATTERN_GROUPS], end[PATTERN_GROUPS]; /* equal: the group is empty */
 };
 
-/* The text is ours: a mistake in it aborts. Letters match in both cases, '^' and '$' at
- * every line. */
+/* regex must be our own text: a mistake in it aborts. Matching ignores case; '^' and '$'
+ * match at every line. */
 struct pattern *pattern_new(const char *regex);
 void pattern_free(struct pattern *p);
-/* The first match in text[at, len). 1, 0, or -E2BIG when a limit was met. */
+/* The first match in text[at, len): 1, 0, or -E2BIG if a limit was exceeded. */
 int pattern_find(const struct pattern *p, const char *text, size_t len, size_t at,
                  struct pattern_match *ret);
 bool pattern_is_in(const struct pattern *p, const char *text, size_t len);
@@ -28,10 +28,10 @@ bool pattern_is_in(const struct pattern *p, const char *text, size_t len);
 struct words_scan;
 struct words_scan *words_scan_new(void);
 void words_scan_free(struct words_scan *s);
-/* Words separated by '|'; id is handed back. All before the first run. */
+/* Adds words separated by '|'; id is passed to the callback. Add all, then prepare. */
 void words_scan_add(struct words_scan *s, const char *words, unsigned id);
 void words_scan_prepare(struct words_scan *s);
-/* end: offset behind the word. Return false to stop. */
+/* end: the offset after the word. Return false to stop. */
 typedef bool words_scan_hit(void *data, unsigned id, size_t end);
 void words_scan_run(const struct words_scan *s, const char *text, size_t len,
                     words_scan_hit *hit, void *data);

@@ -1,22 +1,22 @@
 #pragma once
-/* strings: lists of strings that end in NULL, as argv does. */
+/* strings: NULL-terminated lists of strings, like argv. */
 #include <jansson.h>
 #include <stdbool.h>
 
 /* A copy; NULL gives an empty list. Freed with strings_free. */
 char **strings_copy(const char *const *list);
-/* The texts of an array; likewise. */
+/* The strings of a JSON array, as such a list. */
 char **strings_from(const json_t *array);
-/* Whether one of them is the word. */
+/* Whether the list contains word. */
 bool strings_have(const char *const *list, const char *word);
-/* Whether the word is one of those in a text, with a blank between them. */
+/* Whether word is one of the blank-separated words of a text. */
 bool words_have(const char *words, const char *word);
-/* Whether the text ends in one of them, in capitals or not. */
+/* Whether text ends with a string of the list, ignoring case. */
 bool strings_end(const char *const *list, const char *text);
-/* The list and its strings; NULL is a no-op. */
+/* Frees the list and its strings; NULL is a no-op. */
 void strings_free(char **list);
 
-/* One that grows. Begin with one that is zero: its list is NULL until there is a string.
+/* A growing list. Initialise with zeros; `list` is NULL until the first string is added.
  */
 struct strings {
     char **list;

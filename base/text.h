@@ -1,8 +1,8 @@
 #pragma once
-/* text: UTF-8 that can be trusted, cut and measured.
+/* text: validating, cleaning, cutting and measuring UTF-8.
  *
- * Compiler output, skills, traces and model answers are hostile bytes. Whatever goes to a
- * client, a terminal or a model passes text_clean first. */
+ * Compiler output, skills, traces and model answers are hostile bytes. Everything that is
+ * sent to a client, a terminal or a model goes through text_clean first. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,11 +19,11 @@ bool text_is_utf8(const char *s, size_t len);
  */
 int text_repair(struct buf *out, const char *s, size_t len);
 
-/* Append s repaired, and without what can deceive a reader: control characters other than
- * tab and newline, ANSI escape sequences, bidirectional controls, zero-width and tag
- * characters, and the byte order mark. CR LF, a lone CR, U+2028 and U+2029 become LF, so
- * the lines stay those of lines.h. A control string (OSC and its like) that does not end
- * on its line loses only its introducer: its text stays in sight. */
+/* Append s repaired, and without characters that can deceive a reader: control characters
+ * other than tab and newline, ANSI escape sequences, bidirectional controls, zero-width
+ * and tag characters, and the byte order mark. CR LF, a lone CR, U+2028 and U+2029 become
+ * LF, so the lines match lines.h. A control string (such as OSC) that does not end
+ * on its line loses only its introducer: its text stays visible. */
 int text_clean(struct buf *out, const char *s, size_t len);
 
 /* Decode one code point at s (len > 0). Returns its length in bytes (1 for a malformed
@@ -32,7 +32,8 @@ size_t text_decode(const char *s, size_t len, uint32_t *ret);
 /* Write cp as UTF-8; returns 1 to 4. */
 size_t text_encode(uint32_t cp, char out[4]);
 
-/* In a function of printf's kind: its words into an array, cut at its size. */
+/* In a function with printf-like arguments: formats them into an array, truncated to its
+ * size. */
 #define text_format(array, fmt)                                                          \
     do {                                                                                 \
         va_list args_;                                                                   \
@@ -47,21 +48,21 @@ int text_hex_digit(char c);
 /* The longest prefix of s of at most max bytes that ends on a code point boundary. */
 size_t text_cut(const char *s, size_t len, size_t max);
 
-/* Behind the end of the line that s is in: the next one, or the text's end. */
+/* The start of the line after the one that contains s, or the end of the text. */
 const char *text_next_line(const char *s);
-/* How often c stands in the text. */
+/* The number of occurrences of c in the text. */
 size_t text_count(const char *s, size_t len, char c);
 
 /* Code points in the UTF-8 text s. */
 size_t text_code_points(const char *s, size_t len);
 
-/* UTF-16 code units in the UTF-8 text s, and back: the byte offset at which `units` units
- * have passed (a unit inside a surrogate pair rounds down; past the end gives len). */
+/* The number of UTF-16 code units in the UTF-8 text s; and the byte offset of the unit
+ * with index `units` (inside a surrogate pair it rounds down; past the end it is len). */
 size_t text_utf16_units(const char *s, size_t len);
 size_t text_utf16_offset(const char *s, size_t len, size_t units);
 
-/* Bytes, exactly, in the largest unit of which they are a whole number: "16 MiB",
- * "1000 bytes". Returns ret. */
+/* Formats a size exactly, in the largest unit that divides it: "16 MiB", "1000 bytes".
+ * Returns ret. */
 #define TEXT_SIZE_MAX 32
 const char *text_size(char ret[static TEXT_SIZE_MAX], uint64_t bytes);
 

@@ -1,13 +1,13 @@
 #pragma once
 /* vectors: loops over many numbers, compiled once for each vector extension.
  *
- * VECTORS in front of a function makes a copy of it for AVX-512, one for AVX2 and one for
- * any x86-64; the processor's is taken when the program starts. What such a function
- * calls must be inline in it. The copies give the same bits: no file with one contracts
- * a * b + c, but where its header says so. By clang, which passes wide vectors only
- * where all of a program has them, and in builds with sanitizers it is one plain
- * function. Files with VECTORS belong to a library with vector_options (gpu/meson.build),
- * which says so to the compiler. */
+ * VECTORS before a function compiles copies of it for AVX-512, AVX2 and any x86-64; the
+ * program picks one at start. Functions that it calls must be inlined into it. The
+ * copies give the same bits: files with VECTORS do not contract a * b + c unless their
+ * header says so. With clang, which passes wide vectors only if the whole program is
+ * compiled for them, and with sanitizers there is one plain function. Files with VECTORS
+ * belong to a library with vector_options (gpu/meson.build), which passes them to the
+ * compiler. */
 #ifdef VECTOR_COPIES
 #define VECTORS                                                                          \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Four numbers side by side: more are not put into one register by every compiler. A
- * comparison gives a mask: all bits of a lane, or none; minus a mask counts. */
+/* Four numbers: not every compiler puts more into one register. A comparison gives a mask
+ * with all or no bits of each lane set; subtracting masks counts. */
 enum { LANES = 4 };
 typedef double vec __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t vec_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
@@ -42,7 +42,7 @@ VECTORS_INLINE vec_mask vec_either(vec_mask where, vec_mask yes, vec_mask no) {
 VECTORS_INLINE vec vec_select(vec_mask where, vec yes, vec no) {
     return (vec)vec_either(where, (vec_mask)yes, (vec_mask)no);
 }
-/* Lanes of those from `i` on that are below count. */
+/* The lanes k for which i + k < count. */
 VECTORS_INLINE vec_mask vec_below(size_t i, size_t count) {
     const vec_mask lane = {0, 1, 2, 3};
     return lane + (int64_t)i < (int64_t)count;

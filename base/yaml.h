@@ -3,9 +3,9 @@
  *
  * Reads one document of mappings, sequences and scalars into jansson values; a byte order
  * mark at the start is skipped. Limits: 64 KiB of text, 16 levels, 4096 nodes. Anchors,
- * aliases, tags, several documents and duplicate keys are refused: nobody needs them in
- * configuration or frontmatter, and each has been a way to surprise a reader. Frees: the
- * caller owns the result. */
+ * aliases, tags, several documents and duplicate keys are refused: configuration and
+ * frontmatter do not need them, and each can surprise a reader. The caller owns the
+ * result. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -22,13 +22,13 @@ enum yaml_scalars {
 int yaml_parse(const char *text, size_t len, enum yaml_scalars scalars, json_t **ret,
                struct err *err);
 
-/* --- the same with places, for those who point at and change what was written --- */
+/* --- the same with places, for callers that report or edit positions --- */
 
 enum yaml_problem {
     YAML_SOUND,
-    YAML_SYNTAX,      /* no YAML */
-    YAML_DUPLICATE,   /* a key is there twice */
-    YAML_UNSUPPORTED, /* anchor, alias, tag, second document, a key that is no text */
+    YAML_SYNTAX,      /* not YAML */
+    YAML_DUPLICATE,   /* a repeated key */
+    YAML_UNSUPPORTED, /* anchor, alias, tag, second document, a key that is no string */
     YAML_TOO_DEEP,
     YAML_TOO_LARGE, /* bytes or values */
     YAML_BAD_BYTES, /* not UTF-8, or control characters */
@@ -40,7 +40,7 @@ struct yaml_pair {
     char *key;
     unsigned depth; /* 0: of the outermost mapping; pairs within sequences count theirs */
     size_t key_at, key_end;
-    size_t at, end; /* the value; equal when there is none */
+    size_t at, end; /* the value; equal if there is none */
 };
 struct yaml_map {
     struct yaml_pair *pairs; /* as in the text: a nested pair follows its holder */
@@ -49,16 +49,17 @@ struct yaml_map {
     enum yaml_problem problem;
     size_t problem_at, first_at; /* first_at: of YAML_DUPLICATE, the earlier key */
 };
-/* The map is filled as far as reading came and always to be finished. */
+/* Fills the map up to the first problem. Always call yaml_map_finish. */
 int yaml_parse_map(const char *text, size_t len, enum yaml_scalars scalars, json_t **ret,
                    struct yaml_map *map, struct err *err);
 void yaml_map_finish(struct yaml_map *map);
 
 /* --- writing --- */
 
-/* Append what follows "key:" for a value: " text", or nested lines indented by `indent`.
- * Strings are plain where no reader could take them for something else, block text where
- * they have several lines, double-quoted otherwise. No line ending at the end. */
+/* Appends the text after "key:" for a value: " text", or nested lines indented by
+ * `indent`. A string is written plain if no reader could take it for something else, as
+ * block text if it has several lines, otherwise double-quoted. No line ending at the
+ * end. */
 void yaml_write_value(struct buf *out, const json_t *value, unsigned indent,
                       const char *newline);
 void yaml_write_key(struct buf *out, const char *key);
