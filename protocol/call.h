@@ -1,14 +1,14 @@
 #pragma once
-/* call: one running operation, whoever watches it.
+/* call: one running operation, independent of its watchers.
  *
- * An operation (see operation.h) is started as a call. The call is reference-counted,
+ * Starting an operation (operation.h) creates a call. The call is reference-counted,
  * ends exactly once, and has any number of views: a plain request that waits, an MCP tool
  * call, an MCP task, an editor's progress bar, a poller. A call that somebody may come
  * back for is *kept*: it becomes a job, with an unguessable id, a row in the daemon's
  * database and a result that stays readable.
  *
  * Single-threaded: all functions and callbacks run on the loop's thread. Callbacks may
- * end, cancel or release the call they are called with. */
+ * end, cancel or release the call passed to them. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -33,9 +33,9 @@ const char *call_state_name(enum call_state state);
 
 /* Why a call failed; each face turns this into its own code. */
 enum call_fault {
-    CALL_BAD_PARAMS,  /* the caller can mend it */
+    CALL_BAD_PARAMS,  /* the caller can fix it */
     CALL_NOT_FOUND,   /* a file, skill or job that does not exist */
-    CALL_UNAVAILABLE, /* something this machine lacks: a compiler, a key, a GPU */
+    CALL_UNAVAILABLE, /* this machine lacks something: a compiler, a key, a GPU */
     CALL_REFUSED,     /* policy: outside the roots, unsafe, budget spent */
     CALL_INTERNAL,    /* our fault, or the system's */
 };
@@ -53,7 +53,7 @@ struct call_progress {
     char *message;      /* may be NULL */
 };
 
-/* Where a call comes from: what an operation may know of its caller. */
+/* The caller, as far as an operation may know it. */
 struct call_origin {
     uv_loop_t *loop;
     const char *client;       /* name the client gave itself, or "" */
@@ -61,14 +61,14 @@ struct call_origin {
                                  named by params are read beneath these */
     bool agent;  /* an agent's connection, whichever face this call came by */
     bool writes; /* the caller is a model that can take a work order */
-    void *host;  /* the process's own context */
-    /* What the host has for operations under a name that is its user's, or NULL. */
+    void *host;  /* the process's context for lend() */
+    /* An object that the host provides under a name that operations define, or NULL. */
     void *(*lend)(void *host, const char *name);
 };
-/* What a client told as its settings: a JSON object, borrowed, of which some keys are
- * known; NULL: none. */
+/* The client's settings: a JSON object, borrowed, with known and unknown keys; NULL:
+ * none. */
 #define CLIENT_SETTINGS_LENT "client settings"
-/* NULL too where origin is NULL or its host lends nothing. */
+/* Also NULL if origin is NULL or its host provides nothing. */
 void *call_lent(const struct call_origin *origin, const char *name);
 
 /* --- for operations --- */
@@ -82,19 +82,19 @@ void call_fail(struct call *call, enum call_fault fault, const char *reason,
     __attribute__((format(printf, 5, 6)));
 void call_fail_param(struct call *call, const char *path, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* End as cancelled: what an operation does when it has stopped after on_cancel. */
+/* Ends the call as cancelled, after the operation has stopped because of on_cancel. */
 void call_stopped(struct call *call);
 void call_report(struct call *call, double done, double total, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* What is known so far, shown by polling; stolen. */
+/* Sets the partial result that pollers see; stolen. */
 void call_set_partial(struct call *call, json_t *partial);
-/* Called at most once, when a watcher cancels. The operation must still end the call,
- * soon. Without a callback a cancelled call ends at once as cancelled, and what the
- * operation answers later is dropped. */
+/* Called at most once, when a watcher cancels. The operation must then end the call
+ * soon. Without a callback a cancelled call ends at once, and a later answer of the
+ * operation is dropped. */
 typedef void call_cancelled(struct call *call, void *data);
 void call_on_cancel(struct call *call, call_cancelled *cb, void *data);
-/* Ask the caller for something (state input_required) and go on when it comes. work_order
- * is stolen; `resume` gets the input, borrowed. */
+/* Asks the caller for input (state input_required). work_order is stolen; `cb` gets the
+ * input, borrowed, when it arrives. */
 typedef void call_resumed(struct call *call, const json_t *input, void *data);
 void call_require_input(struct call *call, json_t *work_order, call_resumed *cb,
                         void *data);
@@ -110,18 +110,18 @@ struct call_view {
     struct call_view *next; /* the call's */
 };
 
-/* Check params (stolen; NULL = {}) against the operation's schema (it must stand in a
- * table) and start it, or let it wait while too many run. Bad params end the call as
- * failed. A call may have ended when this returns: look at call_ended, or attach a view,
- * which hears of an end that already was from the loop. origin's client and roots are
- * copied; loop and host must outlive the call. Returns a reference. */
+/* Checks params (stolen; NULL = {}) against the schema of the operation, which must be in
+ * a table, and starts it, or queues it while too many run. Bad params end the call as
+ * failed. The call may have ended when this returns: check call_ended, or attach a view,
+ * whose `end` the loop then calls. origin's client and roots are copied; loop and host
+ * must outlive the call. Returns a reference. */
 struct call *call_start(const struct operation *op, json_t *params,
                         const struct call_origin *origin);
-void call_attach(struct call *call, struct call_view *view); /* embedded by the owner */
+void call_attach(struct call *call, struct call_view *view); /* the owner embeds view */
 void call_detach(struct call *call, struct call_view *view);
 void call_cancel(struct call *call); /* ignored after the end */
-/* The views hear that it runs again before the operation gets the input. -EINVAL unless
- * it waits. */
+/* Passes input to a waiting call; the views see it running before the operation gets the
+ * input. -EINVAL if it does not wait. */
 int call_input(struct call *call, const json_t *input);
 
 const struct operation *call_operation(const struct call *call);
@@ -136,12 +136,12 @@ const struct call_progress *call_progress(const struct call *call);
 json_t *call_progress_json(const struct call *call);
 uint64_t call_started_ms(const struct call *call); /* clock_ms() */
 
-/* Make it a job. The id is 32 hex digits (128 random bits) and stays the same. */
+/* Makes the call a job and returns its id: 32 hex digits (128 random bits), always the
+ * same. */
 const char *call_keep(struct call *call);
 bool call_kept(const struct call *call);
 
-/* One observer for the whole process, the daemon's job store: hears of kept calls only.
- */
+/* One observer for the whole process, the daemon's job store; it sees kept calls only. */
 struct call_observer {
     void (*kept)(struct call *call, void *data);    /* store it before this returns */
     void (*changed)(struct call *call, void *data); /* state or progress */

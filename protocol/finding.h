@@ -1,9 +1,9 @@
 #pragma once
-/* finding: the one shape of everything that is wrong.
+/* finding: the common format of all reported problems.
  *
  * Compiler diagnostics, run-time findings and skill findings are the same JSON object.
- * Positions are 1-based, columns count UTF-8 bytes, ends are exclusive, and all are those
- * of the physical file. A finding without a place has no line.
+ * Positions are 1-based, columns count UTF-8 bytes, ends are exclusive, and all refer to
+ * the physical file. A finding without a place has no line.
  *
  *   {"source": "nvrtc", "code": "68", "severity": "error|warning|info", "message": "…",
  *    "file": "k.cu", "line": 12, "column": 5, "end_line": 12, "end_column": 9,
@@ -23,9 +23,9 @@ struct finding_span { /* 0 = unknown */
     int line, column, end_line, end_column;
 };
 struct lines;
-/* Of the bytes [start, end) of a text. */
+/* The span of the bytes [start, end) of a text. */
 struct finding_span finding_span_of(const struct lines *lines, size_t start, size_t end);
-/* The same of a text whose lines are not needed again. */
+/* The same without a line table, for a single use. */
 struct finding_span finding_span_in(const char *text, size_t len, size_t start,
                                     size_t end);
 
@@ -42,9 +42,9 @@ void finding_add_fix(json_t *finding, const char *title, const char *file,
 void finding_add_edit(json_t *finding, const char *file, const struct finding_span *span,
                       const char *text);
 
-/* Sort by file, line, column, severity; drop repeats; cut to `max` with errors kept
- * before warnings. What has no place comes first when it is an error, else last. Returns
- * how many were left out. */
+/* Sort by file, line, column, severity; drop repeats; cut to `max`, keeping errors rather
+ * than warnings. Findings without a place come first if they are errors, otherwise last.
+ * Returns the number left out. */
 size_t findings_tidy(json_t *array, size_t max);
 /* The first error, borrowed; NULL: none. */
 const json_t *findings_first_error(const json_t *array);

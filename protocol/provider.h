@@ -1,7 +1,7 @@
 #pragma once
-/* provider: resources, prompts and protocol extensions, as the domains offer them to MCP
- * clients. All results are new references in MCP's own shapes without the era's
- * decoration (resultType, ttlMs, cacheScope are the face's). */
+/* provider: resources, prompts and protocol extensions that the domains offer to MCP
+ * clients. All results are new references in MCP's formats without members that
+ * depend on the protocol version (the face adds resultType, ttlMs, cacheScope). */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 struct err;
 
 /* Calls `ready` exactly once, now or later from the loop, when the provider's other
- * functions can answer. It is called even after the asker has gone. */
+ * functions can answer; also if the requester has gone. */
 typedef void provider_when_ready(void *data, void (*ready)(void *arg), void *arg);
 
 /* Resources under one URI prefix. */
@@ -18,7 +18,7 @@ struct question;
 struct resource_provider {
     const char *prefix;              /* "upskilld://" */
     provider_when_ready *when_ready; /* NULL: always */
-    /* The list changes while the program runs: clients may ask to hear of it
+    /* The list may change while the program runs; clients may subscribe
      * (mcp_resources_changed). */
     bool changes;
     /* One page of {"uri","name","title"?,"description"?,"mimeType"?,"size"?}; *next
@@ -28,14 +28,13 @@ struct resource_provider {
     json_t *(*templates)(void *data); /* may be NULL */
     /* {"contents": [{"uri","mimeType","text"|"blob"}]}; -ENOENT for an unknown one. */
     int (*read)(void *data, const char *uri, json_t **ret, struct err *err);
-    /* Instead of read where reading takes long: the answer may come later. May be NULL.
-     */
+    /* Replaces `read` if reading takes long: the answer may come later. May be NULL. */
     void (*read_later)(void *data, const char *uri, struct question *q);
     /* Completion of a template's variable; may be NULL. Array of strings. */
     json_t *(*complete)(void *data, const char *uri, const char *argument,
                         const char *value);
-    /* A text that differs when the resource does (malloc), NULL when it is unknown now.
-     * Cheap, never waits. NULL: resources never change. */
+    /* A text (malloc) that changes when the resource changes; NULL if it is unknown now.
+     * Must be cheap and not wait. The member is NULL if resources never change. */
     char *(*stamp)(void *data, const char *uri);
     void *data;
 };
@@ -50,12 +49,12 @@ struct prompt {
     void *data;
 };
 
-/* One request to an extension's method; it ends in one of the two functions below, once,
- * now or later. The asker may be gone by then: the answer goes nowhere. */
+/* One request to an extension's method. Answer it exactly once with one of the functions
+ * below, now or later; if the requester has gone, the answer is dropped. */
 struct question;
 const json_t *question_params(const struct question *q);  /* an object, borrowed */
 void question_answer(struct question *q, json_t *result); /* stolen */
-/* status -EINVAL or -ENOENT: the asker's mistake; another one: ours. */
+/* status -EINVAL or -ENOENT: the requester's mistake; others: ours. */
 void question_refuse(struct question *q, int status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -63,7 +62,7 @@ struct extension_method {
     const char *name; /* "things/list" */
     void (*start)(void *data, struct question *q);
 };
-/* A protocol extension: methods of its own, named among the capabilities. */
+/* A protocol extension with its methods, listed in the capabilities. */
 struct extension {
     const char *name;     /* "com.example/things" */
     const char *settings; /* JSON text: an object */

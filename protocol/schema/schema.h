@@ -6,9 +6,9 @@
  * exclusiveMaximum, minLength, maxLength (code points), pattern (PCRE2 with UTF and match
  * limits), minItems, maxItems, uniqueItems, minProperties, maxProperties, propertyNames,
  * anyOf, oneOf, allOf, not. Annotations title, description, default, examples, deprecated
- * and format are kept and not checked. Any other keyword is refused by schema_new, so
- * that a table with a typing error does not start. Strings that hold U+0000 are always
- * refused, and so is 1.0 where an integer is expected (its reader would see none).
+ * and format are kept but not checked. schema_new refuses any other keyword, so
+ * a table with a typing error does not load. Strings with U+0000 are always
+ * refused, and so is 1.0 for an integer (json_is_integer is false for it).
  *
  * A compiled schema is immutable and may be shared by threads. */
 #include "base/json.h"
@@ -16,21 +16,21 @@
 struct err;
 struct schema;
 
-/* text: a JSON object. It is kept; schema_json gives it back (borrowed). */
+/* text: a JSON object. schema_json returns the parsed object (borrowed). */
 int schema_new(const char *text, struct schema **ret, struct err *err);
 void schema_free(struct schema *s);
 json_t *schema_json(const struct schema *s);
 
-/* value as its sender probably means it (a new reference, the same where nothing is to be
- * changed; never changed in place). Models that write all parameters as texts, and strict
- * function calling, which wants each parameter sent, mean by
- *   a text where no text may stand   the JSON in it, if of a type that may stand there
- *   a text where a list of texts may that list of one
- *   null or "" that is not allowed   nothing, where a known parameter may be left out
- *   "" where there is a default, or where one of several must be given and another is
- *                                    nothing
- * What allows a text stays what it is, a name that must be given stays missing, and what
- * does not fit is left for schema_check to refuse. */
+/* value as its sender probably means it: a new reference, to the same value if nothing
+ * changes; never changed in place. Some models write all parameters as strings, and
+ * strict function calling sends every parameter. So
+ *   a string where none is allowed   becomes the JSON in it, if its type is allowed
+ *   a string for a list of strings   becomes a list of one
+ *   null or "" that is not allowed   is dropped, if the parameter is optional
+ *   "" for a parameter with a default, or where one of several is required and another is
+ *                                    given, is dropped
+ * Values where a string is allowed do not change, required parameters stay missing, and
+ * schema_check refuses what does not fit. */
 json_t *schema_adapt(const struct schema *s, json_t *value);
 
 /* 0, or -EINVAL with a sentence such as
