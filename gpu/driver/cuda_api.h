@@ -1,11 +1,11 @@
 #pragma once
-/* cuda_api: the part of CUDA's driver API that is used, declared here and loaded when it
- * is there.
+/* cuda_api: the part of CUDA's driver API that we use, declared here and loaded at run
+ * time if it exists.
  *
- * No CUDA header is needed to build and libcuda is never linked. Values and layouts are
- * those of cuda.h (12.0 to 13.x, which keep them stable); tests/unit/gpu/test_cuda_abi.c
- * compares each with the real header where one is installed. Used only in the short-lived
- * processes that run kernels; what is loaded stays loaded. Call from one thread. */
+ * Building needs no CUDA headers, and libcuda is never linked. Values and layouts are
+ * those of cuda.h (12.0 to 13.x, which keep them stable); tests/unit/gpu/cuda_abi.py
+ * compares each with the real header if one is installed. Used only in the short-lived
+ * processes that run kernels; the library is never unloaded. Call from one thread. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

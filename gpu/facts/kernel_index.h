@@ -1,5 +1,5 @@
 #pragma once
-/* kernel_index: a compilation's kernels by name, and symbols as a person writes them. */
+/* kernel_index: finds a compilation's kernels by name; demangles symbols. */
 #include "gpu/source/source_set.h"
 #include "protocol/finding.h"
 
@@ -11,24 +11,23 @@ struct kernel_spot {
 };
 
 struct kernel_index;
-/* Of CUDA's sources and of PTX. Looks at the original text where a file has one. The
- * sources must outlive the index. */
+/* Indexes CUDA sources and PTX, by the original text if a file has one. The sources must
+ * outlive the index. */
 struct kernel_index *kernel_index_new(const struct source_set *sources);
 void kernel_index_free(struct kernel_index *index);
-/* By its symbol, as PTX and extern "C" have it, or by the name that kernel_name_new gives
- * it; falls back to the only kernel with the same last
- * component (inline and unnamed namespaces). NULL when there is none. */
+/* Finds a kernel by its symbol (as in PTX, or extern "C") or by the name that
+ * kernel_name_new returns; falls back to the only kernel with the same last component
+ * (inline and unnamed namespaces). NULL if there is none. */
 const struct kernel_spot *kernel_index_find(const struct kernel_index *index,
                                             const char *symbol, const char *name);
 DEFINE_CLEANUP(struct kernel_index *, kernel_index_free);
-/* Where it comes in the order of the sources, for sorting. */
+/* Its position in the order of the sources, for sorting. */
 size_t kernel_index_order(const struct kernel_index *index,
                           const struct kernel_spot *spot);
 
-/* "_ZN2ns2tkIfLi4EEEvPT_" as "ns::tk<float, 4>": no parameters, no return type, no
- * unnamed namespaces, a function as an argument by its name ("tk<&f>"). What is no
- * mangled name, or would become very long, stays as it is. */
+/* Turns "_ZN2ns2tkIfLi4EEEvPT_" into "ns::tk<float, 4>": no parameters, no return type,
+ * no unnamed namespaces, a function argument by its name ("tk<&f>"). Other names, and
+ * names that would become very long, stay unchanged. Freed by the caller. */
 char *kernel_name_new(const char *symbol);
-/* "ns::tk<float, 4>(float*)": with the types of its parameters, which tell one kernel of
- * a name from another. */
+/* "ns::tk<float, 4>(float*)": with parameter types, which distinguish overloads. */
 char *kernel_signature_new(const char *symbol);

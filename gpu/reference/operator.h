@@ -1,12 +1,12 @@
 #pragma once
-/* operator: built-in references of kernel/validate, by PyTorch's names and semantics.
+/* operator: built-in references of kernel/validate with PyTorch's names and semantics.
  *
- * An operator is a row of operators.txt: input roles, outputs, declared attributes, a
+ * An operator is a row of operators.txt: input roles, outputs, attributes, a
  * function that infers the outputs' shapes and the cost, and one that computes.
  * Everything is computed in double precision on all cores, long sums with compensation
- * (sums of products only for outputs of float64), so that a reference is far closer to
- * the exact value than any kernel that it judges. Meanings of
- * attributes: the documentation of torch.nn.functional and torch; docs/guide/operators.md
+ * (sums of products only for float64 outputs), so a reference is far closer to
+ * the exact value than any kernel under test. Attributes have the meaning of the
+ * documentation of torch.nn.functional and torch; docs/guide/operators.md
  * lists all.
  *
  *   struct operator_call c;
@@ -46,7 +46,7 @@ struct operator_attribute {
     const char *fallback; /* JSON; "null": may be absent; NULL: must be given */
     double low, high;     /* both 0: any */
     const char *choices;
-    bool nullable; /* null has a meaning beside the fallback */
+    bool nullable; /* null has a meaning of its own */
 };
 
 struct operator_role {
@@ -64,7 +64,7 @@ struct operator{
     struct operator_attribute attributes[OPERATOR_MAX_ATTRIBUTES];
     int (*infer)(struct operator_call * c);   /* shapes, flops, steps */
     int (*compute)(struct operator_call * c); /* fills out[].v, allocated before */
-    union {                                   /* what rows of one family differ in */
+    union {                                   /* the part that differs in a family */
         double (*unary)(double x);
         double (*parametric)(const struct operator_call *c, double x); /* by attributes */
         double (*broadcast)(const struct operator_call *c, double x, double y, double z);
@@ -82,18 +82,18 @@ struct operator_value {
 };
 
 struct operator_array {
-    const char *name; /* borrowed, for messages; NULL: an input that is not given */
+    const char *name; /* borrowed, for messages; NULL: a missing input */
     double *v;        /* row-major; owned by the call, unless lent */
     bool lent;
     int64_t shape[OPERATOR_MAX_RANK];
     size_t rank;
     int64_t count;
-    enum tensor_type type; /* of an input's data before it was read */
+    enum tensor_type type; /* of an input's data before conversion */
     const void *data;      /* borrowed, until operator_call_compute has read it */
 };
 
-/* Blocks that calls gave back, for the next ones of the same shapes: memory that a
- * process touches for the first time costs more than what is computed in it. */
+/* Blocks that earlier calls released, for later calls with the same shapes: touching new
+ * memory for the first time costs more than the computation. */
 struct operator_memory {
     struct {
         void *v;
@@ -104,59 +104,58 @@ void operator_memory_finish(struct operator_memory *m);
 
 struct operator_budget {
     uint64_t steps;                 /* inner steps, counted down; some nanoseconds each */
-    bool (*stopped)(void);          /* asked by several threads */
-    struct operator_memory *memory; /* until operator_call_finish; NULL: none is kept */
+    bool (*stopped)(void);          /* polled by several threads */
+    struct operator_memory *memory; /* until operator_call_finish; NULL: keep none */
 };
 
 struct operator_call {
     const struct operator* op;
-    const char *at; /* path in front of errors; borrowed */
+    const char *at; /* prefix of errors: the path; borrowed */
     struct operator_value attributes[OPERATOR_MAX_ATTRIBUTES];
     struct operator_array in[OPERATOR_MAX_INPUTS], out[OPERATOR_MAX_OUTPUTS];
-    /* Set by infer, bits: rows [a, b) of all outputs, along their first dimension, need
-     * rows [a, b) of these inputs, and the others as they are; 0: all of all, or it is
-     * not known. */
+    /* Set by infer, as bits: rows [a, b) of all outputs, along the first dimension, need
+     * only rows [a, b) of these inputs, and all of the others; 0: everything is needed,
+     * or it is unknown. */
     unsigned by_rows;
-    /* Set by infer: it reads each element when its turn comes (call_elements), so that no
-     * input is kept in double precision. */
+    /* Set by infer: it reads elements in order (call_elements), so that no input is
+     * stored in double precision. */
     bool streams;
-    /* Set by infer: it writes every element of its outputs, which are 0 before otherwise.
-     */
+    /* Set by infer: it writes every element of its outputs, so they need no zeroing. */
     bool fills;
     double flops;      /* additions, multiplications and function values, each one */
-    double steps;      /* of compute, about */
-    bool plain;        /* for outputs of float32 and less: sums of products are rounded to
-                          double term by term, not compensated; set between start and infer */
-    unsigned unwanted; /* outputs that nobody takes, as bits: those that cost much are not
-                          made then, and have no name; as plain */
+    double steps;      /* of compute, approximately */
+    bool plain;        /* for outputs of float32 and less: sums of products without
+                          compensation; set between start and infer */
+    unsigned unwanted; /* unused outputs, as bits: expensive ones are then not computed
+                          and have no name; set between start and infer */
     struct operator_budget *budget;
     struct err *err;
 };
 
-/* NULL when there is none of that name. */
+/* NULL if there is no operator of that name. */
 const struct operator* operator_find(const char *name);
-/* The i-th of all in the order of the guide; NULL after the last. */
+/* The i-th operator in the order of the guide; NULL after the last. */
 const struct operator* operator_at(size_t i);
 /* The index of a role, an input's or an output's, or -1. */
 int operator_input(const struct operator* op, const char *name);
 int operator_output(const struct operator* op, const char *name);
 
-/* json: the attributes; "op", "inputs", "outputs" and "then" among them are skipped.
- * -EINVAL: an unknown attribute, a wrong kind, out of range, one that is missing. The
- * call owns nothing then. */
+/* json: the attributes; "op", "inputs", "outputs" and "then" are skipped. -EINVAL: an
+ * unknown, missing or out-of-range attribute, or one of the wrong type; the call then
+ * owns nothing. */
 int operator_call_start(struct operator_call *c, const struct operator* op,
                         const char *at, const json_t *json, struct err *err);
-/* data may be NULL when only shapes are wanted. rank <= OPERATOR_MAX_RANK. */
+/* data may be NULL if only shapes are needed. rank <= OPERATOR_MAX_RANK. */
 void operator_call_input(struct operator_call *c, size_t role, const char *name,
                          enum tensor_type type, const void *data, const int64_t *shape,
                          size_t rank);
 /* out[].shape, flops, steps. -EINVAL: shapes that do not fit. */
 int operator_call_infer(struct operator_call *c, struct err *err);
-/* After infer. -ETIME: it needs more steps than budget->steps (nothing is computed then),
- * or budget->stopped() became true; -EINVAL: a value that cannot be, like an index
+/* After infer. -ETIME: it needs more steps than budget->steps (then nothing is computed),
+ * or budget->stopped() became true; -EINVAL: an invalid value, such as an index
  * outside its dimension. */
 int operator_call_compute(struct operator_call *c, struct operator_budget *budget,
                           struct err *err);
-/* Before it: where an output's elements go, which are lent. */
+/* Before compute: lends the memory for an output's elements. */
 void operator_call_output(struct operator_call *c, size_t output, double *v);
 void operator_call_finish(struct operator_call *c);

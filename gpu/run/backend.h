@@ -1,9 +1,9 @@
 #pragma once
-/* backend: what runs kernels: our CPU machine here, a CUDA device elsewhere.
+/* backend: runs kernels, on the emulator or on a CUDA device.
  *
  * A backend is opened on one compiled module, holds device memory, launches kernels one
- * after the other and tells what it noticed. It lives in a child process of the worker;
- * nothing here knows of JSON-RPC or of the check that is being made. Call from one
+ * after the other and reports findings. It lives in a child process of the worker and
+ * knows neither JSON-RPC nor the check spec's expectations. Call from one
  * thread. */
 #include "base/json.h"
 #include "gpu/spec/spec_case.h"
@@ -26,7 +26,7 @@ struct backend_options {
     uint64_t memory;       /* bytes of device memory */
     unsigned threads;      /* 0 = all CPUs */
     uint64_t seed;
-    bool ideal_sums; /* of tensor cores, else an H100's; an H100 has its own */
+    bool ideal_sums; /* of tensor cores instead of an H100's; only the emulator's */
 };
 
 enum backend_memory { /* bits */
@@ -37,7 +37,7 @@ enum backend_memory { /* bits */
 
 enum backend_end {
     BACKEND_DONE,
-    BACKEND_FAULT, /* the kernel did what ends it on a GPU too; findings say what */
+    BACKEND_FAULT, /* the kernel did something that ends it on a GPU too; see findings */
     BACKEND_DEADLOCK,
     BACKEND_BUDGET,  /* the instruction budget is used up */
     BACKEND_REFUSED, /* the launch is impossible; err says why, code CUDA's */
@@ -45,27 +45,27 @@ enum backend_end {
 };
 
 struct backend_launch {
-    const char *entry, *label; /* mangled, and what people call it */
+    const char *entry, *label; /* the mangled name, and the name for people */
     struct case_launch shape;
     bool cooperative;
     const void *params;
     size_t param_bytes;
 };
 
-/* What is timed: the launches of one trial, as they are already placed. */
+/* What to time: the launches of one trial, with their arguments in place. */
 struct backend_timing {
     const struct backend_launch *launches;
     size_t count;
     unsigned samples;
-    bool warm;         /* L2 keeps what the sample before left; else it is flushed */
-    uint64_t until_ms; /* clock_ms at which it must have ended with what it has */
+    bool warm;         /* keep L2 from sample to sample; else flush it */
+    uint64_t until_ms; /* clock_ms at which it must end with the samples it has */
 };
 
 struct backend_class {
     const char *kind; /* "emulator", "cuda" */
-    unsigned checks;  /* enum spec_check bits that it can carry out */
+    unsigned checks;  /* enum spec_check bits that it supports */
     /* -ENOTSUP with *ret_unsupported: [{"opcode", "file"?, "line"?, "count"}]. After a
-     * failure *ret may be set to something that only tells its trouble and is closed. */
+     * failure *ret may be set; it then supports only trouble() and close(). */
     int (*open)(struct backend **ret, const struct backend_options *options,
                 json_t **ret_unsupported, struct err *err);
     void (*close)(struct backend *b);
@@ -78,57 +78,57 @@ struct backend_class {
                  struct err *err);
     int (*read)(struct backend *b, uint64_t address, void *bytes, uint64_t len,
                 struct err *err);
-    /* The host's own memory behind [address, address + len), between launches, which is
-     * also written to there by several threads; NULL: not there. NULL: the backend has
-     * none. */
+    /* The host memory of [address, address + len), valid between launches, when several
+     * threads may also write to it; NULL: there is none. The member is NULL if the
+     * backend has no host memory. */
     void *(*view)(const struct backend *b, uint64_t address, uint64_t len);
-    /* May a launch have written to the buffer at `address`? Of a backend with a view. */
+    /* Whether a launch may have written to the buffer at `address`; only with a view. */
     bool (*touched)(const struct backend *b, uint64_t address);
-    /* Bytes of an output that nothing wrote, and the first one's offset; 0 when the
+    /* The number of unwritten bytes of an output, and the first one's offset; 0 if the
      * backend cannot know. */
     uint64_t (*unwritten)(struct backend *b, uint64_t address, uint64_t *ret_first);
-    /* Did something write all these bytes of an output? NULL: the backend cannot know of
-     * so few. */
+    /* Whether all these bytes of an output were written. NULL: the backend cannot know
+     * for so few bytes. */
     bool (*written)(struct backend *b, uint64_t address, uint64_t bytes);
     /* Returns the number of the kernel's parameters, the first `max` in ret; -ENOENT. */
     int (*params)(struct backend *b, const char *entry, struct kernel_param *ret,
                   size_t max, size_t *ret_block_bytes);
-    /* A CUtensorMap of the tensor at `address` into ret. The map keeps tensor_map_check's
-     * rules already. -ENOTSUP; NULL: this backend has none. */
+    /* Writes a CUtensorMap of the tensor at `address` to ret. The map has passed
+     * tensor_map_check. -ENOTSUP. NULL: this backend has no tensor maps. */
     int (*tensor_map)(struct backend *b, const struct tensor_map *map, uint64_t address,
                       unsigned char ret[static TENSOR_MAP_BYTES], struct err *err);
-    /* A texture or surface object that shows the buffer at `address`. It is read as it is
-     * when a launch begins; what a surface writes is in the buffer when the launch has
-     * ended. -ENOTSUP, -ENOMEM; it lasts until the close. */
+    /* A texture or surface object over the buffer at `address`. It has the buffer's
+     * contents at the start of a launch; surface writes are in the buffer after the
+     * launch. -ENOTSUP, -ENOMEM; valid until close(). */
     int (*image)(struct backend *b, const struct texture *texture, uint64_t address,
                  uint64_t *ret_handle, struct err *err);
     enum backend_end (*launch)(struct backend *b, const struct backend_launch *launch,
                                struct err *err);
-    /* Time the launches: 0 with kernel/validate's `timing` (new reference); -ETIMEDOUT; a
-     * launch that went well before went wrong: -EIO, or -EDEADLK when it did not end.
-     * NULL: this backend's time means nothing. */
+    /* Times the launches: 0 with kernel/validate's `timing` (new reference); -ETIMEDOUT;
+     * if a launch that succeeded before fails: -EIO, or -EDEADLK if it does not end.
+     * NULL: this backend's times are meaningless. */
     int (*time)(struct backend *b, const struct backend_timing *what, json_t **ret,
                 struct err *err);
-    /* What the roofline needs: {"name", "uuid", "compute_capability", "driver", "sms",
-     * "sm_clock_mhz", "memory_bytes_per_s", "l2_bytes"}, new reference; NULL where there
-     * is no device. */
+    /* The facts for the roofline: {"name", "uuid", "compute_capability", "driver", "sms",
+     * "sm_clock_mhz", "memory_bytes_per_s", "l2_bytes"}, new reference; NULL without a
+     * device. */
     json_t *(*device_facts)(const struct backend *b);
     void (*stop)(struct backend *b); /* async-signal-safe, any thread */
-    /* The name that CUDA has for what went wrong last, with a hint or NULL in *ret_hint;
-     * NULL: nothing did, or it has none. May be NULL. Valid until the close. */
+    /* CUDA's name of the last error, with a hint or NULL in *ret_hint; NULL: no error, or
+     * one without a name. The member may be NULL. Valid until close(). */
     const char *(*trouble)(const struct backend *b, const char **ret_hint);
     json_t *(*findings)(const struct backend *b, uint64_t *ret_omitted); /* new */
     json_t *(*counters)(const struct backend *b); /* new, or NULL; may be NULL */
     const char *(*printed)(const struct backend *b);
     uint64_t (*spent)(const struct backend *b); /* lane-instructions */
-    /* What of the race check was left out, in words, or NULL. May be NULL. */
+    /* A text on what the race check left out, or NULL. The member may be NULL. */
     const char *(*unchecked)(const struct backend *b);
-    /* An instruction by which a launch added floats in a tensor core as an H100 does, one
-     * that keeps the fewest bits: {"kernel", "file", "line", "column"?, "related"?,
-     * "bits": of fraction}, new reference; NULL: there was none. May be NULL. */
+    /* The tensor core instruction with an H100's sums that kept the fewest bits in a
+     * launch: {"kernel", "file", "line", "column"?, "related"?, "bits": of fraction}, new
+     * reference; NULL: there was none. The member may be NULL. */
     json_t *(*tensor_sum)(const struct backend *b);
-    /* Blocks of the launch that is going on that have begun, of *ret_blocks (0: not
-     * known). From any thread between open and close. May be NULL. */
+    /* The number of blocks of the running launch that have started, out of *ret_blocks
+     * (0: unknown). From any thread between open and close. The member may be NULL. */
     uint64_t (*progress)(const struct backend *b, uint64_t *ret_blocks);
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/* run_course: a validation on its way, shared by those who carry out its parts. */
+/* run_course: the state of a running validation, shared by its parts. */
 #include "gpu/run/run_report.h"
 #include "gpu/run/run_save.h"
 
@@ -8,18 +8,18 @@ struct course {
     struct kernel_spec spec;
     struct spec_case cases[SPEC_MAX_CASES];
     size_t case_count;
-    size_t added_count; /* cases of odd_sizes.h, behind the others */
+    size_t added_count; /* cases of odd_sizes.h, after the others */
     uint64_t seed;
     struct trial_options kernel, reference;
     void *cubins[2];              /* theirs; owned */
     uint64_t memory;              /* bytes that a case may take */
-    bool by_rows[SPEC_MAX_CASES]; /* it fits only if what is expected is made so */
+    bool by_rows[SPEC_MAX_CASES]; /* fits only with expected outputs by rows */
     uint64_t until_ms;            /* clock_ms at which everything must have ended */
     uint64_t budget, spent;
     /* Of a case's latest trial, reference included: instructions, and time. */
     uint64_t cost[SPEC_MAX_CASES], took_ms[SPEC_MAX_CASES];
-    unsigned skipped; /* trials for which there was no budget or time */
-    bool race_left;   /* the race check could not look at everything */
+    unsigned skipped; /* trials without budget or time left */
+    bool race_left;   /* the race check was incomplete */
     bool budget_ended;
     struct run_report report;
     struct run_save save;
@@ -29,28 +29,27 @@ struct course {
     size_t wrong_case; /* of the first trial whose outputs differ, or SIZE_MAX */
     unsigned wrong_trial;
     json_t *tensor_sum; /* backend.h's, of the kernel; owned, or NULL */
-    bool ended;         /* a verdict stands */
-    bool tentative; /* an extra check is made: that it ran out of time is no verdict */
+    bool ended;         /* the verdict is set */
+    bool tentative;     /* during an extra check, whose timeout is no verdict */
 };
 
-/* The verdict, unless one stands already. */
+/* Sets the verdict, unless it is set already. */
 void course_end(struct course *run, const char *verdict, const char *stage,
                 const char *code, const char *message, const char *hint);
-/* The same for a step that failed: `timeout` where that is why. */
+/* The same for a failed step: `timeout` if that is the reason. */
 void course_end_failed(struct course *run, const char *stage, const char *code,
                        const char *message);
-/* Nothing has shown that the kernel is wrong or could not be tried. */
+/* Whether nothing has shown so far that the kernel is wrong or cannot be run. */
 bool course_is_good(const struct course *run);
-/* Is there budget and time for one more trial like the case's latest? */
+/* Whether budget and time allow another trial like the case's latest. */
 bool course_affords(const struct course *run, size_t i);
 /* Never 0, which would mean the default. */
 uint64_t course_budget_left(const struct course *run);
-/* The seed of a case's launches after its trials: of a stream that no trial takes from.
- */
+/* The seed of a case's launches after its trials, from a stream that no trial uses. */
 uint64_t course_repeat_seed(const struct course *run, size_t i, unsigned k);
 
-/* An extra check: in a report and a result of its own, so that nothing of it changes the
- * verdict by itself, and with at most `budget` instructions (0: all that is left). */
+/* An extra check with a separate report and result, so that it cannot change the verdict
+ * by itself, and with at most `budget` instructions (0: all that is left). */
 struct course_aside {
     struct run_report report;
     json_t *result;
@@ -58,13 +57,13 @@ struct course_aside {
     bool ended;
 };
 void course_aside_begin(struct course *run, struct course_aside *ret, uint64_t budget);
-/* What stood before stands again; run_report_finish what comes back. */
+/* Restores the earlier state. Call run_report_finish on the returned report. */
 struct run_report course_aside_end(struct course *run, struct course_aside *aside);
 
-/* A trial of the kernel under test; what it shows besides its outputs is reported. 0 when
- * it came to its end; -1 with the verdict set. Finish the trial in both cases. */
+/* Runs a trial of the kernel under test and reports findings other than its outputs. 0 if
+ * it completed; -1 with the verdict set. Call trial_finish in both cases. */
 int course_kernel(struct course *run, struct trial *t, size_t i, unsigned k);
-/* What the outputs of `t` (case i) should be by its seed and first contents: with nothing
- * expected, of none of them anything. -1 with the verdict set. */
+/* The expected outputs of `t` (case i), from its seed and initial contents; empty if
+ * nothing is expected. -1 with the verdict set. */
 int course_expect(struct course *run, struct expectation *ret, const struct trial *t,
                   size_t i);

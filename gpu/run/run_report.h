@@ -1,20 +1,20 @@
 #pragma once
-/* run_report: what a validation has found so far, trial by trial, and its verdict. */
+/* run_report: collects a validation's findings and comparisons, trial by trial. */
 #include "gpu/run/expectation.h"
 
-/* What the values expected of one output, of all cases and trials, can tell apart. */
+/* Which trivial outputs the expected values of one output would detect, over all cases
+ * and trials. */
 struct output_strength {
     bool compared; /* with at least one element */
-    /* A trivial output would fail in some case. Zeros, or one value, may be right in one
-     * of them and too easy in the others. */
+    /* Whether a trivial output would fail in some case. */
     bool zero_fails, constant_fails, shift_fails;
     bool nonzero, varies; /* in some case */
     double shift;         /* of the first case */
     bool finite;          /* somewhere a finite number is expected */
     uint64_t elements,
         held;              /* that were compared, that there are: of all cases, trials */
-    bool differs;          /* not all of them are expected to be the same */
-    double value;          /* what the first are */
+    bool differs;          /* not all expected values are the same */
+    double value;          /* the first expected value */
     uint64_t sized, loose; /* as compare_result has them: of all cases, trials */
     double scale, largest; /* of the first comparison with `narrowed` mismatches */
     uint64_t narrowed;
@@ -22,7 +22,7 @@ struct output_strength {
 };
 
 struct run_report {
-    const struct kernel_spec *spec; /* what is asked for; read before anything is added */
+    const struct kernel_spec *spec; /* must be read before anything is added */
     json_t *cases;
     json_t *findings; /* array; equal ones of several trials are one */
     uint64_t omitted;
@@ -30,41 +30,43 @@ struct run_report {
     json_t *counters; /* of the largest case */
     uint64_t counted; /* its lane-instructions */
     bool mismatch, error_finding;
-    bool unjudged; /* there was an output that should be judged and nothing said how */
-    bool does_something; /* some output was expected to be other than it was before */
-    bool stays;          /* one of more than a few elements was not */
+    bool unjudged;       /* an output to judge has no expectation */
+    bool does_something; /* some output was expected to change */
+    bool stays;          /* one with more than a few elements was not */
     struct output_strength outputs[SPEC_MAX_BUFFERS]; /* by the spec's buffers */
 };
 
-/* Its buffer, also in its message, as people call it. */
+/* Replaces the buffer's internal name by the one for people, also in the message. */
 void run_report_name_buffer(json_t *finding);
 void run_report_start(struct run_report *r, const struct kernel_spec *spec);
 void run_report_finish(struct run_report *r);
 /* One finished trial of the kernel under test, compared with what is expected. */
 int run_report_add(struct run_report *r, const struct trial *t, unsigned trial,
                    const struct expectation *expected, struct err *err);
-/* One finding; equal ones are counted. Not stolen. */
+/* Adds a finding (not stolen); equal ones are counted. */
 void run_report_finding(struct run_report *r, json_t *finding);
-/* A cause stands before its effects, and so names the verdict: a race before the reads of
- * what was not written yet. All else stays in its order. */
+/* Moves causes before their effects, such as a race before the uninitialised reads that
+ * it causes, because the first finding explains the verdict. Otherwise keeps the order.
+ */
 void run_report_causes_first(json_t *findings);
-/* A finding of the run itself: of no file, no thread; of a buffer, or NULL. Its message
- * is cut at 1,023 bytes. */
+/* Adds a finding about the run itself, without file and thread; buffer may be NULL. The
+ * message is cut at 1,023 bytes. */
 void run_report_note(struct run_report *r, const char *code, const char *severity,
                      const char *buffer, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* A trial of the kernel under test that did not come to its end. */
+/* Adds a trial of the kernel under test that did not complete. */
 void run_report_add_ended(struct run_report *r, const struct trial *t, unsigned trial,
                           const char *verdict);
-/* Findings, printf and counters of a trial, also of one that faulted. */
+/* Adds findings, printf output and counters of a trial, also of one that faulted. */
 void run_report_observe(struct run_report *r, const struct trial *t, unsigned trial);
 
-/* Outputs that prove nothing: zeros, one constant, or nothing at all would pass. */
+/* Weaknesses of a check: zeros, one constant, or no work at all would pass. */
 struct report_weakness {
     bool compared, zeros, constant, nonfinite;
-    bool unchanged; /* all outputs may stay as they were before: no kernel would pass */
-    bool same;      /* all outputs are expected to be one value, each its own */
-    size_t buffer;  /* of one that is weak, but for `unchanged` */
+    bool unchanged; /* all outputs may keep their contents: a kernel that does nothing
+                       passes */
+    bool same;      /* each output is expected to hold one value everywhere */
+    size_t buffer;  /* a weak output, except for `unchanged` */
 };
 void run_report_weakness(const struct run_report *r, struct report_weakness *ret);
 /* The sizes of a case: {"n": 5}. New reference. */

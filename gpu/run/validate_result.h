@@ -1,11 +1,11 @@
 #pragma once
-/* validate_result: what everyone adds to kernel/validate's result in the same way. */
+/* validate_result: shared parts of kernel/validate's result. */
 #include "base/json.h"
 
-/* {"stage", "code", "message", "hint"?} into result with verdict. Used by everyone
- * who ends a validation early. */
+/* Sets the verdict and "error": {"stage", "code", "message", "hint"?} of a validation
+ * that ends early. hint may be NULL. */
 void validate_set_error(json_t *result, const char *verdict, const char *stage,
                         const char *code, const char *message, const char *hint);
-/* A result of a validation in which nothing ran: new reference. */
+/* The result of a validation in which nothing ran; a new reference. */
 json_t *validate_not_run(const char *verdict, const char *stage, const char *code,
                          const char *message, const char *hint);

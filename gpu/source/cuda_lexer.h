@@ -1,7 +1,7 @@
 #pragma once
-/* cuda_lexer: CUDA C++ source as tokens, enough to find directives and declarations.
+/* cuda_lexer: splits CUDA C++ source into tokens, to find directives and declarations.
  *
- * Knows comments, line splices, string and character literals with every prefix, raw
+ * It handles comments, line splices, string and character literals with every prefix, raw
  * strings, numbers with digit separators, digraphs and preprocessor directives. It never
  * fails: an unterminated literal ends at its line (or at the text's end, for a raw string
  * or comment). Offsets are bytes of the text as given; a byte order mark at the text's
@@ -36,17 +36,18 @@ struct cuda_lexer {
 void cuda_lexer_init(struct cuda_lexer *l, const char *text, size_t len);
 /* The next token, comments and white space skipped. After CUDA_END it stays there. */
 struct cuda_token cuda_lexer_next(struct cuda_lexer *l);
-/* Splices left out; a digraph is its primary spelling. */
+/* Whether the token is text; ignores splices, and a digraph equals its primary spelling.
+ */
 bool cuda_token_is(const struct cuda_lexer *l, const struct cuda_token *t,
                    const char *text);
 
-/* gcc, and so nvcc, lets blanks stand between a splice's backslash and its newline; NVRTC
+/* gcc and nvcc allow blanks between a splice's backslash and its newline; NVRTC
  * does not. Moves those backslashes to their newlines, so that NVRTC, nvcc and this lexer
- * see the same lines. Raw strings stay as they are. */
+ * see the same lines. Raw strings do not change. */
 void cuda_splices_tighten(char *text, size_t len);
 
-/* The end of the token that starts at or covers `offset`, for turning a caret into a
- * range; offset itself when there is none. */
+/* The end of the token that starts at or covers `offset`, to turn a caret into a range;
+ * offset itself if there is none. */
 size_t cuda_token_end(const char *text, size_t len, size_t offset);
 
 enum include_form { INCLUDE_QUOTED, INCLUDE_ANGLED, INCLUDE_COMPUTED };
@@ -58,12 +59,13 @@ struct cuda_directive {
     enum include_form form;        /* for include, include_next, import */
     char *target;                  /* unquoted include target, malloc'ed, or NULL */
 };
-/* Take a CUDA_DIRECTIVE token apart (splices and comments inside it are understood). */
+/* Parses a CUDA_DIRECTIVE token, including splices and comments inside it. */
 void cuda_directive_read(const struct cuda_lexer *l, const struct cuda_token *t,
                          struct cuda_directive *ret);
-/* By how much it opens conditions: 1 for #if and its like, -1 for #endif, else 0. */
+/* The change of the conditional depth: 1 for #if, #ifdef and #ifndef, -1 for #endif, else
+ * 0. */
 int cuda_directive_nests(const struct cuda_directive *d);
-/* For the tokens of what follows its name. */
+/* Initialises a lexer for the directive's argument. */
 void cuda_lexer_init_argument(struct cuda_lexer *l, const char *text,
                               const struct cuda_directive *d);
 void cuda_directive_finish(struct cuda_directive *d);

@@ -1,9 +1,9 @@
 #pragma once
-/* host_code: blank what NVRTC cannot compile out of a full .cu file.
+/* host_code: blanks the parts of a .cu file that NVRTC cannot compile.
  *
- * A file made for nvcc holds host functions, kernel launches, host headers and main().
+ * A file for nvcc contains host functions, kernel launches, host headers and main(), but
  * NVRTC compiles device code only. host_code_blank_sources overwrites the host parts with
- * spaces (newlines and lengths stay, so every line and column is still true) and keeps
+ * spaces (newlines and lengths stay, so lines and columns remain valid) and keeps
  * everything a kernel may need: device, global and constant entities, templates of them,
  * types, aliases, namespaces, macros, constexpr functions and data. */
 #include "base/json.h"
@@ -23,29 +23,30 @@ struct kernel_place {
 };
 
 struct host_code {
-    bool has_host_code;   /* something had to go */
-    bool leaves_code_out; /* and not only includes: code that nobody looks at */
+    bool has_host_code;   /* something was blanked */
+    bool leaves_code_out; /* and not only includes: code that is not checked */
     bool has_device_code; /* it defines a kernel, a device function or a device lambda */
-    /* What went may be a kernel all the same: macros may paste such a word. */
+    /* Blanked code may contain a kernel: macros may paste __global__ together. */
     bool may_hide_device_code;
-    /* constexpr functions without an execution space stay, and generic lambdas: NVRTC
-     * compiles them only with -default-device */
+    /* The text contains constexpr functions without an execution space, or generic
+     * lambdas, which NVRTC compiles only with -default-device. */
     bool needs_default_device;
     struct kernel_place *kernels;
     size_t kernel_count;
 };
 
-/* Every file of a compilation, which know each other's macros. Never fails; what it does
- * not understand it leaves alone. The text of each file that changes is kept in
- * `original`. ret tells of files[0], its booleans of all; has_device_code: of the file
- * that is checked, or of a kernel in any. guesses: the instantiations whose types were
- * guessed; their first choice is written.
+/* Blanks all files of a compilation, which share macros. Never fails; code that it does
+ * not understand stays. The old text of a changed file is kept in `original`. ret
+ * describes files[0], except that its booleans cover all files; has_device_code: in the
+ * file that is checked, or a kernel in any file. guesses: instantiations whose types
+ * were guessed; the sources contain their first choice.
  *
- * Template kernels exist only where something names them with their arguments, and that
- * is host code: for every kernel<arguments> in what goes,
- * static_assert(&kernel<arguments>) takes its place, on its line where that has room. */
+ * A template kernel exists only if something names it with its arguments, and that is
+ * host code. So for every kernel<arguments> in blanked code,
+ * static_assert(&kernel<arguments>) takes its place, on the same line if there is room.
+ */
 void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
                              struct host_guesses *guesses);
-/* Only look: the kernels' places and whether there is host code. */
+/* Changes nothing; finds the kernels' places and whether there is host code. */
 void host_code_scan(const char *text, size_t len, struct host_code *ret);
 void host_code_finish(struct host_code *h);

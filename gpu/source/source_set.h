@@ -1,8 +1,8 @@
 #pragma once
 /* source_set: the files of one compilation, by their path inside the job.
  *
- * The daemon fills one from what a client sent and what the source includes; it travels
- * to the worker as JSON; the compiler sees nothing else of the user's. Bounded: see
+ * The daemon fills it with the client's source and its includes and sends it to the
+ * worker as JSON; the compiler sees no other files of the user. Bounded by
  * SOURCE_SET_MAX_*. */
 #include "base/json.h"
 
@@ -16,9 +16,10 @@ struct err;
 
 struct source_file {
     char *path;    /* inside the job: relative, normalised, "r0/src/k.cu" */
-    char *display; /* what findings call it: "src/k.cu" as the client would write it */
-    char *text; /* what the compiler gets (host code blanked, #line removed); NUL-ended */
-    char *original; /* as it was, as long, where that differs; NULL = text */
+    char *display; /* the name in findings: "src/k.cu" as the client would write it */
+    char *text; /* for the compiler (host code blanked, #line removed); NUL-terminated */
+    char
+        *original; /* the unchanged text, of the same length, if different; NULL = text */
     size_t len;
 };
 
@@ -30,20 +31,20 @@ struct source_set {
 };
 
 void source_set_finish(struct source_set *s);
-/* Strings are copied. -E2BIG past a limit, -EEXIST when the path is there. */
+/* Strings are copied. -E2BIG above a limit, -EEXIST if the path exists. */
 int source_set_add(struct source_set *s, const char *path, const char *display,
                    const char *text, size_t len, struct err *err);
 /* A header is compiled through a generated unit of this path, which includes it. */
 #define SOURCE_SET_UNIT "unit.cu"
 /* The file that is checked: files[0], or the header behind a generated one. */
 size_t source_set_unit(const struct source_set *s);
-/* Text behind the last line of the unit, in both of its forms, so that no place moves. */
+/* Appends text to both texts of the unit, after the last line, so that no place moves. */
 void source_set_append(struct source_set *s, const char *text);
-/* Without what was appended. */
+/* Removes the appended text. */
 void source_set_shorten(struct source_set *s);
-/* By path inside the job; NULL when it is none of ours. */
+/* Finds a file by its path inside the job; NULL if there is none. */
 const struct source_file *source_set_find(const struct source_set *s, const char *path);
 
-/* {"files": [{"path", "display", "text"}]}; the unit first. original stays behind. */
+/* {"files": [{"path", "display", "text"}]}, the unit first; without `original`. */
 json_t *source_set_to_json(const struct source_set *s);
 int source_set_from_json(struct source_set *ret, const json_t *json, struct err *err);

@@ -1,7 +1,7 @@
 #pragma once
-/* spec_case: one case of a check spec with its sizes filled in.
+/* spec_case: one case of a check spec with its sizes inserted.
  *
- * Everything is a number now: extents, bytes, grids; the parameter block of a launch is
+ * All extents, sizes and grids are numbers; the parameter block of a launch is
  * packed once the buffers have addresses. */
 #include "gpu/spec/kernel_spec.h"
 #include "gpu/spec/value_expression.h"
@@ -25,23 +25,24 @@ struct spec_case {
     uint64_t bytes; /* of all buffers */
 };
 
-/* Case i of the spec into *ret, which must not move afterwards. -EINVAL names the field
- * and the case: an extent below 0, a grid of 0, more than SPEC_MAX_BYTES … */
+/* Resolves case i of the spec into *ret, which must not move afterwards. -EINVAL names
+ * the field and the case: an extent below 0, a grid of 0, more than SPEC_MAX_BYTES … */
 int spec_case_resolve(struct spec_case *ret, const struct kernel_spec *spec, size_t i,
                       struct err *err);
 void spec_case_finish(struct spec_case *c);
-/* An integer or an expression of the spec over the case's sizes. -EINVAL quotes it. */
+/* Evaluates an integer or expression of the spec over the case's sizes. -EINVAL quotes
+ * it. */
 int case_size_value(const struct spec_case *c, const json_t *value, int64_t *ret,
                     struct err *err);
-/* The buffers as an expression reads them, in list; before: their first contents, or NULL
- * where it is only read. */
+/* The buffers as inputs of an expression, in list. before: their initial contents, or
+ * NULL if the expression is only parsed. */
 struct value_inputs case_value_inputs(const struct spec_case *c, void *const *before,
                                       struct value_input list[static SPEC_MAX_BUFFERS]);
 /* {"grid": [x,y,z], "block", "shared_bytes", "cluster"?}: new reference. */
 json_t *case_launch_to_json(const struct case_launch *launch);
 
-/* What a buffer holds first. values are allocated (init->values) and freed by the caller
- * when ret_values is not NULL. */
+/* The initial contents of a buffer. If ret_values is not NULL, it gets the allocated
+ * init->values, which the caller frees. */
 int spec_case_init(const struct spec_case *c, size_t buffer, struct tensor_init *ret,
                    double **ret_values, struct err *err);
 
@@ -49,14 +50,14 @@ int spec_case_init(const struct spec_case *c, size_t buffer, struct tensor_init 
 struct kernel_param {
     uint64_t offset, bytes;
 };
-/* Where things are in the device's memory. */
+/* Addresses and handles in the device's memory. */
 struct case_places {
     const uint64_t *addresses; /* of the spec's buffers */
     const uint64_t *handles;   /* by argument: of a pointer array, a texture, a surface */
     const unsigned char (*tensor_maps)[TENSOR_MAP_BYTES]; /* by argument */
 };
-/* Arguments packed into the kernel's parameter block (param_bytes, zeroed by the caller).
- * -EINVAL when the number or a size of the arguments is not what the kernel takes:
+/* Packs the arguments into the kernel's parameter block (param_bytes, zeroed by the
+ * caller). -EINVAL if the number or size of the arguments does not match the kernel:
  * "args: the kernel takes 4 arguments, the spec gives 3". */
 int spec_case_params(const struct spec_case *c, const struct spec_launch *launch,
                      const struct kernel_param *params, size_t param_count,

@@ -35,27 +35,28 @@ enum tensor_type tensor_type_find(const char *name);
 size_t tensor_type_bytes(enum tensor_type type);
 bool tensor_type_float(enum tensor_type type);
 
-/* Elements [first, first + count). Every type but the 64-bit integers fits a double
- * exactly. data need not be aligned. */
+/* Loads elements [first, first + count). All types except the 64-bit integers convert to
+ * double exactly. data need not be aligned. */
 void tensor_load(enum tensor_type type, const void *data, uint64_t first, size_t count,
                  double *ret);
-/* Rounded to nearest, ties to even; beyond the range: infinity where the type has one,
- * else NaN (e4m3) for floats, the nearest limit for integers; NaN gives 0 for integers.
- */
+/* Stores values rounded to nearest, ties to even. Values beyond the range become
+ * infinity, or NaN if the float type has no infinity (e4m3); integers saturate. NaN
+ * becomes 0 in integers. */
 void tensor_store(enum tensor_type type, void *data, uint64_t first, size_t count,
                   const double *restrict values);
-/* What would be loaded of the values, once they were stored. */
+/* The values after storing and loading them. */
 void tensor_round(enum tensor_type type, const double *values, size_t count, double *ret);
-/* The largest finite magnitude of them, or 0. */
+/* The largest finite magnitude of elements [first, first + count), or 0. */
 double tensor_largest(enum tensor_type type, const void *data, uint64_t first,
                       uint64_t count);
-/* One element: in loops over many the three above take a tenth of the time. */
+/* One element; for many, the functions above take a tenth of the time. */
 double tensor_get(enum tensor_type type, const void *data, size_t i);
 void tensor_set(enum tensor_type type, void *data, size_t i, double value);
 /* Exact for 64-bit integers; values outside the type wrap. */
 void tensor_set_integer(enum tensor_type type, void *data, size_t i, int64_t value);
-/* Can the type hold it, signed or not? An int8 may be given as 255, an uint8 as -1: what
- * C's conversions are used for; 256 is a mistake. Floats and bool hold anything. */
+/* Whether the value fits the type as signed or unsigned. 255 for an int8 and -1 for a
+ * uint8 are valid, as in C conversions; 256 is a mistake. Floats and bool hold anything.
+ */
 bool tensor_type_holds(enum tensor_type type, int64_t value);
 /* The element's bits, zero-extended. */
 uint64_t tensor_bits(enum tensor_type type, const void *data, size_t i);

@@ -1,12 +1,12 @@
 #pragma once
 /* machine: runs kernels of a PTX module on the CPU, a warp of 32 lanes per step.
  *
- * One machine = one device: memory, a module, launches one after the other. Blocks are
- * spread over threads; a block's warps take turns (quantum of instructions), so that spin
- * waits progress; results, findings and counters do not depend on the number of threads.
- * Device addresses are invented (guard gaps between allocations, never host pointers).
- * Everything that can go wrong in a kernel is a finding or a named end of the launch,
- * never a crash. Semantics: PTX ISA 9.0; rules of checks and counters:
+ * One machine is one device: memory, a module, and launches one after the other. Blocks
+ * are spread over threads; a block's warps take turns (a quantum of instructions), so
+ * that spin waits progress. Results, findings and counters do not depend on the number
+ * of threads. Device addresses exist only in the emulator (guard gaps between
+ * allocations, never host pointers). A kernel's faults become findings or a named end of
+ * the launch, never a crash. Semantics: PTX ISA 9.0; rules of checks and counters:
  * docs/architecture/emulator.md.
  *
  * Call from one thread. */
@@ -34,20 +34,20 @@ enum machine_check { /* bits */
                      MACHINE_CHECK_DEFAULT = 1 | 2 | 8 | 16,
 };
 
-/* What several machines share that hold modules of one device: each is set up, and
- * finished behind all of them, by whoever lends it. */
+/* State that the machines of several modules of one device share. Its owner initialises
+ * it before and finishes it after all of them. */
 struct machine_space {
     struct memory *memory; /* also of the device's heap */
     struct images *images;
     struct findings *findings;
-    struct race_run *race; /* NULL unless MACHINE_CHECK_RACE is asked for */
-    /* May somebody who is no kernel still write what kernels wait for? Then threads that
-     * poll are no deadlock. NULL: nobody. */
+    struct race_run *race; /* NULL unless MACHINE_CHECK_RACE is set */
+    /* Whether code other than kernels may still write memory that kernels poll; then
+     * polling threads are no deadlock. NULL: it cannot. */
     bool (*awaits_host)(const struct machine_space *space);
 };
 
 struct machine_config {
-    const struct machine_space *space; /* borrowed; NULL: the machine is alone */
+    const struct machine_space *space; /* borrowed; NULL: a space of its own */
     unsigned checks;                   /* bits above */
     unsigned threads;                  /* 0 = as many as there are CPUs */
     uint64_t instructions; /* budget in lane-instructions of all launches; 0 = 2e9 */
@@ -63,39 +63,39 @@ struct machine_config {
     size_t max_printf;     /* bytes; 0 = 64 KiB */
 };
 
-/* module is borrowed for the machine's life. In a space, `memory`, `seed` and
- * `max_findings` are the space's matter. -ENOTSUP when it holds instructions that
+/* module is borrowed for the machine's life. With a space, the space determines
+ * `memory`, `seed` and `max_findings`. -ENOTSUP if functions that `entries`
+ * (NULL-terminated mangled names; NULL = every entry) reach contain instructions that
  * cannot run: *ret_unsupported (may be NULL) is then an array of {"opcode", "file"?,
- * "line"?, "ptx_line", "count"}, one per spelling, of functions that `entries` reach
- * (NULL-terminated mangled names; NULL = every entry). */
+ * "line"?, "ptx_line", "count"}, one per spelling. */
 int machine_new(struct machine **ret, const struct ptx_module *module,
                 const char *const *entries, const struct machine_config *config,
                 json_t **ret_unsupported, struct err *err);
 void machine_free(struct machine *m);
-/* Makes one more entry ready (those that machine_new was not asked for); nothing when it
- * is. As machine_new; -ENOENT. */
+/* Lowers an entry that was not among machine_new's; no-op if done before. Errors as for
+ * machine_new, and -ENOENT. */
 int machine_prepare(struct machine *m, const char *entry, json_t **ret_unsupported,
                     struct err *err);
 
-/* Device memory of `bytes` (may be 0), 256-byte aligned; name: what findings call it
- * (copied). *ret_host: its bytes, valid until freed. -ENOMEM over the budget. */
+/* Allocates `bytes` (may be 0) of device memory, 256-byte aligned. name: its name in
+ * findings (copied). *ret_host: its bytes, valid until released. -ENOMEM over the
+ * budget. */
 int machine_alloc(struct machine *m, const char *name, uint64_t bytes, unsigned flags,
                   uint64_t *ret_address, void **ret_host, struct err *err);
 int machine_release(struct machine *m, uint64_t address); /* later use is a finding */
 /* A __device__ or __constant__ variable by its PTX name; -ENOENT. Marks it written. */
 int machine_global(struct machine *m, const char *name, uint64_t *ret_address,
                    uint64_t *ret_bytes, void **ret_host);
-/* *ret_handle: what a kernel takes as cudaTextureObject_t or cudaSurfaceObject_t, valid
- * for the machine's life. -EINVAL, and err names what does not fit. */
+/* *ret_handle: a cudaTextureObject_t or cudaSurfaceObject_t for kernels, valid for the
+ * machine's life. -EINVAL: err says what does not fit. */
 int machine_image(struct machine *m, const struct machine_image *image,
                   uint64_t *ret_handle, struct err *err);
-/* Bytes [first, first + count) of an output that no launch wrote: number of bytes, and
- * the first such offset. */
+/* The number of bytes of an output that no launch wrote, and the first such offset. */
 uint64_t machine_unwritten(const struct machine *m, uint64_t address,
                            uint64_t *ret_first);
-/* May a launch have written to the buffer there? */
+/* Whether a launch may have written to the buffer at `address`. */
 bool machine_is_touched(const struct machine *m, uint64_t address);
-/* Did a launch write all these bytes of one? */
+/* Whether launches wrote all these bytes of an output. */
 bool machine_is_written(const struct machine *m, uint64_t address, uint64_t bytes);
 
 /* REFUSED fills err (too many threads, shared memory, wrong parameter size …). */
@@ -103,7 +103,7 @@ enum machine_end machine_launch(struct machine *m, const struct machine_launch *
                                 struct err *err);
 void machine_stop(struct machine *m); /* from any thread or a signal handler */
 
-/* New references. Findings: DESIGN's shape ({"source": "run", "code", "severity",
+/* New references. Findings: finding.h's format ({"source": "run", "code", "severity",
  * "message", "file", "line", "column"?, "kernel", "block", "thread", "buffer"?,
  * "offset"?, "count"}), deduplicated by instruction and code, in an order that does not
  * depend on threads; *ret_omitted counts what was not kept. */
@@ -111,14 +111,15 @@ json_t *machine_findings(const struct machine *m, uint64_t *ret_omitted);
 /* kernel/validate's "counters", all launches together, with "by_line" and "by_kernel". */
 json_t *machine_counters(const struct machine *m);
 const char *machine_printf(const struct machine *m); /* what kernels printed */
-/* A product by which a launch added floats as an H100's tensor cores do, of those that
- * keep the fewest bits the first: {"kernel", "file", "line", "column"?, "related"?,
- * "bits": of fraction}, new reference; NULL: there was none, or sums are ideal. */
+/* The first matrix product with an H100's sums among those that keep the fewest bits:
+ * {"kernel", "file", "line", "column"?, "related"?, "bits": of fraction}, new reference;
+ * NULL: there was none, or sums are ideal. */
 json_t *machine_tensor_sum(const struct machine *m);
-/* What a check left out, in words, or NULL: races where their traces grew too large. */
+/* A text on what a check left out, or NULL: races beyond the size of their history. */
 const char *machine_unchecked(const struct machine *m);
 uint64_t machine_spent(const struct machine *m); /* lane-instructions */
-/* How often a warp ran a block as code for the host (emit.h), of all launches. */
+/* How often a warp ran a block as host code (emit.h), in all launches. */
 uint64_t machine_native_runs(const struct machine *m);
-/* Blocks of the latest launch that have begun, of *ret_blocks. From any thread. */
+/* The number of blocks of the latest launch that have started, out of *ret_blocks. From
+ * any thread. */
 uint64_t machine_progress(const struct machine *m, uint64_t *ret_blocks);
