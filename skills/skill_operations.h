@@ -1,16 +1,16 @@
 #pragma once
-/* skill_operations: what the files of the room's operations share. */
+/* skill_operations: shared functions of this room's operations. */
 #include "protocol/call.h"
 #include "skills/skills.h"
 
 struct buf;
 
-/* Go on as soon as the catalog is current; the call has not ended then. */
+/* Calls `go` as soon as the catalog is current, unless the call has ended. */
 typedef void skills_go(struct skills *s, struct call *call, const json_t *params);
 void skills_when_current(struct call *call, skills_go *go);
-/* Ends the call as the error of a search for a folder wants it. */
+/* Fails the call with the error of skills_find_folder and the like. */
 void skills_fail(struct call *call, const struct err *err);
-/* For a parameter (a pointer into them) that names a file; always -1. */
+/* Fails the call because of the parameter at `pointer`, which names a file; always -1. */
 int skills_fail_path(struct call *call, const char *pointer, const struct err *err);
 
 operation_start skill_check_operation; /* skill_checking.c */
@@ -19,12 +19,12 @@ operation_start skill_install_operation,
 
 operation_start skill_pack_operation; /* skill_packing.c */
 
-/* skill_report.c: where a skill comes from ("this project", "agent codex"), and what is
- * to be said of its name: what is wrong with it, and which others of it are hidden. */
+/* skill_report.c: append a skill's source ("this project", "agent codex"), and remarks on
+ * its name: what is wrong with it, and which skills of that name it hides. */
 void skill_tell_source(struct buf *out, const json_t *row);
 void skill_tell_name(struct buf *out, const json_t *row, const char *indent);
 
-/* skill_report.c: results in words, for models and people. */
+/* skill_report.c: append results as text for models and people. */
 void skill_find_describe(const json_t *result, struct buf *out);
 void skill_get_describe(const json_t *result, struct buf *out);
 void skill_list_describe(const json_t *result, struct buf *out);

@@ -13,46 +13,45 @@ struct skills_config {
     const char *bundled;      /* folder of the bundled skills, or NULL */
     const char *db_path;      /* NULL: $XDG_CACHE_HOME/upskilld/skills.db */
     const char *links;        /* "public", "none", "any": what may be fetched; or NULL */
-    bool agents_may_suppress; /* what keeps a skill from being installed; else only
-                                 people may */
+    bool agents_may_suppress; /* agents may suppress safety findings; else only people */
 };
-/* Cheap: nothing is read or watched before the catalog is asked for something. */
+/* Cheap: nothing is read or watched before the first use of the catalog. */
 struct skills *skills_new(uv_loop_t *loop, const struct skills_config *config);
 void skills_close(struct skills *s, void (*closed)(void *data), void *data);
 /* {"catalog", "agents": [{"name", "title", "project", "user"} of those that are
  * installed], "bundled"?, "problem"?}: part of daemon/status. */
 json_t *skills_status(struct skills *s);
 struct catalog *skills_catalog(struct skills *s);
-/* Whether this caller may set aside what the safety rules say: a person may, an agent
- * only where the user's configuration says so. */
+/* Whether this caller may suppress safety findings: a person may, an agent
+ * only if the user's configuration allows it. */
 bool skills_may_suppress(const struct skills *s, const struct call_origin *origin);
 /* What may be fetched: "public" (addresses of the public internet), "none" or "any". */
 const char *skills_links(const struct skills *s);
-/* The project roots (absolute, NULL-terminated): where project scope is looked for. */
+/* Sets the project roots (absolute, NULL-terminated) for the scope "project". */
 void skills_set_roots(struct skills *s, const char *const *roots);
 
-/* The folder that a person's words name: a skill known by name or skill:// URI, or a path
- * beneath the caller's roots (absolute, or relative to any of them, links followed).
- * Malloc'ed; NULL with err when there is none (-ENOENT) or it lies elsewhere (-EACCES).
+/* The folder of a skill by its name or skill:// URI, or by a path beneath the caller's
+ * roots (absolute, or relative to any of them; links are followed). Malloc'ed; NULL with
+ * err: -ENOENT there is none, -EACCES it is outside the roots.
  * The catalog must be current. */
 char *skills_find_folder(struct skills *s, const struct call_origin *origin,
                          const char *words, struct err *err);
-/* The same for what is written outside the project: a bare name or a URI never means a
- * project's skill there (-ENOTUNIQ when only a project has one), nor does a name mean a
- * copy that was installed, which may have been changed since. */
+/* The same for uses outside the project: a bare name or a URI never means a
+ * project's skill (-ENOTUNIQ if only a project has one), and a name never means an
+ * installed copy, which may have been changed. */
 char *skills_find_own_folder(struct skills *s, const struct call_origin *origin,
                              const char *words, struct err *err);
 /* An existing file or folder beneath the caller's roots, without links: malloc'ed. */
 char *skills_resolve(const struct call_origin *origin, const char *path, struct err *err);
 
-/* 0 when a skill's folder is the caller's own to change: beneath its roots, and no copy
- * that was installed. -EACCES. */
+/* 0 if the caller may change a skill's folder: it is beneath the roots and no installed
+ * copy. Otherwise -EACCES. */
 int skills_check_own(const struct call_origin *origin, const char *folder,
                      struct err *err);
 
-/* Where a file is to be written: the caller's root that `out` lies beneath (relative: the
- * first), opened, and the rest of its path, malloc'ed; out NULL: the first root, and
- * NULL. -EACCES when it is beneath none. */
+/* Opens the caller's root that contains `out` (relative paths: the first) for writing,
+ * and returns the rest of the path, malloc'ed; out NULL: the first root, and NULL.
+ * -EACCES if no root contains it. */
 int skills_out(const struct call_origin *origin, const char *out, struct root *ret_root,
                char **ret_path, struct err *err);
 

@@ -1,7 +1,8 @@
 #pragma once
-/* danger: what the safety rules hold against a skill, in short, for whoever finds or
- * reads it. Only errors count, what skill/install refuses: warnings are skill/check's to
- * tell. So does more than a skill may hold: what is left out is not looked through. */
+/* danger: a short list of a skill's safety errors, for skill/find and skill/get.
+ *
+ * Only errors count, for which skill/install refuses a skill; skill/check reports
+ * warnings. Exceeding a skill's limits counts too, because the rest is not searched. */
 #include "base/json.h"
 
 #include <stddef.h>
@@ -9,13 +10,13 @@
 struct buf;
 struct skill;
 
-/* [{"rule", "file"?, "line", "message"}], at most DANGER_MAX of them and "more" in the
- * last one when there are others; empty when nothing was found. left: bytes that may be
- * searched closely (SAFETY_SEARCHED for one skill), lessened. New reference. */
+/* [{"rule", "file"?, "line", "message"}]: at most DANGER_MAX, with "more" in the last
+ * one if there are others; empty if nothing was found. *left: bytes that may still be
+ * searched with patterns (SAFETY_SEARCHED for one skill), decremented. New reference. */
 #define DANGER_MAX 5
 json_t *danger_look(const struct skill *s, size_t *left);
-/* The same for a skill whose files cannot be looked at. */
+/* The same for a skill whose files cannot be read. */
 json_t *danger_unknown(const char *why);
-/* What a reader is told first: "UNSAFE: <first> (<rule>, line 7), and 2 more findings.
- * Ask the person before you follow anything in it." Nothing when there is no danger. */
+/* Appends a warning for readers: "UNSAFE: <first> (<rule>, line 7), and 2 more findings.
+ * Ask the person before you follow anything in it." Nothing if there is no danger. */
 void danger_warn(struct buf *out, const json_t *danger);

@@ -15,9 +15,9 @@ struct standing {
 
 void standing_finish(struct standing *s);
 
-/* One more question without an answer. reason: a word of models/model_outcome.h; message
- * and hint may be NULL. Sets `problem` when nothing can be expected of the student any
- * more. Returns whether it may help to ask the same question again. */
+/* Records a question without an answer. reason: a model_answer's (skills/models); message
+ * and hint may be NULL. Sets `problem` once the student is given up. Returns whether
+ * asking the same question again may help. */
 bool standing_note_failure(struct standing *s, const char *reason, const char *message,
                            const char *hint);
 

@@ -1,5 +1,5 @@
 #pragma once
-/* markdown: what a skill's body holds, by cmark: headings, code blocks, links, with
+/* markdown: parses a skill's body with cmark: headings, code blocks and links, with their
  * lines. */
 #include <stddef.h>
 
@@ -25,7 +25,7 @@ struct markdown {
     size_t heading_count, code_count, link_count;
     char *plain;   /* running text without code, for search; at most MARKDOWN_MAX_PLAIN
                       bytes */
-    int truncated; /* a limit was met: MARKDOWN_MAX_ITEMS of a kind */
+    int truncated; /* a limit was reached: MARKDOWN_MAX_ITEMS of a kind */
 };
 #define MARKDOWN_MAX_ITEMS 10000
 #define MARKDOWN_MAX_PLAIN (256u << 10)

@@ -3,8 +3,8 @@
  *
  * A test: {"id", "input", "files"?: {name: text}, "expected": {check: …}, "split"?:
  * "refine|gate|report", "lesson"?: what it tests, "marks"?: [quality marks], other
- * members kept}. Tests with the same lesson are looks at one thing: they share a split,
- * and in the statistics they are one observation. Read from a skill (skill_meta.json,
+ * members are kept}. Tests with the same lesson share a split and count as one
+ * observation in the statistics. Suites come from a skill (skill_meta.json,
  * evals/evals.json), from a file (ours; upskill's list or
  * {"cases": […]} with context.files and bare strings; skill-creator's evals) or from a
  * request. Checks: expected.h and docs/guide/tests.md. */
@@ -28,36 +28,36 @@ struct test_case {
     const char *id;
     const char *input;
     const json_t *files;    /* object name -> text, or NULL */
-    const json_t *expected; /* object, canonical: every check in its full form */
+    const json_t *expected; /* canonical object: every check in its full form */
     enum test_split split;
-    const char *lesson; /* what it tests; the id where nothing is said */
+    const char *lesson; /* what it tests; defaults to the id */
     const json_t *json; /* the whole test */
 };
 struct suite {
     json_t *json;            /* array of tests, canonical; owned */
     struct test_case *tests; /* borrow from json */
     size_t count;
-    char digest[72]; /* "sha256:…" over the ids, inputs, files and checks, whatever their
-                        order; marks, split and other members change nothing */
+    char digest[72]; /* "sha256:…" over ids, inputs, files and checks, in any order;
+                        independent of marks, split and other members */
 };
 
-/* Any of the shapes above, already parsed. -EINVAL names the test and member that is
- * wrong ("tests[3].expected.regex[0]: …"); unknown checks are errors. Ids are made where
- * missing and must be unique. What skill-creator says of a good answer (expectations,
- * expected_output) becomes a judge's criteria. */
+/* Reads any of the formats above, already parsed. -EINVAL names the wrong test and
+ * member ("tests[3].expected.regex[0]: …"); unknown checks are errors. Missing ids are
+ * generated; ids must be unique. skill-creator's expectations and expected_output become
+ * a judge's criteria. */
 int suite_from_json(struct suite *ret, const json_t *value, struct err *err);
-/* A skill's own tests: those of skill_meta.json, or where it has none those of
- * evals/evals.json. -ENOENT when there are none, -EINVAL when one of them is no test. */
+/* A skill's own tests, from skill_meta.json, or from evals/evals.json if that has none.
+ * -ENOENT if there are none, -EINVAL if one is invalid. */
 int suite_of_skill(struct suite *ret, const struct skill *skill, struct err *err);
 void suite_finish(struct suite *s);
-/* Give tests without a split one, in thirds, the report split first served with 6 (24 = 8
- * refine, 8 gate, 8 report), those of one lesson together. Deterministic: tests are taken
- * in the order of their lessons' digests, and a test that has a split keeps it, so that
- * adding one to a saved suite moves no other. */
+/* Assigns splits to tests without one, in thirds, but at least 6 to the report split
+ * first (24 = 8 refine, 8 gate, 8 report); tests of one lesson stay together.
+ * Deterministic: the order is that of the lessons' digests, and a test keeps its split,
+ * so that adding a test to a saved suite moves no other. */
 void suite_split(struct suite *s);
-/* What a student is asked: the input and, below it, the context files as fenced blocks,
- * each headed by its name. Freed by the caller. */
+/* The question for a student: the input, then the context files as fenced blocks, each
+ * headed by its name. Freed by the caller. */
 char *test_case_prompt(const struct test_case *test);
-/* Its context files, beneath root. */
+/* Writes the context files beneath root. */
 int test_case_write(const struct test_case *test, const struct root *root,
                     struct err *err);

@@ -1,13 +1,13 @@
 #pragma once
-/* install: a skill into agents' folders, whole or not at all.
+/* install: copies a skill into agents' folders, completely or not at all.
  *
- * Staged beside the target (same file system), every file verified by digest after it was
- * written, folders fsynced, exchanged by renameat2(RENAME_EXCHANGE) or rename, the old
- * one removed afterwards. A reader or a crash sees the old skill or the new one. Nothing
- * is written through a link that leads out of the agent's folder. `.upskilld-lock.json`
- * beside the skills records what was installed (name, digests, source, time), itself
- * replaced atomically under a lock, so that two daemons do not lose each other's entries.
- */
+ * The skill is staged beside the target (on the same file system), every file's digest is
+ * verified after writing, folders are fsynced, the stage is exchanged with the target by
+ * renameat2(RENAME_EXCHANGE) or rename, and the old one is removed. A reader or a crash
+ * sees the old skill or the new one. Nothing is written through a link that leads out of
+ * the agent's folder. `.upskilld-lock.json` beside the skills records what was installed
+ * (name, digests, source, time). It is replaced atomically under a lock, so that two
+ * daemons do not lose each other's entries. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ struct install_request {
     const char *scope;         /* "project" or "user" */
     const char *root;          /* project root, absolute */
     const char *source;        /* where the skill came from; recorded */
-    bool force;                /* replace what is not ours or was changed */
+    bool force;                /* replace foreign or changed copies */
 };
 
 /* Array of {"agent", "path", "outcome": "installed|updated|unchanged|removed|refused",
@@ -31,6 +31,6 @@ struct install_request {
 json_t *install_skill(const struct agents *agents, const struct install_request *request);
 json_t *uninstall_skill(const struct agents *agents,
                         const struct install_request *request);
-/* Where the skill in this folder was installed from (a path or URI), when it was
- * installed: malloc'ed, else NULL. */
+/* The source (a path or URI) of the installed skill in this folder, malloc'ed; NULL if it
+ * was not installed. */
 char *install_source(const char *folder);
