@@ -1,10 +1,10 @@
 #pragma once
 /* access: loads and stores.
  *
- * Fast paths (access_lanes.c, compiled for each vector extension) do what is inside one
- * allocation or shared memory, aligned; everything else goes lane by lane
- * (access_slow.c), where findings are made. An access that is not allowed is left out: a
- * load gives 0 then. */
+ * Fast paths (access_lanes.c, compiled for each vector extension) handle aligned accesses
+ * inside one allocation or shared memory; everything else goes lane by lane
+ * (access_slow.c), where findings are made. A forbidden access is skipped; such a load
+ * gives 0. */
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/state/run.h"
 
@@ -26,19 +26,19 @@ void access_local(struct warp *w, const struct step *s, uint32_t mask,
 void access_generic_mixed(struct warp *w, const struct step *s, uint32_t mask,
                           const uint64_t addresses[WARP_LANES]);
 
-/* Where `bytes` bytes of a lane lie, checked; NULL after a finding. Atomics, which read
- * and write, use it too: what they do to an input is told by access_atomic_changed.
- * *ret_shadow: of the first byte's word, may be NULL. space GENERIC is resolved. Global
- * and shared only. */
+/* The host address of a lane's `bytes` bytes after checking them; NULL after a finding.
+ * Also for atomics, whose changes of inputs access_atomic_changed reports. *ret_shadow:
+ * of the first byte's word, may be NULL. Resolves the GENERIC space. Global and shared
+ * memory only. */
 uint8_t *access_resolve(struct warp *w, const struct step *s, unsigned lane,
                         uint64_t address, enum ptx_space space, unsigned bytes,
                         bool reads, bool writes, uint8_t **ret_shadow);
 
-/* An atomic has made something else of what was there: of an input that is a finding. */
+/* An atomic has changed a value: a finding if it is an input. */
 void access_atomic_changed(struct warp *w, const struct step *s, unsigned lane,
                            uint64_t address, unsigned bytes);
 
-/* A range of bytes that is copied as a whole; align: a power of two. */
+/* A range of bytes that a copy accesses; align: a power of two. */
 struct access_range {
     struct warp *warp;
     const struct step *step;
@@ -47,23 +47,24 @@ struct access_range {
     uint64_t address, bytes;
     bool reads, writes;
 };
-/* The block in whose shared memory the range lies (remote: that of any block of the
- * cluster will do), and where; NULL after a finding. What is written is the caller's to
- * note in the shadow. */
+/* The block whose shared memory contains the range (remote: of any block of the cluster),
+ * and the offset; NULL after a finding. The caller must mark written bytes in the
+ * shadow. */
 struct block *access_shared_range(const struct access_range *r, bool remote,
                                   uint64_t *ret_offset);
-/* Likewise of global memory. */
+/* The same for global memory. */
 struct allocation *access_global_range(const struct access_range *r,
                                        uint64_t *ret_offset);
 
-/* Notes bytes that a kernel has written. */
+/* Marks bytes as written by a kernel. */
 void access_shadow_set(uint8_t *shadow, uint64_t offset, uint64_t bytes);
 
-/* Of a parameter area in the arena: dst/src[0], step->offset within it. */
+/* Steps for a parameter area in the arena: dst/src[0], with step->offset within it. */
 step_run *step_area_load(unsigned bytes);
 step_run *step_area_store(unsigned bytes);
 
-/* Bytes that a step reads of the launch's parameters for all lanes; 0: another step. */
+/* How many bytes of the launch's parameters a step reads for all lanes; 0: another step.
+ */
 unsigned step_param_bytes(const struct step *s);
 
 lower_family lower_access, lower_discard;

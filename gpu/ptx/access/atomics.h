@@ -1,5 +1,5 @@
 #pragma once
-/* atomics: what atom and red do to a value; reductions of bulk copies do the same. */
+/* atomics: the arithmetic of atom, red and the reductions of bulk copies. */
 #include "gpu/ptx/lower/lower.h"
 
 enum atomic_operation {
@@ -15,9 +15,9 @@ enum atomic_operation {
     ATOMIC_CAS,
 };
 
-/* The operation that an instruction names; -1. */
+/* The operation of an instruction, or -1. */
 int atomic_operation(const struct ptx_instruction *i);
-/* Does a reduction of bulk copies exist? */
+/* Whether bulk copies have this reduction. */
 bool atomic_reduces(unsigned operation, enum ptx_type type);
 /* The new value of one element of type, on global memory. Not CAS. */
 uint64_t atomic_combine(unsigned operation, enum ptx_type type, uint64_t old,

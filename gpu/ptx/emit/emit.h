@@ -1,26 +1,25 @@
 #pragma once
-/* emit: basic blocks that run often become code for the host.
+/* emit: compiles frequently executed basic blocks to host code.
  *
- * A thread of the emulator counts how often a block is entered. At the emit_after-th time
- * it runs the block's straight part step by step and notes where the lanes of its loads
- * and stores lie; from the next time on, if all 32 lanes are active, code does the same.
- * The code is made for that: where lanes lie otherwise, memory is not initialised, an
- * address is outside …, it hands over to the interpreter, in front of the step that would
- * differ. So findings, counters and results are the interpreter's.
+ * A host thread counts the entries of a block. At the emit_after-th entry
+ * it runs the block's straight-line part step by step and records the layout of the lanes
+ * of its loads and stores. From then on, if all 32 lanes are active, host code runs
+ * instead. The code assumes that layout: if lanes have another one, memory is not
+ * initialised or an address is outside, it hands over to the interpreter before the step
+ * that would differ. So findings, counters and results are the interpreter's.
  *
- * Only with AVX-512 (the handlers' extension, bind.h), without the race check, and not
- * lane by lane; nowhere else is there any code. Where the system refuses pages that can
- * be executed, the interpreter goes on alone. */
+ * Only with AVX-512 (the handlers' extension, bind.h), without the race check and without
+ * one_lane. If the system refuses executable pages, only the interpreter runs. */
 #include "gpu/ptx/state/run.h"
 
 #define EMIT_AFTER 40u /* entries of a block */
 #define EMIT_NEVER UINT32_MAX
 
-/* Nothing to do for a processor that never compiles. */
+/* No-op for a processor that never compiles. */
 void emit_start(struct processor *p, uint32_t after);
-/* Adds what code counted to the processor's counters, and frees all. */
+/* Adds the code's counts to the processor's counters, and frees everything. */
 void emit_finish(struct processor *p);
 
-/* The running split, of all 32 lanes, has entered the block of this head: runs code for
- * it, or makes it. warp->next says where the interpreter goes on. */
+/* The running split of all 32 lanes has entered the block with this head: runs its code,
+ * or compiles it. warp->next is where the interpreter continues. */
 void emit_enter(struct warp *w, const struct step *head);

@@ -1,8 +1,8 @@
 #pragma once
-/* block: a thread block that can be stopped and taken up again.
+/* block: a thread block that can be suspended and resumed.
  *
- * Its warps take turns. What it owns (registers, shared and local memory) is kept by the
- * processor and used again for the next block. */
+ * Its warps take turns. The processor keeps its memory (registers, shared and local
+ * memory) and reuses it for the next block. */
 #include "gpu/ptx/state/copies.h"
 #include "gpu/ptx/state/tensor_maps.h"
 #include "gpu/ptx/state/warp.h"
@@ -11,14 +11,14 @@
 #define BLOCK_MAX_THREADS 1024
 #define BLOCK_TURN 2048 /* steps a warp runs before the next one does */
 
-/* The blocks that reach each other's shared memory. Every block belongs to a cluster,
- * mostly alone. The blocks of one are resident together on one processor, start together,
- * and are kept until the last of them has ended.
+/* Blocks that can access each other's shared memory. Every block belongs to a cluster,
+ * usually alone. The blocks of a cluster are resident together on one processor, start
+ * together, and stay until the last of them has ended.
  *
  * An address of shared memory below 1 << CLUSTER_TAG_SHIFT is an offset in the block's
- * own; (rank + 1) << CLUSTER_TAG_SHIFT | offset is one in that of the cluster's block of
+ * own; (rank + 1) << CLUSTER_TAG_SHIFT | offset addresses the cluster's block of
  * this rank, and means the same in all of them. */
-#define CLUSTER_MAX 16 /* 8 where the kernel asks for no more than is portable */
+#define CLUSTER_MAX 16 /* 8 unless the kernel allows non-portable sizes */
 #define CLUSTER_TAG_SHIFT 24
 
 struct cluster {
@@ -26,7 +26,7 @@ struct cluster {
     uint32_t count;
     uint32_t left;             /* blocks that have not ended */
     bool open;                 /* somebody has arrived at its barrier */
-    uint32_t time;             /* moves when threads of it synchronise */
+    uint32_t time;             /* advances when its threads synchronise */
     struct cluster_life *life; /* cluster_life.h; NULL: one block alone */
 };
 
@@ -48,8 +48,8 @@ struct block {
     uint32_t live_threads; /* of all warps */
     uint8_t *arena;        /* of all warps' entry frames */
     uint8_t *shared, *shared_shadow;
-    struct race_block *race;   /* NULL: nobody looks for races */
-    struct proxy *proxy;       /* proxy.h; NULL: nobody asks */
+    struct race_block *race;   /* NULL: no race check */
+    struct proxy *proxy;       /* proxy.h; NULL: no check of proxy fences */
     struct cluster_life *life; /* of clusters that it is the first block of */
     uint32_t released; /* cluster->time of the latest fence or releasing arrival */
     uint64_t shared_bytes;
@@ -63,19 +63,19 @@ struct block {
     struct mbarriers mbarriers;
     struct bulk_list arrivals; /* that complete at its mbarriers */
     struct bulk_list stores;   /* of its threads' groups */
-    struct tensor_maps maps;   /* that its threads have acquired */
+    struct tensor_maps maps;   /* acquired by its threads */
     uint64_t clock;            /* virtual: warp instructions of the block */
     uint64_t changes;          /* stores and the like since the launch began */
-    bool ended;                /* trapped: nobody runs on */
+    bool ended;                /* trapped: no thread continues */
     bool resident;
     uint64_t last_changes;
 };
 
-/* One of its warps has a split that is ready. */
+/* Whether one of its warps has a ready split. */
 bool block_can_run(const struct block *b);
 
-/* What is known of order without the race check: the warp passed a barrier, a wait or a
- * strong read, so that all that was done before may be known to it; its lanes met. */
+/* Approximate order without the race check: the warp passed a barrier, a wait or a
+ * strong read, so it may know of everything that happened before; or its lanes met. */
 static inline void warp_synced(struct warp *w) {
     w->synced = w->met = ++w->block->cluster->time;
 }

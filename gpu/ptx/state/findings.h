@@ -1,9 +1,9 @@
 #pragma once
-/* findings: what kernels did wrong, told once per instruction and code.
+/* findings: faults of kernels, one finding per instruction and code.
  *
- * Of several occurrences the one of the lowest launch, block and thread is kept and all
- * are counted, so the result does not depend on the order in which threads ran. Any
- * thread may add. */
+ * Of several occurrences the one with the lowest launch, block and thread is kept and all
+ * are counted, so the result does not depend on the order of threads. Any
+ * thread may add findings. */
 #include "base/json.h"
 #include "gpu/ptx/state/program.h"
 
@@ -26,36 +26,37 @@ enum finding_code {
     FINDING_INVALID_MBARRIER,
     FINDING_INVALID_TENSOR_MAP,
     FINDING_UNWAITED_COPY, /* a block ended before a bulk copy had */
-    FINDING_MISSING_FENCE, /* threads wrote what an engine reads, without a proxy fence */
-    FINDING_EARLY_EXIT,    /* of a block whose shared memory others still reach into */
+    FINDING_MISSING_FENCE, /* an engine reads threads' writes without a proxy fence */
+    FINDING_EARLY_EXIT,    /* a block exits while others may access its shared memory */
     FINDING_INVALID_METADATA, /* of a sparse matrix */
     FINDING_UNFINISHED,       /* where a warp was when budget or time ended the launch */
 };
 
-/* The message of the calls by which a kernel came to a line of an inlined function, from
- * the innermost outwards. In `related` they stand behind what they belong to: first the
- * finding's own. */
+/* The message of related places that are calls of inlined functions, from the innermost
+ * outwards. In `related` they follow the place to which they belong; the finding's own
+ * come first. */
 #define FINDING_CALL "called from here"
 
 struct findings *findings_new(unsigned max);
 void findings_free(struct findings *f);
-/* In front of the next launch. label: borrowed until the next call. */
+/* Call before each launch. label: borrowed until the next call. */
 void findings_launch(struct findings *f, const char *label, const uint32_t block_dim[3]);
-/* A launch has ended: what was harmless is a warning. */
+/* Call after a launch: turns errors that proved harmless into warnings. */
 void findings_settle(struct findings *f);
-/* Different ones so far, and one of them, numbered from 0 as they came: for who tells of
- * them while launches go on. New reference. */
+/* The number of different findings so far, how often anything was found, and the finding
+ * with a number from 0 in order of arrival (a new reference): for reporting between
+ * launches. */
 size_t findings_kept(const struct findings *f);
-uint64_t findings_told(const struct findings *f); /* how often anything was found */
+uint64_t findings_told(const struct findings *f);
 json_t *findings_get(const struct findings *f, size_t number);
-/* All new references. */
+/* All findings; a new reference. */
 json_t *findings_json(const struct findings *f, uint64_t *ret_omitted);
 
 /* {"file", "line", "column"?, "related"?: the calls that led there} of an instruction. */
 json_t *finding_place_json(const struct ptx_module *m, uint32_t function,
                            uint32_t instruction);
 
-/* The other side of what takes two. */
+/* The other access of a finding that involves two. */
 struct finding_other {
     uint32_t function, instruction; /* of the module */
     uint64_t block;                 /* x fastest */
@@ -74,7 +75,7 @@ struct finding_thread {
 };
 struct finding_thread finding_thread(const struct warp *w, const struct step *s,
                                      unsigned lane);
-/* An error of a thread that may be gone. */
+/* Adds an error of a thread that may have exited. */
 void finding_add_of(struct findings *f, const struct finding_thread *by,
                     enum finding_code code, const char *buffer, int64_t offset,
                     const char *message);

@@ -1,15 +1,15 @@
 #pragma once
 /* memory: the device's address space.
  *
- * Addresses are invented: allocations lie at rising addresses with guard gaps between
- * them and no address is ever used twice, so that a use after free is known for what it
- * is. Shared, local and parameter memory and functions have windows of 4 GiB in the
- * generic space. The table only grows while a launch runs (the device's heap, under a
- * lock), so that lookups need none.
+ * Addresses exist only in the emulator: allocations have increasing addresses with guard
+ * gaps between them, and no address is reused, so that a use after free can be
+ * recognised. Shared, local and parameter memory and functions have windows of 4 GiB in
+ * the generic space. The table only grows while a launch runs (the device's heap, under
+ * a lock), so lookups need no lock.
  *
- * A shadow byte stands for an aligned word of four bytes: bits 0-3 say which bytes have
- * ever been written, bits 4-7 which a kernel has written. Allocations that are
- * initialised as a whole and no outputs have no shadow. */
+ * A shadow byte describes an aligned word of four bytes: bits 0-3 say which bytes have
+ * ever been written, bits 4-7 which ones a kernel has written. Allocations that are
+ * fully initialised and no outputs have no shadow. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct origins;
 #define MEMORY_CODE UINT64_C(0x700300000000)
 #define MEMORY_CODE_STRIDE 16u
 
-/* What kernels may hold by malloc unless heap_limit says else: CUDA's default of
+/* The default of heap_limit, for malloc in kernels: CUDA's default of
  * cudaLimitMallocHeapSize. */
 #define MEMORY_MAX_HEAP (8ull << 20)
 
@@ -43,8 +43,8 @@ struct memory_sample { /* a byte that a launch certainly touched */
 struct allocation {
     uint64_t address, bytes;
     uint8_t *host;   /* NULL once freed */
-    uint8_t *shadow; /* (bytes + 3) / 4, or NULL: all initialised, writes not told */
-    struct race_shadow *race; /* who wrote and read what (race.h); NULL: nobody yet */
+    uint8_t *shadow; /* (bytes + 3) / 4, or NULL: all initialised, writes not recorded */
+    struct race_shadow *race; /* access history (race.h); NULL: no accesses yet */
     char name[256];           /* a variable's is a symbol */
     uint8_t kind;
     unsigned flags; /* enum machine_memory */
@@ -52,35 +52,36 @@ struct allocation {
     /* Atomic: memory.launch of the last launch that may have read, or written, a byte. */
     uint32_t read_in, written_in;
     struct memory_sample sample[2]; /* of a plain load, of a plain store */
-    uint64_t version; /* for whoever counts changes of the bytes */
-    bool is_padded;   /* MEMORY_PADDING bytes may be read behind it */
+    uint64_t version;               /* for users that count changes of the bytes */
+    bool is_padded;                 /* MEMORY_PADDING bytes after it are readable */
 };
 
-/* Where the bytes of allocations come from. */
+/* An allocator for the bytes of allocations. */
 struct memory_bytes {
-    /* At least a->bytes + MEMORY_PADDING of them, aligned to 256, for an allocation whose
-     * address, kind, flags and name are set; filled as it likes. NULL: no room. */
+    /* Returns at least a->bytes + MEMORY_PADDING bytes, aligned to 256, with any
+     * contents, for an allocation whose address, kind, flags and name are set. NULL: no
+     * memory. */
     uint8_t *(*lend)(struct memory *m, const struct allocation *a);
     void (*take_back)(struct memory *m, const struct allocation *a);
 };
 #define MEMORY_PADDING 64u /* vector loads may pass the end */
-/* Bytes that will be written and read all over: large pages are asked for, since the rows
- * of a matrix lie on more small ones than a processor knows addresses of. */
+/* Asks for huge pages for memory that will be accessed everywhere, because the rows of a
+ * matrix span more 4 KiB pages than a processor's TLB holds. */
 void memory_advise(void *host, uint64_t bytes);
 
 struct memory {
     struct allocation **table;        /* MEMORY_MAX_ALLOCATIONS slots, by address */
     uint32_t count;                   /* atomic: grows after the slot is filled */
-    uint64_t next, used, limit, heap; /* heap: bytes that kernels have and did not free */
+    uint64_t next, used, limit, heap; /* heap: bytes that kernels allocated, not freed */
     uint64_t heap_limit;
     uint64_t align;                   /* of addresses: 256 unless set otherwise */
-    const struct memory_bytes *bytes; /* malloc's, zeros or poison, until set otherwise */
+    const struct memory_bytes *bytes; /* default: malloc, filled with zeros or poison */
     uint32_t
         launch; /* number of the last launch; machines that share it go on counting */
     uint8_t poison;
     void (*race_free)(struct race_shadow *); /* frees an allocation's; NULL is fine */
-    struct origins *origins; /* origins.h, under lock; NULL: no undefined value lies here */
-    const int *stop; /* atomic: once not 0, nothing is filled any more; or NULL */
+    struct origins *origins; /* origins.h, under lock; NULL: no undefined values stored */
+    const int *stop;         /* atomic: once not 0, allocations are not filled; or NULL */
     pthread_mutex_t lock;
 };
 
@@ -89,14 +90,15 @@ void memory_finish(struct memory *m);
 /* -ENOMEM over the limit or with too many allocations. */
 int memory_add(struct memory *m, const char *name, uint64_t bytes, enum memory_kind kind,
                unsigned flags, struct allocation **ret, struct err *err);
-/* The caller's bytes, at their address in the device too. -EEXIST where something of the
- * table is there. Between launches. */
+/* Adds the caller's bytes at a given device address. -EEXIST if it overlaps an
+ * allocation. Between launches. */
 int memory_insert(struct memory *m, const char *name, uint64_t address, uint64_t bytes,
                   unsigned flags, uint8_t *host, struct allocation **ret);
-/* By its first address; -EINVAL for another one, -EALREADY when it was freed. */
+/* Frees by first address; -EINVAL: there is no such allocation, -EALREADY: freed before.
+ */
 int memory_release(struct memory *m, uint64_t address);
-void memory_sweep(struct memory *m); /* between launches: bytes of what kernels freed */
-/* Holds address, freed ones too; NULL. */
+void memory_sweep(struct memory *m); /* between launches: releases what kernels freed */
+/* The allocation that contains address, possibly freed; NULL if none. */
 struct allocation *memory_find(const struct memory *m, uint64_t address);
 /* The one at or before address and the one after it; either may be NULL. */
 void memory_around(const struct memory *m, uint64_t address,

@@ -1,9 +1,9 @@
 #pragma once
-/* program: an entry function and all it reaches, as steps that a warp can run.
+/* program: an entry function and all functions it reaches, lowered to steps.
  *
- * Built once per entry (machine/lower_program.h), read by every thread of a launch. Arena
- * of a function: registers, then what never changes while it runs: constants and special
- * registers. */
+ * Built once per entry (machine/lower_program.h) and read by all threads of a launch. The
+ * arena of a function contains its registers, then values that do not change while it
+ * runs: constants and special registers. */
 #include "gpu/ptx/state/step.h"
 
 /* A load, store or atomic; step->extra is its index in program->accesses. */
@@ -16,8 +16,8 @@ struct access {
     bool compares;         /* an atomic minimum, maximum or compare-and-swap */
     bool acquire, release; /* fences after, before */
     uint16_t race;         /* enum race_kind */
-    step_run *watched;     /* the step's own handler, if races are looked for in it */
-    step_run *noted;       /* beneath that, where stores are noted (proxy.h) */
+    step_run *watched;     /* the handler that the race check wraps */
+    step_run *noted;       /* the handler that proxy.h wraps beneath that */
     bool polls;            /* volatile, acquire, relaxed: may be part of a spin wait */
     step_run *plain;       /* the handler between the fences */
     uint8_t operation;     /* of atomics: enum atomic_operation */
@@ -94,9 +94,9 @@ struct special_slot {
 };
 
 enum step_lanes {
-    STEP_TOGETHER,   /* lanes know of each other in it */
-    STEP_APART,      /* may be run lane after lane */
-    STEP_ARITHMETIC, /* likewise, and touches only its registers: its handler is
+    STEP_TOGETHER,   /* lanes interact */
+    STEP_APART,      /* may run lane after lane */
+    STEP_ARITHMETIC, /* likewise, and accesses only its registers: its handler is
                         bind_alu's for its instruction */
 };
 
@@ -107,17 +107,17 @@ struct code { /* one function */
     uint32_t step_count;
     uint8_t *lane_wise;    /* per step: enum step_lanes */
     uint32_t arena_bytes;  /* multiple of 64 */
-    uint32_t poison_bytes; /* the first so many may be read before they are written */
+    uint32_t poison_bytes; /* how many at the start may be read before written */
     uint32_t fixed;        /* from here on: constants, specials */
     uint8_t *fixed_image;  /* arena_bytes - fixed bytes */
-    uint8_t *uniform;      /* by 64 bytes of these: the same in all lanes while it runs */
+    uint8_t *uniform;      /* per 64 bytes of these: equal in all lanes */
     struct special_slot *specials;
     uint32_t special_count;
     uint32_t *registers;   /* arena offsets of the function's registers */
     uint32_t *param_areas; /* arena offsets of the function's params and results */
     uint32_t *result_areas;
     uint64_t local_bytes;
-    struct register_live **live; /* atomic: made when somebody first asks (undefined.c) */
+    struct register_live **live; /* atomic: computed at first use (undefined.c) */
 };
 
 struct program {
@@ -140,14 +140,14 @@ struct program {
     uint32_t block_count;
     uint64_t *shared_offsets; /* by variable; UINT64_MAX = none */
     uint64_t shared_bytes;    /* static, with gaps; dynamic ones start there, aligned */
-    uint64_t shared_gaps;     /* bytes of these that are nobody's (shared_layout.h) */
+    uint64_t shared_gaps;     /* bytes of these in gaps (shared_layout.h) */
     uint32_t *shared_variables;
     uint32_t shared_count;
     uint64_t steps;
-    bool remembers;    /* copies, mbarriers, alloca: of these a warp keeps more than
-                          registers, to be cleared when a block starts */
-    bool engine_reads; /* bulk copies or wgmma read shared memory: fence.proxy.async has a
-                          meaning */
+    bool remembers;    /* has copies, mbarriers or alloca, whose state in a warp must be
+                          cleared when a block starts */
+    bool engine_reads; /* bulk copies or wgmma read shared memory, so fence.proxy.async
+                          matters */
     bool order_sensitive; /* results depend on the order of blocks: one thread then */
 };
 

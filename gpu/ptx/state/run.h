@@ -1,5 +1,5 @@
 #pragma once
-/* run: one launch, and the threads of the host that its blocks are spread over. */
+/* run: one launch, and the host threads that execute its blocks. */
 #include "base/buf.h"
 #include "gpu/ptx/state/block.h"
 #include "gpu/ptx/state/findings.h"
@@ -22,25 +22,25 @@ struct run { /* one launch */
     const struct program *program;
     struct memory *memory;             /* the device's */
     const struct images *images;       /* likewise */
-    struct findings *findings;         /* what is found goes there */
+    struct findings *findings;         /* collects findings */
     const struct machine_space *space; /* or NULL */
-    struct buf *printed;               /* what kernels print, under printed_lock */
+    struct buf *printed;               /* printf output, under printed_lock */
     pthread_mutex_t *printed_lock;
     uint64_t *spent; /* atomic: lane-instructions, over launches */
     uint64_t budget; /* of them */
-    const int *stop; /* atomic: not 0 once the launch shall be given up */
-    /* Lanes of the warp have left for good: what waited for them may go on. */
+    const int *stop; /* atomic: not 0 once the launch must stop */
+    /* Lanes of the warp have exited: operations that waited for them may continue. */
     void (*lanes_left)(struct warp *w);
     const struct machine_launch *launch;
     uint64_t blocks, threads;            /* in the grid, in a block */
     uint32_t cluster[3], cluster_blocks; /* blocks of a cluster */
-    bool explicit_cluster;               /* the launch or the kernel asks for clusters */
+    bool explicit_cluster;               /* the launch or the kernel uses clusters */
     uint64_t shared_bytes, shared_window;
     uint8_t *params; /* copy, padded */
     uint64_t param_bytes;
     uint64_t workspace;      /* address, cooperative */
     uint64_t next_cluster;   /* atomic */
-    uint64_t *begun;         /* atomic, the machine's: for whoever watches */
+    uint64_t *begun;         /* atomic, the machine's: started blocks, for watchers */
     uint64_t resident_bytes; /* atomic: of all processors' blocks */
     uint64_t block_bytes;    /* of one */
     uint64_t local_bytes;    /* atomic: local memory and frames */
@@ -49,21 +49,20 @@ struct run { /* one launch */
     uint32_t emit_after;   /* emit.h */
     uint64_t *native_runs; /* atomic, the machine's: entries of blocks that code ran */
     bool ideal_sums;       /* of matrix products; else an H100's (tensor_core.h) */
-    struct race_run *race; /* NULL: nobody looks for races */
-    int fault;             /* atomic: a finding that ends a launch */
-    int stuck;             /* atomic: a deadlock was told */
-    int quit;              /* atomic: all stop */
-    int no_grid; /* atomic: the grid's workspace was asked for, and there is none:
-                    the launch is not cooperative */
+    struct race_run *race; /* NULL: no race check */
+    int fault;             /* atomic: there is a finding that ends a launch */
+    int stuck;             /* atomic: a deadlock was reported */
+    int quit;              /* atomic: all threads stop */
+    int no_grid; /* atomic: the grid's workspace was requested although the launch is not
+                    cooperative */
     uint32_t processors;
     uint32_t number;      /* of the launch */
-    uint32_t map_changes; /* atomic: tensor maps that were changed */
+    uint32_t map_changes; /* atomic: number of changes of tensor maps */
     uint8_t poison;
-    uint64_t seed; /* of the order in which a block's warps take turns */
+    uint64_t seed; /* of the order of a block's warps */
 };
 
-/* A thread of the host, as a device's multiprocessor; what it writes stands on cache
- * lines of its own. */
+/* A host thread, in the role of a multiprocessor. It occupies its own cache lines. */
 struct processor {
     struct run *run;
     struct block_count *blocks;    /* by program->blocks */
@@ -72,27 +71,27 @@ struct processor {
     struct shared_extent *extents; /* by access: in shared memory, the last one */
     struct pattern *patterns;      /* by access (access/pattern.h) */
     uint64_t divergent_count, branch_count;
-    uint64_t guarded_off;    /* lanes that a guard left out */
+    uint64_t guarded_off;    /* lanes disabled by guards */
     uint64_t spent;          /* lane-instructions not yet charged */
-    uint64_t allowance;      /* so many may wait: run_charge sets it */
+    uint64_t allowance;      /* their maximum, set by run_charge */
     struct block **resident; /* in the order they started */
     uint32_t resident_count, resident_room;
-    struct block *spares[CLUSTER_MAX]; /* to be used again */
+    struct block *spares[CLUSTER_MAX]; /* for reuse */
     uint32_t spare_count;
-    uint32_t idle;               /* rounds in which nothing changed */
-    uint32_t emit_after;         /* entries after which a block becomes code (emit.h) */
-    struct emitted *emitted;     /* NULL: none does */
+    uint32_t idle;           /* rounds in which nothing changed */
+    uint32_t emit_after;     /* entries after which a block becomes code (emit.h) */
+    struct emitted *emitted; /* NULL: none does */
 } __attribute__((aligned(128)));
 
-/* What stands there is left alone, for other threads read the same cache line. */
+/* Writes only if the value changes, because other threads read the same cache line. */
 static inline void note_once(uint32_t *at, uint32_t value) {
     if (__atomic_load_n(at, __ATOMIC_RELAXED) != value) {
         __atomic_store_n(at, value, __ATOMIC_RELAXED);
     }
 }
 
-/* Holds the address, freed ones too; NULL. What it is wanted for is noted there: to be
- * read, to be written. */
+/* The allocation that contains the address, possibly freed; NULL if none. Notes in it
+ * that this launch reads or writes it. */
 static inline struct allocation *run_find_for(const struct run *run, uint64_t address,
                                               bool reads, bool writes) {
     struct allocation *a = memory_find(run->memory, address);
@@ -105,11 +104,11 @@ static inline struct allocation *run_find_for(const struct run *run, uint64_t ad
     }
     return a;
 }
-/* For whatever it is. */
+/* The same for any access. */
 static inline struct allocation *run_find(const struct run *run, uint64_t address) {
     return run_find_for(run, address, true, true);
 }
-/* The lanes of mask that the step's guard lets. */
+/* The lanes of mask that the step's guard enables. */
 static inline __attribute__((always_inline)) uint32_t
 warp_guard(struct warp *w, const struct step *s, uint32_t mask) {
     uint32_t p = *(const uint32_t *)(const void *)(w->head.regs + s->guard);
@@ -117,7 +116,8 @@ warp_guard(struct warp *w, const struct step *s, uint32_t mask) {
     w->processor->guarded_off += lanes_in(mask & ~on);
     return on;
 }
-/* The step runs, for the active lanes that its guard lets; warp->next is behind it. */
+/* Runs the step for the active lanes that its guard enables; warp->next is the step after
+ * it. */
 static inline __attribute__((always_inline)) void warp_step(struct warp *w,
                                                             const struct step *s) {
     uint32_t mask = s->guard < 0 ? w->active : warp_guard(w, s, w->active);
@@ -129,19 +129,19 @@ static inline __attribute__((always_inline)) void warp_step(struct warp *w,
     }
     s->run(w, s, mask);
 }
-/* Zeros, on cache lines that nothing else is on: for what one of several threads writes
- * all the time. `count` is one of the program's; aborts when memory is out. */
+/* Zeroed memory on separate cache lines, for data that one of several threads writes
+ * frequently. `count` is one of the program's; aborts if memory runs out. */
 void *run_lines(size_t count, size_t size);
 struct buf *run_printf_lock(struct run *run); /* the machine's output; then unlock */
 void run_printf_unlock(struct run *run);
-/* A fault ends the launch when it is over (or at once without MACHINE_CHECK_MEMORY). */
+/* Marks the launch as faulted: it ends as a fault (at once without
+ * MACHINE_CHECK_MEMORY). */
 void run_fault(struct run *run);
-/* False when the launch is to end: the budget is used up, or somebody said stop. What
- * was spent since the last call is charged to all threads' account, which is one word
- * that each of them would write. So a turn only looks whether RUN_GATHERED
- * lane-instructions, or what was left of the budget, have gathered: one thread ends where
- * it did when every turn was charged, several threads less than RUN_GATHERED each behind
- * that. */
+/* False if the launch must end: the budget is used up, or it was stopped. Charges the
+ * lane-instructions since the last call to a counter shared by all threads. To avoid
+ * contention, a turn charges only after RUN_GATHERED lane-instructions, or when the rest
+ * of the budget is reached. A single thread therefore stops at the first turn that
+ * exceeds the budget; each of several threads may exceed it by RUN_GATHERED more. */
 #define RUN_GATHERED 65536u
 bool run_charge(struct processor *processor);
 static inline bool run_charge_turn(struct processor *processor) {

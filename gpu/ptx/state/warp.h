@@ -1,14 +1,14 @@
 #pragma once
-/* warp: 32 lanes, where each of them stands, and how they part and meet.
+/* warp: 32 lanes, their positions, and how they diverge and reconverge.
  *
- * Lanes that stand at the same step of the same call form a split; one split runs, the
- * others are pending. The deepest call and in it the lowest step goes first, so that
- * lanes meet again where paths join; at the head of every basic block equal splits merge.
- * A split that spins while others wait gives way after a number of turns, so that a lock
- * held by another lane of the warp is released (independent thread scheduling).
+ * Lanes at the same step of the same call form a split; one split runs, the others are
+ * pending. The split with the deepest call, and among those the lowest step, runs first,
+ * so that lanes meet again where paths join; at the head of every basic block equal
+ * splits merge. A split that spins while others wait yields after a number of turns, so
+ * that another lane of the warp can release a lock (independent thread scheduling).
  *
- * A call is a frame for the lanes that made it together: the callee's registers for the
- * whole warp, its local memory and its parameter areas. */
+ * A call creates a frame for the lanes that made it together: the callee's registers for
+ * the whole warp, its local memory and its parameter areas. */
 #include "gpu/ptx/state/mbarriers.h"
 
 struct block;
@@ -20,8 +20,9 @@ struct warp;
 #define LOCAL_MAX_BYTES (UINT64_C(512) << 10) /* of a thread */
 #define LOCAL_MAX_TOTAL (UINT64_C(1) << 30)   /* with calls, of all resident blocks */
 
-/* Lanes of a mask. By bit arithmetic, and the usual one at once: this is built for every
- * CPU of its family, where __builtin_popcount is a call that took 2 to 6 % of a run. */
+/* The number of lanes in a mask, by bit arithmetic, with a fast path for the usual mask:
+ * this is compiled for any x86-64, where __builtin_popcount is a call that took 2 to 6 %
+ * of a run. */
 static inline uint32_t lanes_in(uint32_t mask) {
     if (mask == UINT32_MAX) {
         return WARP_LANES;
@@ -40,24 +41,24 @@ struct frame {
     uint32_t lanes; /* still in it */
     uint32_t depth;
     uint64_t local_base;
-    uint64_t local_top;         /* first byte behind what it and its callers own */
-    uint64_t taken[WARP_LANES]; /* by alloca: local_top is above the most of them */
+    uint64_t local_top;         /* end of the local memory of it and its callers */
+    uint64_t taken[WARP_LANES]; /* by alloca, per lane; local_top includes the largest */
 };
 
 enum split_state {
     SPLIT_READY,
     SPLIT_BARRIER, /* at a block barrier */
     SPLIT_CLUSTER, /* at the barrier of the cluster */
-    SPLIT_MEET,    /* at a warp operation, until its members are there */
-    SPLIT_GROUP,   /* at an operation of a warpgroup, until its other warps are there */
+    SPLIT_MEET,    /* at a warp operation, waiting for its members */
+    SPLIT_GROUP,   /* at a warpgroup operation, waiting for the other warps */
 };
 struct split;
-/* Lanes that wait for others of their warp: if all are there now, does what they wait for
- * and makes their splits ready. */
+/* For lanes that wait for others of their warp: if all have arrived, performs the
+ * operation and makes their splits ready. */
 typedef void split_meet(struct warp *w, const struct split *p);
 struct split {
     struct frame *frame;
-    const struct step *next; /* where it goes on */
+    const struct step *next; /* where it continues */
     const struct step *at;   /* the step it waits at */
     split_meet *meet;        /* MEET */
     uint32_t lanes;
@@ -66,23 +67,23 @@ struct split {
     uint8_t barrier;
 };
 
-struct warp { /* what each turn touches comes first, on as few cache lines as will do */
+struct warp { /* the members of every turn come first, on few cache lines */
     struct warp_head head;
     uint32_t active;   /* lanes of the running split; 0 ends its turn */
-    uint32_t masks_of; /* the mask that `masks` spells out */
+    uint32_t masks_of; /* the mask that `masks` represents */
     const struct step *next;
     struct frame *frame;
     struct processor *processor;
     struct block *block;
-    struct race_warp *race; /* what it knows of others (race.h); NULL: nobody looks */
+    struct race_warp *race; /* its knowledge of others (race.h); NULL: no race check */
     int32_t left;           /* steps of this turn */
-    uint32_t hold;          /* heads of blocks for which lower splits have to wait */
+    uint32_t hold;          /* block heads that lower splits must let pass */
     uint32_t spins;
-    bool polled; /* in this turn: read what others may change */
+    bool polled; /* in this turn: read memory that others may change */
     bool yielded;
     uint32_t live;  /* lanes that have not exited */
     uint32_t index; /* in the block */
-    /* cluster->time when it took over what other warps know, when its lanes last met */
+    /* cluster->time when it last learned from other warps, and when its lanes last met */
     uint32_t synced, met;
     uint32_t pending_count;
     struct split pending[WARP_LANES];
@@ -99,21 +100,21 @@ struct warp { /* what each turn touches comes first, on as few cache lines as wi
     uint32_t cluster_arrived;         /* lanes, in this phase of the cluster's barrier */
     uint32_t cluster_owed;            /* lanes that have arrived and not yet waited */
     struct mbarrier_wait waits[MBARRIER_WAITS];
-    uint32_t mbarrier_lanes; /* that arrived at one and have not gone on from a wait */
+    uint32_t mbarrier_lanes; /* that arrived at one and have not completed a wait */
     uint32_t copy_groups[WARP_LANES]; /* committed */
     struct wgmma_queue *wgmma;        /* wgmma.h; NULL: none was used */
     struct undefined *undefined;      /* access/undefined.h; NULL: none was loaded */
     uint32_t masks[WARP_LANES] __attribute__((aligned(64)));
 };
 
-/* The masks that handlers want for `mask`. */
+/* Sets `masks`, the form that handlers use, for `mask`. */
 void warp_spell_mask(struct warp *w, uint32_t mask);
-/* A split of it is ready. */
+/* Whether a split is ready. */
 bool warp_can_run(const struct warp *w);
-/* The split that goes first becomes the running one, with those that stand with it;
- * false: none is ready. */
+/* Makes the first split in running order the running one, merged with equal ones; false:
+ * none is ready. */
 bool warp_pick(struct warp *w);
-/* Order of running: the deepest call, then the lowest step. */
+/* The running order: the deepest call, then the lowest step. */
 bool split_goes_first(const struct split *a, const struct frame *frame,
                       const struct step *next);
 /* The running split stops; its lanes become a pending split in that state. */
@@ -122,17 +123,17 @@ void warp_park(struct warp *w, uint32_t lanes, const struct step *at,
 /* The same for lanes that wait for `members` of their warp. */
 void warp_park_to_meet(struct warp *w, uint32_t lanes, const struct step *at,
                        uint32_t members, split_meet *meet);
-/* Warp operations that can go on after lanes have come or left. */
+/* Continues warp operations that are complete after lanes have arrived or exited. */
 void warp_check_meets(struct warp *w);
-/* The lanes leave for good; run->lanes_left hears of it. */
+/* The lanes exit; calls run->lanes_left. */
 void warp_exit_lanes(struct warp *w, uint32_t lanes);
 
-/* A call by `lanes`, or NULL (a finding is made, the lanes are gone). */
+/* Enters a call by `lanes`; NULL on failure: adds a finding and the lanes exit. */
 struct frame *frame_enter(struct warp *w, const struct step *s, const struct code *code,
                           const struct call_site *site, uint32_t lanes);
 void frame_leave(struct warp *w, struct frame *f, uint32_t lanes);
 void frame_fill_specials(struct warp *w, const struct frame *f);
-/* Only those that differ between blocks. */
+/* Only the special registers that differ between blocks. */
 void frame_fill_block_specials(struct warp *w, const struct frame *f);
-/* false: no local memory for it (a finding is made). */
+/* False: no local memory left; adds a finding. */
 bool warp_local_reserve(struct warp *w, uint64_t bytes);
