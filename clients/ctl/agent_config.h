@@ -1,5 +1,5 @@
 #pragma once
-/* agent_config: how agents are told of upskilld, in their own configuration files.
+/* agent_config: registers upskilld in agents' own configuration files.
  *
  * A row names an agent's files and what goes into them. Files are JSON with comments
  * (a member is put in, see jsonc.h), or TOML and YAML (a block is put at the end). What

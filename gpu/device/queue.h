@@ -1,12 +1,12 @@
 #pragma once
-/* queue: what was asked of the device, carried out in the order in which it was asked.
+/* queue: the operations requested from the device, executed in the order of the requests.
  *
- * All streams share it, which is a legal schedule of independent streams. A thread of its
- * own carries out what nobody waits for; who waits carries out the rest itself, so that a
- * program that asks and waits pays for no change of threads. While there is something to
- * do now and then the thread looks by itself, and asking costs no call of the kernel. One
- * operation runs at a time, without the lock; those that stand in line are taken
- * together. The first error stays: what comes behind it is dropped. */
+ * All streams share it, which is a legal schedule of independent streams. A background
+ * thread executes operations that nobody waits for; a waiting thread executes the rest
+ * itself, so that a program that requests and waits never switches threads. While
+ * operations arrive frequently the background thread polls, so a request costs no system
+ * call. One operation runs at a time, without the lock; waiting operations are taken
+ * together. The first error stays, and later operations are dropped. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>

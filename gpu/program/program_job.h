@@ -1,14 +1,14 @@
 #pragma once
-/* program_job: a whole program compiled and run by a worker, for an operation. The
- * sources are gathered on a thread, all else is the loop's. */
+/* program_job: compiles and runs a whole program on a worker, for an operation. A thread
+ * collects the sources; everything else is on the loop. */
 #include "gpu/check/check_input.h"
 #include "protocol/operation.h"
 
 struct program_job;
 
-/* answer: the worker's (gpu/worker/program_child.h), borrowed; NULL: refusal says why, or
- * it was cancelled (then both are NULL). worker: who it was, owned by the callee, with an
- * answer only. Called once, never from inside the functions below. */
+/* answer: the worker's (gpu/worker/program_child.h), borrowed; NULL: see refusal, or, if
+ * both are NULL, it was cancelled. worker: its name and host, owned by the callee, only
+ * with an answer. Called once, never from inside the functions below. */
 typedef void program_job_end(const json_t *answer, json_t *worker,
                              const struct check_refusal *refusal, void *data);
 

@@ -1,16 +1,16 @@
 #pragma once
-/* program_request: kernel/run's params as what a worker compiles and runs
- * (gpu/worker/program_child.h): sources with what they include, options as words for
- * nvcc, files. Read beneath the roots alone. For a thread: it reads the disk. */
+/* program_request: turns kernel/run's params into the worker's request
+ * (gpu/worker/program_child.h): sources with their includes, options as arguments for
+ * nvcc, files. Reads only beneath the roots. Call on a thread: it reads the disk. */
 #include "gpu/check/check_input.h"
 
 struct buf;
 
-/* What is attached to the request, into out. 0, or a negative errno with refusal filled:
- * a file that is not there or outside, an option that is not allowed, a finished binary,
+/* Appends the request's attachment to out. 0, or a negative errno with refusal filled:
+ * a file that is missing or outside the roots, a forbidden option, a compiled binary,
  * more than out holds. roots, include_dirs: absolute, NULL-terminated. */
 int program_request(const json_t *params, const char *const *roots,
                     const struct check_places *places, struct buf *out,
                     struct check_refusal *refusal);
-/* The params beside it. compile_ms: what the compiler has. */
+/* The request's params. compile_ms: the compiler's time limit. */
 json_t *program_params(const json_t *params, unsigned compile_ms);

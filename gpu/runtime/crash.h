@@ -1,4 +1,4 @@
 #pragma once
-/* crash: a signal that ends the program is told, and what a bad address was. */
+/* crash: reports a fatal signal, and what the bad address was. */
 
-void crash_watch(void); /* once; the program's own handlers come in front */
+void crash_watch(void); /* once; the program's own handlers run first */

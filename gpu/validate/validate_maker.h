@@ -1,10 +1,10 @@
 #pragma once
-/* validate_maker: what kernel/validate reads and writes, on libuv's threads.
+/* validate_maker: kernel/validate's reading and writing, on libuv's threads.
  *
- * A spec may have a million values and compiled code many megabytes: reading the one and
- * writing the other for a worker takes long, and a spec's file may lie on a slow disk.
- * Nothing of it may hold the loop up. The functions are called on the loop's thread and
- * call back from the loop, exactly once and never from inside; work_cancel makes that
+ * A spec may have a million values and compiled code many megabytes. Reading the one and
+ * writing the other for a worker takes long, and a spec's file may be on a slow disk;
+ * nothing of that may block the loop. Call the functions on the loop's thread. Callbacks
+ * come from the loop, exactly once and never from inside; work_cancel makes that
  * happen sooner. */
 #include "base/work.h"
 #include "gpu/check/check_input.h"
@@ -13,19 +13,19 @@
 
 struct shared_bytes;
 
-/* What is asked for. Every case of the spec can be resolved. */
+/* The parsed request. Every case of the spec can be resolved. */
 struct validate_asked {
-    json_t *params; /* with what the spec's file says */
-    char *folder;   /* that file's, or NULL */
+    json_t *params; /* merged with the spec's file */
+    char *folder;   /* of that file, or NULL */
     struct kernel_spec spec;
 };
 void validate_asked_finish(struct validate_asked *asked, uv_loop_t *loop);
 
-/* r is 0, and *asked is the callee's to finish; or a negative errno with refusal filled;
- * -ECANCELED. */
+/* r is 0, and the callee must finish *asked; or a negative errno with refusal filled;
+ * or -ECANCELED. */
 typedef void validate_reading_done(int r, const struct validate_asked *asked,
                                    const struct check_refusal *refusal, void *data);
-/* Nobody changes params any more. roots (absolute, NULL-terminated) are copied. */
+/* Do not change params any more. roots (absolute, NULL-terminated) are copied. */
 struct work *validate_reading_start(uv_loop_t *loop, const json_t *params,
                                     const char *const *roots, validate_reading_done *done,
                                     void *data);
@@ -36,11 +36,11 @@ struct validate_material {
     json_t *kernel, *reference;
     json_t *places;
 };
-/* request: for pool_submit, borrowed. NULL with problem filled, or, cancelled,
- * with its stage NULL. */
+/* request: for pool_submit, borrowed. NULL with problem filled; if it was cancelled,
+ * problem->stage is NULL. */
 typedef void validate_writing_done(struct shared_bytes *request,
                                    const struct request_problem *problem, void *data);
-/* Until the callback nobody else touches what the pointers lead to. */
+/* Nothing else may access the data behind the pointers until the callback. */
 struct work *validate_writing_start(uv_loop_t *loop,
                                     const struct validate_material *material,
                                     validate_writing_done *done, void *data);

@@ -1,12 +1,12 @@
 #pragma once
-/* worker_request: what a worker is asked to run, from a check spec and two compiled
- * modules (the request of gpu/run/validate_run.h). */
+/* worker_request: makes the worker's request (gpu/run/validate_run.h) from a check spec
+ * and two compiled modules. */
 #include "base/json.h"
 #include "gpu/spec/kernel_spec.h"
 
 struct buf;
 
-/* Where a request that cannot be made belongs in kernel/validate's `error`. */
+/* The members of kernel/validate's `error` if a request cannot be made. */
 struct request_problem {
     const char *stage, *code, *hint; /* hint may be NULL */
     struct err *err;                 /* the message */
@@ -15,9 +15,9 @@ struct request_problem {
 /* The params; new reference. */
 json_t *validate_params(const struct kernel_spec *spec, uint64_t seed);
 
-/* What is attached to them, as JSON text into out. kernel, reference: kernel/check's
- * results with "ptx" and "cubin", which are taken out of them; reference NULL: the
+/* Appends the attachment as JSON text to out. kernel, reference: kernel/check's
+ * results with "ptx" and "cubin", which this removes from them; reference NULL: the
  * kernel's own source. places: array_load's, or NULL. 0, or -EINVAL with *problem:
- * a kernel that there is not, a launch that cannot be, more than out holds. */
+ * a missing kernel, an impossible launch, more than out holds. */
 int worker_request(const struct kernel_spec *spec, json_t *kernel, json_t *reference,
                    json_t *places, struct buf *out, struct request_problem *problem);

@@ -1,9 +1,9 @@
 #pragma once
-/* compile_child: one compilation, inside the process that was forked for it.
+/* compile_child: one compilation in its own forked process.
  *
  * The child inherits a loaded compiler (see zygote.h), reads its job from a socket,
- * confines itself, compiles, writes the answer of compile.h to the same socket and exits.
- */
+ * writes the files, confines itself, compiles, writes the answer of compile.h to the
+ * same socket and exits. */
 #include <stddef.h>
 
 struct compile_job;
@@ -11,7 +11,7 @@ struct nvrtc;
 struct nvrtc_output;
 struct toolkit;
 
-/* What a child finds in the memory it was forked with. */
+/* What a child inherits in its memory. */
 struct compile_room {
     const struct nvrtc *nvrtc;
     const struct toolkit *toolkit;
@@ -20,7 +20,7 @@ struct compile_room {
 };
 
 enum {
-    /* Exit status of a child that ran into its address-space limit. */
+    /* The exit status of a child that reached its address-space limit. */
     COMPILE_CHILD_OUT_OF_MEMORY = 91,
     COMPILE_CHILD_BAD_JOB = 92,
 };

@@ -1,11 +1,11 @@
 #pragma once
-/* confine: what a process that compiles or runs others' code can no longer do.
+/* confine: restricts a process that compiles or runs others' code.
  *
- * Resource limits, no_new_privs, Landlock (files: only the named folders; TCP; signals
- * and abstract sockets outside) and a seccomp list of the system calls a compiler needs;
- * all others fail with EPERM. Nothing here can be undone, and it is inherited by
- * children. What the kernel does not have is left out and reported by absence, never
- * silently. */
+ * Uses resource limits, no_new_privs, Landlock (only the named folders; no TCP; no
+ * signals and abstract sockets to the outside) and a seccomp list of the system calls
+ * that a compiler needs; all others fail with EPERM. None of it can be undone, and
+ * children inherit it. Mechanisms that the kernel lacks are missing from the reported
+ * bits. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -35,16 +35,16 @@ struct confine_rules {
     const char *const *write_paths; /* read and write; may be NULL */
     bool may_fork;                  /* a parent of others; also keeps its socket calls */
     bool may_thread;                /* may start threads, no processes */
-    bool may_drive;     /* a GPU: what its driver needs besides, ioctl above all */
-    bool may_reach_mps; /* with may_drive: Unix sockets too */
-    bool may_launch;    /* with may_drive: processes, pipes with names and Unix sockets:
-                           what a tool needs that starts a program and watches it */
-    bool may_start; /* a compiler: starts what exec_paths name and waits for it; pipes, no
-                       sockets */
-    bool may_compute; /* a user's program: exec of what exec_paths name, clocks, pipes; no
-                         processes but by may_start, no sockets */
-    const char *const *exec_paths; /* read and start; NULL = nothing */
-    bool limits_only;              /* resource limits and nothing else */
+    bool may_drive;                 /* a GPU: the calls of its driver, above all ioctl */
+    bool may_reach_mps;             /* with may_drive: Unix sockets too */
+    bool may_launch;  /* with may_drive: processes, named pipes and Unix sockets, for
+                         a tool that starts a program and watches it */
+    bool may_start;   /* a compiler: starts programs of exec_paths and waits for them;
+                         pipes, no sockets */
+    bool may_compute; /* a user's program: exec of exec_paths, clocks, pipes; no
+                         processes except by may_start, no sockets */
+    const char *const *exec_paths; /* read and execute; NULL = nothing */
+    bool limits_only;              /* only resource limits */
     const char *const
         *device_paths;   /* device files: read, write and ioctl; may be NULL */
     unsigned cpu_s;      /* 0 = no limit, likewise below */
@@ -54,11 +54,11 @@ struct confine_rules {
 
 /* What this kernel offers, without applying it. */
 unsigned confine_available(void);
-/* Apply all of it. Returns the bits in force. Never fails: see above. */
+/* Applies the rules and returns the bits in force. Never fails: see above. */
 unsigned confine_self(const struct confine_rules *rules);
 /* ["landlock", "seccomp", "rlimits"]; a new reference. */
 json_t *confinement_to_json(unsigned bits);
 
-/* For a child just forked: die with the parent (whose pid is given; exits when it is gone
+/* For a newly forked child: die with the parent (exit now if the given pid is gone
  * already), lead a process group, default signals, none blocked, no core file. */
 void confine_child_start(int parent);

@@ -1,13 +1,13 @@
 #pragma once
-/* program_child: a whole CUDA program compiled and run, for kernel/run.
+/* program_child: compiles and runs a whole CUDA program, for kernel/run.
  *
- *   supervisor ── `--program FD PID`, the keeper ── nvcc and what it starts
+ *   supervisor ── `--program FD PID`, the keeper ── nvcc and its subprocesses
  *                                               └── the program, on our libcudart
  *
- * The keeper has one stage after the other, each confined (program_stage.h): the compiler
- * may start programs of /usr and of CUDA's folder and write temporary files; the program
- * may start threads, read /usr's libraries and write its own folder. Neither has a
- * network, a home or other processes.
+ * The keeper has one stage after the other, each confined (program_stage.h): the
+ * compiler may start programs of /usr and of CUDA's folder and write temporary files;
+ * the program may start threads, read /usr's libraries and write its own folder. Neither
+ * has a network, a home or other processes.
  *
  * Request `program`: params {"limits": {"wall_ms", "compile_ms", "run_ms",
  * "memory_bytes"}}, and attached
@@ -15,10 +15,11 @@
  *    "words": [nvcc's, checked], "args": [text], "stdin"?: text,
  *    "files": [{"name", "data": base64}], "strict": bool, "save": bool,
  *    "config": {gpu/runtime/run_report.h's}}
- * Answer: kernel/run's result (gpu/program/kernel_run.json), with "files": what it wrote,
- * [{"name", "bytes", "data"?: base64}], the data where `save` is true and it is not too
- * much; and "record", the launch that the config asked for, with "data", base64, in its
- * memory. Progress is told as a validation's. SIGTERM ends the keeper and its stage. */
+ * Answer: kernel/run's result (gpu/program/kernel_run.json), with "files": the files
+ * that it wrote, [{"name", "bytes", "data"?: base64}], with data if `save` is true and
+ * the size is within the limit; and "record", the launch that the config requested, with
+ * "data", base64, in its memory. Progress notes are a validation's. SIGTERM ends the
+ * keeper and its stage. */
 #include "base/json.h"
 
 #define PROGRAM_CHILD_ARGUMENT "--program"

@@ -1,10 +1,9 @@
 #pragma once
-/* program_stage: one confined process of kernel/run, the compiler or the program itself:
- * started, fed, listened to and ended in time.
+/* program_stage: runs one confined process of kernel/run, the compiler or the program:
+ * with an input, captured outputs and a time limit.
  *
- * For the keeper (program_child.h), which has one stage at a time. What the process
- * starts is in its group and ends with it; so does everything when the keeper gets
- * SIGTERM. */
+ * For the keeper (program_child.h), which has one stage at a time. Subprocesses belong to
+ * the process's group and end with it. SIGTERM to the keeper ends everything. */
 #include "gpu/worker/confine.h"
 
 struct buf;
@@ -16,22 +15,22 @@ struct program_stage {
     const struct confine_rules *rules;
     const char *input; /* its standard input; NULL: empty */
     size_t input_len;
-    struct buf *out, *error; /* up to their limits; what is more is counted and dropped */
+    struct buf *out, *error; /* up to their limits; the rest is counted and dropped */
     unsigned wall_ms;
-    const char *quota_folder; /* NULL, or what may hold quota_bytes in all */
+    const char *quota_folder; /* NULL, or a folder limited to quota_bytes in all */
     size_t quota_bytes;
-    size_t resident_bytes; /* memory that it may have in use; 0: as much as it likes */
+    size_t resident_bytes; /* limit of resident memory; 0: none */
 };
 
 struct program_end {
     int failure; /* 0, or a negative errno: it did not start */
     int status;  /* as waitpid gives it */
-    bool timed_out, over_quota, over_memory; /* why it was ended */
-    size_t out_bytes, error_bytes;           /* all that it wrote */
+    bool timed_out, over_quota, over_memory; /* why it was killed */
+    size_t out_bytes, error_bytes;           /* total output */
     unsigned ms;
     unsigned confinement; /* bits in force */
 };
 
-/* First thing in the keeper: SIGTERM ends the stage that runs, then the keeper. */
+/* Call first in the keeper: makes SIGTERM end the current stage and then the keeper. */
 void program_stages_init(void);
 void program_stage_run(const struct program_stage *stage, struct program_end *ret);

@@ -1,10 +1,10 @@
 #pragma once
-/* zygote: a process that has the compiler loaded and forks a child per compile.
+/* zygote: a process with the compiler loaded, which forks a child per compilation.
  *
- * Loading and warming NVRTC takes some 100 ms, a fork one. A child is made with
- * CLONE_PARENT, so that it is the supervisor's own child: reaped and killed by it without
- * a race on process ids. There is one plain zygote; a prefix zygote is forked from it and
- * has in addition compiled one unit's leading includes into a precompiled header, which
+ * Loading and warming NVRTC takes about 100 ms, a fork 1 ms. A child is created with
+ * CLONE_PARENT, so it is the supervisor's own child, which can reap and kill it without
+ * a race on process ids. There is one plain zygote. A prefix zygote is forked from it and
+ * has compiled one unit's leading includes into a precompiled header, which
  * works only in processes forked from the one that made it.
  *
  * The supervisor talks to a zygote over a SOCK_SEQPACKET pair: it sends requests, each
@@ -16,7 +16,7 @@
 struct toolkit;
 
 struct zygote_hello {
-    int status;     /* 0, or a negative errno: it ends then */
+    int status;     /* 0, or a negative errno: it then exits */
     char text[512]; /* the compiler's version, "13.0.88"; or why not */
     int toolkit;    /* which of the toolkits is loaded */
 };

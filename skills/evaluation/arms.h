@@ -1,15 +1,15 @@
 #pragma once
-/* arms: what a student is told beside the question.
+/* arms: what an arm adds to the question.
  *
  * Every arm has the same short neutral system prompt and the same question (the test's
- * input and its context files). What an arm adds is the only difference:
+ * input and its context files). Arms differ only in what they add:
  *   baseline  nothing
  *   skill     the skill's body, its small references and a list of its other files
  *   placebo   neutral prose of about the skill's size in the same frame
  *   previous  an older version of the skill, in the same frame
- *   trace     the raw text that the skill was made from, cut to a number of tokens,
- * before the question: what a user could paste instead of writing a skill An arm knows
- * neither the tests' checks nor the judge. */
+ *   trace     before the question, the raw text that the skill was made from, cut to a
+ *             number of tokens: what a user could paste instead of writing a skill
+ * An arm contains neither the tests' checks nor the judge. */
 #include "base/json.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 #pragma once
-/* teacher_facts: what a teacher is told that the daemon knows for sure: numbers of the
+/* teacher_facts: checked facts for a teacher's prompt: numbers of the
  * GPUs that the material names, and what build.toml may say. Pure. */
 
 struct buf;

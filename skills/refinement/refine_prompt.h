@@ -1,5 +1,5 @@
 #pragma once
-/* refine_prompt: what a teacher is told when it is asked for edits.
+/* refine_prompt: the prompt that asks a teacher for edits.
  *
  * The skill, what students got wrong with it, what was tried before; never a test of the
  * gate or report split. All of it is data from elsewhere: it stands between markers that
