@@ -58,12 +58,12 @@ def table(schema, head):
 def page(document):
     out = ["# Protocol reference", "",
            "Generated from `rpc.discover` by `docs/make-reference.py`; do not edit.", "",
-           "Plain JSON-RPC 2.0, one JSON text a line, no handshake. The same operations are MCP tools "
+           "Plain JSON-RPC 2.0, one JSON text per line, no handshake. The same operations are MCP tools "
            "(where a tool name is given) and LSP commands (`upskilld.` and the name with `.` for `/`). "
            "A star marks a required parameter.", "",
            "Errors carry `data: {reason, hint?, path?}`. `$/cancelRequest {id}` cancels. A long "
-           "operation answers with `{job, state}` at once unless `\"wait\": true` is given; "
-           "`job/changed {job?, request, state, progress, partial?}` notifications come on the way.", ""]
+           "operation returns `{job, state}` at once unless `\"wait\": true` is given; "
+           "`job/changed {job?, request, state, progress, partial?}` notifications report its progress.", ""]
     for method in document["methods"]:
         out += ["## " + method["name"], "", method.get("description", method["summary"]), ""]
         facts = ["MCP tool `%s`" % method["x-tool"] if "x-tool" in method else "not an MCP tool"]
