@@ -5,7 +5,7 @@ usage: ctl_setup.py UPSKILLCTL UPSKILLD
 
 The files are read by Python's own parsers: json without comments, tomllib; YAML as lines.
 """
-import json, os, re, stat, sys
+import json, os, re, shutil, stat, sys
 
 from evaluate_support import Tap
 from setup_home import CODEX, CONTINUE, JSON, QUICK, Home, plain_json
@@ -401,6 +401,9 @@ def what_no_agent_could_start_is_not_written():
     for env in ({"UPSKILLD": "upskilld"}, {"UPSKILLD": home.path + "/none"}):
         for words in (["cursor"], ["cursor", "--print"]):
             assert "upskilld was not found" in home.setup(*words, status=1, env=env), env
+    home.write(".cache/uv/archive-v0/hHdDEUn9/bin/upskilld", QUICK, 0o755)  # as uvx has it
+    assert "in uv's cache" in home.setup("cursor", status=1, env={"UPSKILLD": home.path + "/.cache/uv/archive-v0/hHdDEUn9/bin/upskilld"})
+    shutil.rmtree(home.path + "/.cache")
     for directory in ("", "relative"):
         said = home.setup("cursor", status=1, env={"HOME": directory})
         assert "left alone" in said and "HOME is no absolute path" in said and json.dumps(home.program) in said, said
