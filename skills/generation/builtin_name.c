@@ -256,9 +256,10 @@ static void add_what(struct buf *out, const char *task, const struct lessons *l,
     if (*sentence) {
         buf_addf(out, "%s.", sentence);
     } else if (l->fixes.count) {
-        buf_adds(out, "Tells what ends errors of ");
-        add_programs(out, l, " and ");
-        buf_adds(out, ".");
+        autobuf programs = BUF_INIT(256);
+        add_programs(&programs, l, " and ");
+        buf_addf(out, "Tells what ends %s%s.", programs.len ? "errors of " : "errors",
+                 programs.len ? programs.data : "");
     } else {
         buf_adds(out, "Tells what is to be used.");
     }

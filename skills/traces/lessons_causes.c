@@ -14,6 +14,7 @@
 #define MAX_RUN 600u  /* bytes of a command that is told as a step */
 #define MAX_LINES 24u /* of a change that explains anything */
 #define MAX_BETWEEN 6u /* commands */
+#define MAX_UNSEEN 6u  /* lines that come, where nobody sees in whose place */
 #define MIN_NAME 4u   /* letters that two texts must share to mean the same */
 
 /* --- names that two texts share --- */
@@ -265,8 +266,11 @@ static bool add_edits(struct lesson *fix, const struct failure *f, const char *t
         if (named ? !is_named(f, s, diff, told) : creates(f->s, s)) {
             continue;
         }
-        lines += text_count(diff, strlen(diff), '\n');
-        if (!has_place(diff) || lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE ||
+        size_t more = text_count(diff, strlen(diff), '\n');
+        bool rewrite = more > MAX_UNSEEN && *diff == '+' && !strstr(diff, "\n-") &&
+                       !names_any(told, diff, last_of(f)->text);
+        lines += more;
+        if (rewrite || !has_place(diff) || lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE ||
             fix->change_count == LESSON_MAX_CHANGES) {
             return false;
         }
@@ -333,8 +337,10 @@ static bool is_crowded(const struct failure *f) {
 /* What it installs may be what was called: "No module named pytest". */
 static bool is_named_run(const struct lesson_step *run, const struct lesson_step *failed,
                          const char *told) {
-    bool installs = strstr(run->text, " install ") || strstr(run->text, " add ");
-    return names_any(told, run->text, installs ? "" : failed->text);
+    const char *installs = strstr(run->text, " install ");
+    installs = installs ? installs + strlen(" install ") : strstr(run->text, " add ");
+    return names_any(told, run->text, failed->text) ||
+           (installs && names_any(told, installs, ""));
 }
 
 /* Commands in between that the failure names. One that acts without a word makes the very

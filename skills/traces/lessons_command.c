@@ -13,6 +13,7 @@
 #define MAX_COMMAND (64u << 10)
 #define MAX_WORDS 64
 #define SHOWN 600u
+#define ELIDED "…"
 
 struct words {
     char *list[MAX_WORDS];
@@ -222,6 +223,7 @@ static void read_part(struct command *c, struct words *w, unsigned *all_probe,
 void command_read(struct command *ret, const char *text) {
     *ret = (struct command){0};
     unsigned all_probe = COMMAND_PROBE;
+    bool elided = false;
     autofree char *line = command_tidy(text);
     const char *at = line;
     for (size_t i = 0; *at && i < 64; i++) {
@@ -231,7 +233,11 @@ void command_read(struct command *ret, const char *text) {
                      from[-1] != '&' &&
                      strcspn(from > line + 2 ? from - 2 : line, "|") < 3;
         read_simple(&at, &w, &ret->classes);
-        read_part(ret, &w, &all_probe, piped);
+        bool is_elided = w.count == 1 && strcmp(w.list[0], ELIDED) == 0;
+        if (!is_elided && !elided) { /* nor the word that ends a here-document */
+            read_part(ret, &w, &all_probe, piped);
+        }
+        elided = is_elided;
         words_free(&w);
         if (at == from) {
             break;
@@ -292,7 +298,8 @@ const char *command_elsewhere(const struct command *failed, const struct command
         for (char *c = front; (c = strchr(c, *BETWEEN_WORDS)); c++) {
             *c = '-'; /* "docker compose" is docker-compose */
         }
-        if (strstr(front, base_of(program)) && strcmp(part, now) != 0) {
+        bool one = tail || !strchr(front, '-') || strstr(front, "-m-");
+        if (one && strstr(front, program) && strcmp(part, now) != 0) {
             return now;
         }
     }
@@ -402,7 +409,7 @@ static void elide_documents(struct buf *out, const char *text) {
     size_t from = 0;
     for (size_t at = 0; shell_next_document(text, &at, &d); from = d.end) {
         buf_add(out, text + from, d.body - from);
-        buf_adds(out, "…\n");
+        buf_adds(out, ELIDED "\n");
     }
     buf_adds(out, text + from);
 }

@@ -2,7 +2,6 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -78,14 +77,23 @@ const char *lesson_failed_part(const struct lesson_step *s) {
     return s->command.parts[s->command.count - 1];
 }
 
+/* "pytest: command not found", "not found: pytest": of the program itself. */
+static bool is_missing(const char *quote, const char *program) {
+    autofree char *behind = xasprintf("%s: command not found", program);
+    autofree char *short_form = xasprintf("%s: not found", program);
+    autofree char *before = xasprintf("not found: %s", program);
+    return *program && !strchr(program, '/') &&
+           (strstr(quote, behind) || strstr(quote, short_form) || strstr(quote, before));
+}
+
 const char *lesson_elsewhere(const struct lesson_step *failed,
                              const struct lesson_step *later) {
     const char *part = failed->command.count ? lesson_failed_part(failed) : "";
     autofree char *program = xstrndup(part, strcspn(part, BETWEEN_WORDS));
     const char *quote = failed->error_count ? failed->errors[0].quote : "";
-    bool missing = strstr(quote, path_basename(program)) &&
-                   (strcasestr(quote, "not found") || strcasestr(quote, "no such file"));
-    return missing ? command_elsewhere(&failed->command, &later->command) : NULL;
+    return is_missing(quote, program)
+               ? command_elsewhere(&failed->command, &later->command)
+               : NULL;
 }
 
 const char *lesson_rerun_part(const struct lesson_step *failed,

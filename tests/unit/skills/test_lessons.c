@@ -328,6 +328,16 @@ Test(lessons, the_change_that_explains_an_end_is_the_fix) {
          "docker compose up -d", "docker-compose up -d docker compose up -d"},
         {"javac A.java", "bash: javac: command not found", NULL, NULL, "rm A.java",
          "nothing"},
+        {"./run.sh", "./run.sh: line 4: javac: command not found", NULL, NULL, "rm run.sh",
+         "nothing"},
+        {"jq", "bash: jq: command not found", NULL, NULL, "apt-get install -y jq",
+         "nothing"},
+        {"python - <<E\nimport a\nE", "bash: python: command not found", NULL, NULL,
+         "source v/bin/activate && sh <<E\nls\nE", "nothing"},
+        /* lines whose place nobody sees, where nothing is named */
+        {"python3 a.py", "error: no module is called com", "a.py",
+         "+a = 1\n+b = 2\n+c = 3\n+d = 4\n+e = 5\n+f = 6\n+g = 7\n", "python3 a.py",
+         "nothing"},
         {"python tools/a.py", "ValueError: 3 is too large", NULL, NULL,
          "python3 tools/a.py", "nothing"},
         /* the environment that the line sets first; not the folder that it goes to */
