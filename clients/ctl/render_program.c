@@ -147,8 +147,8 @@ static void put_launches(const struct terminal *t, const json_t *result) {
         count_of(json_object_get(result, "skipped_launches"), "launches");
     if (skipped) {
         terminal_wrapf(t, STYLE_DIM, 0, 0,
-                       "%lld launches were not carried out: they are proven to change "
-                       "nothing (--run-all-launches carries them out)",
+                       "%lld launches were not carried out: their outcome was known from "
+                       "equal ones (--run-all-launches carries them out)",
                        (long long)skipped);
     }
 }

@@ -1,26 +1,38 @@
 #include "gpu/device/repeats.h"
 
 #include "base/mem.h"
+#include "gpu/device/contents.h"
 #include "gpu/ptx/state/findings.h"
 
 #include <string.h>
+#include <unistd.h>
 
-#define PROVEN_MAX 64
-#define TOUCHED_MAX 64 /* allocations of one launch; more are not followed */
+#define PROVEN_MAX 256
+#define TOUCHED_MAX 64 /* allocations of one launch */
 #define FILLS_MAX 16
+/* Copying a byte costs as much as a lane-instruction, comparing it a quarter of that. An
+ * eighth of the launches' work may be spent on finding repeats. */
+#define COMPARED 4
+#define LAUNCHED 4096 /* lane-instructions: the fixed cost of a launch */
+#define SHARE 8
+#define CONTENTS_MAX (UINT64_C(2) << 30)
+#define CONTENTS_SHARE 16 /* of the machine's memory */
 
 struct touched {
     struct allocation *in;
-    uint64_t address, version;
-    struct memory_sample sample[2]; /* launch 0: there is none */
+    uint64_t address, version; /* after the launch */
+    bool read, written;
+    struct content *before, *after; /* owned, or NULL; after: if written */
+    struct memory_sample sample[2]; /* launch 0: none */
 };
 
 struct proven {
     const struct kernel *kernel;
     struct launch_shape shape;
     void *params;
-    struct touched touched[TOUCHED_MAX];
+    struct touched *touched;
     unsigned count;
+    uint64_t work; /* lane-instructions */
 };
 
 struct filled {
@@ -29,18 +41,48 @@ struct filled {
     unsigned value;
 };
 
+/* Of equal launches. Another launch with the same place starts from zero. */
+#define TALLIES 256
+struct tally {
+    uint64_t key;
+    uint32_t runs, tries, known; /* tries: contents were saved; known: skipped */
+};
+
 struct repeats {
+    struct tally tallies[TALLIES];
+    uint64_t keys[PROVEN_MAX]; /* of items */
     struct proven items[PROVEN_MAX];
     unsigned count, oldest;
     struct filled fills[FILLS_MAX];
     unsigned oldest_fill;
+    struct contents contents;
+    struct content *before[TOUCHED_MAX]; /* owned: for the launch that runs */
+    unsigned before_count;
+    uint64_t work, looked; /* lane-instructions: executed or skipped, spent here */
 };
 
-struct repeats *repeats_new(void) {
-    return xcalloc(1, sizeof(struct repeats));
+struct repeats *repeats_new(bool keeps) {
+    struct repeats *r = xcalloc(1, sizeof *r);
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t share = (uint64_t)sysconf(_SC_PHYS_PAGES) * page / CONTENTS_SHARE;
+    r->contents.limit = !keeps ? 0 : share < CONTENTS_MAX ? share : CONTENTS_MAX;
+    return r;
 }
 
-/* ---- launches ---- */
+/* ---- executed launches ---- */
+
+static uint64_t key_add(uint64_t key, const void *data, size_t len) {
+    for (const uint8_t *at = data; len--; at++) {
+        key = (key ^ *at) * UINT64_C(0x100000001b3);
+    }
+    return key;
+}
+
+static uint64_t key_of(const struct launch_words *l) {
+    uint64_t key = (uintptr_t)l->kernel;
+    key = key_add(key, l->shape->grid, sizeof l->shape->grid);
+    return key_add(key, l->params, l->kernel->entry->param_bytes);
+}
 
 static bool same_shape(const struct launch_shape *a, const struct launch_shape *b) {
     return memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
@@ -49,111 +91,293 @@ static bool same_shape(const struct launch_shape *a, const struct launch_shape *
            a->shared_bytes == b->shared_bytes && a->cooperative == b->cooperative;
 }
 
-static struct proven *proven_find(struct repeats *r, const struct kernel *k,
-                                  const struct launch_shape *shape, const void *params) {
-    for (unsigned n = 0; n < r->count; n++) {
+/* The next launch that is equal to l, from number n on. */
+static struct proven *proven_next(struct repeats *r, unsigned n,
+                                  const struct launch_words *l, uint64_t key) {
+    for (; n < r->count; n++) {
         struct proven *p = &r->items[n];
-        if (p->kernel == k && same_shape(&p->shape, shape) &&
-            memcmp(p->params, params, k->entry->param_bytes) == 0) {
+        if (r->keys[n] == key && p->kernel == l->kernel &&
+            same_shape(&p->shape, l->shape) &&
+            memcmp(p->params, l->params, l->kernel->entry->param_bytes) == 0) {
             return p;
         }
     }
     return NULL;
 }
 
-/* Allocations of a table of the device are forgotten only when it is compacted; addresses
- * are never used twice. */
-static bool stands(const struct touched *t) {
-    return t->in->address == t->address && !t->in->freed && t->in->version == t->version;
+static struct tally *tally_of(struct repeats *r, uint64_t key) {
+    struct tally *t = &r->tallies[key % TALLIES];
+    if (t->key != key) {
+        *t = (struct tally){.key = key};
+    }
+    return t;
 }
 
-/* As if it had been carried out. */
-static void touch_again(const struct proven *p, uint32_t launch) {
+/* A loop that continues from its own results never meets the same content again, so it is
+ * tried less and less often. A loop that starts again meets a saved content; from then on
+ * all of its launches are saved. */
+static bool is_worth_a_try(struct repeats *r, uint64_t key) {
+    struct tally *t = tally_of(r, key);
+    bool worth = t->known || t->tries < 3 || t->runs >> (t->tries < 31 ? t->tries : 31);
+    t->runs++;
+    t->tries += worth;
+    return worth;
+}
+
+static unsigned behind(const struct repeats *r, const struct proven *p) {
+    return (unsigned)(p - r->items) + 1;
+}
+
+static bool has_contents(const struct proven *p) {
+    bool has = false;
     for (unsigned n = 0; n < p->count; n++) {
-        for (unsigned k = 0; k < 2; k++) {
-            const struct memory_sample *s = &p->touched[n].sample[k];
-            if (s->launch) {
-                p->touched[n].in->sample[k] =
-                    (struct memory_sample){.launch = launch, .offset = s->offset};
-            }
+        has = has || p->touched[n].before;
+    }
+    return has;
+}
+
+static void proven_clear(struct repeats *r, struct proven *p) {
+    for (unsigned n = 0; n < p->count; n++) {
+        content_release(&r->contents, p->touched[n].before);
+        content_release(&r->contents, p->touched[n].after);
+    }
+    free(p->touched);
+    free(p->params);
+    *p = (struct proven){0};
+}
+
+/* ---- cost ---- */
+
+static bool may_look(struct repeats *r, uint64_t cost) {
+    bool may = r->looked + cost <= r->work / SHARE;
+    r->looked += may ? cost : 0;
+    return may;
+}
+
+/* NULL if it does not fit even when all others are gone. */
+static struct content *content_now(struct repeats *r, struct allocation *a) {
+    if (!may_look(r, content_bytes(a))) {
+        return NULL;
+    }
+    struct content *c = content_new(&r->contents, a);
+    bool fits = content_bytes(a) <= r->contents.limit;
+    for (unsigned n = 0; fits && !c && n < r->count; n++) {
+        struct proven *p = &r->items[(r->oldest + n) % r->count];
+        if (has_contents(p)) {
+            proven_clear(r, p);
+            c = content_new(&r->contents, a);
+        }
+    }
+    return c;
+}
+
+/* ---- whether the outcome of a launch is known ---- */
+
+/* Addresses are never used twice, and an allocation's structure is never freed. */
+static bool is_gone(const struct touched *t) {
+    return t->in->address != t->address || t->in->freed;
+}
+
+static bool is_there(const struct touched *t, struct content *c, bool look) {
+    return c && content_is_there(c, look) && !is_gone(t);
+}
+
+static bool stands(const struct touched *t, bool look) {
+    bool known = !is_gone(t) && t->in->version == t->version;
+    if (t->read && t->written) {
+        return t->after && is_there(t, t->before, look);
+    }
+    if (!t->written) {
+        return known || is_there(t, t->before, look);
+    }
+    return known || is_there(t, t->after, look) ||
+           (t->after && is_there(t, t->before, look));
+}
+
+/* The cost of comparing, and of restoring what differs. */
+static uint64_t cost_of(const struct proven *p) {
+    uint64_t cost = 0;
+    for (unsigned n = 0; n < p->count; n++) {
+        const struct touched *t = &p->touched[n];
+        bool open = t->before && !is_gone(t) && t->in->version != t->version;
+        uint64_t bytes = open ? content_bytes(t->in) : 0;
+        cost += bytes / COMPARED + (t->written ? bytes : 0);
+    }
+    return cost;
+}
+
+static bool proven_stands(struct repeats *r, const struct proven *p) {
+    uint64_t cost = cost_of(p), compared = r->contents.compared;
+    bool look = cost < p->work / 2 && r->looked + cost <= r->work / SHARE;
+    unsigned standing = 0;
+    while (standing < p->count && stands(&p->touched[standing], look)) {
+        standing++;
+    }
+    bool all = standing == p->count; /* then it cost less than the launch */
+    r->looked += all ? 0 : (r->contents.compared - compared) / COMPARED;
+    return all;
+}
+
+/* As if it had been executed. */
+static void touch_again(struct touched *t, uint32_t launch) {
+    if (t->written && t->in->version != t->version && !is_there(t, t->after, false)) {
+        content_restore(t->after);
+    }
+    t->version = t->in->version;
+    for (unsigned k = 0; k < 2; k++) {
+        if (t->sample[k].launch) {
+            t->in->sample[k] =
+                (struct memory_sample){.launch = launch, .offset = t->sample[k].offset};
         }
     }
 }
 
-bool repeats_launch(struct repeats *r, const struct kernel *k,
-                    const struct launch_shape *shape, const void *params) {
-    const struct proven *p = proven_find(r, k, shape, params);
-    for (unsigned n = 0; p && n < p->count; n++) {
-        if (!stands(&p->touched[n])) {
-            return false;
-        }
+bool repeats_launch(struct repeats *r, const struct launch_words *l) {
+    uint64_t key = key_of(l);
+    struct proven *p = proven_next(r, 0, l, key);
+    while (p && !proven_stands(r, p)) {
+        p = proven_next(r, behind(r, p), l, key);
     }
     if (p) {
-        touch_again(p, ++k->module->device->memory.launch);
+        uint32_t launch = ++l->kernel->module->device->memory.launch;
+        for (unsigned n = 0; n < p->count; n++) {
+            touch_again(&p->touched[n], launch);
+        }
+        r->work += p->work;
+        tally_of(r, key)->known++;
     }
     return p != NULL;
 }
 
-struct repeats_before repeats_begin(const struct kernel *k) {
-    const struct device *d = k->module->device;
+/* ---- launches that are executed ---- */
+
+/* An equal launch was executed, and something else changes what it uses. If this is the
+ * second in a loop, the third will start from the same content. Undefined values are
+ * recorded by address (origins.h), so nothing is restored while there are any. */
+static void keep_before(struct repeats *r, const struct launch_words *l) {
+    uint64_t key = key_of(l);
+    const struct proven *p = proven_next(r, 0, l, key);
+    bool defined = !l->kernel->module->device->memory.origins;
+    bool fine = p && defined && is_worth_a_try(r, key);
+    for (unsigned n = 0; fine && n < p->count; n++) {
+        struct touched *t = &p->touched[n];
+        bool changes = (t->read && t->written) || t->in->version != t->version;
+        if (!is_gone(t) && changes) {
+            struct content *c = content_now(r, t->in);
+            fine = c != NULL;
+            r->before[r->before_count] = c;
+            r->before_count += c != NULL;
+        }
+    }
+}
+
+static struct repeats_before repeats_state(const struct launch_words *l) {
+    const struct machine *machine = l->kernel->module->machine;
+    const struct device *d = l->kernel->module->device;
     return (struct repeats_before){.told = findings_told(d->space.findings),
                                    .next = d->memory.next,
                                    .heap = d->memory.heap,
-                                   .printed = strlen(machine_printf(k->module->machine))};
+                                   .printed = strlen(machine_printf(machine)),
+                                   .spent = machine_spent(machine)};
 }
 
-/* Nothing but reading and writing memory of the device. */
-static bool did_no_more(const struct repeats_before *b, enum machine_end end,
-                        const struct kernel *k) {
-    const struct repeats_before now = repeats_begin(k);
-    return end == MACHINE_DONE && now.told == b->told && now.next == b->next &&
-           now.heap == b->heap && now.printed == b->printed;
+struct repeats_before repeats_begin(struct repeats *r, const struct launch_words *l) {
+    keep_before(r, l);
+    return repeats_state(l);
 }
 
-/* What the launch touched, with the versions behind it; false: it may not be followed. */
-static bool touched_list(struct device *d, struct proven *p) {
+/* The launch did nothing but read and write device memory. */
+static bool did_no_more(const struct repeats_before *b,
+                        const struct repeats_before *now) {
+    return now->told == b->told && now->next == b->next && now->heap == b->heap &&
+           now->printed == b->printed;
+}
+
+static struct content *before_of(const struct repeats *r, const struct allocation *a) {
+    for (unsigned n = 0; n < r->before_count; n++) {
+        if (content_is_of(r->before[n], a)) {
+            return content_again(r->before[n]);
+        }
+    }
+    return NULL;
+}
+
+static struct touched touched_now(struct repeats *r, const struct device *d,
+                                  struct allocation *a) {
+    uint32_t launch = d->memory.launch;
+    struct touched t = {.in = a,
+                        .address = a->address,
+                        .version = a->version,
+                        .read = a->read_in == launch,
+                        .written = a->written_in == launch,
+                        .before = before_of(r, a)};
+    if (t.before && t.written) {
+        t.after = d->memory.origins                  ? NULL
+                  : content_is_there(t.before, true) ? content_again(t.before)
+                                                     : content_now(r, a);
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        t.sample[k] =
+            a->sample[k].launch == launch ? a->sample[k] : (struct memory_sample){0};
+    }
+    return t;
+}
+
+/* The allocations that the launch used, with their versions after it. false if it cannot
+ * be skipped. */
+static bool touched_list(struct repeats *r, struct device *d, struct proven *p) {
+    struct allocation *touched[TOUCHED_MAX];
     bool fine = true;
     for (uint32_t n = 0; n < d->memory.count; n++) {
         struct allocation *a = d->memory.table[n];
-        bool read = a->read_in == d->memory.launch;
         bool written = a->written_in == d->memory.launch;
-        if (!read && !written) {
-            continue;
+        if (written || a->read_in == d->memory.launch) {
+            a->version += written;
+            fine = fine && !device_is_mapped(d, a) && !a->freed && p->count < TOUCHED_MAX;
+            touched[p->count] = a;
+            p->count += fine;
         }
-        a->version += written;
-        fine = fine && !(read && written) && !device_is_mapped(d, a) && !a->freed &&
-               p->count < TOUCHED_MAX;
-        if (fine) {
-            struct touched *t = &p->touched[p->count++];
-            *t = (struct touched){.in = a, .address = a->address, .version = a->version};
-            for (unsigned k = 0; k < 2; k++) {
-                bool is = a->sample[k].launch == d->memory.launch;
-                t->sample[k] = is ? a->sample[k] : (struct memory_sample){0};
-            }
-        }
+    }
+    p->count = fine ? p->count : 0;
+    p->touched = xcalloc(p->count + 1u, sizeof *p->touched);
+    for (unsigned n = 0; n < p->count; n++) {
+        p->touched[n] = touched_now(r, d, touched[n]);
     }
     return fine;
 }
 
-void repeats_end(struct repeats *r, const struct repeats_before *before,
-                 enum machine_end end, const struct kernel *k,
-                 const struct launch_shape *shape, const void *params) {
-    struct proven p = {.kernel = k, .shape = *shape};
-    bool fine = touched_list(k->module->device, &p);
-    struct proven *at = proven_find(r, k, shape, params);
-    if (!fine || !did_no_more(before, end, k)) {
-        if (at) {
-            at->kernel = NULL;
-        }
-        return;
+/* Replaces an equal launch without saved contents. */
+static struct proven *proven_room(struct repeats *r, const struct launch_words *l,
+                                  uint64_t key) {
+    struct proven *p = proven_next(r, 0, l, key);
+    while (p && has_contents(p)) {
+        p = proven_next(r, behind(r, p), l, key);
     }
-    if (!at) {
-        at = &r->items[r->count < PROVEN_MAX ? r->count++ : r->oldest++ % PROVEN_MAX];
+    if (!p) {
+        p = &r->items[r->count < PROVEN_MAX ? r->count++ : r->oldest++ % PROVEN_MAX];
     }
-    free(at->params);
-    p.params = xmalloc(k->entry->param_bytes + 1);
-    memcpy(p.params, params, k->entry->param_bytes);
-    *at = p;
+    proven_clear(r, p);
+    r->keys[p - r->items] = key;
+    return p;
+}
+
+void repeats_end(struct repeats *r, const struct launch_words *l,
+                 const struct repeats_before *before, enum machine_end end) {
+    struct repeats_before now = repeats_state(l);
+    struct proven p = {.kernel = l->kernel, .shape = *l->shape};
+    p.work = now.spent - before->spent + LAUNCHED;
+    r->work += p.work;
+    bool fine = touched_list(r, l->kernel->module->device, &p);
+    if (fine && end == MACHINE_DONE && did_no_more(before, &now)) {
+        p.params = xmalloc(l->kernel->entry->param_bytes + 1);
+        memcpy(p.params, l->params, l->kernel->entry->param_bytes);
+        *proven_room(r, l, key_of(l)) = p;
+    } else {
+        proven_clear(r, &p);
+    }
+    while (r->before_count > 0) {
+        content_release(&r->contents, r->before[--r->before_count]);
+    }
 }
 
 /* ---- fills ---- */

@@ -183,7 +183,7 @@ static void tell_launches(const json_t *result, struct buf *out) {
     const json_t *skipped = json_object_get(result, "skipped_launches");
     if (json_get_integer(skipped, "launches", 0)) {
         buf_addf(out,
-                 "of these %lld were not carried out: proven to change nothing "
+                 "of these %lld were not carried out: their outcome was known "
                  "(run_all_launches carries them out)\n",
                  (long long)json_get_integer(skipped, "launches", 0));
     }

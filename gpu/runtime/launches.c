@@ -60,16 +60,16 @@ static int launch_run(struct op *op) {
         runtime.first_launch_us = clock_us();
     }
     outcome_launch(l->kernel, &l->shape, &l->site);
-    if (!runtime.runs_all &&
-        repeats_launch(runtime.repeats, l->kernel, &l->shape, l->params)) {
+    const struct launch_words words = {l->kernel, &l->shape, l->params};
+    if (!runtime.runs_all && repeats_launch(runtime.repeats, &words)) {
         outcome_skipped(l->kernel);
         launch_used(l);
         return CUDART_SUCCESS;
     }
-    const struct repeats_before before = repeats_begin(l->kernel);
+    const struct repeats_before before = repeats_begin(runtime.repeats, &words);
     launch_record_before(l->kernel, &l->shape, l->params);
     enum machine_end end = kernel_launch(l->kernel, &l->shape, l->params, &err);
-    repeats_end(runtime.repeats, &before, end, l->kernel, &l->shape, l->params);
+    repeats_end(runtime.repeats, &words, &before, end);
     if (order_is_on()) {
         launch_used(l);
         host_access_launch(op->moment, l->kernel, &l->site);

@@ -72,7 +72,7 @@ __attribute__((constructor)) static void library_load(void) {
         (void)fprintf(stderr, "libcudart: %s\n", err.msg);
         _exit(127);
     }
-    runtime.repeats = repeats_new();
+    runtime.repeats = repeats_new(!runtime.runs_all);
     report_open();
     launch_record_open(json_object_get(config, "record"));
     crash_watch();

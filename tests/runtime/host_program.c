@@ -260,6 +260,38 @@ static int case_repeat(void) {
     return cudaFree(a) || cudaFree(b) || cudaFree(c) || cudaFree(counts);
 }
 
+static int bumped(int *counts, int want) {
+    int host[N];
+    FINE(cudaMemcpy(host, counts, sizeof host, OUT));
+    for (int k = 0; k < N; k++) {
+        CHECK(host[k] == want);
+    }
+    return 0;
+}
+
+/* What it adds to is what it was: filled anew each time, or not. */
+static int case_repeat_contents(void) {
+    int *counts, *more, nines[N];
+    FINE(cudaMalloc((void **)&counts, sizeof nines));
+    FINE(cudaMalloc((void **)&more, sizeof nines));
+    FINE(cudaMemset(more, 0, sizeof nines));
+    for (int k = 0; k < 60; k++) {
+        FINE(cudaMemset(counts, 0, sizeof nines));
+        FINE(launch(&bump, 1, N, (void *[]){&counts}, NULL));
+        FINE(launch(&bump, 1, N, (void *[]){&counts}, NULL));
+        CHECK(bumped(counts, 2) == 0);
+        FINE(launch(&bump, 1, N, (void *[]){&more}, NULL));
+    }
+    CHECK(bumped(more, 60) == 0);
+    for (int k = 0; k < N; k++) {
+        nines[k] = 9;
+    }
+    FINE(cudaMemcpy(counts, nines, sizeof nines, IN));
+    FINE(launch(&bump, 1, N, (void *[]){&counts}, NULL));
+    CHECK(bumped(counts, 10) == 0);
+    return cudaFree(counts) || cudaFree(more);
+}
+
 static int case_poll(void) {
     int *flag, *seen, value = 0;
     char attributes[256];
@@ -527,6 +559,7 @@ int main(int argc, char **argv) {
                  {"poll", case_poll},
                  {"registered", case_registered},
                  {"repeat", case_repeat},
+                 {"repeat_contents", case_repeat_contents},
                  {"reset", case_reset},
                  {"symbols", case_symbols},
                  {"uninitialized", case_uninitialized},
