@@ -1,17 +1,15 @@
 #pragma once
-/* host_program: the host code of a source as far as it can be followed without running
- * it: from a launch to the functions that lead to it, and from a name to the expression
- * that gives it its value there.
+/* host_program: static analysis of a source's host code: from a launch to the functions
+ * that lead to it, and from a name to the expression that gives its value there.
  *
- * Only what stands in the text counts: the first of a function's callers, the first turn
- * of a loop, a variable as its own function sets it before, macros and constants. A value
- * that an if may change afterwards keeps the one from before it; whose address was taken,
- * or that is added to, is not known. Bounded; never fails: what cannot be followed is not
- * found.
+ * It considers only the text: a function's first caller, the first iteration of a loop,
+ * a variable as its own function sets it before, macros and constants. A conditional
+ * assignment is ignored; a variable whose address was taken, or that is incremented, is
+ * unknown. Bounded; never fails: values that it cannot follow are unknown.
  *
- * Who asks for certainty gets less: only what has one value whoever runs the code. A
- * parameter and what stands in an #if are not known then, nor is a variable that is
- * written twice, nor one outside of functions that is no constant. */
+ * With `certain` it knows less: only values that are the same in every execution. Then
+ * parameters and code in an #if are unknown, and so are variables that are written twice
+ * and non-constant globals. */
 #include "gpu/source/host_blanker.h"
 
 struct host_frame;
@@ -23,10 +21,10 @@ struct place {
     size_t from, to, before;
 };
 
-/* A function in its course, called at token `call` (the callee's name) of `at`. */
+/* A function as called at `at`. */
 struct host_frame {
     const struct declaration *in; /* NULL: outside of functions */
-    bool called;                  /* somebody calls it: `at` says who */
+    bool called;                  /* it has a caller: `at` */
     struct place at;              /* from: the callee's name */
 };
 
@@ -38,29 +36,29 @@ struct host_program {
     char *text;
     size_t own;                    /* where the last file begins in it */
     size_t looked;                 /* tokens so far, for all questions */
-    struct code_tokens *expanded;  /* what macros stand for; their texts are ours */
+    struct code_tokens *expanded;  /* the expansions of macros; owns their texts */
     bool *active;                  /* host_conditions.h: for each token */
-    struct host_frame **functions; /* by their declarations, as they were asked for */
+    struct host_frame **functions; /* by declaration, created on demand */
     struct host_frame **frames;
     size_t expanded_count, frame_count;
 };
 
-/* files: the texts, one behind the other, the one that is asked about last. False: too
- * large. */
+/* files: the texts in order, the analysed one last. False: too large. */
 bool host_program_init(struct host_program *p, const char *const *files,
                        const size_t *lens, size_t count, bool certain);
 void host_program_finish(struct host_program *p);
 
-/* The ) ] or } that closes what token i opens; t->count: none does. */
+/* The ) ] or } that matches token i; t->count: none. */
 size_t host_close(const struct code_tokens *t, size_t i);
-/* The n'th part of a list with commas, from 0 on. False: there is no such part. */
+/* The nth part of a comma-separated list, from 0. False: there is no such part. */
 bool host_part(const struct place *list, size_t n, struct place *ret);
-/* The place between the brackets that token i of at->t opens. */
+/* The place between the brackets of which token i of at->t is the opening one. */
 struct place host_inside(const struct place *at, size_t i);
 
-/* The frame of the function around token i; outside of functions one without `in`. */
+/* The frame of the function that contains token i; outside functions, one without `in`.
+ */
 const struct host_frame *host_frame_at(struct host_program *p, size_t i);
-/* A function's own kernel or host function by its name at token i of t, with a body;
+/* The kernel or host function, with a body, that the name at token i of t refers to;
  * NULL: there is none. */
 const struct declaration *host_function_find(const struct host_program *p,
                                              const struct code_tokens *t, size_t i);
@@ -68,5 +66,5 @@ const struct declaration *host_function_find(const struct host_program *p,
 const struct host_frame *host_frame_call(struct host_program *p,
                                          const struct declaration *in,
                                          const struct place *at);
-/* The '(' of a call of the name at token i, behind its template arguments; 0: none. */
+/* The '(' of a call of the name at token i, after its template arguments; 0: none. */
 size_t host_call_paren(const struct code_tokens *t, size_t i);

@@ -1,8 +1,8 @@
 #pragma once
-/* kernel_spec: what kernel/validate is asked to run, read from JSON.
+/* kernel_spec: a check spec of kernel/validate, read from JSON.
  *
- * The shape is the public interface (docs/guide/validate.md). Reading checks everything
- * that can be checked without a kernel; a case (spec_case.h) then fills in the sizes. An
+ * The format is the public interface (docs/guide/validate.md). Reading checks everything
+ * that can be checked without a kernel; a case (spec_case.h) then inserts the sizes. An
  * error names its field: "args[2].shape[0]: unknown size 'rowz'". The struct borrows
  * strings and values from its own copy of the JSON. */
 #include "base/json.h"
@@ -24,32 +24,32 @@ enum {
     SPEC_MAX_SIZES = 32,
     SPEC_MAX_TRIALS = 16,
 };
-#define SPEC_MAX_VALUES (1u << 22)  /* numbers written out, in all */
-#define SPEC_MAX_BYTES (1ull << 38) /* of one case's buffers; what fits is less */
+#define SPEC_MAX_VALUES (1u << 22)  /* literal numbers in all */
+#define SPEC_MAX_BYTES (1ull << 38) /* of one case's buffers; memory allows less */
 
 struct spec_buffer {
     const char *name;
     enum tensor_type type;
     const json_t *shape; /* array of integers and expressions; rank <= TENSOR_MAX_RANK */
-    const json_t *init;  /* object, or NULL: an output without is poisoned */
+    const json_t *init;  /* object; NULL: an output is then poisoned */
     bool output;         /* the kernel may write it */
-    bool scratch;   /* such a one that nobody compares and that need not be written */
-    bool is_global; /* a __device__ or __constant__ variable of the module */
-    bool judged; /* an output that wants an expectation: no scratch, no "judge": false */
-    const char *judge; /* of such a one the elements where this expression is not 0; NULL:
+    bool scratch;        /* an output that is not compared and need not be written */
+    bool is_global;      /* a __device__ or __constant__ variable of the module */
+    bool judged; /* an output that needs an expectation: no scratch, no "judge": false */
+    const char *judge; /* compare only elements where this expression is nonzero; NULL:
                           all */
     struct tolerance tolerance;
 };
 
-/* A .npy file: a buffer's first contents ("init": {"file": …}), or what an output is
- * expected to hold ("expect": {"files": {…}}). */
+/* A .npy file: a buffer's initial contents ("init": {"file": …}), or an output's expected
+ * contents ("expect": {"files": {…}}). */
 struct spec_array {
     const char *path;
     size_t buffer;
     bool expected;
-    /* Once spec_arrays_take (spec_npy.h) has the file: */
+    /* After spec_arrays_take (spec_npy.h): */
     enum tensor_type type; /* the buffer's, or a wider float's */
-    const void *data;      /* row by row: the file's, or `owned` */
+    const void *data;      /* row-major: in the file, or `owned` */
     void *owned;
     size_t bytes;
 };
@@ -62,7 +62,7 @@ enum spec_arg_kind {
     ARG_TENSOR_MAP,
     ARG_TEXTURE,
     ARG_SURFACE,
-    ARG_CONTENTS, /* by value: what a buffer holds when the launch begins */
+    ARG_CONTENTS, /* by value: a buffer's contents at the start of the launch */
 };
 struct spec_arg {
     enum spec_arg_kind kind;
@@ -72,8 +72,8 @@ struct spec_arg {
     const json_t *value; /* number or expression */
     const json_t *list;  /* of ARG_POINTERS: names */
     const json_t *json;  /* of ARG_STRUCT: spec_struct.h; of ARG_TENSOR_MAP: the map,
-                            spec_tensor_map.h; of a texture or surface: what stands
-                            under that name, spec_texture.h */
+                            spec_tensor_map.h; of a texture or surface: its object,
+                            spec_texture.h */
 };
 
 struct spec_launch {
@@ -94,19 +94,19 @@ enum spec_expect_kind {
     EXPECT_OPERATOR,
 };
 
-/* {"benchmark": {"samples": 50, "cache": "cold"}}; true stands for both defaults. */
+/* {"benchmark": {"samples": 50, "cache": "cold"}}; true means these defaults. */
 struct spec_benchmark {
     unsigned samples; /* 0: nothing is timed */
-    bool warm;        /* L2 keeps what the sample before left */
+    bool warm;        /* do not flush L2 between samples */
 };
 #define SPEC_BENCHMARK_SAMPLES 50
 
-/* {"roofline": {"flops": "2 * m * n * k", "bytes": …, "type": "float16"}}: what the
- * launches of one case must do at the least, as integers or expressions over its sizes
- * (case_size_value); NULL where the spec does not say. */
+/* {"roofline": {"flops": "2 * m * n * k", "bytes": …, "type": "float16"}}: the minimal
+ * work of the launches of one case, as integers or expressions over its sizes
+ * (case_size_value); NULL if the spec does not say. */
 struct spec_roofline {
     const json_t *flops, *bytes;
-    enum tensor_type type; /* of the arithmetic; TENSOR_TYPES when not said */
+    enum tensor_type type; /* of the arithmetic; TENSOR_TYPES if unspecified */
 };
 
 /* {"save": {"dir": "out", "what": ["outputs", "expected", "inputs"], "cases": "first"}},
@@ -135,8 +135,8 @@ enum spec_check { /* bits */
 };
 
 struct kernel_spec {
-    /* What is one value and has a default: its properties in kernel_spec.json, by their
-     * names there. Texts are never NULL. */
+    /* The single values with defaults: properties of kernel_spec.json, under the same
+     * names. Strings are never NULL. */
 #define SPEC_FLAG(name, value) bool name;
 #define SPEC_COUNT(name, value) unsigned name;
 #define SPEC_TEXT(name, value) const char *name;
@@ -147,8 +147,8 @@ struct kernel_spec {
     json_t *json;                        /* owned */
     const json_t *cases[SPEC_MAX_CASES]; /* objects name -> integer */
     size_t case_count;                   /* at least 1: without sizes one empty case */
-    json_t *added;                       /* those, owned; or NULL */
-    size_t added_base;                   /* the case that they are made from */
+    json_t *added;                       /* sizes of added odd cases, owned; or NULL */
+    size_t added_base;                   /* the case from which they are made */
     struct spec_launch *launches;
     size_t launch_count;
     struct spec_buffer *buffers;
@@ -176,14 +176,14 @@ struct kernel_spec {
 /* params: kernel/validate's (other members are ignored). -EINVAL. */
 int kernel_spec_read(struct kernel_spec *ret, const json_t *params, struct err *err);
 void kernel_spec_finish(struct kernel_spec *spec);
-/* SIZE_MAX when there is none. */
+/* The buffer's index; SIZE_MAX if there is none. */
 size_t kernel_spec_buffer(const struct kernel_spec *spec, const char *name);
-/* The file of a buffer's first contents, or of what it is expected to hold; NULL. */
+/* The file of a buffer's initial or expected contents; NULL if there is none. */
 const struct spec_array *kernel_spec_array(const struct kernel_spec *spec, size_t buffer,
                                            bool expected);
-/* "NaN", "Infinity" or "-Infinity"? */
+/* Whether value is "NaN", "Infinity" or "-Infinity". */
 bool spec_is_special(const json_t *value);
-/* A number, a truth value or one of those words as a number. */
+/* The value of a number, a boolean or one of those strings. */
 double spec_number(const json_t *value);
-/* "0x1f…" or a number or decimal digits as a seed; -EINVAL. */
+/* Reads a seed: a number, decimal digits or "0x1f…"; -EINVAL. */
 int spec_seed_read(const json_t *value, uint64_t *ret);

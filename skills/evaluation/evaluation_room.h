@@ -1,8 +1,9 @@
 #pragma once
-/* evaluation_room: what the daemon's evaluations share, and their operation.
+/* evaluation_room: shared state of the daemon's evaluations, and their operation.
  *
- * The HTTP client, the answer cache and the model client are made at the first evaluation
- * (starting a daemon loads no libcurl and opens no database). Single-threaded. */
+ * The HTTP client, the answer cache and the model client are created at the first
+ * evaluation (starting a daemon loads no libcurl and opens no database).
+ * Single-threaded. */
 #include "protocol/operation.h"
 
 #include <sys/queue.h>
@@ -16,36 +17,35 @@ struct call_origin;
 
 /* settings: the configuration's, by key; kept. */
 struct evaluation_room *evaluation_room_new(uv_loop_t *loop, const json_t *settings);
-/* Stops what runs, closes the connections, then frees. */
+/* Stops running evaluations, closes the connections, then frees. */
 void evaluation_room_close(struct evaluation_room *room);
 
-/* Made when it is first asked for; the room's. NULL once the room is closing. */
+/* Created at the first call; owned by the room. NULL once the room is closing. */
 struct model_client *evaluation_room_client(struct evaluation_room *room);
-/* Made with it, the room's; NULL likewise. */
+/* Created together with it; likewise owned and NULL. */
 struct http *evaluation_room_http(struct evaluation_room *room);
-/* The aliases that models are named by: the configuration's `models`, and what
+/* The aliases of models: the configuration's `models`, and those that
  * evaluation_room_learn added (model is stolen). Borrowed; NULL for a NULL room. */
 const json_t *evaluation_room_models(const struct evaluation_room *room);
 void evaluation_room_learn(struct evaluation_room *room, const char *name, json_t *model);
-/* What the configuration says of `models`, `students` ({name: agent_student.h's object}),
+/* The configuration's `models`, `students` ({name: agent_student.h's object}),
  * `default_students`, `judge`, `teacher` ("host", "builtin" or a model's name) or `links`
- * ("public", "none", "any"): borrowed, NULL where it says nothing. A NULL room says
- * nothing. */
+ * ("public", "none", "any"): borrowed, NULL if not configured or if room is NULL. */
 const json_t *evaluation_room_setting(const struct evaluation_room *room,
                                       const char *key);
 /* Part of daemon/status: {"endpoints", "answers"?: a problem}. NULL is fine. New
  * reference. */
 json_t *evaluation_room_status(const struct evaluation_room *room);
 
-/* Whoever works in the room: told to stop when it closes, and must leave it then. */
+/* A user of the room, whose stop() is called when the room closes; it must then leave. */
 struct evaluation_guest {
     void (*stop)(struct evaluation_guest *guest);
     LIST_ENTRY(evaluation_guest) link;
 };
-/* guest is embedded by its owner. A room that closes is freed when the last has left. */
+/* The owner embeds guest. A closing room is freed when the last guest has left. */
 void evaluation_room_enter(struct evaluation_room *room, struct evaluation_guest *guest);
 void evaluation_room_leave(struct evaluation_room *room, struct evaluation_guest *guest);
-/* The guest that is told to stop so, for a kind of which there is one; or NULL. */
+/* The guest with this stop(), for kinds that have only one; or NULL. */
 struct evaluation_guest *evaluation_room_guest(const struct evaluation_room *room,
                                                void (*stop)(struct evaluation_guest *));
 
@@ -53,9 +53,9 @@ struct evaluation_guest *evaluation_room_guest(const struct evaluation_room *roo
  * (-ENOKEY, -EACCES, or params that are wrong at `path`). Returns -1. */
 int evaluation_model_fail(struct call *call, const char *path, const struct err *err);
 
-/* The daemon says once how a call's host leads to its room; without that, and for a NULL
- * origin, evaluation_room_of gives NULL. It gives NULL too when the daemon is ending. */
-#define EVALUATION_ROOM_LENT "evaluation_room" /* by the host of an origin */
+/* The room of a call's origin; NULL for a NULL origin, if the host provides none, or
+ * while the daemon is ending. */
+#define EVALUATION_ROOM_LENT "evaluation_room" /* call_lent() name */
 struct evaluation_room *evaluation_room_of(const struct call_origin *origin);
 
 extern const struct operation evaluation_operations[];

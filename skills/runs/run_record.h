@@ -1,8 +1,8 @@
 #pragma once
-/* run_record: what an evaluation leaves on the disk.
+/* run_record: the record of an evaluation on disk.
  *
  * One evaluation is one batch, a folder beneath the runs folder, in upskill's layout with
- * what that lacks added:
+ * additions:
  *
  *   <runs>/<batch>/meta.json              written by run_writer_open
  *   <runs>/<batch>/cells.jsonl            one line per cell, appended as it ends
@@ -14,11 +14,11 @@
  * Runs are numbered model by model, run by run: baseline odd, with_skill even, as upskill
  * pairs them; further arms (placebo, previous, trace) come after all pairs. A batch is
  * named YYYY_MM_DD_HH_MM_SS_mmm_xxxxxxxx (UTC, and 8 random hex digits), so that names
- * sort by time and never meet. A batch without evaluation.json was interrupted: its cells
- * are read all the same.
+ * sort by time and do not collide. A batch without evaluation.json was interrupted; its
+ * cells are still read.
  *
- * A cell is one answer to one test, graded (an attempt that errored and was tried again
- * is no cell of its own; the last attempt counts):
+ * A cell is one graded answer to one test (repeated attempts are one cell; the last
+ * attempt counts):
  *
  * {"model": "generic.qwen3",        as the request named it
  *  "arm": "baseline|skill|placebo|previous|trace",
@@ -54,8 +54,8 @@ struct run_writer;
 #define RUN_MAX_CELLS 200000u
 #define RUN_BATCH_SIZE 48 /* of a batch's name, with its NUL */
 
-/* The folder of runs that the user configured, else $XDG_STATE_HOME/upskilld/runs; NULL
- * when there is no home. Freed by the caller. */
+/* The user's configured folder of runs, else $XDG_STATE_HOME/upskilld/runs; NULL
+ * without a home. Freed by the caller. */
 char *run_default_dir(const struct call_origin *origin);
 #define RUNS_DIR_LENT                                                                    \
     "runs_dir" /* by the host of an origin: an absolute path, or NULL                    \
@@ -71,10 +71,12 @@ char *run_default_dir(const struct call_origin *origin);
 struct run_writer *run_writer_open(const char *dir, const json_t *meta, struct err *err);
 const char *run_writer_batch(const struct run_writer *w); /* its name */
 
-/* Its output, cut to what is kept, so that a long answer does not lie twice in memory. */
+/* Sets its output, cut to RUN_MAX_OUTPUT, so that a long answer is not twice in memory.
+ */
 void run_cell_set_output(json_t *cell, const char *text, size_t len);
-/* Append a cell (borrowed). It survives the process from then on. -EINVAL for what is no
- * cell, -EFBIG over RUN_MAX_CELLS, else what write(2) says: the evaluation may go on. */
+/* Appends a cell (borrowed), which then survives the process. -EINVAL if it is no
+ * cell, -EFBIG over RUN_MAX_CELLS, else the error of write(2). After an error the
+ * evaluation may continue. */
 int run_writer_cell(struct run_writer *w, const json_t *cell, struct err *err);
 /* End the batch with the result of skill/evaluate (borrowed; "batch", "folder" and "meta"
  * are added in the file): runs, summary and evaluation are written and synced. Frees w in

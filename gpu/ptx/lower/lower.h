@@ -1,7 +1,7 @@
 #pragma once
-/* lower: what the families of instructions use to become steps: operands, addresses,
- * constants, and the tables that steps refer to. The families' list is in
- * machine/lower_program.c. */
+/* lower: helpers to lower families of instructions to steps: operands, addresses,
+ * constants, and the tables that steps refer to. machine/lower_program.c lists the
+ * families. */
 #include "base/json.h"
 #include "gpu/ptx/state/program.h"
 
@@ -10,7 +10,7 @@ struct allocation;
 enum lower_answer { LOWER_NOT_MINE, LOWER_DONE, LOWER_REFUSED };
 struct lowering;
 /* A family of instructions, lower_<family>: LOWER_NOT_MINE, LOWER_DONE with its steps
- * added, or LOWER_REFUSED for what it knows but cannot run. */
+ * added, or LOWER_REFUSED for a known instruction that cannot run. */
 typedef enum lower_answer lower_family(struct lowering *l,
                                        const struct ptx_instruction *i);
 
@@ -41,10 +41,10 @@ struct lowering {
     } widen[8];
     uint8_t widen_count;
     bool *early; /* by instruction, or NULL: wgmma_early */
-    bool failed; /* something in the instruction cannot be run */
+    bool failed; /* the instruction cannot run */
 };
 
-/* Of the instruction's operands. */
+/* The kth operand, and the kth element of a vector operand. */
 static inline const struct ptx_operand *
 lower_operand(const struct lowering *l, const struct ptx_instruction *i, unsigned k) {
     return &l->function->operands[i->operands + k];
@@ -55,30 +55,30 @@ lower_element(const struct lowering *l, const struct ptx_operand *vector, unsign
 }
 
 /* Adds a step with the instruction's guard; valid until the next is added. lane_wise: the
- * lanes do not know of each other in it. */
+ * lanes do not interact. */
 struct step *lower_step(struct lowering *l, const struct ptx_instruction *i,
                         step_run *run, bool lane_wise);
-/* Offset of a register of exactly `bytes` a lane with the operand's value (0: predicate);
- * steps that narrow it are added. Sets l->failed when it cannot be. */
+/* The arena offset of a register with the operand's value in exactly `bytes` per lane (0:
+ * predicate); adds steps that narrow it. Sets l->failed if that is impossible. */
 uint32_t lower_source(struct lowering *l, const struct ptx_instruction *i,
                       const struct ptx_operand *o, unsigned bytes, enum ptx_type type);
-/* Where a result of `bytes` goes; lower_finish then widens it when the register is wider.
- */
+/* The arena offset for a result of `bytes`; lower_finish widens it if the register is
+ * wider. */
 uint32_t lower_result(struct lowering *l, const struct ptx_operand *o, unsigned bytes,
                       bool is_signed);
 void lower_finish(struct lowering *l, const struct ptx_instruction *i);
 uint32_t lower_constant(struct lowering *l, uint64_t value, unsigned bytes);
 uint32_t lower_temporary(struct lowering *l, unsigned bytes);
 uint32_t lower_arena(struct lowering *l, uint64_t bytes); /* 64-byte aligned */
-/* Bytes a lane of a register operand, 0 for a predicate. */
+/* Bytes per lane of a register operand, 0 for a predicate. */
 unsigned lower_register_bytes(const struct lowering *l, uint32_t index);
 /* The address of a variable in its own space. false: it has none. */
 bool lower_variable_address(const struct lowering *l, uint32_t variable, uint64_t *ret);
-/* An address operand: its register (a constant where there is none) and offset. */
+/* An address operand's register (a constant if it has none) and offset. */
 bool lower_address(struct lowering *l, const struct ptx_instruction *i,
                    const struct ptx_operand *o, enum ptx_space space, uint32_t *ret_base,
                    int64_t *ret_offset);
-/* The final address of operand k as a register of 8 bytes a lane. */
+/* The final address of operand k as a register of 8 bytes per lane. */
 bool lower_address_register(struct lowering *l, const struct ptx_instruction *i,
                             unsigned k, enum ptx_space space, uint32_t *ret);
 uint32_t lower_add_access(struct lowering *l, const struct access *a);
@@ -88,16 +88,16 @@ uint32_t lower_add_call(struct lowering *l, const struct call_site *c);
 uint32_t lower_add_table(struct lowering *l, const struct branch_table *t);
 bool lower_is_register_read(const struct lowering *l, const struct ptx_operand *o);
 
-/* By register of the function: may a path read it before it has written it? Only these
- * need the poison; others never show what stood there. To be freed. */
+/* Per register of the function: whether some path reads it before writing it. Only these
+ * need poison. Freed by the caller. */
 bool *lower_unwritten(const struct ptx_function *f);
 
-/* The basic block is over behind this instruction. */
+/* Whether the basic block ends after this instruction. */
 bool lower_ends_block(const struct ptx_instruction *i);
-/* A basic block begins here; its index in program->blocks. */
+/* Starts a basic block here; returns its index in program->blocks. */
 uint32_t lower_add_block(struct lowering *l);
 
-/* What a step that changes a register's width does; false: the step is another one. */
+/* The widths of a step that converts a register's width; false: it is another step. */
 bool lower_is_copy(const struct step *s, unsigned *ret_from, unsigned *ret_to,
                    bool *ret_signed);
 
