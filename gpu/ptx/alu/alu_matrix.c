@@ -1,5 +1,6 @@
 /* Products of small matrices. Factors are decoded to doubles or 32-bit integers: a by
  * rows, b by panels of eight columns, so that eight sums go side by side. */
+#include "gpu/ptx/alu/lanes_float.h"
 #include "gpu/ptx/alu/matrix_decode.h"
 #include "gpu/ptx/alu/matrix_product.h"
 
@@ -125,7 +126,7 @@ static void product_fused(const struct matrix_product *p, const uint8_t *a,
                 memcpy(&y, b + (size_t)(n * p->k + i) * sizeof y, sizeof y);
                 sum = __builtin_fma(x, y, sum);
             }
-            sums[m * p->n + n] = sum;
+            sums[m * p->n + n] = settle_f64(sum);
         }
     }
 }

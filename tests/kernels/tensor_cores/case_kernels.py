@@ -1,8 +1,7 @@
 """PTX kernels for single elements of tensor-core products, run by ptx_run.
 
-A case is one element of d: k elements of a, of b, and c. Each block of a launch puts one
-case into row 0 of the first factor and column 0 of the second; the rest is zero. The
-layouts are those of the PTX ISA ("Matrix fragments", "Matrix descriptor"). Of a sparse
+A case is one element of d: k elements of a, of b, and c. Each block of a launch makes one
+product of eight cases (Tile). The layouts are those of the PTX ISA ("Matrix fragments", "Matrix descriptor"). Of a sparse
 product, mma.sp.m16n8k32.f32.f16.f16.f32, a holds what is kept, and one place of every
 chunk is kept in all of them: `nibble` of the metadata.
 """
@@ -39,6 +38,20 @@ class Form:
     def quad(self):
         """Four products of eight lanes each; the first lane has all of the case."""
         return self.shape == "m8n8k4" and self.a == "f16"
+
+    @property
+    def side(self):
+        """Cases of one product."""
+        return 1 if self.quad else 8
+
+    @property
+    def rows(self):
+        return 64 if self.family == "wgmma" else self.m
+
+    @property
+    def row_tiles(self):
+        """Of a warp."""
+        return 2 if self.family == "wgmma" else self.m // 8
 
     @property
     def wide(self):
@@ -113,31 +126,71 @@ def packed(elements, bits):
     return b"".join(x.to_bytes(bits // 8, "little") for x in elements)
 
 
+class Tile:
+    """Up to eight cases as one product: case j has column j of b and a row of a. All other rows have a's of those
+    cases, too, and the other elements of c their c's, so that every lane computes and none may disturb another."""
+
+    def __init__(self, form, cases, first):
+        self.form, self.cases = form, cases[first:first + form.side]
+        self.size = 8 if form.wide else 4
+        self.at = [(0, 0)] if form.quad else [((5 * j + 3 * (first // 8)) % form.rows, j) for j in range(len(self.cases))]
+        d, a, b, c = form.counts()
+        self.regs = a + b + c
+        self.words, self.operand = bytearray(32 * form.warps * self.regs * self.size), bytearray(512)
+        case_of = {row: j for j, (row, _) in enumerate(self.at)}
+        for row in range(1 if form.quad else form.rows):
+            x, _, z = self.cases[case_of.get(row, row % len(self.cases))]
+            self.put_row(row, packed(x, BITS[form.a]))
+            for column in range(form.side):
+                self.put_sum(row, column, z.to_bytes(BITS[form.c] // 8, "little"), a + b)
+        for column, (_, y, _) in enumerate(self.cases):
+            self.put_column(column, packed(y, BITS[form.b]), a, bool(b))
+
+    def put(self, lane, register, value, byte=0):
+        first = (lane * self.regs + register) * self.size + byte
+        self.words[first:first + len(value)] = value
+
+    def put_row(self, row, x):
+        warp, row, tiles = row // 16 if self.form.warps > 1 else 0, row % 16 if self.form.warps > 1 else row, self.form.row_tiles
+        for word in range(len(x) // self.size):
+            lane = 0 if self.form.quad else 32 * warp + row % 8 * 4 + word % 4
+            register = word if self.form.quad else word // 4 * tiles + row // 8
+            self.put(lane, register, x[word * self.size:][:self.size])
+
+    def put_column(self, column, y, first, in_registers):
+        for word in range(len(y) // self.size if in_registers else 0):
+            lane, register = (0, word) if self.form.quad else (4 * column + word % 4, word // 4)
+            self.put(lane, first + register, y[word * self.size:][:self.size])
+        for piece in range(0 if in_registers else len(y) // 16):
+            at = piece * 128 + column * 16
+            self.operand[at:at + 16] = y[piece * 16:][:16]
+
+    def sum_place(self, row, column, bits):
+        """Lane, register and byte of an accumulator's element."""
+        warp, row = (row // 16, row % 16) if self.form.warps > 1 else (0, row)
+        tile, lane = row // 8, 32 * warp + 4 * (row % 8) + column // 2
+        return (lane, tile, column % 2 * 2) if bits == 16 else (lane, 2 * tile + column % 2, 0)
+
+    def put_sum(self, row, column, value, first):
+        lane, register, byte = self.sum_place(row, column, 8 * len(value))
+        self.put(lane, first + register, value, byte)
+
+    def sums(self, out):
+        bits, count = BITS[self.form.d], self.form.counts()[0]
+        for row, column in self.at:
+            lane, register, byte = self.sum_place(row, column, bits)
+            yield int.from_bytes(out[(lane * count + register) * self.size + byte:][:bits // 8], "little")
+
+
 class Runner:
     def __init__(self, ptx_run, extension=None):
         self.ptx_run, self.extension = ptx_run, extension
 
     def run(self, form, cases, nibble=0):
         """cases: (a, b, c) of integers. The d of each, as integers."""
-        d, a, b, c = form.counts()
-        size, threads = (8 if form.wide else 4), 32 * form.warps
-        regs = a + b + c
-        words = bytearray(len(cases) * threads * regs * size)
-        operand = bytearray(len(cases) * 512)
-        rows = max(form.m // 8 if form.family != "wgmma" else 2, 1)
-        for at, (x, y, z) in enumerate(cases):
-            def put(lane, register, value):
-                first = ((at * threads + lane) * regs + register) * size
-                words[first:first + len(value)] = value
-            x, y = packed(x, BITS[form.a]), packed(y, BITS[form.b])
-            for word in range(len(x) // size):
-                put(*((0, word) if form.quad else (word % 4, word // 4 * rows)), x[word * size:][:size])
-            for word in range(len(y) // size if b else 0):
-                put(*((0, a + word) if form.quad else (word % 4, a + word // 4)), y[word * size:][:size])
-            for piece in range(0 if b else len(y) // 16):
-                first = at * 512 + piece * 128
-                operand[first:first + 16] = y[piece * 16:][:16]
-            put(0, a + b, z.to_bytes(BITS[form.c] // 8, "little"))
+        tiles = [Tile(form, cases, first) for first in range(0, len(cases), form.side)]
+        words, operand = (b"".join(getattr(t, part) for t in tiles) for part in ("words", "operand"))
+        threads, sums = 32 * form.warps, form.counts()[0] * (8 if form.wide else 4)
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "k.ptx").write_text(form.text())
@@ -146,17 +199,16 @@ class Runner:
             extension = ["--extension", self.extension] if self.extension else []
             done = subprocess.run(
                 [self.ptx_run, folder / "k.ptx", *extension, "--findings", "--threads", "1",
-                 "--grid", str(len(cases)), "--block", str(threads), "--dump", folder,
+                 "--grid", str(len(tiles)), "--block", str(threads), "--dump", folder,
                  f"in:u8:{len(words)}:file={folder / 'in'}:in",
                  f"operand:u8:{len(operand)}:file={folder / 'operand'}:in",
-                 f"out:u8:{len(cases) * threads * d * size}:poison:out",
+                 f"out:u8:{len(tiles) * threads * sums}:poison:out",
                  f"u32:{nibble * 0x11111111}"],
                 capture_output=True, text=True, timeout=300)
             if done.returncode or "findings []" not in done.stdout.replace("\n", ""):
                 raise RuntimeError(f"{form.name}: {done.returncode} {done.stdout[:2000]} {done.stderr}")
             out = (folder / "out.bin").read_bytes()
-        width = BITS[form.d] // 8
-        return [int.from_bytes(out[at * threads * d * size:][:width], "little") for at in range(len(cases))]
+        return [d for t, first in zip(tiles, range(0, len(out), threads * sums)) for d in t.sums(out[first:])]
 
 
 def extensions(ptx_run):

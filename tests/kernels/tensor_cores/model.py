@@ -7,7 +7,7 @@ A float is (sign, whole significand, exponent of its last place, exponent), or a
 from fractions import Fraction
 
 # Bits of exponent, bits of fraction.
-FORMATS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "e4m3": (4, 3), "e5m2": (5, 2), "f32": (8, 23)}
+FORMATS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "e4m3": (4, 3), "e5m2": (5, 2), "f32": (8, 23), "f64": (11, 52)}
 
 
 def two(e):
@@ -92,6 +92,8 @@ def multiply(a, b):
 def special_bits(name, d):
     if d == "f16":
         return {"nan": 0x7fff, "+inf": 0x7c00, "-inf": 0xfc00}[name]
+    if d == "f64":
+        return {"nan": 0xfff8000000000000, "+inf": 0x7ff0000000000000, "-inf": 0xfff0000000000000}[name]
     return {"nan": 0x7fffffff, "+inf": 0x7f800000, "-inf": 0xff800000}[name]
 
 
@@ -112,14 +114,18 @@ def add(c, t, d):
     return encode(c[0] + t[0], d, nearest=True)
 
 
-def chain(pairs, c, d):
-    """No tensor core: multiply-adds in binary32, then one addition."""
-    t = (Fraction(0), 0)
+def multiply_adds(pairs, t, name):
+    """One after the other, each rounded to the nearest; t decoded, and so what it returns."""
     for x, y in pairs:
         terms = [multiply(x, y), t]
         special = any(isinstance(p, str) for p in terms)
-        t = special_sum(terms) if special else decode(encode(terms[0][0] + t[0], "f32", nearest=True), "f32")
-    total = decode(add(c, t, "f32"), "f32")
+        t = special_sum(terms) if special else decode(encode(terms[0][0] + t[0], name, nearest=True), name)
+    return t
+
+
+def chain(pairs, c, d):
+    """No tensor core: multiply-adds in binary32, then one addition."""
+    total = decode(add(c, multiply_adds(pairs, (Fraction(0), 0), "f32"), "f32"), "f32")
     return special_bits(total, d) if isinstance(total, str) else encode(total[0], d, nearest=True)
 
 
@@ -128,6 +134,9 @@ def product(form, a, b, c):
     fp8 = form.a in ("e4m3", "e5m2")
     pairs = [(decode(x, form.a), decode(y, form.b)) for x, y in zip(a, b)]
     c = decode(c, form.c)
+    if form.wide:
+        d = multiply_adds(pairs, c, "f64")
+        return special_bits(d, "f64") if isinstance(d, str) else encode(d[0], "f64", nearest=True)
     if form.quad:
         return chain(pairs, c, form.d)
     if fp8 and form.family == "mma":
