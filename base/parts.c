@@ -35,10 +35,9 @@ static void *run(void *data) {
     return NULL;
 }
 
-static int cores(void) {
+int parts_cores(void) {
     cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count < MOST_THREADS ? count : MOST_THREADS;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 /* Signals are the caller's. A thread that cannot be had is done without. */
@@ -62,7 +61,8 @@ int parts_run(int64_t count, int64_t least, parts_body *body, void *data,
               parts_stopped *stopped) {
     least = least > 0 ? least : 1;
     int64_t most = (count + least - 1) / least;
-    int threads = most > 1 ? cores() : 1;
+    int threads = most > 1 ? parts_cores() : 1;
+    threads = threads < MOST_THREADS ? threads : MOST_THREADS;
     threads = most < threads ? (int)most : threads;
     int64_t piece = count / ((int64_t)(threads ? threads : 1) * PIECES);
     piece = piece < MOST_LEASTS * least ? piece : MOST_LEASTS * least;

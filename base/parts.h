@@ -7,6 +7,9 @@
  * ends the whole loop. */
 typedef int parts_body(void *data, int64_t from, int64_t to);
 typedef bool parts_stopped(void);
+/* Cores that this process may use: fewer than the machine's under taskset or in a
+ * container. */
+int parts_cores(void);
 /* Runs iterations [0, count) in parts of at least `least`, which should take about ten
  * microseconds. Returns 0, -ETIME if `stopped` (may be NULL) returned true, or a part's
  * negative result. */

@@ -255,8 +255,10 @@ static int check_inputs(struct operator_call *c) {
                            role->name, c->op->name);
         }
         if (c->in[i].count > OPERATOR_MAX_ELEMENTS) {
-            return err_set(c->err, -EINVAL, "%s: '%s' has more than %lld elements", c->at,
-                           c->in[i].name, OPERATOR_MAX_ELEMENTS);
+            return err_set(c->err, -EINVAL,
+                           "%s: '%s' has %lld elements, an operator takes %lld at most",
+                           c->at, c->in[i].name, (long long)c->in[i].count,
+                           OPERATOR_MAX_ELEMENTS);
         }
     }
     return 0;

@@ -1,13 +1,13 @@
 /* The CPU machine of gpu/ptx as a backend. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/parts.h"
 #include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/machine/machine.h"
 #include "gpu/run/backend.h"
 #include "gpu/run/backend_module.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,12 +42,8 @@ static unsigned machine_checks(const struct backend_options *o) {
            (o->counters ? MACHINE_COUNTERS : 0u);
 }
 
-/* As many as this process may use: fewer than there are under taskset or in a container.
- */
 static unsigned thread_count(unsigned wanted) {
-    cpu_set_t cpus;
-    bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
-    unsigned have = known ? (unsigned)CPU_COUNT(&cpus) : 1;
+    unsigned have = (unsigned)parts_cores();
     return wanted && wanted < have ? wanted : have;
 }
 

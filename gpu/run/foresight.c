@@ -4,10 +4,12 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/parts.h"
 #include "gpu/run/trial.h"
 #include "gpu/spec/expect_operator.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,10 +125,43 @@ static bool may_go_by_rows(const struct spec_case *c) {
     return may;
 }
 
+/* --- how long launches take --- */
+
+/* Of an empty kernel, on the fastest machines a warp takes three times as long. */
+#define WARP_NS 10.0
+
+static double blocks_of(const struct case_launch *l) {
+    return (double)l->grid[0] * l->grid[1] * l->grid[2];
+}
+
+static double warps_of(const struct case_launch *l) {
+    return ceil((double)l->block[0] * l->block[1] * l->block[2] / 32);
+}
+
+/* On the emulator, which begins every warp of every block. */
+static int foresee_launches(const struct spec_case *c, struct err *err) {
+    for (size_t i = 0; i < c->spec->launch_count; i++) {
+        const struct case_launch *l = &c->launches[i];
+        double ns = blocks_of(l) * warps_of(l) * WARP_NS / parts_cores();
+        double have = c->spec->timeout_s * 1e9;
+        if (ns > have) {
+            return err_set(err, -E2BIG,
+                           "launch %zu: to begin %.3g blocks of %.0f warps takes %.3g s "
+                           "or more here, the run has %u s: %.2g blocks would fit",
+                           i, blocks_of(l), warps_of(l), ns / 1e9,
+                           c->spec->timeout_s, blocks_of(l) * have / ns);
+        }
+    }
+    return 0;
+}
+
 int foresee(const struct spec_case *c, uint64_t memory, bool on_device, bool *ret_by_rows,
             struct err *err) {
     double bytes = trial_bytes(c, on_device), expected, by_rows;
-    int r = 0;
+    int r = on_device ? 0 : foresee_launches(c, err);
+    if (r < 0) {
+        return r;
+    }
     if (c->spec->expect == EXPECT_OPERATOR) {
         r = expect_operator_foresee(c, c->spec->expect_operator, &expected, &by_rows,
                                     err);

@@ -13,7 +13,8 @@ uint64_t memory_here(void);
 uint64_t memory_limit(const char *groups, const char *root);
 /* -EINVAL: shapes of expected outputs do not fit; -ETIME: the spec's time limit is too
  * short in any case; -ENOMEM: buffers, their copies and expected outputs need more than
- * `memory` bytes. on_device: the launches' buffers are not in host memory.
+ * `memory` bytes; -E2BIG: just starting a launch's blocks takes longer than the time
+ * limit. on_device: the launches and their buffers are not on this CPU.
  * *ret_by_rows: it fits only if expected outputs are computed by rows. */
 int foresee(const struct spec_case *c, uint64_t memory, bool on_device, bool *ret_by_rows,
             struct err *err);

@@ -527,8 +527,14 @@ static bool is_foreseeable(struct course *run) {
         r = foresee(&run->cases[i], run->memory, on_device, &run->by_rows[i], &err);
         if (r < 0) {
             err_wrap(&err, "case %zu", i);
-            course_end(run, "error", r == -ENOMEM ? "spec" : "reference",
-                       r == -ENOMEM ? "memory" : "expectation", err.msg, NULL);
+            course_end(run, "error",
+                       r == -ENOMEM   ? "spec"
+                       : r == -E2BIG ? "run"
+                                     : "reference",
+                       r == -ENOMEM   ? "memory"
+                       : r == -E2BIG ? "wall_time"
+                                     : "expectation",
+                       err.msg, NULL);
         }
     }
     for (size_t i = 0; i < run->added_count; i++) {

@@ -28,6 +28,7 @@ static int resolve_buffer(struct spec_case *c, size_t i, struct err *err) {
     struct case_buffer *b = &c->buffers[i];
     b->rank = json_array_size(spec->shape);
     b->count = 1;
+    double bytes = (double)tensor_type_bytes(spec->type);
     for (size_t d = 0; d < b->rank; d++) {
         int64_t extent = 0;
         int n = case_size_value(c, json_array_get(spec->shape, d), &extent, err);
@@ -35,22 +36,20 @@ static int resolve_buffer(struct spec_case *c, size_t i, struct err *err) {
             return n;
         }
         if (extent < 0) {
-            return err_set(err, -EINVAL, "%s.shape[%zu] is %lld", spec->name, d,
-                           (long long)extent);
+            return err_set(err, -EINVAL, "%s.shape[%zu] is %lld: an extent is 0 or more",
+                           spec->name, d, (long long)extent);
         }
         b->shape[d] = extent;
-        if (__builtin_mul_overflow(b->count, (uint64_t)extent, &b->count)) {
-            b->count = UINT64_MAX;
-            break;
-        }
+        b->count *= (uint64_t)extent;
+        bytes *= (double)extent;
     }
-    if (__builtin_mul_overflow(b->count, (uint64_t)tensor_type_bytes(spec->type),
-                               &b->bytes) ||
-        __builtin_add_overflow(c->bytes, b->bytes, &c->bytes) ||
-        c->bytes > SPEC_MAX_BYTES) {
-        return err_set(err, -EINVAL, "%s: the buffers of a case may hold %llu MiB in all",
-                       spec->name, SPEC_MAX_BYTES >> 20);
+    if (bytes + (double)c->bytes > (double)SPEC_MAX_BYTES) {
+        return err_set(err, -EINVAL,
+                       "%s takes %.3g GB: the buffers of a case may hold %llu GB in all",
+                       spec->name, bytes / 1e9, SPEC_MAX_BYTES / 1000000000);
     }
+    b->bytes = (uint64_t)bytes;
+    c->bytes += b->bytes;
     return check_values(spec, b->count, err);
 }
 
@@ -68,8 +67,9 @@ static int resolve_extents(const struct spec_case *c, const json_t *value,
             return n;
         }
         if (extent < lowest || extent > INT32_MAX) {
-            return err_set(err, -EINVAL, "launch.%s[%zu] is %lld", what, d,
-                           (long long)extent);
+            return err_set(err, -EINVAL, "launch.%s[%zu] is %lld: %s %d", what, d,
+                           (long long)extent, extent < lowest ? "at least" : "at most",
+                           extent < lowest ? (int)lowest : INT32_MAX);
         }
         ret[d] = (uint32_t)extent;
     }

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #define RESIDENT_MAX 4096
@@ -148,6 +149,21 @@ static void cluster_stop(struct cluster *c) {
     }
 }
 
+/* Blocks that came to their end say that it is the grid that takes long. */
+static void tell_unfinished(struct block *b) {
+    const struct run *run = b->processor->run;
+    uint64_t begun = __atomic_load_n(run->begun, __ATOMIC_RELAXED);
+    char words[160] = "Threads were still running here when the budget or the time ended "
+                      "the launch: a loop that never ends looks like this";
+    if (begun < run->blocks && b->number >= run->processors * run->cluster_blocks) {
+        snprintf(words, sizeof words,
+                 "The budget or the time ended the launch when %llu of its %llu blocks had "
+                 "begun; threads were running here",
+                 (unsigned long long)begun, (unsigned long long)run->blocks);
+    }
+    tell_runnable(b, FINDING_UNFINISHED, words);
+}
+
 /* false: the launch is to end. */
 static bool block_round(struct block *b, bool *changed) {
     struct run *run = b->processor->run;
@@ -155,9 +171,7 @@ static bool block_round(struct block *b, bool *changed) {
     enum block_state state = block_turn(b);
     if (__atomic_load_n(&run->quit, __ATOMIC_RELAXED)) {
         if (!__atomic_load_n(&run->fault, __ATOMIC_RELAXED)) {
-            tell_runnable(b, FINDING_UNFINISHED,
-                          "Threads were still running here when the budget or the time "
-                          "ended the launch: a loop that never ends looks like this");
+            tell_unfinished(b);
         }
         return false;
     }

@@ -517,7 +517,7 @@ Test(kernel_spec, impossible_cases) {
         {"'sizes':{'n':4000000000},'args':[{'name':'x','type':'float64','shape':['n','n']"
          ","
          "'output':true}]",
-         "MiB"},
+         "x takes 1.28e+11 GB"},
         {"'launch':{'block':[1],'grid':[0]}", "launch.grid[0] is 0"},
         {"'launch':{'block':[1],'shared_bytes':-1}", "shared_bytes"},
         {"'sizes':[{'n':1},{'n':0}],'launch':{'block':[1],'grid':['4 / n']}", "case 1"},

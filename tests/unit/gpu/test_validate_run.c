@@ -388,6 +388,8 @@ Test(validate_run, early_ends) {
          "trivial_check"},
         {"good", ",'kernel':'other'" TWICE, "ptx", "error", "spec", "unknown_kernel"},
         {"good", ",'trials':0", "ptx", "error", "spec", "bad_spec"},
+        {"good", ",'launch':{'grid':[2147483647,65535],'block':[1024]}" TWICE, "ptx",
+         "error", "run", "wall_time"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         autojson *r = run(cases[i].kernel, cases[i].spec, cases[i].ptx);
