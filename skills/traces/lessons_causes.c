@@ -366,10 +366,11 @@ static bool add_runs(struct lesson *fix, const struct failure *f, const char *to
     return true;
 }
 
-/* The command is to be written otherwise; to: taken over. */
-static void add_command(struct lesson *fix, const struct failure *f, char *to) {
+/* The command is to be written otherwise; from and to are taken over. */
+static void add_command(struct lesson *fix, const struct failure *f, char *from,
+                        char *to) {
     struct lesson_change *c = add_change(fix, CHANGE_COMMAND);
-    c->from = command_part_text(lesson_failed_part(last_of(f)));
+    c->from = from;
     c->to = to;
     lessons_add_evidence(&fix->evidence, f->s->trace, f->s->list[f->gone].event,
                          EVIDENCE_CHANGE);
@@ -404,11 +405,12 @@ static bool add_environment(struct lesson *fix, const struct failure *f) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
     autofree char *before = command_environment(failed->text);
     autofree char *set = command_environment(now->text);
-    if (!*set || strstr(before, set) || !is_next(f) || comes_back(f)) {
+    if (!*set || strstr(before, set) || !is_next(f) || comes_back(f) ||
+        command_holds_prose(&failed->command)) {
         return false;
     }
-    autofree char *part = command_part_text(lesson_failed_part(failed));
-    add_command(fix, f, xasprintf("%s%s", set, part));
+    char *part = command_part_text(lesson_failed_part(failed));
+    add_command(fix, f, part, xasprintf("%s%s", set, part));
     return true;
 }
 
@@ -456,18 +458,22 @@ static bool explain_like(struct lesson *fix, const struct failure *f, const char
         return false;
     }
     if (named) {
-        add_command(fix, f, command_part_text(like));
+        add_command(fix, f, command_part_text(lesson_failed_part(failed)),
+                    command_part_text(like));
     }
     return true;
 }
 
-/* The very arguments passed with the program of another name. */
+/* The very arguments passed with the program of another name: the names are the lesson. */
 static bool explain_elsewhere(struct lesson *fix, const struct failure *f) {
     if (!is_next(f) || comes_back(f)) {
         return false;
     }
-    add_command(fix, f,
-                command_part_text(lesson_elsewhere(last_of(f), &f->s->list[f->gone])));
+    const char *part = lesson_failed_part(last_of(f));
+    size_t program = strcspn(part, BETWEEN_WORDS), rest = strlen(part) - program;
+    const char *now = lesson_elsewhere(last_of(f), &f->s->list[f->gone]);
+    autofree char *front = xstrndup(now, strlen(now) - rest);
+    add_command(fix, f, xstrndup(part, program), command_part_text(front));
     return true;
 }
 
