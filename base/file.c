@@ -54,9 +54,11 @@ static int status_of(int fd, const char *path, struct stat *ret, struct err *err
     if (fd < 0 || fstat(fd, ret) < 0) {
         return open_failed(err, path);
     }
-    return S_ISREG(ret->st_mode) ? 0
-                                 : err_set(err, S_ISDIR(ret->st_mode) ? -EISDIR : -EINVAL,
-                                           "%s: not a regular file", path);
+    bool folder = S_ISDIR(ret->st_mode);
+    return S_ISREG(ret->st_mode)
+               ? 0
+               : err_set(err, folder ? -EISDIR : -EINVAL, "%s%s", path,
+                         folder ? " is a folder, not a file" : ": not a regular file");
 }
 
 int file_read_open(int fd_given, const char *path, struct buf *out, struct err *err) {

@@ -67,6 +67,13 @@ static int set_pair(json_t *params, const json_t *property, const char *words,
         object = json_object();
         json_object_set_new(params, name, object);
     }
+    if (!macro && json_object_get(object, key)) {
+        autofree char *option = method_option_name(property);
+        return err_set(err, -EINVAL, "%s %s: %s is given twice%s", option, text, key,
+                       method_has_type(property, "array") ? "; several cases are a list "
+                                                            "of objects, in JSON"
+                                                          : "");
+    }
     json_object_set_new(object, key,
                         member_value(property, key, equals ? equals + 1 : "1"));
     return words[len] ? set_pair(params, property, words + len + 1, err) : 0;
@@ -224,10 +231,23 @@ static bool takes_next(const json_t *property, const char *word) {
     return takes;
 }
 
+/* The option that a misspelt one may be; NULL: none is like it. Freed by the caller. */
+static char *option_meant(const json_t *method, const char *name, size_t len) {
+    autofree char *said = xasprintf("--%.*s", (int)len, name);
+    struct nearest_name near = {.said = said, .limit = 3};
+    autojson *options = json_array();
+    json_each(json_object_get(method, "params"), i, one) {
+        autofree char *option = method_option_name(one);
+        json_array_append_new(options, json_string(option));
+    }
+    json_each(options, i, one) {
+        nearest_name_try(&near, json_string_value(one));
+    }
+    return near.best ? xstrdup(near.best) : NULL;
+}
+
 static int no_such_option(const json_t *method, const char *word, const char *name,
                           size_t len, struct err *err) {
-    autofree char *said = xasprintf("--%.*s", (int)len, name), *meant = NULL;
-    struct nearest_name near = {.said = said, .limit = 3};
     const char *instead = method_instead(name, len);
     if (instead) {
         return err_set(err, -EINVAL, "%s: no such option: %s", word, instead);
@@ -237,16 +257,9 @@ static int no_such_option(const json_t *method, const char *word, const char *na
                        "%s: no such option; put -- before a word that begins with -",
                        word);
     }
-    autojson *options = json_array();
-    json_each(json_object_get(method, "params"), i, one) {
-        autofree char *option = method_option_name(one);
-        json_array_append_new(options, json_string(option));
-    }
-    json_each(options, i, one) {
-        nearest_name_try(&near, json_string_value(one));
-    }
-    meant = near.best ? xasprintf("; did you mean %s?", near.best) : xstrdup("");
-    return err_set(err, -EINVAL, "%s: no such option%s", word, meant);
+    autofree char *meant = option_meant(method, name, len);
+    return err_set(err, -EINVAL, "%s: no such option%s%s%s", word,
+                   meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
 }
 
 /* "--name" or, as upskill has them, "-n". */
@@ -288,12 +301,21 @@ static int read_flag(const json_t *method, const char **words, int count, json_t
     return rc < 0 ? rc : equals ? 1 : 2;
 }
 
+/* "--extended-lambda": neither the method's own nor like one. */
+static bool is_foreign(const json_t *method, const char *name) {
+    size_t len = strcspn(name, "=");
+    bool own = method_option(method, name, len) || method_instead(name, len) ||
+               (!strncmp(name, "no-", 3) && method_option(method, name + 3, len - 3));
+    autofree char *meant = own ? NULL : option_meant(method, name, len);
+    return !own && !meant;
+}
+
 /* "-O3", "-DN=4", "-I": nvcc's, where the method takes such; no name of its own has one
  * dash and several letters. */
 static bool is_compiler_option(const json_t *method, const char *word) {
-    return word[0] == '-' && word[1] && word[1] != '-' &&
-           method_parameter(method, "options", 7) &&
-           !(is_flag(word) && method_option(method, word + 1, 1));
+    return word[0] == '-' && word[1] && method_parameter(method, "options", 7) &&
+           (word[1] == '-' ? is_foreign(method, word + 2)
+                           : !(is_flag(word) && method_option(method, word + 1, 1)));
 }
 
 /* nvcc lets values stand alone; what is a file there is the next kernel, but behind -I.
@@ -302,7 +324,8 @@ static bool takes_value(const char *option, const char *next) {
     bool folder = strcmp(option, "-I") == 0 || strcmp(option, "-isystem") == 0;
     bool joined = strchr(option, '=') || (strchr("DUO", option[1]) && option[2]) ||
                   (option[1] == 'I' && option[2]);
-    return next && !joined && *next != '-' && (folder || access(next, F_OK) < 0);
+    return next && !joined && *next != '-' && option[1] != '-' &&
+           (folder || access(next, F_OK) < 0);
 }
 
 /* The compiler passes over it without a word. */
@@ -317,8 +340,12 @@ static void look_for_folder(const char *option, const char *value) {
     }
 }
 
-static int read_compiler_option(const char **words, int count, json_t *params) {
+static int read_compiler_option(const char **words, int count, json_t *params,
+                                struct err *err) {
     int used = takes_value(words[0], count > 1 ? words[1] : NULL) ? 2 : 1;
+    if (used == 1 && (!strcmp(words[0], "-I") || !strcmp(words[0], "-isystem"))) {
+        return err_set(err, -EINVAL, "%s: a folder is needed", words[0]);
+    }
     look_for_folder(words[0], used == 2 ? words[1] : words[0] + 2);
     for (int i = 0; i < used; i++) {
         append(params, "options", json_text(words[i], strlen(words[i])));
@@ -420,7 +447,7 @@ int arguments_read(const json_t *method, const char **words, int count, json_t *
             append(object, "args", json_text(words[i], strlen(words[i])));
             rc = 1;
         } else if (!only_words && is_compiler_option(method, words[i])) {
-            rc = read_compiler_option(words + i, count - i, object);
+            rc = read_compiler_option(words + i, count - i, object, err);
         } else if (!only_words && is_flag(words[i])) {
             rc = read_flag(method, words + i, count - i, object, err);
         } else {

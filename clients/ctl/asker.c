@@ -335,6 +335,9 @@ int asker_show_paths(struct asker *a, const char *method, json_t *params, json_t
         return asker_wrong_usage(a,
                                  "--watch is for files of kernel check, as text or json");
     }
+    if (a->fix && json_object_get(kept, "source")) {
+        return asker_wrong_usage(a, "--fix edits files: name one in place of -");
+    }
     autofree int *statuses = xcalloc(json_array_size(all) + 1, sizeof *statuses);
     return a->watch ? show_watching(a, method, kept, all, statuses)
                     : show_all(a, method, kept, all, NULL, statuses);

@@ -102,6 +102,10 @@ static int split_words(struct ctl *c, int argc, char **argv) {
             c->asker.words[c->asker.count++] = argv[i];
         }
     }
+    if (c->asker.json && c->asker.format) {
+        return asker_wrong_usage(&c->asker,
+                                 "--json and --output-format ask for different answers");
+    }
     return -1;
 }
 

@@ -144,7 +144,8 @@ char *paths_meant(const char *word) {
         slash ? xstrndup(word, (size_t)(slash - word) + 1) : xstrdup("./");
     autofd int opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     autodir *entries = dir_entries(opened);
-    struct nearest_name near = {.said = slash ? slash + 1 : word, .limit = 3};
+    const char *said = slash ? slash + 1 : word; /* all have an ending in common */
+    struct nearest_name near = {.said = said, .limit = strlen(said) < 8 ? 2 : 3};
     autofree char *best = NULL;
     for (const struct dirent *e; (e = dir_next(entries));) {
         nearest_name_try(&near, e->d_name);

@@ -430,6 +430,11 @@ static int text_read(struct check_input *ret, struct check_refusal *refusal) {
         return check_refuse(refusal, -EINVAL, CALL_BAD_PARAMS, "bad_source", NULL,
                             "%s is UTF-16: save it as UTF-8", file->display);
     }
+    if (memchr(given, '\0', file->len) && !text_is_utf8(given, file->len)) {
+        return check_refuse(refusal, -EINVAL, CALL_BAD_PARAMS, "bad_source",
+                            "name the source that it was made from",
+                            "%s is a binary file, not CUDA source", file->display);
+    }
     if (ptx_path_is(file->display) || ptx_text_is(file->text, file->len)) {
         return ptx_read(ret, file, refusal);
     }

@@ -195,6 +195,12 @@ static int unknown_attribute(const struct operator_call *c, const char *name,
         return err_set(err, -EINVAL, "%s.%.64s: it belongs into \"%s\"", c->at, name,
                        operator_input(c->op, name) >= 0 ? "inputs" : "outputs");
     }
+    if (strstr(" expression values files kernel ", name)) {
+        return err_set(err, -EINVAL,
+                       "%s.%.64s: \"op\" and \"%.64s\" both say what is expected: keep "
+                       "one",
+                       c->at, name, name);
+    }
     autofree char *meant = near.best
                                ? xasprintf("did you mean \"%s\"?", near.best)
                                : xasprintf("it has %s", known.len ? known.data : "none");

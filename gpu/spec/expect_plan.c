@@ -1,5 +1,6 @@
 #include "gpu/spec/expect_plan.h"
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "gpu/spec/spec_words.h"
 
@@ -139,6 +140,7 @@ static size_t only_buffer_left(const struct expect_plan *plan,
 static int find_inputs(struct expect_plan *plan, size_t k) {
     struct expect_step *s = &plan->steps[k];
     size_t missing = 0, last = 0;
+    autobuf form = BUF_INIT(800);
     for (size_t i = 0; i < OPERATOR_MAX_INPUTS && s->op->inputs[i].name; i++) {
         const struct operator_role *role = &s->op->inputs[i];
         if (s->inputs[i].kind == FROM_NOWHERE && !role->repeat) {
@@ -148,14 +150,15 @@ static int find_inputs(struct expect_plan *plan, size_t k) {
             s->inputs[i] = (struct expect_source){FROM_STEP, .step = k - 1};
         }
         if (s->inputs[i].kind == FROM_NOWHERE && !role->optional) {
-            missing++;
+            buf_addf(&form, "%s\"%s\": \"…\"", missing++ ? ", " : "", role->name);
             last = i;
         }
     }
     size_t buffer = missing == 1 ? only_buffer_left(plan, s) : SIZE_MAX;
     if (missing && buffer == SIZE_MAX) {
-        return err_set(plan->err, -EINVAL, "%s.inputs.%s: '%s' needs it: which buffer?",
-                       s->at, s->op->inputs[last].name, s->op->name);
+        return err_set(plan->err, -EINVAL,
+                       "%s.inputs.%s: '%s' needs it: which buffer? Say \"inputs\": {%s}",
+                       s->at, s->op->inputs[last].name, s->op->name, form.data);
     }
     if (missing) {
         s->inputs[last] = (struct expect_source){FROM_BUFFER, .buffer = buffer};

@@ -114,7 +114,10 @@ static char *kernel_path(const char *spec_path, const json_t *spec,
 }
 
 static json_t *parse(struct buf *text, const char *path, struct err *err) {
-    json_t *spec = json_parse_once(text->data, text->len, err);
+    json_t *spec = text->len ? json_parse_once(text->data, text->len, err) : NULL;
+    if (!text->len) {
+        err_set(err, -EBADMSG, "the file is empty");
+    }
     if (spec && !json_is_object(spec)) {
         json_decref(spec);
         spec = NULL;
@@ -223,6 +226,15 @@ json_t *spec_file_join(const json_t *params, const char *const *roots, char **re
         }
     }
     if (is_spec && !json_object_get(params, "source")) {
+        autobuf start = BUF_INIT(1);
+        if (spec_file_read(roots, kernel, &start, NULL) == -ENOENT) {
+            json_decref(joined);
+            err_set(err, -ENOENT,
+                    "%s is for %s, which is not there: \"path\" in it can name another "
+                    "file",
+                    spec_path, kernel);
+            return NULL;
+        }
         json_object_set_new(joined, "path", json_text(kernel, strlen(kernel)));
     }
     return joined;

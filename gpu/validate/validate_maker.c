@@ -90,7 +90,7 @@ static int refuse_spec(struct reading *r, struct err *err) {
         autofree char *path = spec_file_path(r->params);
         err_wrap(err, "%s", path);
         snprintf(r->refusal.hint, sizeof r->refusal.hint,
-                 "the parameters of kernel/validate are what a check spec may say");
+                 "a check spec takes the parameters of kernel/validate");
     }
     return refuse(r, "bad_spec", err);
 }
@@ -127,6 +127,11 @@ static int read_spec(struct reading *r) {
                 snprintf(r->refusal.hint, sizeof r->refusal.hint,
                          "kernel/init %s begins that check spec from the host's code",
                          json_get_string(r->params, "path", ""));
+            }
+            if (err.code == -EBADMSG) {
+                snprintf(r->refusal.hint, sizeof r->refusal.hint,
+                         "mend it there (JSON has no comments and no comma behind the "
+                         "last member), or delete it and let kernel/init begin another");
             }
             return refuse(r,
                           is_there              ? "bad_spec"

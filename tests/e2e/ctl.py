@@ -55,7 +55,7 @@ def what_cannot_be_asked_is_status_2(room):
                            (["skill", "install", "x"], r'missing parameter "agents"\nhint: upskillctl skill install NAME\|FOLDER --agents'),
                            (["eval", "h100-cuda-kernels", "-m", "codex"], r"codex is an agent, no model.*installed"),
                            (["kernel", "validate", "good.cu", "bad.cu"], r"unexpected argument"),
-                           (["kernel", "check", "--bogus", "good.cu"], r"--bogus.*no such option"),
+                           (["kernel", "check", "--bogus", "good.cu"], r"--bogus. is not allowed"),
                            (["kernel", "check", "good.cu", "--arch"], r"--arch.*value"),
                            (["kernel", "check", "good.cu", "--arch", "sm_20"], r"sm_20.*known are"),
                            (["kernel", "check", "good.cu", "--options=-include=/etc/passwd"], r"not allowed"),

@@ -164,7 +164,7 @@ def what_is_missing_or_wrong_is_told_where_it_is():
                          ({"args": [{"name": "y", "type": "flot", "shape": [4]}]}, 'or bool; it is "flot"\n')):
         r.write("wrong.check.json", json.dumps({**SPEC, **change}))
         _, err = r.run("validate", "wrong.cu", status=2)
-        assert says in err and "hint: the parameters of upskillctl kernel validate are what a check spec may say\n" in err, err
+        assert says in err and "hint: a check spec takes the parameters of upskillctl kernel validate\n" in err, err
     r.write("wrong.check.json", json.dumps(SPEC))
     _, err = r.run("validate", "wrong.cu", "--seed", "x", status=2)
     assert "error: --seed: " in err and 'it is "x"\n' in err and "wrong.check.json" not in err, err

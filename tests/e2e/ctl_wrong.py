@@ -32,6 +32,16 @@ FILES = {"good.cu": GOOD, "good.check.json": SPEC, "two.cu": GOOD + GOOD.replace
          "count.cu": GOOD, "count.check.json": SPEC.replace(', {"name": "n", "type": "int32", "value": "n"}', '').replace(
              ',\n {"name": "n", "type": "int32", "value": "n"}', ''),
          "init.cu": GOOD, "init.check.json": SPEC.replace('"normal"', '"randn"'),
+         "cut.cu": GOOD, "cut.check.json": SPEC[:90], "comma.cu": GOOD, "comma.check.json": SPEC.replace('"trials": 1}', '"trials": 1,}'),
+         "void.cu": GOOD, "void.check.json": "", "alone.check.json": SPEC,
+         "both.cu": GOOD, "both.check.json": SPEC.replace('"x[i]"}}', '"x[i]"}, "op": "relu"}'),
+         "product.cu": GOOD, "product.check.json": SPEC.replace('{"expression": {"y": "x[i]"}}', '{"op": "matmul"}'),
+         "other.cu": GOOD.replace("scale", "shift"), "other.check.json": SPEC.replace('{"sizes"', '{"kernel": "scale", "sizes"'),
+         "real.cu": GOOD, "real.check.json": SPEC.replace('"name": "n", "type": "int32"', '"name": "n", "type": "float32"'),
+         "blank.cu": GOOD, "blank.check.json": SPEC.replace('["n"], "init"', 'null, "init"'),
+         "brace.cu": GOOD, "brace.check.json": SPEC.replace('"grid": [2]', '"grid": ["ceil_div(n, 64"]'),
+         "zero.cu": GOOD, "zero.check.json": SPEC.replace('"grid": [2]', '"grid": ["n / (n - 100)"]'),
+         "npy.cu": GOOD, "npy.check.json": SPEC.replace('{"normal": [0, 1]}', '{"file": "x.npy"}'),
          "half.ptx": ".version 8.7\n.target sm_90\n.visible .entry k(\n",
          "session.jsonl": "not json\n", "SKILL.md": "---\nname: Bad Name\ndescription: x\n---\n"}
 ROWS = [
@@ -109,12 +119,26 @@ ROWS = [
     ("kernel check .odd/link.cu", "hint: .odd/link.cu is a link that leads to nothing"), ("kernel check /dev/null", "/dev/null: not a regular file"),
     ("kernel validate good.cu --trials 0", "--trials: must be at least 1"), ("kernel validate good.cu --timeout-s x", "--timeout-s x"),
     ("kernel validate good.cu --expect softmax", "or a JSON object"),
+    ("kernel check .odd/binary.cu", "binary.cu is a binary file, not CUDA source"), ("kernel init .odd/binary.cu", "binary file"),
+    ("kernel validate cut.cu", "cut.check.json: line 2 column 18"), ("kernel validate comma.cu", "comma.check.json: line 4 column 102"),
+    ("kernel validate void.cu", "void.check.json: the file is empty"), ("kernel validate alone.check.json", "alone.check.json is for alone.cu, which is not there"),
+    ("kernel validate both.cu", '"op" and "expression" both say what is expected'), ("kernel validate product.cu", '"inputs": {"input": "…", "other": "…"}'),
+    ("kernel validate other.cu", "there is no kernel scale; the source has: shift"), ("kernel validate real.cu", "the kernel's parameter is int32: give int32", 1),
+    ("kernel validate blank.cu", "args[1].shape"), ("kernel validate brace.cu", "a closing parenthesis is missing"),
+    ("kernel validate zero.cu", "division by zero"), ("kernel validate npy.cu", "x.npy: No such file"),
+    ("kernel validate emptydir", "emptydir is a folder, not a file"), ("kernel init emptydir", "is a folder"), ("kernel run emptydir", "is a folder"),
+    ("kernel validate good.cu --size n=5 --size n=6", "n is given twice"), ("kernel validate good.cu --size N=5", "it has n"),
+    ("kernel validate good.cu --sizes '[{\"n\": 5}, {\"m\": 5}]'", "case 1: cannot evaluate 'n'"),
+    ("kernel check good.cu --json --output-format sarif", "--json and --output-format"), ("kernel check - --fix", "--fix edits files"),
+    ("kernel check good.cu -I", "-I: a folder is needed"), ("kernel run host.cu -I", "-I: a folder is needed"),
+    ("kernel check good.cu --extended-lambda --expt-relaxed-constexpr", "ok", 0), ("kernel check good.cu --nosuchthing", 'the option "--nosuchthing" is not allowed'),
+("kernel run host.cu --file gone.txt -- gone.txt", "gone.txt: No such file"),
     ("kernel init half.ptx", "line 4"), ("kernel init half.ptx --kernel k", "line 4"), ("kernel init text.txt", "no kernel"),
 ]
 # Raw answers of `call` are the daemon's own, what was compiled or run has findings instead, and some messages say it
 # themselves.
 NEXT = re.compile(r"^hint: \S|did you mean|lists them|known are|it has |has --|^usage: |^next  |^\{\"code\":|: error: |"
-                  r"No such file|does not exist|the kernel takes 3 arguments|\(column 1\)|which one\?|: give \"", re.M)
+                  r"No such file|does not exist|the kernel takes 3 arguments|\(column 1\)|which one\?|: give |can name another|Say \"inputs\"|: keep one", re.M)
 
 
 def ask(words, folder):
@@ -149,6 +173,8 @@ def main():
     os.mkdir(folder + "/.odd")
     with open(folder + "/.odd/wide.cu", "wb") as file:
         file.write(GOOD.encode("utf-16"))
+    with open(folder + "/.odd/binary.cu", "wb") as file:
+        file.write(b"\x7fELF\2\1\1\0" + bytes(range(256)))
     os.symlink("gone.cu", folder + "/.odd/link.cu")
     os.mkdir(folder + "/home")
     for number, (words, named, *status) in enumerate(ROWS, 1):
