@@ -2,14 +2,16 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "clients/ctl/agent_config.h"
+#include "clients/ctl/explain.h"
 #include "clients/ctl/method.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Every script says: behind these two words and this option these values, behind these
- * two words these options, else these words. */
+/* Every script says: behind these two words and this option (or this word) these values,
+ * behind these two words these options, else these words. */
 static const struct shell {
     const char *name, *head;
     const char *option, *values, *ended;  /* of one option: its command, itself, values */
@@ -20,11 +22,14 @@ static const struct shell {
      "_upskillctl() {\n"
      "    local now=\"${COMP_WORDS[COMP_CWORD]}\" "
      "before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+     "    [ \"$before\" = = ] && before=\"${COMP_WORDS[COMP_CWORD-2]}\"\n"
+     "    [ \"$now\" = = ] && now=\n"
      "    case \"${COMP_WORDS[*]:1:2} $before\" in\n",
      "'*' ", "') COMPREPLY=($(compgen -W '", "' -- \"$now\"));;\n", "    '",
      "'*) COMPREPLY=($(compgen -f -W '", "' -- \"$now\"));;\n",
      "    *) COMPREPLY=($(compgen -W '",
-     "' -- \"$now\"));;\n    esac\n}\ncomplete -o default -F _upskillctl upskillctl\n"},
+     "' -- \"$now\"));;\n    esac\n}\ncomplete -o default -o filenames -F _upskillctl "
+     "upskillctl\n"},
     {"zsh",
      "#compdef upskillctl\n_upskillctl() {\n"
      "    case \"${words[2]} ${words[3]} ${words[CURRENT-1]}\" in\n",
@@ -90,23 +95,63 @@ static void put_command(const struct shell *shell, const json_t *method) {
     fputs(shell->after, stdout);
 }
 
-static void put_script(const struct shell *shell, const json_t *discover) {
-    const json_t *methods = json_object_get(discover, "methods");
-    fputs(shell->head, stdout);
+/* "kernel" of "kernel check". */
+static char *group_of(const json_t *method) {
+    autofree char *command = method_command(method);
+    return xstrndup(command, strcspn(command, " "));
+}
+
+/* Behind a group its commands; ret_groups: the groups. */
+static void put_groups(const struct shell *shell, const json_t *methods,
+                       struct buf *ret_groups) {
+    autobuf commands = BUF_INIT(4096);
+    size_t count = json_array_size(methods);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *method = json_array_get(methods, i);
+        autofree char *group = group_of(method), *command = method_command(method);
+        autofree char *next =
+            i + 1 < count ? group_of(json_array_get(methods, i + 1)) : xstrdup("");
+        buf_addf(&commands, "%s%s", commands.len ? " " : "",
+                 command + strlen(group) + (command[strlen(group)] == ' '));
+        if (strcmp(group, next) != 0) {
+            put_values(shell, "", group, commands.data);
+            buf_addf(ret_groups, " %s", group);
+            buf_reset(&commands);
+        }
+    }
+}
+
+static void put_own(const struct shell *shell) {
+    autobuf codes = BUF_INIT(16384);
+    autojson *all = explain_codes();
+    json_each(all, i, code) {
+        buf_addf(&codes, "%s%s", i ? " " : "", json_string_value(code));
+    }
+    put_values(shell, "", "explain", codes.data);
+    put_values(shell, "", "worker", "check pack");
+    put_values(shell, "", "completion", "bash zsh fish");
     for (size_t i = 0; i < ARRAY_LEN(own_options); i++) {
         put_values(shell, "", own_options[i][0], own_options[i][1]);
     }
+    printf("%ssetup%sprograms --print --remove --scope --yes", shell->before,
+           shell->between);
+    for (const struct agent_config *a = agent_configs; a->name; a++) {
+        printf(" %s", a->name);
+    }
+    fputs(shell->after, stdout);
+}
+
+static void put_script(const struct shell *shell, const json_t *discover) {
+    const json_t *methods = json_object_get(discover, "methods");
+    autobuf groups = BUF_INIT(400);
+    fputs(shell->head, stdout);
+    put_own(shell);
     json_each(methods, i, method) {
         put_command(shell, method);
     }
-    fputs(shell->otherwise, stdout);
-    fputs("status jobs runs setup worker pack check explain call shell completion help",
-          stdout);
-    json_each(methods, i, method) {
-        autofree char *command = method_command(method);
-        printf(" %s", command);
-    }
-    fputs(shell->tail, stdout);
+    put_groups(shell, methods, &groups);
+    printf("%sstatus jobs runs setup worker check explain call shell completion help%s%s",
+           shell->otherwise, groups.data, shell->tail);
 }
 
 int completion_print(const json_t *discover, const char *shell) {

@@ -96,6 +96,10 @@ static json_t *codes(struct nearest_name *near) {
     return list;
 }
 
+json_t *explain_codes(void) {
+    return codes(NULL);
+}
+
 static void print_json(json_t *answer) {
     autofree char *text = json_dumps(answer, JSON_COMPACT);
     puts(text);
@@ -103,7 +107,7 @@ static void print_json(json_t *answer) {
 }
 
 static int print_list(bool json) {
-    autojson *list = codes(NULL);
+    autojson *list = explain_codes();
     if (json) {
         print_json(json_pack("{s:O}", "codes", list));
         return 0;

@@ -85,7 +85,36 @@ def the_completion_is_bash(room):
                                          "upskillctl kernel validate k.cu --checks ra"))
     done = subprocess.run(["bash", "--norc"], input=script.encode(), stdout=subprocess.PIPE, timeout=10)
     same(done.stdout.decode().splitlines(), [" ".join(values_of(room, "kernel/validate", "backend")), "sarif", "race"])
-    assert "kernel" in second.split() and "shell" in second.split(), second
+    assert "kernel" in second.split() and "shell" in second.split() and "validate" not in second.split(), second
+
+
+# What is typed, and the words of which all and none must be offered.
+TYPED = [("kernel ", "check validate init run", "list shell --arch"), ("help skill ", "find install", "validate"),
+         ("explain glob", "global_race", "race"), ("setup claude-code co", "codex", "cursor"), ("worker ", "pack check", "shell"),
+         ("kernel check --output-format=sa", "sarif", "json"), ("kernel check --output-format=", "sarif junit", "--fix"),
+         ("completion ", "bash zsh fish", "kernel"), ("k", "kernel", "status")]
+
+
+def words_behind_words(room):
+    """A group's commands, codes, agents and an option's values, where each belongs; a folder is completed as one."""
+    bash = room.run("completion", "bash")[1]
+    os.makedirs(room.dir + "/src folder", exist_ok=True)
+    script = "COMP_WORDBREAKS=$' =:'\n" + bash
+    for typed, _, _ in TYPED:
+        words = re.split(r"(=)| ", "upskillctl " + typed)
+        words = [w for i, w in enumerate(words) if w or (w == "" and i == len(words) - 1 and words[-2] != "=")]
+        script += "COMP_WORDS=(%s); COMP_CWORD=%d; _upskillctl; echo \"${COMPREPLY[@]}\"\n" % (
+            " ".join(w or "''" for w in words), len(words) - 1)
+    done = subprocess.run(["bash", "--norc"], input=script.encode(), capture_output=True, timeout=20, cwd=room.dir)
+    for (typed, yes, no), said in zip(TYPED, done.stdout.decode().split("\n")):
+        assert set(yes.split()) <= set(said.split()) and not set(no.split()) & set(said.split()), (typed, said)
+    assert "-o filenames" in bash
+    if shutil.which("fish"):
+        for typed, yes, no in [t for t in TYPED if "=" not in t[0]]:
+            done = subprocess.run(["fish", "--no-config", "-c", room.run("completion", "fish")[1] +
+                                   "\ncomplete -C 'upskillctl %s'" % typed], capture_output=True, timeout=20, env=room.env, cwd=room.dir)
+            said = done.stdout.decode().split()
+            assert set(yes.split()) <= set(said) and not set(no.split()) & set(said), (typed, said)
 
 
 def the_completions_of_other_shells(room):
@@ -382,7 +411,7 @@ def all_tools_together_are_short(room):
 
 NEED_COMPILER = {a_named_worker_is_the_one}
 TESTS = [help_of_every_command, help_says_what_schemas_know, a_group_lists_its_commands, help_needs_no_compiler,
-         the_completion_is_bash, the_completions_of_other_shells, every_help_has_an_example_that_is_understood,
+         the_completion_is_bash, words_behind_words, the_completions_of_other_shells, every_help_has_an_example_that_is_understood,
          call_asks_anything, a_daemon_that_is_none_is_said, a_named_worker_is_the_one,
          a_check_file_that_is_missing_is_named, a_last_line_needs_no_newline, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,
