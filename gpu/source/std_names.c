@@ -34,6 +34,13 @@ static const struct std_names {
     {"limits", true, {"numeric_limits"}},
     {"algorithm", true, {"min", "max"}},
 };
+/* g++ 12's, which bring <cstdint> along. As NVRTC lacks them they are the host's, and
+ * what a kernel has of them would be missing. */
+static const char *const with_integers[] = {
+    "atomic",  "bitset",    "chrono",  "complex",  "condition_variable",
+    "fstream", "future",    "iomanip", "iostream", "istream",
+    "memory",  "mutex",     "ostream", "random",   "ratio",
+    "sstream", "stdexcept", "string",  "thread"};
 /* "using cuda::std::abs;" is for NVRTC, and counts on a header that is nvcc's alone. */
 #define CUDA_ABS "cuda::std::abs"
 
@@ -105,6 +112,35 @@ static unsigned wanted_in(const char *text, size_t len, bool relaxed) {
     return ret;
 }
 
+/* The name between the brackets of an "#include <…>" at `at`, behind its '#'. */
+static bool is_include_of(const char *at, const char *end, const char *const *names,
+                          size_t count) {
+    static const char word[] = "include";
+    at += strspn(at, " \t");
+    if ((size_t)(end - at) < sizeof word || strncmp(at, word, sizeof word - 1) != 0) {
+        return false;
+    }
+    at += sizeof word - 1;
+    at += strspn(at, " \t");
+    for (size_t i = 0; *at == '<' && i < count; i++) {
+        size_t len = strlen(names[i]);
+        if (strncmp(at + 1, names[i], len) == 0 && at[1 + len] == '>') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool includes_integers(const struct source_file *f) {
+    const char *text = f->original ? f->original : f->text, *end = text + f->len;
+    for (const char *at = text; (at = memchr(at, '#', (size_t)(end - at)));) {
+        if (is_include_of(++at, end, with_integers, ARRAY_LEN(with_integers))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 unsigned std_names_wanted(const struct source_set *sources, bool relaxed) {
     unsigned wanted = 0;
     for (size_t i = 0; i < sources->count; i++) {
@@ -113,6 +149,7 @@ unsigned std_names_wanted(const struct source_set *sources, bool relaxed) {
         wanted |= memmem(f->text, f->len, CUDA_ABS, strlen(CUDA_ABS))
                       ? 1u << ARRAY_LEN(std_names)
                       : 0;
+        wanted |= includes_integers(f) ? 1u << (ARRAY_LEN(std_names) + 1) : 0;
     }
     return wanted;
 }
@@ -148,7 +185,8 @@ bool std_names_designators(const struct source_set *sources) {
 }
 
 const char *std_names_shim(unsigned bit) {
-    return bit < ARRAY_LEN(std_names)    ? std_names[bit].shim
-           : bit == ARRAY_LEN(std_names) ? STD_NAMES_ABS
-                                         : NULL;
+    return bit < ARRAY_LEN(std_names)        ? std_names[bit].shim
+           : bit == ARRAY_LEN(std_names)     ? STD_NAMES_ABS
+           : bit == ARRAY_LEN(std_names) + 1 ? "stdint.h"
+                                             : NULL;
 }

@@ -3,8 +3,9 @@
  *
  * nvcc has read <cuda_runtime.h> before a source's first line, and with it the host's
  * <cmath>, <cstdlib> and <utility>, which bring std::is_same, std::index_sequence …
- * along. What stands for these headers (shims.h) is read first, but only where
- * device code uses such a name, for reading them takes up to half a second. */
+ * along; others of the host's, as <chrono>, bring <cstdint>. What stands for these
+ * headers (shims.h) is read first, but only where device code uses such a name, for
+ * reading them takes up to half a second. */
 #include <stdbool.h>
 #include <stddef.h>
 
