@@ -61,7 +61,9 @@ static json_t *large_init(struct recorder *r, const char *member,
                                        json_number_value(json_array_get(known, 1)),
                                        known != NULL,
                                        json_is_true(json_array_get(known, 2))};
-    json_t *init = known ? range_init(c, &range) : NULL;
+    struct recorded any = *c;
+    any.structure = false; /* floats are so only as texels */
+    json_t *init = known ? range_init(&any, &range) : NULL;
     if (!init) {
         draft_note(r->unknown, member,
                    "what it held is too much to be recorded: zeros stand in for it; give "

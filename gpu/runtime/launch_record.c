@@ -232,6 +232,10 @@ static json_t *image_json(const struct image *im) {
 }
 
 /* Whoever reads it knows which type it has. */
+static json_t *range_json(const struct tensor_range *r) {
+    return json_pack("[f, f, b]", r->low, r->high, r->sorted);
+}
+
 static json_t *ranges_json(const struct allocation *a) {
     static const enum tensor_type types[] = {
         TENSOR_FLOAT32, TENSOR_FLOAT64, TENSOR_FLOAT16, TENSOR_BFLOAT16,
@@ -241,11 +245,31 @@ static json_t *ranges_json(const struct allocation *a) {
         uint64_t count = a->bytes / tensor_type_bytes(types[i]);
         const struct tensor_range r = tensor_range_of(types[i], a->host, count);
         if (r.finite && count) {
-            json_object_set_new(ret, tensor_type_name(types[i]),
-                                json_pack("[f, f, b]", r.low, r.high, r.sorted));
+            json_object_set_new(ret, tensor_type_name(types[i]), range_json(&r));
         }
     }
     return ret;
+}
+
+/* Row by row, as an image's bytes are written. */
+static json_t *image_ranges_json(const struct recorded *r) {
+    const struct image *im = r->image;
+    enum tensor_type type = texel_type(im);
+    struct tensor_range all = {0};
+    if (type == TENSOR_TYPES) {
+        return json_object();
+    }
+    uint64_t count = (uint64_t)im->extent[0] * im->bytes / tensor_type_bytes(type);
+    for (uint64_t row = 0; row < image_rows(im); row++) {
+        const uint8_t *at = r->in->host + im->offset + row * im->pitch;
+        const struct tensor_range own = tensor_range_of(type, at, count);
+        if (!own.finite) {
+            return json_object();
+        }
+        all.low = row && all.low < own.low ? all.low : own.low;
+        all.high = row && all.high > own.high ? all.high : own.high;
+    }
+    return json_pack("{s:o}", tensor_type_name(type), range_json(&all));
 }
 
 static json_t *memory_json(unsigned i, const struct recorded *r) {
@@ -259,8 +283,9 @@ static json_t *memory_json(unsigned i, const struct recorded *r) {
     }
     json_t *ret = json_pack("{s:I, s:I, s:s}", "address", (json_int_t)r->address, "bytes",
                             (json_int_t)bytes, "before", before);
-    if (kept && !fits && !r->image) {
-        json_object_set_new(ret, "ranges", ranges_json(a));
+    if (kept && !fits) {
+        json_object_set_new(ret, "ranges",
+                            r->image ? image_ranges_json(r) : ranges_json(a));
     }
     if (r->image) {
         json_object_set_new(ret, "image", image_json(r->image));
