@@ -145,7 +145,7 @@ def without_host_code_it_must_be_filled_in_first():
     for word in ("two.cu", "two.check.json"):
         out, err = r.run("validate", word, status=2)
         assert ("error: two.check.json: left to fill in: " in err and "launch.grid (blocks in x, y, z)" in err and
-                "launch.block (threads in x, y, z)" in err and "args[0].shape (extents, row-major)" in err), (out, err)
+                "launch.block (threads in x, y, z)" in err and "args[0].shape (extents in row-major order)" in err), (out, err)
         assert err.endswith("\nhint: write what belongs there in place of each null\n"), err
 
 
