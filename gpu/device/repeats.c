@@ -17,6 +17,7 @@
 #define SHARE 8
 #define CONTENTS_MAX (UINT64_C(2) << 30)
 #define CONTENTS_SHARE 16 /* of the machine's memory */
+#define PROGRAM_SHARE 4   /* times the contents: device memory beside which they fit */
 
 struct touched {
     struct allocation *in;
@@ -61,11 +62,11 @@ struct repeats {
     uint64_t work, looked; /* lane-instructions: executed or skipped, spent here */
 };
 
-struct repeats *repeats_new(bool keeps) {
+struct repeats *repeats_new(bool saves) {
     struct repeats *r = xcalloc(1, sizeof *r);
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t share = (uint64_t)sysconf(_SC_PHYS_PAGES) * page / CONTENTS_SHARE;
-    r->contents.limit = !keeps ? 0 : share < CONTENTS_MAX ? share : CONTENTS_MAX;
+    r->contents.limit = !saves ? 0 : share < CONTENTS_MAX ? share : CONTENTS_MAX;
     return r;
 }
 
@@ -257,8 +258,9 @@ bool repeats_launch(struct repeats *r, const struct launch_words *l) {
 static void keep_before(struct repeats *r, const struct launch_words *l) {
     uint64_t key = key_of(l);
     const struct proven *p = proven_next(r, 0, l, key);
-    bool defined = !l->kernel->module->device->memory.origins;
-    bool fine = p && defined && is_worth_a_try(r, key);
+    const struct memory *m = &l->kernel->module->device->memory;
+    bool room = m->used <= PROGRAM_SHARE * r->contents.limit;
+    bool fine = p && room && !m->origins && is_worth_a_try(r, key);
     for (unsigned n = 0; fine && n < p->count; n++) {
         struct touched *t = &p->touched[n];
         bool changes = (t->read && t->written) || t->in->version != t->version;
