@@ -89,7 +89,7 @@ static bool may_name(const char *s, size_t len, const struct name *name) {
     }
     bool quoted = i > name->end && s[name->end] != ' ' && s[name->end] != '\t';
     bool line = secret_newline(s, len, name->end) > 0;
-    return name->is_flag || quoted || line || (i < len && s[i] && strchr("=:>,", s[i]));
+    return name->is_flag || quoted || line || (i < len && s[i] && strchr("=:>,%", s[i]));
 }
 
 static bool is_key(const char *s, size_t start, size_t end) {
@@ -215,6 +215,10 @@ static size_t sign_behind(const char *s, size_t len, const struct name *name,
         sign += sign < len && (s[sign] == '>' || (*ret_sign == ':' && s[sign] == '='));
         return sign < len && s[sign] == '=' ? 0 : sign; /* no comparison */
     }
+    if (secret_starts(s, len, sign, "%3D") || secret_starts(s, len, sign, "%3d")) {
+        *ret_sign = '='; /* of an address within an address */
+        return sign + 3;
+    }
     bool attribute = quote && sign == at; /* <property name="….password">value</ */
     if (*ret_sign == '>' && ((sign == name->end && name->is_element) || attribute)) {
         return sign + 1;
@@ -277,7 +281,8 @@ static bool value_behind(const char *s, size_t len, const struct name *name,
     }
     size_t from = tag_behind(s, len, secret_blanks(s, len, at));
     from = block_behind(s, len, from);
-    ret->tight = from == at && ret->sign != ' ' && s[at - 1] == ret->sign &&
+    bool encoded = s[at - 1] != ret->sign && tolower((unsigned char)s[at - 1]) == 'd';
+    ret->tight = from == at && ret->sign != ' ' && (s[at - 1] == ret->sign || encoded) &&
                  !isspace((unsigned char)s[at - 2]);
     size_t literal = skip_prefix(s, len, from);
     ret->bytes = literal > from && tolower((unsigned char)s[from]) == 'b';

@@ -165,6 +165,9 @@ def more(d):
     check("GENERIC_BASE_URL" in early["error"]["message"] and not os.path.exists(d.work + "/out/early"), "a student that cannot be is found before anything is made")
     early = d.generate(traces=["axpy-kernel.jsonl"], output="out/early", install=["claude-cod"])
     check('did you mean "claude-code"' in early["error"]["message"] and not os.path.exists(d.work + "/out/early"), "and so is an agent")
+    titled = "Compile the kernels for the H100 with nvcc, look at their registers and at what they spill, and tell which of them fit into a block"
+    d.generate(traces=["wgmma-target.jsonl"], task=titled, output="out/titled")
+    check("\n# Compile the kernels for the H100 with nvcc\n" in open(d.work + "/out/titled/SKILL.md").read(), "a long task's first part is the heading")
     under = d.generate(traces=["cmake-zlib.jsonl"], output="gen/cmake_arch")["result"]
     check(under["outcome"] == "saved" and len(os.listdir(d.work + "/gen/cmake_arch")) == 1 and not os.path.exists(d.work + "/gen/cmake_arch/SKILL.md"), "a folder that is no name for a skill gets one beneath it: %s" % under)
     check(bool(both["evaluation"].get("error") or both["evaluation"].get("verdict")), "an evaluation that cannot be made does not lose the skill")
@@ -179,6 +182,7 @@ def host(d):
     check(order["reply_with"]["params"]["job"] == job and "httpx" in order["instructions"] and "<<<TRACE-DATA-" in order["instructions"],
           "with what happened, as data")
     check(not any(s in json.dumps(order) for s in EXPECTED["secrets"]), "and without secrets")
+    check("A good skill" in order["instructions"] and "does not copy answers to tests" in order["instructions"], "and with what a model is told of a good skill")
     again = d.generate(job=job, draft="I am sorry, I cannot.")["result"]
     check(again["state"] == "input_required" and "not a SKILL.md" in again["work_order"]["instructions"], "an apology is asked again")
     bad = d.generate(job=job, draft=GOOD.replace("---\n\n#", "hooks: x\n---\n\n#"))["result"]
