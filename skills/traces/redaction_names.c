@@ -81,6 +81,11 @@ static bool begins_line(const char *s, size_t at) {
     return secret_begins_line(s, i) || (i >= 6 && memcmp(s + i - 6, "export", 6) == 0);
 }
 
+/* #define NAME */
+static bool is_defined(const char *s, size_t len, const struct name *name) {
+    return name->start >= 7 && secret_starts(s, len, name->start - 7, "define ");
+}
+
 /* Most words have no sign behind them, and need not be looked up. */
 static bool may_name(const char *s, size_t len, const struct name *name) {
     size_t i = name->end;
@@ -89,7 +94,8 @@ static bool may_name(const char *s, size_t len, const struct name *name) {
     }
     bool quoted = i > name->end && s[name->end] != ' ' && s[name->end] != '\t';
     bool line = secret_newline(s, len, name->end) > 0;
-    return name->is_flag || quoted || line || (i < len && s[i] && strchr("=:>,%", s[i]));
+    return name->is_flag || quoted || line || is_defined(s, len, name) ||
+           (i < len && s[i] && strchr("=:>,%", s[i]));
 }
 
 static bool is_key(const char *s, size_t start, size_t end) {
@@ -234,8 +240,10 @@ static size_t sign_behind(const char *s, size_t len, const struct name *name,
         return quoted ? pair : pair + 1;
     }
     bool flag = name->is_flag && sign > name->end;
+    (void)skip_quote(s, len, sign, &quote);
+    bool defined = quote && sign > name->end && is_defined(s, len, name);
     *ret_sign = ' ';
-    return flag ? sign : 0;
+    return flag || defined ? sign : 0;
 }
 
 /* password: |
