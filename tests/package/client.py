@@ -156,7 +156,8 @@ def kernelbench_problems(client):
     """kernelbench: inputs, parameters and sizes are the problem's; a wrong kernel fails, what is missing is named"""
     for name, text in (("problem.py", PROBLEM.replace("FACTOR", "2.5")), ("scale.cu", SCALE),
                        ("no_model.py", "def get_inputs(): return []"), ("raises.py", "raise KeyError('mine')"),
-                       ("two.py", PROBLEM.replace("FACTOR", "2").replace("return array", "return 1, array"))):
+                       ("two.py", PROBLEM.replace("FACTOR", "2").replace("return array", "return 1, array")),
+                       ("none.py", PROBLEM.replace("FACTOR", "2").replace("return array", "return None and array"))):
         with open(name, "w") as file:
             file.write(text)
     spec = {"sizes": {"n": 8}, "launch": {"grid": ["ceil_div(n, 64)"], "block": [64]}, "args": [
@@ -172,7 +173,7 @@ def kernelbench_problems(client):
     assert "data: the problem has no value" in str(raises(ValueError, lambda: client.kernelbench("problem.py", SCALE, spec)))
     assert client.kernelbench("problem.py", SCALE, spec, {"data": "x"}).ok
     for problem, kind, words in (("no_model.py", ValueError, "Model is missing"), ("raises.py", KeyError, "mine"),
-                                 ("two.py", ValueError, "gives 2 arrays")):
+                                 ("two.py", ValueError, "gives 2 arrays"), ("none.py", ValueError, "gives NoneType for out, and an array")):
         e = raises(kind, lambda: client.kernelbench(problem, SCALE, spec, {"data": "x"}))
         assert words in str(e), e
 

@@ -90,5 +90,7 @@ def request(problem, spec, args):
     if len(outputs) != len(problem.outputs):
         raise ArgumentError(f"the model gives {len(problem.outputs)} arrays, and the kernel's outputs are "
                          f"{', '.join(outputs) or 'none'}")
-    expect = dict(zip(outputs, problem.outputs))
-    return spec, args, expect
+    for name, value in zip(outputs, problem.outputs):
+        if not arrays.is_array(value):
+            raise ArgumentError(f"the model gives {type(value).__name__} for {name}, and an array is wanted")
+    return spec, args, dict(zip(outputs, problem.outputs))
