@@ -2,7 +2,7 @@
 """Agents as people start them, told of the daemon by upskillctl setup, each with a scripted model.
 
 usage: agents.py BUILD_FOLDER [AGENT …]   (TAP on standard output; exit status 77: nothing could be run)
-Installs the agents (package.json, 2.4 GB) into BUILD_FOLDER/agents once. No key, no account.
+Installs the agents (package.json) into BUILD_FOLDER/agents once. No key, no account.
 """
 import filecmp, json, os, shutil, subprocess, sys, tempfile
 
