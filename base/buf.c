@@ -98,25 +98,3 @@ void buf_consume(struct buf *b, size_t n) {
     memmove(b->data, b->data + n, b->len - n + 1);
     b->len -= n;
 }
-
-/* --- shared --- */
-
-struct shared_bytes *shared_bytes_new(struct buf *bytes) {
-    struct shared_bytes *shared = xcalloc(1, sizeof *shared);
-    shared->holders = 1;
-    shared->len = bytes->len;
-    shared->data = buf_detach(bytes);
-    return shared;
-}
-
-struct shared_bytes *shared_bytes_ref(struct shared_bytes *shared) {
-    shared->holders++;
-    return shared;
-}
-
-void shared_bytes_unref(struct shared_bytes *shared) {
-    if (shared && --shared->holders == 0) {
-        free(shared->data);
-        free(shared);
-    }
-}

@@ -28,16 +28,18 @@ int fd_parcel_send(int socket, uint64_t key, const int *fds, size_t count) {
     struct iovec part = {.iov_base = &key, .iov_len = sizeof key};
     union control control = {0};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (!count || count > FD_PARCEL_MAX) {
+    if (count > FD_PARCEL_MAX) {
         return -EINVAL;
     }
-    message.msg_control = control.room;
-    message.msg_controllen = CMSG_SPACE(count * sizeof *fds);
-    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(count * sizeof *fds);
-    memcpy(CMSG_DATA(c), fds, count * sizeof *fds);
+    if (count) {
+        message.msg_control = control.room;
+        message.msg_controllen = CMSG_SPACE(count * sizeof *fds);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(count * sizeof *fds);
+        memcpy(CMSG_DATA(c), fds, count * sizeof *fds);
+    }
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof key ? 0
                                                                                 : -errno;
 }

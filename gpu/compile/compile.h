@@ -25,7 +25,7 @@
  * RPC_REQUEST_CANCELLED; the child is dead by then.
  *
  * On start a worker sends the notification `worker/hello`:
- *   {"protocol": 3, "version", "host", "machine", "confinement": [...],
+ *   {"protocol": 4, "version", "host", "machine", "confinement": [...],
  *    "toolkits": [{"root", "nvrtc", "major"}], "cuda": whether there is a CUDA driver,
  *    "memory": whether it accepts descriptors (COMPILE_CHANNEL_ENV)}
  * The pool skips lines before it (login banners). Request `worker/status`:
@@ -45,10 +45,10 @@
 #include "gpu/compile/compile_options.h"
 #include "gpu/source/source_set.h"
 
-#define COMPILE_PROTOCOL 3
+#define COMPILE_PROTOCOL 4
 /* Set in the environment of a worker that inherits a socket for descriptors
- * (base/fd_channel.h) as FD_CHANNEL_INHERITED. The files of a request with "parcel" and
- * the memory of a note with "memory" come through it. */
+ * (base/fd_channel.h) as FD_CHANNEL_INHERITED. The attachment and the files of a
+ * request with "parcel" and the memory of a note with "memory" come through it. */
 #define COMPILE_CHANNEL_NAME "UPSKILLD_CHANNEL"
 #define COMPILE_CHANNEL_ENV COMPILE_CHANNEL_NAME "=3"
 

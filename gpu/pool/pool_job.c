@@ -6,9 +6,11 @@
 #include "base/fd_channel.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/sealed.h"
 #include "protocol/rpc/rpc.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #define CANCEL_GRACE_MS 2000 /* a worker that does not stop a job by then is ended */
@@ -148,57 +150,74 @@ static void job_answered(struct rpc_request *request, int status, const json_t *
     pool->changed(pool);
 }
 
-/* The params with the files' sizes, and the key of their parcel where they go so. */
+/* The params with the files' sizes, where there are any, and the parcel's key. */
 static json_t *params_with_files(const struct pool_job *job, uint64_t parcel) {
     const struct open_files *files = job->needs.files;
     json_t *params = json_copy(job->params), *sizes = json_array();
-    for (size_t i = 0; i < files->count; i++) {
+    for (size_t i = 0; files && i < files->count; i++) {
         json_array_append_new(sizes, json_integer((json_int_t)files->sizes[i]));
     }
-    json_object_set_new(params, "file_bytes", sizes);
+    if (json_array_size(sizes)) {
+        json_object_set(params, "file_bytes", sizes);
+    }
     if (parcel) {
         json_object_set_new(params, "parcel", json_integer((json_int_t)parcel));
     }
+    json_decref(sizes);
     return params;
 }
 
-/* NULL when they cannot be read any more, or are too much. */
+/* As descriptors, to a worker here: its key, or 0 where it takes none. */
+static uint64_t parcel_send(const struct pool_job *job) {
+    const struct open_files *files = job->needs.files;
+    const struct shared_bytes *text = job->attached;
+    struct slot *slot = job->slot;
+    size_t count = files ? files->count : 0;
+    autofd int sealed =
+        count && shared_bytes_fd(text) < 0 ? bytes_seal(text->data, text->len) : -1;
+    int fds[1 + OPEN_FILES_MAX] = {sealed < 0 ? shared_bytes_fd(text) : sealed};
+    if (count) {
+        memcpy(fds + 1, files->fds, count * sizeof *fds);
+    }
+    bool sent = slot_is_near(slot) && fds[0] >= 0 &&
+                fd_parcel_send(worker_link_channel(slot->link)->socket, slot->parcels + 1,
+                               fds, 1 + count) == 0;
+    slot->parcels += sent;
+    return sent ? slot->parcels : 0;
+}
+
+/* As bytes; NULL when files cannot be read any more, or are too much. */
 static struct shared_bytes *attached_with_files(const struct pool_job *job) {
     const struct shared_bytes *text = job->attached;
+    if (!job->needs.files || !job->needs.files->count) {
+        return shared_bytes_ref(job->attached);
+    }
     autobuf all = BUF_INIT(FRAME_MAX_BODY);
     bool whole = buf_add(&all, text->data, text->len) == 0 &&
                  open_files_read(job->needs.files, &all) == 0;
     return whole ? shared_bytes_new(&all) : NULL;
 }
 
-static struct rpc_request *send_with_files(struct pool_job *job, struct rpc_peer *peer) {
-    const struct open_files *files = job->needs.files;
-    struct slot *slot = job->slot;
-    int channel = slot_is_near(slot) ? worker_link_channel(slot->link)->socket : -1;
-    bool sent = channel >= 0 &&
-                fd_parcel_send(channel, slot->parcels + 1, files->fds, files->count) == 0;
-    struct shared_bytes *attached =
-        sent ? shared_bytes_ref(job->attached) : attached_with_files(job);
-    slot->parcels += sent;
-    struct rpc_request *request =
-        attached
-            ? rpc_request_start_attached(peer, job->method,
-                                         params_with_files(job, sent ? slot->parcels : 0),
-                                         attached, job_answered, job)
-            : NULL;
-    shared_bytes_unref(attached);
-    return request;
-}
-
 static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
-    if (job->needs.files && job->needs.files->count) {
-        return send_with_files(job, peer);
+    if (!job->attached) {
+        return rpc_request_start(peer, job->method, json_incref(job->params),
+                                 job_answered, job);
     }
-    json_t *params = json_incref(job->params);
-    return job->attached
-               ? rpc_request_start_attached(peer, job->method, params, job->attached,
-                                            job_answered, job)
-               : rpc_request_start(peer, job->method, params, job_answered, job);
+    uint64_t parcel = parcel_send(job);
+    json_t *params = params_with_files(job, parcel);
+    if (parcel) {
+        return rpc_request_start(peer, job->method, params, job_answered, job);
+    }
+    struct shared_bytes *bytes = attached_with_files(job);
+    struct rpc_request *request =
+        bytes ? rpc_request_start_attached(peer, job->method, params, bytes, job_answered,
+                                           job)
+              : NULL;
+    if (!bytes) {
+        json_decref(params);
+    }
+    shared_bytes_unref(bytes);
+    return request;
 }
 
 void job_run(struct pool_job *job, struct slot *slot) {

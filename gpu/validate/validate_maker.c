@@ -191,7 +191,7 @@ struct work *validate_reading_start(uv_loop_t *loop, const json_t *params,
 struct writing {
     struct validate_material from;
     struct buf text;
-    bool written;
+    struct shared_bytes *request; /* or NULL */
     struct err err;
     struct request_problem problem;
     validate_writing_done *done;
@@ -201,16 +201,17 @@ struct writing {
 static void write_on_thread(void *data) {
     struct writing *w = data;
     const struct validate_material *from = &w->from;
-    w->written = worker_request(from->spec, from->kernel, from->reference, from->places,
-                                &w->text, &w->problem) == 0;
+    if (worker_request(from->spec, from->kernel, from->reference, from->places, &w->text,
+                       &w->problem) == 0) {
+        w->request = shared_bytes_new(&w->text);
+    }
 }
 
 /* Without text and problem when it was cancelled before it began. */
 static void on_written(void *data) {
     struct writing *w = data;
-    struct shared_bytes *request = w->written ? shared_bytes_new(&w->text) : NULL;
-    w->done(request, &w->problem, w->data);
-    shared_bytes_unref(request);
+    w->done(w->request, &w->problem, w->data);
+    shared_bytes_unref(w->request);
     buf_finish(&w->text); /* what was written before it became too much */
     free(w);
 }

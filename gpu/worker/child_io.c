@@ -1,10 +1,11 @@
 #include "gpu/worker/child_io.h"
 
+#include "base/buf.h"
+#include "base/fd_channel.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "protocol/rpc/frame.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 256 << 10 };
-#define MAX_JOB                                                                          \
-    (2 * (size_t)FRAME_MAX_BODY + PIECE) /* a request, and a little around it */
+enum { PIECE = 64 << 10 };
+#define MAX_HEAD                                                                         \
+    (FRAME_MAX_BODY + PIECE) /* a request's params, and a little around them */
 
 static bool take_all(int socket, struct buf *out) {
     for (;;) {
@@ -30,12 +31,9 @@ static bool take_all(int socket, struct buf *out) {
     }
 }
 
-/* Behind the text; nothing where they say more than came. */
-static void files_behind(struct child_job *job) {
-    const json_t *sizes = json_object_get(job->head, "file_bytes");
+/* Behind what is attached; none where they say more than came. */
+static void files_behind(struct child_job *job, const json_t *sizes) {
     size_t all = 0;
-    job->file_count = json_array_size(sizes);
-    job->files = xcalloc(job->file_count ? job->file_count : 1, sizeof *job->files);
     for (size_t i = job->file_count; i-- > 0;) {
         json_int_t size = json_integer_value(json_array_get(sizes, i));
         if (size < 0 || (uint64_t)size > job->len - all) {
@@ -48,66 +46,78 @@ static void files_behind(struct child_job *job) {
     job->len -= all;
 }
 
-static bool file_map(struct spec_file *ret, int fd, json_int_t size) {
+/* NULL when it cannot be, or is empty. */
+static void *map_whole(int fd, int protection, size_t *ret_len) {
     struct stat st;
-    bool whole = size > 0 && fstat(fd, &st) == 0 && st.st_size == size;
-    void *at =
-        whole ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    void *at = fstat(fd, &st) == 0 && st.st_size > 0
+                   ? mmap(NULL, (size_t)st.st_size, protection, MAP_PRIVATE, fd, 0)
+                   : MAP_FAILED;
     close(fd);
-    *ret = (struct spec_file){at, (size_t)size};
-    return at != MAP_FAILED;
+    *ret_len = at == MAP_FAILED ? 0 : (size_t)st.st_size;
+    return at == MAP_FAILED ? NULL : at;
 }
 
-/* "7,9:12" */
-static bool files_map(struct child_job *job, const char *text) {
+static bool files_map(struct child_job *job, const json_t *sizes, const int *fds) {
+    bool whole = true;
+    for (size_t i = 0; i < job->file_count; i++) {
+        struct spec_file *file = &job->files[i];
+        file->bytes = map_whole(fds[i], PROT_READ, &file->len);
+        whole &= file->bytes &&
+                 json_integer_value(json_array_get(sizes, i)) == (json_int_t)file->len;
+    }
+    return whole;
+}
+
+/* fds: of the files; as many as those are, or none. */
+static bool files_take(struct child_job *job, const int *fds, size_t count) {
     const json_t *sizes = json_object_get(job->head, "file_bytes");
     if (!sizes) { /* of a run under a tool */
         sizes = json_object_get(json_object_get(job->head, "params"), "file_bytes");
     }
-    size_t count = json_array_size(sizes);
-    job->files = xcalloc(count ? count : 1, sizeof *job->files);
-    while (*text && *text != ':') {
-        char *end;
-        int fd = (int)strtol(text, &end, 10);
-        size_t i = job->file_count++;
-        if (i >= count ||
-            !file_map(&job->files[i], fd, json_integer_value(json_array_get(sizes, i)))) {
-            return false;
-        }
-        text = end + (*end == ',');
+    job->file_count = json_array_size(sizes);
+    job->files = xcalloc(job->file_count ? job->file_count : 1, sizeof *job->files);
+    if (count) {
+        return count == job->file_count && files_map(job, sizes, fds);
     }
-    job->arena = *text ? atoi(text + 1) : -1;
+    files_behind(job, sizes);
     return true;
 }
 
-static void job_split(struct child_job *ret, struct buf *text) {
-    *ret = (struct child_job){.text = *text, .arena = -1};
-    *text = BUF_INIT(0);
-    size_t line = strcspn(ret->text.data, "\n"), rest = line + 1;
-    rest = rest < ret->text.len ? rest : ret->text.len;
-    ret->attached = ret->text.data + rest;
-    ret->len = ret->text.len - rest;
-    ret->head = json_parse(ret->text.data, line, NULL);
-}
-
-void child_job_read(struct child_job *ret, struct buf *text) {
-    job_split(ret, text);
-    files_behind(ret);
-}
-
-bool child_job_take(struct child_job *ret, int socket, const char *files) {
-    autobuf text = BUF_INIT(MAX_JOB);
-    bool whole = take_all(socket, &text);
-    job_split(ret, &text);
-    if (strchr(files, ':') || isdigit((unsigned char)*files)) {
-        return files_map(ret, files) && whole;
+bool child_job_read(struct child_job *ret, int fd) {
+    size_t len;
+    char *all = map_whole(fd, PROT_READ | PROT_WRITE, &len);
+    char *newline = all ? memchr(all, '\n', len) : NULL;
+    if (!newline) {
+        return false;
     }
-    files_behind(ret);
-    return whole;
+    *ret = (struct child_job){.head = json_parse(all, (size_t)(newline - all), NULL),
+                              .attached = newline + 1,
+                              .len = len - (size_t)(newline + 1 - all),
+                              .arena = -1};
+    return files_take(ret, NULL, 0);
+}
+
+bool child_job_take(struct child_job *ret, int socket) {
+    autobuf line = BUF_INIT(MAX_HEAD);
+    int fds[FD_PARCEL_MAX];
+    uint64_t key = CHILD_PLAIN;
+    int count = fd_parcel_receive(socket, true, &key, fds);
+    bool whole = count >= 0 && take_all(socket, &line);
+    *ret = (struct child_job){.arena = -1};
+    if (!whole) {
+        return false;
+    }
+    ret->head = json_parse(line.data, line.len, NULL);
+    if (count && key == CHILD_ARENA) {
+        ret->arena = fds[--count];
+    }
+    if (count) {
+        ret->attached = map_whole(fds[0], PROT_READ | PROT_WRITE, &ret->len);
+    }
+    return !count || (ret->attached && files_take(ret, fds + 1, (size_t)count - 1));
 }
 
 void child_job_finish(struct child_job *job) {
-    buf_finish(&job->text);
     json_decref(job->head);
     free(job->files);
 }

@@ -458,7 +458,7 @@ static unsigned confine(const struct compile_room *room, const struct compile_jo
 static int job_take(int socket, struct compile_job *ret, char **ret_folder) {
     struct child_job job;
     struct err err;
-    if (!child_job_take(&job, socket, CHILD_NO_FILES)) {
+    if (!child_job_take(&job, socket)) {
         return -EPIPE;
     }
     const char *folder = json_get_string(job.head, "folder", NULL);

@@ -54,7 +54,7 @@ static void run_free(struct worker *w, struct compile_run *run) {
     run_unlink(w, run);
     folder_remove(run);
     compile_job_finish(&run->job);
-    buf_finish(&run->sources);
+    attachment_finish(&run->sources);
     free(run);
 }
 
@@ -220,11 +220,9 @@ void run_start(struct worker *w, struct rpc_call *call) {
         rpc_error(call, RPC_INVALID_PARAMS, NULL, "%s", err.msg);
         return;
     }
-    struct buf sources = rpc_call_take_attached(call);
-    if (!sources.len) {
+    struct attachment sources;
+    if (!attachment_take(w, call, &sources)) {
         compile_job_finish(&job);
-        rpc_error(call, RPC_INVALID_PARAMS, NULL,
-                  "the sources of a compile come attached to it");
         return;
     }
     struct compile_run *run = xcalloc(1, sizeof *run);
@@ -248,7 +246,7 @@ static void run_compile(struct worker *w, struct compile_run *run, struct parent
     run->deadline_ms = clock_ms() + run->job.limits.wall_ms;
     struct buf head = parent_job_head(run->folder, run);
     worker_child_own(child, &child_events, run);
-    worker_child_give(child, &head, &run->sources);
+    worker_child_give(child, &head, CHILD_PLAIN, run->sources.fds, run->sources.count);
     parent_want_spare(w, p);
 }
 

@@ -327,7 +327,7 @@ _Noreturn void program_child_run(int supervisor, int socket) {
     struct child_job job;
     confine_child_start(supervisor);
     program_stages_init();
-    if (getppid() != supervisor || !child_job_take(&job, socket, CHILD_NO_FILES) ||
+    if (getppid() != supervisor || !child_job_take(&job, socket) ||
         !child_answer(socket, keep(&job, socket), false)) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }

@@ -36,7 +36,6 @@ enum {
 };
 #define MAX_FILE ((size_t)(32u << 20)) /* of any that is written in the room */
 #define MAX_RAN (1u << 20)
-#define MAX_REQUEST (2 * (size_t)FRAME_MAX_BODY)
 
 #define HINT                                                                             \
     "install the package cuda-sanitizer-13-0 (or -12-N) of NVIDIA's repository, or, in " \
@@ -354,12 +353,12 @@ static json_t *sanitize(const struct child_job *whole) {
     return s.report;
 }
 
-_Noreturn void sanitize_child_run(int supervisor, int socket, const char *files) {
+_Noreturn void sanitize_child_run(int supervisor, int socket) {
     struct child_job job;
     confine_child_start(supervisor);
     (void)signal(SIGTERM, on_term);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
-    if (getppid() != supervisor || !child_job_take(&job, socket, files) ||
+    if (getppid() != supervisor || !child_job_take(&job, socket) ||
         !child_answer(socket, sanitize(&job), true)) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
@@ -386,16 +385,15 @@ static json_t *target_run(const json_t *request, const struct spec_files *files,
 
 /* Ends by exit(): the libraries that watch it have their last words there. */
 _Noreturn void sanitized_child_run(const char *folder, unsigned wall_ms) {
-    autobuf text = BUF_INIT(MAX_REQUEST), out = BUF_INIT(MAX_RAN);
+    autobuf out = BUF_INIT(MAX_RAN);
     struct child_job job;
     autofree char *request_path = path_join(folder, "request");
     autofree char *path = ran_path(folder);
     uint64_t until = validate_stop_after(wall_ms);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (file_read(request_path, &text, NULL) < 0) {
+    if (!child_job_read(&job, open(request_path, O_RDONLY | O_CLOEXEC))) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
-    child_job_read(&job, &text);
     autojson *request = child_job_request(&job, job.head);
     const struct spec_files files = {job.files, job.file_count};
     autojson *ran = target_run(request, &files, until);

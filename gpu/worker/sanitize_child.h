@@ -24,5 +24,5 @@
  * nothing. $UPSKILLD_SANITIZER is its path, or "off"; else the toolkits' folders and
  * $PATH. Malloc'ed. */
 char *sanitize_locate(json_t **ret_absent);
-_Noreturn void sanitize_child_run(int supervisor, int socket, const char *files);
+_Noreturn void sanitize_child_run(int supervisor, int socket);
 _Noreturn void sanitized_child_run(const char *folder, unsigned wall_ms);

@@ -2,12 +2,15 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-bool sanitize_key(const struct buf *request, char ret[static HASH_HEX_SIZE]) {
-    if (request->len > SANITIZE_MAX_REQUEST) {
+bool sanitize_key(int request, char ret[static HASH_HEX_SIZE]) {
+    autofree char *text = xmalloc(SANITIZE_MAX_REQUEST + 1);
+    ssize_t n = pread(request, text, SANITIZE_MAX_REQUEST + 1, 0);
+    if (n < 0 || n > SANITIZE_MAX_REQUEST) {
         return false;
     }
-    hash_bytes_hex(request->data, request->len, ret);
+    hash_bytes_hex(text, (size_t)n, ret);
     return true;
 }
 

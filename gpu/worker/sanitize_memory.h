@@ -23,7 +23,7 @@ struct sanitize_memory {
 
 /* Of what came attached to a `validate` request: all of it but seed and limits. False:
  * too long to be kept. */
-bool sanitize_key(const struct buf *request, char ret[static HASH_HEX_SIZE]);
+bool sanitize_key(int request, char ret[static HASH_HEX_SIZE]);
 /* A new reference with "remembered": true; NULL. */
 json_t *sanitize_recall(const struct sanitize_memory *m, const char *key);
 /* Not stolen; left when a tool did not finish. */

@@ -138,11 +138,11 @@ static json_t *validate(struct child_job *job, int socket, bool *ret_on_device) 
     return answer;
 }
 
-_Noreturn void validate_child_run(int supervisor, int socket, const char *files) {
+_Noreturn void validate_child_run(int supervisor, int socket) {
     struct child_job job;
     bool on_device = false;
     confine_child_start(supervisor);
-    if (!child_job_take(&job, socket, files)) {
+    if (!child_job_take(&job, socket)) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
     json_t *answer = json_get_bool(job.head, "devices", 0) ? cuda_child_devices()

@@ -12,5 +12,4 @@
 
 #define VALIDATE_CHILD_ARGUMENT "--validate"
 
-/* files: child_io.h. */
-_Noreturn void validate_child_run(int supervisor, int socket, const char *files);
+_Noreturn void validate_child_run(int supervisor, int socket);

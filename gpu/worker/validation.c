@@ -72,11 +72,7 @@ static struct rpc_call *validation_free(struct validation *v) {
     }
     json_decref(v->answer);
     buf_finish(&v->head);
-    buf_finish(&v->request);
-    for (size_t i = 0; i < v->file_count; i++) {
-        close(v->files[i]);
-    }
-    free(v->files);
+    attachment_finish(&v->request);
     fd_close_p(&v->arena);
     free(v->folder);
     free(v);
@@ -122,7 +118,7 @@ static json_t *answer_of_death(const struct validation *v, int status) {
         return not_run(v, "timeout", "wall_time", message,
                        "give smaller sizes, or a larger \"timeout_s\"");
     }
-    if (v->file_count &&
+    if (v->request.count > 1 &&
         (WIFSIGNALED(status) ? WTERMSIG(status) == SIGBUS
                              : WEXITSTATUS(status) == VALIDATE_CHILD_BAD_JOB)) {
         return not_run(v, "error", "file_changed",
@@ -355,33 +351,14 @@ static struct validation *validation_new(struct worker *w, struct rpc_call *call
     if (!may_start(w, call)) {
         return NULL;
     }
-    json_t *params = rpc_call_params(call);
-    struct buf request = rpc_call_take_attached(call);
-    if (!request.len || !json_is_object(params)) {
-        buf_finish(&request);
-        rpc_error(call, RPC_INVALID_PARAMS, NULL,
-                  "what a validation runs comes attached to it");
+    struct attachment request;
+    if (!attachment_take(w, call, &request)) {
         return NULL;
     }
     struct validation *v = xcalloc(1, sizeof *v);
     *v = (struct validation){.worker = w, .call = call, .request = request, .arena = -1};
-    validate_limits_read(&v->limits, json_object_get(params, "limits"));
+    validate_limits_read(&v->limits, json_object_get(rpc_call_params(call), "limits"));
     return v;
-}
-
-/* False when they did not come. */
-static bool files_take(struct validation *v) {
-    const json_t *params = rpc_call_params(v->call);
-    json_int_t parcel = json_get_integer(params, "parcel", 0);
-    int fds[FD_PARCEL_MAX];
-    if (!parcel) {
-        return true;
-    }
-    v->file_count = fd_channel_take(&v->worker->channel, (uint64_t)parcel, fds);
-    v->files = xcalloc(v->file_count ? v->file_count : 1, sizeof *v->files);
-    memcpy(v->files, fds, v->file_count * sizeof *fds);
-    return v->file_count &&
-           v->file_count == json_array_size(json_object_get(params, "file_bytes"));
 }
 
 static void arena_make(struct validation *v) {
@@ -392,11 +369,7 @@ static void arena_make(struct validation *v) {
 
 void validation_start(struct worker *w, struct rpc_call *call) {
     struct validation *v = validation_new(w, call);
-    if (v && !files_take(v)) {
-        validation_add(w, v);
-        rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,
-                  "the files of this request did not come with it");
-    } else if (v) {
+    if (v) {
         arena_make(v);
         v->head = worker_child_head(json_incref(rpc_call_params(call)));
         validation_add(w, v);
@@ -431,47 +404,34 @@ void devices_start(struct worker *w, struct rpc_call *call) {
     *v = (struct validation){.worker = w,
                              .call = call,
                              .head = worker_child_head(json_pack("{s:b}", "devices", 1)),
-                             .request = BUF_INIT(0),
                              .limits.wall_ms = DEVICES_WALL_MS,
                              .arena = -1,
                              .wants_devices = true};
     validation_add(w, v);
 }
 
-/* What the child is told of the descriptors that it gets (child_io.h). */
-static char *files_named(const struct validation *v) {
-    autobuf text = BUF_INIT(16 * (FD_PARCEL_MAX + 2));
-    bool gets = !v->in_trial && !v->wants_devices;
-    for (size_t i = 0; gets && i < v->file_count; i++) {
-        buf_addf(&text, "%s%d", i ? "," : "", v->files[i]);
+static void parcel_give(struct validation *v, struct worker_child *child) {
+    int fds[FD_PARCEL_MAX];
+    size_t count = v->in_trial ? 0 : v->request.count;
+    bool arena = count && count < FD_PARCEL_MAX && v->arena >= 0 && !v->answer;
+    for (size_t i = 0; i < count; i++) {
+        fds[i] = v->request.fds[i];
     }
-    if (gets && v->arena >= 0 && !v->answer) {
-        buf_addf(&text, ":%d", v->arena);
+    if (arena) {
+        fds[count++] = v->arena;
     }
-    return xstrdup(text.len ? text.data : CHILD_NO_FILES);
+    worker_child_give(child, &v->head, arena ? CHILD_ARENA : CHILD_PLAIN, fds, count);
 }
 
 /* In the new process: nothing but async-signal-safe calls up to the exec. */
 static _Noreturn void child_exec(const struct validation *v, int socket,
-                                 char *const *environment, const char *kind,
-                                 const char *files) {
+                                 char *const *environment, const char *kind) {
     char fd[16], pid[16];
     int supervisor = v->worker->pid;
-    for (size_t i = 0; i < v->file_count; i++) {
-        (void)fcntl(v->files[i], F_SETFD, 0);
-    }
-    if (v->arena >= 0) {
-        (void)fcntl(v->arena, F_SETFD, 0);
-    }
     int end = dup(socket); /* without close-on-exec */
     snprintf(fd, sizeof fd, "%d", end);
     snprintf(pid, sizeof pid, "%d", supervisor);
-    char *argv[] = {(char[]){"upskilld-worker"},
-                    (char *)(uintptr_t)kind,
-                    fd,
-                    pid,
-                    (char *)(uintptr_t)files,
-                    NULL};
+    char *argv[] = {(char[]){"upskilld-worker"}, (char *)(uintptr_t)kind, fd, pid, NULL};
     execve("/proc/self/exe", argv, environment);
     _exit(VALIDATE_CHILD_BAD_JOB);
 }
@@ -500,10 +460,9 @@ static void validation_run(struct worker *w, struct validation *v) {
                                                              : confinement);
     /* It starts others, in groups of their own, which only it knows. */
     bool is_keeper = v->answer || v->is_program;
-    autofree char *files = files_named(v);
     int pid = fork();
     if (pid == 0) {
-        child_exec(v, end, is_keeper ? environ : environment, child_kind(v), files);
+        child_exec(v, end, is_keeper ? environ : environment, child_kind(v));
     }
     strings_free(environment);
     close(end);
@@ -515,7 +474,7 @@ static void validation_run(struct worker *w, struct validation *v) {
         v->deadline_ms = clock_ms() + (v->in_trial ? TRIAL_WALL_MS : v->limits.wall_ms);
     }
     worker_child_pid_known(w, child, pid);
-    worker_child_give(child, &v->head, v->in_trial ? NULL : &v->request);
+    parcel_give(v, child);
 }
 
 void validations_advance(struct worker *w) {

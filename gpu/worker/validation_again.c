@@ -110,7 +110,7 @@ static bool sanitize_begin(struct worker *w, struct validation *v, json_t *answe
         return false;
     }
     autofree char *path = sanitize_locate(&absent);
-    autojson *known = path && sanitize_key(&v->request, v->key)
+    autojson *known = path && sanitize_key(v->request.fds[0], v->key)
                           ? sanitize_recall(&w->sanitized, v->key)
                           : NULL;
     if (!path || known) {

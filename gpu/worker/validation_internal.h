@@ -4,15 +4,14 @@
 #include "base/hash.h"
 #include "gpu/worker/validation.h"
 #include "gpu/worker/worker_child.h"
+#include "gpu/worker/worker_internal.h"
 
 struct validation {
     struct validation *next;
     struct worker *worker;
     struct rpc_call *call;
-    struct buf head;    /* for the next child */
-    struct buf request; /* what came attached */
-    int *files;         /* its parcel's, or NULL */
-    size_t file_count;
+    struct buf head; /* for the next child */
+    struct attachment request;
     int arena;       /* memory for arrays that leave, or -1 */
     uint64_t parcel; /* in which that went; 0: not yet */
     struct validate_limits limits;

@@ -1,7 +1,7 @@
 #include "gpu/worker/worker_child.h"
 
+#include "base/fd_channel.h"
 #include "base/mem.h"
-#include "gpu/worker/child_io.h"
 #include "gpu/worker/worker_internal.h"
 
 #include <errno.h>
@@ -46,11 +46,14 @@ void worker_child_own(struct worker_child *c, const struct worker_child_events *
     c->owner = owner;
 }
 
-void worker_child_give(struct worker_child *c, struct buf *head,
-                       const struct buf *attached) {
+void worker_child_give(struct worker_child *c, struct buf *head, enum child_parcel kind,
+                       const int *fds, size_t count) {
     c->head = *head;
-    c->attached = attached;
     *head = BUF_INIT(0);
+    if (fd_parcel_send(c->socket, kind, fds, count) < 0) {
+        buf_finish(&c->head); /* it is told nothing, and ends */
+        (void)shutdown(c->socket, SHUT_WR);
+    }
     worker_child_write(c);
 }
 
@@ -103,33 +106,20 @@ void worker_child_pid_known(struct worker *w, struct worker_child *c, int pid) {
     }
 }
 
-/* What is still to be written: of the head, then of what is attached. */
-static const char *rest(const struct worker_child *c, size_t *ret_len) {
-    size_t head = c->head.len, attached = c->attached ? c->attached->len : 0;
-    if (c->written < head) {
-        *ret_len = head - c->written;
-        return c->head.data + c->written;
-    }
-    *ret_len = head + attached - c->written;
-    return *ret_len ? c->attached->data + (c->written - head) : NULL;
-}
-
 void worker_child_write(struct worker_child *c) {
     while (c->head.len && c->socket >= 0) {
-        size_t len;
-        const char *bytes = rest(c, &len);
-        ssize_t n = bytes ? send(c->socket, bytes, len, MSG_NOSIGNAL) : -1;
-        if (bytes && n < 0 && errno == EINTR) {
+        ssize_t n = send(c->socket, c->head.data + c->written, c->head.len - c->written,
+                         MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) {
             continue;
         }
-        if (bytes && n < 0 && errno == EAGAIN) {
+        if (n < 0 && errno == EAGAIN) {
             return;
         }
-        if (n < 0) { /* all is written, or nobody reads it */
+        c->written += n < 0 ? 0 : (size_t)n;
+        if (n < 0 || c->written == c->head.len) { /* nobody reads it, or all is written */
             (void)shutdown(c->socket, SHUT_WR);
             buf_finish(&c->head);
-        } else {
-            c->written += (size_t)n;
         }
     }
 }

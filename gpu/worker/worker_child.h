@@ -5,6 +5,7 @@
  * gets a job (child_io.h) and whoever gave it hears what it says and how it ended. */
 #include "base/buf.h"
 #include "base/json.h"
+#include "gpu/worker/child_io.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +34,6 @@ struct worker_child {
     int end_signal;  /* SIGTERM: it ends what it has started, then itself */
     int socket;      /* ours; -1 when closed */
     struct buf head; /* its job, still to be written */
-    const struct buf *attached;
     size_t written;
     struct buf out;
     bool eof, reaped, doomed;
@@ -42,13 +42,13 @@ struct worker_child {
 
 struct worker_child *worker_child_new(struct worker *w, struct parent *p,
                                       int *ret_far_end);
-/* The line before what is attached; object stolen. */
+/* The line of its job; object stolen. */
 struct buf worker_child_head(json_t *object);
 void worker_child_own(struct worker_child *c, const struct worker_child_events *events,
                       void *owner);
-/* head is moved away; attached (NULL: nothing) is borrowed while the child is owned. */
-void worker_child_give(struct worker_child *c, struct buf *head,
-                       const struct buf *attached);
+/* child_io.h: what is in the parcel stays the caller's, head is moved away. */
+void worker_child_give(struct worker_child *c, struct buf *head, enum child_parcel kind,
+                       const int *fds, size_t count);
 /* Negative: none came. */
 void worker_child_pid_known(struct worker *w, struct worker_child *c, int pid);
 /* By end_signal. Nothing more is heard of it. */

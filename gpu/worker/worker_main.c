@@ -58,13 +58,13 @@ int main(int argc, char **argv) {
         puts("upskilld-worker " UPSKILLD_VERSION);
         return 0;
     }
-    if (argc == 5 && !strcmp(argv[1], VALIDATE_CHILD_ARGUMENT)) {
-        validate_child_run(atoi(argv[3]), atoi(argv[2]), argv[4]);
+    if (argc == 4 && !strcmp(argv[1], VALIDATE_CHILD_ARGUMENT)) {
+        validate_child_run(atoi(argv[3]), atoi(argv[2]));
     }
-    if (argc == 5 && !strcmp(argv[1], SANITIZE_CHILD_ARGUMENT)) {
-        sanitize_child_run(atoi(argv[3]), atoi(argv[2]), argv[4]);
+    if (argc == 4 && !strcmp(argv[1], SANITIZE_CHILD_ARGUMENT)) {
+        sanitize_child_run(atoi(argv[3]), atoi(argv[2]));
     }
-    if (argc == 5 && !strcmp(argv[1], PROGRAM_CHILD_ARGUMENT)) {
+    if (argc == 4 && !strcmp(argv[1], PROGRAM_CHILD_ARGUMENT)) {
         program_child_run(atoi(argv[3]), atoi(argv[2]));
     }
     if (argc == 4 && !strcmp(argv[1], SANITIZED_RUN_ARGUMENT)) {

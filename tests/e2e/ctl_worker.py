@@ -8,7 +8,7 @@ from standin import StandIn
 import scratch
 
 CTL, DAEMON, WORKER = map(os.path.abspath, sys.argv[1:4])
-GREETING = '{"jsonrpc":"2.0","method":"worker/hello","params":{"protocol":3,"version":"0","host":"far","machine":"x",' \
+GREETING = '{"jsonrpc":"2.0","method":"worker/hello","params":{"protocol":4,"version":"0","host":"far","machine":"x",' \
            '"toolkits":[],"cuda":%s}}'
 
 EVERYWHERE = {"libc", "libm", "libdl", "libpthread", "librt"}
@@ -107,7 +107,7 @@ def tries_a_worker(room):
         code, out, err = room.run("worker", "check", "--json", "--", "env", WORKER)
         told = json.loads(out)
         assert told["ok"] and told["run_cpu"]["verdict"] == "pass" and told["warm_check_ms"] > 0, told
-        assert told["host"] == os.uname().nodename and told["protocol"] == 3, told
+        assert told["host"] == os.uname().nodename and told["protocol"] == 4, told
     else:
         assert "no CUDA compiler" in err, err
     far = room.script("far", "echo '%s'; exec cat >/dev/null\n" % (GREETING % "false"))

@@ -258,7 +258,7 @@ static int start(const char *mode) {
         }
     }
     while (strcmp(mode, "noise") == 0 && puts("still booting") >= 0) {}
-    greet(strcmp(mode, "old") == 0 ? 99 : 3);
+    greet(strcmp(mode, "old") == 0 ? 99 : 4);
     return 0;
 }
 

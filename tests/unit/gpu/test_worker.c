@@ -17,7 +17,7 @@
 Test(worker, greets_answers_status_and_refuses_what_it_does_not_know) {
     struct worker_process w;
     worker_spawn(&w, NULL);
-    cr_assert_eq(number_of(w.hello, "protocol"), 3);
+    cr_assert_eq(number_of(w.hello, "protocol"), 4);
     cr_assert(json_is_array(json_object_get(w.hello, "toolkits")));
     cr_assert(json_array_size(json_object_get(w.hello, "confinement")) > 0);
     autojson *status = worker_call(&w, "worker/status", json_object());
@@ -318,10 +318,10 @@ static double spent_ms(pid_t pid) {
     return (double)ns / 1e6;
 }
 
-/* Reading 18 MB and writing them takes about 10 ms; to parse them took 400. A second of
+/* It passes a descriptor on. To read 18 MB and write them took 10 to 44 ms. A second of
  * processor time here goes to writing the request and compiling it. */
 Test(worker, a_large_source_costs_the_supervisor_little, .timeout = 60) {
-    enum { MOST_MS = CONFINE_UNDER_ASAN ? 400 : 100 };
+    enum { MOST_MS = CONFINE_UNDER_ASAN ? 40 : 10 };
     struct worker_process w;
     worker_spawn(&w, NULL);
     worker_need_compiler(&w);
@@ -329,9 +329,10 @@ Test(worker, a_large_source_costs_the_supervisor_little, .timeout = 60) {
     autofree char *text =
         repeat(axpy, "// a \"comment\" of no importance whatsoever\n", 18000000 / 43, "");
     double before = spent_ms(w.pid);
-    autojson *result = compile_result(&w, compile_params(text));
+    autojson *answer =
+        worker_answer(&w, worker_send_parcel(&w, "compile", compile_params(text)));
     double spent = spent_ms(w.pid) - before;
-    expect_outcome(result, "compiled", "18 MB");
+    expect_outcome(json_object_get(answer, "result"), "compiled", "18 MB");
     cr_log_info("%.1f ms", spent);
     cr_expect_lt(spent, MOST_MS, "%.1f ms", spent);
     cr_assert_eq(worker_end(&w), 0);

@@ -1,5 +1,9 @@
 #include "worker_process.h"
 
+#include "base/fd_channel.h"
+#include "base/sealed.h"
+#include "gpu/compile/compile.h"
+
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -11,9 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void child_exec(const char *const *env, int in, int out) {
+static void child_exec(const char *const *env, int in, int out, int channel) {
     dup2(in, 0);
     dup2(out, 1);
+    dup2(channel, FD_CHANNEL_INHERITED);
+    (void)fcntl(FD_CHANNEL_INHERITED, F_SETFD, 0);
+    putenv((char[]){COMPILE_CHANNEL_ENV});
     for (; env && *env; env++) {
         if (strchr(*env, '=')) {
             putenv((char *)(uintptr_t)*env);
@@ -27,15 +34,18 @@ static void child_exec(const char *const *env, int in, int out) {
 }
 
 void worker_spawn(struct worker_process *w, const char *const *env) {
-    int to[2], from[2];
-    cr_assert(!pipe2(to, O_CLOEXEC) && !pipe2(from, O_CLOEXEC));
-    *w = (struct worker_process){.in = to[1], .out = fdopen(from[0], "r")};
+    int to[2], from[2], channel[2];
+    cr_assert(!pipe2(to, O_CLOEXEC) && !pipe2(from, O_CLOEXEC) &&
+              !fd_channel_pair(channel));
+    *w = (struct worker_process){
+        .in = to[1], .out = fdopen(from[0], "r"), .channel = channel[0]};
     w->pid = fork();
     if (w->pid == 0) {
-        child_exec(env, to[0], from[1]);
+        child_exec(env, to[0], from[1], channel[1]);
     }
     close(to[0]);
     close(from[1]);
+    close(channel[1]);
     signal(SIGPIPE, SIG_IGN);
     json_t *first = worker_receive(w);
     cr_assert(first, "the worker did not start: is UPSKILLD_WORKER set?");
@@ -106,6 +116,14 @@ int worker_send(struct worker_process *w, const char *method, json_t *params) {
     return worker_send_bytes(w, method, params, attached);
 }
 
+int worker_send_parcel(struct worker_process *w, const char *method, json_t *params) {
+    autofree char *text = attachment_take(method, params);
+    autofd int fd = bytes_seal(text, strlen(text));
+    json_object_set_new(params, "parcel", json_integer(++w->parcels));
+    cr_assert_eq(fd_parcel_send(w->channel, w->parcels, &fd, 1), 0);
+    return worker_send_bytes(w, method, params, NULL);
+}
+
 void worker_notify(struct worker_process *w, const char *method, json_t *params) {
     send_text(
         w,
@@ -144,10 +162,13 @@ json_t *worker_receive(struct worker_process *w) {
 }
 
 json_t *worker_call(struct worker_process *w, const char *method, json_t *params) {
-    int id = worker_send(w, method, params);
+    return worker_answer(w, worker_send(w, method, params));
+}
+
+json_t *worker_answer(struct worker_process *w, int id) {
     for (;;) {
         json_t *message = worker_receive(w);
-        cr_assert(message, "the worker ended during %s", method);
+        cr_assert(message, "the worker ended before it answered");
         if (json_integer_value(json_object_get(message, "id")) == id) {
             return message;
         }
@@ -158,6 +179,7 @@ json_t *worker_call(struct worker_process *w, const char *method, json_t *params
 int worker_end(struct worker_process *w) {
     int status = 0;
     close(w->in);
+    close(w->channel);
     cr_assert_eq(waitpid(w->pid, &status, 0), w->pid);
     fclose(w->out);
     json_decref(w->hello);

@@ -12,6 +12,8 @@ struct worker_process {
     FILE *out;
     json_t *hello; /* the greeting's params */
     int last_id;
+    int channel; /* for descriptors */
+    unsigned parcels;
 };
 
 /* env: "NAME=value" to set, "NAME" to unset; NULL-terminated, may be NULL. */
@@ -24,11 +26,14 @@ int worker_send(struct worker_process *w, const char *method, json_t *params);
 /* attached: what is, or NULL; freed. */
 int worker_send_bytes(struct worker_process *w, const char *method, json_t *params,
                       char *attached);
+/* The same, attached as a daemon on the worker's machine does it: as a descriptor. */
+int worker_send_parcel(struct worker_process *w, const char *method, json_t *params);
 void worker_notify(struct worker_process *w, const char *method, json_t *params);
 /* The next message, what is attached to it in its result; NULL at the end of output. */
 json_t *worker_receive(struct worker_process *w);
 /* Send, and the response to it, whole. */
 json_t *worker_call(struct worker_process *w, const char *method, json_t *params);
+json_t *worker_answer(struct worker_process *w, int id);
 /* Close its input and wait: the exit status, or -signal. Frees. */
 int worker_end(struct worker_process *w);
 /* Its child processes: at most max pids are written. */
