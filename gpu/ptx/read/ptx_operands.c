@@ -217,10 +217,11 @@ static bool parse_element(struct ptx_reader *r, struct ptx_operand *ret) {
                                     ptx_fail(r, -EINVAL, "a vector inside a vector"));
 }
 
-static bool parse_vector(struct ptx_reader *r, struct ptx_operand *ret) {
+/* `{a, b}`, and `(a, b)` of a call; what stands for "none" there is an empty vector. */
+static bool parse_vector(struct ptx_reader *r, char end, struct ptx_operand *ret) {
     *ret = (struct ptx_operand){.kind = PTX_OPERAND_VECTOR};
     ptx_next(r);
-    while (!r->code && !ptx_at(r, '}')) {
+    while (!r->code && !ptx_at(r, end)) {
         struct ptx_operand element;
         if (!parse_element(r, &element) || !add_element(r, ret, &element)) {
             return false;
@@ -229,7 +230,7 @@ static bool parse_vector(struct ptx_reader *r, struct ptx_operand *ret) {
             break;
         }
     }
-    return ptx_expect(r, '}');
+    return ptx_expect(r, end);
 }
 
 static bool parse_base(struct ptx_reader *r, struct ptx_operand *ret) {
@@ -263,7 +264,7 @@ static bool parse_address(struct ptx_reader *r, struct ptx_instruction *i,
             return ptx_fail_expected(r, "']'");
         }
         if (ptx_at(r, '{')) {
-            if (!parse_vector(r, &coordinates)) {
+            if (!parse_vector(r, '}', &coordinates)) {
                 return false;
             }
             continue;
@@ -303,7 +304,7 @@ static bool parse_address(struct ptx_reader *r, struct ptx_instruction *i,
 static bool parse_operand(struct ptx_reader *r, struct ptx_instruction *i) {
     struct ptx_operand operand, partner;
     bool ok = ptx_at(r, '[')   ? parse_address(r, i, &operand)
-              : ptx_at(r, '{') ? parse_vector(r, &operand)
+              : ptx_at(r, '{') ? parse_vector(r, '}', &operand)
                                : parse_scalar(r, &operand);
     if (!ok || !add_operand(r, i, &operand)) {
         return false;
@@ -338,27 +339,11 @@ static bool parse_label_operand(struct ptx_reader *r, struct ptx_instruction *i)
     return add_operand(r, i, &label);
 }
 
-/* `(a, b)`; what stands for "none" is an empty vector. */
-static bool parse_call_list(struct ptx_reader *r, struct ptx_operand *ret) {
-    *ret = (struct ptx_operand){.kind = PTX_OPERAND_VECTOR};
-    ptx_next(r);
-    while (!r->code && !ptx_at(r, ')')) {
-        struct ptx_operand element;
-        if (!parse_element(r, &element) || !add_element(r, ret, &element)) {
-            return false;
-        }
-        if (!ptx_accept(r, ',')) {
-            break;
-        }
-    }
-    return ptx_expect(r, ')');
-}
-
 /* `(results), f, (arguments), prototype`: all but f may be left out. */
 static bool parse_call(struct ptx_reader *r, struct ptx_instruction *i) {
     struct ptx_operand callee, results = {.kind = PTX_OPERAND_VECTOR},
                                arguments = results, kind;
-    if (ptx_at(r, '(') && (!parse_call_list(r, &results) || !ptx_expect(r, ','))) {
+    if (ptx_at(r, '(') && (!parse_vector(r, ')', &results) || !ptx_expect(r, ','))) {
         return false;
     }
     if (!ptx_at(r, PTX_TOKEN_NAME)) {
@@ -366,7 +351,7 @@ static bool parse_call(struct ptx_reader *r, struct ptx_instruction *i) {
     }
     bool more = parse_name(r, &callee) && ptx_accept(r, ',');
     if (more && ptx_at(r, '(')) {
-        more = parse_call_list(r, &arguments) && ptx_accept(r, ',');
+        more = parse_vector(r, ')', &arguments) && ptx_accept(r, ',');
     }
     if (r->code || !add_operand(r, i, &callee) || !add_operand(r, i, &results) ||
         !add_operand(r, i, &arguments)) {
