@@ -5,8 +5,8 @@
 #include "tests/cuda/images.h"
 #include "tests/cuda/module.h"
 #include "tests/cuda/output.h"
-#include "tests/cuda/queue.h"
 #include "tests/cuda/stream.h"
+#include "tests/cuda/tasks.h"
 
 #define MAX_CONTEXTS 64
 
@@ -72,7 +72,7 @@ int cuDevicePrimaryCtxRetain(cuda_context_ref *ret, int device) {
     }
     contexts.users[device]++;
     *ret = (cuda_context_ref)(void *)&contexts.users[device];
-    return queue.error;
+    return tasks.error;
 }
 
 static bool contexts_used(void) {
@@ -92,11 +92,11 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
     }
     contexts.users[device]--;
     if (!contexts_used()) {
-        if (queue_wait(queue.submitted) == CUDA_OK) {
+        if (tasks_wait(tasks.submitted) == CUDA_OK) {
             output_flush();
         }
-        while (queue.head && queue.started) { /* dropped by the thread after an error */
-            pthread_cond_wait(&queue.changed, &queue.lock);
+        while (tasks.head && tasks.started) { /* dropped by the thread after an error */
+            pthread_cond_wait(&tasks.changed, &tasks.lock);
         }
         context_finish();
     }
@@ -120,7 +120,7 @@ int cuCtxSynchronize(void) {
     if (streams_capture_break()) {
         return STANDIN_CAPTURE_UNSUPPORTED;
     }
-    int code = queue_wait(queue.submitted);
+    int code = tasks_wait(tasks.submitted);
     if (code == CUDA_OK) {
         output_flush();
     }

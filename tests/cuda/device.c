@@ -1,6 +1,6 @@
 /* Devices: what they are called and what they can do. */
 #include "tests/cuda/conf.h"
-#include "tests/cuda/queue.h"
+#include "tests/cuda/tasks.h"
 
 #include <stdio.h>
 #include <string.h>

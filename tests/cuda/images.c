@@ -1,10 +1,8 @@
 #include "tests/cuda/images.h"
 
 #include "base/mem.h"
-#include "gpu/ptx/image/images.h"
-#include "gpu/ptx/machine/machine.h"
 #include "tests/cuda/device_memory.h"
-#include "tests/cuda/queue.h"
+#include "tests/cuda/tasks.h"
 
 #include <errno.h>
 #include <string.h>
@@ -75,7 +73,7 @@ int cuArray3DCreate_v2(cuda_array_ref *ret, const struct cuda_array_shape *shape
     struct array *a = xcalloc(1, sizeof *a);
     a->shape = *shape;
     a->element_bytes = ptx_type_bytes(type_of(shape->format)) * shape->channels;
-    a->in = device_memory_new(shape->width * or_one(shape->height) *
+    a->in = device_buffer_new(shape->width * or_one(shape->height) *
                               or_one(shape->depth) * a->element_bytes);
     if (!a->in) {
         free(a);
@@ -92,9 +90,9 @@ int cuArrayDestroy(cuda_array_ref array) {
     if (!a) {
         return STANDIN_INVALID_HANDLE;
     }
-    int code = queue_wait(queue.submitted);
+    int code = tasks_wait(tasks.submitted);
     object_remove(&a->object);
-    device_memory_free(a->in->address);
+    (void)device_memory_free(device(), a->in->address);
     free(a);
     return code;
 }
@@ -123,7 +121,7 @@ static int place_of(struct place *ret, const struct cuda_box_end *e,
         ret->slice = ret->pitch * or_one(e->height ? e->height : c->height);
         span = ret->slice * c->depth;
         ret->end = span;
-        ret->first = device_memory_at(e->device, span);
+        ret->first = device_bytes_at(e->device, span);
     }
     size_t from = e->z * ret->slice + e->y * ret->pitch + e->x_bytes;
     bool fits = ret->first && c->width_bytes + e->x_bytes <= ret->pitch &&
@@ -141,7 +139,7 @@ int cuMemcpy3DAsync_v2(const struct cuda_box_copy *copy, cuda_stream_ref stream)
         !copy->height || !copy->depth) {
         return CUDA_INVALID_VALUE;
     }
-    int code = queue_wait(queue.submitted);
+    int code = tasks_wait(tasks.submitted);
     code = code ? code : place_of(&from, &copy->from, copy);
     code = code ? code : place_of(&to, &copy->to, copy);
     for (size_t z = 0; code == CUDA_OK && z < copy->depth; z++) {
@@ -176,7 +174,7 @@ static int object_make(unsigned long long *ret, struct allocation *in,
     struct image own;
     uint64_t handle;
     if (image_make(&own, in, im, NULL) < 0 ||
-        images_add(device_space()->images, &own, &handle) < 0) {
+        images_add(&device()->images, &own, &handle) < 0) {
         return CUDA_INVALID_VALUE;
     }
     *ret = handle;
@@ -227,8 +225,7 @@ int cuTexObjectCreate(cuda_texture *ret, const struct cuda_resource *resource,
     im.linear = true;
     read_modes(modes, &im);
     unsigned bytes = ptx_type_bytes(im.type) * im.channels;
-    struct allocation *in =
-        memory_find(device_space()->memory, resource->of.linear.address);
+    struct allocation *in = memory_find(&device()->memory, resource->of.linear.address);
     if (resource->type != CUDA_RESOURCE_LINEAR || !bytes || !in) {
         return CUDA_INVALID_VALUE;
     }
@@ -252,12 +249,12 @@ int cuSurfObjectCreate(cuda_surface *ret, const struct cuda_resource *resource) 
 }
 
 static int object_destroy(uint64_t handle, bool surface) {
-    const struct image *im = images_find(device_space()->images, handle);
+    const struct image *im = images_find(&device()->images, handle);
     if (!im || im->is_surface != surface) {
         return CUDA_INVALID_VALUE;
     }
-    int code = queue_wait(queue.submitted);
-    images_remove(device_space()->images, handle);
+    int code = tasks_wait(tasks.submitted);
+    images_remove(&device()->images, handle);
     return code;
 }
 

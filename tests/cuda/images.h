@@ -2,7 +2,7 @@
 /* images: arrays, texture and surface objects.
  *
  * An array is an allocation whose elements lie row after row. Objects are of the device,
- * not of a module (device_memory.h, device_space). */
+ * not of a module. */
 
 /* Arrays are gone; nothing may run any more. */
 void device_images_finish(void);

@@ -43,7 +43,7 @@ static int cluster_check(const struct launch_shape *s, const struct function *f)
 }
 
 static int blocks_per_sm(const struct function *f, uint64_t threads, uint64_t dynamic) {
-    uint64_t shared = f->static_shared + dynamic + SYSTEM_SHARED;
+    uint64_t shared = f->kernel->static_shared + dynamic + SYSTEM_SHARED;
     uint64_t warps = (threads + 31) / 32;
     uint64_t blocks = warps ? 64 / warps : 0;
     blocks = blocks < SM_SHARED / shared ? blocks : SM_SHARED / shared;
@@ -55,7 +55,7 @@ static int shape_check(const struct launch_shape *s, const struct function *f) {
     static const uint32_t most_block[] = {1024, 1024, 64};
     uint64_t threads = 1, blocks = 1;
     for (unsigned k = 0; k < 3; k++) {
-        uint32_t want = f->entry->reqntid[k];
+        uint32_t want = f->kernel->entry->reqntid[k];
         if (s->grid[k] == 0 || s->grid[k] > most_grid[k] || s->block[k] == 0 ||
             s->block[k] > most_block[k] || (want && want != s->block[k])) {
             return CUDA_INVALID_VALUE;
@@ -63,10 +63,10 @@ static int shape_check(const struct launch_shape *s, const struct function *f) {
         threads *= s->block[k];
         blocks *= s->grid[k];
     }
-    if (threads > 1024 || s->shared_bytes > (uint32_t)f->max_dynamic) {
+    if (threads > 1024 || s->shared_bytes > (uint32_t)f->kernel->max_dynamic) {
         return CUDA_INVALID_VALUE;
     }
-    if (threads > (uint64_t)f->max_threads) {
+    if (threads > (uint64_t)f->kernel->max_threads) {
         return CUDA_LAUNCH_OUT_OF_RESOURCES;
     }
     if (s->cooperative &&
@@ -79,17 +79,18 @@ static int shape_check(const struct launch_shape *s, const struct function *f) {
 
 /* From an array of pointers, or from {1, buffer, 2, &bytes, 0}. */
 static void *params_pack(const struct function *f, void **params, void **extra) {
-    const struct ptx_function *entry = f->entry;
+    const struct ptx_function *entry = f->kernel->entry;
     const void *buffer = NULL;
     const size_t *bytes = NULL;
-    uint8_t *block = xcalloc(1, entry->param_bytes + 16);
+    uint8_t *block = xcalloc(1, kernel_param_bytes(f->kernel));
     for (uint32_t k = 0; params && k < entry->param_count; k++) {
-        const struct ptx_variable *v = &f->module->ptx->variables[entry->params[k]];
         if (!params[k]) {
             free(block);
             return NULL;
         }
-        memcpy(block + v->offset, params[k], v->size);
+    }
+    if (params) {
+        kernel_pack(f->kernel, params, block);
     }
     for (; extra && extra[0]; extra += 2) {
         buffer = (uintptr_t)extra[0] == 1 ? extra[1] : buffer;
@@ -121,11 +122,11 @@ int cuLaunchKernelEx(const struct cuda_launch *launch, cuda_function_ref functio
     if (!block) {
         return code ? code : CUDA_INVALID_VALUE;
     }
-    struct op *op = op_new(OP_LAUNCH);
+    struct task *op = task_new(OP_LAUNCH);
     op->function = f;
     op->shape = shape;
     op->bytes = block;
-    op->len = f->entry->param_bytes;
+    op->len = f->kernel->entry->param_bytes;
     return stream_put(launch->stream, op, NULL);
 }
 
@@ -137,8 +138,8 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *ret, cuda_function_ref func
     if (!ret || !f || block_threads <= 0) {
         return f ? CUDA_INVALID_VALUE : STANDIN_INVALID_HANDLE;
     }
-    bool fits = block_threads <= f->max_threads &&
-                f->static_shared + dynamic_shared <= SM_SHARED - SYSTEM_SHARED;
+    bool fits = block_threads <= f->kernel->max_threads &&
+                f->kernel->static_shared + dynamic_shared <= SM_SHARED - SYSTEM_SHARED;
     *ret = fits ? blocks_per_sm(f, (uint64_t)block_threads, dynamic_shared) : 0;
     return CUDA_OK;
 }
@@ -195,38 +196,31 @@ static void printed_take(struct module *m, uint64_t number) {
     }
 }
 
-int launch_run(const struct op *op) {
-    struct module *m = op->function->module;
-    struct machine_launch launch = {.entry = op->function->entry->name,
-                                    .dynamic_shared = op->shape.shared_bytes,
-                                    .cooperative = op->shape.cooperative,
-                                    .params = op->bytes,
-                                    .param_bytes = op->len};
-    memcpy(launch.grid, op->shape.grid, sizeof launch.grid);
-    memcpy(launch.block, op->shape.block, sizeof launch.block);
-    memcpy(launch.cluster, op->shape.cluster, sizeof launch.cluster);
+int launch_run(const struct task *op) {
+    struct module *m = op->function->of->module;
     struct err err = {0};
-    uint64_t number = queue.launches;
-    queue.running = m->machine;
-    pthread_mutex_unlock(&queue.lock);
-    enum machine_end end = machine_launch(m->machine, &launch, &err);
+    uint64_t number = tasks.launches;
+    tasks.running = m->machine;
+    pthread_mutex_unlock(&tasks.lock);
+    enum machine_end end =
+        kernel_launch(op->function->kernel, &op->shape, op->bytes, &err);
     int code = code_of_end(m->machine, end, &err);
-    pthread_mutex_lock(&queue.lock);
-    queue.running = NULL;
+    pthread_mutex_lock(&tasks.lock);
+    tasks.running = NULL;
     if (code == CUDA_OK) {
         printed_take(m, number);
     }
     return code;
 }
 
-double launch_duration(const struct op *op) {
+double launch_duration(const struct task *op) {
     double us = conf.launch_us;
     for (unsigned k = 0; k < conf.time_count; k++) {
-        if (strstr(op->function->entry->name, conf.times[k].name)) {
+        if (strstr(op->function->kernel->entry->name, conf.times[k].name)) {
             us = conf.times[k].us;
         }
     }
-    us += conf.jitter_us * (double)(queue.launches * 7 % 11) / 10;
-    us += queue.flushed ? conf.cold_us : 0;
+    us += conf.jitter_us * (double)(tasks.launches * 7 % 11) / 10;
+    us += tasks.flushed ? conf.cold_us : 0;
     return us + (op->in_graph ? 0 : conf.gap_us);
 }

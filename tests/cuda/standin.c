@@ -3,7 +3,7 @@
 #include "tests/cuda/conf.h"
 #include "tests/cuda/context.h"
 #include "tests/cuda/module.h"
-#include "tests/cuda/queue.h"
+#include "tests/cuda/tasks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -24,18 +24,18 @@ static struct {
 
 static void on_fork(void) {
     standin.inherited = standin.inherited || standin.initialised;
-    queue_init();
+    tasks_init();
 }
 
 __attribute__((constructor)) static void library_load(void) {
-    queue_init();
+    tasks_init();
     conf_read();
     (void)pthread_atfork(NULL, NULL, on_fork);
 }
 
 __attribute__((destructor)) static void library_unload(void) {
     if (!standin.inherited) {
-        queue_shutdown();
+        tasks_shutdown();
         context_finish();
     }
 }
@@ -66,14 +66,14 @@ static _Noreturn void crash(enum conf_crash how) {
 
 static int rule_follow(const struct conf_rule *r) {
     if (r->action == ACTION_HANG) {
-        pthread_mutex_unlock(&queue.lock);
+        pthread_mutex_unlock(&tasks.lock);
         hang();
     }
     if (r->action == ACTION_CRASH) {
         crash((enum conf_crash)r->value);
     }
     if (context_is_sticky(r->value)) {
-        queue.error = r->value;
+        tasks.error = r->value;
     }
     return r->value;
 }
@@ -102,22 +102,22 @@ static int needed(enum standin_need need) {
     if (!context_is_current()) {
         return STANDIN_INVALID_CONTEXT;
     }
-    return queue.error;
+    return tasks.error;
 }
 
 int standin_enter(enum standin_function function, enum standin_need need) {
-    pthread_mutex_lock(&queue.lock);
+    pthread_mutex_lock(&tasks.lock);
     int code = injected(function);
     code = code ? code : needed(need);
     if (code) {
-        pthread_mutex_unlock(&queue.lock);
+        pthread_mutex_unlock(&tasks.lock);
     }
     return code;
 }
 
 void standin_leave_p(const int *entered) {
     (void)entered;
-    pthread_mutex_unlock(&queue.lock);
+    pthread_mutex_unlock(&tasks.lock);
 }
 
 /* As a driver to come may want what no room allows today. */

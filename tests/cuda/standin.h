@@ -7,7 +7,7 @@
  * sizes are refused. What it does is set by a file named like the library with ".conf"
  * behind it (conf.h), because the processes that load it have an empty environment.
  *
- * One mutex and one condition variable (queue.h) guard everything here; every function of
+ * One mutex and one condition variable (tasks.h) guard everything here; every function of
  * the table holds the mutex but while it waits. */
 #include "gpu/driver/cuda_api.h"
 

@@ -26,9 +26,9 @@ bool streams_capture_break(void) {
 
 static void graph_clear(struct graph *g) {
     while (g->first) {
-        struct op *op = g->first;
+        struct task *op = g->first;
         g->first = op->next;
-        op_free(op);
+        task_free(op);
     }
     g->last = &g->first;
 }
@@ -46,13 +46,13 @@ static void graph_free(struct graph *g) {
     }
 }
 
-static void graph_add(struct graph *g, struct op *op) {
+static void graph_add(struct graph *g, struct task *op) {
     op->in_graph = true;
     *g->last = op;
     g->last = &op->next;
 }
 
-int stream_put(cuda_stream_ref handle, struct op *op, uint64_t *ret_number) {
+int stream_put(cuda_stream_ref handle, struct task *op, uint64_t *ret_number) {
     struct stream *s = object_find(handle, OBJECT_STREAM);
     int code = handle && !s                   ? STANDIN_INVALID_HANDLE
                : !handle && capturing()       ? STANDIN_CAPTURE_IMPLICIT
@@ -63,14 +63,14 @@ int stream_put(cuda_stream_ref handle, struct op *op, uint64_t *ret_number) {
     }
     if (code) {
         streams_capture_break();
-        op_free(op);
+        task_free(op);
         return code;
     }
     if (s && s->capture) {
         graph_add(s->capture, op);
         return CUDA_OK;
     }
-    uint64_t number = queue_add(op);
+    uint64_t number = tasks_add(op);
     *(s ? &s->last : &legacy_last) = number;
     if (ret_number) {
         *ret_number = number;
@@ -119,7 +119,7 @@ int cuStreamQuery(cuda_stream_ref stream) {
         s->broken = true;
         return STANDIN_CAPTURE_UNSUPPORTED;
     }
-    return queue_is_done(s ? s->last : legacy_last) ? CUDA_OK : CUDA_NOT_READY;
+    return tasks_is_done(s ? s->last : legacy_last) ? CUDA_OK : CUDA_NOT_READY;
 }
 
 /* ---- events ---- */
@@ -159,7 +159,7 @@ int cuEventRecord(cuda_event_ref event, cuda_stream_ref stream) {
     if (!e) {
         return STANDIN_INVALID_HANDLE;
     }
-    struct op *op = op_new(OP_EVENT);
+    struct task *op = task_new(OP_EVENT);
     op->event = e;
     e->users++;
     return stream_put(stream, op, NULL);
@@ -171,7 +171,7 @@ int cuEventQuery(cuda_event_ref event) {
     if (!e) {
         return STANDIN_INVALID_HANDLE;
     }
-    return queue_is_done(e->number) ? CUDA_OK : CUDA_NOT_READY;
+    return tasks_is_done(e->number) ? CUDA_OK : CUDA_NOT_READY;
 }
 
 int cuEventElapsedTime(float *ret_ms, cuda_event_ref from, cuda_event_ref to) {
@@ -184,7 +184,7 @@ int cuEventElapsedTime(float *ret_ms, cuda_event_ref from, cuda_event_ref to) {
     if (!a || !b || !a->number || !b->number) {
         return STANDIN_INVALID_HANDLE;
     }
-    if (!queue_is_done(a->number) || !queue_is_done(b->number)) {
+    if (!tasks_is_done(a->number) || !tasks_is_done(b->number)) {
         return CUDA_NOT_READY;
     }
     *ret_ms = (float)((b->at_us - a->at_us) / 1000);
@@ -236,8 +236,8 @@ int cuGraphInstantiateWithFlags(cuda_graph_exec_ref *ret, cuda_graph_ref graph,
         return CUDA_INVALID_VALUE;
     }
     struct graph *exec = graph_new();
-    for (const struct op *op = g->first; op; op = op->next) {
-        graph_add(exec, op_copy(op));
+    for (const struct task *op = g->first; op; op = op->next) {
+        graph_add(exec, task_copy(op));
     }
     object_add(&exec->object, OBJECT_GRAPH_EXEC);
     *ret = (cuda_graph_exec_ref)(void *)exec;
@@ -248,10 +248,10 @@ int cuGraphLaunch(cuda_graph_exec_ref graph, cuda_stream_ref stream) {
     ENTER(cuGraphLaunch, NEED_CONTEXT);
     const struct graph *g = object_find(graph, OBJECT_GRAPH_EXEC);
     int code = g ? CUDA_OK : CUDA_INVALID_VALUE;
-    for (const struct op *op = g ? g->first : NULL; op && code == CUDA_OK;
+    for (const struct task *op = g ? g->first : NULL; op && code == CUDA_OK;
          op = op->next) {
         bool gone = op->function && !object_find(op->function, OBJECT_FUNCTION);
-        code = gone ? STANDIN_INVALID_HANDLE : stream_put(stream, op_copy(op), NULL);
+        code = gone ? STANDIN_INVALID_HANDLE : stream_put(stream, task_copy(op), NULL);
     }
     return code;
 }

@@ -1,10 +1,10 @@
 #pragma once
 /* stream: streams, what is put into them, and graphs that are captured from them. */
-#include "tests/cuda/queue.h"
+#include "tests/cuda/tasks.h"
 
 struct graph {
     struct object object;
-    struct op *first, **last;
+    struct task *first, **last;
 };
 
 struct stream {
@@ -17,7 +17,7 @@ struct stream {
 
 /* Puts op (taken over, also on failure) into a stream or, where that is being captured,
  * into its graph. *ret_number may be NULL; 0 when it was captured. */
-int stream_put(cuda_stream_ref handle, struct op *op, uint64_t *ret_number);
+int stream_put(cuda_stream_ref handle, struct task *op, uint64_t *ret_number);
 /* Breaks every capture: something is asked that none allows. False when there is none. */
 bool streams_capture_break(void);
 void streams_finish(void);

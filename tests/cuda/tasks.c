@@ -1,4 +1,4 @@
-#include "tests/cuda/queue.h"
+#include "tests/cuda/tasks.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -8,28 +8,28 @@
 #include <string.h>
 #include <time.h>
 
-struct queue queue = {.tail = &queue.head};
+struct tasks tasks = {.tail = &tasks.head};
 
-void queue_init(void) {
+void tasks_init(void) {
     pthread_condattr_t monotonic;
-    queue = (struct queue){.tail = &queue.head};
-    pthread_mutex_init(&queue.lock, NULL);
+    tasks = (struct tasks){.tail = &tasks.head};
+    pthread_mutex_init(&tasks.lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&queue.changed, &monotonic);
+    pthread_cond_init(&tasks.changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
 }
 
 /* ---- operations ---- */
 
-struct op *op_new(enum op_kind kind) {
-    struct op *op = xcalloc(1, sizeof *op);
+struct task *task_new(enum task_kind kind) {
+    struct task *op = xcalloc(1, sizeof *op);
     op->kind = kind;
     return op;
 }
 
-struct op *op_copy(const struct op *op) {
-    struct op *copy = op_new(op->kind);
+struct task *task_copy(const struct task *op) {
+    struct task *copy = task_new(op->kind);
     *copy = *op;
     copy->next = NULL;
     if (op->bytes) {
@@ -42,7 +42,7 @@ struct op *op_copy(const struct op *op) {
     return copy;
 }
 
-void op_free(struct op *op) {
+void task_free(struct task *op) {
     if (op->event && --op->event->users == 0 && op->event->destroyed) {
         free(op->event);
     }
@@ -62,18 +62,18 @@ static void rest(uint64_t ms) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000;
     }
-    while (!queue.quit) {
+    while (!tasks.quit) {
         if (ms == 0) {
-            pthread_cond_wait(&queue.changed, &queue.lock);
-        } else if (pthread_cond_timedwait(&queue.changed, &queue.lock, &until)) {
+            pthread_cond_wait(&tasks.changed, &tasks.lock);
+        } else if (pthread_cond_timedwait(&tasks.changed, &tasks.lock, &until)) {
             return;
         }
     }
 }
 
 /* Lock held; released while the kernel runs. */
-static int launch_carry_out(const struct op *op) {
-    uint64_t number = ++queue.launches;
+static int launch_carry_out(const struct task *op) {
+    uint64_t number = ++tasks.launches;
     const struct launch_rule *fault = conf_launch(LAUNCH_FAULT, number);
     const struct launch_rule *delay = conf_launch(LAUNCH_DELAY, number);
     if (delay) {
@@ -88,99 +88,99 @@ static int launch_carry_out(const struct op *op) {
     if (endless) {
         rest(0);
     }
-    queue.clock_us += launch_duration(op);
-    queue.flushed = false;
+    tasks.clock_us += launch_duration(op);
+    tasks.flushed = false;
     return code;
 }
 
-static int op_carry_out(const struct op *op) {
+static int task_carry_out(const struct task *op) {
     if (op->kind == OP_LAUNCH) {
         return launch_carry_out(op);
     }
     if (op->kind == OP_EVENT) {
-        op->event->at_us = queue.clock_us;
+        op->event->at_us = tasks.clock_us;
         return CUDA_OK;
     }
-    pthread_mutex_unlock(&queue.lock);
+    pthread_mutex_unlock(&tasks.lock);
     int code = transfer_run(op);
-    pthread_mutex_lock(&queue.lock);
-    queue.clock_us += 1 + (double)op->len / conf.bytes_per_us;
-    queue.flushed |= op->kind == OP_SET && op->len >= conf.l2;
+    pthread_mutex_lock(&tasks.lock);
+    tasks.clock_us += 1 + (double)op->len / conf.bytes_per_us;
+    tasks.flushed |= op->kind == OP_SET && op->len >= conf.l2;
     return code;
 }
 
-static void *queue_main(void *unused) {
+static void *tasks_main(void *unused) {
     (void)unused;
-    pthread_mutex_lock(&queue.lock);
-    while (!queue.quit) {
-        struct op *op = queue.head;
+    pthread_mutex_lock(&tasks.lock);
+    while (!tasks.quit) {
+        struct task *op = tasks.head;
         if (!op) {
-            pthread_cond_wait(&queue.changed, &queue.lock);
+            pthread_cond_wait(&tasks.changed, &tasks.lock);
             continue;
         }
-        int code = queue.error ? CUDA_OK : op_carry_out(op);
-        if (code && !queue.error) {
-            queue.error = code;
+        int code = tasks.error ? CUDA_OK : task_carry_out(op);
+        if (code && !tasks.error) {
+            tasks.error = code;
         }
-        queue.head = op->next;
-        if (!queue.head) {
-            queue.tail = &queue.head;
+        tasks.head = op->next;
+        if (!tasks.head) {
+            tasks.tail = &tasks.head;
         }
-        queue.done = op->number;
-        op_free(op);
-        pthread_cond_broadcast(&queue.changed);
+        tasks.done = op->number;
+        task_free(op);
+        pthread_cond_broadcast(&tasks.changed);
     }
-    pthread_mutex_unlock(&queue.lock);
+    pthread_mutex_unlock(&tasks.lock);
     return NULL;
 }
 
 /* ---- what others ask ---- */
 
-uint64_t queue_add(struct op *op) {
-    op->number = ++queue.submitted;
+uint64_t tasks_add(struct task *op) {
+    op->number = ++tasks.submitted;
     if (op->event) {
         op->event->number = op->number;
     }
-    *queue.tail = op;
-    queue.tail = &op->next;
-    if (!queue.started) {
-        queue.started = pthread_create(&queue.thread, NULL, queue_main, NULL) == 0;
-        queue.error = queue.started ? queue.error : CUDA_UNKNOWN;
+    *tasks.tail = op;
+    tasks.tail = &op->next;
+    if (!tasks.started) {
+        tasks.started = pthread_create(&tasks.thread, NULL, tasks_main, NULL) == 0;
+        tasks.error = tasks.started ? tasks.error : CUDA_UNKNOWN;
     }
-    pthread_cond_broadcast(&queue.changed);
-    return queue.submitted;
+    pthread_cond_broadcast(&tasks.changed);
+    return tasks.submitted;
 }
 
-bool queue_is_done(uint64_t number) {
-    return queue.done >= number || queue.error;
+bool tasks_is_done(uint64_t number) {
+    return tasks.done >= number || tasks.error;
 }
 
-int queue_wait(uint64_t number) {
-    while (!queue_is_done(number)) {
-        pthread_cond_wait(&queue.changed, &queue.lock);
+int tasks_wait(uint64_t number) {
+    while (!tasks_is_done(number)) {
+        pthread_cond_wait(&tasks.changed, &tasks.lock);
     }
-    return queue.error;
+    return tasks.error;
 }
 
-void queue_shutdown(void) {
-    pthread_mutex_lock(&queue.lock);
-    while (conf.exit_hangs && queue.done < queue.submitted) {
-        pthread_cond_wait(&queue.changed, &queue.lock);
+void tasks_shutdown(void) {
+    pthread_mutex_lock(&tasks.lock);
+    while (conf.exit_hangs && tasks.done < tasks.submitted) {
+        pthread_cond_wait(&tasks.changed, &tasks.lock);
     }
-    queue.quit = true;
-    if (queue.running) {
-        machine_stop(queue.running);
+    tasks.quit = true;
+    if (tasks.running) {
+        machine_stop(tasks.running);
     }
-    pthread_cond_broadcast(&queue.changed);
-    pthread_mutex_unlock(&queue.lock);
-    if (queue.started) {
-        pthread_join(queue.thread, NULL);
-        queue.started = false;
+    pthread_cond_broadcast(&tasks.changed);
+    pthread_mutex_unlock(&tasks.lock);
+    if (tasks.started) {
+        pthread_join(tasks.thread, NULL);
+        tasks.started = false;
     }
-    while (queue.head) {
-        struct op *op = queue.head;
-        queue.head = op->next;
-        op_free(op);
+    while (tasks.head) {
+        struct task *op = tasks.head;
+        tasks.head = op->next;
+        task_free(op);
     }
-    queue.tail = &queue.head;
+    tasks.tail = &tasks.head;
 }

@@ -1,10 +1,11 @@
 #pragma once
-/* queue: the device: one thread that carries out what was asked of it, in order.
+/* tasks: the device: one thread that carries out what was asked of it, in order.
  *
  * All streams share it, which is a legal schedule of independent streams. The thread is
  * started by the first work in the process and joined when the library is unloaded or the
- * process exits. Everything below is guarded by queue.lock; every change is told to
- * queue.changed; every wait is a loop on what it waits for. */
+ * process exits. Everything below is guarded by tasks.lock; every change is told to
+ * tasks.changed; every wait is a loop on what it waits for. */
+#include "gpu/device/module.h"
 #include "tests/cuda/standin.h"
 
 #include <pthread.h>
@@ -12,12 +13,7 @@
 
 struct function;
 
-enum op_kind { OP_LAUNCH, OP_COPY_IN, OP_COPY_OUT, OP_COPY, OP_SET, OP_EVENT };
-
-struct launch_shape {
-    uint32_t grid[3], block[3], cluster[3], shared_bytes;
-    bool cooperative;
-};
+enum task_kind { OP_LAUNCH, OP_COPY_IN, OP_COPY_OUT, OP_COPY, OP_SET, OP_EVENT };
 
 struct event {
     struct object object;
@@ -27,9 +23,9 @@ struct event {
     bool destroyed;
 };
 
-struct op {
-    struct op *next;
-    enum op_kind kind;
+struct task {
+    struct task *next;
+    enum task_kind kind;
     uint64_t number; /* rises with every operation */
     bool in_graph;
     struct function *function; /* OP_LAUNCH */
@@ -42,12 +38,12 @@ struct op {
     struct event *event;   /* OP_EVENT */
 };
 
-struct queue {
+struct tasks {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
     bool started, quit;
-    struct op *head, **tail;
+    struct task *head, **tail;
     uint64_t submitted, done; /* numbers */
     int error;                /* of the context; stays */
     double clock_us;
@@ -55,23 +51,23 @@ struct queue {
     uint64_t launches; /* carried out or begun */
     struct machine *running;
 };
-extern struct queue queue;
+extern struct tasks tasks;
 
-void queue_init(void); /* at load, and in a child of fork */
+void tasks_init(void); /* at load, and in a child of fork */
 /* Takes op over (allocated), numbers it and starts the thread where it does not run. */
-uint64_t queue_add(struct op *op);
-bool queue_is_done(uint64_t number);
+uint64_t tasks_add(struct task *op);
+bool tasks_is_done(uint64_t number);
 /* Waits until `number` is done, for ever if need be; the context's error. */
-int queue_wait(uint64_t number);
-void queue_shutdown(void); /* the thread ends; what was not begun is dropped */
-struct op *op_new(enum op_kind kind);
-struct op *op_copy(const struct op *op);
-void op_free(struct op *op);
+int tasks_wait(uint64_t number);
+void tasks_shutdown(void); /* the thread ends; what was not begun is dropped */
+struct task *task_new(enum task_kind kind);
+struct task *task_copy(const struct task *op);
+void task_free(struct task *op);
 
 /* Carries out one operation; a code. launch_run gives the lock back while the kernel
  * runs, and says CUDA_NOT_READY of one that never ends; transfer_run is called without
  * the lock. */
-int launch_run(const struct op *op);
-int transfer_run(const struct op *op);
+int launch_run(const struct task *op);
+int transfer_run(const struct task *op);
 /* What a launch takes on the device's clock. */
-double launch_duration(const struct op *op);
+double launch_duration(const struct task *op);

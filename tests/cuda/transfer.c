@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* Checked when it was asked; what it names cannot be freed before it is done. */
-int transfer_run(const struct op *op) {
-    uint8_t *to = op->to ? device_memory_at(op->to, op->len) : op->host;
-    const uint8_t *from = op->from ? device_memory_at(op->from, op->len) : op->bytes;
+int transfer_run(const struct task *op) {
+    uint8_t *to = op->to ? device_bytes_at(op->to, op->len) : op->host;
+    const uint8_t *from = op->from ? device_bytes_at(op->from, op->len) : op->bytes;
     if (!to || (op->kind != OP_SET && !from)) {
         return CUDA_ILLEGAL_ADDRESS;
     }
@@ -25,9 +25,9 @@ int transfer_run(const struct op *op) {
     return CUDA_OK;
 }
 
-static struct op *transfer_new(enum op_kind kind, cuda_address to, cuda_address from,
-                               size_t len) {
-    struct op *op = op_new(kind);
+static struct task *transfer_new(enum task_kind kind, cuda_address to, cuda_address from,
+                                 size_t len) {
+    struct task *op = task_new(kind);
     op->to = to;
     op->from = from;
     op->len = len;
@@ -41,10 +41,10 @@ int cuMemcpyHtoDAsync_v2(cuda_address to, const void *from, size_t bytes,
     if (bytes == 0) {
         return CUDA_OK;
     }
-    if (!from || !device_memory_at(to, bytes)) {
+    if (!from || !device_bytes_at(to, bytes)) {
         return CUDA_INVALID_VALUE;
     }
-    struct op *op = transfer_new(OP_COPY_IN, to, 0, bytes);
+    struct task *op = transfer_new(OP_COPY_IN, to, 0, bytes);
     op->bytes = xmalloc(bytes);
     memcpy(op->bytes, from, bytes);
     return stream_put(stream, op, NULL);
@@ -57,14 +57,14 @@ int cuMemcpyDtoHAsync_v2(void *to, cuda_address from, size_t bytes,
     if (bytes == 0) {
         return CUDA_OK;
     }
-    if (!to || !device_memory_at(from, bytes)) {
+    if (!to || !device_bytes_at(from, bytes)) {
         return CUDA_INVALID_VALUE;
     }
-    struct op *op = transfer_new(OP_COPY_OUT, 0, from, bytes);
+    struct task *op = transfer_new(OP_COPY_OUT, 0, from, bytes);
     uint64_t number;
     op->host = to;
     int code = stream_put(stream, op, &number);
-    return code ? code : queue_wait(number);
+    return code ? code : tasks_wait(number);
 }
 
 int cuMemcpyDtoDAsync_v2(cuda_address to, cuda_address from, size_t bytes,
@@ -73,7 +73,7 @@ int cuMemcpyDtoDAsync_v2(cuda_address to, cuda_address from, size_t bytes,
     if (bytes == 0) {
         return CUDA_OK;
     }
-    if (!device_memory_at(to, bytes) || !device_memory_at(from, bytes)) {
+    if (!device_bytes_at(to, bytes) || !device_bytes_at(from, bytes)) {
         return CUDA_INVALID_VALUE;
     }
     return stream_put(stream, transfer_new(OP_COPY, to, from, bytes), NULL);
@@ -84,10 +84,10 @@ static int fill(cuda_address to, unsigned value, unsigned width, size_t count,
     if (count == 0) {
         return CUDA_OK;
     }
-    if (count > SIZE_MAX / width || to % width || !device_memory_at(to, count * width)) {
+    if (count > SIZE_MAX / width || to % width || !device_bytes_at(to, count * width)) {
         return CUDA_INVALID_VALUE;
     }
-    struct op *op = transfer_new(OP_SET, to, 0, count * width);
+    struct task *op = transfer_new(OP_SET, to, 0, count * width);
     op->value = value;
     op->width = width;
     return stream_put(stream, op, NULL);
