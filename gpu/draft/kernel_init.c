@@ -21,7 +21,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NAMES_SHOWN = 12 };
+enum { NAMES_SHOWN = 12, LONG_S = 600 };
+#define MANY_THREADS 4e6 /* of a launch that may take the CPU minutes */
 
 struct init {
     struct call *call;
@@ -266,6 +267,25 @@ static void name_flags(json_t *spec, const json_t *params) {
     json_object_set_new(spec, "expect", expect);
 }
 
+static double product_of(const json_t *extents) {
+    double ret = 1;
+    json_each(extents, i, one) {
+        ret *= json_number_value(one); /* 0: an expression */
+    }
+    return ret;
+}
+
+/* A launch that no size makes smaller is run once, and may take its time. */
+static void allow_time(json_t *spec) {
+    const json_t *launch = json_object_get(spec, "launch");
+    double threads = product_of(json_object_get(launch, "grid")) *
+                     product_of(json_object_get(launch, "block"));
+    if (threads > MANY_THREADS && !json_object_get(spec, "timeout_s")) {
+        json_object_set_new(spec, "trials", json_integer(1));
+        json_object_set_new(spec, "timeout_s", json_integer(LONG_S));
+    }
+}
+
 /* Consumes spec and unknown. */
 static void answer(struct init *s, const char *name, json_t *spec, json_t *unknown) {
     const char *path = json_get_string(s->params, "path", NULL);
@@ -364,6 +384,9 @@ static json_t *comment_of(const struct init *s, const char *kernel) {
 /* Consumes both. */
 static void kernel_answer(struct init *s, const char *name, bool from_run, json_t *spec,
                           json_t *unknown) {
+    if (!from_run) { /* which knows how long it took */
+        allow_time(spec);
+    }
     answer(s, name, spec, unknown);
     json_object_set_new(s->result, "from", json_string(from_run ? "run" : "source"));
 }

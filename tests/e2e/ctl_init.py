@@ -74,6 +74,18 @@ def a_spec_is_written_and_what_is_not_known_is_said():
                                 "  expect: what the outputs should be: nothing is judged without it"], out
 
 
+def a_large_launch_of_fixed_extents_gets_time():
+    r = Room()
+    wide = SCALE.replace("int n = 5000", "const int n = 1 << 23").replace("blocks_for(n, 128)", "65536")
+    r.write("wide.cu", wide.replace(", 0.5f, n);", ", 0.5f, 8388608);").replace("n * sizeof", "8388608 * sizeof"))
+    r.run("init", "wide.cu")
+    spec = r.read("wide.check.json")
+    assert spec["launch"] == {"grid": [65536], "block": [128]}, spec
+    assert (spec["trials"], spec["timeout_s"], list(spec)[-1]) == (1, 600, "expect"), spec
+    r.run("init", "scale.cu")
+    assert "trials" not in r.read("scale.check.json")
+
+
 def a_file_that_is_there_is_kept():
     r = Room()
     r.write("scale.check.json", "{}\n")
@@ -192,7 +204,7 @@ def a_refused_install_names_the_option():
 
 
 tap = Tap()
-for test in (a_spec_is_written_and_what_is_not_known_is_said, a_file_that_is_there_is_kept,
+for test in (a_spec_is_written_and_what_is_not_known_is_said, a_large_launch_of_fixed_extents_gets_time, a_file_that_is_there_is_kept,
              of_several_at_once_one_writes, print_writes_nothing, one_of_several_kernels_is_named, nothing_passes_before_somebody_says_what_is_right,
              without_host_code_it_must_be_filled_in_first, what_is_missing_or_wrong_is_told_where_it_is, hints_name_options,
              a_refused_install_names_the_option):
