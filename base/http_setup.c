@@ -21,7 +21,7 @@ static int set_headers(struct http_request *request, const struct http_options *
     request->headers = curl->slist_append(NULL, "Expect:");
     for (const char *const *at = options->headers; at && *at; at++) {
         if (!fits_in_line(*at)) {
-            return err_set(err, -EINVAL, "a header value holds a line break");
+            return err_set(err, -EINVAL, "a header value contains a line break");
         }
         request->headers = curl->slist_append(request->headers, *at);
     }

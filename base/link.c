@@ -29,7 +29,8 @@ int link_check(const char *url, struct err *err) {
     }
     for (size_t i = 0; i < len; i++) {
         if ((unsigned char)url[i] <= ' ' || url[i] == 127 || url[i] == '\\') {
-            return err_set(err, -EINVAL, "the link holds a blank or control character");
+            return err_set(err, -EINVAL, "the link contains a blank or control "
+                                         "character");
         }
     }
     size_t host = strcspn(url + scheme, "/?#");
@@ -38,7 +39,7 @@ int link_check(const char *url, struct err *err) {
                        host ? "the link is too long" : "the link names no host");
     }
     if (memchr(url + scheme, '@', host)) {
-        return err_set(err, -EINVAL, "a link may hold no name and password");
+        return err_set(err, -EINVAL, "a link may not contain a name and password");
     }
     return 0;
 }

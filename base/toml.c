@@ -215,8 +215,7 @@ static bool read_inline_table(struct toml_reader *r, size_t table) {
         toml_skip_blanks(r);
         if (toml_peek(r, 0) == '}') {
             return toml_fail(r, r->at,
-                             "no comma may stand before the } of a table in "
-                             "one line");
+                             "no comma is allowed before the } of a table in one line");
         }
         if (!read_pair(r, table)) {
             return false;

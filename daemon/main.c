@@ -18,8 +18,8 @@ static int complain(const struct err *err) {
 /* Who starts it by hand should not wait for a prompt. */
 static void greet_person(void) {
     if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
-        fputs("upskilld speaks JSON-RPC, one message a line, with agents and editors; a "
-              "person uses upskillctl.\nCtrl-D ends it, upskilld --help tells more.\n",
+        fputs("upskilld speaks JSON-RPC, one message a line, with agents and editors; "
+              "people use upskillctl.\nCtrl-D ends it, upskilld --help shows more.\n",
               stderr);
     }
 }

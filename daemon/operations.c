@@ -54,7 +54,7 @@ static void reply_status(struct call *call, json_t *status, const char *id) {
         call_reply(call, status);
     } else {
         call_fail(call, CALL_NOT_FOUND, "unknown_job",
-                  "job/list shows the jobs there are", "no job has the id %.64s", id);
+                  "job/list shows all jobs", "no job has the id %.64s", id);
     }
 }
 

@@ -128,7 +128,7 @@ static const char *unfit_fields(const struct skill_text *t) {
     const json_t *metadata = json_object_get(t->frontmatter, "metadata");
     const char *text = json_string_value(compatibility);
     if (!t->name || !skill_name_is_valid(t->name)) {
-        return "its name is not as the specification wants it";
+        return "its name violates the specification";
     }
     if (!t->description || !*t->description ||
         text_code_points(t->description, strlen(t->description)) >
@@ -178,7 +178,7 @@ static const char *unfit(const struct skill *s, const char *base) {
     }
     const char *why = unfit_fields(t);
     if (!why && is_dangerous(s)) {
-        why = "the safety rules hold something against it, which skill/check tells";
+        why = "the safety rules object to it, and skill/check says why";
     }
     return why                                            ? why
            : strcmp(t->name, strrchr(base, '/') + 1) != 0 ? "its name is not the URI's"

@@ -123,8 +123,8 @@ static void check_path(struct call *call, char *path) {
         check_skill(call, path);
     } else {
         call_fail(call, CALL_NOT_FOUND, "no_skill",
-                  "a skill's folder holds SKILL.md, a kernel project's build.toml",
-                  "%.200s holds no SKILL.md", path);
+                  "a skill's folder has SKILL.md, a kernel project's build.toml",
+                  "%.200s has no SKILL.md", path);
     }
 }
 

@@ -165,7 +165,8 @@ static json_t *lenses_skill(const struct document *d, const json_t *result) {
         (t.description ? tokens_estimate(t.description, strlen(t.description)) : 0);
     skill_text_finish(&t);
     return json_pack("[{s:i,s:i,s:o}]", "start", 0, "end", 0, "title",
-                     json_sprintf("some %zu tokens when read, %zu always", body, always));
+                     json_sprintf("about %zu tokens when loaded, %zu in "
+                                  "every session", body, always));
 }
 
 static const char *const skill_patterns[] = {"SKILL.md", "skill.md", NULL};

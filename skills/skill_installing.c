@@ -75,8 +75,8 @@ static char *tell_unpinned(const struct skill *skill, const struct installing *i
     const char *name = skill->text.name ? skill->text.name : "without a name";
     const char *text = skill->text.description ? skill->text.description : "";
     buf_addf(&told,
-             in->is_archive ? "at the moment this archive's SHA-256 is %s: skill "
-                            : "at the moment this is commit %.12s: skill ",
+             in->is_archive ? "the archive's SHA-256 is now %s: skill "
+                            : "this is now commit %.12s: skill ",
              in->copy->commit);
     text_clean(&told, name, text_cut(name, strlen(name), SKILL_MAX_NAME));
     buf_addf(&told, ", %zu file%s, %s: ", skill->file_count,
@@ -221,7 +221,7 @@ static void installing_free(struct installing *in) {
 
 static void refuse_unpinned(const struct installing *in) {
     autofree char *hint =
-        xasprintf("to install exactly this, say `path` %s", in->copy->pinned);
+        xasprintf("to install exactly this, use `path` %s", in->copy->pinned);
     call_fail(in->call, CALL_REFUSED, "unpinned", hint, "%s", in->unpinned);
 }
 
@@ -479,7 +479,7 @@ static void install_go(struct skills *s, struct call *call, const json_t *params
         call_fail(call, CALL_REFUSED, "suppress_refused",
                   "tell the person what skill/check found; a person may install it, with "
                   "upskillctl skill install --suppress",
-                  "only a person may set findings of the safety rules aside");
+                  "only a person may suppress findings of the safety rules");
         return;
     }
     const char *path = json_get_string(params, "path", "");

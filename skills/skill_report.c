@@ -112,8 +112,9 @@ void skill_find_describe(const json_t *result, struct buf *out) {
                  json_array_size(matches) == 1 ? "" : "s",
                  json_array_size(matches) == 1 ? "s" : "");
     } else {
-        buf_adds(out, "No skill fits this task as it is put. If it came without other "
-                      "names, ask once more with some; else go on without a skill.\n");
+        buf_adds(out, "No skill fits this task as described. If you gave no other names "
+                      "for it, ask once more with some; otherwise go on without a "
+                      "skill.\n");
         buf_adds(out, json_array_size(nearest) ? "Nearest, but not fitting:\n" : "");
         matches = nearest;
     }
@@ -211,7 +212,7 @@ void skill_check_describe(const json_t *result, struct buf *out) {
         buf_adds(out, "nothing found");
     }
     if (tokens) {
-        buf_addf(out, "; some %lld tokens, %lld of them always in the catalogue",
+        buf_addf(out, "; about %lld tokens, %lld of them always in the catalogue",
                  (long long)json_get_integer(tokens, "body", 0),
                  (long long)json_get_integer(tokens, "catalogue", 0));
     }

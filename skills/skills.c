@@ -251,7 +251,7 @@ char *skills_resolve(const struct call_origin *origin, const char *path,
     autofree char *normal = path_normalize(path);
     bool outside = real || *normal == '/' || strncmp(normal, "..", 2) == 0;
     if (outside && !is_beneath_roots(origin, normal)) {
-        err_set(err, -EACCES, "%.200s is not beneath the workspace's folders", path);
+        err_set(err, -EACCES, "%.200s is not in the workspace's folders", path);
     } else {
         err_set(err, -ENOENT, "there is no %.200s", path);
     }
@@ -298,7 +298,7 @@ int skills_out(const struct call_origin *origin, const char *out, struct root *r
             return root_open(ret_root, normal, err);
         }
     }
-    return err_set(err, -EACCES, "%.200s is not beneath the workspace's folders", out);
+    return err_set(err, -EACCES, "%.200s is not in the workspace's folders", out);
 }
 
 char *skills_find_folder(struct skills *s, const struct call_origin *origin,
@@ -342,8 +342,8 @@ static char *find_original(struct skills *s, const char *name, struct err *err) 
     if (!folder && copy) {
         err_set(
             err, -ENOENT,
-            "of %.100s there is an installed copy only, and not what it was made from: "
-            "to take the copy as it is now, say `path` %.300s",
+            "there is only an installed copy of %.100s, without its source: to use the "
+            "copy as it is now, give `path` %.300s",
             name, copy);
     }
     return take(folder);
@@ -361,8 +361,8 @@ char *skills_find_own_folder(struct skills *s, const struct call_origin *origin,
         folder || err->code ? NULL : skills_find_folder(s, origin, words, err);
     if (other) {
         err_set(err, -ENOTUNIQ,
-                "%.100s is a skill of this project only, and outside of it a name or URI "
-                "means a bundled skill or one of the user's: to take the project's, say "
+                "only this project has the skill %.100s, and outside of it a name or URI "
+                "means a bundled skill or one of the user's: to use the project's, give "
                 "path %.300s",
                 words, other);
     }
@@ -387,7 +387,7 @@ static void on_current(struct catalog *c, int status, void *data) {
     if (status == -ECANCELED) {
         call_fail(w->call, CALL_UNAVAILABLE, "closing", NULL, "the daemon is ending");
     } else if (status < 0) {
-        call_fail(w->call, CALL_UNAVAILABLE, "no_index", "the daemon's status says more",
+        call_fail(w->call, CALL_UNAVAILABLE, "no_index", "daemon/status shows more",
                   "the index of skills cannot be used: %s", strerror(-status));
     } else if (call_ended(w->call)) { /* cancelled meanwhile */
         call_stopped(w->call);
@@ -429,7 +429,7 @@ void skills_fail(struct call *call, const struct err *err) {
                   "name a folder of the workspace, or a known skill", "%s", err->msg);
     } else if (err->code == -ENOTUNIQ) {
         call_fail(call, CALL_REFUSED, "project_skill",
-                  "read it first: the project's text would be followed in all projects",
+                  "read it first: agents would follow the project's text in all projects",
                   "%s", err->msg);
     } else if (err->code == -ENOENT) {
         call_fail(call, CALL_NOT_FOUND, "unknown_skill",

@@ -358,11 +358,11 @@ static int check_put(const struct entry *e, const json_t *before, const json_t *
     }
     autojson *after = parse(e, next, err);
     if (!after) {
-        return err_wrap(err, "with this in it it would be no %s", format);
+        return err_wrap(err, "adding the entry would make it invalid %s", format);
     }
     return differs_by(before, entry, after)
                ? 0
-               : err_set(err, -EBADMSG, "what else it says would not stay as it is");
+               : err_set(err, -EBADMSG, "its other content would change");
 }
 
 static int put_entry(const struct entry *e, const char *text, const char *program,
@@ -377,7 +377,7 @@ static int put_entry(const struct entry *e, const char *text, const char *progra
     }
     autojson *before = parse(e, text, err);
     if (!before) {
-        return err_wrap(err, "it is no %s", format_names[format_of(e)]);
+        return err_wrap(err, "it is not valid %s", format_names[format_of(e)]);
     }
     const json_t *there = entry_in(before, e);
     if (there) {
@@ -428,7 +428,7 @@ static int take_entry(const struct entry *e, const char *text, char **ret, bool 
                       struct err *err) {
     autojson *before = parse(e, text, err);
     if (!before) {
-        return err_wrap(err, "it is no %s", format_names[format_of(e)]);
+        return err_wrap(err, "it is not valid %s", format_names[format_of(e)]);
     }
     json_t *there = entry_in(before, e);
     const char *program = program_of(there);
@@ -444,7 +444,8 @@ static int take_entry(const struct entry *e, const char *text, char **ret, bool 
     autofree char *whole = whole_file(e, block, there);
     *ret_gone = strcmp(text, whole) == 0;
     *ret = *ret_gone ? xstrdup("") : without_entry(e, text, before, block, whole);
-    return *ret ? 0 : err_set(err, -EEXIST, "its entry is not as setup writes it");
+    return *ret ? 0 : err_set(err, -EEXIST, "its entry does not have the form that setup "
+                                            "writes");
 }
 
 /* Both entries, the later one out first; each step's text is the next one's. */

@@ -398,8 +398,8 @@ static int read_word(const json_t *method, const char *word, json_t *params,
         return access(word, F_OK) == 0
                    ? 0
                    : err_set(err, -ENOENT,
-                             "%s: there is no such file; the program's own arguments "
-                             "stand behind --",
+                             "%s: there is no such file; put the program's own arguments "
+                             "after --",
                              word);
     }
     if (path && json_object_get(params, "path") && method_has_flag(method, "read-only")) {

@@ -22,7 +22,7 @@
 
 int asker_wrong_usage(const struct asker *a, const char *text) {
     autofree char *hint =
-        a->command ? xasprintf("upskillctl help %s tells its options", a->command)
+        a->command ? xasprintf("upskillctl help %s shows its options", a->command)
                    : xstrdup("upskillctl --help");
     terminal_error(&a->terminal, "%s", text);
     terminal_hint(&a->terminal, hint);
@@ -91,13 +91,13 @@ static int show_interrupted(const struct asker *a) {
     live_progress_end(a->progress, true);
     terminal_error(&a->terminal, "stopped by Ctrl-C");
     if (answers) {
-        terminal_hint(&a->terminal, "what was answered is kept: the same command goes on "
-                                    "from there and asks only the rest");
+        terminal_hint(&a->terminal, "the answers so far are kept: the same command "
+                                    "continues from there and asks only the rest");
     }
     if (generates && !answers) {
         terminal_hint(&a->terminal,
-                      "nothing was saved; what models answered is kept: the "
-                      "same command goes on from there");
+                      "nothing was saved; the models' answers are kept: the same command "
+                      "continues from there");
     }
     if (hint) {
         terminal_hint(&a->terminal, hint);
@@ -178,13 +178,13 @@ static int ask_and_fix(struct asker *a, const char *method, const json_t *params
         status = asker_ask(a, method, json_deep_copy(params), result);
     }
     if (made) {
-        fprintf(stderr, "%d fix%s made in %s\n", made, made == 1 ? "" : "es",
+        fprintf(stderr, "%d fix%s applied to %s\n", made, made == 1 ? "" : "es",
                 json_get_string(params, "path", "the files"));
     }
     if (elsewhere) {
         fprintf(stderr,
-                "%d fix%s in headers not made, for other files include them, too: name a "
-                "header itself to have it changed\n",
+                "%d fix%s in headers not applied, because other files include them too: "
+                "name a header itself to change it\n",
                 elsewhere, elsewhere == 1 ? "" : "es");
     }
     return status;
@@ -239,7 +239,7 @@ static int tell_sum(const struct asker *a, const int *statuses, size_t files) {
 
 /* A folder of kernels that holds none, among other paths. */
 static int tell_empty(const struct asker *a, const char *method, const char *folder) {
-    autofree char *text = xasprintf("%s holds no .cu file", folder);
+    autofree char *text = xasprintf("%s has no .cu file", folder);
     if (a->report) {
         report_add(a->report, method, folder, NULL, text, 2);
     } else {

@@ -15,14 +15,14 @@
 
 extern const char wheels_cuda_wheels[], wheels_nvcc_wheels[];
 
-#define FETCHED "195 MB to fetch, 490 MB on disk"
+#define FETCHED "195 MB to download, 490 MB on disk"
 
 static bool agreed(const struct terminal *terminal, const char *folder) {
     if (!terminal->tty || !isatty(STDIN_FILENO)) {
-        terminal_hint(terminal, "nothing was fetched: give --yes");
+        terminal_hint(terminal, "nothing was downloaded: give --yes");
         return false;
     }
-    printf("Fetch nvcc and what it needs (NVIDIA's wheels, " FETCHED ") into %s? [y/N] ",
+    printf("Download nvcc and what it needs (NVIDIA's wheels, " FETCHED ") into %s? [y/N] ",
            folder);
     fflush(stdout);
     char answer[16] = "";
@@ -83,14 +83,14 @@ static int fill(const struct terminal *terminal, const char *fresh, const char *
         terminal_error(terminal, "%s cannot be written", fresh);
         return 1;
     }
-    puts("Fetching NVIDIA's compiler wheels (" FETCHED ") …");
+    puts("Downloading NVIDIA's compiler wheels (" FETCHED ") …");
     fflush(stdout);
     int status = pip_run(fresh);
     if (status != 0) {
         terminal_error(terminal, "python3 -m pip ended with %d", status);
         terminal_hint(terminal,
-                      "it needs Python 3 with pip, and a network; a CUDA toolkit (12 or "
-                      "13) that CUDA_HOME names does as well");
+                      "this needs Python 3 with pip, and a network; or set CUDA_HOME to a "
+                      "CUDA toolkit (12 or 13)");
         return 1;
     }
     int rc = folder_replace(fresh, folder);

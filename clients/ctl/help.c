@@ -48,7 +48,7 @@ void help_all(const struct terminal *t, const json_t *discover) {
     putchar('\n');
     terminal_put_wrapped(
         t, STYLE_PLAIN,
-        "Exit status: 0 good, 1 the answer is no, 2 it could not be asked.", 0, 0);
+        "Exit status: 0 success, 1 the answer is no, 2 there is no answer.", 0, 0);
 }
 
 /* --- groups, and the client's own --- */
@@ -72,7 +72,7 @@ static bool help_group(const struct terminal *t, const json_t *discover,
         }
     }
     if (any) {
-        printf("\nupskillctl help %s COMMAND tells a command's options.\n", group);
+        printf("\nupskillctl help %s COMMAND shows a command's options.\n", group);
     }
     return any;
 }

@@ -255,7 +255,7 @@ static void foot_line(const struct live_table *t, struct buf *out) {
     struct line l = line_start(t, out);
     piece(&l, STYLE_GREEN, "█");
     piece(&l, STYLE_DIM, " passed  ▒ failed  ");
-    piece(&l, STYLE_DIM, "Ctrl-C stops; what was answered is kept");
+    piece(&l, STYLE_DIM, "Ctrl-C stops; the answers so far are kept");
     line_end(&l);
 }
 

@@ -52,11 +52,11 @@ static int add_folder(const char *folder, json_t *all, struct err *err) {
     fts_close(walk);
     if (json_array_size(files) > MOST_FILES) {
         return err_set(err, -E2BIG,
-                       "%s holds over %d .cu files: name some of its folders", folder,
+                       "%s has over %d .cu files: name some of its folders", folder,
                        MOST_FILES);
     }
     if (!json_array_size(files)) {
-        return err_set(err, -ENOENT, "%s holds no .cu file", folder);
+        return err_set(err, -ENOENT, "%s has no .cu file", folder);
     }
     json_array_extend(all, files);
     return 0;

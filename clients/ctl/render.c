@@ -230,7 +230,7 @@ static void render_kernel_init(const struct terminal *t, const json_t *result) {
         fprintf(out, "wrote %s\n", json_string_value(file));
     }
     if (!strcmp(json_get_string(result, "from", "source"), "run")) {
-        fputs("all of it is from the program's first launch of the kernel\n", out);
+        fputs("everything is from the program's first launch of the kernel\n", out);
     }
     json_each(json_object_get(result, "unknown"), i, one) {
         fprintf(out, "%s  %s: %s\n", i ? "" : "left to fill in:\n",

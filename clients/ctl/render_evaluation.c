@@ -283,11 +283,11 @@ static void injection_line(const struct terminal *t, const json_t *student) {
     }
     autofree char *text =
         json_is_false(ok)
-            ? xasprintf("the skill did not arrive: prompts grew by %.0f tokens of the "
-                        "%.0f that it has",
+            ? xasprintf("the skill did not arrive: prompts grew by only %.0f of its %.0f "
+                        "tokens",
                         seen, expected)
-            : xasprintf("the endpoint counts no tokens, so nobody checked that the skill "
-                        "arrived");
+            : xasprintf("the endpoint does not count tokens, so nobody checked that the "
+                        "skill arrived");
     terminal_fact(t, &facts, "warning", json_is_false(ok) ? STYLE_RED : STYLE_YELLOW,
                   "%s", text);
 }
@@ -395,11 +395,11 @@ static void next_line(const struct terminal *t, const json_t *result) {
     } else if (strcmp(verdict, "not_measurable") == 0 && is_too_hard(students)) {
         text =
             xasprintf("upskillctl skill generate --skill %s --teacher MODEL --students "
-                      "MODEL --refine 4 has a model mend what they fail",
+                      "MODEL --refine 4 lets a model fix what they fail",
                       skill);
     } else if (more > 0 && more < 1000) {
-        text = xasprintf("add %.0f test%s like these and ask again; the answers that are "
-                         "there are not asked for twice",
+        text = xasprintf("add %.0f test%s like these and run it again; existing answers "
+                         "are reused",
                          more, more == 1 ? "" : "s");
     }
     if (text) {

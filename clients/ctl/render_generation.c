@@ -33,7 +33,7 @@ static void print_counts(const struct terminal *t, const json_t *counts) {
         }
     }
     if (text.len) {
-        terminal_fact(t, &facts, "tells", STYLE_PLAIN, "%s", text.data);
+        terminal_fact(t, &facts, "lessons", STYLE_PLAIN, "%s", text.data);
     }
 }
 
@@ -82,8 +82,8 @@ static void print_tests(const struct terminal *t, const json_t *tests) {
                count_of(tests, "kept"));
     }
     if (count < wanted) {
-        buf_addf(&less, "%lld were wanted: %s", wanted,
-                 json_get_string(tests, "reason", "the traces hold no more material"));
+        buf_addf(&less, "%lld were requested: %s", wanted,
+                 json_get_string(tests, "reason", "the traces have no more material"));
         terminal_fact(t, &facts, "", STYLE_PLAIN, "%s", less.data);
     }
     if (count_of(tests, "marked")) {

@@ -98,7 +98,7 @@ static void put_api_errors(const struct terminal *t, const json_t *list) {
             terminal_put(t, STYLE_PLAIN, json_get_string(one, "error", "?"));
             fputs(json_get_bool(one, "looked_at", 1)
                       ? ""
-                      : ", and the program did not ask why",
+                      : ", and the program did not check",
                   stdout);
             put_times(one, "count");
             put_place(t, one);
@@ -147,8 +147,8 @@ static void put_launches(const struct terminal *t, const json_t *result) {
         count_of(json_object_get(result, "skipped_launches"), "launches");
     if (skipped) {
         terminal_wrapf(t, STYLE_DIM, 0, 0,
-                       "%lld launches were not carried out: their outcome was known from "
-                       "equal ones (--run-all-launches carries them out)",
+                       "%lld launches were skipped, because their outcome was known from "
+                       "equal ones (--run-all-launches runs them)",
                        (long long)skipped);
     }
 }
@@ -215,7 +215,7 @@ void render_kernel_run(const struct terminal *t, const json_t *result,
     put_stream(t, result, "stdout");
     put_stream(t, result, "stderr");
     if (count_of(result, "output_omitted_bytes")) {
-        printf("%lld bytes more were printed\n",
+        printf("%lld more bytes were printed\n",
                count_of(result, "output_omitted_bytes"));
     }
     render_findings(t, json_object_get(result, "diagnostics"), sources);

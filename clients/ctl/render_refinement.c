@@ -44,11 +44,11 @@ static const char *stop_in_words(const char *word) {
     static const struct {
         const char *word, *words;
     } stops[] = {
-        {"perfect", "nothing on the gate fails any more"},
+        {"perfect", "no gate test fails any more"},
         {"plateau", "no further gain"},
         {"rounds", "all rounds were used"},
         {"budget", "the budget or the time is used up"},
-        {"unavailable", "it could not go on"},
+        {"unavailable", "it could not continue"},
     };
     for (size_t i = 0; i < ARRAY_LEN(stops); i++) {
         if (strcmp(stops[i].word, word) == 0) {
@@ -67,7 +67,7 @@ static void print_verdict(const struct terminal *t, const json_t *verdict) {
     autobuf plot = BUF_INIT(4096);
     evaluation_plot_lift(&plot, number_of(lift, "estimate"), number_of(lift, "low"),
                          number_of(lift, "high"));
-    static const char lead[] = "  on tests that decided nothing: ";
+    static const char lead[] = "  on held-out tests: ";
     autobuf text = BUF_INIT(4096);
     buf_addf(&text, "%.0f%% instead of %.0f%%", 100 * number_of(verdict, "final"),
              100 * number_of(verdict, "start"));

@@ -188,7 +188,8 @@ void render_skill_check(const struct terminal *t, const json_t *params,
         printf(", %lld more not shown", omitted);
     }
     if (tokens) {
-        terminal_putf(t, STYLE_DIM, " (some %lld tokens when read, %lld always)",
+        terminal_putf(t, STYLE_DIM, " (about %lld tokens when loaded, %lld in every "
+                                    "session)",
                       json_get_integer(tokens, "body", 0),
                       json_get_integer(tokens, "catalogue", 0));
     }

@@ -33,7 +33,7 @@ static void put_compilers(const struct terminal *t, const json_t *kernels) {
     }
     if (json_get_integer(cache, "entries", 0)) {
         terminal_fact(t, &facts, "", STYLE_PLAIN,
-                      "%d checks kept, %.1f MB; %d of %d questions answered from there",
+                      "%d checks, %.1f MB; %d of %d requests answered from it",
                       (int)json_get_integer(cache, "entries", 0),
                       (double)json_get_integer(cache, "bytes", 0) / 1e6,
                       (int)json_get_integer(cache, "hits", 0),
@@ -56,7 +56,7 @@ static void put_skills(const struct terminal *t, const json_t *skills) {
     autobuf agents = BUF_INIT(4096);
     int known = (int)json_get_integer(catalog, "skills", 0);
     autofree char *text = known ? xasprintf("%d known", known)
-                                : xstrdup("looked for at the first question");
+                                : xstrdup("found at the first request");
     terminal_fact(t, &facts, "skills", known ? STYLE_PLAIN : STYLE_DIM, "%s", text);
     if (bundled) {
         terminal_fact(t, &facts, "", STYLE_PLAIN, "bundled in %s", bundled);
@@ -105,7 +105,7 @@ void render_status(const struct terminal *t, const json_t *result) {
     puts("\n");
     put_texts(t, "workspace", json_object_get(result, "roots"), STYLE_PLAIN, "none");
     put_texts(t, "configuration", json_object_get(configuration, "files"), STYLE_PLAIN,
-              "no file: everything by default");
+              "no file, all defaults");
     put_texts(t, "", json_object_get(configuration, "warnings"), STYLE_YELLOW, NULL);
     put_compilers(t, kernels);
     put_skills(t, json_object_get(result, "skills"));

@@ -281,7 +281,7 @@ static void show_manual(const struct setup *s, const struct step *t) {
 static void show_refusal(const struct setup *s, const struct step *t) {
     say(s, t, STYLE_YELLOW, "left alone:");
     printf("    %s. %s by hand:\n", t->refusal.msg,
-           s->remove ? "Setup takes this out; otherwise it is taken out" : "Add this");
+           s->remove ? "Setup would remove this; remove it" : "Add this");
     show_manual(s, t);
 }
 
@@ -295,9 +295,9 @@ static const char *what_becomes(const struct setup *s, const struct step *t, boo
         return done ? "deleted:" : "would be deleted:";
     }
     if (s->remove) {
-        return done ? "entry is taken out of" : "entry would be taken out of";
+        return done ? "entry removed from" : "entry would be removed from";
     }
-    return t->exists ? done ? "entry is put into" : "entry would be put into"
+    return t->exists ? done ? "entry added to" : "entry would be added to"
            : done    ? "new file:"
                      : "would be a new file:";
 }
@@ -305,7 +305,7 @@ static const char *what_becomes(const struct setup *s, const struct step *t, boo
 /* done: what was to be written is. */
 static void show_step(const struct setup *s, const struct step *t, bool done) {
     if (!t->file && s->project) {
-        say(s, t, STYLE_DIM, "has no file of a project");
+        say(s, t, STYLE_DIM, "has no file in a project");
     } else if (t->refusal.code) {
         show_refusal(s, t);
     } else if (t->same) {
@@ -454,19 +454,19 @@ static int do_it(struct setup *s) {
     write_all(s);
     bool good = s->remove || agent_daemon_verify(s->terminal, s->program);
     if (to_write(s) && !s->remove && good) {
-        puts("Start the agents anew: they read their configuration when they start.");
+        puts("Restart the agents: they read their configuration when they start.");
     }
     return refused(s) || !good;
 }
 
 static int nobody(const struct setup *s) {
     if (s->remove) {
-        puts("No agent has a file here that could have an entry.");
+        puts("No agent here has a file for an entry.");
         return 0;
     }
     terminal_error(s->terminal, "no agent was found on this machine");
-    terminal_hint(s->terminal, "name one, and its file is written all the same: "
-                               "upskillctl setup --help lists them");
+    terminal_hint(s->terminal, "name one to write its file anyway: upskillctl setup "
+                               "--help lists them");
     return 1;
 }
 

@@ -219,7 +219,6 @@ int terminal_lost_output(const struct terminal *t, int status) {
     }
     terminal_error(t, "standard output: not everything could be written%s%s",
                    earlier ? "" : ": ", earlier ? "" : strerror(why));
-    terminal_hint(t, "what was written is not the whole answer: write it to "
-                     "a place that has room");
+    terminal_hint(t, "the output is incomplete: write it to a place with more space");
     return 2;
 }

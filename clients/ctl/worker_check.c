@@ -47,8 +47,8 @@ static int choose_worker(struct trial *t, const json_t *status, struct err *err)
     const struct worker_command *c = t->command;
     if (c->count < 2) {
         return err_set(err, -EINVAL,
-                       "worker check: which one? A name of the "
-                       "configuration, or a command line");
+                       "worker check: give a name from the configuration, or a command "
+                       "line");
     }
     const json_t *known = configured(status, c->words[1]);
     if (c->count == 2 && known) {

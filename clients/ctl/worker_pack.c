@@ -204,7 +204,7 @@ static int read_words(struct pack *p, const json_t *status, struct err *err) {
         }
     }
     if (with && !toolkit) {
-        return err_set(err, -ENOENT, "there is no CUDA compiler here to be packed");
+        return err_set(err, -ENOENT, "there is no CUDA compiler here to pack");
     }
     if (with) {
         p->root = xstrdup(json_get_string(toolkit, "root", ""));

@@ -220,7 +220,7 @@ static int closure_from_file(const json_t *params, const struct strings *roots,
     autofree char *whole = absolute_path(path, roots);
     if (fnmatch("*.json", path, 0) == 0) {
         return check_refuse(refusal, -EINVAL, CALL_BAD_PARAMS, "not_cuda", SPEC_HINT,
-                            "%s is JSON and no CUDA source", path);
+                            "%s is JSON, not CUDA source", path);
     }
     if (!whole || !is_beneath_any(whole, roots)) {
         return check_refuse(refusal, -EXDEV, CALL_REFUSED, "outside_roots", OUTSIDE_HINT,

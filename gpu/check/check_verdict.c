@@ -60,7 +60,7 @@ static void add_words(const json_t *result, bool failed, bool strict, struct buf
         buf_addf(out, "; %zu template%s not compiled: nothing instantiates %s", left,
                  left == 1 ? " was" : "s were", left == 1 ? "it" : "them");
     }
-    buf_adds(out, host ? "; host code not looked at" : "");
+    buf_adds(out, host ? "; host code not checked" : "");
 }
 
 void check_verdict_set(json_t *result, bool strict) {

@@ -77,7 +77,7 @@ static void fail_from_error(struct compilation *c, const json_t *error) {
 
 static void fail_from_status(struct compilation *c, int status, const char *why) {
     if (status == -EBUSY) {
-        refuse(c, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
+        refuse(c, CALL_UNAVAILABLE, "busy", "try again in a few seconds", why);
     } else if (status == -ENODEV) {
         const char *workers = strchr(why, ':'); /* which ones have none */
         autofree char *named = toolkit_named();
@@ -144,7 +144,7 @@ static void on_made(void *data) {
     if (base || c->making.again) {
         compilation_end(c, base, NULL);
     } else {
-        refuse(c, CALL_INTERNAL, "worker", NULL, "the worker's answer made no sense");
+        refuse(c, CALL_INTERNAL, "worker", NULL, "the worker's answer is invalid");
     }
     json_release(loop, base);
 }

@@ -142,7 +142,7 @@ static void index_read(struct compile_commands *c) {
         }
         at = skip_blanks(&c->text, at);
         if (entry && text[at] && text[at] != ',' && text[at] != ']') {
-            leave_out(c, "a comma or ] is expected behind it");
+            leave_out(c, "a comma or ] is expected after it");
         }
         at = skip_blanks(&c->text, at + (text[at] == ','));
     }

@@ -218,11 +218,10 @@ static json_t *shortened_note(const struct check_input *input) {
     const struct finding_span nowhere = {0};
     return finding_new(
         "upskilld", "instantiations_left_out", FINDING_INFO,
-        "With the kernels of headers that this file's host code instantiates the "
-        "compiler "
-        "needed more time than it is given, so these are left out here. To check them, "
-        "raise compile_timeout_s in the daemon's configuration, or write one explicit "
-        "instantiation into a file of its own.",
+        "The compiler ran out of time with the header kernels that this file's host code "
+        "instantiates, so these are left out here. To check them, raise compile_timeout_s "
+        "in the daemon's configuration, or put one explicit instantiation into its own "
+        "file.",
         input->closure.sources.files[0].display, &nowhere);
 }
 
@@ -240,9 +239,8 @@ json_t *guess_attempts_note(const struct guess_attempts *a,
     autobuf words = BUF_INIT(8192);
     add_names(&words, g, 0);
     buf_addf(&words,
-             ": these types are a guess, since nothing in sight says which ones the "
-             "macros around the launch stand for, and with them it does not compile: "
-             "%.300s. ",
+             ": these types are a guess, because nothing shows which ones the macros "
+             "around the launch mean, and it does not compile with them: %.300s. ",
              json_get_string(a->error, "message", "the compiler gave no reason"));
     add_outcome(&words, a, g);
     add_advice(&words, &g->list[0]);

@@ -215,7 +215,7 @@ static void not_one(const json_t *kernels, const char *wanted, size_t matches,
     tell_names(&text, kernels, matches > 1);
     *ret_code = matches ? "ambiguous_kernel" : "unknown_kernel";
     err_set(err, -EINVAL, "%s%.200s; the source has:%s",
-            !wanted   ? "say which kernel is meant with \"kernel\""
+            !wanted   ? "choose one with \"kernel\""
             : matches ? "more than one kernel is called "
                       : "there is no kernel ",
             wanted ? wanted : "", text.data);

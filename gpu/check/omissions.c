@@ -191,9 +191,9 @@ static json_t *instantiation_finding(const json_t *error) {
         .end_column = (int)json_get_integer(error, "end_column", 0),
     };
     autofree char *message = xasprintf(
-        "What host code asks of a kernel here is not compiled, because the compiler "
-        "says of it: %.300s. To compile it, add an explicit instantiation with the "
-        "kernel's parameters",
+        "The instantiation that host code asks for here was not compiled. The compiler "
+        "says: %.300s. To compile it, add an explicit instantiation with the kernel's "
+        "parameters",
         json_get_string(error, "message", ""));
     return finding_new("upskilld", "instantiations_left_out", FINDING_WARNING, message,
                        json_get_string(error, "file", NULL), &span);

@@ -77,7 +77,7 @@ static int read_beneath(const struct search *s, const char *path, struct buf *ou
                         struct err *err) {
     const char *rel = below_root(s, path);
     return rel ? root_read(&s->root, rel, out, err)
-               : err_set(err, -EXDEV, "it lies outside of the project");
+               : err_set(err, -EXDEV, "it is outside of the project");
 }
 
 static bool is_missing(int rc) {
@@ -581,8 +581,8 @@ void project_flags_tell_outside(const json_t *flags, json_t *findings) {
     }
     for (size_t i = 0; missing && i < json_array_size(outside); i++) {
         autofree char *message = xasprintf(
-            "%s lies outside the workspace and was not looked in: name it in "
-            "include_dirs of your own configuration (~/.config/upskilld/config.yaml)",
+            "%s is outside the workspace and was not searched: add it to include_dirs in "
+            "your own configuration (~/.config/upskilld/config.yaml)",
             json_string_value(json_array_get(outside, i)));
         struct finding_span none = {0};
         json_array_append_new(findings, finding_new("upskilld", "project_flags",

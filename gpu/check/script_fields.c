@@ -28,8 +28,8 @@ static json_t *note_new(const struct source_file *file, const struct python_fiel
         finding_span_in(file->original, file->len, field->start, field->end);
     size_t len = field->end - field->start;
     autofree char *message = xasprintf(
-        "%.*s is filled in when the script runs: as it stands this text does not compile "
-        "(%.200s), which need not be wrong. Check the text that the script makes.",
+        "The script fills in %.*s when it runs. As it stands, this text does not compile "
+        "(%.200s), which need not be wrong. Check the text that the script generates.",
         (int)(len < FIELD_MAX ? len : FIELD_MAX), file->original + field->start,
         json_get_string(error, "message", "the compiler gave no reason"));
     return finding_new("upskilld", "script_field", FINDING_INFO, message, file->display,

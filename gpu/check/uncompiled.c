@@ -78,12 +78,10 @@ static void explain_template(const struct left *left, struct buf *words) {
     autofree char *example = kernel_template_example(
         left->file->text + kernel->signature, kernel->signature_end - kernel->signature);
     buf_addf(words,
-             "\"%.*s\" is a template and nothing that the compiler sees instantiates it, "
-             "so it was not compiled, and mistakes in it are not seen: add an explicit "
-             "instantiation, for "
-             "example `template __global__ void %.*s<%.*s>(…);` with the kernel's "
-             "parameters, name one in a check spec (\"kernel\"), or check the file that "
-             "launches it",
+             "\"%.*s\" is a template that nothing instantiates, so it was not compiled, "
+             "and mistakes in it stay hidden: add an explicit instantiation, for example "
+             "`template __global__ void %.*s<%.*s>(…);` with the kernel's parameters, "
+             "name one in a check spec (\"kernel\"), or check the file that launches it",
              NAME_SHOWN, kernel->name, NAME_SHOWN, kernel->name, NAME_SHOWN, example);
 }
 
@@ -92,12 +90,12 @@ static void explain(const struct left *left, struct buf *words) {
         explain_template(left, words);
     } else {
         buf_addf(words,
-                 "\"%.*s\" was not compiled, since an #if leaves it out: give the macros "
+                 "\"%.*s\" was not compiled, because an #if leaves it out: set the macros "
                  "that it asks for (defines), or the architecture (arch)",
                  NAME_SHOWN, left->first->name);
     }
     if (left->count > 1) {
-        buf_addf(words, ". So it is with %zu more: %s%s", left->count - 1,
+        buf_addf(words, ". The same holds for %zu more: %s%s", left->count - 1,
                  left->names.data, left->count - 1 > LEFT_NAMED ? " …" : "");
     }
 }
@@ -169,10 +167,10 @@ static const char *tell_nothing(const struct check_input *input, const json_t *c
     }
     buf_adds(summary, "no kernel here uses the device code");
     append_plain(input, "not_compiled",
-                 "the source has device code and no kernel that uses it, so it was not "
-                 "compiled, and mistakes in it may go unseen: check a .cu file that uses "
-                 "it, add a kernel that does, or compile with the option -rdc=true what "
-                 "is neither inline nor a template",
+                 "the source has device code but no kernel that uses it, so it was not "
+                 "compiled, and mistakes in it may stay hidden: check a .cu file that "
+                 "uses it, add a kernel that does, or use the option -rdc=true to compile "
+                 "what is neither inline nor a template",
                  findings);
     return "nothing_compiled";
 }
@@ -184,9 +182,8 @@ static const char *tell_hidden(const struct check_input *input, json_t *findings
              "nothing was compiled: no kernel was found, and macros may hide one");
     append_plain(
         input, "not_compiled",
-        "no kernel was found, but macros here may make __global__ or __device__, "
-        "which is not followed, so what they declare was taken for host code: "
-        "write the words themselves",
+        "no kernel was found, but macros here may produce __global__ or __device__. What "
+        "they declare was treated as host code: write the words themselves",
         findings);
     return "nothing_compiled";
 }
@@ -241,9 +238,9 @@ static void note_functions(const struct source_file *file,
     autobuf words = BUF_INIT(8192);
     buf_addf(
         &words,
-        "\"%.*s\" is a template and nothing that is compiled names it, so it was not "
-        "compiled, and mistakes in it are not seen: use it in a kernel, or add an "
-        "explicit instantiation",
+        "\"%.*s\" is a template that no compiled code names, so it was not compiled, and "
+        "mistakes in it stay hidden: use it in a kernel, or add an explicit "
+        "instantiation",
         NAME_SHOWN, first->name);
     size_t i, more = json_array_size(names) - 1;
     const json_t *name;
@@ -251,7 +248,7 @@ static void note_functions(const struct source_file *file,
         if (i > 0 && i <= LEFT_NAMED) {
             buf_adds(&words, i > 1 ? ", " : "");
             if (i == 1) {
-                buf_addf(&words, ". So it is with %zu more: ", more);
+                buf_addf(&words, ". The same holds for %zu more: ", more);
             }
             buf_addf(&words, "%.*s", NAME_SHOWN, json_string_value(name));
         }

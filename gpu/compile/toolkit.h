@@ -18,8 +18,8 @@ struct toolkit {
 };
 
 #define TOOLKIT_HINT                                                                     \
-    "install CUDA 12 or 13 and set CUDA_HOME if it is in an unusual place, or fetch "    \
-    "NVIDIA's compiler wheels: pip install upskilld does, and ./setup of the sources"
+    "install CUDA 12 or 13 and set CUDA_HOME if it is in an unusual place, or get "      \
+    "NVIDIA's compiler wheels with pip install upskilld or with ./setup in the sources"
 
 /* " (UPSKILLD_CUDA is /opt/cuda)": the environment's setting, for a message that nothing
  * was found; NULL: no setting. Freed by the caller. */
@@ -28,8 +28,8 @@ char *toolkit_named(void);
  * caller; NULL: there is none. */
 char *toolkit_nvcc(void);
 #define NVCC_HINT                                                                        \
-    "upskillctl setup programs fetches NVIDIA's compiler wheels (195 MB); a CUDA "       \
-    "toolkit that is there is found by CUDA_HOME"
+    "upskillctl setup programs downloads NVIDIA's compiler wheels (195 MB); or set "     \
+    "CUDA_HOME to an installed CUDA toolkit"
 /* All usable toolkits, best first; the count may be 0. Free with toolkits_free. */
 struct toolkit *toolkits_find(size_t *ret_count);
 void toolkits_free(struct toolkit *t, size_t count);

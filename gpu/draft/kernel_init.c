@@ -358,7 +358,7 @@ static void run_failure(const struct init *s, struct buf *out) {
         buf_addf(out, "it ended without launching %s%s%.100s", s->kernel,
                  *said ? ": " : "", said);
         buf_addf(out, "%s%.100s",
-                 missing ? "; it may have called what is not there: " : "",
+                 missing ? "; it may have called a missing function: " : "",
                  missing ? missing : "");
     }
 }
@@ -366,7 +366,7 @@ static void run_failure(const struct init *s, struct buf *out) {
 static void tell_run(struct init *s, json_t *unknown) {
     autobuf why = BUF_INIT(240);
     run_failure(s, &why);
-    draft_note(unknown, "launch", "the program was to be run for it: %s", why.data);
+    draft_note(unknown, "launch", "running the program did not show it: %s", why.data);
 }
 
 /* "recorded from spmv's first launch by csr.cu with the arguments 50": for readers. */
@@ -396,7 +396,7 @@ static void tell_findings(const struct init *s, json_t *unknown) {
     json_each(json_object_get(s->answer, "findings"), i, one) {
         if (!strcmp(json_get_string(one, "severity", ""), "error")) {
             draft_note(unknown, "launch",
-                       "the program goes wrong by itself, up to there (%.100s): does it "
+                       "the program has errors of its own up to there (%.100s): does it "
                        "have its files and arguments?",
                        json_get_string(one, "message", ""));
             return;

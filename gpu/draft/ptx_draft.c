@@ -134,7 +134,7 @@ static json_t *buffer_of(const struct parameter *p, const char *name, uint32_t i
         snprintf(member, sizeof member, "args[%u].type", i);
         draft_note(unknown, member,
                    p->bytes ? "its elements are moved %u bytes at a time: name their type"
-                            : "what it points to does not show in the PTX: name the type",
+                            : "the PTX does not show what it points to: name the type",
                    p->bytes);
     }
     snprintf(member, sizeof member, "args[%u].shape", i);
@@ -146,7 +146,7 @@ static json_t *buffer_of(const struct parameter *p, const char *name, uint32_t i
         json_object_set_new(arg, "output", json_true());
     } else if (p->use != USE_READS) {
         snprintf(member, sizeof member, "args[%u].output", i);
-        draft_note(unknown, member, "whether it is an output does not show");
+        draft_note(unknown, member, "the PTX does not show whether it is an output");
     }
     return arg;
 }
@@ -161,7 +161,7 @@ static json_t *scalar_of(const struct parameter *p, const struct ptx_variable *v
     json_t *value = json_null();
     if (!p->loaded) {
         value = json_integer(0);
-        draft_note(unknown, member, "the kernel does not use it: 0 stands in for it");
+        draft_note(unknown, member, "the kernel does not use it, so it is 0");
     } else if (is_float) {
         value = json_real(0.5);
         draft_note(unknown, member, "PTX does not say its value: 0.5 is an example");

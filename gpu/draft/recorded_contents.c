@@ -66,8 +66,8 @@ static json_t *large_init(struct recorder *r, const char *member,
     json_t *init = known ? range_init(&any, &range) : NULL;
     if (!init) {
         draft_note(r->unknown, member,
-                   "what it held is too much to be recorded: zeros stand in for it; give "
-                   "the program smaller sizes");
+                   "its contents are too large to record, so it has zeros: give the "
+                   "program smaller sizes");
     }
     return init ? init : json_pack("{s:i}", "fill", 0);
 }

@@ -446,7 +446,7 @@ static json_t *arg_of(struct run *r, size_t i) {
         return image_of(r, p, memory, member);
     }
     if (p->kind == HOST_TENSOR_MAP || is_handle(p)) {
-        return cannot(r, member, p, "what is behind a handle is not recorded");
+        return cannot(r, member, p, "the object behind a handle is not recorded");
     }
     bool pointer =
         b.len == 8 &&

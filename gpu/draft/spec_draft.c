@@ -112,8 +112,8 @@ static void fill_buffer(struct draft *d, json_t *arg, const struct host_param *p
         d->stands_in = true;
         draft_note(
             d->unknown, member,
-            "what the host copies there is not read: zeros stand in for it, as they "
-            "are safe as indices");
+            "the data that the host copies there is unknown, so it has zeros, which are "
+            "safe as indices");
     }
 }
 
@@ -178,7 +178,8 @@ static void give_role(struct draft *d, json_t *arg, const struct host_param *p,
                    "(\"scratch\": true)",
                    p->name);
     } else if (!(use & USE_WRITES) && use & USE_UNCLEAR) {
-        draft_note(d->unknown, member, "whether %s is an output does not show", p->name);
+        draft_note(d->unknown, member, "the source does not show whether %s is "
+                                       "an output", p->name);
     }
 }
 
@@ -205,14 +206,15 @@ static json_t *buffer_of(struct draft *d, const struct host_param *param, size_t
     if (structure) {
         draft_note(d->unknown, member,
                    typed ? "elements of the type %s are given as bytes"
-                         : "what type %s is does not show: name one, such as float32",
+                         : "the source does not show the type of %s: name one, such as "
+                           "float32",
                    p.type_name);
     }
     if (!shape) {
         snprintf(member, sizeof member, "args[%zu].shape", i);
         draft_note(d->unknown, member,
-                   outside ? "how much %s points to comes from outside of the source"
-                           : "how much %s points to does not show in the host code",
+                   outside ? "the size of %s comes from outside of the source"
+                           : "the host code does not show the size of %s",
                    p.name);
     }
     json_object_set_new(arg, "shape", shape ? shape : json_null());
@@ -233,7 +235,7 @@ static json_t *integer_of(struct draft *d, const struct host_param *p, size_t i,
     if (given && host_amount(d->p, &d->sizes, given, &a)) {
         return amount_json(&a);
     }
-    draft_note(d->unknown, member, "the value of %s does not show in the host code",
+    draft_note(d->unknown, member, "the host code does not show the value of %s",
                p->name);
     return json_null();
 }
@@ -245,8 +247,7 @@ static json_t *decimal_of(struct draft *d, const struct host_param *p, size_t i,
     if (!given || !host_decimal(d->p, given, &value)) {
         snprintf(member, sizeof member, "args[%zu].value", i);
         draft_note(d->unknown, member,
-                   "the value of %s does not show in the host code: %g is an "
-                   "example",
+                   "the host code does not show the value of %s: %g is an example",
                    p->name, value);
     }
     return json_real(value);
@@ -503,7 +504,7 @@ json_t *draft_close(json_t *spec, const char *kernel, json_t *unknown) {
     }
     json_object_set_new(spec, "expect", json_null());
     draft_note(unknown, "expect",
-               "what the outputs should be: nothing is judged without it");
+               "the expected outputs: without them, nothing is judged");
     for (size_t i = 0; i < ARRAY_LEN(order); i++) {
         json_t *value = json_object_get(spec, order[i]);
         if (value) {
@@ -535,20 +536,20 @@ json_t *spec_draft(struct host_program *p, const struct declaration *kernel, boo
             code_word(d.launch.name.t, d.launch.name.from + 1) == WORD_LESS) {
             draft_note(
                 d.unknown, "kernel",
-                "its template arguments do not show in the host code: name it with "
-                "them, such as %.60s<float>",
+                "the host code does not show its template arguments: name it with them, "
+                "such as %.60s<float>",
                 name);
         }
         if (draft_kernel_overloaded(p, kernel)) {
             draft_note(d.unknown, "kernel",
-                       "the source has several kernels of this name: give the types of "
-                       "its parameters, too, such as %.60s(float*, int)",
+                       "the source has several kernels of this name: also give the types "
+                       "of its parameters, such as %.60s(float*, int)",
                        name);
         }
         if (!alone) {
             draft_note(d.unknown, "launch",
-                       "the source has several launches of it that differ: this is the "
-                       "first whose extents are known");
+                       "the source has several different launches of it: this is the "
+                       "first with known extents");
         }
         ret = draft_close(d.spec, named || strchr(name, '<') ? name : NULL, d.unknown);
     }

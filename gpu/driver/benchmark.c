@@ -99,7 +99,7 @@ static int stuck(struct bench *b, bool strange) {
                              "a launch did not end, though those before it took %.3g us",
                              b->estimate_us * b->batch)
                    : err_set(b->err, -ETIMEDOUT,
-                             "the time was up while the kernel was timed");
+                             "time ran out while the kernel was timed");
 }
 
 /* Until the device has passed the event. */
@@ -314,7 +314,7 @@ static int take_samples(struct bench *b) {
     }
     b->in_time = b->count == wanted;
     return b->count ? 0
-                    : err_set(b->err, -ETIMEDOUT, "the time was up before one sample");
+                    : err_set(b->err, -ETIMEDOUT, "time ran out before one sample");
 }
 
 /* Freeing waits for what runs: a kernel that does not end keeps everything. */

@@ -22,7 +22,8 @@ int cuda_context_check(struct cuda_context *c, int code, const char *what,
 
 int cuda_context_usable(const struct cuda_context *c, struct err *err) {
     return c->lost ? err_set(err, -EIO, "the device no longer answers (%s)",
-                             c->code ? cuda_code_name(c->code) : "a kernel still runs")
+                             c->code ? cuda_code_name(c->code) : "a kernel is still "
+                                                                 "running")
                    : 0;
 }
 
@@ -96,7 +97,7 @@ int cuda_context_wait(struct cuda_context *c, const char *what, struct err *err)
         uint64_t now = clock_ms();
         if (time_is_up(c, now)) {
             c->lost = true;
-            return err_set(err, -ECANCELED, "%s: the time was up", what);
+            return err_set(err, -ECANCELED, "%s: time ran out", what);
         }
         if (now - begun >= SPIN_MS) {
             (void)nanosleep(&pause, NULL);

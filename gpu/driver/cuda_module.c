@@ -78,8 +78,8 @@ int cuda_version_check(int driver_version, const char *ptx, struct err *err) {
     }
     return err_set(
         err, -EINVAL,
-        "the driver is made for CUDA %s and reads nothing that NVRTC %s makes: "
-        "update the driver, or let CUDA_HOME name a toolkit of CUDA %d",
+        "the driver supports CUDA %s and cannot read what NVRTC %s generates: update the "
+        "driver, or set CUDA_HOME to a toolkit of CUDA %d",
         driver, nvrtc, driver_version / 1000);
 }
 

@@ -415,7 +415,7 @@ static void add_unknown(struct reader *r) {
         return;
     }
     snprintf(message, sizeof message,
-             "compute-sanitizer reports %llu errors of a kind that is not known here%s%s",
+             "compute-sanitizer reports %llu errors of an unknown kind%s%s",
              (unsigned long long)r->log->reported, *r->unknown ? ": " : "", r->unknown);
     autojson *f =
         finding_new("run", "launch_error", FINDING_ERROR, message, NULL, &nowhere);

@@ -108,7 +108,7 @@ static json_t *failure_findings(const struct document *d,
 /* Without a compiler no document will be checked; NULL for other failures. */
 static char *failure_notice(const struct check_refusal *failure) {
     return failure->reason && strcmp(failure->reason, "no_compiler") == 0
-               ? xasprintf("upskilld checks no CUDA file: %s. To get one, %s.",
+               ? xasprintf("upskilld cannot check CUDA files: %s. To get one, %s.",
                            failure->message, failure->hint)
                : NULL;
 }
@@ -441,7 +441,7 @@ static char *hover_flags(const json_t *result) {
     if (std) {
         buf_addf(&out, "Standard: `%s`  \n", std);
     }
-    tell_list(&out, "Not looked in, since they lie outside the workspace: ",
+    tell_list(&out, "Not searched, because they are outside the workspace: ",
               json_object_get(flags, "outside"));
     return xstrdup(out.data);
 }

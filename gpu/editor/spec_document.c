@@ -234,7 +234,7 @@ static void judge_launch(struct judge *j, const struct kernel_spec *spec, size_t
             launch->kernel
                 ? xasprintf("the source has no kernel %.100s", launch->kernel)
                 : xstrdup(
-                      "the source has several kernels: say which one with \"kernel\"");
+                      "the source has several kernels: choose one with \"kernel\"");
         snprintf(path, sizeof path, "%skernel", launch->at);
         tell_at(j, FINDING_WARNING, "unknown_kernel",
                 json_places_find(&j->places, path, strlen(path), NULL), false, message);
@@ -292,8 +292,8 @@ static void judge_spec(struct judge *j, const json_t *spec, const char *path) {
             tell_at(
                 j, FINDING_INFO, "no_expectation",
                 json_place_member(&j->places, 0, "expect"), true,
-                "nothing says what the outputs should be, so the kernel will be run "
-                "and not judged. \"expect\" takes {\"op\": …}, {\"expression\": {…}}, "
+                "nothing says what the outputs should be, so the kernel will run but not "
+                "be judged. \"expect\" takes {\"op\": …}, {\"expression\": {…}}, "
                 "{\"kernel\": {…}}, {\"values\": {…}} or {\"files\": {…}}");
         }
     }

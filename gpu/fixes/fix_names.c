@@ -99,11 +99,12 @@ static void mark_device(struct mistake *m, size_t place, size_t i) {
     if (fix_text_is(m->text, i + 1, "(")) {
         mistake_edit(m, "mark the function __device__ too", place, place,
                      "__host__ __device__ ");
-        mistake_say(m, "a function of that name is there, but for the host only");
+        mistake_say(m, "a function of that name exists, but only for the host");
     } else {
-        mistake_edit(m, "make the variable __device__: it is then the GPU's alone", place,
+        mistake_edit(m, "make the variable __device__: it then belongs to the GPU "
+                        "alone", place,
                      place, "__device__ ");
-        mistake_say(m, "a variable of that name is there, but for the host only");
+        mistake_say(m, "a variable of that name exists, but only for the host");
     }
 }
 

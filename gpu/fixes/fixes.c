@@ -117,7 +117,7 @@ static const char *package_of(const char *name, size_t len) {
 
 static void tell_package(struct mistake *m, const char *package) {
     autofree char *more =
-        xasprintf("it belongs to %s: give the folder that holds it by -I", package);
+        xasprintf("it belongs to %s: give its folder with -I", package);
     mistake_say(m, more);
 }
 
@@ -138,7 +138,7 @@ static void fix_header(struct mistake *m) {
     if (name && package) {
         tell_package(m, package);
     } else if (name && name > t->text && name[-1] == '"') {
-        mistake_say(m, "give its folder by -I, or send the file in \"headers\"");
+        mistake_say(m, "give its folder with -I, or send the file in \"headers\"");
     }
 }
 

@@ -14,9 +14,9 @@ void lint_shared_size(const struct lint_kernel *k, const struct lint_launch *l) 
         /* a source with launches of its own may ask for it somewhere */
         lint_report(
             k, "dynamic_shared_needs_attribute", FINDING_INFO,
-            "%d bytes of shared memory are more than the %d a launch gets unasked: call "
-            "cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %d) "
-            "first",
+            "%d bytes of shared memory are more than the %d a launch gets by default: "
+            "call cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+            "%d) first",
             total, d->shared_per_block, k->name, l->dynamic_shared);
     }
 }

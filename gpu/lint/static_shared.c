@@ -9,7 +9,7 @@ void lint_static_shared(const struct lint_kernel *k) {
     if (k->shared > MAX_STATIC_SHARED) {
         lint_report(k, "static_shared_too_large", FINDING_WARNING,
                     "%s declares %d bytes of static shared memory, more than the %d a "
-                    "block gets unasked: make it dynamic (extern __shared__) and raise "
+                    "block gets by default: make it dynamic (extern __shared__) and raise "
                     "cudaFuncAttributeMaxDynamicSharedMemorySize, or the launch can fail",
                     k->name, k->shared, MAX_STATIC_SHARED);
     }

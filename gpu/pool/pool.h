@@ -22,7 +22,7 @@ struct pool_job;
 
 #define POOL_MAX_QUEUED 2048 /* waiting jobs; further ones end with -EBUSY */
 #define POOL_HINT                                                                        \
-    "upskilld-worker must stand beside upskilld or on PATH; $UPSKILLD_WORKER names it "  \
+    "upskilld-worker must be beside upskilld or on PATH; $UPSKILLD_WORKER names it "     \
     "elsewhere; upskillctl worker check NAME tries a configured one"
 #define POOL_PARALLEL_ELSEWHERE 4 /* jobs at once in a worker elsewhere, by default */
 

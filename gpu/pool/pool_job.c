@@ -116,8 +116,9 @@ static void job_lost(struct pool_job *job, const struct slot *slot, bool innocen
     } else if (!innocent && ++job->losses > 1) {
         job_end_later(job, -EPIPE,
                       job->overdue
-                          ? "two workers in a row vanished or fell silent with this"
-                          : "two workers in a row vanished while they ran this");
+                          ? "two workers in a row vanished or stopped answering on this "
+                            "job"
+                          : "two workers in a row vanished while running this job");
     } else {
         job->overdue = false;
         job->avoid = innocent ? job->avoid : slot;
@@ -234,7 +235,7 @@ void job_run(struct pool_job *job, struct slot *slot) {
         job->slot = NULL;
         slot->running--;
         slot_rest(slot);
-        job_end_later(job, -EMSGSIZE, "the job is more than one message holds");
+        job_end_later(job, -EMSGSIZE, "the job is too large for one message");
         return;
     }
     uv_timer_start(&job->timer, job_timer, job->pool->job_ms, 0);

@@ -131,7 +131,8 @@ static void tell_api_errors(const json_t *result, struct buf *out) {
             buf_addf(out, "%.80s failed with %.80s%s",
                      json_get_string(one, "function", "?"),
                      json_get_string(one, "error", "?"),
-                     json_get_bool(one, "looked_at", 1) ? "" : " and nobody looked");
+                     json_get_bool(one, "looked_at", 1) ? "" : " and the program did not "
+                                                               "check");
             if (count > 1) {
                 buf_addf(out, ", %lld times", (long long)count);
             }
@@ -183,8 +184,8 @@ static void tell_launches(const json_t *result, struct buf *out) {
     const json_t *skipped = json_object_get(result, "skipped_launches");
     if (json_get_integer(skipped, "launches", 0)) {
         buf_addf(out,
-                 "of these %lld were not carried out: their outcome was known "
-                 "(run_all_launches carries them out)\n",
+                 "%lld of these were skipped, because their outcome was known "
+                 "(run_all_launches runs them)\n",
                  (long long)json_get_integer(skipped, "launches", 0));
     }
 }

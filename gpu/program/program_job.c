@@ -50,12 +50,12 @@ static void on_answer(struct pool_job *job, int status, const json_t *answer,
     bool good = answer && json_get_string(answer, "verdict", NULL);
     j->job = NULL;
     if (answer && !good) {
-        refuse(j, CALL_INTERNAL, "worker", NULL, "the worker's answer made no sense");
+        refuse(j, CALL_INTERNAL, "worker", NULL, "the worker's answer is invalid");
     } else if (error) {
         refuse(j, CALL_INTERNAL, "worker", NULL,
                json_get_string(error, "message", "the worker failed"));
     } else if (!answer && status == -EBUSY) {
-        refuse(j, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
+        refuse(j, CALL_UNAVAILABLE, "busy", "try again in a few seconds", why);
     } else if (!answer && status != -ECANCELED) {
         refuse(j, CALL_UNAVAILABLE, "no_worker", POOL_HINT, why);
     }

@@ -17,8 +17,8 @@
 #define MAX_FILES_BYTES (32u << 20)
 
 #define BINARY_HINT                                                                      \
-    "give its sources; a build of your own links NVIDIA's runtime by default (-cudart "  \
-    "static), which holds no place for another"
+    "give its sources: nvcc links NVIDIA's own runtime by default (-cudart static), and " \
+    "upskilld cannot replace it"
 
 struct making {
     const json_t *params;
@@ -108,7 +108,7 @@ static int add_unit(struct making *m, const char *path, bool first) {
         check_input_finish(&input);
         return check_refuse(m->refusal, -EINVAL, CALL_BAD_PARAMS, "not_cuda",
                             "give files that end in .cu, .cpp, .cc, .cxx or .c",
-                            "\"%s\" is no source that nvcc compiles", path);
+                            "\"%s\" is not a source that nvcc compiles", path);
     }
     r = add_files(m, &input.closure.sources);
     add_include_dirs(m, input.closure.include_dirs);
@@ -193,8 +193,8 @@ static int request_make(struct making *m, struct buf *out) {
     autojson *request = request_json(m, files);
     if (json_write(out, request) < 0) {
         return check_refuse(m->refusal, -EMSGSIZE, CALL_BAD_PARAMS, "too_large", NULL,
-                            "the sources and files are more than one message to a worker "
-                            "holds (64 MiB)");
+                            "the sources and files are too large for one message to a "
+                            "worker (64 MiB)");
     }
     return 0;
 }

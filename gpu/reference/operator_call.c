@@ -27,7 +27,7 @@ int call_continue(const struct operator_call *c) {
 }
 
 int call_late(const struct operator_call *c) {
-    return err_set(c->err, -ETIME, "%s: the time was up while '%s' was computed", c->at,
+    return err_set(c->err, -ETIME, "%s: time ran out while '%s' was computed", c->at,
                    c->op->name);
 }
 
@@ -113,7 +113,7 @@ int call_dims(struct operator_call *c, const char *name, const struct operator_a
             return r;
         }
         if (ret[dim]) {
-            return call_error(c, name, "%lld stands there twice", (long long)v->ints[i]);
+            return call_error(c, name, "%lld appears twice", (long long)v->ints[i]);
         }
         ret[dim] = true;
     }

@@ -315,8 +315,8 @@ static enum backend_end still_running(struct backend *b,
                                       const struct backend_launch *launch) {
     cuda_finding_add(
         b->findings, "unfinished", FINDING_WARNING, launch->label,
-        "was still running when the time was up: an endless loop, a barrier that "
-        "some threads never reach, or too much work");
+        "was still running when time ran out: an endless loop, a barrier that some "
+        "threads never reach, or too much work");
     return BACKEND_STOPPED;
 }
 

@@ -172,8 +172,8 @@ int foresee(const struct spec_case *c, uint64_t memory, bool on_device, bool *re
     bytes += *ret_by_rows ? by_rows : expected;
     return r == 0 && bytes > (double)memory
                ? err_set(err, -ENOMEM,
-                         "buffers, their copies and what is expected of them take %.3g "
-                         "GB of memory, %.3g GB are here: sizes with %.2g of the "
+                         "buffers, their copies and the expected results take %.3g GB of "
+                         "memory, and %.3g GB are available: sizes with %.2g of the "
                          "elements would fit",
                          bytes / 1e9, (double)memory / 1e9, (double)memory / bytes)
                : r;

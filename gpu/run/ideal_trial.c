@@ -47,11 +47,10 @@ static void tell(struct course *run) {
     int bits = (int)json_get_integer(finding, "bits", 0);
     snprintf(message, sizeof message,
              "Right with ideal sums, wrong with an H100's: this product keeps %d bits of "
-             "fraction of its largest term and cuts the rest off, so that the sum loses "
-             "more the longer it gets. Sum at most %d of k in the tensor core, add that "
-             "to a separate f32 accumulator in registers, and begin the next product at "
-             "zero (promotion); a kernel that does so already needs a wider "
-             "\"tolerance\"",
+             "fraction of its largest term and cuts off the rest, so a longer sum loses "
+             "more. Sum at most %d of k in the tensor core, add that to a separate f32 "
+             "accumulator in registers, and start the next product at zero (promotion). A "
+             "kernel that already does this needs a wider \"tolerance\"",
              bits, steps_of_k(bits));
     json_object_del(finding, "bits");
     json_object_set_new(finding, "source", json_string("run"));

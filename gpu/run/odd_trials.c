@@ -58,9 +58,9 @@ static void note(struct course *run, size_t i, const char *why) {
     const char *name = odd_sizes_name(&run->spec, i, &was, &is);
     run_report_note(
         &run->report, "odd_size", "warning", NULL,
-        "with %s = %lld, which was added because all sizes are round, the kernel "
-        "fails, with %lld it does not: %.320s. If only such sizes are meant, say "
-        "\"odd_sizes\": false",
+        "the kernel fails with %s = %lld, which was added because all sizes are round, "
+        "but not with %lld: %.320s. If only round sizes are valid, say \"odd_sizes\": "
+        "false",
         name, (long long)is, (long long)was, why);
 }
 

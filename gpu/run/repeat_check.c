@@ -12,9 +12,8 @@ static void tell(struct course *run, const char *when, const char *what,
                  bool known_right) {
     run_report_note(&run->report, "changes_after_repeats",
                     known_right ? "error" : "warning", NULL,
-                    "%s %s: it keeps something from launch to launch. A variable that "
-                    "the host sets before each launch belongs into \"globals\" with an "
-                    "\"init\"",
+                    "%s %s: it keeps state between launches. A variable that the host "
+                    "sets before each launch belongs in \"globals\" with an \"init\"",
                     when, what);
 }
 

@@ -26,7 +26,7 @@ uint64_t course_repeat_seed(const struct course *run, size_t i, unsigned k) {
 
 static void time_is_up(struct course *run) {
     course_end(run, "timeout", "run", "wall_time",
-               "the time was up before the run was complete",
+               "time ran out before the run was complete",
                "give smaller sizes, or a larger \"timeout_s\"");
 }
 
@@ -63,7 +63,7 @@ static void end_of_fault(struct course *run, const struct trial *t) {
         code = t->end == BACKEND_DEADLOCK ? "CUDA_ERROR_LAUNCH_TIMEOUT"
                                           : "CUDA_ERROR_LAUNCH_FAILED";
     }
-    course_end(run, "fail", "run", code, "the kernel was ended by what the findings tell",
+    course_end(run, "fail", "run", code, "the faults in the findings ended the kernel",
                hint);
 }
 

@@ -237,7 +237,7 @@ static void add_unwritten(struct run_report *r, const struct trial *t, size_t bu
              elements, t->check->buffers[buffer].count, spec->name,
              first / tensor_type_bytes(spec->type),
              looked_at ? ""
-                       : ". \"expect\" says nothing of it: if it is workspace, say "
+                       : ". \"expect\" does not mention it: if it is workspace, say "
                          "\"scratch\": true instead of \"output\"");
     autojson *finding =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "source", "run", "code",

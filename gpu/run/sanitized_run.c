@@ -91,7 +91,7 @@ static bool run_case(struct course *c, size_t i, json_t *answer, struct err *err
     }
     bool done = r == 0 && t.end == BACKEND_DONE;
     if (r == 0 && t.end == BACKEND_STOPPED) {
-        err_set(err, -ETIMEDOUT, "the time was up");
+        err_set(err, -ETIMEDOUT, "time ran out");
     }
     trial_finish(&t);
     return done;
@@ -102,7 +102,7 @@ static void run_cases(struct course *c, uint64_t until_ms, json_t *answer,
     size_t k = 0;
     for (bool goes_on = true; goes_on && k < c->chosen; k++) {
         if (clock_ms() >= until_ms) {
-            err_set(err, -ETIMEDOUT, "the time was up");
+            err_set(err, -ETIMEDOUT, "time ran out");
             break;
         }
         goes_on = run_case(c, c->order[k], answer, err);

@@ -142,7 +142,7 @@ static int fill(struct trial *t, size_t i, char *to, char *also, struct err *err
     int r = spec_case_init(t->check, i, &init, &values, err);
     if (r == 0 && parts_run((int64_t)t->check->buffers[i].count, FILL_LEAST, fill_some,
                             &f, trials_stopped) < 0) {
-        r = err_set(err, -ETIME, "the time was up while inputs were made");
+        r = err_set(err, -ETIME, "time ran out while inputs were made");
     }
     return r;
 }
@@ -218,7 +218,7 @@ static int place_buffers(struct trial *t, struct trial_problem *problem) {
     run_notes_phase(t->notes, t->is_reference ? PHASE_REFERENCE_INPUTS : PHASE_INPUTS);
     for (size_t i = 0; i < count; i++) {
         running = t;
-        int r = stopped ? err_set(&problem->err, -ETIME, "the time was up")
+        int r = stopped ? err_set(&problem->err, -ETIME, "time ran out")
                         : place_buffer(t, i, &problem->err);
         running = NULL;
         r = r < 0 ? r : fill_buffer(t, i, &problem->err);

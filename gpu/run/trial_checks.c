@@ -122,7 +122,7 @@ int trial_compare_output(const struct trial *t, size_t buffer,
     }
     if (ret->stopped) {
         json_decref(ret->json);
-        return err_set(err, -ETIME, "the time was up while outputs were compared");
+        return err_set(err, -ETIME, "time ran out while outputs were compared");
     }
     return 0;
 }

@@ -97,8 +97,8 @@ static void refuse_weak(struct course *run, const struct report_weakness *weak) 
     char message[256];
     if (weak->nonfinite) {
         snprintf(message, sizeof message,
-                 "nothing but NaN and infinities is expected of the output '%s': that "
-                 "proves nothing",
+                 "only NaN and infinities are expected in the output '%s', which proves "
+                 "nothing",
                  name);
     } else {
         snprintf(message, sizeof message,
@@ -121,7 +121,7 @@ static void refuse_empty(struct course *run, const struct report_weakness *weak)
     } else {
         course_end(run, "error", "spec", "trivial_check",
                    "a kernel that does nothing would pass this check: every output is "
-                   "expected to stay as its \"init\" makes it",
+                   "expected to keep the contents of its \"init\"",
                    "give inits that the kernel must change");
     }
 }
@@ -146,14 +146,13 @@ static void end_unjudged(struct course *run) {
     autobuf names = BUF_INIT(64 * SPEC_MAX_BUFFERS);
     const char *first = unjudged_names(run, &names);
     autofree char *message = xasprintf(
-        "nothing says what the kernel should write to %s, so it was run and not "
-        "judged",
+        "nothing says what the kernel should write to %s, so it ran but was not judged",
         names.data ? names.data : "its outputs");
     autofree char *hint = xasprintf(
         "say in \"expect\" how to judge it: by a reference kernel ({\"kernel\": "
         "{\"source\": \"…\"}}), an operator ({\"op\": \"softmax\"}) or an expression "
-        "({\"expression\": {\"%s\": \"x[i] * 2\"}}); an output that nobody needs to "
-        "judge says \"judge\": false, workspace \"scratch\": true",
+        "({\"expression\": {\"%s\": \"x[i] * 2\"}}); mark an output that needs no check "
+        "with \"judge\": false, and workspace with \"scratch\": true",
         first ? first : "y");
     course_end(run, "unjudged", "spec", "unjudged", message, hint);
 }
@@ -181,10 +180,10 @@ static void warn_nothing_compared(struct course *run,
                                   const struct report_weakness *weak) {
     if (!weak->compared) {
         run_report_note(&run->report, "nothing_compared", "warning", NULL,
-                        "no output was compared, so a kernel that computes something "
-                        "else would pass: say \"output\": true of an argument that the "
-                        "kernel writes (without \"judge\": false or \"scratch\": true), "
-                        "and in \"expect\" what it should hold");
+                        "no output was compared, so a kernel that computes something else "
+                        "would pass: say \"output\": true for an argument that the kernel "
+                        "writes (without \"judge\": false or \"scratch\": true), and in "
+                        "\"expect\" what it should contain");
     }
 }
 
@@ -192,9 +191,9 @@ static void warn_wide(struct course *run, const char *name,
                       const struct output_strength *s) {
     run_report_note(
         &run->report, "wide_tolerance", "warning", name,
-        "an output '%.64s' with %.3g added to every element would pass this check: "
-        "its tolerance is too wide for the values. Make \"rtol\" and \"atol\" "
-        "smaller, or leave them out",
+        "an output '%.64s' with %.3g added to every element would pass this check: its "
+        "tolerance is too wide for the values. Make \"rtol\" and \"atol\" smaller, or "
+        "omit them",
         name, s->shift);
 }
 
@@ -209,8 +208,8 @@ static void warn_loose(struct course *run, const char *name,
     run_report_note(
         &run->report, "wide_tolerance", "warning", name,
         "%.0f %% of the expected elements of the output '%.64s' that are not 0 are so "
-        "small beside its tolerance that any value up to their own size, of either "
-        "sign, would pass. Give a \"tolerance\" with a smaller \"atol\"",
+        "small compared with its tolerance that any value up to their own magnitude, of "
+        "either sign, would pass. Give a \"tolerance\" with a smaller \"atol\"",
         100 * (double)s->loose / (double)s->sized, name);
 }
 
@@ -218,9 +217,9 @@ static void warn_loose(struct course *run, const char *name,
 static void warn_inexact(struct course *run, const char *name) {
     run_report_note(
         &run->report, "inexact_expected", "warning", name,
-        "what is expected of the integers of the output '%.64s' was computed in double "
-        "precision, through values beyond 2^53: its last bits may be wrong. A reference "
-        "kernel (\"expect\": {\"kernel\": …}) is compared to the last bit",
+        "the expected integers of the output '%.64s' were computed in double precision, "
+        "through values beyond 2^53: their last bits may be wrong. A reference kernel "
+        "(\"expect\": {\"kernel\": …}) is compared to the last bit",
         name);
 }
 
@@ -229,11 +228,13 @@ static void note_narrow(struct course *run, const char *name,
                         const struct output_strength *s) {
     run_report_note(
         &run->report, "narrow_tolerance", "info", name,
-        "the default absolute tolerance of the output '%.64s' follows %.3g, the "
-        "largest of its expected magnitudes below a gap, for those above the gap, up "
-        "to %.3g, are judged by the relative one: %" PRIu64 " of the wrong elements "
-        "would pass if it followed the largest. If so much error is right, give a "
-        "\"tolerance\"",
+        "the default absolute tolerance of the output '%.64s' follows %.3g, the largest "
+        "of its expected magnitudes below a gap, because those above the gap, up to %.3g, "
+        "are judged by the relative tolerance: %" PRIu64 " of the wrong elements would "
+                                                         "pass if it followed the "
+                                                         "largest. If so much error is "
+                                                         "acceptable, give a "
+                                                         "\"tolerance\"",
         name, s->scale, s->largest, s->narrowed);
 }
 
@@ -253,9 +254,9 @@ static void warn_few(struct course *run, const char *name,
                      const struct output_strength *s) {
     run_report_note(
         &run->report, "few_judged", "warning", name,
-        "\"judge\" leaves %" PRIu64 " of %" PRIu64 " elements of the output "
-        "'%.64s' to compare, of all cases and trials together: the others may hold "
-        "anything",
+        "\"judge\" leaves %" PRIu64 " of %" PRIu64 " elements of the output '%.64s' to "
+                                                   "compare, over all cases and trials: "
+                                                   "the others may contain anything",
         s->elements, s->held, name);
 }
 
@@ -429,8 +430,8 @@ static void refuse_self_reference(struct course *run) {
 static void warn_self_reference(struct course *run) {
     if (is_self_reference(run, false)) {
         run_report_note(&run->report, "self_reference", "warning", NULL,
-                        "the reference has another name than the kernel and the same "
-                        "instructions: what both do wrong is not seen");
+                        "the reference has another name than the kernel but the same "
+                        "instructions, so mistakes that both make stay hidden");
     }
 }
 

@@ -78,8 +78,8 @@ static void judge_speed(struct course *run, const struct roofline_work *work,
     switch (roofline_judge(work, device, seconds, !run->spec.benchmark.warm)) {
     case ROOFLINE_IMPOSSIBLE:
         run_report_note(&run->report, "too_fast", "error", NULL,
-                        "%.3g us are less than the outputs (%llu bytes) take to leave "
-                        "the multiprocessors, or than any kernel takes: what was timed "
+                        "%.3g us are less than the outputs (%llu bytes) take to leave the "
+                        "multiprocessors, or than any kernel takes: the timed launches "
                         "cannot have done the work",
                         seconds * 1e6, (unsigned long long)work->forced_bytes);
         break;
@@ -127,7 +127,8 @@ static void end_of_timing(struct course *run, const struct trial *t, int r,
     if (r == -EIO || r == -EDEADLK) {
         run_report_note(
             &run->report, "changes_after_repeats", "error", NULL,
-            "right at first, the kernel failed when it was launched repeatedly: %s",
+            "the kernel was right at first, but failed when it was launched repeatedly: "
+            "%s",
             err->msg);
     } else {
         run_report_note(&run->report, "not_timed", "warning", NULL,
@@ -187,7 +188,7 @@ void validate_timing(struct course *run) {
             run_report_note(
                 &run->report, "no_timing", "info", NULL,
                 "the CPU backend's time says nothing about a GPU: only the bound of "
-                "\"roofline\" is told");
+                "\"roofline\" is reported");
         }
         autojson *facts = facts_of_trials(run);
         set_roofline(&timed, facts);

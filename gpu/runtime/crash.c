@@ -53,8 +53,8 @@ static bool describe(uint64_t address, char *ret, size_t room) {
                       : offset >= a->bytes ? "this is past its end"
                       : a->flags & DEVICE_MAPPED
                           ? "it may not be touched"
-                          : "host code cannot follow pointers to device memory: copy it "
-                            "with cudaMemcpy";
+                          : "host code cannot dereference pointers to device memory: copy "
+                            "it with cudaMemcpy";
     (void)snprintf(ret, room,
                    "Host code touches byte %llu of %s of %llu bytes (address 0x%llx): %s",
                    (unsigned long long)offset, a->name, (unsigned long long)a->bytes,

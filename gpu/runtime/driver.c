@@ -97,7 +97,7 @@ EXPORT int cuCtxCreate_v4(struct context **ret, const struct context_params *par
     bool plain = !params || (!params->affinity_count && !params->graphics);
     RETURN(plain ? context_new(ret, device)
                  : explain(CUDART_NOT_SUPPORTED,
-                           "contexts with a share of the device are not there"));
+                           "contexts with a share of the device are not supported"));
 }
 
 EXPORT int cuCtxDestroy_v2(struct context *c) {
@@ -224,7 +224,7 @@ static cudart_error address_of(const char *symbol, void **ret, unsigned version,
         *ret_status = *ret ? FOUND : NOT_FOUND;
     }
     return *ret ? CUDART_SUCCESS
-                : explain(CUDART_SYMBOL_NOT_FOUND, "%.140s is not there", symbol);
+                : explain(CUDART_SYMBOL_NOT_FOUND, "%.140s is not supported", symbol);
 }
 
 EXPORT int cuGetProcAddress_v2(const char *symbol, void **ret, int version,

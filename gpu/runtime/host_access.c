@@ -299,9 +299,8 @@ static void fault_tell(const struct guard *g, uint64_t offset, bool writes,
     report_finding_between(
         "missing_sync", site, &other,
         "Host code %s byte %llu of %s of %llu bytes, which %s %s, and the host has not "
-        "waited for that: call cudaDeviceSynchronize, or wait for its stream or an "
-        "event, "
-        "in front",
+        "waited for that: before this, call cudaDeviceSynchronize, or wait for its stream "
+        "or an event",
         writes ? "writes" : "reads", (unsigned long long)offset, g->in->name,
         (unsigned long long)g->in->bytes, what, g->writes ? "writes" : "reads");
 }

@@ -130,9 +130,8 @@ static void tell(const struct allocation *a, const struct kept *earlier,
     report_finding_between(
         "missing_sync", use->site, &other,
         "%s %s byte %llu of %s of %llu bytes, which %s %s in another stream, and nothing "
-        "orders the two: let the stream wait for an event that is recorded behind the "
-        "first "
-        "(cudaEventRecord, cudaStreamWaitEvent), or wait for it in the host's code",
+        "orders the two: let the stream wait for an event that is recorded after the "
+        "first (cudaEventRecord, cudaStreamWaitEvent), or wait for it in the host's code",
         now, use->writes ? "writes" : "reads", (unsigned long long)at, a->name,
         (unsigned long long)a->bytes, then, earlier->use.writes ? "writes" : "reads");
 }

@@ -52,8 +52,8 @@ static void report_raw(const char *line, size_t len) {
 
 static void line_write(const char *text, size_t len) {
     static const char full[] =
-        "{\"event\": \"limit\", \"which\": \"lines\", \"message\": "
-        "\"The report is full: what came behind is left out\"}\n";
+        "{\"event\": \"limit\", \"which\": \"lines\", \"message\": \"The report is full: "
+        "the rest is left out\"}\n";
     pthread_mutex_lock(&report.lock);
     bool over = report.lines >= RUN_REPORT_MAX_LINES ||
                 report.bytes + len > RUN_REPORT_MAX_BYTES - sizeof full;

@@ -69,7 +69,7 @@ static cudart_error show(const struct cudart_resource *r, struct machine_image *
     const struct array *a = r->type == RESOURCE_ARRAY ? array_find(r->of.array) : NULL;
     return a ? show_array(a, ret)
            : r->type == RESOURCE_MIPMAPPED
-               ? explain(CUDART_NOT_SUPPORTED, "mipmapped arrays are not there")
+               ? explain(CUDART_NOT_SUPPORTED, "mipmapped arrays are not supported")
                : explain(CUDART_INVALID_HANDLE, "the array does not exist (any more)");
 }
 
@@ -85,7 +85,7 @@ static cudart_error modes_read(const struct cudart_texture *t, struct machine_im
     im->seamless = t->seamless && (im->cube || im->cubes);
     im->reads_floats =
         t->read == 1 && !ptx_type_float(im->type) && ptx_type_bytes(im->type) < 4;
-    return t->srgb ? explain(CUDART_NOT_SUPPORTED, "textures of sRGB are not there")
+    return t->srgb ? explain(CUDART_NOT_SUPPORTED, "textures of sRGB are not supported")
                    : CUDART_SUCCESS;
 }
 
@@ -134,7 +134,7 @@ static cudart_error texture_new(unsigned long long *ret,
     NEED(resource);
     NEED(texture);
     if (view) {
-        return explain(CUDART_NOT_SUPPORTED, "views of resources are not there");
+        return explain(CUDART_NOT_SUPPORTED, "views of resources are not supported");
     }
     struct machine_image im = {.rank = 1};
     cudart_error code = show(resource, &im);

@@ -65,13 +65,13 @@ static void refuse_outside(struct include_builder *b, size_t file,
         include_refuse(
             b, file, r, "include_outside_roots",
             "absolute includes are not followed; name %s relative to this file or to a "
-            "folder that -I gives",
+            "folder given with -I",
             r->target);
     } else {
         include_refuse(
             b, file, r, "include_outside_roots",
-            "%s leads out of the folders files may come from; open the folder that holds "
-            "both files as the workspace",
+            "%s is outside the folders that may be read; open the folder that has both "
+            "files as the workspace",
             r->target);
     }
 }
@@ -89,9 +89,9 @@ static void refuse_missing(struct include_builder *b, size_t file,
     if (r->kind == REFERENCE_INCLUDE) {
         include_refuse(
             b, file, r, "include_not_found",
-            "%s is nowhere in the folders files may come from; correct the path, or give "
-            "the folder that holds the file by -I, or for all files by include_dirs in "
-            "upskilld.yaml or by a compile_commands.json",
+            "%s was not found in the folders that may be read; correct the path, or give "
+            "its folder with -I, or for all files with include_dirs in upskilld.yaml or "
+            "with a compile_commands.json",
             r->target);
     }
 }

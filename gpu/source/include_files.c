@@ -92,7 +92,7 @@ int include_read(struct include_builder *b, const char *path, struct buf *out,
                  struct err *err) {
     size_t i = include_root_of(b, path);
     if (i == SIZE_MAX) {
-        return err_set(err, -EXDEV, "%s is outside the folders files may come from",
+        return err_set(err, -EXDEV, "%s is outside the folders that may be read",
                        path);
     }
     const json_t *text = json_object_get(b->options->headers, path);

@@ -46,8 +46,8 @@ static enum include_lookup try_path(struct include_search *s, const char *path) 
     case -ELOOP:
         include_refuse(
             b, s->file, s->reference, "include_outside_roots",
-            "%s leads out of the folders files may come from (a link?); copy the file in "
-            "or give its real folder by -I",
+            "%s is outside the folders that may be read (a link?); copy the file in or "
+            "give its real folder with -I",
             display);
         return INCLUDE_REFUSED;
     case -EFBIG:
@@ -166,8 +166,8 @@ static void assume_folder(struct include_search *s, const char *folder,
     c->include_dirs[count + 1] = NULL;
     include_note(
         b, s->file, s->reference, "include_folder_assumed",
-        "%s is taken from %s, which nobody named: give the folder by -I where it "
-        "is the right one",
+        "%s was found in %s, which no option names: if it is the right one, give the "
+        "folder with -I",
         target, folder);
 }
 

@@ -119,7 +119,7 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
     ret->output = ret->scratch || json_get_bool(json, "output", 0);
     if (!ret->output && !ret->init && !ret->is_global) {
         return err_set(r->err, -EINVAL,
-                       "%s: say what it holds (\"init\"), that it is an output "
+                       "%s: say what it contains (\"init\"), that it is an output "
                        "(\"output\": true) or workspace (\"scratch\": true)",
                        at);
     }
@@ -206,7 +206,7 @@ static int read_named(struct spec_reader *r, struct spec_arg *ret, const char *n
                        "%s: no buffer and no argument of a launch before it is called "
                        "'%.64s'; %s",
                        at, name,
-                       strchr(name, '=') ? "a size stands in `sizes`"
+                       strchr(name, '=') ? "a size belongs in `sizes`"
                                          : "a scalar is {\"name\", \"type\", \"value\"}");
     }
     return 0;

@@ -75,8 +75,8 @@ static int read_expected(struct spec_reader *r, const json_t *expected,
         }
         if (!spec->buffers[buffer].judged) {
             return err_set(r->err, -EINVAL,
-                           "expect.%s.%.64s: the output has \"judge\": false, so nothing "
-                           "may be expected of it: leave out one of the two",
+                           "expect.%s.%.64s: the output has \"judge\": false, so it "
+                           "cannot have an expected result: omit one of the two",
                            word, name);
         }
         bool fits = kind == EXPECT_VALUES ? json_is_array(value) : json_is_string(value);

@@ -110,8 +110,7 @@ int spec_refuse_launch(struct spec_reader *r, const json_t *json, const char *at
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         if (json_object_get(json, members[i])) {
             return err_set(r->err, -EINVAL,
-                           "%s%s: \"launches\" stands instead of it; each of them has "
-                           "its own",
+                           "%s%s: \"launches\" replaces it; each of them has its own",
                            at, members[i]);
         }
     }

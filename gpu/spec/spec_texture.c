@@ -120,7 +120,7 @@ static int check_sense(struct spec_reader *r, const struct spec_arg *arg,
     if (json_get_bool(t, "cube", false) &&
         (memory || !json_get_bool(t, "normalized", true))) {
         return err_set(r->err, -EINVAL,
-                       "%s.texture.cube: a cube is an array, and is asked by directions: "
+                       "%s.texture.cube: a cube is an array, and is read by directions: "
                        "without \"memory\" and \"normalized\"",
                        at);
     }

@@ -139,7 +139,7 @@ static int read_member(struct reader *r) {
         if (!strcmp(name, members[i].name)) {
             bool twice = r->seen & 1u << i;
             r->seen |= 1u << i;
-            return twice               ? fail(r, "a key stands there twice")
+            return twice               ? fail(r, "a key appears twice")
                    : take_char(r, ':') ? members[i].read(r)
                                        : fail(r, "a colon is missing");
         }

@@ -74,8 +74,8 @@ char *argument_order_words(const struct kernel_spec *spec, size_t i,
         buf_addf(&given, "%s%.64s", k ? ", " : "", launch->args[k].name);
         buf_addf(&wanted, "%s%.64s", k ? ", " : "", name_at(names, k));
     }
-    return xasprintf("the arguments are called (%s), the kernel's parameters (%s): they "
-                     "are passed in the order of the list, whatever they are called",
+    return xasprintf("the arguments are named (%s), the kernel's parameters (%s): they "
+                     "are passed in the order of the list, whatever their names",
                      given.data, wanted.data);
 }
 

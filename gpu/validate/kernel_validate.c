@@ -197,8 +197,8 @@ static void conclude(struct kernel_validate *v, const char *stage, const char *c
 /* --- the run --- */
 
 static const char no_gpu_hint[] =
-    "look at nvidia-smi and CUDA_VISIBLE_DEVICES, configure a worker on a machine with a "
-    "GPU (upskillctl worker --help), or leave \"backend\" and \"device\" out";
+    "check nvidia-smi and CUDA_VISIBLE_DEVICES, configure a worker on a machine with a "
+    "GPU (upskillctl worker --help), or omit \"backend\" and \"device\"";
 
 /* --- files that were asked for --- */
 
@@ -261,12 +261,12 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
         tell_phases(v);
         save_end(v);
     } else if (answer) {
-        refuse(v, CALL_INTERNAL, "worker", NULL, "the worker's answer made no sense");
+        refuse(v, CALL_INTERNAL, "worker", NULL, "the worker's answer is invalid");
     } else if (error) {
         refuse(v, CALL_INTERNAL, "worker", NULL,
                json_get_string(error, "message", "the worker failed"));
     } else if (status == -EBUSY) {
-        refuse(v, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
+        refuse(v, CALL_UNAVAILABLE, "busy", "try again in a few seconds", why);
     } else if (status == -ENODEV) {
         refuse(v, CALL_UNAVAILABLE, "no_gpu", no_gpu_hint, why);
     } else if (status != -ECANCELED) {

@@ -74,7 +74,7 @@ static void tell_output(const json_t *output, struct buf *out) {
         buf_addf(out, "%lld of %lld elements are wrong\n", (long long)wrong,
                  (long long)judged);
     } else if (!strcmp(json_get_string(output, "verdict", ""), "unjudged")) {
-        buf_addf(out, "not judged, nothing is expected of its %lld elements\n",
+        buf_addf(out, "not judged, because its %lld elements have no expected values\n",
                  (long long)elements);
     } else {
         buf_adds(out, "largest error ");
@@ -298,7 +298,7 @@ static void tell_backend(const json_t *result, struct buf *out) {
     }
     json_array_foreach(unchecked, i, name) {
         buf_addf(out, "%s%s",
-                 i ? ", " : "not looked for here: ", json_string_value(name));
+                 i ? ", " : "not checked here: ", json_string_value(name));
     }
     buf_adds(out, json_array_size(unchecked) ? "\n" : "");
 }

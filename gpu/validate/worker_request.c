@@ -125,8 +125,8 @@ int worker_request(const struct kernel_spec *spec, json_t *kernel, json_t *refer
         return 0;
     }
     err_set(problem->err, -EMSGSIZE,
-            "the values and the compiled code of this check are more than one message to "
-            "a worker holds (64 MiB)");
+            "the values and the compiled code of this check are too large for one message "
+            "to a worker (64 MiB)");
     return refuse(problem, "spec", "too_large",
                   "write fewer numbers out: an init like normal, or files");
 }

@@ -130,7 +130,7 @@ static json_t *answer_crashed(const struct worker *w, int sig) {
 static json_t *answer_failed(const struct worker *w, const char *why) {
     return answer_dead(
         w, "failed", "compiler_failed",
-        xasprintf("The compile could not be carried out: %s. Try again.", why));
+        xasprintf("The compilation could not run: %s. Try again.", why));
 }
 
 static json_t *answer_of_death(const struct worker *w, const struct compile_run *run,

@@ -310,14 +310,14 @@ static json_t *keep(struct child_job *whole, int socket) {
     };
     if (!request || source_set_from_json(&job.sources,
                                          json_object_get(request, "sources"), NULL) < 0) {
-        return refuse("bad_request", "the request made no sense", NULL);
+        return refuse("bad_request", "the request is invalid", NULL);
     }
     json_t *result =
-        !nvcc ? refuse("no_nvcc", "there is no nvcc here, which compiles whole programs",
+        !nvcc ? refuse("no_nvcc", "there is no nvcc here to compile whole programs",
                        NVCC_HINT)
         : !runtime
             ? refuse("no_runtime", RUN_LIBRARY " of upskilld is not beside its worker",
-                     "install upskilld anew: the two belong together")
+                     "reinstall upskilld: the two belong together")
             : build_and_run(&job, request, limits, socket);
     source_set_finish(&job.sources);
     return result;

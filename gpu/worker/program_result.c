@@ -25,12 +25,12 @@ static void tell_not_compiled(const struct program_built *built, json_t *result)
     if (only_missing) {
         char message[120];
         snprintf(message, sizeof message,
-                 "%zu functions that the program calls are not there",
+                 "%zu functions that the program calls are not supported",
                  json_array_size(built->log.missing));
         validate_set_error(
             result, "unsupported", "compile", "missing_functions", message,
-            "`unsupported` names them: leave them out, or check the kernels "
-            "alone with kernel/validate");
+            "`unsupported` names them: avoid them, or check the kernels alone with "
+            "kernel/validate");
         return;
     }
     const char *message =
@@ -110,7 +110,8 @@ static void tell_verdict(const struct program_ran *ran,
     if (json_array_size(report->unsupported)) {
         const json_t *first = json_array_get(report->unsupported, 0);
         validate_set_error(result, "unsupported", "run", "unsupported",
-                           json_get_string(first, "message", "a feature is not there"),
+                           json_get_string(first, "message", "a feature is not "
+                                                             "supported"),
                            NULL);
     } else if (limit && passes) {
         validate_set_error(result, "error", "run", "limit",
@@ -120,13 +121,14 @@ static void tell_verdict(const struct program_ran *ran,
         validate_set_error(result, "error", "run", "nothing_launched",
                            report->began ? "the program ended with status 0 and "
                                            "launched no kernel: none was checked"
-                                         : "the program ended with status 0 and called "
-                                           "nothing of CUDA: nothing was checked",
+                                         : "the program ended with status 0 and called no "
+                                           "CUDA function: nothing was checked",
                            NULL);
     } else if (passes && !report->ended) {
         validate_set_error(result, "error", "run", "report_cut",
-                           "the program left without the runtime library's last words "
-                           "(_exit, or its report was too long): not all is known",
+                           "the program ended without the runtime library's final report "
+                           "(_exit, or the report was too long): some results are "
+                           "missing",
                            NULL);
     } else {
         json_object_set_new(result, "verdict", json_string(verdict));
@@ -135,7 +137,7 @@ static void tell_verdict(const struct program_ran *ran,
         json_object_set_new(
             result, "note",
             json_string(
-                "no kernel was launched, only calls of CUDA's functions were checked"));
+                "no kernel was launched: only calls of CUDA functions were checked"));
     }
 }
 

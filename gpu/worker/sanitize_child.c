@@ -220,7 +220,7 @@ static json_t *ran_read(const char *folder) {
 static const char *outcome_of(int r, const json_t *ran, size_t found, struct err *err) {
     const char *error = json_get_string(ran, "error", NULL);
     if (r == -ETIMEDOUT) {
-        err_set(err, r, "the time was up");
+        err_set(err, r, "time ran out");
         return "timeout";
     }
     if (r < 0) {

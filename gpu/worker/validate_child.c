@@ -100,9 +100,9 @@ static json_t *no_gpu(const struct choice *choice) {
         validate_not_run("error", "run", "no_gpu", choice->why.msg,
                          choice->state == CUDA_CHILD_NO_DRIVER
                              ? "install NVIDIA's driver, configure a worker on a machine "
-                               "that has a GPU, or leave \"backend\" out"
-                             : "look at nvidia-smi and CUDA_VISIBLE_DEVICES, or leave "
-                               "\"backend\" and \"device\" out");
+                               "that has a GPU, or omit \"backend\""
+                             : "check nvidia-smi and CUDA_VISIBLE_DEVICES, or omit "
+                               "\"backend\" and \"device\"");
     json_object_set_new(answer, "confinement", confinement_to_json(choice->confinement));
     return answer;
 }

@@ -68,7 +68,7 @@ static void tell_unconfined(const struct worker *w, json_t *answer) {
 /* A report of a child that gave none. */
 static json_t *report_of_death(const struct validation *v, int status) {
     const char *how = v->timed_out || v->killed_ms ? "timeout" : "failed";
-    autofree char *why = v->timed_out ? xstrdup("the time was up")
+    autofree char *why = v->timed_out ? xstrdup("time ran out")
                          : WIFSIGNALED(status)
                              ? xasprintf("the process that watches it died (SIG%s)",
                                          sigabbrev_np(WTERMSIG(status)))

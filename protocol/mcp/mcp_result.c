@@ -309,7 +309,7 @@ static void describe_progress(struct buf *text, const struct call *call) {
 /* How to come back: named only when the tables have such tools. */
 static void describe_return(struct buf *text, const struct mcp *m, const char *job) {
     const struct operation_table *ops = m->host->tables->operations;
-    buf_addf(text, "It goes on as job %s.", job);
+    buf_addf(text, "It continues as job %s.", job);
     if (operation_find_tool(ops, "job_status")) {
         buf_addf(text,
                  " Call job_status with {\"job\": \"%s\"} for its progress and its "
@@ -331,7 +331,7 @@ json_t *mcp_result_running(const struct mcp *m, enum mcp_version version,
         "{s:s,s:s,s:o,s:O*}", "job", job, "state", call_state_name(call_state(call)),
         "progress", call_progress_json(call), waits ? "work_order" : "partial", extra);
     if (waits) {
-        buf_adds(&text, "It needs something from you before it can go on.\n");
+        buf_adds(&text, "It needs something from you before it can continue.\n");
     } else {
         describe_progress(&text, call);
     }

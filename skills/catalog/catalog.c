@@ -255,7 +255,7 @@ static void note_problem(struct catalog *c, const struct outcome *o) {
     for (uint32_t i = 0; i < c->folders.count && !c->problem[0]; i++) {
         if (c->looks[i].truncated) {
             snprintf(c->problem, sizeof c->problem,
-                     "%.120s: too large, only a part was looked through (%d folders, %d "
+                     "%.120s: too large, only a part was searched (%d folders, %d "
                      "skills)",
                      c->folders.list[i].path, CATALOG_MAX_DIRECTORIES,
                      CATALOG_MAX_SKILLS);

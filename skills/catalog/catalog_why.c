@@ -92,7 +92,7 @@ char *ranking_why_not(const struct ranking *r, const struct ranked *m) {
         buf_addf(&out, ", but nothing about %s", missing.data);
     } else {
         buf_adds(&out, r->concept_count == 1
-                           ? ", but one such word says too little of a task"
+                           ? ", but one such word is too little"
                            : ", but only in passing");
     }
     return buf_detach(&out);

@@ -94,10 +94,10 @@ static void check_mode(const struct skill_file *f, json_t *findings, bool *scrip
     if (in_scripts && !*scripts) {
         *scripts = true;
         add(findings, "has_scripts", FINDING_WARNING, f->path, 1,
-            "the skill brings programs of its own; read them before you use it");
+            "the skill contains programs; read them before you use it");
     } else if (!in_scripts && (f->mode & 0111)) {
         add(findings, "executable_file", FINDING_WARNING, f->path, 1,
-            "may be executed, and is not in scripts/");
+            "is executable, and not in scripts/");
     }
 }
 

@@ -29,10 +29,10 @@
 /* What a flow is told as. */
 static const struct safety_pattern flow_patterns[FLOW_ENDS] = {
     [FLOW_EXECUTED] = {"pipe_to_shell",
-                       "executes what was downloaded without anybody having read it",
+                       "executes a download that nobody has read",
                        NULL, NULL, true, IN_COMMANDS, WINDOW_UNIT},
     [FLOW_SENT] = {"secret_exfiltration",
-                   "sends what was read from a file with secrets over the network", NULL,
+                   "sends data from a file with secrets over the network", NULL,
                    NULL, true, IN_COMMANDS, WINDOW_UNIT},
 };
 
@@ -237,8 +237,8 @@ static void report(struct scan *s, const struct safety_pattern *p, size_t at, si
     bool denied = is_denied(s, at), quoted = is_quoted(s, p, at);
     enum finding_severity severity = severity_of(p, denied, lesser, quoted);
     const char *why = severity == usual ? ""
-                      : quoted          ? " (quoted, as an example it seems)"
-                      : denied          ? " (said as what not to do)"
+                      : quoted          ? " (quoted, probably as an example)"
+                      : denied          ? " (as an example of what not to do)"
                                         : " (its maker's own install command)";
     struct finding_span span = span_of(s, at, end);
     autofree char *message = xasprintf("%s%s", p->message, why);
@@ -424,7 +424,7 @@ void safety_text_check(const char *file, const char *text, size_t len, bool mark
     if (s.incomplete) {
         json_array_append_new(
             findings, finding_new("skill", "safety_scan_incomplete", FINDING_ERROR,
-                                  "too much here looks suspicious to be looked at fully",
+                                  "too much here looks suspicious for a complete scan",
                                   file, &(struct finding_span){.line = 1}));
     }
     free(s.kinds);

@@ -336,7 +336,7 @@ static void tell_uncompiled(struct skill_check *c, const struct cuda_block *b,
                     message);
     }
     if (++c->uncompiled_count > 1) {
-        autofree char *all = xasprintf("%s (so it is with %u more CUDA blocks)", message,
+        autofree char *all = xasprintf("%s (and so are %u more CUDA blocks)", message,
                                        c->uncompiled_count - 1);
         json_object_set_new(json_array_get(c->findings, c->uncompiled_at), "message",
                             json_clean_z(all));

@@ -81,8 +81,8 @@ static void check_letters(const struct spec *s, const struct yaml_pair *p,
     if (found.wrong) {
         fix_name(s,
                  spec_add(s, "name_characters", p->at, p->end,
-                          "The name may hold only the letters a to z, in lower case, "
-                          "digits and hyphens."),
+                          "The name may contain only lower-case letters a to z, digits "
+                          "and hyphens."),
                  name);
     } else if (found.foreign) {
         fix_name(s,

@@ -216,8 +216,8 @@ static void check_mark(const struct spec *s) {
     if (s->text->len >= 3 && memcmp(s->text->text, "\xEF\xBB\xBF", 3) == 0) {
         json_t *finding =
             spec_add(s, "byte_order_mark", 0, 3,
-                     "A byte order mark stands before \"---\", where some agents then "
-                     "find no frontmatter; save the file as UTF-8 without it.");
+                     "There is a byte order mark before \"---\", so some agents find no "
+                     "frontmatter; save the file as UTF-8 without it.");
         struct finding_span span = spec_span(s, 0, 3);
         finding_add_fix(finding, "Remove the byte order mark", s->file, &span, "");
     }
@@ -239,8 +239,8 @@ static void check_body(const struct spec *s) {
     size_t tokens = tokens_estimate(t->text + t->body, t->len - t->body);
     if (lines == 0) {
         spec_add(s, "body_empty", t->body, t->body,
-                 "There are no instructions; write behind the frontmatter what an agent "
-                 "should do.");
+                 "There are no instructions; write what an agent should do after the "
+                 "frontmatter.");
     } else if (lines > MAX_BODY_LINES || tokens > MAX_BODY_TOKENS) {
         spec_add(s, "body_too_long", t->body, line_end(s, t->body),
                  "The instructions have %zu lines and about %zu tokens; at most %d lines "

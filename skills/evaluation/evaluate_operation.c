@@ -271,8 +271,8 @@ static int check_budget(struct evaluating *v) {
     if (b->max_cost > 0 && e->least_cost < 0) {
         v->bad_param = "/budget/cost";
         return err_set(&v->err, -EINVAL,
-                       "what a student costs is not known: give its price in the "
-                       "configuration's models, or a budget in tokens");
+                       "a student's price is unknown: add it to the configuration's "
+                       "models, or give a budget in tokens");
     }
     if ((b->max_tokens && e->least_tokens > b->max_tokens) ||
         (b->max_cost > 0 && e->least_cost > b->max_cost)) {

@@ -58,7 +58,7 @@ static int read_student(struct evaluate_request *r, struct evaluation_room *room
     r->student_count++;
     for (size_t k = 0; k < i; k++) {
         if (strcmp(r->students[k].name, r->students[i].name) == 0) {
-            return err_set(err, -EINVAL, "%.100s is there twice", r->students[i].name);
+            return err_set(err, -EINVAL, "%.100s appears twice", r->students[i].name);
         }
     }
     return r->subject.installed == is_agent
@@ -77,8 +77,8 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
     students = students ? students : evaluation_room_setting(room, "default_students");
     if (!json_array_size(students)) {
         call_fail_param(call, "/students",
-                        "say which models are asked, or name default_students in the "
-                        "configuration");
+                        "name the models to ask as `students`, or set default_students in "
+                        "the configuration");
         return -1;
     }
     json_each(students, i, one) {

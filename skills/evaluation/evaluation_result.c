@@ -245,7 +245,7 @@ static void say_whole(struct buf *out, const struct work *w, const struct counts
                  w->e->stop == EVALUATION_TIME ? "its time was" : "its budget was");
     }
     if (w->facts->record_problem) {
-        buf_adds(out, " The record is not whole: ");
+        buf_adds(out, " The record is incomplete: ");
         sentence_add(out, w->facts->record_problem);
     }
 }

@@ -15,10 +15,9 @@ static void say_injection(struct buf *out, const struct sentence_subject *s,
     buf_reset(out);
     buf_addf(
         out,
-        "The skill never reached %s: its prompts grew by %.0f tokens where the skill "
-        "has about %zu, so nothing was measured. Look at what stands between "
-        "upskilld and the model (a proxy, a template without a system message, a "
-        "context that is too small).",
+        "The skill never reached %s: its prompts grew by %.0f tokens where the skill has "
+        "about %zu, so nothing was measured. Check what is between upskilld and the model "
+        "(a proxy, a template without a system message, a context that is too small).",
         s->evaluation->o.students[s->student].name, seen->seen_tokens,
         seen->expected_tokens);
 }
@@ -28,8 +27,8 @@ static void say_again(struct buf *out, const struct sentence_subject *s,
     buf_reset(out);
     buf_addf(
         out,
-        "Both arms were the same (A/A): between two equal looks at %s over %zu tests "
-        "lie %+.0f points",
+        "Both arms were the same (A/A): two equal measurements of %s over %zu tests "
+        "differ by %+.0f points",
         s->evaluation->o.students[s->student].name, n, 100 * lift->lift.estimate);
     if (isfinite(lift->lift.low)) {
         buf_addf(out, " (95 %% interval %+.0f to %+.0f)", 100 * lift->lift.low,
@@ -111,7 +110,7 @@ static void say_errors(struct buf *out, const struct sentence_subject *s) {
 static void say_heard(struct buf *out, const struct sentence_subject *s) {
     const struct cell *first = sentence_first_problem(s->evaluation, s->student);
     if (first && first->state == CELL_SKIPPED) {
-        buf_adds(out, " Its last word was: ");
+        buf_adds(out, " The last message was: ");
         sentence_add(out, first->why);
     }
 }

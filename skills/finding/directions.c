@@ -172,7 +172,7 @@ static bool is_over(const struct directions *d) {
 /* Patience is had with the first look as a whole, not with each that asks meanwhile. */
 static bool takes_long(const struct directions *d, char text[static 160]) {
     snprintf(text, 160,
-             "%zu texts are there and %zu are still asked for: ask again later", d->count,
+             "%zu vectors are there and %zu are still missing: try again later", d->count,
              json_array_size(d->queue) + d->in_flight);
     return clock_ms() - d->since_ms >= PATIENCE_MS;
 }

@@ -50,7 +50,7 @@ static void reply_or_fail(struct call *call, json_t *result, const struct err *e
     if (result) {
         call_reply(call, result);
     } else {
-        call_fail(call, CALL_UNAVAILABLE, "no_index", "the daemon's status says more",
+        call_fail(call, CALL_UNAVAILABLE, "no_index", "daemon/status shows more",
                   "%s", err->msg);
     }
 }
@@ -65,7 +65,7 @@ static void answer(struct finding *f) {
                           (unsigned)json_get_integer(params, "limit", 5), f->scopes,
                           json_get_string(params, "model", NULL), near, &err);
     if (result && f->problem) {
-        autofree char *why = xasprintf("embeddings had no say: %s", f->problem);
+        autofree char *why = xasprintf("embeddings were not used: %s", f->problem);
         json_object_set_new(result, "problem", json_clean_z(why));
     }
     reply_or_fail(f->call, result, &err);

@@ -160,7 +160,7 @@ static bool is_within_limits(struct walk *w, const char *path, const struct stat
     char message[160];
     if (w->skill->file_count >= SKILL_MAX_FILES) {
         snprintf(message, sizeof message,
-                 "A skill has at most %d files; this one and those behind it are left "
+                 "A skill has at most %d files; this one and those after it are left "
                  "out.",
                  SKILL_MAX_FILES);
         stop(w, "too_many_files", path, message);
@@ -186,8 +186,8 @@ static void read_content(struct walk *w, int fd, const char *path, struct stat *
         add_problem(w, "file_unreadable", path, "The file cannot be read.");
     } else if (rc > 0) {
         add_problem(w, "file_changed", path,
-                    "The file changed while it was read; check again when it is at "
-                    "rest.");
+                    "The file changed while it was read; check again when it no longer "
+                    "changes.");
     } else {
         if (is_text) {
             w->text_name = path[0] == 'S' ? "SKILL.md" : "skill.md";
@@ -258,7 +258,7 @@ static void visit(struct walk *w, int parent, const char *name, const char *path
                     "The name is not UTF-8, holds control characters or is too long; "
                     "rename the file.");
     } else if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-        add_problem(w, "file_unreadable", path, "The file cannot be looked at.");
+        add_problem(w, "file_unreadable", path, "The file's attributes cannot be read.");
     } else if (S_ISLNK(st.st_mode)) {
         add_problem(w, "file_link", path,
                     "Links are not followed; put the file itself here.");
@@ -301,7 +301,7 @@ const char *skill_files_read(struct skill *s, int fd, bool digests, struct buf *
     walk_folder(&w, own, "", 0);
     if (w.entries >= MAX_ENTRIES) {
         add_problem(&w, "too_many_files", NULL,
-                    "The folder holds thousands of files; not all were looked at.");
+                    "The folder has thousands of files; not all were checked.");
     }
     if (s->file_count) {
         qsort(s->files, s->file_count, sizeof *s->files, compare_files);

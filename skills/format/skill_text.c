@@ -138,7 +138,7 @@ static void describe(struct skill_text *t, const struct yaml_map *map,
     if (map->problem == YAML_DUPLICATE) {
         t->problem.first_line = skill_text_line(t, t->yaml + map->first_at, NULL);
         snprintf(message, sizeof message,
-                 "The key is there twice, first on line %d; keep one of them.",
+                 "The key appears twice, first on line %d; keep one of them.",
                  t->problem.first_line);
     } else if (map->problem == YAML_SYNTAX && glued_key(t, at)) {
         at = glued_key(t, at);
@@ -242,20 +242,20 @@ static void refuse_frontmatter(struct skill_text *t, const struct frontmatter *f
     struct frontmatter_almost almost;
     if (!f->opened && frontmatter_almost(&almost, t->text, t->len)) {
         set_problem(t, "frontmatter_missing", almost.first,
-                    almost.fenced ? "The frontmatter stands in a code block; remove the "
+                    almost.fenced ? "The frontmatter is in a code block; remove the "
                                     "fences around it."
                                   : "The first line must be three hyphens, \"---\", and "
-                                    "so must the line behind the last field.");
+                                    "so must the line after the last field.");
     } else if (!f->opened) {
         set_problem(t, "frontmatter_missing", 0,
                     f->late ? "The frontmatter must begin on the first line; remove what "
-                              "stands before \"---\"."
+                              "is before \"---\"."
                             : "The first line must be \"---\", followed by the "
                               "frontmatter with name and description and another "
                               "\"---\".");
     } else {
         set_problem(t, "frontmatter_unclosed", 0,
-                    "The frontmatter has no end; put a line \"---\" behind its last "
+                    "The frontmatter has no end; put a line \"---\" after its last "
                     "field.");
     }
 }

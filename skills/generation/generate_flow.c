@@ -54,7 +54,7 @@ static void fail_check(struct generating *g) {
     call_fail(g->call, CALL_REFUSED, "check_failed",
               "nothing was saved; skill/check explains the rule",
               "the skill would not pass its check%s: %s",
-              g->round > 1 ? ", also after it was mended" : "", text.data);
+              g->round > 1 ? ", even after corrections" : "", text.data);
 }
 
 static const struct {
@@ -64,7 +64,7 @@ static const struct {
 } failures[] = {
     {-EEXIST, CALL_REFUSED, "exists", "nothing was changed"},
     {-EKEYREJECTED, CALL_REFUSED, "secret",
-     "nothing was saved; take the secret out of what the skill is made from"},
+     "nothing was saved; remove the secret from the skill's material"},
     {-EINVAL, CALL_BAD_PARAMS, "unusable", "nothing was saved"},
     {-EFBIG, CALL_BAD_PARAMS, "unusable", "nothing was saved"},
     {0, CALL_UNAVAILABLE, "not_saved", "nothing was saved"},
@@ -241,17 +241,16 @@ static bool builtin_has_more(const struct generating *g) {
 
 static const char *why_nothing(const struct generating *g) {
     return g->request.trace_count
-               ? "the traces show no error with the change that ended it, and no "
-                 "correction that changed what the agent did; for what else they hold "
-                 "say `teacher` host, or name a model as `teacher`"
+               ? "the traces show no error together with the change that fixed it, and no "
+                 "correction that changed what the agent did; to use what else they "
+                 "contain, set `teacher` to host or to a model"
            : generate_key_there()
-               ? "the builtin teacher distils traces and puts documents beside what they "
-                 "teach; for a task or a document alone say `teacher` host, or name a "
-                 "model as `teacher`: a key is in the environment, but not which model "
-                 "it is to pay for"
-               : "the builtin teacher distils traces and puts documents beside what they "
-                 "teach; for a task or a document alone say `teacher` host, or name a "
-                 "model as `teacher`";
+               ? "the builtin teacher distills traces and adds documents to what they "
+                 "teach; for a task or a document alone, set `teacher` to host or to a "
+                 "model: the environment has a key, but does not say for which model"
+               : "the builtin teacher distills traces and adds documents to what they "
+                 "teach; for a task or a document alone, set `teacher` to host or to a "
+                 "model";
 }
 
 /* Lessons that had to go as unsafe leave nothing behind. */
@@ -264,7 +263,7 @@ static bool tells_nothing(const struct generating *g) {
 static void write_and_stage(struct generating *g) {
     write_builtin(g);
     if (!builtin_has_more(g) && !g->material.has_base && tells_nothing(g)) {
-        g->nothing = "what the traces show may not be told: it is unsafe";
+        g->nothing = "a skill may not teach what the traces show: it is unsafe";
         return;
     }
     stage_draft(g);
@@ -436,8 +435,8 @@ static void keep_text(struct generating *g) {
     if (g->request.teacher == TEACHER_BUILTIN && !generate_refine_rounds(&g->request)) {
         g->nothing =
             "nothing says how to improve the skill: give `traces`, `documents` or a "
-            "`task`; a model as `teacher`, who writes the tests it lacks; or "
-            "`students` and `refine`";
+            "`task`; a model as `teacher`, which writes the missing tests; or `students` "
+            "and `refine`";
         return;
     }
     skill_draft_finish(&g->draft);
@@ -458,7 +457,7 @@ static void read_all(struct generating *g) {
         return;
     }
     if (g->request.teacher != TEACHER_BUILTIN) {
-        g->nothing = has_word(g) ? NULL : "the traces hold nothing to learn from";
+        g->nothing = has_word(g) ? NULL : "the traces contain nothing to learn from";
         return;
     }
     if (!builtin_has_more(g) && g->material.lessons.nothing) {

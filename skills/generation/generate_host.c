@@ -29,8 +29,8 @@ static json_t *make_order(struct generating *g, const char *job, const char *pro
     autobuf text = BUF_INIT(MAX_ORDER);
     if (problem) {
         buf_addf(&text,
-                 "The draft cannot be saved yet: %s\nMend that and give the whole "
-                 "document again.\n",
+                 "The draft cannot be saved yet: %s\nFix that and give the whole document "
+                 "again.\n",
                  problem);
     } else {
         buf_adds(&text, teacher_host_order);
@@ -50,8 +50,8 @@ static json_t *make_tests_order(const char *job, const char *problem, size_t cou
     autobuf text = BUF_INIT(MAX_ORDER);
     buf_addf(
         &text,
-        "The skill is good. These tests were not taken: %s\nUp to %zu others may take "
-        "their place; an empty list leaves it at those that were taken.\n",
+        "The skill is good. These tests were not accepted: %s\nUp to %zu others may take "
+        "their place; an empty list keeps only the accepted ones.\n",
         problem, count);
     return json_pack("{s:o,s:s,s:{s:s,s:s,s:{s:s,s:s}}}", "instructions",
                      json_clean(text.data, text.len), "format", teacher_tests_format,

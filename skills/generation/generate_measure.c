@@ -25,7 +25,8 @@ static int check_price(const struct generate_request *r, struct call *call,
     bool money = json_number_value(json_object_get(r->budget, "cost")) > 0;
     if (money && (model->price.input < 0 || model->price.output < 0)) {
         call_fail(call, CALL_REFUSED, "price_unknown",
-                  "give the model a price in the configuration, or a budget in tokens",
+                  "add the model's price to the configuration, or give a budget in "
+                  "tokens",
                   "%s has no price, and the budget is in money", model->name);
         return -1;
     }
@@ -68,8 +69,8 @@ static int check_refine(struct generate_request *r, struct call *call) {
     }
     if (!json_array_size(r->students)) {
         call_fail_param(call, "/students",
-                        "refining mends what students get wrong: say which models are "
-                        "asked, or name default_students in the configuration");
+                        "refining fixes what students get wrong: name the models to ask "
+                        "as `students`, or set default_students in the configuration");
         return -1;
     }
     if (editor) {

@@ -109,7 +109,7 @@ static char *find_foreign_address(const struct generating *g) {
     json_each_member(g->draft.files, path, text) {
         host = host ? host : draft_foreign_host(json_string_value(text), g->question);
     }
-    return host ? xasprintf("it names the address %.100s, which stands nowhere in the "
+    return host ? xasprintf("it names the address %.100s, which is nowhere in the "
                             "material; leave it out",
                             host)
                 : NULL;
@@ -170,7 +170,7 @@ void generate_ask_model(struct generating *g, const char *problem) {
         .count = 1,
         .run = g->round, /* the same words again are another draw */
         .stage = GENERATE_ASKING,
-        .what = problem ? "the teacher mends its draft" : "the teacher writes",
+        .what = problem ? "the teacher fixes its draft" : "the teacher writes",
     };
     if (problem) {
         teacher_ask_repair(&repair, problem);

@@ -76,7 +76,7 @@ static void describe_saved(const json_t *result, struct buf *out) {
              json_get_string(skill, "path", ""));
     skill_tell_name(out, result, "");
     if (json_object_size(counts)) {
-        buf_addf(out, "It tells %d fixes, %d corrections, %d commands, %d files.\n",
+        buf_addf(out, "It has %d fixes, %d corrections, %d commands, %d files.\n",
                  (int)json_get_integer(counts, "fixes", 0),
                  (int)json_get_integer(counts, "corrections", 0),
                  (int)json_get_integer(counts, "commands", 0),
@@ -84,7 +84,7 @@ static void describe_saved(const json_t *result, struct buf *out) {
     }
     buf_addf(
         out,
-        "%d tests (%d wanted, %d left out as too easy)%s%s; check: %s, %d findings.\n",
+        "%d tests (%d requested, %d left out as too easy)%s%s; check: %s, %d findings.\n",
         (int)json_get_integer(tests, "count", 0),
         (int)json_get_integer(tests, "wanted", 0),
         (int)json_get_integer(tests, "marked", 0),

@@ -68,8 +68,8 @@ static int fail_no_model(struct call *call) {
         call, CALL_UNAVAILABLE, "no_teacher",
         "name it: `teacher` with a model's name, or set teacher in the configuration; "
         "builtin needs none",
-        key ? "no model is configured as teacher; %s is set, but not which model it "
-              "is to pay for"
+        key ? "no model is configured as teacher; %s is set, but does not say for which "
+              "model"
             : "no model is configured as teacher%s",
         key ? key : "");
     return -1;

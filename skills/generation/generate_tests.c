@@ -95,7 +95,7 @@ static void finish(struct generating *g) {
         g->tests = json_incref(t->kept);
     }
     g->tests_report = report(t);
-    generate_report(g, GENERATE_TESTING, "%zu tests, %zu wanted",
+    generate_report(g, GENERATE_TESTING, "%zu tests, %zu requested",
                     json_array_size(g->tests), t->wanted);
     generate_test_free(g);
     generate_refine(g, generate_save);

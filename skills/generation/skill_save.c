@@ -128,7 +128,7 @@ int skill_refuse_secret(const struct redaction *r, const struct skill *base,
     bool has = file && file_read(file, &known, NULL) == 0;
     size_t line = secret_line_of(r, text, len, has ? &known : NULL);
     return line ? err_set(err, -EKEYREJECTED,
-                          "%.100s, line %zu holds what looks like a secret: write a "
+                          "%.100s, line %zu contains what looks like a secret: write a "
                           "placeholder such as <secret> in its place",
                           path, line)
                 : 0;

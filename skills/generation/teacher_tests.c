@@ -79,7 +79,7 @@ json_t *teacher_test_check(const json_t *test, const char *id, struct err *err) 
         return NULL;
     }
     if (!builtin_is_safe(input)) {
-        err_set(err, -EINVAL, "its question holds what no skill may hold");
+        err_set(err, -EINVAL, "its question contains what no skill may contain");
         return NULL;
     }
     autojson *copy = json_deep_copy(test);

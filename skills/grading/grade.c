@@ -70,7 +70,7 @@ static void grade_files(struct answer *answer, const struct test_case *test,
         autojson *one = json_pack("{s:O}", path, wish);
         if (!there && json_object_get(answer->written, "")) {
             assertion_add(out, check, GRADE_ERRORED, one, NULL,
-                          "%.200s: the agent left more files than are looked at", path);
+                          "%.200s: the agent left more files than are checked", path);
             continue;
         }
         bool passed = json_is_boolean(wish) && there == json_is_true(wish);

@@ -53,7 +53,7 @@ void grade_build_toml(struct answer *answer, const struct test_case *test,
     autojson *findings = json_array(), *valid = json_pack("{s:b}", "valid", 1);
     if (!text) {
         assertion_add(out, check, GRADE_FAILED, valid, NULL,
-                      "the answer holds no block with a build.toml");
+                      "the answer has no block with a build.toml");
     } else {
         build_toml_check("build.toml", text, strlen(text), 1, findings);
         json_t *error = evidence_of_findings(findings);
@@ -113,7 +113,7 @@ static void check_files(const char *folder, const struct answer_code *code,
                       err->msg);
     } else if (write_answer(&root, code, err) < 0) {
         assertion_add(out, check, is_conflict(err->code) ? GRADE_FAILED : GRADE_ERRORED,
-                      expected, NULL, "the answer's files cannot stand in one folder: %s",
+                      expected, NULL, "the answer's files do not fit into one folder: %s",
                       err->msg);
     } else {
         check_folder(folder, check, expected, out);
@@ -127,8 +127,8 @@ void grade_kernel_project(struct answer *answer, const struct test_case *test,
     const struct answer_code *code = answer_code_of(answer);
     if (code->file_count == 0) {
         assertion_add(out, check, GRADE_FAILED, expected, NULL,
-                      "the answer holds no named files (a fenced block with its path "
-                      "on the line before)");
+                      "the answer has no named files (a fenced block with its path on the "
+                      "line before)");
         return;
     }
     struct err err = {0};

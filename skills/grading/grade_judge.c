@@ -148,7 +148,7 @@ static void add_verdict(struct judging *j, const json_t *criterion, const json_t
     } else if (met && quote[0] && !is_quoted(squeezed_answer, quote)) {
         assertion_add(j->wait.out, "judge", GRADE_FAILED, criterion,
                       evidence(quote, strlen(quote)),
-                      "the judge's evidence does not stand in the answer");
+                      "the judge's evidence is not in the answer");
     } else {
         assertion_add(j->wait.out, "judge", met ? GRADE_PASSED : GRADE_FAILED, criterion,
                       quote[0] ? evidence(quote, strlen(quote)) : NULL, "%s",

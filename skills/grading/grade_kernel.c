@@ -27,10 +27,10 @@ static bool is_wanted(const struct markdown_code *block, void *data) {
 /* Why none of the blocks will do. */
 static const char *why_none(const struct markdown_code *last, const char *entry) {
     const char *fragment = last ? cuda_block_fragment(last->text) : NULL;
-    return !last      ? "the answer holds no CUDA block"
+    return !last      ? "the answer has no CUDA block"
            : fragment ? fragment
-           : entry    ? "no whole CUDA block defines this kernel"
-                      : "the answer holds no whole CUDA block";
+           : entry    ? "no complete CUDA block defines this kernel"
+                      : "the answer has no complete CUDA block";
 }
 
 char *grade_kernel_source(struct answer *answer, const char *check,

@@ -186,7 +186,7 @@ static void equals_number(const struct answer *answer, const json_t *expected,
     double found = 0;
     if (!last_number(answer->text, answer->len, &found)) {
         assertion_add(out, "equals", GRADE_FAILED, expected, NULL,
-                      "the answer holds no number");
+                      "the answer has no number");
         return;
     }
     bool equal = found == wanted || fabs(found - wanted) <= tolerance;
@@ -235,7 +235,7 @@ static json_t *json_of(struct answer *answer, struct err *err) {
     }
     const struct markdown_code *block = first_json(answer_code_of(answer));
     if (!block) {
-        err_set(err, -1, "the answer is not JSON and holds no JSON block");
+        err_set(err, -1, "the answer is not JSON and has no JSON block");
         return NULL;
     }
     size_t len = strlen(block->text);

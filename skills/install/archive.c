@@ -36,7 +36,7 @@ static int read_fragment(struct archive_source *a, const char *fragment,
         if (strncmp(part, "subdirectory=", 13) != 0 || !*path || path_leads_out(path) ||
             !text_is_utf8(path, strlen(path))) {
             return err_set(err, -EINVAL,
-                           "behind # stands sha256= with 64 hexadecimal digits, or "
+                           "after # write sha256= with 64 hexadecimal digits, or "
                            "subdirectory= with a folder of the archive");
         }
         free(a->path);

@@ -61,7 +61,7 @@ static int check_digest(struct archive_fetch *f, char ret[static HASH_HEX_SIZE])
     return *wanted && strcmp(wanted, ret) != 0
                ? err_set(
                      &f->err, -EBADMSG,
-                     "this is another archive: its SHA-256 is %s, and %s was asked for",
+                     "this is a different archive: its SHA-256 is %s, not %s",
                      ret, wanted)
                : 0;
 }

@@ -108,7 +108,7 @@ static int begin(struct walk *w, const char *bytes, size_t len, struct err *err)
         lib.read_support_format_tar(w->archive) != OK ||
         lib.read_support_filter_gzip(w->archive) < WARNING ||
         lib.read_open_memory(w->archive, bytes, len) != OK) {
-        return err_set(err, -EBADMSG, "this is no ZIP or tar archive");
+        return err_set(err, -EBADMSG, "this is not a ZIP or tar archive");
     }
     return 0;
 }
@@ -134,7 +134,8 @@ static int next(struct walk *w) {
     int64_t size = lib.entry_size(w->entry);
     w->size += size > 0 ? (uint64_t)size : 0;
     if (++w->count > ARCHIVE_MAX_ENTRIES || w->size > ARCHIVE_MAX_UNPACKED) {
-        return err_set(w->err, -EFBIG, "the archive holds more than %u MiB or %u files",
+        return err_set(w->err, -EFBIG, "the archive contains more than %u MiB or %u "
+                                       "files",
                        ARCHIVE_MAX_UNPACKED >> 20, ARCHIVE_MAX_ENTRIES);
     }
     return 1;
@@ -169,7 +170,7 @@ static int list_entry(const struct walk *w, json_t *seen, struct buf *listing) {
                        *name ? name : "an entry without a name");
     }
     if (json_object_get(seen, path)) {
-        return err_set(w->err, -EINVAL, "%.200s stands in the archive twice", path);
+        return err_set(w->err, -EINVAL, "%.200s is in the archive twice", path);
     }
     json_object_set_new(seen, path, json_true());
     buf_addf(listing, "%s blob %040zx\t%s", mode_of(w), w->count, path);
@@ -193,7 +194,8 @@ int archive_files_list(const char *bytes, size_t len, struct buf *listing,
     return rc < 0 ? rc
            : w.count
                ? 0
-               : err_set(err, -EBADMSG, "this is no ZIP or tar archive, or an empty one");
+               : err_set(err, -EBADMSG, "this is not a ZIP or tar archive, or it is "
+                                        "empty");
 }
 
 /* --- the files --- */

@@ -82,7 +82,7 @@ static struct present look(int folder, const char *name) {
         return p;
     }
     if (p.tree.odd) {
-        p.what = "holds what no skill may hold";
+        p.what = "contains what no skill may contain";
         return p;
     }
     install_tree_digest(&p.tree, p.digest);

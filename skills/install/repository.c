@@ -70,7 +70,7 @@ int repository_read(struct repository *ret, const char *words, struct err *err) 
     if (!at || !ref_is_sound(at + 1)) {
         return err_set(
             err, -EINVAL,
-            "%.200s names no commit, tag or branch: put @ and its name behind it", words);
+            "%.200s names no commit, tag or branch: add @ and its name", words);
     }
     autofree char *place = xstrndup(words, (size_t)(at - words));
     size_t address = address_length(place);

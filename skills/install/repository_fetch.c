@@ -91,7 +91,7 @@ static int git_failed(const struct repository_fetch *f, const struct child_end *
                        f->repository.url, TIMEOUT_MS / 1000);
     }
     if (end->failure == -EMSGSIZE || f->out.full) {
-        return err_set(err, -EFBIG, "%.200s holds more than a skill may have",
+        return err_set(err, -EFBIG, "%.200s has more than a skill may have",
                        f->repository.url);
     }
     if (end->exit_status == 127) {
@@ -100,7 +100,7 @@ static int git_failed(const struct repository_fetch *f, const struct child_end *
     git_complaint(f, &complaint);
     return err_set(err, -ENOENT, "%.200s at %.100s cannot be read: %s", f->repository.url,
                    f->repository.ref,
-                   complaint.len ? complaint.data : "git ended without a word");
+                   complaint.len ? complaint.data : "git ended without a message");
 }
 
 /* --- children --- */

@@ -76,7 +76,7 @@ static char *only_skill(const char *listing, const char *end, struct err *err) {
     }
     err_set(err, count ? -ENOTUNIQ : -ENOENT,
             count ? "it has %zu skills; name one's folder: %s%s"
-                  : "no folder of it holds a SKILL.md",
+                  : "no folder of it has a SKILL.md",
             count, named.data, count > NAMED ? ", …" : "");
     return NULL;
 }
@@ -111,7 +111,7 @@ static int add_file(struct repository_files *files, const struct entry *e,
     bool link = is_mode(e, "120000"), regular = is_mode(e, "100");
     if (!regular || strcmp(normal, path) != 0 || path_leads_out(path) ||
         !text_is_utf8(path, strlen(path))) {
-        return err_set(err, -EINVAL, "%.200s is %s, which no skill may hold", path,
+        return err_set(err, -EINVAL, "%.200s is %s, which no skill may contain", path,
                        link                   ? "a link"
                        : regular              ? "an odd name"
                        : is_mode(e, "160000") ? "another repository"

@@ -199,8 +199,8 @@ static void check_path(struct build_toml_report *r, const struct toml_node *item
     }
     if (why) {
         build_toml_add(r, "build_toml_path", FINDING_ERROR, toml_value_range(item),
-                       "the path \"%.100s\" %s: paths are relative to build.toml and "
-                       "stay beneath its folder",
+                       "the path \"%.100s\" %s: paths are relative to build.toml and stay "
+                       "in its folder",
                        path, why);
     }
 }

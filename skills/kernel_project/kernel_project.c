@@ -202,7 +202,8 @@ static void missing_source(struct kernel_project *p, const struct toml_node *ite
     if (!file) {
         json_t *finding =
             build_toml_add(&p->report, "kernel_project_source_missing", FINDING_ERROR,
-                           toml_value_range(item), "%s %.200s is not there", what, path);
+                           toml_value_range(item), "%s %.200s does not "
+                                                   "exist", what, path);
         if (strcmp(what, "file") == 0) {
             fix_missing(p, finding, item, path);
         }
@@ -374,8 +375,8 @@ static void check_python_files(struct kernel_project *p, const char *package) {
     if (!uses_ops && node(p, "/torch/src")) {
         autofree char *init = xasprintf("%s/__init__.py", package);
         add_finding(p, init, "kernel_project_ops_unused", FINDING_WARNING, NULL,
-                    "nothing imports _ops: the operators are reached by "
-                    "\"from ._ops import ops\"");
+                    "nothing imports _ops: reach the operators with \"from ._ops import "
+                    "ops\"");
     }
 }
 
@@ -398,7 +399,7 @@ static void check_package(struct kernel_project *p) {
     }
     const char *other = other_package(p, folder);
     build_toml_add(&p->report, "kernel_project_package_missing", FINDING_ERROR,
-                   toml_value_range(name), "the package %.200s is not there%s%.200s%s",
+                   toml_value_range(name), "the package %.200s does not exist%s%.200s%s",
                    init, other ? " (" : "", other ? other : "",
                    other ? " is: name and package must agree)" : "");
 }
@@ -419,7 +420,7 @@ static void check_surroundings(struct kernel_project *p) {
     }
     if (p->cut) {
         add_finding(p, "build.toml", "kernel_project_too_large", FINDING_WARNING, NULL,
-                    "only %d files and %d levels were looked at", MAX_FILES, MAX_DEPTH);
+                    "only %d files and %d levels were checked", MAX_FILES, MAX_DEPTH);
     }
 }
 

@@ -152,8 +152,8 @@ static int clean_url(const char *url, enum model_api api, char **ret, struct err
     const char *host = host_of(url);
     if (memchr(host, '@', strcspn(host, "/?#"))) {
         return err_set(err, -EINVAL,
-                       "base_url: no user name or password in it; name the variable that "
-                       "holds the key with key_env");
+                       "base_url: no user name or password in it; name the variable with "
+                       "the key in key_env");
     }
     if (strpbrk(host, "?#")) {
         return err_set(err, -EINVAL, "base_url: no query and no fragment");

@@ -124,7 +124,8 @@ static int ask_budget(struct model_call *call) {
         (call->model.price.input < 0 || call->model.price.output < 0)) {
         call_say(call, "%s has no price, and the budget is in money", call->model.name);
         call_over(call, MODEL_BUDGET, "price_unknown",
-                  "give the model a price in the configuration, or a budget in tokens");
+                  "add the model's price to the configuration, or give a budget in "
+                  "tokens");
         return -1;
     }
     if (model_budget_is_spent(b)) {

@@ -102,7 +102,7 @@ static void keep_answer(const struct model_call *call, bool truncated) {
 
 static bool fits(struct model_call *call, json_t *value, struct err *err) {
     if (!value) {
-        err_set(err, -EBADMSG, "it holds no JSON");
+        err_set(err, -EBADMSG, "it contains no JSON");
         return false;
     }
     return schema_check(call->checker, value, NULL, err) == 0;

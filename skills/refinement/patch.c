@@ -76,8 +76,8 @@ static void find_text(struct patching *p, size_t i, const json_t *find,
         complain(p, i, "it has find but no replace");
     } else if (count != 1) {
         complain(p, i,
-                 count ? "the text to find, \"%.*s\", stands there %zu times: quote more "
-                         "of what is around it"
+                 count ? "the text to find, \"%.*s\", appears %zu times: quote more of "
+                         "what is around it"
                        : "the text to find, \"%.*s\", is not in the file (%zu times); "
                          "copy it exactly",
                  quoted(what, len), what, count);

@@ -111,7 +111,7 @@ static void report(struct refinement *r, enum refinement_stop stop) {
         return;
     }
     r->step = REPORTING;
-    say(r, "comparing start and result on tests that decided nothing");
+    say(r, "comparing start and result on held-out tests");
     look(r, REPORTING, SPLIT_REPORT, r->start, r->best);
 }
 
@@ -332,8 +332,8 @@ static void looked_twice(struct refinement *r, const struct refine_score *best,
         return;
     }
     reject(r, both.after, both.p,
-           refine_is_better(&second) ? "the gain is too small to be told from luck"
-                                     : "the gain did not come again with fresh answers");
+           refine_is_better(&second) ? "the gain is too small to distinguish from luck"
+                                     : "the gain did not repeat with fresh answers");
 }
 
 /* Start against final on the report split, by lessons as an evaluation counts. */
@@ -468,7 +468,7 @@ void refinement_describe(const json_t *refinement, struct buf *out) {
     }
     buf_adds(out, ".\n");
     if (verdict) {
-        buf_addf(out, "On tests that decided nothing: %.0f %% instead of %.0f %% (%s).\n",
+        buf_addf(out, "On held-out tests: %.0f %% instead of %.0f %% (%s).\n",
                  percent(verdict, "final"), percent(verdict, "start"),
                  json_get_string(verdict, "verdict", "?"));
     }

@@ -57,13 +57,13 @@ static void fail(struct call *call, const struct err *err) {
                   "%s", err->msg);
     } else if (err->code == -ENOENT) {
         call_fail(call, CALL_NOT_FOUND, "unknown_run",
-                  "run/list shows the runs there are, skill/evaluate makes one", "%s",
+                  "run/list shows all runs, skill/evaluate makes one", "%s",
                   err->msg);
     } else if (err->code == -EINVAL) {
         call_fail(call, CALL_BAD_PARAMS, "bad_run", NULL, "%s", err->msg);
     } else if (err->code == -EMSGSIZE) {
         call_fail(call, CALL_UNAVAILABLE, "too_long",
-                  "name a file in `out`, beneath the workspace", "%s", err->msg);
+                  "name a file in the workspace as `out`", "%s", err->msg);
     } else {
         call_fail(call, CALL_UNAVAILABLE, "unreadable", NULL, "%s", err->msg);
     }
@@ -79,7 +79,7 @@ static struct asking *asking_new(struct call *call, const json_t *params) {
                       : run_default_dir(call_origin(call));
     if (!dir) {
         if (!given) {
-            err_set(&err, -EIO, "there is no home folder that holds runs; name a `dir`");
+            err_set(&err, -EIO, "there is no home folder with runs; name a `dir`");
         }
         fail(call, &err);
         return NULL;
@@ -356,22 +356,21 @@ static void show_start(struct call *call, const json_t *params) {
     }
     if (!format) {
         call_fail_param(call, "/out",
-                        "the file's name must end as its format: .json, "
-                        ".csv or .html");
+                        "the file's extension must match its format: .json, .csv or "
+                        ".html");
         return;
     }
     if (wants_all(params) && (!out || strcmp(format, "json") == 0)) {
         call_fail_param(
             call, "/out",
-            "all runs go into a file alone: name one that ends in .csv (every "
-            "answer) or .html (their course)");
+            "all runs need a file: name one that ends in .csv (every answer) or .html "
+            "(their history)");
         return;
     }
     if (json_object_get(params, "mark") &&
         (!out || strcmp(format, "html") != 0 || wants_all(params))) {
         call_fail_param(call, "/mark",
-                        "a page to mark on is of one run: name a .html file "
-                        "as `out`");
+                        "a page for marks needs one run and a .html file as `out`");
         return;
     }
     struct asking *a = asking_new(call, params);

@@ -290,7 +290,7 @@ json_t *run_read(const struct root *dir, const char *batch, size_t cell_bytes,
     json_t *value = batch_json(&r, cell_bytes);
     json_decref(r.problems);
     if (!value) {
-        err_set(err, -ENOENT, "%s holds no run \"%s\"", dir->path, batch);
+        err_set(err, -ENOENT, "%s has no run \"%s\"", dir->path, batch);
     }
     return value;
 }

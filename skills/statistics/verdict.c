@@ -126,7 +126,7 @@ static void add_more_tests(struct buf *out, const struct lift *lift, size_t n) {
         buf_addf(out, " At least %zu more %s needed.", more,
                  more == 1 ? "test is" : "tests are");
     } else if (lift->lift.estimate == 0) {
-        buf_adds(out, " As no difference was seen, nothing says how many more tests "
+        buf_adds(out, " Since no difference was seen, it is unknown how many more tests "
                       "would show one.");
     } else if (more >= 1000) {
         buf_adds(out, " A lift as small as this one would take over 1,000 more tests to "
@@ -154,8 +154,8 @@ static void say_what_is_found(struct buf *out, const struct lift *lift,
                               const struct paired_results *r) {
     double greatest = 1 - lift->baseline;
     if (!finds_the_greatest(r)) {
-        buf_adds(out, " Even a skill that solved all of them would not be found to help: "
-                      "too few of them are failed without it.");
+        buf_adds(out, " Even a skill that solved all of them would not count as helping: "
+                      "too few of them fail without it.");
     } else if (lift->smallest_detectable > greatest) {
         buf_addf(out,
                  " Only a lift near the greatest possible, %+ld points, would be found.",
@@ -175,7 +175,7 @@ static void say_no_evidence(struct buf *out, const char *model, const struct lif
     buf_addf(out, "No evidence that the skill helps or hurts %s: ", model);
     add_figures(out, lift, r);
     if (r->n < VERDICT_MIN_TESTS) {
-        buf_adds(out, " So few tests cannot tell anything from chance.");
+        buf_adds(out, " So few tests cannot distinguish anything from chance.");
     } else if (lift->disagree) {
         buf_adds(out, " The test and the interval disagree.");
     } else {

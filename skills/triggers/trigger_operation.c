@@ -360,7 +360,7 @@ static int read_all(struct triggering *v) {
     const struct skill_text *t = &v->skill.text;
     if (!t->name || !*t->name || !t->description || !*t->description) {
         return err_set(&v->err, -EINVAL,
-                       "the skill has no name or no description; skill/check says more");
+                       "the skill has no name or no description; skill/check shows more");
     }
     rc = read_queries(v);
     if (rc < 0) {

@@ -105,7 +105,7 @@ static int add_queries(json_t *tests, const json_t *list, const char *skill,
         const char *query = json_get_string(test, "input", "");
         if (json_object_get(ids, id) || json_object_get(queries, query)) {
             return wrong(err, i, json_object_get(ids, id) ? "id" : "query",
-                         "it stands there twice");
+                         "it appears twice");
         }
         json_object_set_new(ids, id, json_true());
         json_object_set_new(queries, query, json_true());

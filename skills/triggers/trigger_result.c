@@ -148,8 +148,8 @@ static void say_counts(struct buf *out, const struct tally *t) {
     buf_adds(out, ".");
     if (!t->unwanted || !t->wanted) {
         buf_addf(out,
-                 " No query says when it must%s be loaded, so a description that fits "
-                 "%s would pass as well.",
+                 " No query tests when it must%s be loaded, so a description that fits %s "
+                 "would pass as well.",
                  t->unwanted ? "" : " not", t->unwanted ? "nothing" : "everything");
     }
 }
@@ -165,7 +165,7 @@ static void say_student(struct buf *out, const struct evaluation *e, size_t stud
     } else if (2 * t->control_loaded < t->control_runs) {
         buf_addf(
             out,
-            "%s says nothing of the description: it loaded a skill that plainly fits "
+            "%s says nothing about the description: it loaded a skill that plainly fits "
             "in only %u of %u answers, so it hardly loads any. Ask another model.",
             name, t->control_loaded, t->control_runs);
     } else if (!(t->wanted + t->unwanted)) {

@@ -48,7 +48,7 @@ def what_cannot_be_asked_is_status_2(room):
     for words, message in ((["kernel", "check", "nothing.cu"], r"nothing\.cu.*No such file"),
                            (["kernel", "check", "goood.cu"], r"No such file.*\nhint: did you mean good\.cu\?\n$"),
                            (["kernel", "validate", "./goof.cu"], r"No such file.*\nhint: did you mean \./good\.cu\?\n$"),
-                           (["kernel", "check", "x.check.json"], r"is JSON and no CUDA source\nhint: a check spec"),
+                           (["kernel", "check", "x.check.json"], r"is JSON, not CUDA source\nhint: a check spec"),
                            (["kernel", "check"], r"hint: upskillctl kernel check FILE \[options\]"),
                            (["skill", "find"], r"TASK is missing\nhint: upskillctl skill find TASK"),
                            (["skill", "install"], r"NAME\|FOLDER is missing\nhint: upskillctl skill install"),
@@ -121,10 +121,10 @@ def a_check_says_what_it_looked_at(room):
     """The verdict names what was not compiled or not looked at, and the exit status agrees."""
     for source, status, words in (
             (KERNEL, 0, r"^ok: 1 kernel \("),
-            (KERNEL + "int q = ;\n", 0, r"^device code ok: 1 kernel; host code not looked at \("),
+            (KERNEL + "int q = ;\n", 0, r"^device code ok: 1 kernel; host code not checked \("),
             ("template <class T> __global__ void t(T *x) { *x = 1; }\n", 1, r"^nothing was compiled: the kernel template t is not instantiated \("),
             ("__device__ int f() { return 1; }\n", 1, r"^nothing was compiled: no kernel here uses the device code \("),
-            ("int main() { return 0; }\n", 0, r"^there is no device code, so nothing was compiled; host code not looked at \(")):
+            ("int main() { return 0; }\n", 0, r"^there is no device code, so nothing was compiled; host code not checked \(")):
         code, out, _ = room.run("kernel", "check", "-", stdin=source)
         same((source, code), (source, status))
         holds(out, "(?m)" + words)

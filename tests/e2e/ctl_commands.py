@@ -387,7 +387,7 @@ def a_daemon_started_by_hand_says_what_it_is(room):
     same(json.loads(child.stdout.readline())["result"], {"jobs": []})
     os.write(ours, b"\x04")  # Ctrl-D
     same((child.wait(60), child.stdout.read()), (0, b""))
-    holds(os.read(ours, 65536).decode(), "a person uses upskillctl")
+    holds(os.read(ours, 65536).decode(), "people use upskillctl")
     os.close(ours)
     os.close(theirs)
     done = subprocess.run([daemon], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -256,7 +256,7 @@ def what_may_be_wrong_is_said():
         _, out, _ = r.run(students="cut")
         holds(out, r"warning +the skill did not arrive: prompts grew by 0 tokens", r"always_passes \(8 tests\): q00, ")
         _, out, _ = r.run(students="silent")
-        holds(out, r"warning +the endpoint counts no tokens")
+        holds(out, r"warning +the endpoint does not count tokens")
         _, out, _ = r.run(students="bad")
         holds(out, r"worse +8 of 8 tests: q00 1→0/1", r"next +upskillctl run show latest --out report\.html")
         _, out, _ = r.run(students="dead")
@@ -336,7 +336,7 @@ def ctrl_c():
         assert took < 10, took
         last = t.screen.text()
         holds(last, r"of 40 answers", r"baseline +▒", r"skill +█", "error: stopped by Ctrl-C",
-              "the same command goes on", r"upskillctl run show 20\d\d_[0-9a-f_]+ shows")
+              "the same command continues", r"upskillctl run show 20\d\d_[0-9a-f_]+ shows")
         stats = wait_for(lambda: r.model.stats() if r.model.stats()["in_flight"] == 0 else None)
         asked = stats["requests"]
         assert asked < 38, asked

@@ -65,11 +65,11 @@ def a_folder_is_its_cu_files():
     out, _ = r.check("src/deep", status=1)
     assert re.findall(r"^\S+\.cuh?$", out, re.M) == ["src/deep/a.cu", "src/deep/link.cu"], out
     _, err = r.check("inc", status=2)
-    assert "inc holds no .cu file" in err, err
+    assert "inc has no .cu file" in err, err
     out, err = r.check("inc", "src/deep/a.cu", "src/b.cu", status=2)
-    assert "inc holds no .cu file" in err and "3 files: 1 ok, 1 not ok, 1 without an answer" in out, (out, err)
+    assert "inc has no .cu file" in err and "3 files: 1 ok, 1 not ok, 1 without an answer" in out, (out, err)
     out, _ = r.check("src/deep/a.cu", "inc", "--output-format", "github", status=2)
-    assert out == "::error file=inc::inc holds no .cu file\n", out
+    assert out == "::error file=inc::inc has no .cu file\n", out
 
 
 def a_name_with_a_line_end_is_shown_on_one_line():
@@ -126,7 +126,7 @@ def a_skills_folder_is_mended():
     r.write("tidy/SKILL.md", text.replace("name: tidy", "name: Tidy"))
     done = subprocess.run([CTL, "skill", "check", "tidy", "--fix"], cwd=r.dir + "/room", env=r.env, capture_output=True, text=True)
     assert "name: tidy\n" in r.read("tidy/SKILL.md"), (done.stdout, done.stderr)
-    assert "fix made in" in done.stderr or "fixes made in" in done.stderr, done.stderr
+    assert "fix applied to" in done.stderr or "fixes applied to" in done.stderr, done.stderr
 
 
 def fixes_are_made():
@@ -135,7 +135,7 @@ def fixes_are_made():
     r.write("n.cu", BAD)
     out, err = r.check("m.cu", "--fix")
     assert r.read("m.cu") == MENDABLE.replace("__syncthread(", "__syncthreads(").replace("1.f\n", "1.f;\n"), r.read("m.cu")
-    assert "2 fixes made in m.cu" in err and "ok: 1 kernel" in out, (out, err)
+    assert "2 fixes applied to m.cu" in err and "ok: 1 kernel" in out, (out, err)
     _, err = r.check("m.cu", "--fix")
     assert err == ""
     out, err = r.check("n.cu", "--fix", status=1)
@@ -144,9 +144,9 @@ def fixes_are_made():
     r.write("h.cuh", header)
     r.write("uses.cu", '#include "h.cuh"\n__global__ void k(float *x) { x[0] = swap(x[0]); }\n')
     _, err = r.check("uses.cu", "--fix", status=1)
-    assert "1 fix in headers not made" in err and "name a header itself" in err and r.read("h.cuh") == header, err
+    assert "1 fix in headers not applied" in err and "name a header itself" in err and r.read("h.cuh") == header, err
     _, err = r.check("h.cuh", "--fix", status=1)  # no kernel uses it
-    assert "1 fix made in h.cuh" in err and "__shfl_xor_sync(0xffffffff, x, 1)" in r.read("h.cuh"), err
+    assert "1 fix applied to h.cuh" in err and "__shfl_xor_sync(0xffffffff, x, 1)" in r.read("h.cuh"), err
     r.check("uses.cu")
     r.write("o.cu", MENDABLE)
     os.chmod(r.dir + "/room", 0o555)

@@ -71,7 +71,7 @@ def a_spec_is_written_and_what_is_not_known_is_said():
     out, _ = r.run("init", "scale.cu")
     assert r.read("scale.check.json") == SPEC, r.read("scale.check.json")
     assert out.splitlines() == ["wrote " + r.path("scale.check.json"), "left to fill in:",
-                                "  expect: what the outputs should be: nothing is judged without it"], out
+                                "  expect: the expected outputs: without them, nothing is judged"], out
 
 
 def a_large_launch_of_fixed_extents_gets_time():

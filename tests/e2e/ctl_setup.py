@@ -165,7 +165,7 @@ def what_would_be_another_file_is_left_alone():
     home.write(".qwen/settings.json", "{}")
     os.link(home.path + "/.qwen/settings.json", home.path + "/other")
     said = home.setup("qwen-code", status=1)
-    assert "it has hard links" in said and "entry is" not in said and home.read("other") == "{}" and os.stat(home.path + "/other").st_nlink == 2
+    assert "it has hard links" in said and "entry added" not in said and home.read("other") == "{}" and os.stat(home.path + "/other").st_nlink == 2
 
 
 def owner_and_mode_stay():
@@ -189,7 +189,7 @@ def what_cannot_be_written_is_not_told_as_done():
     home.write(CODEX, "a = 1\n")
     for agent in ("cursor", "codex", "qwen-code"):
         said = home.setup(agent, status=1, full=True)
-        assert not re.search("new file:|is put", said) and "left alone" in said and "Start the agents anew" not in said, said
+        assert not re.search("new file:|entry added", said) and "left alone" in said and "Restart the agents" not in said, said
     home.setup("codex")
     before = home.read(CODEX)
     assert "taken out of" not in home.setup("codex", "--remove", status=1, full=True) and home.read(CODEX) == before
@@ -218,7 +218,7 @@ def toml_is_kept():
         assert "left alone" in said and "TOML: line " in said and home.read(CODEX) == before, (before, said)
         assert "Add this by hand" in said and "\n    [mcp_servers.upskilld]\n" in said, said
     for before, says in (('[mcp_servers.upskilld]\ncommand = "z"\n', "has another"), ('[mcp_servers]\n"upskilld" = {command = "z"}\n', "has another"),
-                         ("[[mcp_servers]]\na = 1\n", "would not stay as it is"), ("mcp_servers = 1\n", "TOML: line ")):
+                         ("[[mcp_servers]]\na = 1\n", "its other content would change"), ("mcp_servers = 1\n", "TOML: line ")):
         home.write(CODEX, before)
         assert says in home.setup("codex", status=1) and home.read(CODEX) == before, before
 
@@ -231,8 +231,8 @@ def toml_entries_are_where_toml_says():
                    'name = "upskilld"\n', "[a]\n[b.mcp_servers.upskilld]\ncommand = 1\n"):
         home.write(CODEX, before)
         assert "has no entry" in home.setup("codex", "--remove") and home.read(CODEX) == before, before
-        assert "entry is put into" in home.setup("codex") and home.read(CODEX) == before + "\n" + block, before
-        assert "entry is taken out" in home.setup("codex", "--remove") and home.read(CODEX) == before, before
+        assert "entry added to" in home.setup("codex") and home.read(CODEX) == before + "\n" + block, before
+        assert "entry removed" in home.setup("codex", "--remove") and home.read(CODEX) == before, before
     value = '{command = "%s"}\n' % home.program
     for before in ('["mcp_servers"."upskilld"]\ncommand = "%s"\n' % home.program, "[mcp_servers . 'upskilld']\ncommand = '%s'\n" % home.program,
                    "mcp_servers = {upskilld = %s}\n" % value.strip(), "[mcp_servers]\nupskilld = " + value, "mcp_servers.upskilld = " + value,
@@ -240,7 +240,7 @@ def toml_entries_are_where_toml_says():
         home.write(CODEX, before)
         assert "has its entry in" in home.setup("codex") and home.read(CODEX) == before, before
         said = home.setup("codex", "--remove", status=1)
-        assert "not as setup writes it" in said and "by hand" in said and home.read(CODEX) == before, (before, said)
+        assert "does not have the form that setup writes" in said and "by hand" in said and home.read(CODEX) == before, (before, said)
 
 
 def variables_go_with_the_entry_they_came_with():
@@ -260,10 +260,10 @@ def empty_files_stay():
     for agent, file in (("codex", CODEX), ("continue", CONTINUE)):
         for before in ("", "\n", "\n\n", "\r\n", "# nothing yet\n", "# nothing yet", "\ufeff"):
             home.write(file, before)
-            assert "entry is put into" in home.setup(agent), before
+            assert "entry added to" in home.setup(agent), before
             if agent == "continue":
                 assert "\nname: upskilld\n" in home.read(file).replace("\r", ""), home.read(file)
-            assert "entry is taken out of" in home.setup(agent, "--remove") and home.read(file) == before, (before, home.read(file))
+            assert "entry removed from" in home.setup(agent, "--remove") and home.read(file) == before, (before, home.read(file))
 
 
 def what_was_added_to_the_entry_stays():
@@ -301,7 +301,7 @@ def yaml_is_kept():
     for before in ("name: a\nprompt: |+\n  text\n", "name: a\nprompt: >+\n  text\n\n", "name: a\nprompt: |\n  text"):
         home.write(CONTINUE, before)
         said = home.setup("continue", status=1)
-        assert "would not stay as it is" in said and home.read(CONTINUE) == before, (before, said)
+        assert "its other content would change" in said and home.read(CONTINUE) == before, (before, said)
     home.write(CONTINUE, "name: a\nversion: 1.0.0\nschema: v2\n")
     assert "its schema is v2" in home.setup("continue", status=1) and home.read(CONTINUE).endswith("schema: v2\n")
     block = '\nmcpServers:\n  - name: upskilld\n    command: "%s"\n' % home.program
@@ -316,7 +316,7 @@ def a_project_has_files_of_its_own():
         file = {"codex": ".codex/config.toml", "continue": ".continue/mcpServers/upskilld.yaml"}.get(agent) or JSON[agent][1]
         said = home.setup(agent, "--scope", "project")
         if file is None:
-            assert "no file of a project" in said, said
+            assert "no file in a project" in said, said
             continue
         assert json.dumps(home.program) in home.read("project/" + file), said
         home.setup(agent, "--scope", "project", "--remove")
@@ -351,7 +351,7 @@ def both_files_of_an_agent_count():
         home.write(names[1 - having], '{"b": 1}')
         assert "has its entry in %s/%s\n" % (home.path, names[having]) in home.setup("opencode")
         home.write(names[1 - having], home.read(names[having]))
-        assert home.setup("opencode", "--remove").count("entry is taken out of") == 2
+        assert home.setup("opencode", "--remove").count("entry removed from") == 2
         assert [home.read(name) for name in names] == ['{"a": 1}'] * 2
     home.write(names[1], '{"mcp": {"upskilld": {"command": ["other"]}}}')
     assert "has another" in home.setup("opencode", status=1) and home.read(names[0]) == '{"a": 1}'
@@ -359,7 +359,7 @@ def both_files_of_an_agent_count():
 
 def nothing_is_written_unasked():
     home = Home()
-    assert "no agent was found" in home.setup(status=1) and "No agent has a file" in home.setup("--remove")
+    assert "no agent was found" in home.setup(status=1) and "No agent here has a file" in home.setup("--remove")
     home.write("project/.mcp.json", '{"mcpServers": {"upskilld": {"command": "other"}}}')  # of a team; no agent is here
     assert "left alone" in home.setup("--remove", "--scope", "project", "--yes", status=1)
     home.write("project/.mcp.json", "{}")
@@ -369,12 +369,12 @@ def nothing_is_written_unasked():
     for words in ([], ["--print"], ["cursor", "--print"]):
         said = home.setup(*words, status=0 if words else 1)
         assert "Cursor" in said and '"upskilld"' in said and "would be a new file:" in said, said
-        assert "entry is" not in said and (words == ["cursor", "--print"] or "entry would be put into" in said), said
+        assert "entry added" not in said and (words == ["cursor", "--print"] or "entry would be added to" in said), said
         assert not os.listdir(home.path + "/.cursor") and home.read(JSON["gemini-cli"][0]) == "{}"
     home.setup("--yes")
     assert sorted(os.listdir(home.path + "/.cursor")) == ["mcp.json"]
     said = home.setup("--remove", status=1)
-    assert "would be deleted:" in said and "entry would be taken out of" in said and "nothing was written" in said, said
+    assert "would be deleted:" in said and "entry would be removed from" in said and "nothing was written" in said, said
     assert "upskilld" in home.read(JSON["gemini-cli"][0]) and not os.path.exists(home.path + "/.qwen")
 
 

@@ -135,7 +135,7 @@ def arguments_in_another_order_are_told(room):
                 args=SPEC["args"][:2] + [{"name": "m", "type": "int32", "value": "m"}, SPEC["args"][2]])
     code, out, _ = room.validate("swapped.cu")
     same(code, 1)
-    holds(out, r"warning: the arguments are called \(y, x, m, n\), the kernel's parameters \(y, x, n, m\)")
+    holds(out, r"warning: the arguments are named \(y, x, m, n\), the kernel's parameters \(y, x, n, m\)")
 
 
 def a_large_relative_error_that_passes_is_explained(room):
@@ -244,16 +244,16 @@ def other_programs_get_wrong_outputs_and_both_sides_of_a_race(room):
 }
 """, sizes={"n": 256}, expect={"expression": {"y": "x[255 - i] * 0.5"}})
     _, out, _ = room.validate("racy.cu", "--output-format", "github")
-    holds(out, r"^::error file=racy.cu,line=4,.*Race, .*%0Aracy.cu:3: the write of 4 bytes before it in time, block 0,0,0 thread \d+,0,0$")
+    holds(out, r"^::error file=racy.cu,line=4,.*Race, .*%0Aracy.cu:3: the earlier write of 4 bytes, block 0,0,0 thread \d+,0,0$")
     _, out, _ = room.validate("racy.cu", "--output-format", "junit")
-    holds(out, r"^racy.cu:3: the write of 4 bytes")
+    holds(out, r"^racy.cu:3: the earlier write of 4 bytes")
     _, out, _ = room.validate("racy.cu", "--output-format", "sarif")
     # One: that some threads write after others have read is the same mistake.
     race, = [r for r in json.loads(out)["runs"][0]["results"] if r["ruleId"] == "race"]
     assert "read after write" in race["message"]["text"], race
     other, = race["relatedLocations"]
     same(other["physicalLocation"]["region"]["startLine"], 3)
-    holds(other["message"]["text"], r"^the write of 4 bytes")
+    holds(other["message"]["text"], r"^the earlier write of 4 bytes")
 
 
 def a_finding_has_its_line_and_caret(room):

@@ -118,7 +118,7 @@ def tries_a_worker(room):
     cases = [((room.script("bad", "echo no such host >&2; exit 9\n"),), "ended with status 9: no such host"),
              (("nosuch",), 'no worker is called "nosuch"'),
              (("/nonexistent/worker",), "could not be started"),
-             ((), "which one?")]
+             ((), "give a name")]
     for words, says in cases:
         code, out, err = room.run("worker", "check", *words)
         assert code == 2 and says in err, (words, code, out, err)

@@ -89,9 +89,9 @@ ROWS = [
     ("kernel validate output.cu", "z"), ("kernel validate count.cu", "n", None), ("kernel validate init.cu", "normal"),
     ("kernel validate good.cu --expect '{\"op\": \"sum\"}'", "makes shape [], 'y' has [100]: give \"dim\""),
     ("kernel validate good.cu --expect '{\"op\": \"softmax\", \"axis\": 0}'", "'softmax' has no attribute 'axis'; it has dim"),
-    ("kernel validate good.cu --args n=5", "called 'n=5'; a size stands in --sizes"),
+    ("kernel validate good.cu --args n=5", "called 'n=5'; a size belongs in --sizes"),
     ("kernel validate good.cu --checks race,memroy", "memroy"), ("kernel validate good.cu --checks race,memory", "pass", 0),
-    ("kernel run host.cu --args 5 7", "7: there is no such file; the program's own arguments stand behind --"),
+    ("kernel run host.cu --args 5 7", "7: there is no such file; put the program's own arguments after --"),
     ("kernel init", "FILE"), ("kernel init nosuch.cu", "nosuch.cu"), ("kernel init host.cu", "__global__"),
     ("kernel init two.cu", "--kernel"), ("kernel init two.cu --kernel thrid", "other"), ("kernel init good.cu", "--force"),
     ("kernel init good.cu --pint", "--print"),
@@ -112,7 +112,7 @@ ROWS = [
     ("setup nosuch", "nosuch"), ("setup claude-cod", "claude-code"), ("setup claude-code --scope world", "world"),
     ("setup --prnt", "--print"), ("explain nosuch", "nosuch"), ("explain racee", "race"), ("completion tcsh", "fish"),
     ("call", "METHOD"), ("call nosuch/method", "nosuch/method"), ("call kernel/check '{'", "JSON"),
-    ("call kernel/check '{}'", "path"), ("worker", "pack", None), ("worker check", "which one"), ("worker check nosuch", "nosuch"),
+    ("call kernel/check '{}'", "path"), ("worker", "pack", None), ("worker check", "give a name"), ("worker check nosuch", "nosuch"),
     ("worker pack --output", "--output"), ("shel", "shell"), ("list --nosuch", "--nosuch"), ("status --nosuch", "--nosuch"),
     ("help nosuch", "nosuch"), ("help kernel chek", "kernel check"),
     ("kernel check .odd/wide.cu", "wide.cu is UTF-16: save it as UTF-8"), ("kernel init .odd/wide.cu", "UTF-16"),
@@ -138,7 +138,7 @@ ROWS = [
 # Raw answers of `call` are the daemon's own, what was compiled or run has findings instead, and some messages say it
 # themselves.
 NEXT = re.compile(r"^hint: \S|did you mean|lists them|known are|it has |has --|^usage: |^next  |^\{\"code\":|: error: |"
-                  r"No such file|does not exist|the kernel takes 3 arguments|\(column 1\)|which one\?|: give |can name another|Say \"inputs\"|: keep one", re.M)
+                  r"No such file|does not exist|the kernel takes 3 arguments|\(column 1\)|: give |can name another|Say \"inputs\"|: keep one", re.M)
 
 
 def ask(words, folder):

@@ -99,12 +99,12 @@ def a_first_look_that_takes_long_is_told_and_goes_on(program):
     def run(daemon, model):
         began = time.monotonic()
         result = find(daemon)
-        assert "ask again later" in result["problem"], result
+        assert "try again later" in result["problem"], result
         waited = time.monotonic() - began
         assert waited > 9, waited
         began, before = time.monotonic(), len(model.get("/requests"))
         result = find(daemon, "another task")
-        assert "ask again later" in result["problem"] and time.monotonic() - began < waited / 2, result
+        assert "try again later" in result["problem"] and time.monotonic() - began < waited / 2, result
         deadline = time.monotonic() + 60
         while len(model.get("/requests")) < before + 3:
             assert time.monotonic() < deadline, "it stopped"

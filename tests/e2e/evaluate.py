@@ -222,7 +222,7 @@ def answers_cut_off():
         silent = r.evaluate("never", tests=make_tests(6), runs=1, budget={"minutes": 0.03})
         assert silent["ended_by"] == "time" and 0 < silent["provenance"]["requests"] <= 12, silent["provenance"]
         busy = r.evaluate("429", tests=make_tests(6), runs=1, budget={"minutes": 0.03})
-        assert "Its last word was: " in busy["sentence"] and "HTTP 429" in busy["sentence"], busy["sentence"]
+        assert "The last message was: " in busy["sentence"] and "HTTP 429" in busy["sentence"], busy["sentence"]
 
 
 def one_arm_loses_answers():
@@ -445,7 +445,7 @@ def full_disk():
     with Room(env={"XDG_STATE_HOME": "/proc/none"}) as r:
         result = r.evaluate()
         assert result["verdict"] == "helps" and result["run"] is None and result["record_problem"], result
-        assert "The record is not whole: /proc/none" in result["sentence"], result["sentence"]
+        assert "The record is incomplete: /proc/none" in result["sentence"], result["sentence"]
         return result["record_problem"]
 
 

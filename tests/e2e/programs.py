@@ -119,7 +119,7 @@ def records_what_comes_before_missing_functions(d):
     assert r["from"] == "run" and r["spec"]["launch"] == {"grid": [1], "block": [4]}, r
     r = init(d, d.put("lacks.cu", text.replace("    if (!__cudaPush", "    nowhere();\n    if (!__cudaPush")), 4)
     assert r["from"] == "source", r
-    assert any("it may have called what is not there: undefined reference to `nowhere'" in u["why"] for u in r["unknown"]), r
+    assert any("it may have called a missing function: undefined reference to `nowhere'" in u["why"] for u in r["unknown"]), r
     r = d.run("lacks.cu", 4)
     assert r["verdict"] == "error" and r["error"]["code"] == "not_compiled", r
 
@@ -142,7 +142,7 @@ def leaves_arrays_of_pointers_open(d):
 
 def tells_what_is_wrong_already(d):
     r = init(d, d.put("spoken.cu", SPOKEN + kernel("r0/spoken.cu")), 5)  # of four elements
-    assert any(u["member"] == "launch" and "goes wrong by itself" in u["why"] and "past the end" in u["why"]
+    assert any(u["member"] == "launch" and "has errors of its own" in u["why"] and "past the end" in u["why"]
                for u in r["unknown"]), r
 
 

@@ -48,7 +48,7 @@ def passes(d, program):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     if not nvcc_of(upskilld):
-        print("there is no nvcc here: upskillctl setup programs fetches it", file=sys.stderr)
+        print("there is no nvcc here: upskillctl setup programs downloads it", file=sys.stderr)
         return 77
     tap, d, found = Tap(), Daemon(upskilld), 0
     with open(d.home + "/work/m.cu", "w") as f:

@@ -256,7 +256,7 @@ def first_launch(d):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     if not nvcc_of(upskilld):
-        print("there is no nvcc here: upskillctl setup programs fetches it", file=sys.stderr)
+        print("there is no nvcc here: upskillctl setup programs downloads it", file=sys.stderr)
         return 77
     tap, d = Tap(), Daemon(upskilld)
     if "--bench" in sys.argv:

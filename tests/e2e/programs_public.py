@@ -96,7 +96,7 @@ def passes(d, samples, name):
 def main():
     upskilld, samples, only = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3:]
     if not nvcc_of(upskilld):
-        print("there is no nvcc here: upskillctl setup programs fetches it", file=sys.stderr)
+        print("there is no nvcc here: upskillctl setup programs downloads it", file=sys.stderr)
         return 77
     tap, d, found, tried = Tap(), Daemon(upskilld), 0, 0
     shutil.copytree(os.path.join(samples, "Common"), d.home + "/work/Common")

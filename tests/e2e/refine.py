@@ -161,7 +161,7 @@ def nothing_to_ask():
     assert r["stopped"] == "unavailable" and r["problem"] and not r["rounds"], r
     w.close()
     w = World(teacher_rules() + student_rules())
-    for more, words in (({"refine": 3}, "a model that edits"), ({"students": []}, "which models are asked"),
+    for more, words in (({"refine": 3}, "a model that edits"), ({"students": []}, "the models to ask"),
                         ({"refine": {"teacher": "openai.nobody"}}, "OPENAI_API_KEY"),
                         ({"budget": {"cost": 1}}, "no price")):
         answer = w.daemon.ask("skill/generate", w.params(wait=True, **more))

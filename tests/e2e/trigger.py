@@ -181,7 +181,7 @@ def wrong():
                              ([{"query": "", "should_trigger": True}], "queries[0].query"), ([1], "queries[0].query"),
                              ([{"query": "a\0b", "should_trigger": True}], "U+0000"),
                              ([{"query": "a" * 20000, "should_trigger": True}], "16 KiB"),
-                             ([{"query": "a", "should_trigger": True}, {"query": "a", "should_trigger": False}], "queries[1].query: it stands there twice"),
+                             ([{"query": "a", "should_trigger": True}, {"query": "a", "should_trigger": False}], "queries[1].query: it appears twice"),
                              ([{"query": "a", "should_trigger": "yes"}], "true or false"), ({"cases": []}, "a list of"),
                              ([{"query": "a", "should_trigger": True, "id": "control 1"}], "queries[0].id")):
             problem = r.trigger(tests=tests)

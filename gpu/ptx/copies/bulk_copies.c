@@ -169,9 +169,9 @@ static void end_arrivals(struct block *b) {
             const struct mbarrier *m = mbarrier_find(b, c->mbarrier);
             tell_unwaited(c, false,
                           m && m->valid && m->bytes < (int64_t)c->bytes
-                              ? "Nobody knows when this copy arrives: expect_tx "
-                                "announced fewer bytes than are copied, so the phase "
-                                "of its mbarrier may be over before"
+                              ? "This copy may arrive after the phase of its mbarrier has "
+                                "ended, because expect_tx announced fewer bytes than are "
+                                "copied"
                               : "The block exited before this copy arrived: nobody "
                                 "waited for the phase of its mbarrier");
         }
@@ -190,9 +190,10 @@ void bulk_end(struct block *b) {
         tell_unwaited(
             c, committed,
             committed ? "The block exited before this copy had read its shared memory: "
-                        "its group was committed, but no cp.async.bulk.wait_group "
-                        "stands before the exit. Kernels in use on H100s do so, "
-                        "but nothing that NVIDIA writes promises that it is right"
+                        "its group was committed, but there is no "
+                        "cp.async.bulk.wait_group before the exit. Kernels in use on "
+                        "H100s do this, but NVIDIA's documents do not say that it is "
+                        "right"
                       : "The block exited before this copy had read its shared memory: "
                         "cp.async.bulk.commit_group and wait_group are missing");
         copy_arrive(&list->items[k], b);

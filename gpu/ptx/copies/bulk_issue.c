@@ -116,7 +116,8 @@ static void send(const struct bulk_copy *c, uint64_t to, uint64_t mbarrier, bool
     uint64_t mask = operand(c->warp, s, c->lane, OPERAND_MASK);
     if (mask >> cluster->count || mask == 0) {
         tell(c->warp, s, c->lane, FINDING_OUT_OF_BOUNDS,
-             "The mask of a multicast names blocks that the cluster has not, or none",
+             "The mask of a multicast names blocks that the cluster does not have, or "
+             "none",
              mask);
         mask &= (UINT64_C(1) << cluster->count) - 1;
     }
@@ -240,7 +241,7 @@ static void tensor_store(struct bulk_copy *c) {
         c->type = (uint8_t)map_type(&c->tensor->map);
         if (!atomic_reduces(c->operation, (enum ptx_type)c->type)) {
             tell(w, c->step, c->lane, FINDING_INVALID_TENSOR_MAP,
-                 "Elements of the tensor map's type cannot be reduced so",
+                 "This reduction does not exist for the tensor map's element type",
                  c->tensor->map.type);
             return;
         }

@@ -63,7 +63,7 @@ static bool check_filter(struct warp *w, const struct step *s, unsigned lane,
     int64_t at = t->at[d + 1], low = t->map.lower[d], high = last_place(t, d);
     if (at < low || at > high) {
         return tell(w, s, lane, FINDING_OUT_OF_BOUNDS,
-                    "The filter does not stand in the tensor map's bounding box", d, at,
+                    "The filter is outside of the tensor map's bounding box", d, at,
                     low, high);
     }
     return offset <= limit || tell(w, s, lane, FINDING_OUT_OF_BOUNDS,

@@ -107,7 +107,7 @@ static void check_init(struct warp *w, const struct step *s, unsigned lane,
                                   .instruction = i->step->instruction,
                                   .block = b->number,
                                   .thread = i->warp * WARP_LANES + i->lane,
-                                  .message = "mbarrier.init before it in time"};
+                                  .message = "the earlier mbarrier.init"};
     finding_add(&(struct finding_place){.warp = w,
                                         .step = s,
                                         .lane = lane,
@@ -116,7 +116,7 @@ static void check_init(struct warp *w, const struct step *s, unsigned lane,
                                         .other = &other},
                 FINDING_INVALID_MBARRIER,
                 "mbarrier at offset %u: nothing orders mbarrier.init, by another %s, "
-                "before this (%s behind it is missing)",
+                "before this (%s after it is missing)",
                 m->offset, same ? "lane" : "warp",
                 same ? "__syncwarp()" : "__syncthreads()");
 }

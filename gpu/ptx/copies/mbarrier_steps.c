@@ -84,7 +84,7 @@ static void lane_arrive(struct warp *w, const struct step *s, unsigned lane) {
     if (count == 0 || count > m->pending) {
         mbarrier_tell(w, s, lane,
                       m->pending
-                          ? "more arrivals in a phase than mbarrier.init was told"
+                          ? "more arrivals in a phase than mbarrier.init announced"
                           : "all arrivals of the phase have come already, its bytes have "
                             "not: one arrival too many",
                       m->offset);

@@ -122,7 +122,7 @@ bool tensor_map_at(struct warp *w, const struct step *s, unsigned lane, uint64_t
     }
     if (!tensor_blob_is_sound(ret)) {
         tell(w, s, lane, FINDING_INVALID_TENSOR_MAP,
-             "The tensor map's fields do not go together (rank, box, element strides; "
+             "The tensor map's fields do not fit together (rank, box, element strides; "
              "rows of whole 16 bytes, as wide as the swizzle); bytes of a row of the box",
              tensor_blob_row_bytes(ret));
         return false;

@@ -201,8 +201,8 @@ static void step_trap(struct warp *w, const struct step *s, uint32_t mask) {
             .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(m)};
         finding_add(&at, FINDING_TRAP, "The kernel executed %s%s",
                     s->aux ? "a breakpoint" : "a trap instruction",
-                    no_grid ? ": grid.sync() wants a cooperative launch "
-                              "(\"cooperative\": true)"
+                    no_grid ? ": grid.sync() needs a cooperative launch (\"cooperative\": "
+                              "true)"
                             : "");
     }
     run_fault(w->processor->run);

@@ -29,7 +29,7 @@ static int launch_shape(const struct machine_launch *l, const struct ptx_functio
                            k, l->block[k], k == 2 ? 64u : 1024u);
         }
         if (f->reqntid[0] && l->block[k] != (f->reqntid[k] ? f->reqntid[k] : 1)) {
-            return err_set(err, -EINVAL, "the kernel wants blocks of %u x %u x %u",
+            return err_set(err, -EINVAL, "the kernel requires blocks of %u x %u x %u",
                            f->reqntid[0], f->reqntid[1], f->reqntid[2]);
         }
         threads *= l->block[k];
@@ -64,7 +64,7 @@ static int launch_clusters(const struct machine_launch *l, const struct ptx_func
     launch_cluster_shape(l, f, shape);
     for (unsigned k = 0; k < 3; k++) {
         if (wanted[0] && shape[k] != (wanted[k] ? wanted[k] : 1)) {
-            return err_set(err, -EINVAL, "the kernel wants clusters of %u x %u x %u",
+            return err_set(err, -EINVAL, "the kernel requires clusters of %u x %u x %u",
                            wanted[0], wanted[1] ? wanted[1] : 1,
                            wanted[2] ? wanted[2] : 1);
         }

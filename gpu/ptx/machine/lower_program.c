@@ -426,7 +426,7 @@ static int lower_function(struct program *p, uint32_t index,
     if (l.top >= ARENA_MAX || p->steps > STEP_MAX) {
         rc =
             err_set(err, -EFBIG,
-                    "%s is too large to be run: %u bytes of registers a warp, %llu steps",
+                    "%s is too large to run: %u bytes of registers a warp, %llu steps",
                     f->name, l.top, (unsigned long long)p->steps);
     } else {
         build_image(&l, fixed);
@@ -462,7 +462,7 @@ int program_new(struct program **ret, const struct ptx_module *module, uint32_t 
     free(r.queue);
     free(r.variables);
     if (rc == 0 && json_array_size(unsupported) > before) {
-        rc = err_set(err, -ENOTSUP, "%s holds instructions that cannot be run here",
+        rc = err_set(err, -ENOTSUP, "%s has instructions that cannot run here",
                      module->functions[entry].name);
     }
     if (rc) {

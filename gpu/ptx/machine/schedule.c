@@ -118,8 +118,7 @@ static void tell_endless(struct processor *w) {
     for (uint32_t k = 0; k < w->resident_count; k++) {
         tell_runnable(
             w->resident[k], FINDING_DEADLOCK,
-            "Deadlock: threads wait in a loop for memory that nobody changes any "
-            "more");
+            "Deadlock: threads wait in a loop for memory that nothing changes any more");
         block_tell_stuck(w->resident[k]);
     }
 }

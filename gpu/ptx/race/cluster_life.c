@@ -298,13 +298,13 @@ void life_check_init(struct warp *w, const struct step *s, unsigned lane,
                                 .offset = m->offset,
                                 .other = &other},
         ordered ? FINDING_MISSING_FENCE : FINDING_INVALID_MBARRIER,
-        "The mbarrier at offset %u of block %u of the cluster may not be initialised "
-        "yet: %s",
+        "The mbarrier at offset %u of block %u of the cluster may not be initialized yet: "
+        "%s",
         m->offset, owner->rank,
         ordered ? "barrier.cluster.arrive.relaxed hands nothing on, "
-                  "fence.mbarrier_init.release.cluster is missing behind mbarrier.init"
+                  "fence.mbarrier_init.release.cluster is missing after mbarrier.init"
                 : "nothing orders mbarrier.init before this (a cluster.sync() by all "
-                  "behind it)");
+                  "after it)");
 }
 
 void life_exit(struct warp *w, const struct step *s) {

@@ -244,7 +244,7 @@ static void tell(const struct proxy_reader *r, const struct block *b, uint64_t w
                                        .instruction = e->step->instruction,
                                        .block = e->block,
                                        .thread = e->warp * WARP_LANES + lane,
-                                       .message = "the write before it in time"};
+                                       .message = "the earlier write"};
         at.other = &other;
     }
     finding_add(
@@ -253,9 +253,9 @@ static void tell(const struct proxy_reader *r, const struct block *b, uint64_t w
         r->words, (unsigned long long)offset, name,
         e && !e->step ? "a cp.async" : "a thread",
         e && e->fenced
-            ? "after that by a thread that is ordered behind the write: let every writer "
+            ? "after that by a thread that is ordered after the write: let every writer "
               "execute it, then the barrier"
-            : "after that: put one behind the write, in front of the barrier");
+            : "after that: put one after the write and before the barrier");
 }
 
 bool proxy_check(const struct proxy_reader *r, const struct block *b, uint64_t offset,

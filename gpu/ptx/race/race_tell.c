@@ -90,7 +90,7 @@ void race_tell(const struct race_conflict *c) {
                                   .block = e->block,
                                   .thread = e->agent % RACE_COPIES * WARP_LANES +
                                             c->other_lane};
-    snprintf(other.message, sizeof other.message, "the %s of %u bytes before it in time",
+    snprintf(other.message, sizeof other.message, "the earlier %s of %u bytes",
              verb(e->kind, copy), race_bytes(e));
     struct finding_place at = {.warp = w,
                                .step = c->step,
@@ -116,7 +116,7 @@ void race_tell(const struct race_conflict *c) {
         finding_add(
             &at, code,
             "Lanes %u and %u store different values to offset %llu of %s with one "
-            "instruction: which stays is undefined",
+            "instruction: which one stays is undefined",
             c->other_lane, c->lane, (unsigned long long)offset, buffer);
         return;
     }

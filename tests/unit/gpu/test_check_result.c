@@ -228,7 +228,7 @@ Test(check_result, verdicts_say_what_was_looked_at) {
     } rows[] = {
         {"{'kernels': [{}, {}]}", "ok: 2 kernels", true},
         {"{'kernels': [{}], 'host_code': 'not_checked'}",
-         "device code ok: 1 kernel; host code not looked at", true},
+         "device code ok: 1 kernel; host code not checked", true},
         {"{'kernels': [{}], 'diagnostics': [{'severity': 'info'}], 'omitted': 3}",
          "ok: 1 kernel, 1 note, 3 more not shown", true},
         {"{'kernels': [], 'functions': 2}", "ok: 2 device functions", true},
@@ -239,7 +239,7 @@ Test(check_result, verdicts_say_what_was_looked_at) {
         {"{'kernels': [], 'outcome': 'nothing_compiled', 'summary': 'nothing was "
          "compiled: "
          "why', 'host_code': 'not_checked'}",
-         "nothing was compiled: why; host code not looked at", false},
+         "nothing was compiled: why; host code not checked", false},
         {"{'kernels': [], 'outcome': 'no_kernels', 'summary': 'no device code'}",
          "no device code", true},
         {"{'kernels': [], 'outcome': 'nothing_compiled', 'summary': 'nothing was "

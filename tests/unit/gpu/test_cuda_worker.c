@@ -314,7 +314,7 @@ Test(cuda_worker, the_emulator_never_stands_in_silently, .timeout = 240) {
         {"fail cuInit 1 803\n", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
         {"compute_mode 2\n", "prohibited"},
         {"capability 8.0\n", "sm_90a"},
-        {"driver 12090\n", "CUDA 12.9 and reads nothing that NVRTC 13.0"},
+        {"driver 12090\n", "CUDA 12.9 and cannot read what NVRTC 13.0"},
         {"fail cuDevicePrimaryCtxRetain 1 304\n", "CUDA_ERROR_OPERATING_SYSTEM"},
     };
     room_open("", NULL);

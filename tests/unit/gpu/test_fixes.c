@@ -129,7 +129,7 @@ Test(fixes, tell_the_way_out) {
          "are "
          "not declared",
          "launch from the host"},
-        {"cannot open source file \"mine.cuh\"", "by -I"},
+        {"cannot open source file \"mine.cuh\"", "with -I"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         json_t *finding;
@@ -151,7 +151,7 @@ Test(fixes, tell_which_package_has_a_header) {
     const char *message = json_get_string(finding, "message", "");
     cr_expect_null(got);
     cr_expect_not_null(strstr(message, "nvidia-curand"), "%s", message);
-    cr_expect_not_null(strstr(message, "by -I"), "%s", message);
+    cr_expect_not_null(strstr(message, "with -I"), "%s", message);
     json_decref(finding);
 }
 

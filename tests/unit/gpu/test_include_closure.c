@@ -54,8 +54,9 @@ Test(include_closure, folders_with_the_usual_names_are_looked_into_and_told) {
     cr_assert(zero(int, build_unit(&p, "#include \"common/x.h\"\n#include \"top.h\"\n"
                                        "#include \"w.h\"\n#include \"secret.txt\"\n"
                                        "#include <top2.h>\n#include \"mma.h\"\n")));
-    autofree char *inc = xasprintf("common/x.h is taken from %s/inc, which nobody named: "
-                                   "give the folder by -I where it is the right one",
+    autofree char *inc = xasprintf("common/x.h was found in %s/inc, which no option "
+                                   "names: if it is the right one, give the folder with "
+                                   "-I",
                                    p.proj);
     cr_expect(eq(sz, json_array_size(p.closure.findings), 2));
     for (size_t i = 0; i < 2; i++) {

@@ -456,7 +456,7 @@ static const struct {
      "launch.colour: unknown; it may have grid block"},
     {"'launches':[{'grid':[1],'block':[32],'args':[]}]",
      "launches[0].grid: unknown; it belongs into \"launch\""},
-    {"'args':[{'name':'x','type':'float32','shape':[1]}]", "say what it holds"},
+    {"'args':[{'name':'x','type':'float32','shape':[1]}]", "say what it contains"},
     {"'args':[{'type':'float32','shape':[1],'output':true}]", "args[0].name"},
     {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'ones':1}}]",
      "args[0].init"},

@@ -372,8 +372,8 @@ Test(kernel_validate, what_a_worker_lacks_is_said) {
          CALL_INTERNAL, "worker", "oh"},
         {COMPILED(""), "{\"error\":{\"code\":-32603}}", "", CALL_INTERNAL, "worker",
          "the worker failed"},
-        {COMPILED(""), "{\"result\":{}}", "", CALL_INTERNAL, "worker", "made no sense"},
-        {COMPILED(""), "{\"result\":[]}", "", CALL_INTERNAL, "worker", "made no sense"},
+        {COMPILED(""), "{\"result\":{}}", "", CALL_INTERNAL, "worker", "is invalid"},
+        {COMPILED(""), "{\"result\":[]}", "", CALL_INTERNAL, "worker", "is invalid"},
         {COMPILED(""), "{\"die\":true}", "", CALL_UNAVAILABLE, "no_worker", ""},
         {"{\"error\":{\"code\":1,\"message\":\"x\",\"data\":{\"reason\":\"no_compiler\"}}"
          "}",

@@ -242,7 +242,7 @@ Test(project_flags, one_bad_entry_leaves_the_others) {
         {"{\"file\":\"x.cu\\\"}\", \"q\":{},}", "entry 2 is not used: byte"},
         {"{'a'}, {}", "entry 2 (and 1 more) is not used: byte"},
         {"{\"file\":\"x.cu\",\"command\":\"c\"} {\"file\":\"y.cu\",\"command\":\"c\"}",
-         "entry 2 is not used: a comma or ] is expected behind it"},
+         "entry 2 is not used: a comma or ] is expected after it"},
     };
     struct room r;
     open_room(&r);

@@ -506,7 +506,7 @@ Test(ptx_machine_checks, traps_asserts_and_printf) {
     /* grid.sync() traps where the grid has no workspace. */
     struct machine_room *grid = run(HEAD "mov.u32 %r3, %envreg1; trap;\n" END, 0);
     char *told = room_findings(grid);
-    cr_expect(strstr(told, "grid.sync() wants a cooperative launch"), "%s", told);
+    cr_expect(strstr(told, "grid.sync() needs a cooperative launch"), "%s", told);
     free(told);
     room_free(grid);
     struct machine_room *r = room_new(

@@ -84,8 +84,8 @@ static void check_missing(const char *body, uint32_t threads, const char *words,
 }
 
 #define BEFORE "which a thread has written, with no fence.proxy.async after that"
-#define STRANGE "no fence.proxy.async after that by a thread that is ordered behind"
-#define THE_WRITE "the write before it in time, block 0,0,0 thread "
+#define STRANGE "no fence.proxy.async after that by a thread that is ordered after"
+#define THE_WRITE "the earlier write, block 0,0,0 thread "
 
 /* Whatever the order in which the warps run. */
 Test(ptx_proxy, a_fence_that_is_missing_or_of_somebody_else_is_told) {

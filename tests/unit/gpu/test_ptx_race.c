@@ -109,7 +109,7 @@ Test(ptx_race, both_sides_are_told) {
         (unsigned)json_integer_value(json_array_get(json_object_get(other, "thread"), 0));
     cr_expect_eq(thread ^ before, 32, "%s", s.text);
     autofree char *told =
-        xasprintf("before it in time, block 0,0,0 thread %u,0,0", before);
+        xasprintf("bytes, block 0,0,0 thread %u,0,0", before);
     cr_expect(strstr(json_get_string(other, "message", ""), told), "%s", s.text);
     cr_expect_str_eq(json_get_string(s.first, "buffer", ""), "s");
     json_decref(s.first);

@@ -300,10 +300,10 @@ static const struct im2col_fault im2col_faults[] = {
      "(height): 256, it must be 0 to 255", NULL},
     {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map",
      "the tensor map is one for tiles", to_tiles},
-    {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map", "do not go together",
+    {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map", "do not fit together",
      to_no_room},
-    {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map", "do not go together", to_far},
-    {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map", "do not go together", to_many},
+    {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map", "do not fit together", to_far},
+    {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map", "do not fit together", to_many},
     {"@%q mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 128;\n"
      "@%q "
      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "

@@ -232,7 +232,7 @@ static const struct expected expected_shapes[] = {
     {"frames", 4, 5, "race", "warning", "raw()", "r0/k.cu", 40, NONE, NONE, 4,
      "one is a Write"},
     {"unknown", 0, 1, "launch_error", "error", "", "", 0, NONE, NONE, 1,
-     "3 errors of a kind that is not known here: Something of another kind 5"},
+     "3 errors of an unknown kind: Something of another kind 5"},
 };
 
 Test(sanitizer_log, shapes) {

@@ -23,8 +23,7 @@ Test(kernel_check, what_was_not_compiled_is_not_ok, .timeout = 60) {
          "int main() { return 0; }\n",
          "nothing_compiled",
          "nothing was compiled: the 2 kernel templates are not instantiated; host code "
-         "not "
-         "looked at",
+         "not checked",
          false, true},
         {"#if __CUDA_ARCH__ < 500\n__global__ void k(int *x) { *x = 1; }\n#endif\n",
          "nothing_compiled", "nothing was compiled: the kernel k is left out by an #if",
@@ -38,7 +37,7 @@ Test(kernel_check, what_was_not_compiled_is_not_ok, .timeout = 60) {
         {"void host(float *p) { run(p, [=] __device__(int i) { p[i] = 1; }); }\n",
          "nothing_compiled",
          "nothing was compiled: no kernel here uses the device code; host code not "
-         "looked at",
+         "checked",
          false, true},
         {"#define DEVICE __device__ inline\nDEVICE int f() { return 1; }\n",
          "nothing_compiled", "nothing was compiled: no kernel here uses the device code",
@@ -48,9 +47,9 @@ Test(kernel_check, what_was_not_compiled_is_not_ok, .timeout = 60) {
         {"__global__ void k(int *);\n__constant__ int c = 1;\n", "no_kernels",
          "there is no device code, so nothing was compiled", true, false},
         {"int q = ;\n__global__ void k(int *x) { *x = 1; }\n", NULL,
-         "device code ok: 1 kernel; host code not looked at", true, true},
+         "device code ok: 1 kernel; host code not checked", true, true},
         {"__global__ void k(int *x) { *x = 1; }\nvoid host() { int x = ; }\n", NULL,
-         "device code ok: 1 kernel; host code not looked at", true, true},
+         "device code ok: 1 kernel; host code not checked", true, true},
         {"#include <vector>\n__global__ void k(int *x) { *x = 1; }\n", NULL,
          "ok: 1 kernel", true, false},
         /* However a kernel is spelt. */
@@ -61,10 +60,10 @@ Test(kernel_check, what_was_not_compiled_is_not_ok, .timeout = 60) {
         {"#define CAT(a, b) a##b\nCAT(__glo, bal__) void k(int *x) { *x = 1; }\n",
          "nothing_compiled",
          "nothing was compiled: no kernel was found, and macros may hide one; host code "
-         "not looked at",
+         "not checked",
          false, true},
         {"#define CAT(a, b) a##b\nint CAT(x, 1)() { return 1; }\n", "no_kernels",
-         "there is no device code, so nothing was compiled; host code not looked at",
+         "there is no device code, so nothing was compiled; host code not checked",
          true, true},
     };
     struct check_room room;
@@ -160,9 +159,8 @@ Test(kernel_check, kernels_of_headers_that_nothing_asks_for, .timeout = 60) {
         "nothing was compiled: the kernel template t is not instantiated",
         "nothing was compiled: no kernel here uses the device code",
         "nothing was compiled: the kernel template t of t.cuh is not instantiated; host "
-        "code "
-        "not looked at",
-        "there is no device code, so nothing was compiled; host code not looked at"};
+        "code not checked",
+        "there is no device code, so nothing was compiled; host code not checked"};
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         autojson *result = check_room_check(&room, json_pack("{s:s}", "path", paths[i]));
         cr_expect_str_eq(json_get_string(result, "summary", ""), summaries[i]);

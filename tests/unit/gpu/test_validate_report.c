@@ -72,11 +72,11 @@ Test(validate_report, each_part_has_its_words) {
         {"{\"cases\":[{\"verdict\":\"unjudged\",\"outputs\":[{\"name\":\"y\",\"verdict\":"
          "\"unjudged\",\"elements\":20}]}]}",
          "unjudged:  (trial 0, seed ?)\n"
-         "  y: not judged, nothing is expected of its 20 elements\n"},
+         "  y: not judged, because its 20 elements have no expected values\n"},
         {"{\"cases\":[{\"verdict\":\"unjudged\",\"outputs\":[{\"verdict\":"
          "\"unjudged\"}]}]}",
          "unjudged:  (trial 0, seed ?)\n"
-         "  ?: not judged, nothing is expected of its 0 elements\n"},
+         "  ?: not judged, because its 0 elements have no expected values\n"},
         /* A relative error over the tolerance passes for its small value. */
         {"{\"cases\":[{\"verdict\":\"pass\",\"outputs\":[{\"name\":\"y\",\"verdict\":"
          "\"pass\","
@@ -98,7 +98,7 @@ Test(validate_report, each_part_has_its_words) {
          "\"unsupported\":[{\"opcode\":\"foo.s32\",\"file\":\"k.cu\",\"line\":9}]}",
          "launch: too large\nhint: less\n  foo.s32 at k.cu:9\n"},
         {"{\"backend\":{\"fallback\":\"no driver\"},\"unchecked\":[\"races\",\"leaks\"]}",
-         "not on a GPU: no driver\nnot looked for here: races, leaks\n"},
+         "not on a GPU: no driver\nnot checked here: races, leaks\n"},
         {"{\"numerics\":\"ideal\"}", "tensor cores: ideal sums, not an H100's\n"},
         {"{\"numerics\":\"h100\"}", ""},
         {"{\"ideal_trial\":{\"verdict\":\"pass\",\"ms\":12}}",
@@ -107,7 +107,7 @@ Test(validate_report, each_part_has_its_words) {
          */
         {"{\"sanitizer\":{\"absent\":\"none here\",\"hint\":\"install it\"},"
          "\"unchecked\":[\"races\"]}",
-         "not looked for here: races\nnone here: install it\n"},
+         "not checked here: races\nnone here: install it\n"},
         {"{\"sanitizer\":{\"absent\":\"none here\"}}", ""},
         {"{\"sanitizer\":{\"tools\":[{\"tool\":\"memcheck\",\"outcome\":\"clean\"},"
          "{\"tool\":\"racecheck\",\"outcome\":\"timeout\"}]}}",

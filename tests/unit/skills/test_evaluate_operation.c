@@ -155,8 +155,8 @@ Test(evaluate_operation, an_aa_evaluation_says_what_it_is) {
     }
     cr_expect_eq(zero, 6, "the other arm's answers are other draws");
     cr_expect_eq(strncmp(text_at(result, "sentence"),
-                         "Both arms were the same (A/A): between two equal looks at "
-                         "generic.m over 6 tests lie +0 points",
+                         "Both arms were the same (A/A): two equal measurements of "
+                         "generic.m over 6 tests differ by +0 points",
                          90),
                  0, "%s", text_at(result, "sentence"));
     cr_expect(json_get_bool(result, "aa", 0));
@@ -192,10 +192,10 @@ Test(evaluate_operation, params_that_cannot_be_are_refused_with_their_place) {
     static const struct {
         const char *more, *reason, *words;
     } cases[] = {
-        {"{\"students\":null}", "/students", "say which models"},
+        {"{\"students\":null}", "/students", "name the models"},
         {STUDENTS "[{\"api\":\"openai\"}]}", "/students/0", "model"},
         {STUDENTS "[\"generic.a\",\"generic.a\"]}", "/students/1",
-         "generic.a is there twice"},
+         "generic.a appears twice"},
         {STUDENTS "[\"generic.a\",\"codex\"]}", "/students/1",
          "codex is an agent, no model"},
         {STUDENTS "[\"claude-code\"]}", "/students/0",
@@ -232,7 +232,7 @@ Test(evaluate_operation, params_that_cannot_be_are_refused_with_their_place) {
         {"{\"runs_dir\":\"/etc/x\"}", "outside_roots", "/etc"},
         {"{\"runs_dir\":\"/none\"}", "outside_roots", "/"},
         {"{\"baseline_from\":\"20260101-000000-none\"}", "/baseline_from", "no record"},
-        {"{\"budget\":{\"cost\":1}}", "/budget/cost", "is not known"},
+        {"{\"budget\":{\"cost\":1}}", "/budget/cost", "is unknown"},
         {"{\"budget\":{\"tokens\":100}}", "budget_too_small",
          "the 6 tests that a verdict"},
     };
@@ -524,7 +524,7 @@ Test(evaluate_operation, a_record_is_kept_where_it_is_wanted) {
     setenv("XDG_STATE_HOME", "/proc/none", 1);
     autojson *nowhere = evaluate_room_result(&r, evaluate_room_params(6, ""));
     cr_expect_str_eq(text_at(nowhere, "verdict"), "helps");
-    cr_expect(strstr(text_at(nowhere, "sentence"), " The record is not whole: "), "%s",
+    cr_expect(strstr(text_at(nowhere, "sentence"), " The record is incomplete: "), "%s",
               text_at(nowhere, "sentence"));
     cr_expect(*text_at(nowhere, "record_problem"));
     cr_expect(json_is_null(json_object_get(nowhere, "run")));

@@ -360,7 +360,7 @@ Test(evaluation_course, the_last_word_of_who_never_answered_is_told) {
     autojson *result = evaluate_room_result(
         &r, evaluate_room_params(6, "{\"budget\":{\"minutes\":0.01}}"));
     const char *sentence = text_at(student_of(result, 0), "sentence");
-    cr_expect(strstr(sentence, " Its last word was: the server is full."), "%s",
+    cr_expect(strstr(sentence, " The last message was: the server is full."), "%s",
               sentence);
     cr_expect_null(strstr(sentence, "full.."));
     cr_expect_eq(of_arm(result, 0, "skipped"), 6);

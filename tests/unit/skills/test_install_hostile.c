@@ -98,7 +98,7 @@ Test(install_hostile, a_link_inside_the_installed_skill_is_a_change_and_is_not_f
     cr_expect(eq(str, (char *)field(results, 0, "outcome"), "refused"));
     const char *reason = field(results, 0, "reason");
     cr_expect(
-        strstr(reason, "conflict: demo exists and holds what no skill may hold: ") ==
+        strstr(reason, "conflict: demo exists and contains what no skill may contain: ") ==
                 reason &&
             strstr(reason, "scripts/out"),
         "%s", reason);

@@ -86,7 +86,7 @@ static const struct {
     {"[]", "there are 0 edits"},
     {"[{\"find\":\"nowhere\",\"replace\":\"x\"}]", "is not in the file"},
     {"[{\"find\":\"\",\"replace\":\"x\"}]", "is not in the file"},
-    {"[{\"find\":\"make\",\"replace\":\"x\"}]", "stands there 2 times"},
+    {"[{\"find\":\"make\",\"replace\":\"x\"}]", "appears 2 times"},
     {"[{\"find\":\"Run\"}]", "no replace"},
     {"[{\"replace\":\"x\"}]", "say either find or section"},
     {"[\"Run\"]", "say either find or section"},

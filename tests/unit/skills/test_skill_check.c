@@ -271,7 +271,7 @@ Test(skill_check, what_keeps_every_cuda_block_from_being_compiled_is_said_once) 
     cr_assert(finding != NULL);
     cr_expect(eq(sz, json_array_size(json_object_get(result, "findings")), 1));
     const char *message = json_get_string(finding, "message", "");
-    bool counted = strstr(message, "(so it is with 2 more CUDA blocks)") != NULL;
+    bool counted = strstr(message, "(and so are 2 more CUDA blocks)") != NULL;
     cr_expect(counted, "%s", message);
 }
 

@@ -150,15 +150,14 @@ Test(verdict, sentences_say_what_was_found) {
         "or a stronger model, would show a difference.");
     says(zero, one, 1, 1,
          "No evidence that the skill helps or hurts qwen3: it solves 100 % of the tests "
-         "instead of 0 % (+100 points, 1 test). So few tests cannot tell anything from "
-         "chance. At least 5 more tests are needed.");
+         "instead of 0 % (+100 points, 1 test). So few tests cannot distinguish anything "
+         "from chance. At least 5 more tests are needed.");
     says(zero, zero, 0, 0, "No evidence for qwen3: no test was answered in both arms.");
     says(half, half, 12, 1,
          "No evidence that the skill helps or hurts qwen3: it solves 50 % of the tests "
-         "instead of 50 % (+0 points, 95 % interval -35 to +35, p = 1.00, 12 tests). "
-         "Only a "
-         "lift near the greatest possible, +50 points, would be found. As no difference "
-         "was seen, nothing says how many more tests would show one.");
+         "instead of 50 % (+0 points, 95 % interval -35 to +35, p = 1.00, 12 tests). Only "
+         "a lift near the greatest possible, +50 points, would be found. Since no "
+         "difference was seen, it is unknown how many more tests would show one.");
     double little[12];
     memcpy(little, half, sizeof little);
     little[0] = 0.5;
@@ -189,8 +188,8 @@ Test(verdict, too_few_is_said_only_where_nothing_could_be_found) {
         ten, eleven, 12, 1,
         "No evidence that the skill helps or hurts qwen3: it solves 92 % of the tests "
         "instead of 83 % (+8 points, 95 % interval -10 to +27, p = 1.00, 12 tests). Even "
-        "a skill that solved all of them would not be found to help: too few of them are "
-        "failed without it. About 90 more tests would settle a lift of this size.");
+        "a skill that solved all of them would not count as helping: too few of them fail "
+        "without it. About 90 more tests would settle a lift of this size.");
 }
 
 /* --- how often a verdict is wrong --- */
