@@ -336,8 +336,9 @@ static bool touched_list(struct repeats *r, struct device *d, struct proven *p) 
         if (written || a->read_in == d->memory.launch) {
             a->version += written;
             fine = fine && !device_is_mapped(d, a) && !a->freed && p->count < TOUCHED_MAX;
-            touched[p->count] = a;
-            p->count += fine;
+            if (fine) {
+                touched[p->count++] = a;
+            }
         }
     }
     p->count = fine ? p->count : 0;
