@@ -1,23 +1,24 @@
 #pragma once
-/* One search in progress, for the two halves of ranking: what is asked for
- * (catalog_concepts.c) and what the documents say (catalog_rank.c). */
+/* catalog_search: one search in progress, shared by the two halves of ranking: the
+ * concepts to search for (catalog_concepts.c) and the comparison with documents
+ * (catalog_rank.c). */
 #include "skills/catalog/catalog_internal.h"
 
 #include "skills/catalog/catalog_meaning.h"
 #include "skills/catalog/stemmer.h"
 #include "skills/catalog/thesaurus.h"
 
-#define NAMES_MAX 8 /* other names of one word that are asked for */
+#define NAMES_MAX 8 /* other names of one word that are searched for */
 #define NAMES_LONG_MAX 4
-#define PHRASES_MAX RANK_NAMES_MAX /* words asked for, of all concepts */
+#define PHRASES_MAX RANK_NAMES_MAX /* words searched for, of all concepts */
 
-struct phrase { /* one word asked for */
+struct phrase { /* one word searched for */
     char word[48], stem[STEM_SIZE];
     size_t concept;
     double quality;
     bool own;          /* the task's own word */
-    bool wider;        /* not a name of the concept, but of what it belongs to */
-    int64_t documents; /* that hold it */
+    bool wider;        /* not a name of the concept, but a wider term */
+    int64_t documents; /* that contain it */
 };
 
 struct search {
@@ -26,14 +27,14 @@ struct search {
     struct ranking *ranking;
     struct phrase phrases[PHRASES_MAX];
     size_t phrase_count;
-    uint8_t asked[PHRASES_MAX]; /* which phrases are in the query, in its order */
+    uint8_t asked[PHRASES_MAX]; /* the phrases in the query, in the query's order */
     size_t asked_count;
     unsigned positions[RANK_CONCEPTS_MAX]; /* of concepts in the task */
     size_t limit;
-    struct ranked *one; /* the only document that is asked about, or NULL */
+    struct ranked *one; /* the only document of interest, or NULL */
     const struct task_meaning *meaning;
-    const double *outstanding; /* of search_outstanding */
-    bool is_long;              /* the task */
+    const double *outstanding; /* from search_outstanding */
+    bool is_long;              /* whether the task is long */
 };
 
 struct ranker {
@@ -43,15 +44,18 @@ struct ranker {
     struct search *search;
 };
 
-/* Adds to the ranking at most NEAR_KEPT documents that are near and were not found by
- * their words; where somebody else's measure is at hand, as many that it calls near. */
+/* Adds to the ranking at most NEAR_KEPT documents that are near in meaning and were not
+ * found by their words; if there are values from catalog_find_near, also as many that are
+ * near by those. */
 #define NEAR_KEPT 12
 void search_add_near(struct search *q);
-/* near: of catalog_find_near. Malloc'ed, per document: how far it stands out among all,
- * in their spread; NAN where nothing is told. NULL: of none. *ret_alone: how little that
- * says, 1 with nothing told. */
+/* near: from catalog_find_near. Malloc'ed, one per document: how many standard deviations
+ * it is above the mean of all; NAN where unknown. NULL: no document has a value.
+ * *ret_alone: the weight that remains for the words, 1 without values. */
 double *search_outstanding(const struct snapshot *s, const json_t *near,
                            double *ret_alone);
-void search_compare(struct search *q); /* of all in the ranking: how near they are */
-/* The words of the task that say most, in the task's order, and their other names. */
+/* measures how near each document of the ranking is */
+void search_compare(struct search *q);
+/* Chooses the words of the task that say most, in the task's order, and their other
+ * names. */
 void search_choose_concepts(struct ranker *r, struct search *q, const char *task);

@@ -17,14 +17,14 @@
 
 struct word_vector {
     int8_t values[VECTOR_SIZE]; /* -8…7 */
-    float unit;                 /* 1 / their length */
-    float length;               /* of the vector, beside other words' */
-    float says;                 /* 0…10: rare words say more */
+    float unit;                 /* 1 / the Euclidean length of values */
+    float length;               /* of the original vector, relative to other words' */
+    float says;                 /* information content, 0…10: rare words have more */
 };
 
-/* The place of a stem in the table, VECTOR_NONE when it is not there. */
+/* The place of a stem in the table, VECTOR_NONE if it is absent. */
 uint16_t word_vectors_find(const char *stem);
-/* place: of word_vectors_find, smaller than the number of words. */
+/* place: from word_vectors_find, less than the number of words. */
 void word_vectors_read(uint16_t place, struct word_vector *ret);
 uint16_t word_vectors_count(void);
 /* Cosine, -1…1. */

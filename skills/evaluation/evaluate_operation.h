@@ -1,5 +1,5 @@
 #pragma once
-/* evaluate_operation: what the files of skill/evaluate share. */
+/* evaluate_operation: declarations shared by the files of skill/evaluate. */
 #include "protocol/call.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation.h"
@@ -7,9 +7,9 @@
 
 struct skills;
 
-/* The params, resolved: no file has been read yet. */
+/* The resolved params; no file has been read yet. */
 struct evaluate_request {
-    struct subject_request subject; /* its texts are owned, its JSON the params' */
+    struct subject_request subject; /* owns its strings; its JSON belongs to the params */
     char *runs_dir;
     struct student students[EVALUATION_MAX_STUDENTS];
     struct model models[EVALUATION_MAX_STUDENTS];
@@ -25,20 +25,20 @@ struct evaluate_request {
     json_t *source;            /* of the skill: catalog_source */
 };
 
-/* Fails the call (and returns -1) for params that name what there is not. The catalog is
- * current. models_only: agents are no students of it. */
+/* Fails the call (and returns -1) if the params name something that does not exist. The
+ * catalog must be current. models_only: agents are not allowed as students. */
 int evaluate_request_read(struct evaluate_request *ret, struct skills *skills,
                           struct call *call, const json_t *params, bool models_only);
 void evaluate_request_finish(struct evaluate_request *r);
 
-/* What it may use, before anything is asked (tokens.h; an answer counts as
+/* The estimated use, before the first question (tokens.h; an answer counts as
  * EVALUATE_ANSWER_TOKENS). */
 #define EVALUATE_ANSWER_TOKENS 400u
 struct evaluate_estimate {
     uint64_t tokens;
     double cost; /* negative: unknown */
     size_t answers;
-    /* The cheapest complete pairs of one run over VERDICT_MIN_TESTS tests (or all, when
+    /* The cheapest complete pairs of one run over VERDICT_MIN_TESTS tests (or all, if
      * there are fewer), for every student. */
     uint64_t least_tokens;
     double least_cost;

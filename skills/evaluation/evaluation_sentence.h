@@ -1,6 +1,6 @@
 #pragma once
-/* evaluation_sentence: what an evaluation shows about one student, in words: the
- * verdict's sentence, or why there is none, and what does not count. */
+/* evaluation_sentence: describes the result for one student: the verdict's sentence, or
+ * why there is no verdict, and what was not counted. */
 #include "skills/evaluation/evaluation.h"
 
 struct buf;
@@ -18,7 +18,8 @@ struct sentence_subject {
 void sentence_of_student(struct buf *out, const struct sentence_subject *s,
                          const struct lift *lift, const struct paired_results *pairs,
                          const struct injection *seen);
-/* A text from outside, with one full stop at its end. */
+/* Adds a text from outside, ending with exactly one full stop. */
 void sentence_add(struct buf *out, const char *text);
-/* The first cell that errored, was refused or ran out of time over failures, or NULL. */
+/* The first cell that errored, was refused, or ran out of time after failures; or
+ * NULL. */
 const struct cell *sentence_first_problem(const struct evaluation *e, size_t student);

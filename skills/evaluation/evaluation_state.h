@@ -1,14 +1,14 @@
 #pragma once
-/* evaluation_state: an evaluation's inside: evaluation.c decides which cells are asked
- * and when it is over, evaluation_cell.c brings a cell from the question to its grade;
- * results are read here. */
+/* evaluation_state: the internals of an evaluation: evaluation.c decides which cells are
+ * asked and when it ends, evaluation_cell.c takes a cell from the question to its grade.
+ * The files that compute results read it too. */
 #include "skills/evaluation/evaluation.h"
 
 #include <sys/queue.h>
 
 struct standing;
 
-/* One cell on its way. */
+/* One cell in progress. */
 struct asking {
     struct evaluation *e;
     LIST_ENTRY(asking) link;
@@ -16,7 +16,7 @@ struct asking {
     struct model_call *call;
     struct agent_run *agent;
     struct grading *grading;
-    json_t *record; /* what the answer leaves in the record */
+    json_t *record; /* the answer's members in the record */
 };
 
 struct evaluation {
@@ -25,10 +25,10 @@ struct evaluation {
     struct standing *standings;
     LIST_HEAD(, asking) asking;
     size_t in_flight, next, ended;
-    unsigned pass; /* 0: all; 1: those that errored, once more */
+    unsigned pass; /* 0: all; 1: the errored ones, once more */
     bool stopping, finished;
     enum evaluation_stop stop;
-    json_t *served; /* {student: [as the endpoint named it]} */
+    json_t *served; /* {student: [the endpoint's name for the model]} */
     char *record_problem;
     uint64_t started_ms;
     uv_timer_t pump, deadline;
@@ -36,11 +36,11 @@ struct evaluation {
     unsigned open_handles;
 };
 
-/* Ends when nothing is left, or starts more cells: from the loop, soon. */
+/* Starts more cells, or ends the evaluation if none is left; runs soon, from the loop. */
 void evaluation_pump(struct evaluation *e);
 
-/* Asks; the cell ends some time later, or before this returns. */
+/* Asks; the cell ends later, or before this returns. */
 void evaluation_cell_start(struct evaluation *e, struct cell *c);
-/* answer (borrowed) is what the record says beside the cell, or NULL. */
+/* answer (borrowed) holds the record's further members, or NULL. */
 void evaluation_cell_end(struct evaluation *e, struct cell *c, enum cell_state state,
                          json_t *answer);

@@ -1,10 +1,10 @@
 #pragma once
-/* evaluation_subject: what is evaluated, read once.
+/* evaluation_subject: the skill, its older version, the trace and the tests of an
+ * evaluation, read once at the start; later changes to their files have no effect.
  *
- * The skill, its older version, the trace and the tests are read at the start; what
- * happens to their files afterwards changes nothing. Which tests count: those of `split`
- * when it is said; otherwise the report split alone when the skill's provenance says that
- * it was refined (its refine and gate tests shaped it), and all tests when it was not. */
+ * The tests that count: those of `split` if it is given; otherwise only the report split
+ * if the skill's provenance says that it was refined (its refine and gate tests shaped
+ * it), and all tests if not. */
 #include "skills/evaluation/arms.h"
 #include "skills/format/skill.h"
 #include "skills/grading/suite.h"
@@ -22,25 +22,28 @@ struct subject_request {
 };
 
 struct subject {
-    /* Without the files that hold tests; older.folder NULL: there is none. */
+    /* Without the files that hold tests; older.folder NULL: none. */
     struct skill skill, older;
     char name[SKILL_MAX_NAME * 4 + 1];
     char
-        digest[72]; /* of what a student sees: a record in the skill does not change it */
-    char *text;     /* what the skill arm holds of it: for the tests' quality */
+        /* of the files that a student sees: adding a record to the skill does not change
+         * it */
+        digest[72];
+    char *text; /* the skill arm's text of it, for the tests' quality */
     struct suite suite;
     const struct test_case **tests; /* those that count */
     size_t test_count;
-    const char *split; /* which tests count: "report", …, "all"; maybe the request's */
+    /* which tests count: "report", …, "all"; may point into the request */
+    const char *split;
     struct arm arms[ARM_KINDS];
     size_t arm_count;
-    /* installed: private copies that agents' folders are filled from. */
+    /* installed: private copies, from which agents' folders are filled. */
     char *copies;
     struct skill copy, older_copy;
 };
 
 /* Blocking: call it off the loop. -ENOENT without a skill, -ENODATA without tests,
- * -EINVAL for tests that are none; err says. ret is to be finished in any case. */
+ * -EINVAL for invalid tests; err says which. Call subject_finish in any case. */
 int subject_read(struct subject *ret, const struct subject_request *request,
                  struct err *err);
-void subject_finish(struct subject *s); /* removes the copies; blocking with them */
+void subject_finish(struct subject *s); /* removes the copies; then blocking */
