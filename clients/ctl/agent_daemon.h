@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-/* The daemon as agents start it: from another folder, with another PATH and little else.
- */
+/* agent_daemon: starts the daemon as agents do: from another folder, with another PATH
+ * and a minimal environment. */
 
-/* Why they could not, now or before long; NULL: they can. */
+/* Why agents cannot start it, now or soon; NULL: they can. */
 const char *agent_daemon_unfit(const char *program);
 
-/* Starts it so, and shows whether it answers and compiles a kernel. */
+/* Starts it that way and shows whether it answers and compiles a kernel. */
 bool agent_daemon_verify(const struct terminal *terminal, const char *program);

@@ -1,5 +1,5 @@
 #pragma once
-/* completion: scripts that complete upskillctl's commands and options, made from the
+/* completion: scripts that complete upskillctl's commands and options, generated from the
  * daemon's own table. */
 #include "base/json.h"
 

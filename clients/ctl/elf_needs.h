@@ -1,5 +1,5 @@
 #pragma once
-/* elf_needs: what a program needs of the machine that it is carried to, read from its ELF
+/* elf_needs: the requirements of a program on the machine that runs it, read from its ELF
  * file (System V ABI, "Dynamic Section"; Linux Standard Base, "Symbol Versioning"). */
 #include <stddef.h>
 
@@ -8,12 +8,13 @@ struct err;
 enum { ELF_MAX_LIBRARIES = 32 };
 
 struct elf_needs {
-    const char *machine;                /* "x86_64", "aarch64"; constant */
-    unsigned glibc_major, glibc_minor;  /* the newest GLIBC_ version; 0.0 for none */
+    const char *machine; /* "x86_64", "aarch64"; constant */
+    /* the newest GLIBC_ version; 0.0 if there is none */
+    unsigned glibc_major, glibc_minor;
     char *libraries[ELF_MAX_LIBRARIES]; /* "libc.so.6" … */
     size_t library_count;
 };
 
-/* -EINVAL for what is no 64-bit little-endian dynamic program of a known machine. */
+/* -EINVAL if it is not a 64-bit little-endian dynamic program of a known machine. */
 int elf_needs_read(const char *path, struct elf_needs *ret, struct err *err);
 void elf_needs_finish(struct elf_needs *needs);

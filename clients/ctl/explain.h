@@ -1,12 +1,13 @@
 #pragma once
-/* explain: the pages of docs/codes, which are built into the program: what a finding's
- * code means, an example, the fix. */
+/* explain: the pages of docs/codes, which are built into the program: the meaning of a
+ * finding's code, an example, the fix. */
 #include "base/json.h"
 #include "clients/ctl/terminal.h"
 
-/* The page of a code, or without one the list of all codes, on standard output. json: as
- * {"code", "text"} and {"codes"}. Exit status: 2 for a code that has no page. */
+/* Writes the page of a code, or the list of all codes if code is NULL, to standard
+ * output. json: as {"code", "text"} and {"codes"}. Exit status: 2 for a code without a
+ * page. */
 int explain_run(const struct terminal *t, const char *code, bool json);
 
-/* All codes, as texts. */
+/* All codes, as strings. */
 json_t *explain_codes(void);

@@ -1,8 +1,8 @@
 #pragma once
-/* fetch_nvcc: `upskillctl setup programs`: NVIDIA's compiler wheels, pinned by digest, into
- * the folder that ./setup fills too ($XDG_DATA_HOME/upskilld/cuda). */
+/* fetch_nvcc: `upskillctl setup programs`: downloads NVIDIA's compiler wheels, pinned by
+ * digest, into the folder that ./setup also uses ($XDG_DATA_HOME/upskilld/cuda). */
 #include "clients/ctl/terminal.h"
 
-/* ask: first say what would be fetched and whereto, and have it agreed to on the
- * terminal. 0: they are there; 1: not. */
+/* ask: first show what would be downloaded and where to, and ask for consent on the
+ * terminal. 0: they are installed; 1: not. */
 int fetch_nvcc(const struct terminal *terminal, bool ask);

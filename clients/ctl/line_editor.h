@@ -1,23 +1,23 @@
 #pragma once
-/* line_editor: lines typed at a terminal, with the keys and the history that shells have.
+/* line_editor: reads lines typed at a terminal, with a shell's keys and history.
  *
- * libedit does it where it is installed; it is loaded when the first editor is made, and
- * nothing of it is needed to build. The history lasts as long as the editor: what is
- * typed may hold secrets, so no file keeps it. One at a time, for libedit has one state.
- */
+ * It uses libedit if that is installed, loading it with the first editor; the build does
+ * not need it. The history lasts as long as the editor and is never saved to a file,
+ * because typed text may contain secrets. Only one editor at a time, because libedit has
+ * global state. */
 #include <stdbool.h>
 
 struct line_editor;
 
-/* A whole line, or NULL at the end of input. Borrowed. From within line_editor_read. */
+/* A whole line, or NULL at the end of input. Borrowed. Called from line_editor_read. */
 typedef void line_editor_line(const char *line, void *data);
 
-/* NULL: libedit is not here. prompt is borrowed and shown at once. */
+/* NULL: libedit is not installed. prompt is borrowed and shown at once. */
 struct line_editor *line_editor_new(const char *prompt, line_editor_line *on_line,
                                     void *data);
-void line_editor_free(struct line_editor *e); /* NULL is fine; the terminal as before */
-/* Standard input has something to read. */
+void line_editor_free(struct line_editor *e); /* NULL is fine; restores the terminal */
+/* Call it when standard input is readable. */
 void line_editor_read(struct line_editor *e);
-/* Around other output: clears the line that is being typed, and draws it again. */
+/* Call these around other output: clear the line being typed, and draw it again. */
 void line_editor_hide(struct line_editor *e);
 void line_editor_show(struct line_editor *e);

@@ -1,5 +1,6 @@
 #pragma once
-/* live_table: an evaluation under way as text: a frame for a terminal, or one line. */
+/* live_table: formats a running evaluation as text: a frame for a terminal, or one
+ * line. */
 #include "base/json.h"
 #include "clients/ctl/terminal.h"
 
@@ -14,10 +15,10 @@ struct live_table {
     int columns, rows; /* of the terminal; no line is wider, no frame higher */
 };
 
-/* Lines, each ended by a newline. Students come with a line per arm, or, where the window
- * is too low for that, with one line each; what still does not fit is counted. */
+/* Lines, each ended by a newline. Each student has a line per arm, or one line if the
+ * window is too low for that; students that still do not fit are counted. */
 void live_table_frame(const struct live_table *t, struct buf *out);
-/* The sum of all students by arm, without the newline. */
+/* The sum over all students by arm, without a newline. */
 void live_table_line(const struct live_table *t, struct buf *out);
-/* Columns that a frame's line takes, colours not counted. */
+/* The width of a line of a frame in columns, without colours. */
 int live_table_line_width(const char *line, size_t len);

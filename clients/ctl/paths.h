@@ -1,25 +1,25 @@
 #pragma once
-/* paths: the files that words on the command line name. */
+/* paths: the files named by words on the command line. */
 #include "base/json.h"
 
 #include <stdbool.h>
 
 struct err;
 
-/* The folder that may be used because a person named the word: of a kernel the nearest
- * one above it that looks like a project's own (it has .git, upskilld.yaml or
- * compile_commands.json, which may lie in build), short of / and the home folder; else
- * the one it lies in, or would lie in: of a path that is not there the nearest folder
- * that is, but never /. New string; NULL: none. */
+/* The folder to which a person gives access by naming the word. For a kernel: the nearest
+ * folder above it that looks like a project (it has .git, upskilld.yaml or
+ * compile_commands.json, possibly in build), below / and the home folder; otherwise the
+ * folder that contains it. For a path that does not exist: the nearest existing folder,
+ * but never /. New string; NULL: none. */
 char *paths_granted(const char *word);
 
-/* Adds each path to `all`; of a folder, where cuda is set, the .cu files beneath it in
- * order, without hidden folders and linked ones. A folder that holds none stays itself
- * among other paths; alone it is -ENOENT. -E2BIG: over 2,000. */
+/* Adds each path to `all`; if cuda is set, a folder stands for the .cu files beneath it
+ * in order, without hidden and linked folders. A folder without such files is kept if
+ * there are other paths; alone it gives -ENOENT. -E2BIG: over 2,000. */
 int paths_expand(const json_t *paths, bool cuda, json_t *all, struct err *err);
 
-/* The first of the words that is a path of nothing that is there; NULL: none is. */
+/* The first word that is a path of a file that does not exist; NULL: none is. */
 const char *paths_missing(const char *const *words, int count);
-/* Of a missing file: "did you mean softmax.cu?", the nearest name in its folder. New
+/* For a missing file: "did you mean softmax.cu?", the nearest name in its folder. New
  * string, or NULL. */
 char *paths_meant(const char *word);

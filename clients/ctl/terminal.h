@@ -1,7 +1,6 @@
 #pragma once
-/* terminal: what standard output and error are, and how to write on them.
- *
- * Colours only on a terminal (and not when NO_COLOR is set or TERM is "dumb"). Everything
+/* terminal: properties of standard output and error, and functions to write to them.
+ * Colours only on a terminal (and not if NO_COLOR is set or TERM is "dumb"). All text
  * from a daemon's answer passes text_clean before it is printed. */
 #include "base/json.h"
 
@@ -21,16 +20,16 @@ enum style {
 };
 
 struct terminal {
-    bool tty;     /* standard output is one: tables fit its width */
+    bool tty;     /* standard output is a terminal: tables fit its width */
     bool color;   /* of standard output */
     bool err_tty; /* progress may be drawn on standard error */
     bool err_color;
-    int width; /* columns of standard output; 100 when it is no terminal */
+    int width; /* columns of standard output; 100 if it is not a terminal */
 };
 
 void terminal_init(struct terminal *t);
-/* The escape that starts a style on standard output, and the one that ends all; ""
- * without colour. */
+/* The escape sequence that starts a style on standard output, and the one that ends all
+ * styles; "" without colour. */
 const char *terminal_start(const struct terminal *t, enum style style);
 const char *terminal_end(const struct terminal *t);
 void terminal_put(const struct terminal *t, enum style style, const char *text);

@@ -10,10 +10,8 @@
 
 /* What ptxas writes where ELF leaves room for the machine's own. */
 #define MACHINE_CUDA 190
-#define OSABI_NEW                                                                        \
-    0x41 /* CUDA 13: the architecture sits in the second byte of e_flags                 \
-          */
-#define SYMBOL_ENTRY 0x10         /* st_other of a __global__ function */
+#define OSABI_NEW 0x41    /* CUDA 13: the architecture is in the second byte of e_flags */
+#define SYMBOL_ENTRY 0x10 /* st_other of a __global__ function */
 #define RESERVED_SHARED_SM90 1024 /* counted in .nv.shared.* from sm_90 on */
 
 #define MAX_KERNELS 4096

@@ -8,10 +8,8 @@
 #include "gpu/run/expectation.h"
 #include "gpu/run/run_notes.h"
 
-#define SAVE_MAX_BYTES                                                                   \
-    (256u << 20)                 /* of all files, headers included, without an arena     \
-                                  */
-#define SAVE_ALIGNED (64u << 10) /* places in an arena, for whoever maps them */
+#define SAVE_MAX_BYTES (256u << 20) /* of all files, with headers, without an arena */
+#define SAVE_ALIGNED (64u << 10)    /* places in an arena, for whoever maps them */
 #define SAVE_MAX_FILES 1024
 
 struct saved_file;

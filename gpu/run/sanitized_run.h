@@ -13,9 +13,8 @@ struct backend_class;
 struct spec_files;
 
 enum { SANITIZED_MAX_CASES = 4 };
-#define SANITIZED_MAX_BYTES                                                              \
-    (64u << 20) /* of buffers; the smallest case may have more                           \
-                 */
+/* The bytes of all buffers; the smallest case may exceed it. */
+#define SANITIZED_MAX_BYTES (64u << 20)
 
 /* request: validate_run.h's. {"cases": carried out to some end, "of": chosen, "seeds":
  * theirs, "error"?: why not all}; a kernel that ends in a fault is the tool's to tell.

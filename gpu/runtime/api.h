@@ -1,7 +1,7 @@
 #pragma once
-/* api: the functions of CUDA 13's runtime that the library exports, each with the meaning
- * that NVIDIA's documentation gives it. What is not here is exported by nobody, so a
- * program's undefined names say beforehand what it lacks. */
+/* api: the functions of CUDA 13's runtime that the library exports, as NVIDIA's
+ * documentation defines them. Functions not declared here do not exist, so a program's
+ * undefined symbols show beforehand which it lacks. */
 #include "gpu/runtime/cuda_types.h"
 #include "gpu/runtime/runtime.h"
 
@@ -21,7 +21,7 @@ EXPORT int cublasGetMathMode(struct blas *b, int *ret);
 EXPORT const char *cublasGetStatusName(int status);
 EXPORT const char *cublasGetStatusString(int status);
 
-/* ---- what the constructors of nvcc call: registration.c ---- */
+/* ---- called by the constructors that nvcc generates: registration.c ---- */
 
 EXPORT void **__cudaRegisterFatBinary(void *wrapper);
 EXPORT void __cudaRegisterFatBinaryEnd(void **handle);
@@ -60,7 +60,7 @@ EXPORT cudart_error cudaLaunchKernelExC(const struct cudart_launch_config *c,
 EXPORT cudart_error cudaGetLastError(void);
 EXPORT cudart_error cudaPeekAtLastError(void);
 
-/* ---- the words of errors: api_errors.c ---- */
+/* ---- names and messages of errors: api_errors.c ---- */
 
 EXPORT const char *cudaGetErrorName(cudart_error code);
 EXPORT const char *cudaGetErrorString(cudart_error code);

@@ -13,8 +13,7 @@
 #include <time.h>
 
 #define TRIM_EVERY                                                                       \
-    (ANSWER_CACHE_BYTES / 64) /* bytes put between two looks at the sum                  \
-                               */
+    (ANSWER_CACHE_BYTES / 64) /* bytes written between two checks of the total */
 
 struct answer_cache {
     char *path; /* NULL = the default */

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #define MAX_COUNT                                                                        \
-    1000000000000ll /* tokens; more is nonsense and could overflow a sum                 \
-                     */
+    1000000000000ll /* tokens; a larger value is invalid and could overflow a sum */
 
 json_t *api_effort(const struct api_ask *ask) {
     const char *effort = ask->quirks & QUIRK_NO_EFFORT ? NULL : ask->model->effort;

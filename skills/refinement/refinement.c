@@ -12,9 +12,8 @@
 #include <string.h>
 
 #define REFINE_SPLIT_RUNS 1u /* answers per test and student that failures come from */
-#define SECOND_LOOK                                                                      \
-    100u /* a round's fresh answers begin at this run times its number                   \
-          */
+/* round n takes its fresh answers from run n * SECOND_LOOK on */
+#define SECOND_LOOK 100u
 #define MAX_REASON 300
 
 enum step {

@@ -22,9 +22,8 @@ struct refinement;
 
 #define REFINE_MAX_ROUNDS 20u
 #define REFINE_PLATEAU 2u /* rejected rounds in a row that end it */
-#define REFINE_MENDS                                                                     \
-    2u                 /* edits that cannot be applied or checked, per round, over one   \
-                        */
+/* Retries per round for edits that cannot be applied or checked. */
+#define REFINE_MENDS 2u
 #define REFINE_RUNS 3u /* answers per test, student and look at the gate */
 
 /* Why a hook has nothing. */

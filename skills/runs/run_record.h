@@ -57,9 +57,8 @@ struct run_writer;
 /* The user's configured folder of runs, else $XDG_STATE_HOME/upskilld/runs; NULL
  * without a home. Freed by the caller. */
 char *run_default_dir(const struct call_origin *origin);
-#define RUNS_DIR_LENT                                                                    \
-    "runs_dir" /* by the host of an origin: an absolute path, or NULL                    \
-                */
+/* by the host of an origin: an absolute path, or NULL */
+#define RUNS_DIR_LENT "runs_dir"
 
 /* Begin a batch. dir NULL = run_default_dir(NULL); it is made (0700) where missing.
  * meta (borrowed): {"skill": {"name", "path"?, "uri"?, "digest"}, "tests_digest",

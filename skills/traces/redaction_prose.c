@@ -9,9 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_FILLER                                                                       \
-    56u /* bytes between the noun and what secret_links it to its value                  \
-         */
+#define MAX_FILLER 56u /* bytes between the noun and the link to its value */
 #define MAX_WORD 256u
 
 enum strength {

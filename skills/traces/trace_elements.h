@@ -8,8 +8,7 @@
 #include "skills/traces/trace_squeeze.h"
 
 #define ELEMENTS_DEPTH                                                                   \
-    64 /* of the document around the arrays; deeper ones are skipped                     \
-        */
+    64 /* of the document around the arrays; deeper levels are skipped */
 
 struct trace_elements {
     const char *const *keys; /* of arrays to take apart, NULL at the end */

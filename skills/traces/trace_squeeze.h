@@ -10,9 +10,7 @@
 
 #define SQUEEZE_HEAD (512u << 10) /* kept of a string's beginning, bytes of JSON */
 #define SQUEEZE_TAIL (128u << 10) /* at least, of its end */
-#define SQUEEZE_VALUES                                                                   \
-    600000u /* more values in one record are not worth their memory                      \
-             */
+#define SQUEEZE_VALUES 600000u    /* a record with more values is not worth its memory */
 
 /* A line of a file, or a part of its document, handed to its reader. */
 struct trace_piece {

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #define MAX_TEXT 2048 /* of a symbol: a template's is long */
-#define MAX_KEPT 4096 /* different ones, before they are cut to what was asked for */
+#define MAX_KEPT 4096 /* different ones, before they are cut to the requested number */
 #define MAX_CALLS 64  /* followed from one place */
-#define INNER_CALLS                                                                      \
-    3 /* told of them; and the outermost, which may be the reader's own                  \
-       */
+/* Calls reported of a long chain: the innermost, and the outermost, which may be in the
+ * user's own code. */
+#define INNER_CALLS 3
 #define OUTER_CALLS 2
 
 enum level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_INFO };
