@@ -1,6 +1,6 @@
 #pragma once
 /* fd_channel: a socket between two processes that transports open descriptors, in
- * parcels.
+ * parcels, and the sealed memory in which large texts go over it.
  *
  * A key identifies a parcel. The sender names the key in a message of the processes' own
  * protocol, and the receiver takes the parcel when it reads that message. Nothing here
@@ -11,6 +11,14 @@
 
 #define FD_CHANNEL_INHERITED 3 /* its number in a program that is given one (child.h) */
 #define FD_PARCEL_MAX 253      /* SCM_MAX_FD: descriptors of one parcel */
+
+/* Bytes as memory that other processes can map and nobody can change: a descriptor, for
+ * the caller to close, or -errno. */
+int bytes_seal(const char *bytes, size_t len);
+struct shared_bytes; /* base/buf.h */
+/* The descriptor of such memory that holds these, so that a process on this machine needs
+ * no copy of them; -1: they are few, or it could not be made. */
+int shared_bytes_fd(const struct shared_bytes *shared);
 
 struct fd_parcel;
 struct fd_channel {

@@ -6,7 +6,6 @@
 #include "base/fd_channel.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/sealed.h"
 #include "protocol/rpc/rpc.h"
 
 #include <errno.h>

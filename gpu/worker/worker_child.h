@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct parent;
+struct rpc_call;
 struct worker;
 struct worker_child;
 
@@ -39,6 +40,17 @@ struct worker_child {
     bool eof, reaped, doomed;
     int status; /* as waitpid gives it */
 };
+
+/* What came with a request and goes on to a child, as descriptors (child_io.h): what is
+ * attached, then its files. */
+struct attachment {
+    int *fds;
+    size_t count;
+};
+/* A daemon on this machine sent descriptors, one elsewhere bytes. False, and the call is
+ * answered, when something is missing. */
+bool attachment_take(struct worker *w, struct rpc_call *call, struct attachment *ret);
+void attachment_finish(struct attachment *a); /* also of one that is all zero */
 
 struct worker_child *worker_child_new(struct worker *w, struct parent *p,
                                       int *ret_far_end);

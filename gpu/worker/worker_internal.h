@@ -46,12 +46,6 @@ struct parent {
     bool doomed; /* to be killed when its pid becomes known */
 };
 
-/* What came with a request, as descriptors (child_io.h): what is attached, its files. */
-struct attachment {
-    int *fds;
-    size_t count;
-};
-
 enum run_state { RUN_QUEUED, RUN_WAITING, RUN_COMPILING };
 struct compile_run {
     struct compile_run *next; /* worker.runs, oldest first */
@@ -109,12 +103,6 @@ struct worker {
     int folder_fd; /* holds the lock that says that this worker lives */
     char *folder;  /* private, holds those of the jobs; made at the first compile */
 };
-
-/* --- attachment.c --- */
-
-/* False, and the call is answered, when something is missing. */
-bool attachment_take(struct worker *w, struct rpc_call *call, struct attachment *ret);
-void attachment_finish(struct attachment *a); /* also of one that is all zero */
 
 /* --- parent.c --- */
 

@@ -1,7 +1,6 @@
 #include "worker_process.h"
 
 #include "base/fd_channel.h"
-#include "base/sealed.h"
 #include "gpu/compile/compile.h"
 
 #include <criterion/criterion.h>
