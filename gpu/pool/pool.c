@@ -73,8 +73,7 @@ struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *para
                       "too many jobs wait for a worker already; try again "
                       "when some are done");
     } else {
-        job->queued = true;
-        pool->queued++;
+        job_queue(job);
         pool_schedule(pool);
     }
     return job;

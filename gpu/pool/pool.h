@@ -73,7 +73,8 @@ void pool_close(struct pool *pool, void (*closed)(void *data), void *data);
  * `error` object (borrowed), -ECANCELED, -EPIPE (the worker died or stopped answering
  * twice, or died before its greeting), -ENOENT (no worker could be started), -ENODEV (no
  * worker meets the needs; the sentence says what each lacks), -EBUSY (POOL_MAX_QUEUED
- * jobs wait), -EMSGSIZE (larger than a message may be). */
+ * jobs wait), -EMSGSIZE (larger than a message may be), -EIO (a file has become
+ * shorter). */
 typedef void pool_done(struct pool_job *job, int status, const json_t *result,
                        const json_t *error, const char *why, void *data);
 /* params is stolen; needs (NULL = none) and its strings are copied. Attached bytes (NULL

@@ -17,6 +17,7 @@
 
 struct shared_bytes;
 struct rpc_request;
+struct work;
 
 #define POOL_SENTENCE 600
 
@@ -61,6 +62,8 @@ struct pool_job {
     char *method, *arch, *device;
     json_t *params;
     struct shared_bytes *attached; /* or NULL */
+    struct work *reading;          /* or NULL: its files, on a thread, into: */
+    struct shared_bytes *whole;    /* what is attached with the files behind it */
     int memory;                    /* pool_job_memory's, of this key */
     uint64_t memory_key;
     struct pool_needs needs;
@@ -72,7 +75,7 @@ struct pool_job {
     bool queued, cancelled;
     bool overdue;    /* its worker is being ended for that */
     unsigned losses; /* workers that vanished or fell silent under it */
-    int status;      /* for an end from the timer */
+    int status;      /* of reading; for an end from the timer */
     char *why;
     struct pool_job *previous, *next; /* of all jobs, in order of submission */
 };
@@ -97,6 +100,7 @@ struct pool {
 struct pool_job *job_new(struct pool *pool, const char *method, json_t *params,
                          const struct pool_needs *needs);
 void job_append(struct pool_job *job); /* to the pool's */
+void job_queue(struct pool_job *job);  /* waits for a worker */
 void job_run(struct pool_job *job, struct slot *slot);
 /* `done` comes from the loop. */
 void job_end_later(struct pool_job *job, int status, const char *why);

@@ -6,12 +6,14 @@
 #include "base/fd_channel.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/work.h"
 #include "protocol/rpc/rpc.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
+#define TOO_LARGE "the job is too large for one message"
 #define CANCEL_GRACE_MS 2000 /* a worker that does not stop a job by then is ended */
 
 /* --- the beginning --- */
@@ -51,6 +53,11 @@ void job_append(struct pool_job *job) {
     pool->last = job;
 }
 
+void job_queue(struct pool_job *job) {
+    job->queued = true;
+    job->pool->queued++;
+}
+
 static void job_dequeue(struct pool_job *job) {
     if (job->queued) {
         job->queued = false;
@@ -63,6 +70,7 @@ static void job_closed(uv_handle_t *handle) {
     struct pool *pool = job->pool;
     json_decref(job->params);
     shared_bytes_unref(job->attached);
+    shared_bytes_unref(job->whole);
     open_files_unref(job->needs.files);
     fd_close_p(&job->memory);
     free(job->method);
@@ -121,8 +129,7 @@ static void job_lost(struct pool_job *job, const struct slot *slot, bool innocen
     } else {
         job->overdue = false;
         job->avoid = innocent ? job->avoid : slot;
-        job->queued = true; /* keeps its place in the order of submission */
-        job->pool->queued++;
+        job_queue(job); /* keeps its place in the order of submission */
     }
 }
 
@@ -148,6 +155,10 @@ static void job_answered(struct rpc_request *request, int status, const json_t *
                 error ? json_get_string(error, "message", "") : "");
     }
     pool->changed(pool);
+}
+
+static bool job_has_files(const struct pool_job *job) {
+    return job->needs.files && job->needs.files->count;
 }
 
 /* The params with the files' sizes, where there are any, and the parcel's key. */
@@ -186,55 +197,71 @@ static uint64_t parcel_send(const struct pool_job *job) {
     return sent ? slot->parcels : 0;
 }
 
-/* As bytes; NULL when files cannot be read any more, or are too much. */
-static struct shared_bytes *attached_with_files(const struct pool_job *job) {
-    const struct shared_bytes *text = job->attached;
-    if (!job->needs.files || !job->needs.files->count) {
-        return shared_bytes_ref(job->attached);
-    }
-    autobuf all = BUF_INIT(FRAME_MAX_BODY);
-    bool whole = buf_add(&all, text->data, text->len) == 0 &&
-                 open_files_read(job->needs.files, &all) == 0;
-    return whole ? shared_bytes_new(&all) : NULL;
+static void job_leave_slot(struct pool_job *job) {
+    struct slot *slot = take(job->slot);
+    slot->running--;
+    slot_rest(slot);
 }
 
-static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
-    if (!job->attached) {
-        return rpc_request_start(peer, job->method, json_incref(job->params),
-                                 job_answered, job);
+/* On a thread: tens of megabytes, possibly of a slow disk. */
+static void files_read(void *data) {
+    struct pool_job *job = data;
+    autobuf all = BUF_INIT(FRAME_MAX_BODY);
+    int r = buf_add(&all, job->attached->data, job->attached->len);
+    r = r < 0 ? r : open_files_read(job->needs.files, &all);
+    job->status = r;
+    job->whole = r < 0 ? NULL : shared_bytes_new(&all);
+}
+
+static void files_were_read(void *data) {
+    struct pool_job *job = data;
+    job->reading = NULL;
+    job_leave_slot(job);
+    if (job->cancelled || job->pool->stopped) {
+        job_end_later(job, -ECANCELED, "cancelled");
+    } else if (!job->whole) {
+        job_end_later(job, job->status,
+                      job->status == -EMSGSIZE ? TOO_LARGE
+                                               : "its arrays cannot be read any more");
+    } else {
+        job_queue(job);
     }
-    uint64_t parcel = parcel_send(job);
+    job->pool->changed(job->pool);
+}
+
+static struct rpc_request *job_send(struct pool_job *job, uint64_t parcel) {
+    struct rpc_peer *peer = worker_link_peer(job->slot->link);
     json_t *params = params_with_files(job, parcel);
-    if (parcel) {
-        return rpc_request_start(peer, job->method, params, job_answered, job);
-    }
-    struct shared_bytes *bytes = attached_with_files(job);
+    struct shared_bytes *whole = take(job->whole);
+    struct shared_bytes *bytes = parcel ? NULL : whole ? whole : job->attached;
     struct rpc_request *request =
         bytes ? rpc_request_start_attached(peer, job->method, params, bytes, job_answered,
                                            job)
-              : NULL;
-    if (!bytes) {
-        json_decref(params);
-    }
-    shared_bytes_unref(bytes);
+              : rpc_request_start(peer, job->method, params, job_answered, job);
+    shared_bytes_unref(whole);
     return request;
 }
 
+/* Files that go as bytes are read first; then the job waits for a worker again. Meanwhile
+ * it counts as running, so that no more are read than the workers take. */
 void job_run(struct pool_job *job, struct slot *slot) {
     job_dequeue(job);
     job->slot = slot;
-    job->place = slot;
     slot->running++;
-    slot->used = true;
     if (!slot->asking) {
         uv_timer_stop(&slot->timer);
     }
-    job->request = job_send(job, worker_link_peer(slot->link));
+    uint64_t parcel = job->attached ? parcel_send(job) : 0;
+    if (job->attached && !parcel && job_has_files(job) && !job->whole) {
+        job->reading = work_start(job->pool->loop, files_read, files_were_read, job);
+        return;
+    }
+    job->place = slot;
+    slot->used = true;
+    job->request = job_send(job, parcel);
     if (!job->request) {
-        job->slot = NULL;
-        slot->running--;
-        slot_rest(slot);
-        job_end_later(job, -EMSGSIZE, "the job is too large for one message");
+        job_leave_slot(job);
+        job_end_later(job, -EMSGSIZE, TOO_LARGE);
         return;
     }
     uv_timer_start(&job->timer, job_timer, job->pool->job_ms, 0);
@@ -279,7 +306,9 @@ void pool_cancel(struct pool_job *job) {
         return;
     }
     job->cancelled = true;
-    if (job->request) {
+    if (job->reading) {
+        work_cancel(job->reading);
+    } else if (job->request) {
         json_t *id = json_integer(rpc_request_id(job->request));
         struct rpc_peer *peer = worker_link_peer(job->slot->link);
         rpc_notify(peer, "$/cancelRequest", json_pack("{s:o}", "id", id));

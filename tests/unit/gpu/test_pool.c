@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "gpu/pool/open_files.h"
 #include "gpu/pool/pool.h"
 
 #include <criterion/criterion.h>
@@ -329,6 +330,81 @@ Test(pool, sends_what_is_attached) {
     room_close(&room);
 }
 
+/* A file that ends the JSON text which is attached: {"x":"ABC…"}. `claimed` bytes are what
+ * the job says that it has. */
+static struct pool_job *submit_file(struct room *room, size_t claimed, struct answer *a) {
+    struct pool_needs needs = {.files = open_files_new()};
+    struct shared_bytes *whole = make_attached();
+    const char *x = strstr(whole->data, "ABC");
+    size_t behind = whole->len - (size_t)(x - whole->data);
+    struct buf head = BUF_INIT(64);
+    FILE *file = tmpfile();
+    cr_assert_eq(fwrite(x, 1, behind, file), behind);
+    cr_assert_eq(fflush(file), 0);
+    cr_assert_eq(open_files_add(needs.files, dup(fileno(file)), claimed ? claimed : behind),
+                 0);
+    fclose(file);
+    buf_add(&head, whole->data, (size_t)(x - whole->data));
+    struct shared_bytes *attached = shared_bytes_new(&head);
+    *a = (struct answer){0};
+    struct pool_job *job = pool_submit(room->pool, "echo", json_pack("{s:i}", "m", 2),
+                                       attached, &needs, on_done, a);
+    open_files_unref(needs.files);
+    shared_bytes_unref(attached);
+    shared_bytes_unref(whole);
+    return job;
+}
+
+/* A worker that takes no descriptors gets the files' bytes behind what is attached. Those
+ * that have become shorter end their job alone. */
+Test(pool, files_are_read_for_a_worker_elsewhere) {
+    struct room room = {0};
+    struct answer a[3];
+    struct shared_bytes *whole = make_attached();
+    autojson *want = json_loadb(whole->data, whole->len, 0, NULL);
+    room_open(&room, "plain", 1, (struct pool_config){0});
+    submit_file(&room, 0, &a[0]);
+    submit_file(&room, 2 * FILE_BYTES, &a[1]);
+    submit_file(&room, 0, &a[2]);
+    run_until(&room, a, 3);
+    cr_assert_eq(a[1].status, -EIO, "%d %s", a[1].status, a[1].why);
+    for (int i = 0; i < 3; i += 2) {
+        cr_assert_eq(a[i].status, 0, "%d: %s", i, a[i].why);
+        cr_assert_str_eq(json_get_string(a[i].result, "x", ""),
+                         json_get_string(want, "x", "?"));
+        const json_t *sizes = json_object_get(a[i].result, "file_bytes");
+        cr_assert_eq(json_integer_value(json_array_get(sizes, 0)), FILE_BYTES + 2);
+        json_decref(a[i].result);
+    }
+    shared_bytes_unref(whole);
+    room_close(&room);
+}
+
+/* While a thread reads the files: the job is cancelled, or the pool is closed. */
+Test(pool, ends_while_files_are_read) {
+    for (int way = 0; way < 2; way++) {
+        struct room room = {0};
+        struct answer a[2];
+        room_open(&room, "plain", 1, (struct pool_config){0});
+        submit(&room, "echo", json_integer(5), &a[0]);
+        run_until(&room, a, 1);
+        json_decref(a[0].result);
+        struct pool_job *job = submit_file(&room, 0, &a[0]);
+        cr_assert_eq(status_of(&room, "running"), 1);
+        submit(&room, "echo", json_integer(6), &a[1]);
+        if (way == 0) {
+            pool_cancel(job);
+            run_until(&room, a, 2);
+            cr_assert_eq(json_integer_value(a[1].result), 6, "%s", a[1].why);
+            json_decref(a[1].result);
+        }
+        room_close(&room);
+        cr_assert_eq(a[0].status, -ECANCELED, "%s", a[0].why);
+        cr_assert_eq(a[0].calls, 1);
+        cr_assert_eq(a[1].calls, 1);
+    }
+}
+
 /* A worker that has stopped reading: the job is cancelled, or its worker dies, or the
  * pool is closed, while the pipe is full. */
 Test(pool, ends_while_it_sends_what_is_attached) {
@@ -369,7 +445,7 @@ Test(pool, bounds_the_time_of_a_silent_worker) {
     struct pool_job *beside = submit(&room, "wait", NULL, &a[1]);
     run_until(&room, a, 1);
     cr_assert_eq(a[0].status, -EPIPE);
-    cr_assert_not_null(strstr(a[0].why, "silent"), "%s", a[0].why);
+    cr_assert_not_null(strstr(a[0].why, "stopped answering"), "%s", a[0].why);
     cr_assert_geq(clock_ms() - start, 800);
     cr_assert_geq(starts(&room), 2, "and a third for the other, perhaps");
     cr_assert_eq(a[1].calls, 0);
