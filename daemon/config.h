@@ -30,32 +30,33 @@
 struct err;
 struct schema;
 
-/* Texts and JSON values are those of `settings`. */
+/* Strings and JSON values belong to `settings`. */
 struct config {
-    json_t *settings; /* what was said, by key, with the schema's defaults; folders are
-                         absolute */
+    /* the given settings by key, with the schema's defaults; folders are absolute */
+    json_t *settings;
     struct schema *schema; /* of the settings */
     enum log_level log_level;
-    char **roots; /* folders that params may name files in, first of all the working
-                     directory. NULL-terminated, likewise below */
+    /* folders in which params may name files; the working directory is first.
+     * NULL-terminated, like the list below */
+    char **roots;
     char **include_dirs; /* -I for every check */
     const char *arch;    /* "sm_90a" */
     struct pool_config pool;
     unsigned compile_timeout_s;
     size_t cache_bytes;
     unsigned tool_wait_s, debounce_ms;
-    json_t *tools;            /* names of the MCP tools that are offered, or NULL: all */
-    bool structured;          /* MCP results carry their JSON too */
-    bool agents_may_suppress; /* findings that keep a skill from being installed */
+    json_t *tools;            /* names of the offered MCP tools, or NULL: all */
+    bool structured;          /* MCP results also contain their JSON */
+    bool agents_may_suppress; /* findings that prevent a skill's installation */
     const char *runs_dir;     /* records of evaluations; or NULL */
     json_t *files;            /* paths of the files that were read, for daemon/status */
-    json_t *warnings;         /* sentences about what was ignored */
+    json_t *warnings;         /* sentences about ignored settings */
 };
 
-/* What main() does with the command line. */
+/* What main() does after reading the command line. */
 enum config_action { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION };
 
-/* Reads everything. -EINVAL with a sentence that names file and line, or the flag. */
+/* Reads everything. -EINVAL with a sentence that names the file and line, or the flag. */
 int config_load(struct config *ret, int argc, char **argv, enum config_action *ret_action,
                 struct err *err);
 void config_finish(struct config *c);

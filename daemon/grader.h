@@ -1,9 +1,9 @@
 #pragma once
-/* grader: what skills have judged by the GPU's operations. */
+/* grader: lets skills use the GPU's operations for grading. */
 #include "skills/check/skill_check.h"
 #include "skills/grading/grade.h"
 
-/* CUDA blocks of skills are compiled by kernel/check. */
+/* kernel/check compiles CUDA blocks of skills. */
 extern const struct skill_grader gpu_skill_grader;
-/* The check kernel_passes of an evaluation is judged by kernel/validate. */
+/* kernel/validate decides the check kernel_passes of an evaluation. */
 extern const struct kernel_validator gpu_kernel_validator;

@@ -1,5 +1,5 @@
 #pragma once
-/* prompts: what a person picks from a client's menu for the common jobs. */
+/* prompts: the entries for common tasks in a client's menu. */
 #include "protocol/provider.h"
 
 struct skill_serving;

@@ -21,7 +21,7 @@
 
 #include <sys/queue.h>
 
-enum lsp_code { /* beside those of rpc.h */
+enum lsp_code { /* in addition to those of rpc.h */
                 LSP_NOT_INITIALIZED = -32002,
                 LSP_CONTENT_MODIFIED = -32801,
                 LSP_SERVER_CANCELLED = -32802,
@@ -32,18 +32,18 @@ enum lsp_code { /* beside those of rpc.h */
 enum lsp_encoding { LSP_UTF16, LSP_UTF8, LSP_UTF32 };
 const char *lsp_encoding_name(enum lsp_encoding encoding);
 
-/* A text and where its lines begin; borrowed. */
+/* A text and its line starts; borrowed. */
 struct lsp_view {
     const char *text;
     size_t len;
     const struct lines *lines;
 };
 
-/* The byte offset of an LSP position; lines and characters past the end clamp. False when
- * it is no position. */
+/* The byte offset of an LSP position; lines and characters past the end are clamped.
+ * False if it is not a position. */
 bool lsp_read_position(enum lsp_encoding encoding, const struct lsp_view *view,
                        const json_t *position, size_t *ret);
-/* The same for a range; the ends are put in order. */
+/* The same for a range; the ends are swapped if necessary. */
 bool lsp_read_range(enum lsp_encoding encoding, const struct lsp_view *view,
                     const json_t *range, size_t *ret_start, size_t *ret_end);
 json_t *lsp_position(enum lsp_encoding encoding, const struct lsp_view *view,
@@ -62,7 +62,7 @@ struct lsp_text {
 };
 void lsp_text_init(struct lsp_text *t, const char *text, size_t len);
 void lsp_text_finish(struct lsp_text *t);
-/* Replace the bytes [start, end). Moves the tail and updates only the lines touched. */
+/* Replaces the bytes [start, end). Moves the tail and updates only the affected lines. */
 void lsp_text_splice(struct lsp_text *t, size_t start, size_t end, const char *text,
                      size_t len);
 struct lsp_view lsp_text_view(const struct lsp_text *t);
@@ -79,8 +79,8 @@ struct lsp_client {
     bool action_literals, preferred_actions;
     bool symbol_trees;
     bool markdown_hover, markdown_completion;
-    bool progress;      /* takes window/workDoneProgress/create */
-    bool watches_files; /* takes a registration for workspace/didChangeWatchedFiles */
+    bool progress;      /* supports window/workDoneProgress/create */
+    bool watches_files; /* supports registration for workspace/didChangeWatchedFiles */
 };
 void lsp_client_read(struct lsp_client *client, const json_t *capabilities);
 
@@ -94,44 +94,44 @@ struct lsp_question;
 
 struct lsp {
     const struct face_host *host;
-    struct rpc_peer *peer; /* NULL while the face is being freed: nothing is said then */
+    struct rpc_peer *peer; /* NULL while the face is being freed: then nothing is sent */
     enum lsp_state state;
     struct lsp_client client;
     json_t *folders;  /* the workspace's, as paths */
     json_t *settings; /* the editor's, or NULL */
-    bool noticed;     /* the user was told why documents are not checked */
+    bool noticed;     /* the user has seen why documents are not checked */
     LIST_HEAD(, lsp_document) documents;
     size_t document_count;
     LIST_HEAD(, lsp_command) commands;
     LIST_HEAD(, lsp_progress) progress;
-    TAILQ_HEAD(, lsp_question) questions; /* that wait */
-    struct lsp_question *answering; /* the one whose answer is being made, or NULL */
+    TAILQ_HEAD(, lsp_question) questions; /* waiting */
+    struct lsp_question *answering;       /* the one being answered, or NULL */
     unsigned next_token;
-    uint64_t last_result_id; /* never used twice, also after a document is opened again */
-    uv_timer_t timer;        /* for whatever is due first */
-    /* To be called when that changed for a document or a progress bar. */
+    uint64_t last_result_id; /* never reused, even if a document is opened again */
+    uv_timer_t timer;        /* for the earliest due event */
+    /* Called when the due time of a document or a progress bar changed. */
     void (*due_changed)(struct lsp *l);
     uv_timer_t parent_timer;
     uv_poll_t parent_poll;
     int parent_fd; /* pidfd, -1 = none */
     int parent_pid;
-    unsigned open_handles; /* the struct is freed with the last */
+    unsigned open_handles; /* the struct is freed when the last closes */
 };
 
 /* type: 1 error, 2 warning, 3 info. */
 void lsp_log(struct lsp *l, int type, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* What keeps documents from being checked: shown once, a sentence of a kind's. */
+/* Shows the user why documents are not checked, in a kind's sentence; only once. */
 void lsp_notice(struct lsp *l, const char *sentence);
-/* A request whose answer is of no interest (`workspace/codeLens/refresh`). params are
- * stolen; NULL: none. */
+/* Sends a request whose answer is ignored (`workspace/codeLens/refresh`). Steals params;
+ * NULL: none. */
 void lsp_tell(struct lsp *l, const char *method, json_t *params);
 
 /* --- the workspace --- */
 
-/* Folders and initializationOptions, of initialize's params. */
+/* Reads the folders and initializationOptions from initialize's params. */
 void lsp_workspace_read(struct lsp *l, const json_t *params);
-/* Ask the client to tell of files that others change. */
+/* Asks the client to report files that others change. */
 void lsp_workspace_watch(struct lsp *l);
 void lsp_did_change_workspace_folders(struct lsp *l, const json_t *params);
 void lsp_did_change_configuration(struct lsp *l, const json_t *params);
@@ -147,22 +147,22 @@ struct lsp_document {
     const struct document_kind *kind;
     char *uri, *path, *language; /* path may be NULL */
     int64_t version;
-    bool versioned; /* the client told a version */
-    bool unsaved;   /* its text is not what lies on the disk */
-    bool lost;      /* over a size limit: its text was let go */
+    bool versioned; /* the client sent a version */
+    bool unsaved;   /* its text differs from the file on disk */
+    bool lost;      /* over a size limit: its text was dropped */
     struct lsp_text text;
-    uint64_t revision;         /* counts changes: what a check's answer must match */
-    struct document *snapshot; /* of this revision, made when needed */
+    uint64_t revision; /* counts changes; a check's answer must have the same one */
+    struct document *snapshot; /* of this revision, created when needed */
 
     struct lsp_check *check; /* running, for this revision */
     uint64_t due_ms;         /* a quick check starts at this clock_ms(); 0 = none */
     TAILQ_HEAD(, lsp_waiter) waiters;
 
-    json_t *checked;     /* the last check's findings, NULL before the first answer */
-    json_t *answered;    /* those of an operation that a lens started, or NULL */
-    json_t *outcome;     /* struct document's */
-    json_t *findings;    /* both, of judged_revision; NULL before the first answer */
-    json_t *diagnostics; /* the same in LSP's terms */
+    json_t *checked;  /* the last check's findings, NULL before the first answer */
+    json_t *answered; /* those of an operation that a lens started, or NULL */
+    json_t *outcome;  /* struct document's */
+    json_t *findings; /* both lists, for judged_revision; NULL before the first answer */
+    json_t *diagnostics; /* the same as LSP diagnostics */
     uint64_t judged_revision;
     uint64_t result_id; /* changes with the diagnostics */
     json_t *result;     /* the latest full check's */
@@ -171,46 +171,47 @@ struct lsp_document {
 struct lsp_document *lsp_document_find(struct lsp *l, const char *uri);
 struct lsp_document *lsp_document_find_path(struct lsp *l, const char *path);
 struct document *lsp_document_snapshot(struct lsp_document *d); /* borrowed */
-void lsp_snapshot_drop(struct lsp_document *d);                 /* its text changes */
-const char *lsp_document_uri(const json_t *params);             /* NULL without one */
+void lsp_snapshot_drop(struct lsp_document *d);     /* call it before its text changes */
+const char *lsp_document_uri(const json_t *params); /* NULL if there is none */
 struct lsp_view lsp_document_view(const struct lsp_document *d);
-/* What an operation of a lens said of this text, for the lenses (stolen; NULL: nothing
- * any more). */
+/* Sets the outcome of a lens's operation on this text, for the lenses (stolen; NULL:
+ * none). */
 void lsp_document_set_outcome(struct lsp_document *d, json_t *outcome);
-/* The findings fit the text as it is now. */
+/* Whether the findings are those of the current text. */
 bool lsp_document_judged(const struct lsp_document *d);
-/* The document that a request is about. NULL: the request has been answered (bad params,
- * or a document that is not ours). */
+/* The document of a request. NULL: the request has been answered (bad params, or not one
+ * of our documents). */
 struct lsp_document *lsp_request_document(struct lsp *l, struct rpc_call *call);
 
 void lsp_did_open(struct lsp *l, const json_t *params);
 void lsp_did_change(struct lsp *l, const json_t *params);
 void lsp_did_save(struct lsp *l, const json_t *params);
 void lsp_did_close(struct lsp *l, const json_t *params);
-/* Forget them all. drop: who waits gets no answer. */
+/* Frees all documents. drop: waiting requests get no answer. */
 void lsp_documents_free(struct lsp *l, bool drop);
 
 /* --- checks and diagnostics --- */
 
 void lsp_check_start(struct lsp_document *d, enum document_depth depth);
-/* Those of the other open documents that what changed may be a part of. */
+/* Checks the other open documents that may include the changed one. */
 void lsp_check_dependents(const struct lsp_document *changed);
-/* Stop what runs or is due; its answer will go nowhere. */
+/* Stops a running or due check; its answer is dropped. */
 void lsp_check_stop(struct lsp_document *d);
-/* The text changed: stop the check, turn away who waits, check again soon. */
+/* The text changed: stops the check, refuses waiting requests, schedules a new check. */
 void lsp_document_changed(struct lsp_document *d);
-/* What an operation of a lens said of the text as it is; both stolen, NULL: nothing. */
+/* The findings and outcome of a lens's operation on the current text; both stolen, NULL:
+ * none. */
 void lsp_document_answered(struct lsp_document *d, json_t *findings, json_t *outcome);
-/* Its text was let go; why is what its user reads instead of a judgement. */
+/* Its text was dropped; the user sees `why` instead of findings. */
 void lsp_document_lost(struct lsp_document *d, const char *why);
 uint64_t lsp_documents_due(const struct lsp *l); /* clock_ms(); 0 = nothing */
 void lsp_documents_tick(struct lsp *l, uint64_t now);
 void lsp_publish(struct lsp_document *d, json_t *diagnostics);
 void lsp_pull(struct lsp *l, struct rpc_call *call);
 
-/* Hold a request until the running or due check has ended; then `answer` answers it. It
- * is turned away with -32801 (a pull: -32802) when an edit comes first, and with -32800
- * when the client cancels it. */
+/* Holds a request until the running or due check has ended; then `answer` answers it. If
+ * an edit comes first, it is refused with -32801 (a pull: -32802); if the client cancels
+ * it, with -32800. */
 typedef void lsp_answer(struct lsp_document *d, struct rpc_call *call);
 void lsp_wait(struct lsp_document *d, struct rpc_call *call, lsp_answer *answer);
 /* drop: without an answer (the connection is ending). */
@@ -218,16 +219,16 @@ void lsp_waiters_end(struct lsp_document *d, bool drop);
 
 /* --- findings --- */
 
-/* The document names the file, or something was found in it. */
+/* Whether the document refers to the file, or a finding is in it. */
 bool lsp_document_refers(const struct lsp_document *d, const char *path);
 bool lsp_finding_is_own(const struct lsp_document *d, const json_t *finding);
 
-/* The bytes a finding is about, in the document; first line for another file's. */
+/* The bytes of a finding in the document; the first line if it is in another file. */
 void lsp_finding_span(const struct lsp_document *d, const json_t *finding,
                       size_t *ret_start, size_t *ret_end);
 json_t *lsp_diagnostics(struct lsp_document *d, const json_t *findings);
-/* A WorkspaceEdit from fixes' edits (an array of arrays of edits), or NULL when one of
- * them lies in a file that cannot be read. */
+/* A WorkspaceEdit from the edits of fixes (an array of arrays of edits), or NULL if one
+ * is in a file that cannot be read. */
 json_t *lsp_workspace_edit(struct lsp_document *d, const json_t *edit_lists);
 /* The bytes that an edit replaces in the document itself. */
 void lsp_edit_span(const struct lsp_view *view, const json_t *edit, size_t *ret_start,
@@ -235,57 +236,59 @@ void lsp_edit_span(const struct lsp_view *view, const json_t *edit, size_t *ret_
 
 /* --- questions --- */
 
-/* What an answer is made from; nobody changes it meanwhile. */
+/* The input of an answer, unchanged while it is computed. */
 struct lsp_subject {
     const struct lsp_client *client;
     const struct document_kind *kind;
     struct document *document;
     struct lsp_view view; /* of its text */
     json_t *result;       /* the latest full check's, or NULL */
-    size_t start, end;    /* what is asked about; both are a position's offset */
+    size_t start, end; /* the range of the question; for a position both are its offset */
 };
-/* A new reference; NULL: null. On any thread, so do what a kind's hover, lenses, hints,
- * symbols and completions. */
+/* Returns a new reference; NULL: null. Runs on any thread, and so do a kind's hover,
+ * lenses, hints, symbols and completions. */
 typedef json_t *lsp_make(const struct lsp_subject *s);
-/* End the request with what make says of the document as it is. From a long text it is
- * made on one of libuv's threads, one after the other. One that waits is turned away with
- * -32801 when an edit comes first; one that is being made still answers. Cancelled, both
- * answer -32800 at once. */
+/* Ends the request with make's result for the current document. For a long text, make
+ * runs on one of libuv's threads, one question at a time. If an edit comes first, a
+ * waiting question is refused with -32801; one that is being answered still gets its
+ * answer. If cancelled, both answer -32800 at once. */
 void lsp_ask(struct lsp_document *d, struct rpc_call *call, size_t start, size_t end,
              lsp_make *make);
-/* Turn away those that wait. drop: without an answer (the connection is ending). */
+/* Refuses the waiting questions. drop: without an answer (the connection is ending). */
 void lsp_questions_end(struct lsp_document *d, bool drop);
-/* After all documents have gone. The loop runs on until the thread is done. */
+/* Call it after all documents are freed. The loop stays alive until the thread is
+ * done. */
 void lsp_questions_free(struct lsp *l);
 
 /* --- features --- */
 
-/* Hovers, lenses, symbols, completions, hints: what a kind of documents offers. False:
- * another request. */
+/* Hovers, lenses, symbols, completions and hints of a kind of documents. False: another
+ * request. */
 bool lsp_feature(struct lsp *l, struct rpc_call *call);
-/* Their members of initialize's answer. */
+/* Adds their members to initialize's answer. */
 void lsp_add_features(const struct lsp *l, json_t *capabilities);
 void lsp_code_action(struct lsp *l, struct rpc_call *call);
 
 void lsp_execute_command(struct lsp *l, struct rpc_call *call);
 json_t *lsp_command_names(const struct lsp *l);
-/* What a click on a kind's lens does, in LSP's terms; NULL when the client cannot. */
+/* The command of a kind's lens as LSP's Command; NULL if the client cannot run it. */
 json_t *lsp_lens_command(const struct lsp_subject *s, const json_t *lens);
-/* The document goes: what runs for it has nobody to tell. */
+/* The document is being freed: results of its running commands are dropped. */
 void lsp_commands_forget(struct lsp *l, const struct lsp_document *d);
-/* Stop them all, except what became a job. drop: without an answer. */
+/* Stops all commands, except those that became jobs. drop: without an answer. */
 void lsp_commands_stop(struct lsp *l, bool drop);
 
 /* --- progress --- */
 
-/* Show work under the client's token, or, without one and when the client can, under one
- * of ours after delay_ms. Returns NULL when the client can show none. `cancel` (may be
- * NULL) is called when the user stops it; the bar must still be ended. */
+/* Shows progress under the client's token, or, if there is none and the client supports
+ * it, under one of ours after delay_ms. Returns NULL if the client cannot show any.
+ * `cancel` (may be NULL) is called when the user stops it; the progress must still be
+ * ended. */
 struct lsp_progress_options {
     const json_t *token; /* the client's, or NULL */
     unsigned delay_ms;
     const char *title; /* copied */
-    bool percent;      /* it will be known how much is done */
+    bool percent;      /* percentages will be reported */
     void (*cancel)(void *data);
     void *data;
 };
@@ -297,4 +300,4 @@ void lsp_progress_end(struct lsp_progress *p); /* frees; NULL is a no-op */
 void lsp_progress_cancelled(struct lsp *l, const json_t *token);
 uint64_t lsp_progress_due(const struct lsp *l);
 void lsp_progress_tick(struct lsp *l, uint64_t now);
-void lsp_progress_free(struct lsp *l); /* all, saying nothing */
+void lsp_progress_free(struct lsp *l); /* frees all without sending anything */

@@ -1,11 +1,11 @@
 #pragma once
-/* rpc_message: one framed body, read: the JSON tree, and each message's id as it was
+/* rpc_message: parses one framed body: the JSON tree, and each message's id as it was
  * sent.
  *
- * Pure functions without a peer, so that a large body can be read on another thread. The
- * id is found by a scan of the text before it is parsed: an id that jansson would not
- * carry exactly (20 digits, a fraction, an exponent) keeps its text, and is overwritten
- * by 0 for the parser. Of equal keys the last one wins, here as in jansson. */
+ * Pure functions without a peer, so that another thread can parse a large body. The id is
+ * found by scanning the text before it is parsed: an id that jansson cannot represent
+ * exactly (20 digits, a fraction, an exponent) keeps its text, and the parser sees 0 in
+ * its place. The last of equal keys wins, as in jansson. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct rpc_id {
 };
 
 struct rpc_body {
-    json_t *root;       /* NULL when it could not be parsed; then `why` says it */
+    json_t *root;       /* NULL if it could not be parsed; `why` has the reason */
     bool batch;         /* root is an array */
     struct rpc_id *ids; /* one per message: of root, or of each element of the batch */
     size_t count;
@@ -37,9 +37,9 @@ struct rpc_body {
 /* body is changed in place (see json_parse). */
 void rpc_body_read(char *body, size_t len, struct rpc_body *ret);
 void rpc_body_finish(struct rpc_body *body);
-/* An answer's attachment, a JSON object, becomes its result, where the result's own
- * members win. One that is none makes an error of this answer. A request is left alone.
- */
+/* Adds the members of an answer's attachment, a JSON object, to its result; the result's
+ * own members win. An invalid attachment turns the answer into an error. Requests are
+ * unchanged. */
 void rpc_body_attach(struct rpc_body *body, struct buf *attached);
 
 enum rpc_kind {
@@ -51,12 +51,12 @@ enum rpc_kind {
 struct rpc_message {
     enum rpc_kind kind;
     const char *method; /* borrowed from the tree */
-    json_t *params;     /* borrowed; NULL when absent or null */
+    json_t *params;     /* borrowed; NULL if absent or null */
     const char *why;    /* BAD: a sentence */
 };
 void rpc_message_read(json_t *value, const struct rpc_id *id, struct rpc_message *ret);
 
-/* What the beginning of a message shows that is not there as a whole. */
+/* The information in the beginning of an incomplete message. */
 struct rpc_head {
     struct rpc_id id;
     bool method, response; /* the keys "method", "result" or "error" were seen */

@@ -1,7 +1,7 @@
 #pragma once
-/* rpc_peer: a peer's inside, shared by rpc.c (what comes in), rpc_call.c (its requests
- * and their answers), rpc_request.c (what goes out) and rpc_write.c (how it is written).
- */
+/* rpc_peer: the internals of a peer, shared by rpc.c (incoming messages), rpc_call.c (the
+ * other side's requests and their answers), rpc_request.c (our requests) and rpc_write.c
+ * (writing messages). */
 #include "base/buf.h"
 #include "protocol/rpc/rpc.h"
 #include "protocol/rpc/rpc_message.h"
@@ -12,9 +12,9 @@
 #define RPC_BUCKETS 256u    /* of each table of unanswered requests */
 #define RPC_HEADER_ROOM 96u /* in front of a body, for its lengths */
 
-/* Requests that came as one array: their replies leave as one. */
+/* Requests that came as one array: their replies are sent as one array. */
 struct rpc_batch {
-    struct rpc_peer *peer; /* NULL once it is gone */
+    struct rpc_peer *peer; /* NULL once it is freed */
     enum frame_mode mode;
     size_t open;     /* calls without an answer, and 1 while the batch is being read */
     struct buf body; /* "[…,…", or empty */
@@ -22,13 +22,13 @@ struct rpc_batch {
 };
 
 struct rpc_call {
-    struct rpc_peer *peer; /* NULL once it is gone */
+    struct rpc_peer *peer; /* NULL once it is freed */
     enum frame_mode mode;
-    struct rpc_batch *batch; /* NULL: on its own */
+    struct rpc_batch *batch; /* NULL: not in a batch */
     char *id;
     json_t *message; /* owns method and params */
     struct buf attached;
-    size_t bytes; /* its part of the body that it came in */
+    size_t bytes; /* its share of the body's size */
     const char *method;
     json_t *params;
     bool cancelled;
@@ -46,7 +46,7 @@ struct rpc_request {
 };
 
 struct rpc_parse {
-    struct rpc_peer *peer; /* NULL once it is gone */
+    struct rpc_peer *peer; /* NULL once it is freed */
     enum frame_mode mode;
     char *text;
     size_t len;
@@ -60,11 +60,12 @@ struct rpc_peer {
     struct frame_decoder *decoder;
     enum frame_mode mode;
     bool batches, omit_null_id;
-    bool dead;        /* rpc_peer_free was called: nothing is sent or told any more */
-    unsigned entered; /* functions of ours on the stack; freed when it falls to 0 */
+    bool dead; /* rpc_peer_free was called: nothing is sent or reported any more */
+    /* functions of ours on the stack; a dead peer is freed when it falls to 0 */
+    unsigned entered;
     struct rpc_parse *parse;
-    bool held;          /* the host has had enough for now */
-    bool full, refuses; /* no room for requests: nothing is read, or they are refused */
+    bool held;          /* the host has paused it */
+    bool full, refuses; /* no room for requests: reading stops, or they are refused */
     size_t max_body;
     LIST_HEAD(rpc_calls, rpc_call) calls[RPC_BUCKETS];
     LIST_HEAD(rpc_requests, rpc_request) requests[RPC_BUCKETS];
@@ -73,8 +74,8 @@ struct rpc_peer {
     json_int_t next_id;
 };
 
-/* Around everything that may call out: a peer that is freed meanwhile goes at the last
- * leave. */
+/* Around everything that may call out: a peer that is freed meanwhile is released by the
+ * last leave. */
 static inline void rpc_peer_enter(struct rpc_peer *peer) {
     peer->entered++;
 }
@@ -85,7 +86,7 @@ static inline void rpc_peer_leave(struct rpc_peer *peer) {
     }
 }
 
-/* --- rpc_write.c: a message is begun, gets its members and a '}', and is sent --- */
+/* --- rpc_write.c: begin a message, add its members and a '}', send it --- */
 
 struct buf rpc_write_begin(void);
 /* NULL writes null. A value that cannot be written makes out full. */
@@ -93,25 +94,25 @@ void rpc_write_member(struct buf *out, const char *key, const json_t *value);
 void rpc_write_error(struct buf *out, int code, const char *message, const json_t *data);
 /* id NULL: null, or left out if the peer wants that. */
 void rpc_write_id(const struct rpc_peer *peer, struct buf *out, const char *id);
-/* A whole error message, for what never became a call. */
+/* A whole error message, for a request that never became a call. */
 struct buf rpc_write_refusal(const struct rpc_peer *peer, const char *id, int code,
                              const char *why);
-/* Frame what stands behind the header's room, and send it. out is used up. */
+/* Frames the bytes after the header's room, and sends them. Consumes out. */
 void rpc_write_send(struct rpc_peer *peer, enum frame_mode mode, struct buf *out,
                     bool droppable);
-/* The same for a message behind which the caller sends so many bytes. */
+/* The same for a message that is followed by `attached` bytes from the caller. */
 void rpc_write_send_before(struct rpc_peer *peer, struct buf *out, size_t attached);
 
 void rpc_batch_link(struct rpc_peer *peer, struct rpc_batch *batch);
 void rpc_batch_unlink(struct rpc_batch *batch);
-/* Put one whole message into the batch's answer. message is used up. */
+/* Adds one whole message to the batch's answer. Consumes message. */
 void rpc_batch_add(struct rpc_batch *batch, struct buf *message);
-/* One call of the batch is over, or its reading. The last one sends the replies. */
+/* One call of the batch, or its reading, has ended. The last one sends the replies. */
 void rpc_batch_settle(struct rpc_batch *batch);
 
 /* --- rpc_call.c --- */
 
-/* Drops a message, or a part of one, that came in a body of so many bytes. peer may be
+/* Drops a message, or a part of one, that came in a body of that many bytes. peer may be
  * NULL. */
 void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes);
 bool rpc_peer_has_room(const struct rpc_peer *peer); /* for one more request */

@@ -1,6 +1,6 @@
 #pragma once
-/* schema_tree: a compiled schema's inside, shared by schema.c (which makes it),
- * schema_check.c (which walks it) and schema_complaint.c (which says what it refused). */
+/* schema_tree: the internals of a compiled schema, shared by schema.c (compiles it),
+ * schema_check.c (applies it) and schema_complaint.c (explains refusals). */
 #include "base/json.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -41,7 +41,7 @@ struct schema_bound {
 
 struct schema {
     json_t *json;   /* a reference */
-    unsigned types; /* of schema_type; 0 = nothing fits (the schema `false`) */
+    unsigned types; /* of schema_type; 0 = no value matches (the schema `false`) */
     const json_t *fixed, *choices; /* const, enum */
     struct schema_bound minimum, maximum, above, below;
     struct schema_bound min_length, max_length, min_items, max_items, min_members,
@@ -55,6 +55,6 @@ struct schema {
 };
 
 unsigned schema_type_of(const json_t *value); /* of enum schema_type */
-/* The types that may stand there, as far as types and forms tell. */
+/* The allowed types, as far as `type` and the alternatives determine them. */
 unsigned schema_wanted(const struct schema *s);
 const struct schema_property *schema_property(const struct schema *s, const char *name);
