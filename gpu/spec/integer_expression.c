@@ -20,7 +20,9 @@ struct reader {
     int name_len;
     char hint[64]; /* what to write instead of it, or "" */
     unsigned depth;
-    bool rounds; /* a quotient had a remainder */
+    unsigned quotients; /* by '/' */
+    unsigned rounded;   /* of these, the ones with a remainder */
+    bool has_rest;      /* there is a '%' */
 };
 
 static int64_t read_sum(struct reader *r);
@@ -173,10 +175,12 @@ static int64_t read_product(struct reader *r) {
             }
             int64_t by = read_atom(r);
             bool can = can_divide(r, value, by);
-            r->rounds |= can && value % by != 0;
+            r->quotients++;
+            r->rounded += can && value % by != 0;
             value = can ? value / by : 0;
         } else if (take_char(r, '%')) {
             int64_t by = read_atom(r);
+            r->has_rest = true;
             value = can_divide(r, value, by) ? value % by : 0;
         } else {
             break;
@@ -222,12 +226,24 @@ int integer_expression(const char *text, const struct size_values *sizes, int64_
     return 0;
 }
 
-bool integer_expression_rounds(const char *text, const struct size_values *sizes) {
-    struct reader r = {.text = text, .at = text, .sizes = sizes};
+/* Whether it can be evaluated; *ret then knows its quotients. */
+static bool read_quotients(const char *text, const struct size_values *sizes,
+                           struct reader *ret) {
+    *ret = (struct reader){.text = text, .at = text, .sizes = sizes};
     int64_t ignored;
     if (integer_expression(text, sizes, &ignored, NULL) < 0) {
         return false;
     }
-    read_sum(&r);
-    return r.rounds;
+    read_sum(ret);
+    return true;
+}
+
+bool integer_expression_rounds(const char *text, const struct size_values *sizes) {
+    struct reader r;
+    return read_quotients(text, sizes, &r) && r.rounded;
+}
+
+bool integer_expression_divides(const char *text, const struct size_values *sizes) {
+    struct reader r;
+    return !read_quotients(text, sizes, &r) || r.has_rest || r.rounded < r.quotients;
 }

@@ -28,3 +28,6 @@ int integer_expression(const char *text, const struct size_values *sizes, int64_
                        struct err *err);
 /* Whether it can be evaluated and one of its '/' leaves a remainder. */
 bool integer_expression_rounds(const char *text, const struct size_values *sizes);
+/* Whether it asks for multiples: one of its '/' leaves no remainder ("n / 4", unlike
+ * "(n + 255) / 256"), it has a '%', or it cannot be evaluated. */
+bool integer_expression_divides(const char *text, const struct size_values *sizes);

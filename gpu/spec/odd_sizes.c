@@ -1,5 +1,6 @@
 #include "gpu/spec/odd_sizes.h"
 
+#include "gpu/spec/integer_expression.h"
 #include "gpu/spec/spec_case.h"
 
 #include <ctype.h>
@@ -40,6 +41,7 @@ static bool names(const char *text, const char *name) {
 
 struct use {
     const char *name;
+    const struct size_values *sizes; /* of the case that changes */
     bool is_used, is_divided;
 };
 
@@ -48,9 +50,11 @@ static void look(struct use *use, const json_t *json, bool counts) {
     size_t i;
     const char *key;
     json_t *item;
-    if (json_is_string(json) && names(json_string_value(json), use->name)) {
+    const char *text = json_string_value(json);
+    if (text && names(text, use->name)) {
         use->is_used |= counts;
-        use->is_divided |= strpbrk(json_string_value(json), "/%") != NULL;
+        use->is_divided |=
+            strpbrk(text, "/%") && integer_expression_divides(text, use->sizes);
     }
     json_array_foreach(json, i, item) {
         look(use, item, counts);
@@ -60,8 +64,9 @@ static void look(struct use *use, const json_t *json, bool counts) {
     }
 }
 
-static bool can_change(const struct kernel_spec *spec, const char *name) {
-    struct use use = {.name = name};
+static bool can_change(const struct spec_case *c, const char *name) {
+    const struct kernel_spec *spec = c->spec;
+    struct use use = {.name = name, .sizes = &c->size_list};
     for (size_t i = 0; i < spec->buffer_count; i++) {
         look(&use, spec->buffers[i].shape, true);
         look(&use, spec->buffers[i].init, false);
@@ -150,6 +155,24 @@ static json_int_t step_of(const struct kernel_spec *spec, size_t cases,
     return step;
 }
 
+/* A case for each size of `base` that can change. */
+static void add_cases(struct kernel_spec *spec, const struct spec_case *base) {
+    size_t given = spec->case_count;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)spec->cases[spec->added_base], name, value) {
+        json_int_t size = json_integer_value(value);
+        if (spec->case_count < SPEC_MAX_CASES &&
+            spec->case_count - given < ODD_SIZES_MAX && can_change(base, name)) {
+            json_int_t step = step_of(spec, given, name);
+            json_int_t odd = step > 1 ? size - step : size < 4 ? 3 : size - 1;
+            if (odd > 0) {
+                add_case(spec, spec->added_base, name, odd);
+            }
+        }
+    }
+}
+
 size_t odd_sizes_add(struct kernel_spec *spec) {
     size_t given = spec->case_count;
     bool fixed = spec->expect == EXPECT_VALUES || spec->expect == EXPECT_FILES ||
@@ -159,18 +182,10 @@ size_t odd_sizes_add(struct kernel_spec *spec) {
     }
     spec->added = json_array();
     spec->added_base = smallest_case(spec);
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)spec->cases[spec->added_base], name, value) {
-        json_int_t size = json_integer_value(value);
-        if (spec->case_count < SPEC_MAX_CASES &&
-            spec->case_count - given < ODD_SIZES_MAX && can_change(spec, name)) {
-            json_int_t step = step_of(spec, given, name);
-            json_int_t odd = step > 1 ? size - step : size < 4 ? 3 : size - 1;
-            if (odd > 0) {
-                add_case(spec, spec->added_base, name, odd);
-            }
-        }
+    struct spec_case base;
+    if (spec_case_resolve(&base, spec, spec->added_base, NULL) == 0) {
+        add_cases(spec, &base);
+        spec_case_finish(&base);
     }
     return spec->case_count - given;
 }

@@ -6,8 +6,9 @@
  * is tried again with one size less by one, for each size that a shape or a launch is
  * made of; or less by another size of its name that divides it in every case: heads stay
  * a multiple of kv_heads. Nothing is added when the spec says "odd_sizes": false, when
- * numbers or files are expected, or for a size that some expression divides by or divides
- * (the author means a multiple), or when the case would be impossible. */
+ * numbers or files are expected, or for a size in an expression that divides evenly ("n / 4", "n % 4": the author
+ * means a multiple; "(n + 255) / 256" rounds up and does not count), or when the case
+ * would be impossible. */
 #include "gpu/spec/kernel_spec.h"
 
 enum { ODD_SIZES_MAX = 4 };

@@ -369,6 +369,16 @@ Test(odd_sizes, which_are_added) {
         {"'launch':{'block':32}" Y("[8]"), 0, NULL},
         {"'sizes':{'n':8},'launch':{'block':['n'],'grid':['9 - n']}" Y("['n']"), 1,
          "{\"n\": 7}"},
+        /* A quotient that rounds up asks for no multiples, one without a remainder does. */
+        {"'sizes':{'n':1024},'launch':{'block':256,'grid':['(n + 255) / 256']}" Y("['n']"),
+         1, "{\"n\": 1023}"},
+        {"'sizes':{'n':96},'launch':{'block':256,'grid':['(n - 1) / 256 + 1']}" Y("['n']"),
+         1, "{\"n\": 95}"},
+        {"'sizes':{'n':1024},'launch':{'block':256,'grid':['n / 256']}" Y("['n']"), 0,
+         NULL},
+        {"'sizes':{'n':1024},'launch':{'block':128,'grid':['(n / 4 + 127) / 128']}" Y(
+             "['n']"),
+         0, NULL},
         /* 'n % 8' says that multiples are meant; seven blocks are no cluster of 8. */
         {"'sizes':{'n':8},'launch':{'block':[1],'grid':['1 + n % 8']}" Y("['n']"), 0,
          NULL},
