@@ -1,13 +1,12 @@
 #pragma once
-/* fatbin: the PTX texts in what nvcc puts into a program's section .nv_fatbin.
- *
- * Layout: docs/architecture/runtime.md. */
+/* fatbin: the PTX texts in a program's section .nv_fatbin, which nvcc writes. Layout:
+ * docs/architecture/runtime.md. */
 #include "base/buf.h"
 
 struct err;
 
-/* wrapper: what __cudaRegisterFatBinary is given, or the fat binary itself. The text of
- * the entry for the newest architecture up to sm_90a is added to ret; of a program that
- * was device-linked (-rdc) the texts of its parts are joined. -ENOENT: there is no PTX
- * inside, -ENOTSUP: it is packed, -EINVAL: it is no fat binary. */
+/* Adds to ret the text for the newest architecture up to sm_90a; if the program was
+ * device-linked (-rdc), the joined texts of its parts. wrapper: the argument of
+ * __cudaRegisterFatBinary, or the fat binary itself. -ENOENT: it contains no PTX;
+ * -ENOTSUP: it is compressed; -EINVAL: it is not a fat binary. */
 int fatbin_ptx(const void *wrapper, struct buf *ret, struct err *err);

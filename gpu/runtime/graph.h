@@ -1,8 +1,7 @@
 #pragma once
-/* graph: operations that wait for each other, to be carried out many times.
- *
- * Handles are checked against lists of what exists. runtime.lock is not taken here: the
- * callers hold it. */
+/* graph: operations with dependencies, to be executed many times. Handles are checked
+ * against lists of existing graphs. These functions do not take runtime.lock: the callers
+ * hold it. */
 #include "gpu/device/queue.h"
 
 #include <stdbool.h>
@@ -21,30 +20,30 @@ enum node_type { /* cudaGraphNodeType */
 
 struct node {
     enum node_type type;
-    struct op *op;       /* owned; NULL: it does nothing itself */
-    struct graph *child; /* owned, of NODE_CHILD */
+    struct op *op;       /* owned; NULL: the node does nothing itself */
+    struct graph *child; /* owned, for NODE_CHILD */
     struct node **needs;
     size_t need_count;
     struct node *original; /* of a clone */
-    bool placed;           /* while an order is made */
+    bool placed;           /* used while ordering */
 };
 
 struct graph {
     struct graph *next;
-    bool is_known;       /* the program has it */
-    struct node **nodes; /* as they were added */
+    bool is_known;       /* the program has its handle */
+    struct node **nodes; /* in the order of their addition */
     size_t count;
 };
 
 struct graph *graph_new(void);
 void graph_free(struct graph *g);               /* NULL is fine */
-struct graph *graph_find(struct graph *handle); /* a known one; NULL */
-void graph_know(struct graph *g);               /* the program gets it */
+struct graph *graph_find(struct graph *handle); /* a known one, or NULL */
+void graph_know(struct graph *g);               /* the program gets its handle */
 void graph_forget(struct graph *g);
-/* Takes op over. needs may hold NULLs. */
+/* Takes ownership of op. needs may contain NULLs. */
 struct node *graph_add(struct graph *g, enum node_type type, struct op *op,
                        struct node *const *needs, size_t count);
 void node_need(struct node *n, struct node *needed);
 struct graph *graph_copy(const struct graph *g);
-/* Nodes so that each comes behind what it needs, in place; false: they go round. */
+/* Sorts nodes in place so that each follows its dependencies; false: there is a cycle. */
 bool graph_sort(struct graph *g);

@@ -1,10 +1,10 @@
 #pragma once
-/* launches: kernels are launched. */
+/* launches: launches kernels. */
 #include "gpu/device/module.h"
 #include "gpu/runtime/cuda_types.h"
 #include "gpu/runtime/host_site.h"
 
-/* An operation that launches it; params as launches have them (copied). */
+/* An operation that launches the kernel; params as in a launch (copied). */
 cudart_error launch_make(struct op **ret, const void *name,
                          const struct launch_shape *shape, void **params,
                          const struct host_site *site);

@@ -1,12 +1,11 @@
 #pragma once
-/* runtime: the state of the library, one for the process, and how its functions begin and
- * end.
+/* runtime: the global state of the library, and the common beginning and end of its
+ * functions.
  *
- * Exported functions are one line: RETURN(what the work gave). That keeps the thread's
- * last error and tells the report of calls that failed. `explain` says why in words, for
- * the report, before an error is returned. Handles and registered things are guarded by
- * runtime.lock; memory and modules belong to whoever has the queue's turn
- * (gpu/device/device.h). */
+ * Exported functions are one line: RETURN(result). It keeps the thread's last error and
+ * reports failed calls. `explain` states the reason in words, for the report, before an
+ * error is returned. runtime.lock guards handles and registered objects; memory and
+ * modules belong to the holder of the queue's turn (gpu/device/device.h). */
 #include "gpu/device/repeats.h"
 #include "gpu/runtime/cuda_types.h"
 
@@ -27,11 +26,11 @@ extern struct runtime runtime;
 #define RETURN(code) return runtime_return(__func__, (code))
 
 cudart_error runtime_return(const char *function, cudart_error code);
-/* What the next error of this thread is about: a sentence for people; the code given. */
+/* Explains this thread's next error in a sentence for people; returns the given code. */
 cudart_error explain(cudart_error code, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 cudart_error runtime_last_error(bool forget);
-/* What an argument NULL is answered with. */
+/* Returns the error for a NULL argument. */
 #define NEED(pointer)                                                                    \
     if (!(pointer)) {                                                                    \
         return explain(CUDART_INVALID_VALUE, "an argument is a null pointer");           \

@@ -1,7 +1,7 @@
 #pragma once
-/* tensor_maps: a CUtensorMap as cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make
- * it: checked by the rules of their description, and packed as gpu/ptx reads it. 0, or
- * the driver's number of an error. */
+/* tensor_maps: builds a CUtensorMap like cuTensorMapEncodeTiled and
+ * cuTensorMapEncodeIm2col: checked by the documented rules, and packed as gpu/ptx reads
+ * it. Returns 0, or the driver's error number. */
 #include <stdint.h>
 
 int tensor_map_tiled(void *ret, int type, unsigned rank, void *address,

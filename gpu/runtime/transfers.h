@@ -3,8 +3,8 @@
 #include "gpu/device/device.h"
 #include "gpu/runtime/cuda_types.h"
 
-struct rows {         /* height rows of width bytes, pitch apart; depth slices of them */
-    uint8_t *address; /* as the program knows it, or (array) its bytes in the device */
+struct rows { /* depth slices of height rows of width bytes; rows are pitch apart */
+    uint8_t *address; /* the program's address, or (array) its bytes in the device */
     size_t pitch, slice;
     bool is_array;
 };

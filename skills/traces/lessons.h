@@ -1,16 +1,16 @@
 #pragma once
-/* lessons: what one or more traces teach, with the event that each thing came from.
+/* lessons: the lessons of one or more traces, each with the event that it comes from.
  *
- * Deterministic, no model. Several traces are consolidated: the same lesson seen twice is
- * one with more evidence, and of a file that several traces left behind the later state
- * counts. All text is redacted, cleaned (text_clean) and bounded; paths beneath the
- * working folder are relative. What stands in it is still somebody else's words. */
+ * Deterministic, without a model. Several traces are consolidated: a lesson that occurs
+ * twice is one lesson with more evidence, and of a file that several traces wrote the
+ * later contents count. All text is redacted, cleaned (text_clean) and bounded; paths
+ * beneath the working folder are relative. Its contents are still untrusted. */
 #include "skills/traces/trace.h"
 
 struct redaction;
 
 enum evidence_role {
-    EVIDENCE_SAID, /* the words or the file themselves */
+    EVIDENCE_SAID, /* the text or the file itself */
     EVIDENCE_ERROR,
     EVIDENCE_CHANGE,
     EVIDENCE_PROOF, /* the run that no longer failed */
@@ -18,7 +18,7 @@ enum evidence_role {
 const char *evidence_role_name(enum evidence_role role); /* "said", "error" … */
 struct evidence {
     uint16_t trace; /* index of the trace */
-    uint32_t event; /* its number there */
+    uint32_t event; /* the event's number in it */
     enum evidence_role role;
 };
 struct evidence_list {
@@ -28,42 +28,42 @@ struct evidence_list {
 
 #define LESSON_MAX_LINE 400u    /* bytes of an error, a cause, a correction's piece */
 #define LESSON_MAX_CHANGE 1600u /* bytes of one change */
-#define LESSON_MAX_CHANGES 4u   /* of a fix */
+#define LESSON_MAX_CHANGES 4u   /* per fix */
 
 enum lesson_change_kind {
-    CHANGE_COMMAND, /* the command that failed, written otherwise */
-    CHANGE_RUN,     /* another command that was run in between */
+    CHANGE_COMMAND, /* the failed command in a changed form */
+    CHANGE_RUN,     /* another command between failure and success */
     CHANGE_EDIT,    /* a file */
 };
 struct lesson_change {
     enum lesson_change_kind kind;
-    char *path;   /* EDIT */
-    char *from;   /* COMMAND: what failed */
-    char *to;     /* COMMAND, RUN: what was run; EDIT: lines "-old" and "+new" */
-    bool created; /* EDIT: the file was not there before */
+    char *path; /* EDIT */
+    char *from; /* COMMAND: the one that failed */
+    char *to; /* COMMAND, RUN: the command that was run; EDIT: lines "-old" and "+new" */
+    bool created; /* EDIT: the file did not exist before */
 };
 
-/* One lesson of any kind; what its kind does not have is NULL or 0. */
+/* One lesson of any kind; members that its kind does not use are NULL or 0. */
 struct lesson {
-    char *key; /* what it is about: see the lists below */
+    char *key; /* its subject: see the lists below */
     /* fixes and dead ends */
-    char *quote;   /* the error as it was, cut */
+    char *quote;   /* the error as printed, cut */
     char *context; /* the command that failed */
     unsigned seen; /* how often the failure occurred */
     /* fixes */
-    char *cause;       /* the agent's sentence about it, or NULL */
+    char *cause;       /* the agent's sentence that explains it, or NULL */
     char *verified_by; /* the command that then succeeded */
     struct lesson_change *changes;
     size_t change_count;
     /* corrections */
-    char *heeded;  /* its word that the agent used from then on, and not before */
-    char *instead; /* what it says not to use, or NULL */
+    char *heeded;  /* the word in it that the agent used only from then on */
+    char *instead; /* the word that it tells the agent not to use, or NULL */
     /* files */
     char *text;
     size_t len;
-    bool partial; /* known by diffs only: text is lines "-old" and "+new" */
+    bool partial; /* known only from diffs: text is lines "-old" and "+new" */
     /* links */
-    char *why; /* the words around it, or NULL */
+    char *why; /* the surrounding words, or NULL */
 
     struct evidence_list evidence; /* of a fix: failure, then changes, then success */
 };
@@ -73,31 +73,32 @@ struct lesson_list {
 };
 
 struct lessons {
-    char *task; /* the first real request, and how it was narrowed; NULL unknown */
+    char *task; /* the first real request, and later restrictions of it; NULL unknown */
     struct evidence_list task_evidence;
-    /* A failure and what made it go away; key: the line that says it, normalised (no
-     * folders, addresses, numbers). Most often seen first, then as they came. */
+    /* A failure and the change that ended it; key: the error line, normalised (no
+     * folders, addresses, numbers). Sorted by frequency, then by first occurrence. */
     struct lesson_list fixes;
-    /* A failure that was tried at least twice and never resolved; key: as of a fix. For
-     * a teacher who can judge it: most are tests that failed before and after. */
+    /* A failure that was tried at least twice and never resolved; key: as for a fix. For
+     * a teacher that can judge it: most are tests that failed before and after. */
     struct lesson_list dead_ends;
-    /* A person's words that changed what the agent did; key: the words. */
+    /* A person's message that changed what the agent did; key: the message. */
     struct lesson_list corrections;
-    /* A check that showed an error, and passed once that was mended; key: the command. */
+    /* A check that showed an error, and passed once that was corrected; key: the
+     * command. */
     struct lesson_list commands;
-    /* A file as it stood at the end; key: its path, relative to the working folder. */
+    /* A file's final contents; key: its path, relative to the working folder. */
     struct lesson_list files;
     /* A page that was read or named; key: its URL. */
     struct lesson_list links;
     /* A version that a tool printed; key: the line. */
     struct lesson_list limits;
-    bool nothing; /* nothing was learnt: no fix and no correction */
+    bool nothing; /* there is no fix and no correction */
 };
 
-/* From traces of one subject. redaction NULL: the texts are redacted already. Blocking:
- * linear in the kept text but for the pairing of failures, which looks at most
- * LESSONS_REACH steps ahead. Soon over when work_is_stopped; what was found by then is
- * not whole. */
+/* Extracts the lessons of traces about one subject. redaction NULL: the texts are already
+ * redacted. Blocking: linear in the kept text, except that each failure is compared with
+ * at most LESSONS_REACH later steps. Ends soon if work_is_stopped; the lessons are then
+ * incomplete. */
 #define LESSONS_REACH 400u
 void lessons_extract(struct lessons *ret, const struct trace *traces, size_t count,
                      const struct redaction *redaction);
@@ -107,8 +108,8 @@ void lessons_finish(struct lessons *l);
 #define EVIDENCE_NAME_SIZE 24
 void evidence_name(char ret[static EVIDENCE_NAME_SIZE], struct evidence e);
 
-/* For a teacher, within a budget of tokens (tokens.h): errors and fixes 40 %, corrections
- * 20 %, final files 25 %, the rest 15 %; what one share leaves the others may use. Every
- * line ends in its evidence: "[t1 e17]". Wrapped as data between markers that the text
- * itself cannot contain. New reference: {"text", "tokens", "left_out"}. */
+/* A text for a teacher, within a budget of tokens (tokens.h): errors and fixes 40 %,
+ * corrections 20 %, final files 25 %, the rest 15 %; unused shares go to the others.
+ * Every line ends with its evidence: "[t1 e17]". It is wrapped as data between markers
+ * that the text itself cannot contain. New reference: {"text", "tokens", "left_out"}. */
 json_t *lessons_digest(const struct lessons *l, size_t tokens);

@@ -1,5 +1,5 @@
 #pragma once
-/* lessons_internal: the parts of lessons_extract, each in a file of its own. */
+/* lessons_internal: the parts of lessons_extract, one file each. */
 #include "skills/traces/lessons.h"
 
 struct pattern;
@@ -11,60 +11,62 @@ struct lesson_reader {
     const struct redaction *redaction; /* or NULL */
     const char *cwd;                   /* of the trace being read, or NULL */
     struct pattern *error, *weak, *summary, *cue, *intent, *personal;
-    struct words_scan *sure; /* of which a line that fits `error` has one */
+    /* a line that matches `error` is certain if it contains one of these words */
+    struct words_scan *sure;
 };
 void lesson_reader_init(struct lesson_reader *r, const struct redaction *redaction);
 void lesson_reader_finish(struct lesson_reader *r);
-/* Redacted, cleaned, paths beneath the working folder relative, other people's homes
- * "~". Never NULL. */
+/* The text redacted and cleaned, with paths beneath the working folder relative and other
+ * people's home folders "~". Never NULL. */
 char *lesson_clean(const struct lesson_reader *r, const char *text, size_t len);
-/* The text cut to max bytes at a character, blanks trimmed. */
+/* The text cut to max bytes at a character boundary, blanks trimmed. */
 char *lesson_cut(const char *text, size_t len, size_t max);
 
 #define STEP_MAX_ERRORS 3
 struct lesson_error {
     char *quote, *normal;
 };
-/* The lines of an output that say what went wrong, at most STEP_MAX_ERRORS. Only the sure
+/* The lines of an output that state an error, at most STEP_MAX_ERRORS. Only the certain
  * ones unless the command is known to have failed. */
 size_t lesson_errors(const struct lesson_reader *r, const char *output, bool failed,
                      struct lesson_error ret[STEP_MAX_ERRORS]);
 /* The sentence that best explains something, or NULL. */
 char *lesson_cause(const struct lesson_reader *r, const char *text);
-/* "I see that …", "we have …": it tells of who works. */
+/* Whether it is about the speaker: "I see that …", "we have …". */
 bool lesson_is_personal(const struct lesson_reader *r, const char *text);
 
 /* --- commands (lessons_command.c) --- */
 
 #define COMMAND_MAX_PARTS 8
-#define BETWEEN_WORDS "\x1f" /* a cleaned text holds none */
+#define BETWEEN_WORDS "\x1f" /* does not occur in a cleaned text */
 enum command_class {
-    COMMAND_PROBE = 1 << 0,  /* only looks or keeps records: ls, cat, git */
-    COMMAND_SEARCH = 1 << 1, /* ends non-zero when it finds nothing */
+    COMMAND_PROBE = 1 << 0,  /* only reads or keeps records: ls, cat, git */
+    COMMAND_SEARCH = 1 << 1, /* its exit status is not 0 if it finds nothing */
     COMMAND_MASKED = 1 << 2, /* its exit status may hide a failure: a pipe, "|| true" */
-    COMMAND_READS = 1 << 3,  /* prints what files say: their errors are not its own */
+    /* prints the contents of files: errors in them are not its own */
+    COMMAND_READS = 1 << 3,
 };
-/* A command line without what only looks on: `cd x && make 2>&1 | tail` does "make". */
+/* A command line without its auxiliary parts: `cd x && make 2>&1 | tail` runs "make". */
 struct command {
     char *parts[COMMAND_MAX_PARTS]; /* words, BETWEEN_WORDS between them */
-    char *keys[COMMAND_MAX_PARTS];  /* "docker build", "nvcc": what each part runs */
+    char *keys[COMMAND_MAX_PARTS];  /* the program of each part: "docker build", "nvcc" */
     size_t count;
     unsigned classes;
 };
 void command_read(struct command *ret, const char *text);
 void command_finish(struct command *c);
 bool command_only_looks(const char *program, size_t len); /* ls, grep, git */
-/* The last part of the one that failed, as it stands in the later one, or NULL: word by
- * word; by what it runs alone. */
+/* The part of `later` that corresponds to the last part of `failed`, or NULL.
+ * command_same compares word by word, command_like only the program. */
 const char *command_same(const struct command *failed, const struct command *later);
 const char *command_like(const struct command *failed, const struct command *later);
-/* The part of later that runs the failed part's program by another name or place with the
- * very arguments: python3 for python, `python -m pytest` for pytest. Or NULL. */
+/* The part of `later` that runs the failed program under another name or path with the
+ * same arguments: python3 for python, `python -m pytest` for pytest. Or NULL. */
 const char *command_elsewhere(const struct command *failed, const struct command *later);
-/* "source X && export Y=Z && ", of what stands before the line's first command. */
+/* The settings before the line's first command: "source X && export Y=Z && ". */
 char *command_environment(const char *text);
-char *command_part_text(const char *part); /* as it would be typed */
-/* A word of it is for people, as the title of an issue, or a program of its own. */
+char *command_part_text(const char *part); /* as a person would type it */
+/* Whether a word of it is prose, such as an issue's title, or a whole program. */
 bool command_holds_prose(const struct command *c);
 enum command_difference {
     DIFFERENCE_SMALL = 1 << 0,
@@ -72,13 +74,14 @@ enum command_difference {
     DIFFERENCE_TARGET = 1 << 2,
 };
 struct buf;
-/* How the later part differs from the failed one; the options of either in gone and
- * added. 0 when it is another thing. */
+/* How the later part differs from the failed one, with the removed and added options in
+ * gone and added. 0 if it is a different command. */
 unsigned command_difference(struct buf *gone, struct buf *added, const char *failed,
                             const char *later, const char *told);
-/* `sed -i …`: the file, and lines "-old" and "+new", none where they cannot be told. */
+/* `sed -i …`: the file, and lines "-old" and "+new", none if unknown. */
 bool command_in_place(const char *text, char **ret_path, char **ret_diff);
-/* Without a leading `cd FOLDER &&` of the working folder, heredoc bodies elided. */
+/* Without a leading `cd FOLDER &&` of the working folder, and with heredoc bodies
+ * elided. */
 char *command_tidy(const char *text);
 
 /* --- steps (lessons_steps.c) --- */
@@ -87,8 +90,9 @@ enum step_kind { STEP_RUN, STEP_EDIT, STEP_SAY, STEP_USER, STEP_OTHER };
 struct lesson_step {
     enum step_kind kind;
     uint32_t event, result_event;
-    char *text; /* RUN: the command; EDIT: contents, diff, or NULL: deleted; else words */
-    char *path; /* EDIT */
+    /* RUN: the command; EDIT: contents, diff, or NULL: deleted; otherwise the words */
+    char *text;
+    char *path;   /* EDIT */
     char *output; /* RUN, OTHER; or NULL */
     bool is_diff, done, failed, refused;
     struct command command; /* RUN */
@@ -103,18 +107,19 @@ struct steps {
 void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
                 struct lesson_reader *r);
 void steps_finish(struct steps *s);
-/* A command that did more than look, and that was let run to its end. */
+/* Whether it is a command that does more than read, and that ran to its end. */
 bool step_is_run(const struct lesson_step *s);
 
-/* --- what is made of them: each appends to l --- */
+/* --- lessons made from steps: each function appends to l --- */
 
 void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t event,
                           enum evidence_role role);
-/* A new zeroed one at the end. */
+/* Appends a zeroed lesson. */
 struct lesson *lesson_list_add(struct lesson_list *lessons);
 /* The first with this key, or NULL. */
 struct lesson *lesson_list_find(const struct lesson_list *lessons, const char *key);
-/* Takes out those that must go; the list then holds those before it that stay. */
+/* Removes the lessons for which `goes` returns true; during the call the list holds the
+ * earlier ones that are kept. */
 void lesson_list_drop(struct lesson_list *lessons, struct lessons *all,
                       bool (*goes)(struct lessons *all, struct lesson *lesson));
 void lesson_finish(struct lesson *lesson);
@@ -122,7 +127,7 @@ void lesson_finish(struct lesson *lesson);
 void lessons_find_fixes(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r); /* lessons_fixes.c */
 
-/* A failure and where it ended, as places in s. */
+/* A failure and its end, as indices of steps in s. */
 struct failure {
     const struct steps *s;
     const struct lesson_error *error;
@@ -131,29 +136,30 @@ struct failure {
     size_t success; /* 0 = none */
     unsigned seen;
 };
-/* A run of the failed command: the same, or one that differs in options and in words that
- * the failure's output names. */
+/* Whether it is a run of the failed command: the same, or one that differs in options and
+ * in words that the failure's output names. */
 bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later);
 const char *lesson_failed_part(const struct lesson_step *s);
-/* The failed program, run from elsewhere, where the error was that it is not there. */
+/* The failed program run from another path, if the error was that it was not found. */
 const char *lesson_elsewhere(const struct lesson_step *failed,
                              const struct lesson_step *later);
-/* The failed command as it stands in the later line, or what comes nearest there. */
+/* The failed command in the later line, or the nearest part of that line. */
 const char *lesson_rerun_part(const struct lesson_step *failed,
                               const struct lesson_step *later);
-/* The command runs a script that the session wrote before. */
+/* Whether the command runs a script that the session wrote earlier. */
 bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run);
 bool lesson_has_error(const struct lesson_step *run, const char *normal);
-/* An edit that was done, with what is known of it. */
+/* Whether it is an edit that succeeded and whose contents are known. */
 bool lesson_is_edit(const struct lesson_step *s);
-/* What the edit at this step changed, lines "-old" and "+new" without context; "" where
- * nobody can tell. */
+/* The lines changed by the edit of this step, "-old" and "+new" without context; "" if
+ * unknown. */
 char *lesson_changed_lines(const struct steps *s, size_t step);
-/* A word of `text`, of four letters at least, stands in `told` and not in `known`; of
- * "-lcublas" the beginning of one. "--skip-checks" is not named by "check". */
+/* Whether a word of `text`, of at least four letters, occurs in `told` and not in
+ * `known`; for "-lcublas" the beginning of a word is enough. "--skip-checks" is not named
+ * by "check". */
 bool lesson_names(const char *told, const char *text, const char *known);
-/* What explains that it is gone: changes and cause of fix. False, when
- * nothing does or too much may (lessons_causes.c). */
+/* Finds what resolved the failure: changes and cause of fix. False if nothing or too much
+ * could have (lessons_causes.c). */
 bool lesson_explain(struct lesson *fix, const struct failure *f,
                     const struct lesson_reader *r);
 void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
@@ -161,5 +167,5 @@ void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_fi
 char *lesson_diff(const char *old, const char *now, size_t max);
 void lessons_find_words(struct lessons *l, const struct steps *s); /* lessons_words.c */
 void lessons_find_facts(struct lessons *l, const struct steps *s); /* lessons_facts.c */
-/* Sort and join what several traces gave. */
+/* Sorts and joins the lessons of several traces. */
 void lessons_consolidate(struct lessons *l); /* lessons_merge.c */

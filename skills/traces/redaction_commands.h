@@ -1,10 +1,10 @@
 #pragma once
 /* redaction_commands: secrets on command lines.
  *
- * A command is known by its name wherever that stands: behind a prompt, sudo, env or a
- * pipe, in bash -c '…', ssh host '…', docker exec …, in JSON. Its words are read as a
- * shell would, up to the end of the command or of the quotes around it, at most
- * COMMAND_WORDS words and COMMAND_BYTES bytes. */
+ * A command is recognised by its name anywhere: after a prompt, sudo, env or a pipe, in
+ * bash -c '…', ssh host '…', docker exec …, in JSON. Its words are read as a shell reads
+ * them, up to the end of the command or of the surrounding quotes, at most COMMAND_WORDS
+ * words and COMMAND_BYTES bytes. */
 #include "skills/traces/redaction_secrets.h"
 
 #define COMMAND_WORDS 64u
@@ -35,13 +35,13 @@ struct secret_command {
     const char *names, *word, *takes;
 };
 
-/* A quote with the backslashes before it; mark 0: none. */
+/* A quote and the number of backslashes before it; mark 0: none. */
 struct secret_quote {
     char mark;
     size_t slashes;
 };
 #define COMMAND_SECRETS 16u
-/* What a command whose name begins at s[at] is given that is secret, in the order of the
- * text; around: the quotes that it stands in. Returns how many. */
+/* The secrets among the arguments of a command whose name begins at s[at], in the order
+ * of the text; around: the quotes around the command. Returns their number. */
 size_t secrets_of_command(const char *s, size_t len, size_t at,
                           struct secret_quote around, struct secret ret[COMMAND_SECRETS]);

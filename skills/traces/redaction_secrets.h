@@ -1,55 +1,55 @@
 #pragma once
-/* redaction_secrets: the parts of redaction, each of which finds one kind of secret at a
- * place of a text. All are bounded: what they look at around the place does not grow with
- * the text. */
+/* redaction_secrets: the parts of redaction; each finds one kind of secret at a position
+ * of a text. All look at a bounded range around the position. */
 #include <stdbool.h>
 #include <stddef.h>
 
 struct secret {
-    size_t start, end;       /* of what is replaced */
-    const char *placeholder; /* by this */
-    bool personal;           /* a name, a folder, an address: no secret */
+    size_t start, end;       /* the replaced range */
+    const char *placeholder; /* its replacement */
+    bool personal;           /* a name, a folder or an address rather than a secret */
 };
 
 /* --- by name (redaction_names.c) --- */
 
 enum naming {
     NAMES_NOTHING,
-    NAMES_KEY,    /* any key: only what is surely random */
+    NAMES_KEY,    /* any key: only a certainly random value */
     NAMES_CODE,   /* pin, otp: digits, or base32 */
-    NAMES_TOKEN,  /* api key, token …: what has letters and digits */
-    NAMES_SECRET, /* password …: whatever is no code */
+    NAMES_TOKEN,  /* api key, token …: a value with letters and digits */
+    NAMES_SECRET, /* password …: any value that is not code */
     NAMES_HEADER, /* the rest of the line */
     NAMES_COOKIE,
 };
 enum naming secret_naming(const char *name, size_t len);
-/* A name begins at s[at], and its value is secret: NAME=…, "name": …, --name …, header:
- * …, <name>…</name>. */
+/* Whether a name with a secret value begins at s[at]: NAME=…, "name": …, --name …,
+ * header: …, <name>…</name>. */
 bool secret_named(const char *s, size_t len, size_t at, struct secret *ret);
-/* An option that takes a login in any program: -u USER:SECRET, --login USER%SECRET; or -p
+/* An option that means a login in any program: -u USER:SECRET, --login USER%SECRET; or -p
  * with a password glued to it. */
 bool secret_option(const char *s, size_t len, size_t at, struct secret *ret);
-/* A line that is one of a file which holds secrets (.pgpass). */
+/* A line of a file that holds secrets (.pgpass). */
 bool secret_line(const char *s, size_t len, size_t at, struct secret *ret);
 
-/* --- by its own look (redaction_shapes.c, redaction_random.c) --- */
+/* --- by its form (redaction_shapes.c, redaction_random.c) --- */
 
 bool secret_shape(const char *s, size_t len, size_t at, struct secret *ret);
 /* s[at] is the ':' of "://": credentials before the host. */
 bool secret_in_url(const char *s, size_t len, size_t at, struct secret *ret);
-/* The end of a private key whose beginning is missing; not before low. */
+/* The end of a private key whose beginning is missing; does not search before low. */
 bool secret_key_end(const char *s, size_t len, size_t at, size_t low, struct secret *ret);
-/* A word that chance wrote. told: words before it speak of a secret. */
+/* A random word. told: the words before it are about a secret. */
 bool secret_random(const char *s, size_t len, size_t at, bool told, struct secret *ret);
 
-/* --- by what a sentence says (redaction_prose.c) --- */
+/* --- by the sentence around it (redaction_prose.c) --- */
 
 /* The length of a noun such as "password" at s[at], 0: none. */
 size_t secret_noun(const char *s, size_t len, size_t at);
-/* What the sentence around the noun at s[at] says the secret is; not before low. */
+/* The secret that the sentence around the noun at s[at] states; does not search before
+ * low. */
 bool secret_said(const char *s, size_t len, size_t at, size_t low, struct secret *ret);
 
-/* --- what they share (redaction_values.c) --- */
+/* --- shared functions (redaction_values.c) --- */
 
 enum secret_alphabet {
     SECRET_ALNUM,  /* letters and digits */
@@ -58,24 +58,25 @@ enum secret_alphabet {
     SECRET_UPPER,  /* capitals and digits */
 };
 bool secret_is_of(enum secret_alphabet alphabet, char c);
-/* How many characters of the alphabet stand at s[at]. */
+/* The number of characters of the alphabet from s[at] on. */
 size_t secret_run(enum secret_alphabet alphabet, const char *s, size_t len, size_t at);
-/* The n bytes at s are one of the words, in any case; the list ends with NULL. */
+/* Whether the n bytes at s are one of the words, in any case; the list ends with NULL. */
 bool secret_is_any(const char *s, size_t n, const char *const *words);
 bool secret_starts(const char *s, size_t len, size_t at, const char *word);
-size_t secret_blanks(const char *s, size_t len, size_t at); /* the place behind them */
+size_t secret_blanks(const char *s, size_t len, size_t at); /* the position after them */
 
-/* The length of the end of a line at s[at], also as JSON writes it ("\\n"); 0: none. */
+/* The length of a line ending at s[at], also as JSON writes it ("\\n"); 0: none. */
 size_t secret_newline(const char *s, size_t len, size_t at);
 bool secret_begins_line(const char *s, size_t at);
 
 struct secret_mix {
-    bool lower, upper, digit, other; /* other: neither those nor of base64 */
+    bool lower, upper, digit, other; /* other: neither those nor a character of base64 */
 };
 struct secret_mix secret_mix(const char *s, size_t n);
-/* Written down to be replaced: a variable, a call, a type, an example, a path. */
+/* Whether it is a stand-in for a secret: a variable, a call, a type, an example, a
+ * path. */
 bool secret_is_example(const char *s, size_t n);
-/* Nobody writes it by chance where a secret is: digits among letters, signs, Cases. */
+/* Whether it looks unlike a word: digits among letters, punctuation, mixed case. */
 bool secret_is_odd(const char *s, size_t n);
-/* Made of words, as names in programs are: "kFP8BlockScaling". */
+/* Whether it consists of words, as names in programs do: "kFP8BlockScaling". */
 bool secret_is_words(const char *s, size_t n);

@@ -1,24 +1,24 @@
 #pragma once
-/* redaction_words: the words of a command, as a shell reads them: quotes, quotes within
- * the quotes that stand around, backslashes, lines that go on. */
+/* redaction_words: splits a command into words as a shell does: quotes, quotes within the
+ * surrounding quotes, backslashes, continued lines. */
 #include "skills/traces/redaction_commands.h"
 
 #include <stdbool.h>
 
 struct word {
-    size_t start, end; /* with its quotes */
+    size_t start, end; /* including its quotes */
 };
 struct command_words {
     const char *s;
-    size_t len, end; /* s[end] ended what was read */
+    size_t len, end; /* s[end] ended the command */
     struct secret_quote around;
     struct word list[COMMAND_WORDS];
     size_t count;
 };
 
-/* The words from s[at] to the end of the command, or of the quotes around it, within
- * COMMAND_WORDS and COMMAND_BYTES. w has s, len and around. lines: also over the ends of
- * lines. */
+/* Reads the words from s[at] to the end of the command, or of the surrounding quotes,
+ * within COMMAND_WORDS and COMMAND_BYTES. w has s, len and around. lines: continue over
+ * line ends. */
 void command_words_read(struct command_words *w, size_t at, bool lines);
-/* What stands in [start, end) without the quotes around it. */
+/* The range [start, end) without its surrounding quotes. */
 struct word command_word_bare(const struct command_words *w, size_t start, size_t end);

@@ -1,8 +1,7 @@
 #pragma once
-/* trace_branch: which records of a conversation tree lie on the way to its last leaf.
- *
- * Sessions that a person rewound hold several branches in one file; only the last one is
- * what happened in the end. Records are known by hashes of their ids. */
+/* trace_branch: finds the records of a conversation tree on the path to its last leaf. A
+ * session that a person rewound has several branches in one file; only the last one shows
+ * the final course. Records are identified by hashes of their ids. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,9 +10,9 @@
 
 struct branch_record {
     uint64_t id, parent; /* 0: none */
-    uint32_t group;      /* records of one message belong together; 0: none */
-    uint32_t call;       /* answers this call; 0: none */
-    bool leaf;           /* may be the end of the conversation */
+    uint32_t group;      /* records of one message have the same; 0: none */
+    uint32_t call;       /* the call that it answers; 0: none */
+    bool leaf;           /* may be the last record of the conversation */
     bool kept;
 };
 
@@ -27,10 +26,10 @@ struct branch {
 };
 
 uint64_t branch_hash(const char *id); /* 0 for NULL and "" */
-/* The number of the new record (from 1), or 0 when its id was there already. */
+/* The number of the new record (from 1), or 0 if its id already exists. */
 uint32_t branch_add(struct branch *b, const struct branch_record *record);
 void branch_finish(struct branch *b);
-/* Of the events, which have the numbers of their records in their marks, those on the way
- * stay, and all where no way can be told; finishes the branch. */
+/* Keeps the events (their marks hold the numbers of their records) on the path, or all if
+ * there is no path; finishes the branch. */
 struct trace_build;
 void branch_filter(struct branch *b, struct trace_build *build);

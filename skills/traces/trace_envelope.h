@@ -1,9 +1,9 @@
 #pragma once
-/* trace_envelope: what programs put into a person's turn, taken out again. */
+/* trace_envelope: removes the text that programs add to a person's turn. */
 #include <stddef.h>
 
 struct buf;
 
-/* Append s without <system-reminder>, <environment_context> and their like; nothing when
- * the whole turn was a program's ("[Request interrupted by user]", a slash command). */
+/* Appends s without <system-reminder>, <environment_context> and the like; nothing if a
+ * program wrote the whole turn ("[Request interrupted by user]", a slash command). */
 void envelope_strip(struct buf *out, const char *s, size_t len);

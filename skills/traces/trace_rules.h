@@ -32,18 +32,18 @@
 
 struct trace_node {
     const json_t *value;
-    const struct trace_node *up; /* what it is part of, or NULL */
+    const struct trace_node *up; /* the value that contains it, or NULL */
     size_t place;
 };
-struct trace_odd { /* ends with a NULL name */
+struct trace_odd { /* the list ends with a NULL name */
     const char *name;
     void (*does)(struct trace_build *b, const struct trace_node *node);
 };
 
-/* False when no row knew the value. */
+/* False if no row matched the value. */
 bool trace_rules_take(struct trace_build *b, const char *group,
                       const struct trace_node *node);
 bool trace_rules_hold(const struct trace_node *node, const char *when);
-/* What the paths lead to, or NULL; of that the text, or NULL. */
+/* The value at the paths, or NULL; its text, or NULL. */
 const json_t *trace_rules_get(const struct trace_node *node, const char *paths);
 const char *trace_rules_text(const struct trace_node *node, const char *paths);
