@@ -1,9 +1,10 @@
 #pragma once
-/* device_templates: a file's templates of device code, and which of them nothing names.
+/* device_templates: the templates of device code in a file, and which of them are never
+ * named.
  *
- * A template is compiled where something instantiates it. What no other code names is
- * instantiated nowhere; a name in comments or in such a template itself does not count.
- * The reverse is not said: what is named may still not be instantiated. */
+ * A template is compiled only if something instantiates it, so a template that no other
+ * code names is never compiled; names in comments or in the template itself do not count.
+ * The reverse does not hold: a named template may still not be instantiated. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,16 +16,16 @@ struct device_template {
     bool used;
 };
 struct device_templates {
-    struct device_template *list; /* function templates, and class templates with such
-                                     functions; full specialisations are none */
+    /* function templates, and class templates with such functions; without full
+     * specialisations */
+    struct device_template *list;
     size_t count;
 };
 
-/* Empty where macros paste names together, and where there are too many tokens. text:
- * host code blanked or not. */
+/* Empty if macros paste names together, or if there are too many tokens. text: with or
+ * without blanked host code. */
 void device_templates_read(struct device_templates *ret, const char *text, size_t len);
-/* Marks as used what is named outside of the templates, or in one that is used; t becomes
- * empty where that is too much work. The kernels among them stay as the caller marked
- * them. */
+/* Sets `used` for templates named outside the templates, or in a used one; t becomes
+ * empty if that is too much work. The caller sets it for kernels. */
 void device_templates_follow(struct device_templates *t, const char *text, size_t len);
 void device_templates_finish(struct device_templates *t);

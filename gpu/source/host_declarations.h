@@ -1,11 +1,12 @@
 #pragma once
-/* host_declarations: where each declaration of a source begins and ends, and what it is.
+/* host_declarations: the extent and kind of each declaration of a source. Part of
+ * host_code.
  *
- * Reads tokens without expanding macros or taking #if branches: all branches count, and
- * the bracket depth at an #if holds again at its #else. Namespaces and extern "C" blocks
- * are transparent; a class is one declaration, its members are declarations of their own
- * inside it. Function bodies are not looked into. Never fails: what does not end is
- * `open`. Part of host_code. */
+ * Reads tokens without expanding macros or evaluating #if: all branches count, and an
+ * #else begins with the bracket depth of its #if. Namespaces and extern "C" blocks are
+ * transparent; a class is one declaration, and its members are separate declarations
+ * inside it. Function bodies are not parsed. Never fails: a declaration without an end is
+ * `open`. */
 #include "gpu/source/host_tokens.h"
 
 enum declaration_kind {
@@ -18,41 +19,42 @@ enum declaration_kind {
 };
 
 struct declaration {
-    size_t first, last;        /* tokens; last belongs to it */
-    size_t name;               /* token of the (last part of the) name; 0 when none: a
-                                  declaration never has its name in token 0 */
-    size_t params, params_end; /* the parameter list's ( and ), 0 when none */
-    size_t body, body_end;     /* { and } of a function or class, 0 when none */
+    size_t first, last; /* tokens, last included */
+    /* token of the (last part of the) name; 0 if none: a name is never token 0 */
+    size_t name;
+    size_t params, params_end; /* the parameter list's ( and ), 0 if none */
+    size_t body, body_end;     /* { and } of a function or class, 0 if none */
     size_t parent;             /* index of the class it is a member of, or SIZE_MAX */
     size_t scope;              /* index into scopes, SIZE_MAX = global */
     enum declaration_kind kind;
-    bool open; /* its end was not found, or branches tore it: leave it alone */
+    bool open; /* its end was not found, or it crosses branches: leave it unchanged */
     bool has_template, has_global, has_device, has_host, has_constexpr, has_const,
         has_static, has_virtual, has_friend, has_assign, has_default, const_pointer;
     bool body_has_global; /* __global__ inside a function body: a brace is missing */
 };
 
 struct name_scope {        /* a namespace */
-    size_t name, name_end; /* tokens, [name, name_end); empty when anonymous */
+    size_t name, name_end; /* tokens, [name, name_end); empty if anonymous */
     size_t parent;         /* SIZE_MAX = global */
 };
 
-/* What a file is judged by: macros whose replacement holds an execution space, by the
- * hash of their names; the functions that "decltype(f(0))" asks for their types, which
- * have a say without one; and what other files have for the host alone. */
+/* The information used to judge a file: macros whose replacement contains an execution
+ * space, by the hash of their names; functions used as "decltype(f(0))", which need no
+ * execution space; and names that other files have only for the host. */
 struct space_macros {
-    bool all_asked;     /* source_set.default_device: whatever has no execution space */
-    bool library_types; /* half, cuComplex …, which headers of host libraries bring */
+    /* source_set.default_device: keep everything without an execution space */
+    bool all_asked;
+    bool library_types; /* half, cuComplex …, which headers of host libraries declare */
     struct {
         uint64_t name;
         bool global, device, host, host_only, function, constant;
     } * list;
     size_t count;
     struct name_set {
-        uint64_t *list; /* hashes, in their order: a file may name many */
+        uint64_t *list; /* sorted hashes: a file may contain many names */
         size_t count;
-    } asked, gone, gone_types, namespaces; /* gone: functions and variables; namespaces:
-                                              those of gone types */
+        /* gone: functions and variables; namespaces: those of gone types */
+    } asked, gone, gone_types, namespaces;
 };
 void space_macros_read(struct space_macros *m, const struct code_tokens *t);
 void space_macros_copy(struct space_macros *to, const struct space_macros *from);
@@ -65,7 +67,7 @@ void name_set_copy(struct name_set *to, const struct name_set *from);
 struct space_of_name {
     bool known, global, device, host, host_only, constant;
 };
-/* What the name at token i stands for, as a macro. */
+/* The execution space that the name at token i means as a macro. */
 struct space_of_name space_of(const struct space_macros *m, const struct code_tokens *t,
                               size_t i);
 

@@ -1,22 +1,22 @@
 #pragma once
-/* host_joint: what a unit asks of the kernels and host templates in the headers that it
- * includes. Part of host_code.
+/* host_joint: the kernels and host templates of included headers that a unit
+ * instantiates. Part of host_code.
  *
- * "template void run<float>(float *);" in a .cu asks for the kernels that run<T> in a
- * header launches. The headers that hold kernels or launches and the unit are read as if
- * they were one file; what only they know together is instantiated behind the unit's last
- * line, where no place moves. */
+ * "template void run<float>(float *);" in a .cu instantiates the kernels that run<T> in a
+ * header launches. The unit and the headers that contain kernels or launches are read as
+ * one file; instantiations found only by reading them together are written after the
+ * unit's last line, where they move no places. */
 struct source_set;
 struct space_macros;
 struct host_macros;
 struct buf;
 
-/* Adds that text. The sources' texts are still whole; the macros are those of all of
- * them. Headers beyond HOST_JOINT_BYTES in all and instantiations beyond HOST_JOINT_MAX
- * are left out, of each kernel one before others, and so is what stands beneath an #if of
- * the unit. */
+/* Adds that text. The sources' texts must not be blanked yet; the macros are those of all
+ * of them. Left out are headers beyond HOST_JOINT_BYTES in all, instantiations beyond
+ * HOST_JOINT_MAX (one of each kernel is kept first), and those inside an #if of the
+ * unit. */
 void host_joint_read(const struct source_set *sources, const struct space_macros *spaces,
                      const struct host_macros *macros, struct buf *out);
 #define HOST_JOINT_BYTES (512u << 10)
-#define HOST_JOINT_MAX 16      /* each costs the compiler time */
+#define HOST_JOINT_MAX 16      /* each adds to the compile time */
 #define HOST_JOINT_LARGE_MAX 2 /* with CuTe or CUTLASS: up to a minute */

@@ -1,17 +1,17 @@
 #pragma once
-/* host_parser: the brackets, branches and open blocks that host_declarations walks
- * through. Part of host_code. */
+/* host_parser: the brackets, branches and open blocks for host_declarations. Part of
+ * host_code. */
 #include "gpu/source/host_declarations.h"
 
-struct conditional { /* the depths at an #if, for its #else */
+struct conditional { /* the depths at an #if, restored at its #else */
     unsigned braces, parens;
 };
 
 struct open_scope { /* an open namespace, extern "C" block or class */
     bool is_class;
-    size_t declaration; /* of a class */
+    size_t declaration; /* if it is a class */
     size_t outer_scope;
-    unsigned braces; /* depth inside */
+    unsigned braces; /* the depth inside */
 };
 
 struct parser {
@@ -22,38 +22,39 @@ struct parser {
     unsigned braces, parens;
     struct conditional *conditionals;
     size_t conditional_count, conditional_cap;
-    struct open_scope *open; /* innermost last */
+    struct open_scope *open; /* the innermost is last */
     size_t open_count, open_cap;
     size_t declaration_cap, scope;
     size_t angles_failed; /* no '<' before this token has a match */
     unsigned groups_failed;
-    bool saw_global; /* in the braces passed last */
+    bool saw_global; /* in the last braces that were skipped */
 };
 
 enum code_word parser_word(const struct parser *p, size_t i); /* WORD_END past the end */
-enum code_word parser_next_word(const struct parser *p, size_t i); /* no directive */
+enum code_word parser_next_word(const struct parser *p, size_t i); /* skips directives */
 /* Valid until the next declaration is added. */
 struct declaration *parser_declaration(const struct parser *p, size_t index);
-/* At p->i; its index. */
+/* Adds a declaration that begins at p->i; returns its index. */
 size_t parser_new_declaration(struct parser *p, enum declaration_kind kind);
-/* From p->i, its first token or what follows the } of a class, to behind its end. */
+/* Reads from p->i, which is its first token or the one after a class's }, and moves after
+ * its end. */
 void parser_read_declaration(struct parser *p, size_t index);
 
-/* The directive at p->i; true when it went back to the depths of its #if. */
+/* Skips the directive at p->i; true if it restored the depths of its #if. */
 bool parser_pass_directive(struct parser *p);
-/* Leave the scopes that the depth is no longer inside of. */
+/* Leaves the scopes that end above the current depth. */
 void parser_drop_scopes(struct parser *p);
 void parser_push_scope(struct parser *p, struct open_scope f);
 /* The innermost open class, or SIZE_MAX. */
 size_t parser_enclosing_class(const struct parser *p);
 
-/* From '{' at p->i to behind its '}', whose token goes to *ret_close. A '}' inside an #if
- * counts only when the #if ends without more. False when the text ends first or an #else
- * went back to before the '{' (p->i is then behind that #else). */
+/* Skips from '{' at p->i to after its '}', whose token is *ret_close. A '}' inside an #if
+ * counts only if the #if then ends without another branch. False if the text ends first
+ * or an #else restored a depth before the '{' (p->i is then after that #else). */
 bool parser_pass_braces(struct parser *p, size_t *ret_close);
-/* As code_angles_end, remembering what failed. */
+/* Like code_angles_end, but remembers failures. */
 size_t parser_angles_end(struct parser *p, size_t i);
-/* The ')' that matches '(' at i, or 0 when none comes within `max` tokens. */
+/* The ')' that matches '(' at i, or 0 if it is not within `max` tokens. */
 size_t parser_group_end(const struct parser *p, size_t i, size_t max);
-/* The '{' of the class or enum whose key is at i, or 0 when it is only named. */
+/* The '{' of the class or enum whose keyword is at i, or 0 if it is only named. */
 size_t parser_class_body(struct parser *p, size_t i);

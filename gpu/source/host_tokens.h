@@ -1,13 +1,13 @@
 #pragma once
-/* host_tokens: a source as an array of small tokens with the words that declarations are
- * made of already told apart. Part of host_code. */
+/* host_tokens: a source as an array of small tokens, in which the words of declarations
+ * are already classified. Part of host_code. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum code_word {
     WORD_NONE, /* other punctuators and literals */
-    WORD_NAME, /* an identifier that is no keyword below */
+    WORD_NAME, /* an identifier that is not a keyword below */
     WORD_NUMBER,
     WORD_DIRECTIVE,
     WORD_END,
@@ -64,12 +64,13 @@ enum code_word {
     WORD_DELETE,
     WORD_ACCESS, /* public, private, protected */
     WORD_ASM,
-    WORD_ATTRIBUTE, /* alignas, noexcept, decltype, __launch_bounds__ …: its ( ) is no
-                       parameter list */
-    WORD_GLOBAL,    /* __global__ */
-    WORD_DEVICE,    /* __device__, __constant__, __shared__, __managed__ */
-    WORD_HOST,      /* __host__ */
-    WORD_TYPE,      /* int, float, unsigned, void, auto … */
+    /* alignas, noexcept, decltype, __launch_bounds__ …: its ( ) is not a parameter
+     * list */
+    WORD_ATTRIBUTE,
+    WORD_GLOBAL, /* __global__ */
+    WORD_DEVICE, /* __device__, __constant__, __shared__, __managed__ */
+    WORD_HOST,   /* __host__ */
+    WORD_TYPE,   /* int, float, unsigned, void, auto … */
 };
 
 struct code_token {
@@ -79,51 +80,52 @@ struct code_token {
 };
 
 #define HOST_TOKENS_MAX (4u << 20)
-#define HOST_SCAN_TOKENS_MAX (1u << 20) /* what the loop itself may wait for */
+#define HOST_SCAN_TOKENS_MAX (1u << 20) /* the limit for reading on the loop's thread */
 
 struct cuda_directive;
 struct code_tokens {
     const char *text;
     size_t len;
     struct code_token *list; /* ends with WORD_END */
-    size_t count;            /* without it */
+    size_t count;            /* without WORD_END */
 };
 
-/* -E2BIG past HOST_TOKENS_MAX tokens, or past `max`. */
+/* -E2BIG over HOST_TOKENS_MAX tokens, or over `max`. */
 int code_tokens_read(struct code_tokens *ret, const char *text, size_t len);
 int code_tokens_read_up_to(struct code_tokens *ret, const char *text, size_t len,
                            size_t max);
 void code_tokens_finish(struct code_tokens *t);
 
-/* Whether macros of the text could put __global__ or __device__ together with ##: some
- * word begins one of them, and some word ends one. */
+/* Whether macros of the text could paste __global__ or __device__ with ##: one word is a
+ * beginning of it, and one an end. */
 bool code_may_paste_space(const char *text, size_t len);
 
 /* WORD_END past the end. */
 static inline enum code_word code_word(const struct code_tokens *t, size_t i) {
     return t->list[i < t->count ? i : t->count].word;
 }
-/* 1 for ( { and [, -1 for what closes them, else 0. */
+/* 1 for ( { and [, -1 for the closing ones, else 0. */
 int code_word_nests(enum code_word word);
-/* ++ and --; the same and =, += and their like. */
+/* Whether it is ++ or --; whether it is one of these or =, += and the like. */
 bool code_token_steps(const struct code_tokens *t, size_t i);
 bool code_token_writes(const struct code_tokens *t, size_t i);
-/* Whether token i is spelt so; false past the end. */
+/* Whether token i has this text; false past the end. */
 bool code_token_is(const struct code_tokens *t, size_t i, const char *text);
-/* As one of the words, which blanks part. */
+/* The same for any of the words, which are separated by blanks. */
 bool code_token_in(const struct code_tokens *t, size_t i, const char *words);
-/* The directive that token i is: cuda_directive_finish it. False: it is none. */
+/* Reads the directive at token i; then call cuda_directive_finish. False: it is not
+ * one. */
 bool code_token_directive(const struct code_tokens *t, size_t i,
                           struct cuda_directive *ret);
-/* The same of a #define alone. */
+/* The same, only for a #define. */
 bool code_token_define(const struct code_tokens *t, size_t i, struct cuda_directive *ret);
-/* An identifier without small letters, as macros are named. */
+/* An identifier without lower-case letters, as is usual for macros. */
 bool code_token_is_capital(const struct code_tokens *t, size_t i);
-/* A spelling's hash, equal for equal spellings (splices aside). */
+/* A hash of the spelling, equal for equal spellings (splices aside). */
 uint64_t code_token_hash(const struct code_tokens *t, size_t i);
 uint64_t code_hash(const char *s, size_t len);
-/* The next token after i that is no directive. */
+/* The next token after i that is not a directive. */
 size_t code_token_after(const struct code_tokens *t, size_t i);
-/* With i at '<': the index of the token that holds the matching '>', or i when none comes
+/* With i at '<': the index of the token with the matching '>', or i if there is none
  * before a ';' or brace outside parentheses. */
 size_t code_angles_end(const struct code_tokens *t, size_t i);

@@ -1,8 +1,8 @@
 #pragma once
-/* kernel_parameters: what a kernel calls its parameters. */
+/* kernel_parameters: the names of a kernel's parameters. */
 #include "base/json.h"
 
-/* The names in a parameter list as it is written, from behind the kernel's name on: the
- * last word of each, "" of what has none. Macros are not known. NULL: the list does not
+/* The names in a parameter list as written, from after the kernel's name: the last word
+ * of each, "" for one without a name. Macros are not expanded. NULL: the list does not
  * end. New reference. */
 json_t *kernel_parameter_names(const char *text, size_t len);

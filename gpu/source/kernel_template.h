@@ -1,8 +1,8 @@
 #pragma once
-/* kernel_template: what a template kernel may be instantiated with, as an example. */
+/* kernel_template: example arguments for instantiating a template kernel. */
 #include <stddef.h>
 
-/* "float, 128, Mode(0)" of "template <typename T, int N, Mode M, int K = N> …": a type
- * for each type, a number for numbers, a first value for all else; of what has a default,
- * nothing. "float" where it is no template itself. Malloc'ed. */
+/* "float, 128, Mode(0)" for "template <typename T, int N, Mode M, int K = N> …": a type
+ * for each type, a number for numbers, a first value for others; nothing for parameters
+ * with a default. "float" if it is not itself a template. Malloc'ed. */
 char *kernel_template_example(const char *signature, size_t len);

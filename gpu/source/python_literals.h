@@ -7,7 +7,7 @@
 struct python_literal {
     size_t start, from, to, end;
     bool triple, raw, formatted;
-    bool alone; /* a statement of its own: a docstring, or what is commented out so */
+    bool alone; /* a whole statement: a docstring, or commented-out text */
 };
 
 struct python_reader {
@@ -16,8 +16,8 @@ struct python_reader {
     unsigned depth; /* of brackets */
 };
 
-/* The first literal at or after r->at, which moves behind it. Comments have none. */
+/* The first literal at or after r->at, which moves past it. Comments contain none. */
 bool python_literal_next(struct python_reader *r, struct python_literal *ret);
-/* Whether it is a triple-quoted one with __global__ or __device__ that the script may
- * use. */
+/* Whether it is triple-quoted, contains __global__ or __device__, and may be used by the
+ * script. */
 bool python_literal_is_cuda(const char *text, const struct python_literal *l);

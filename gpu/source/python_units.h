@@ -1,11 +1,9 @@
 #pragma once
 /* python_units: which CUDA strings of a Python file are compiled together. Part of
- * python_strings.
- *
- * Each is a unit of its own, unless the script joins it with others: by +, as fields of
- * an f-string or of format(), or in one list. A string without a kernel that is joined
- * with something that cannot be told (a parameter, what a call returns) goes with every
- * other one, since it may well be joined with that. */
+ * python_strings. Each string is a separate unit, unless the script joins it with others:
+ * by +, as fields of an f-string or of format(), or in one list. A string without a
+ * kernel that is joined with an unknown value (a parameter, a call's result) is added to
+ * every unit, since it may be joined with any of them. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,10 +11,11 @@
 #define PYTHON_UNITS_MAX 64 /* a script with more strings is one unit */
 
 struct python_units {
-    uint64_t strings[PYTHON_UNITS_MAX]; /* of each unit: bits of the n-th CUDA string */
-    size_t count;                       /* at least 1 */
+    /* of each unit: bit n is set for the n-th CUDA string */
+    uint64_t strings[PYTHON_UNITS_MAX];
+    size_t count; /* at least 1 */
 };
 
 void python_units_find(const char *text, size_t len, struct python_units *ret);
-/* unit: from 1 on; 0 has every string. string: from 0 on. */
+/* unit: from 1 on; 0 contains every string. string: from 0 on. */
 bool python_units_has(const struct python_units *units, size_t unit, size_t string);

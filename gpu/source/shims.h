@@ -1,15 +1,18 @@
 #pragma once
-/* shims: the C and C++ standard headers that NVRTC has not got, in memory.
+/* shims: the C and C++ standard headers that NVRTC lacks, in memory.
  *
- * NVRTC ships no standard library, but .cu files include <cstdint>, <cmath>,
- * <type_traits> … all the time. Each shim declares what device code can use of such a
- * header: plain typedefs and macros where these are enough, else CUDA's own cuda/std
- * header, brought into std; the longer texts are headers/NAME.cuh. They are passed to nvrtcCreateProgram beside the source, so
- * the job folder stays the user's; a file of the job or of the toolkit with the same name
- * wins over a shim that the caller leaves out. Headers whose contents are host-only
- * (<vector>, <iostream> …) have no shim: host_code blanks their includes. Two libraries
- * are half host, half device: <cub/cub.cuh> is here without its launching code, and
- * <torch> and <torch_std> stand for PyTorch's headers (headers/, texts of their own). */
+ * NVRTC contains no standard library, but most .cu files include <cstdint>, <cmath>,
+ * <type_traits> … Each shim declares the part of such a header that device code can use:
+ * plain typedefs and macros if these are enough, otherwise CUDA's own cuda/std header,
+ * imported into std; the longer texts are headers/NAME.cuh. They are passed to
+ * nvrtcCreateProgram in addition to the source, so the job folder contains only the
+ * user's files; if the job or the toolkit has a file of the same name, the caller leaves
+ * out the shim.
+ *
+ * Headers for host code only (<vector>, <iostream> …) have no shim: host_code blanks
+ * their includes. Two libraries are partly for the device: <cub/cub.cuh> is here without
+ * its launching code, and <torch> and <torch_std> replace PyTorch's headers (in
+ * headers/). */
 #include <stddef.h>
 
 struct shim {
@@ -17,8 +20,7 @@ struct shim {
     const char *text;
 };
 
-/* What nvcc has read before a source's first line; to be included before anything else.
- */
+/* The headers that nvcc reads before a source's first line; must be included first. */
 #define SHIM_AS_NVCC "upskilld_as_nvcc"
 
 extern const struct shim shims[];

@@ -1,14 +1,13 @@
 #pragma once
-/* module: a PTX text, read once into a compact typed form.
+/* module: a PTX text, read once into a compact typed form. Source: NVIDIA, "Parallel
+ * Thread Execution ISA", version 9.0.
  *
- * Source: NVIDIA, "Parallel Thread Execution ISA", version 9.0. All of the language that
- * NVRTC and NVVM emit is read, inline assembly with its nested scopes too; names are
- * resolved to indices, labels to instruction indices, `.loc` to places in the CUDA
- * source. What an instruction means is not known here: the machine (machine.h) binds it
- * to a handler, and names those that it cannot (bind.h).
- *
- * The text is hostile: every count and size below has its limit. Nothing is executed.
- * Thread-safe to read once built. */
+ * The reader accepts all of the language that NVRTC and NVVM emit, including inline
+ * assembly with its nested scopes; names are resolved to indices, labels to instruction
+ * indices, `.loc` to places in the CUDA source. It does not know the meaning of
+ * instructions: the machine (machine.h) binds each to a handler, and reports those that
+ * it cannot bind (bind.h). The text is hostile: every count and size below has a limit.
+ * Nothing is executed. A module can be read from several threads. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,13 +19,13 @@ struct err;
 #define PTX_MAX_OPERANDS (32u << 20)    /* operands and elements of a module */
 #define PTX_MAX_REGISTERS (1u << 20)    /* of all functions of a module together */
 #define PTX_MAX_SYMBOLS (2u << 20)      /* names at module scope; names of a function */
-#define PTX_MAX_INITIALISER (64u << 20) /* bytes of all initialisers */
-#define PTX_MAX_VARIABLE (1ull << 40)   /* bytes of a variable that is not initialised */
-#define PTX_MAX_PARAM_BYTES (1u << 20)  /* a function's params, results, calls: each */
+#define PTX_MAX_INITIALISER (64u << 20) /* bytes of all initialisers together */
+#define PTX_MAX_VARIABLE (1ull << 40)   /* bytes of a variable without an initialiser */
+#define PTX_MAX_PARAM_BYTES (1u << 20)  /* each of a function's params, results, calls */
 #define PTX_MAX_LOCAL_BYTES (16u << 20) /* of one function */
-#define PTX_MAX_FILES 65536             /* numbers of .file */
+#define PTX_MAX_FILES 65536             /* the largest number of .file */
 
-/* One entry per instruction of the ISA, also those that nothing here can run yet. */
+/* One entry per instruction of the ISA, including those that the emulator cannot run. */
 enum ptx_opcode {
 #define PTX_OPCODE(id, text) PTX_OP_##id,
 #include "gpu/ptx/read/opcodes.def"
@@ -77,12 +76,12 @@ enum ptx_type {
     PTX_E2M1X4,
     PTX_E2M3X4,
     PTX_E3M2X4,
-    PTX_B1024, /* of a tensor map */
+    PTX_B1024, /* for tensor maps */
     PTX_U4,
     PTX_S4,
-    PTX_B1, /* of matrix instructions */
+    PTX_B1, /* for matrix instructions */
     PTX_U2,
-    PTX_S2, /* of cvt.pack */
+    PTX_S2, /* for cvt.pack */
     PTX_TEXREF,
     PTX_SAMPLERREF,
     PTX_SURFREF,
@@ -104,8 +103,8 @@ enum ptx_space {
     PTX_REG,
 };
 
-/* Every other dotted word: rounding, .ftz, .sat, comparisons, scopes, cache hints, vector
- * widths … in modifiers.def; PTX_M_RN, PTX_M_FTZ, PTX_M_V4, PTX_M_ACQUIRE, PTX_M_LT. */
+/* All other dotted words: rounding, .ftz, .sat, comparisons, scopes, cache hints, vector
+ * widths … (modifiers.def); PTX_M_RN, PTX_M_FTZ, PTX_M_V4, PTX_M_ACQUIRE, PTX_M_LT. */
 enum ptx_modifier {
 #define PTX_MODIFIER(id, text) PTX_M_##id,
 #include "gpu/ptx/read/modifiers.def"
@@ -123,16 +122,17 @@ enum ptx_special { /* %tid.x is PTX_SR_TID_X … */
 };
 
 enum ptx_operand_kind {
-    PTX_OPERAND_REGISTER,  /* index: of the function's registers */
-    PTX_OPERAND_IMMEDIATE, /* bits: integer, or IEEE bits of an 0f / 0d / decimal float:
-                              is_double says that bits are a binary64 to be converted */
-    PTX_OPERAND_SPECIAL,   /* index: enum ptx_special */
-    PTX_OPERAND_SYMBOL,    /* index: variable; offset: added. Its address in its space */
-    PTX_OPERAND_FUNCTION,  /* index: function */
-    PTX_OPERAND_ADDRESS,   /* [base + offset]: base says what is inside */
-    PTX_OPERAND_LABEL,     /* index: instruction of the function */
-    PTX_OPERAND_VECTOR,    /* first, count: elements in the instruction's elements */
-    PTX_OPERAND_TABLE,     /* index: of the function's branch or call target tables */
+    PTX_OPERAND_REGISTER, /* index: of the function's registers */
+    /* bits: an integer, or the IEEE bits of an 0f / 0d / decimal float; is_double: bits
+     * are a binary64 that must be converted */
+    PTX_OPERAND_IMMEDIATE,
+    PTX_OPERAND_SPECIAL,  /* index: enum ptx_special */
+    PTX_OPERAND_SYMBOL,   /* index: variable; offset is added. Its address in its space */
+    PTX_OPERAND_FUNCTION, /* index: function */
+    PTX_OPERAND_ADDRESS,  /* [base + offset]: see `base` */
+    PTX_OPERAND_LABEL,    /* index: instruction of the function */
+    PTX_OPERAND_VECTOR,   /* first, count: elements in the instruction's elements */
+    PTX_OPERAND_TABLE,    /* index: of the function's branch or call target tables */
     PTX_OPERAND_PROTOTYPE, /* index: of the module's prototypes */
     PTX_OPERAND_SINK,      /* _ */
 };
@@ -141,11 +141,12 @@ enum ptx_base { PTX_BASE_REGISTER, PTX_BASE_SYMBOL, PTX_BASE_IMMEDIATE };
 struct ptx_operand {
     uint8_t kind;             /* enum ptx_operand_kind */
     uint8_t base;             /* enum ptx_base of an address */
-    bool negated;             /* !p (predicate), or -r where the grammar has it */
-    bool is_float, is_double; /* of an immediate, as it was written */
-    uint32_t index;           /* see kind; of an address: register or variable */
-    uint32_t first; /* of a vector (also inside an address: tensor coordinates); of a
-                       register its selector, see ptx_selector_of */
+    bool negated;             /* !p (predicate), or -r where the grammar allows it */
+    bool is_float, is_double; /* of an immediate, as written */
+    uint32_t index;           /* see kind; in an address: register or variable */
+    /* of a vector (also inside an address: tensor coordinates); for a register its
+     * selector, see ptx_selector_of */
+    uint32_t first;
     uint32_t count;
     union {
         uint64_t bits;
@@ -153,11 +154,11 @@ struct ptx_operand {
     };
 };
 
-/* What stands behind a register of a video instruction: .b0, .h10, .b3210. */
+/* The suffix of a register of a video instruction: .b0, .h10, .b3210. */
 struct ptx_selector {
     bool bytes;      /* else halves */
-    unsigned count;  /* of digits; 0: there is none */
-    unsigned digits; /* each 0 to 7 in three bits, the last one written lowest */
+    unsigned count;  /* number of digits; 0: there is no selector */
+    unsigned digits; /* each 0 to 7 in three bits; the last one written is the lowest */
 };
 #define PTX_SELECTOR_BYTES (1u << 16)
 static inline struct ptx_selector ptx_selector_of(const struct ptx_operand *o) {
@@ -172,21 +173,21 @@ struct ptx_instruction {
     uint8_t spaces[2]; /* enum ptx_space, in the order written (cp.async has two) */
     uint8_t space_count;
     uint8_t operand_count;
-    uint8_t vector; /* 1, 2, 4 or 8: .v2 … of ld/st/…; 1 without */
+    uint8_t vector; /* 1, 2, 4 or 8: .v2 … of ld/st/…; 1 if absent */
     bool guard_negated;
     int32_t guard;                          /* predicate register of @p, -1 = none */
     uint64_t modifiers[PTX_MODIFIER_WORDS]; /* bit set of enum ptx_modifier */
-    uint32_t operands; /* first one, in function->operands. Order as written: results
-                          first; `r|p` are two operands, has_pair says so; a call is
-                          FUNCTION or REGISTER, then a VECTOR of results, a VECTOR of
-                          arguments (symbols of params or registers), and for an
-                          indirect one TABLE or PROTOTYPE */
+    /* the first one, in function->operands. In the order written: results first; `r|p`
+     * are two operands and set has_pair; a call is FUNCTION or REGISTER, then a VECTOR of
+     * results, a VECTOR of arguments (symbols of params or registers), and for an
+     * indirect call TABLE or PROTOTYPE */
+    uint32_t operands;
     bool has_pair;
-    bool has_sampler;  /* [texture, sampler, …]: the operand behind the ADDRESS */
-    uint16_t shape[3]; /* m, n, k as written: 16, 8, 4 of .m16n8k4; k 0 of .m8n8; 0s
-                          without */
-    uint32_t place;    /* index in module->places, 0 = unknown */
-    uint32_t line;     /* of the PTX text, 1-based */
+    bool has_sampler; /* [texture, sampler, …]: the operand after the ADDRESS */
+    /* m, n, k as written: 16, 8, 4 of .m16n8k4; k is 0 for .m8n8; all 0 if absent */
+    uint16_t shape[3];
+    uint32_t place;                  /* index in module->places, 0 = unknown */
+    uint32_t line;                   /* of the PTX text, 1-based */
     uint32_t spelling, spelling_len; /* "ld.global.nc.f32" in module->text */
 };
 static inline bool ptx_has(const struct ptx_instruction *i, enum ptx_modifier m) {
@@ -194,9 +195,9 @@ static inline bool ptx_has(const struct ptx_instruction *i, enum ptx_modifier m)
 }
 
 struct ptx_register {
-    uint8_t type; /* PTX_PRED, PTX_B16 … as declared (.f32, .s32 keep their own) */
-    uint32_t name, name_len; /* in module->text; %r<12> gives the stem */
-    uint32_t number;         /* of a numbered one, UINT32_MAX without */
+    uint8_t type; /* PTX_PRED, PTX_B16 … as declared (.f32 and .s32 are kept) */
+    uint32_t name, name_len; /* in module->text; the stem for %r<12> */
+    uint32_t number;         /* of a numbered one, otherwise UINT32_MAX */
 };
 
 enum ptx_param_block {
@@ -213,13 +214,14 @@ struct ptx_variable {
     char *name;
     uint8_t space; /* enum ptx_space */
     uint8_t type;
-    bool is_extern, is_unsized; /* extern .shared x[]: starts after the static ones */
-    bool used;                  /* reached from some entry; others need no memory */
+    bool is_extern, is_unsized; /* extern .shared x[]: placed after the static ones */
+    bool used;                  /* reachable from an entry; others need no memory */
     uint32_t align;             /* bytes */
     uint64_t size;              /* bytes */
-    uint64_t offset; /* PARAM: in the block that param_block names (natural alignment);
-                        LOCAL: in the function's depot (its end for an alias of size 0);
-                        SHARED and others: 0, the machine places them */
+    /* PARAM: in the block that param_block names (natural alignment); LOCAL: in the
+     * function's depot (its end for an alias of size 0); SHARED and others: 0, the
+     * machine places them */
+    uint64_t offset;
     uint8_t param_block;    /* enum ptx_param_block, of a PARAM */
     int32_t function;       /* owner, -1 = module scope */
     uint8_t *initialiser;   /* size bytes, or NULL = zeros */
@@ -228,7 +230,7 @@ struct ptx_variable {
         bool is_function, generic;
         uint32_t index; /* variable or function */
         int64_t addend;
-        uint8_t bytes; /* 8, 4, or 1 of 0xff00(name): then of address >> shift */
+        uint8_t bytes; /* 8, 4, or 1 for 0xff00(name): one byte of address >> shift */
         uint8_t shift;
     } * relocations;
     uint32_t relocation_count;
@@ -240,7 +242,7 @@ struct ptx_table { /* .branchtargets, .calltargets */
     uint32_t count;
 };
 struct ptx_prototype {
-    uint32_t *result_bytes, *param_bytes; /* and their alignments */
+    uint32_t *result_bytes, *param_bytes; /* with their alignments */
     uint32_t *result_align, *param_align;
     uint32_t result_count, param_count;
 };
@@ -248,8 +250,9 @@ struct ptx_prototype {
 struct ptx_function {
     char *name; /* mangled, as in the text */
     bool is_entry, is_declaration, used;
-    bool taken; /* something that an entry reaches has its address: an indirect call may
-                   meet it, in another entry too (an object outlives its launch) */
+    /* its address is in something that an entry reaches: an indirect call may reach it,
+     * also from another entry (an object outlives its launch) */
+    bool taken;
     uint32_t *params, param_count;   /* variables (PARAM), in order */
     uint32_t *results, result_count; /* of a .func */
     uint64_t param_bytes;            /* the whole parameter block */
@@ -266,11 +269,12 @@ struct ptx_function {
     uint32_t table_count;
     uint32_t line; /* of the PTX text */
     bool is_noreturn;
-    uint32_t alias;       /* 1 + the function that .alias names, 0 = none; operands,
-                             tables and relocations name that function already */
+    /* 1 + the function that .alias names, 0 = none; operands, tables and relocations
+     * already refer to that function */
+    uint32_t alias;
     uint64_t local_bytes; /* depot: all .local variables */
     uint32_t local_align;
-    bool *leader; /* code_count + 1: a branch may land here */
+    bool *leader; /* code_count + 1 entries: a branch may land here */
     /* 0 = not given */
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3];
 };
@@ -278,7 +282,7 @@ struct ptx_function {
 struct ptx_place {         /* of a `.loc` */
     uint32_t file;         /* of module->files */
     uint32_t line, column; /* in that file; line 0 = none */
-    uint32_t caller;       /* the place where that code was inlined, 0 = it was not */
+    uint32_t caller;       /* the place where that code was inlined, 0 = not inlined */
 };
 
 struct ptx_module {
@@ -288,26 +292,27 @@ struct ptx_module {
     char target[32];
     struct ptx_function *functions;
     uint32_t function_count;
-    struct ptx_variable *variables; /* all, whatever scope */
+    struct ptx_variable *variables; /* of all scopes */
     uint32_t variable_count;
     struct ptx_prototype *prototypes;
     uint32_t prototype_count;
     struct ptx_place *places;
     uint32_t place_count;
-    char **files; /* by the number of .file; NULL = a number not given. [0], which no
-                     compiler gives, is what the PTX itself is called: code in front of
-                     a function's first .loc stands at its own line there; else "" */
+    /* by the number of .file; NULL = an unused number. [0], which no compiler uses, is
+     * the name of the PTX itself: code before a function's first .loc has its own PTX
+     * line as its place; otherwise "" */
+    char **files;
     uint32_t file_count;
-    struct ptx_names *names; /* owns the names above; the reader's */
+    struct ptx_names *names; /* owns the names above; for the reader */
 };
 
-/* Does it stand in a header that nvcc brings? */
+/* Whether the place is in a header that comes with nvcc. */
 bool ptx_place_is_toolkit(const struct ptx_module *m, const struct ptx_place *at);
-/* The place to tell of for `place`, an index of module->places: of code inlined from a
- * header of the toolkit (its name is in angle brackets) the nearest caller that is in no
- * such header, if there is one. NULL when it belongs to no line. */
+/* The place to report for `place`, an index of module->places: for code inlined from a
+ * header of the toolkit (its name is in angle brackets), the nearest caller outside such
+ * headers, if there is one. NULL if it belongs to no line. */
 const struct ptx_place *ptx_place_told(const struct ptx_module *m, uint32_t place);
-/* Where the code of `at` was inlined, outside of such headers; NULL: it was not. */
+/* The place outside such headers where the code of `at` was inlined; NULL: it was not. */
 const struct ptx_place *ptx_place_caller(const struct ptx_module *m,
                                          const struct ptx_place *at);
 
@@ -341,14 +346,14 @@ const struct ptx_place *ptx_place_caller(const struct ptx_module *m,
  * instructions (v…), .block_scale, and ldmatrix and stmatrix of .m16n16 and .m16n8.
  * Whether a combination of types and modifiers exists is for bind to say. */
 
-/* -EINVAL for what is no PTX (err: "line 12: …"), -EFBIG over a limit, -ENOTSUP for a
- * word that is not in the tables (err names it with its line). ret is untouched then. */
+/* -EINVAL for invalid PTX (err: "line 12: …"), -EFBIG over a limit, -ENOTSUP for a word
+ * that is not in the tables (err names it with its line). Then ret is unchanged. */
 int ptx_module_read(struct ptx_module **ret, const char *text, size_t len,
                     struct err *err);
-/* The same, but variables that no entry reaches keep their first values and get memory: the
- * host of a whole program may read them. */
+/* The same, but variables that no entry reaches keep their initial values and get memory,
+ * because the host of a whole program may read them. */
 int ptx_module_read_whole(struct ptx_module **ret, const char *text, size_t len,
                           struct err *err);
 void ptx_module_free(struct ptx_module *m);
-/* By mangled name; NULL when there is none or it is only declared. */
+/* By mangled name; NULL if there is none or it is only declared. */
 const struct ptx_function *ptx_find_entry(const struct ptx_module *m, const char *name);
