@@ -1,11 +1,12 @@
 #pragma once
-/* address: is this an address of the public internet?
+/* address: whether an address is on the public internet, so that the daemon may connect
+ * to it because of a link from outside.
  *
- * What a stranger's link may make the daemon connect to. Not public: this machine,
- * private and shared networks, link-local ones (where clouds keep their credentials),
- * multicast, what is reserved or for documentation (IANA's special-purpose registries for
- * IPv4 and IPv6, RFC 6890), and IPv6 addresses that carry such an IPv4 address (mapped,
- * compatible, NAT64, 6to4); all of Teredo. Anything but IPv4 and IPv6 is not public. */
+ * Not public: this machine, private and shared networks, link-local addresses (where
+ * clouds keep their credentials), multicast, reserved and documentation ranges (IANA's
+ * special-purpose registries for IPv4 and IPv6, RFC 6890), IPv6 addresses that contain
+ * such an IPv4 address (mapped, compatible, NAT64, 6to4), and all of Teredo. Other
+ * address families are not public. */
 #include <stdbool.h>
 #include <sys/socket.h>
 

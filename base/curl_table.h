@@ -1,6 +1,5 @@
 #pragma once
-/* curl_table: libcurl's functions, loaded when they are first wanted; used by http.c
- * alone. */
+/* curl_table: libcurl's functions, loaded at the first use; only for http.c. */
 #include <curl/curl.h>
 
 struct err;
@@ -23,8 +22,8 @@ struct curl_table {
     typeof(curl_multi_assign) *multi_assign;
     typeof(curl_multi_info_read) *multi_info_read;
     typeof(curl_multi_cleanup) *multi_cleanup;
-    const char *certificates; /* CURLOPT_CAINFO; NULL where the library knows */
+    const char *certificates; /* CURLOPT_CAINFO; NULL if the library knows the path */
 };
 
-/* The table, good until the process ends, or NULL with -ENOSYS and what to install. */
+/* The table, valid until the process ends, or NULL with -ENOSYS and what to install. */
 const struct curl_table *curl_table_load(struct err *err);

@@ -13,11 +13,12 @@ struct http {
     uv_loop_t *loop;
     const struct curl_table *curl; /* NULL before the first request */
     CURLM *multi;
-    uv_timer_t timer;  /* curl's */
-    uv_timer_t chores; /* what must not happen inside curl's or a caller's call */
+    uv_timer_t timer; /* curl's */
+    /* for work that must not happen inside a call of curl's or of the caller's */
+    uv_timer_t chores;
     LIST_HEAD(, http_request) requests;
     LIST_HEAD(, watch) watches;
-    size_t taken;     /* bytes of bodies since the loop last turned */
+    size_t taken;     /* bytes of bodies since the last turn of the loop */
     unsigned handles; /* close callbacks still to come */
     bool closing;
     void (*closed)(void *data);
@@ -44,6 +45,6 @@ struct http_request {
 
 /* --- http_setup.c --- */
 
-/* Of a request whose easy handle was made. Negative with err: it cannot be sent. */
+/* Sets up a request whose easy handle exists. Negative with err: it cannot be sent. */
 int http_request_setup(struct http_request *request, const struct http_options *options,
                        struct err *err);

@@ -1,5 +1,5 @@
 #pragma once
-/* launch: fork and exec one program with pipes; used by child.c alone. */
+/* launch: forks and executes one program with pipes; only for child.c. */
 #include <sys/types.h>
 
 struct child_options;
@@ -9,8 +9,9 @@ struct launch {
     int in, out, error; /* our ends of its pipes; in is -1 without want_stdin */
 };
 
-/* Returns 0 once the program runs, or a negative errno (of exec or chdir, too) with
- * nothing left behind. */
+/* Returns 0 once the program runs, or a negative errno (also of exec or chdir); then
+ * everything is cleaned up. */
 int launch_program(const struct child_options *options, struct launch *ret);
 void launch_close(
-    struct launch *launch); /* the descriptors not yet handed on (-1 = was) */
+    /* closes the descriptors that were not passed on (-1 = passed on) */
+    struct launch *launch);

@@ -1,10 +1,10 @@
 #pragma once
-/* toml: TOML 1.0, read strictly, with the place of everything.
+/* toml: a strict reader of TOML 1.0 that keeps the place of every value.
  *
  * Limits: 256 KiB, 32 levels, 10,000 values. Values become JSON: dates and times stay
  * text, floats that are not finite become "Infinity", "-Infinity" and "NaN". An integer
- * must fit 64 bits; a key may not hold U+0000. A byte order mark at the start is skipped.
- */
+ * must fit 64 bits; a key must not contain U+0000. A byte order mark at the start is
+ * skipped. */
 #include "base/json.h"
 
 #include <stddef.h>
@@ -32,7 +32,7 @@ struct toml_node {
     enum toml_kind kind;
     enum toml_origin origin;
     size_t key_start, key_end; /* bytes of the key as written; equal for items */
-    size_t start, end;         /* of the value; of a table: its header or key */
+    size_t start, end;         /* of the value; for a table, of its header or key */
     int depth;
     json_t *value;    /* borrowed from the document's JSON */
     json_t *children; /* {key: index of node} or [index of node]; NULL for scalars */
@@ -43,7 +43,7 @@ struct toml_error {
     int line, column; /* 1-based */
 };
 
-/* NULL with *error filled when it is no TOML. */
+/* NULL with *error filled if it is invalid. */
 struct toml_document *toml_parse(const char *text, size_t len, struct toml_error *error);
 void toml_free(struct toml_document *t);
 DEFINE_CLEANUP(struct toml_document *, toml_free);
@@ -52,7 +52,7 @@ const json_t *toml_json(const struct toml_document *t);
 /* 1-based line and byte column of a byte offset of the text. */
 int toml_place(const struct toml_document *t, size_t offset, int *ret_column);
 
-/* Nodes live as long as the document; "" is the root. NULL when there is none. */
+/* Nodes live as long as the document; "" is the root. NULL if there is none. */
 const struct toml_node *toml_find(const struct toml_document *t, const char *pointer);
 const struct toml_node *toml_member(const struct toml_document *t,
                                     const struct toml_node *table, const char *key);

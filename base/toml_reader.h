@@ -1,7 +1,7 @@
 #pragma once
-/* toml_reader: a place in a TOML text that moves on, and the document it fills. toml.c
- * reads the structure with it, toml_scalar.c strings, numbers and times; toml_document.c
- * answers what was read. */
+/* toml_reader: a position in a TOML text, and the document being built. toml.c reads the
+ * structure, toml_scalar.c strings, numbers and times; toml_document.c gives access to
+ * the result. */
 #include "base/buf.h"
 #include "base/lines.h"
 #include "base/toml.h"
@@ -27,23 +27,25 @@ struct toml_reader {
     char error[256]; /* "" = none yet */
 };
 
-/* Remember the first error; always false. */
+/* Records the first error; always false. */
 bool toml_fail(struct toml_reader *r, size_t at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The byte at `at` + ahead, or -1 at the end. */
 int toml_peek(const struct toml_reader *r, size_t ahead);
-/* Eat the prefix if it comes next. */
+/* Skips the prefix if it comes next. */
 bool toml_eat(struct toml_reader *r, const char *prefix);
-/* "\n" or "\r\n" comes next: its length, else 0. */
+/* The length of the "\n" or "\r\n" that comes next, else 0. */
 size_t toml_newline(const struct toml_reader *r);
 
 void toml_skip_blanks(struct toml_reader *r);
-/* Blanks, comments and line ends. False after an error, as everything below. */
+/* Skips blanks, comments and line ends. False after an error, as in all functions
+ * below. */
 bool toml_skip_space(struct toml_reader *r);
-/* Nothing but a comment may follow on this line; what: "a value", for the message. */
+/* Only a comment may follow on this line; what: "a value", for the message. */
 bool toml_end_line(struct toml_reader *r, const char *what);
 
-/* A string at r->at, quotes included, into out. many_lines: the """ and ''' forms too. */
+/* Reads the string at r->at, quotes included, into out. many_lines: also the """ and '''
+ * forms. */
 bool toml_read_string(struct toml_reader *r, struct buf *out, bool many_lines);
 /* A number, boolean, date or time at r->at. */
 bool toml_read_word(struct toml_reader *r, enum toml_kind *ret_kind, json_t **ret);

@@ -1,8 +1,8 @@
 #pragma once
-/* check_narrow: a check for those who are going to run one of a file's kernels. */
+/* check_narrow: reduces a check to the kernels that will be run. */
 #include "base/json.h"
 
-/* Drops the findings that are about other kernels (their "kernel"), and about kernels
- * that were not compiled. names: as a spec has them, NULL-terminated; one that is not
- * exactly one kernel, or NULL instead of the list: nothing is dropped. */
+/* Drops findings about other kernels (their "kernel") and about kernels that were not
+ * compiled. names: as in a spec, NULL-terminated; drops nothing if the list is NULL or
+ * one name does not match exactly one kernel. */
 void check_narrow(json_t *result, const char *const *names);

@@ -1,14 +1,14 @@
 #pragma once
-/* check_verdict: what a check's findings, outcome and kernels come to, in one place. */
+/* check_verdict: derives the verdict from a check's findings, outcome and kernels. */
 #include "base/json.h"
 
 #include <stdbool.h>
 
 /* Sets "ok", and "summary": the verdict in a sentence that every face shows. strict:
- * warnings alone make it not ok, and "strict" says so. */
+ * warnings alone also make it not ok, and "strict" says so. */
 void check_verdict_set(json_t *result, bool strict);
 
 struct buf;
-/* Why a check is not ok, for whoever wanted to run the kernel: its first error with its
- * place, else the verdict. */
+/* Explains why a check is not ok, for a caller that wanted to run the kernel: its first
+ * error with its place, otherwise the verdict. */
 void check_verdict_explain(const json_t *result, struct buf *out);

@@ -1,35 +1,34 @@
 #pragma once
-/* omissions: what a source is compiled again without, because the compiler refused it and
- * the device code may do without.
+/* omissions: compiles a source again without parts that the compiler rejected and that
+ * the device code may not need.
  *
- * The compiler stops at a header that it does not find. One in angle brackets belongs to
- * a library that is not here. It also refuses what only the host's compiler takes, such
- * as a builtin of g++ in a constexpr function, or a class of the host's that a type
- * holds: it stands in what has no execution space (gpu/source/host_part.h), and is left
- * out by the declaration, later by the header. When the
- * device code compiles without these, they are warnings. Else the first answer stands.
+ * The compiler stops at a header that it does not find; one in angle brackets belongs to
+ * a library that is not installed. It also rejects code that only the host's compiler
+ * accepts, such as a builtin of g++ in a constexpr function, or a host class as a type's
+ * member. Such code has no execution space (gpu/source/host_part.h); its declaration is
+ * left out, or later its header. If the device code compiles without these parts, they
+ * are warnings. Otherwise the first answer stands.
  *
- * An instantiation that host code asks for (gpu/source/host_code.h) names its kernel by
- * its template arguments alone, and these by names that may be the host's. One that the
- * compiler refuses where it stands, and not within the kernel, is left out with a
- * warning: it was written here. */
+ * An instantiation that host code requests (gpu/source/host_code.h) names its kernel only
+ * by its template arguments, which may be the host's names. If the compiler rejects it
+ * where it is written, and not within the kernel, it is left out with a warning, because
+ * we wrote it there. */
 #include "gpu/check/check_input.h"
 
 struct omissions {
-    json_t *findings; /* what was left out, as findings that call nothing wrong */
-    json_t *refused;  /* the first answer that something was left out for;
-                         NULL: none */
+    json_t *findings; /* the omitted parts, as findings that are not errors */
+    json_t *refused;  /* the first answer that led to an omission; NULL: none */
     bool lacks_header;
     int rounds;
 };
 
-/* With the answer to a compilation: true when another is due without what it named, which
- * the input's sources then lack. */
+/* Call it with the answer to a compilation: true if another is needed without the parts
+ * that it named, which are then removed from the input's sources. */
 bool omissions_next(struct omissions *o, struct check_input *input, const json_t *answer);
-/* After that said false: the device code needs what was left out. */
+/* After omissions_next returned false: whether the device code needs the omitted
+ * parts. */
 bool omissions_missed(const struct omissions *o, const json_t *last);
-/* What stands in the last answer's place, a new reference; NULL:
- * the answer as it is. */
+/* The replacement for the last answer, a new reference; NULL: unchanged. */
 json_t *omissions_settle(const struct omissions *o, const json_t *last);
 void omissions_finish(struct omissions *o);
 

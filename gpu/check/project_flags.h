@@ -17,21 +17,22 @@
 
 struct project_places {
     const char *const *roots;          /* absolute, NULL-terminated */
-    struct compile_commands *commands; /* of the thread that reads */
+    struct compile_commands *commands; /* of the reading thread */
     const json_t *settings;            /* the editor's; NULL: none */
-    const json_t *known_keys; /* an object by the keys that upskilld.yaml may have for
-                                 others; NULL: who else reads it is not known */
+    /* an object with the keys of upskilld.yaml that have other readers; NULL: unknown */
+    const json_t *known_keys;
 };
 
-/* file: absolute and normalised. findings: an array that gets a warning for each thing
- * that is wrong; the rest works. A new object, or NULL where nothing is said:
- * {"from": [texts for a person], "include_roots": [absolute folders], "options": [texts],
- * "defines": {}, "std": text, "outside": [folders that lie beneath no root and are not
- * looked in]}; only what there is but `from`. */
+/* file: absolute and normalised. findings: an array that gets a warning for each error;
+ * the rest still applies. A new object, or NULL if there are no flags: {"from": [texts
+ * for a person], "include_roots": [absolute folders], "options": [texts], "defines": {},
+ * "std": text, "outside": [folders beneath no root, which are not searched]}; except
+ * `from`, only members with contents. */
 json_t *project_flags_read(const struct project_places *places, const char *file,
                            json_t *findings);
-/* Adds the warning that something is not used, and why; once, and not without end. */
+/* Adds a warning that something is not used, with the reason; only once, and a limited
+ * number. */
 void project_flags_complain(json_t *findings, const char *what, const char *why);
-/* Where a file to include was not found: adds which folders were not looked in, and how
- * they can be. flags may be NULL. */
+/* For an included file that was not found: adds which folders were not searched, and how
+ * to allow them. flags may be NULL. */
 void project_flags_tell_outside(const json_t *flags, json_t *findings);

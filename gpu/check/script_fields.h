@@ -1,12 +1,11 @@
 #pragma once
-/* script_fields: a Python file's strings that only a run of it fills.
- *
- * Such a string (gpu/source/python_fields.h) often does not compile as it stands, which
- * is no mistake: then nothing is called wrong, and a finding says what the field is and
- * what the compiler said. */
+/* script_fields: a Python file's strings with placeholders that the script fills. Such a
+ * string (gpu/source/python_fields.h) often does not compile, which is not an error: then
+ * no error is reported, and a finding explains the placeholder and quotes the
+ * compiler. */
 #include "gpu/check/check_input.h"
 
-/* The answer without its errors, a new reference, and the finding in *ret_note (what was
- * there is released); NULL, and nothing done, when it is no such case. */
+/* The answer without its errors, a new reference, and the finding in *ret_note (its old
+ * value is released); NULL, changing nothing, if the file has no such placeholder. */
 json_t *script_fields_settle(const struct check_input *input, const json_t *answer,
                              json_t **ret_note);

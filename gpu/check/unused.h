@@ -1,8 +1,8 @@
 #pragma once
-/* unused: "declared but never referenced", said of what host code uses, which the
- * compiler did not see. */
+/* unused: corrects "declared but never referenced" warnings for names used in host code,
+ * which the compiler did not see. */
 #include "gpu/source/source_set.h"
 
-/* Drops the warning of functions, and of variables at file scope that host code names in
- * the same file or in the one that is checked. */
+/* Drops the warning for functions, and for variables at file scope that host code names
+ * in the same file or in the checked one. */
 void unused_drop(json_t *findings, const struct source_set *sources);

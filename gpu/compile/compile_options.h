@@ -1,10 +1,8 @@
 #pragma once
-/* compile_options: what may be asked of the compiler, and nothing else.
- *
- * User strings never become compiler arguments by themselves: every option is parsed,
- * checked and rebuilt here. nvcc spellings that editors and build files use are
- * understood; those that change nothing for us (-O3, --extended-lambda …) are
- * accepted and dropped. */
+/* compile_options: the allowed compiler options. User strings are never passed on as
+ * compiler arguments: every option is parsed, checked and rebuilt here. nvcc's spellings
+ * in editors and build files are understood; options that have no effect here (-O3,
+ * --extended-lambda …) are accepted and dropped. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -14,28 +12,29 @@ struct err;
 struct compile_options {
     char arch[16];  /* "sm_90a" */
     char std[8];    /* "c++17" */
-    bool std_given; /* it was asked for */
+    bool std_given; /* it was requested */
     bool fast_math, line_info, quick, relocatable;
-    bool want_ptx;          /* the answer shall hold the PTX */
-    bool want_cubin;        /* and the cubin */
-    bool default_device;    /* functions without an execution space are device code */
-    bool relaxed_constexpr; /* kernels call the host's constexpr functions, of std, too */
-    unsigned shims;         /* std_names_wanted: to be included first */
-    int max_registers;      /* 0 = unset */
-    json_t *defines;        /* {"NAME": "value"}: checked */
+    bool want_ptx;       /* the answer should contain the PTX */
+    bool want_cubin;     /* and the cubin */
+    bool default_device; /* functions without an execution space are device code */
+    /* kernels may call the host's constexpr functions, including those of std */
+    bool relaxed_constexpr;
+    unsigned shims;    /* from std_names_wanted: included first */
+    int max_registers; /* 0 = unset */
+    json_t *defines;   /* {"NAME": "value"}: checked */
 };
 
 /* From kernel/check's params: arch, std, defines, fast_math, line_info, quick, options[].
- * project: the same from a project's own flags, over which those of the params win; NULL:
+ * project: the same from a project's flags, with lower precedence than the params; NULL:
  * none. -EINVAL with a sentence that names the bad one. */
 int compile_options_read(struct compile_options *ret, const json_t *project,
                          const json_t *params, struct err *err);
 bool compile_std_is_known(const char *std);
-/* May a macro be defined so? Function-like ones may not. */
+/* Whether a macro may be defined like this. Function-like ones may not. */
 bool compile_define_is_sound(const char *name, size_t name_len, const char *value,
                              size_t value_len);
-/* Of nvcc's words: how many the option at `at` takes, and whether it makes a difference
- * to the code of one target; 0: it is not one of those that are understood. */
+/* The number of words that the option at `at` takes among nvcc's words, and whether it
+ * affects the code for one target; 0: not a known option. */
 size_t compile_option_words(const json_t *words, size_t at, bool *ret_matters);
 void compile_options_finish(struct compile_options *o);
 json_t *compile_options_to_json(const struct compile_options *o);

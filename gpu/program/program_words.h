@@ -1,17 +1,15 @@
 #pragma once
-/* program_words: options of nvcc for a whole program.
- *
- * kernel/check's reader knows what matters to device code; here are those that matter to
- * host code and to the linker besides. Nothing of a user's becomes a word of the command
- * by itself. */
+/* program_words: options of nvcc for a whole program. kernel/check's reader handles those
+ * for device code; this file adds those for host code and the linker. User strings are
+ * never passed on unchecked. */
 #include "base/json.h"
 
 struct compile_options;
 struct err;
 
-/* Words for nvcc (new, in *ret_words) of those options that are only a program's; in
- * *ret_left (new) the others, for compile_options_read. -EINVAL names the bad one. */
+/* *ret_words (new): words for nvcc for the options that only programs have; *ret_left
+ * (new): the others, for compile_options_read. -EINVAL names the bad one. */
 int program_words_read(const json_t *options, json_t **ret_words, json_t **ret_left,
                        struct err *err);
-/* What was read of the others, as words. */
+/* Adds those other options, after reading, as words. */
 void program_words_add(json_t *words, const struct compile_options *options);

@@ -1,5 +1,5 @@
 #pragma once
-/* backend_module: what both backends read of a module's PTX and of a tensor map. */
+/* backend_module: reads a module's PTX and tensor maps for both backends. */
 #include "gpu/ptx/read/module.h"
 #include "gpu/ptx/state/tensor_blob.h"
 #include "gpu/run/backend.h"
@@ -7,5 +7,5 @@
 /* As backend_class.params. */
 int module_params(const struct ptx_module *module, const char *entry,
                   struct kernel_param *ret, size_t max, size_t *ret_block_bytes);
-/* Its number in a CUtensorMap. */
+/* The type's number in a CUtensorMap. */
 enum tensor_blob_type module_map_type(enum tensor_type type);

@@ -1,9 +1,9 @@
 #pragma once
-/* cuda_fault: what is found of a kernel whose launch a CUDA device ended. */
+/* cuda_fault: findings for a kernel whose launch a CUDA device aborted. */
 #include "protocol/finding.h"
 
-/* "label words", with the kernel's label; appended. */
+/* Appends the finding "label words", with the kernel's label. */
 void cuda_finding_add(json_t *findings, const char *code, enum finding_severity how,
                       const char *label, const char *words);
-/* What a CUDA code says, where the driver has told no more than that. */
+/* Explains a CUDA error code, if the driver gave no details. */
 void cuda_fault_add(json_t *findings, int code, const char *label);

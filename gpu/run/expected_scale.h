@@ -19,12 +19,12 @@
 struct expected_scale;
 /* Released with free. */
 struct expected_scale *expected_scale_new(void);
-/* The magnitudes of `count` values; 0 and what is not finite are left out. */
+/* Adds the magnitudes of `count` values, except 0 and values that are not finite. */
 void expected_scale_add(struct expected_scale *s, const double *values, size_t count);
-/* All that was added to another. */
+/* Adds everything that was added to another. */
 void expected_scale_join(struct expected_scale *s, const struct expected_scale *other);
 /* The scale, or 0 if nothing was added. */
 double expected_scale_get(const struct expected_scale *s, double rtol);
-/* The largest added magnitude below `limit` (`limit` itself where another of the same
+/* The largest added magnitude below `limit` (`limit` itself if another with the same
  * binary exponent is not below it), or 0. */
 double expected_scale_largest(const struct expected_scale *s, double limit);

@@ -1,14 +1,14 @@
 #pragma once
-/* race_trial: races, where the spec does not say what to look for.
+/* race_trial: looks for races if the spec does not name its checks.
  *
- * A missing barrier mostly passes: the order in which a backend runs threads is one of
- * those that work. Looking for races costs 2 to 8 times a trial, so by default it is one
- * trial more, of a case that is cheap enough: the first that failed, whose cause it may
- * be, else the largest. */
+ * A missing barrier mostly passes, because a backend runs threads in an order that
+ * happens to work. Looking for races makes a trial 2 to 8 times slower, so by default it
+ * is done in one more trial, of a case that is cheap enough: the first that failed, since
+ * a race may be the cause, otherwise the largest. */
 #include "gpu/run/run_course.h"
 
-/* After the trials: the findings `race` and `global_race` of that trial, errors and
- * warnings, are the run's; nothing else of it is. "race" is then among the result's
- * "checks". Not made: when the spec names its checks, on a device, without a verdict of
- * pass or fail so far, or where every case is too large. */
+/* Call it after the trials. Only that trial's findings `race` and `global_race`, errors
+ * and warnings, are added to the run. Then "race" is among the result's "checks". It is
+ * not made if the spec names its checks, on a device, without a verdict of pass or fail
+ * so far, or if every case is too large. */
 void race_trial(struct course *run);

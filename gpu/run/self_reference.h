@@ -1,12 +1,13 @@
 #pragma once
-/* self_reference: is a reference kernel the kernel under test itself? Such a check proves
- * that a program equals itself. Pure. */
+/* self_reference: whether a reference kernel is the kernel under test itself. Such a
+ * check would only prove that a program equals itself. Pure. */
 #include <stdbool.h>
 
-/* Do two entries hold the same instructions? Comments, blanks, `.loc` and `.file` lines
- * do not count, so that the same source under another file's name is seen; nor do the
- * names of the entries and those made of them (parameters, labels, static variables), so
- * that a copy under another name is. Entries that call functions are the same only in one
- * module, or where all of two modules is. False when either module has no such entry. */
+/* Whether two entries have the same instructions. Ignores comments, blanks, `.loc` and
+ * `.file` lines, so that the same source under another file name is recognised, and the
+ * names of the entries and those derived from them (parameters, labels, static
+ * variables), so that a renamed copy is. Entries that call functions are the same only
+ * within one module, or if two modules are entirely the same. False if either module has
+ * no such entry. */
 bool ptx_entry_is_same(const char *a, const char *symbol_a, const char *b,
                        const char *symbol_b);

@@ -1,9 +1,10 @@
 #pragma once
-/* trial_checks: what a finished trial left behind, beside what its backend noticed. */
+/* trial_checks: checks of a finished trial's memory, in addition to the backend's
+ * findings. */
 #include "gpu/run/compare.h"
 #include "gpu/run/expectation.h"
 
-/* One output against what is expected of it, with elements that nothing wrote counted as
+/* Compares one output with its expectation; elements that were never written count as
  * mismatches. ret->json is owned by the caller. ret_unwritten: elements, the first at
  * byte *ret_first. -EIO, -ETIME. */
 int trial_compare_output(const struct trial *t, size_t buffer,
@@ -11,12 +12,12 @@ int trial_compare_output(const struct trial *t, size_t buffer,
                          struct compare_result *ret, uint64_t *ret_unwritten,
                          uint64_t *ret_first, struct err *err);
 
-/* Would the buffer's first contents pass as the output? Of one that has any: with an init
- * or a variable. */
+/* Whether the buffer's initial contents would pass as the output. Only for a buffer that
+ * has any: with an init or a variable. */
 bool trial_unchanged_passes(const struct trial *t, size_t buffer,
                             const struct expected_output *expected);
 
-/* Of all outputs that something is expected of, the first that is wrong. */
+/* The first wrong output of those with an expectation. */
 struct trial_difference {
     const char *output; /* NULL: all are right; borrowed from the spec */
     uint64_t mismatches, elements;
@@ -24,7 +25,7 @@ struct trial_difference {
 int trial_compare(const struct trial *t, const struct expectation *expected,
                   struct trial_difference *ret, struct err *err);
 
-/* Bytes of a buffer that only is an input and yet differ from its first contents, the
- * first at *ret_first; 0 for other buffers. -EIO. */
+/* The number of changed bytes in a buffer that is only an input, the first at *ret_first;
+ * 0 for other buffers. -EIO. */
 int64_t trial_input_changes(const struct trial *t, size_t buffer, uint64_t *ret_first,
                             struct err *err);
