@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/ptx/machine/entry_reach.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,20 +11,6 @@
 #define MAX_PRINTED ((size_t)64 << 20)
 
 /* ---- kernels ---- */
-
-/* Shared memory that is the function's own or the module's. */
-static uint64_t static_shared(const struct ptx_module *ptx, uint32_t function) {
-    uint64_t bytes = 0;
-    for (uint32_t k = 0; k < ptx->variable_count; k++) {
-        const struct ptx_variable *v = &ptx->variables[k];
-        bool its = v->function < 0 || v->function == (int32_t)function;
-        if (v->space == PTX_SHARED && v->used && !v->is_extern && its) {
-            uint64_t align = v->align ? v->align : 1;
-            bytes = (bytes + align - 1) / align * align + v->size;
-        }
-    }
-    return bytes;
-}
 
 static int threads_of(const uint32_t v[3]) {
     return v[0] ? (int)(v[0] * (v[1] ? v[1] : 1) * (v[2] ? v[2] : 1)) : 1024;
@@ -39,7 +26,7 @@ static void kernels_find(struct module *m) {
         }
         k->module = m;
         k->entry = f;
-        k->static_shared = static_shared(m->ptx, n);
+        k->static_shared = entry_static_shared(m->ptx, n);
         k->max_threads = threads_of(f->reqntid[0] ? f->reqntid : f->maxntid);
         k->max_dynamic = k->static_shared < DEFAULT_SHARED
                              ? DEFAULT_SHARED - (int)k->static_shared

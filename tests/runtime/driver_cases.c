@@ -27,6 +27,7 @@ int cuLinkAddData_v2(void *, int, const void *, size_t, const char *, unsigned, 
                      void **);
 int cuLinkComplete(void *, void **, size_t *);
 int cuLinkDestroy(void *);
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, void *, int, size_t);
 int cuOccupancyMaxPotentialBlockSize(int *, int *, void *, size_t (*)(int), size_t, int);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                    unsigned, void *, void **, void **);
@@ -61,6 +62,38 @@ static int links(uint64_t p) {
     CHECK(value == 2 * 3 + 10 + 100 + 1000);
     FINE(cuOccupancyMaxPotentialBlockSize(&grid, &block, use, NULL, 0, 0));
     CHECK(block == 1024 && grid == 2 * 132); /* 2,048 threads on each of 132 */
+    return cuModuleUnload(module);
+}
+
+/* Variables of the module in shared memory: each kernel has those that it, or what it
+ * calls, names. CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES is 1; of a multiprocessor's 228 KiB a
+ * block takes 1 KiB besides its own. */
+#define PTX_SHARED(name, function)                                                       \
+    ".shared .align 4 .b8 of_" name "[100000];\n" function " " name                      \
+    "()\n{\n.reg .b32 %a;\nst.shared.u32 [of_" name "], %a;\n"
+static const char shared_text[] = ".version 9.0\n.target sm_90a\n.address_size "
+                                  "64\n" PTX_SHARED("a", ".entry") "ret;\n}\n" PTX_SHARED(
+                                      "b",
+                                      ".func") "ret;\n}\n" PTX_SHARED("c",
+                                                                      ".entry") "call."
+                                                                                "uni "
+                                                                                "b;\nret;"
+                                                                                "\n}\n";
+
+static int shares(void) {
+    void *module, *a, *c;
+    int bytes = 0, blocks = 0;
+    FINE(cuModuleLoadData(&module, shared_text));
+    FINE(cuModuleGetFunction(&a, module, "a"));
+    FINE(cuModuleGetFunction(&c, module, "c"));
+    FINE(cuFuncGetAttribute(&bytes, 1, a));
+    CHECK(bytes == 100000);
+    FINE(cuFuncGetAttribute(&bytes, 1, c));
+    CHECK(bytes == 200000);
+    FINE(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, a, 256, 0));
+    CHECK(blocks == 2);
+    FINE(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, c, 256, 0));
+    CHECK(blocks == 1);
     return cuModuleUnload(module);
 }
 
@@ -115,6 +148,7 @@ int case_driver(void) {
     FINE(cuGetErrorName(1, &name));
     CHECK(!strcmp(name, "CUDA_ERROR_INVALID_VALUE"));
     FINE(links(p));
+    FINE(shares());
     FINE(cuMemFree_v2(p));
     FINE(cuModuleUnload(file));
     CHECK(cuLaunchKernel(scaled, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL) != 0);
