@@ -4,10 +4,10 @@
 
 enum { DRAFT_KERNELS_MAX = 256 };
 
-/* Declarations with a body that the compiler sees. How many there are; at most max in
- * ret. */
+/* Declarations with a body that the compiler sees. Returns their number; at most max are
+ * in ret. */
 size_t draft_kernels(const struct host_program *p, const struct declaration **ret,
                      size_t max);
-/* Another kernel has its name. */
+/* Whether another kernel has the same name. */
 bool draft_kernel_overloaded(const struct host_program *p,
                              const struct declaration *kernel);

@@ -1,10 +1,10 @@
 #pragma once
-/* draft_sizes: sizes that the CPU backend gets through in seconds. */
+/* draft_sizes: reduces sizes so that the CPU backend takes only seconds. */
 #include "base/json.h"
 #include "gpu/host/host_amount.h"
 
-/* Halves them, first those that the grid grows with, while a buffer or the launch is
- * larger than that takes. The launch keeps its meaning: half of the size is half of the
- * blocks, each as full as before; a division that left no remainder leaves none; and what
- * the grid does not know, which a kernel loops over, stays longer than a block. */
+/* Halves sizes, first those on which the grid depends, while a buffer or the launch is
+ * too large. The launch keeps its meaning: half the size is half the blocks, each as full
+ * as before; a division without remainder stays one; and a size that does not affect the
+ * grid, over which a kernel loops, stays longer than a block. */
 void draft_sizes_shrink(struct host_sizes *sizes, const json_t *spec);

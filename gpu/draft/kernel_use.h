@@ -1,10 +1,10 @@
 #pragma once
-/* kernel_use: what a kernel's body does with a pointer, as far as its text shows. */
+/* kernel_use: how a kernel's body uses a pointer, as far as its text shows. */
 #include "gpu/host/host_program.h"
 
-enum { /* together */
+enum { /* can be combined */
        USE_READS = 1,
-       USE_WRITES = 2,  /* x[i] = …; x[i]++ and atomicAdd(&x[i], …) read as well */
+       USE_WRITES = 2,  /* x[i] = …; x[i]++ and atomicAdd(&x[i], …) also read */
        USE_UNCLEAR = 4, /* it is passed on, or aliased in a way that is not followed */
 };
 /* parameter: the hash of its name. */

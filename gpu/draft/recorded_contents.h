@@ -1,13 +1,13 @@
 #pragma once
-/* recorded_contents: what an array of a recorded launch held, as a check spec's "init":
- * one number, floats random in the range that they had, or a file with the bytes. */
+/* recorded_contents: turns an array of a recorded launch into a check spec's "init": one
+ * number, random floats in the recorded range, or a file with the bytes. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "gpu/tensor/tensor_type.h"
 
 enum { RECORDED_FILES = 64, RECORDED_RANK = 6 };
 
-struct recorded_files { /* .npy files that a spec names, for its own folder */
+struct recorded_files { /* .npy files that a spec names, for its folder */
     struct recorded_file {
         char *name;
         struct buf bytes;
@@ -17,19 +17,20 @@ struct recorded_files { /* .npy files that a spec names, for its own folder */
 void recorded_files_finish(struct recorded_files *f);
 
 struct recorder {
-    const char *stem; /* what files' names begin with */
+    const char *stem; /* the beginning of files' names */
     struct recorded_files *files;
-    json_t *unknown; /* spec_draft.h */
+    json_t *unknown; /* see spec_draft.h */
 };
 struct recorded {
     const json_t *memory; /* of a record (gpu/runtime/run_report.h) */
     enum tensor_type type;
-    bool structure; /* what else it may hold is not known: no range will do */
+    /* it may hold data of unknown structure: random values would not do */
+    bool structure;
     int64_t extents[RECORDED_RANK];
     size_t rank;
 };
-/* name: the buffer's; member: what a note is about. New reference. */
+/* name: the buffer's; member: the subject of a note. New reference. */
 json_t *recorded_init(struct recorder *r, const char *name, const char *member,
                       const struct recorded *c);
-/* In no more digits than the type has. */
+/* With no more digits than the type has. */
 json_t *recorded_number(enum tensor_type type, double value);

@@ -1,27 +1,26 @@
 #pragma once
-/* spec_draft: a check spec to begin with, from a kernel and the host code around it.
+/* spec_draft: drafts a check spec from a kernel and the host code around it.
  *
- * Grid, block, shared memory, sizes, the buffers' extents and first contents are what the
- * text says (host_program.h). Where it says nothing a member is null, which
- * kernel/validate refuses, or an example, and `unknown` tells which. What the outputs
- * should be no host code says plainly: "expect" is always null, so that no run can pass
- * before a person filled it in. */
+ * Grid, block, shared memory, sizes, and the buffers' extents and initial contents are
+ * taken from the text (host_program.h). If the text does not give a member, it is null,
+ * which kernel/validate refuses, or an example, and `unknown` names it. Host code never
+ * states the expected outputs clearly: "expect" is always null, so that no run can pass
+ * before a person fills it in. */
 #include "base/json.h"
 #include "gpu/host/host_program.h"
 
-/* A check spec for the kernel; NULL when its parameters cannot be read. named: say which
- * kernel is meant. *unknown: [{"member", "why"}], new. */
+/* A check spec for the kernel; NULL if its parameters cannot be parsed. named: include
+ * the kernel's name. *unknown: [{"member", "why"}], new. */
 json_t *spec_draft(struct host_program *p, const struct declaration *kernel, bool named,
                    json_t **unknown);
-/* The same as text, a member a line, ending in a newline (malloc'ed). */
+/* The same as text with one member per line, ending in a newline (malloc'ed). */
 char *spec_draft_text(const json_t *draft);
 
-/* What every draft has, whatever it is made from. unknown: "member" and "why" are added.
- */
+/* For all drafts, whatever their source. Adds "member" and "why" to unknown. */
 void draft_note(json_t *unknown, const char *member, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Integers without a value become sizes of their arguments' own names, null, also where
- * `unknown` speaks of them. */
+/* Turns integers without a value into sizes with their arguments' names and the value
+ * null, also where `unknown` mentions them. */
 void draft_free_sizes(json_t *spec, json_t *unknown);
-/* Consumes spec. kernel: its name, or NULL where there is no other. */
+/* Consumes spec. kernel: its name, or NULL if there is only one. */
 json_t *draft_close(json_t *spec, const char *kernel, json_t *unknown);

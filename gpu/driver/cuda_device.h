@@ -1,9 +1,7 @@
 #pragma once
-/* cuda_device: what CUDA devices there are, and which one is meant.
- *
- * Only those that CUDA_VISIBLE_DEVICES leaves visible, numbered as it orders them; a MIG
- * slice is a device of its own, with the figures of the slice. cuInit was called before.
- */
+/* cuda_device: the CUDA devices, and how one is selected. Only those that
+ * CUDA_VISIBLE_DEVICES makes visible, in its order; a MIG slice is a separate device,
+ * with the slice's figures. cuInit must have been called. */
 #include "base/json.h"
 #include "gpu/driver/cuda_api.h"
 
@@ -12,7 +10,7 @@
 struct cuda_device {
     int ordinal, handle;
     char name[128]; /* "NVIDIA H100 80GB HBM3" */
-    char uuid[48];  /* "GPU-5a1d…", of a slice "MIG-…" */
+    char uuid[48];  /* "GPU-5a1d…", for a slice "MIG-…" */
     unsigned char uuid_bytes[16];
     int major, minor; /* compute capability */
     int sms;
@@ -27,15 +25,15 @@ struct cuda_device {
 /* At most max of the devices; the number written, or -EIO with *ret_code and err. */
 int cuda_devices_read(const struct cuda_api *api, struct cuda_device *ret, size_t max,
                       int *ret_code, struct err *err);
-/* The one that `wanted` names: an ordinal, a UUID or the beginning of one, with or
- * without "GPU-" or "MIG-", or a part of its name, which only one device may have; NULL:
- * the first whose compute mode allows a process. NULL with err when there is no such. */
+/* The device named by `wanted`: an ordinal, a UUID or its beginning, with or without
+ * "GPU-" or "MIG-", or a part of the name that only one device has; NULL: the first whose
+ * compute mode allows a process. NULL with err if there is none. */
 const struct cuda_device *cuda_device_find(const struct cuda_device *devices,
                                            size_t count, const char *wanted,
                                            struct err *err);
 /* "13.0" of 13000. */
 void cuda_version_text(int version, char ret[static 16]);
-/* "GPU-…" of 16 bytes as nvidia-smi writes them, kind "GPU" or "MIG". */
+/* "GPU-…" for 16 bytes, in nvidia-smi's form; kind "GPU" or "MIG". */
 void cuda_uuid_text(char ret[static 48], const char *kind, const unsigned char *bytes);
 /* {"ordinal", "name", "uuid", "compute_capability": "9.0", "sms", "memory_bytes",
  * "l2_bytes", "sm_clock_mhz", "memory_clock_mhz", "memory_bus_bits",

@@ -1,10 +1,9 @@
 #pragma once
-/* cuda_output: what kernels print, and what the driver says of their asserts.
- *
- * The driver writes printf's text to this process's standard output and asserts to its
- * standard error. Both become pipes that a thread of ours empties, so that nothing ever
- * blocks however much a kernel prints; the first CUDA_OUTPUT_KEPT bytes of each are kept,
- * the rest is counted. One per process, until that ends. */
+/* cuda_output: collects what kernels print, and the driver's messages about asserts. The
+ * driver writes printf's text to this process's standard output and asserts to its
+ * standard error. Both become pipes that a thread empties, so that output never blocks;
+ * the first CUDA_OUTPUT_KEPT bytes of each are kept, the rest is counted. One per
+ * process, until the process ends. */
 #include "base/buf.h"
 #include "base/json.h"
 
@@ -12,11 +11,12 @@
 
 struct err;
 
-#define CUDA_OUTPUT_KEPT ((64u << 10) - 64) /* a result keeps 64 KiB with the note */
+/* A result keeps 64 KiB including the note. */
+#define CUDA_OUTPUT_KEPT ((64u << 10) - 64)
 
 int cuda_output_start(struct err *err);
-/* All that was written until now, appended; what is known is then forgotten. ret_lost:
- * bytes that were not kept. Empty while nothing was started. */
+/* Appends everything written since the last call, and resets. ret_lost: bytes that were
+ * not kept. Empty before cuda_output_start. */
 void cuda_output_take(struct buf *printed, uint64_t *ret_lost, struct buf *said);
 
 /* What the driver says when a kernel ended in CUDA_ASSERT, as one finding, appended to
@@ -28,6 +28,6 @@ void cuda_output_take(struct buf *printed, uint64_t *ret_lost, struct buf *said)
  * 0 when there is no such line and nothing was appended. The job's folder is taken off
  * the file's name. */
 size_t cuda_assert_read(const char *text, size_t len, json_t *findings);
-/* The name that a client knows: "sub/k.cu" of "/dev/shm/job-7/r0/sub/k.cu", for line
- * information has the job's folder. Points into file. */
+/* The client's name of a file: "sub/k.cu" for "/dev/shm/job-7/r0/sub/k.cu", because line
+ * information contains the job's folder. Points into file. */
 const char *cuda_file_display(const char *file, size_t len);

@@ -1,5 +1,5 @@
 #pragma once
-/* sample_statistics: what a list of measured times amounts to. Pure. */
+/* sample_statistics: statistics of measured times. Pure. */
 #include <stddef.h>
 
 struct sample_statistics {

@@ -15,30 +15,32 @@ struct err;
 
 struct sanitizer {
     char path[4096];
-    char version[64]; /* "2025.3.0.0"; "" = it told none */
+    char version[64]; /* "2025.3.0.0"; "" = unknown */
 };
 
-/* Looks for it, runs nothing: in compute-sanitizer/ and bin/ of each folder (toolkits),
- * then in PATH's absolute folders when path_too. The program itself is preferred to the
- * script in bin/ that starts it. folders: NULL-terminated. -ENOENT: there is none. */
+/* Searches for it without running anything: in compute-sanitizer/ and bin/ of each folder
+ * (toolkits), then, if path_too, in PATH's absolute folders. The program itself is
+ * preferred to the script in bin/ that starts it. folders: NULL-terminated. -ENOENT:
+ * there is none. */
 int sanitizer_locate(struct sanitizer *ret, const char *const *folders, bool path_too,
                      struct err *err);
-/* Runs what was found with --version (10 s at most). -ENOEXEC: it does not run, with its
- * words. */
+/* Runs it with --version (10 s at most). -ENOEXEC: it does not run; err has its
+ * message. */
 int sanitizer_try(struct sanitizer *s, struct err *err);
 
 struct sanitizer_job {
     const char *tool;     /* "memcheck", "racecheck", "synccheck" or "initcheck" */
     char *const *program; /* argv; program[0] a path */
     char *const *environment;
-    const char *folder; /* writable: the log goes there and is removed; TMPDIR's value */
+    /* writable: the log is written there and removed; also TMPDIR's value */
+    const char *folder;
     unsigned timeout_ms;
 };
-/* Run the program under the tool. *ret is to be finished in every case: what the tool
- * found, also what it had when it went wrong. 0 with the program's exit status in
- * *ret_status (128 + signal); -ETIMEDOUT: ended with everything it started; -ENOEXEC: the
- * tool did not do its work, err says why. */
+/* Runs the program under the tool. Finish *ret in every case: it has the tool's findings,
+ * including those before a failure. 0 with the program's exit status in *ret_status (128
+ * + signal); -ETIMEDOUT: ended with everything it started; -ENOEXEC: the tool failed, err
+ * says why. */
 int sanitizer_run(const struct sanitizer *s, const struct sanitizer_job *job,
                   struct sanitizer_log *ret, int *ret_status, struct err *err);
-/* Ends what sanitizer_run has started. Async-signal-safe. */
+/* Ends the processes that sanitizer_run started. Async-signal-safe. */
 void sanitizer_stop(void);

@@ -1,14 +1,13 @@
 #pragma once
-/* cuda_lens: what stands above a kernel or main in a .cu file and starts an operation.
- *
- * A lens is one file here, NAME_lens.c with the struct NAME_lens, and its name in the
- * list cuda_lenses of gpu/meson.build. */
+/* cuda_lens: the lenses above a kernel or main in a .cu file, which start operations. A
+ * lens is one file here, NAME_lens.c with the struct NAME_lens, and its name in the list
+ * cuda_lenses of gpu/meson.build. */
 #include "gpu/cuda_lenses.h" /* CUDA_LENSES */
 #include "gpu/source/host_code.h"
 #include "protocol/document.h"
 
 struct cuda_lens {
-    /* Append those of a file; code: its kernels. */
+    /* Appends the lenses of a file; code: its kernels. */
     void (*add)(const struct document *d, const struct host_code *code, json_t *lenses);
     /* As in document_kind; NULL or nothing for other operations. */
     json_t *(*operation_params)(const struct document *d, const char *operation,

@@ -1,5 +1,5 @@
 #pragma once
-/* spec_completion: what may be written at a place of a check spec, and what it means. */
+/* spec_completion: completions and explanations for a position in a check spec. */
 #include "protocol/document.h"
 
 /* document_kind's functions. */

@@ -1,14 +1,12 @@
 #pragma once
-/* spec_document: NAME.check.json in an editor.
- *
- * Diagnostics are those that kernel/validate would give before it compiles anything, at
- * the member that each is about; completion and hover come from the check spec's schema.
- */
+/* spec_document: NAME.check.json in an editor. Diagnostics are the findings that
+ * kernel/validate would report before compiling, each at its member; completion and hover
+ * use the check spec's schema. */
 #include "protocol/document.h"
 
-/* What is wrong with the text: findings whose file is `name` (borrowed array). path of
- * the document (may be NULL) leads to the kernel's source, where kernels and the number
- * of their parameters are looked up. */
+/* Appends the findings about the text, with the file `name`, to a borrowed array. path of
+ * the document (may be NULL) leads to the kernel's source, which gives the kernels and
+ * their numbers of parameters. */
 void spec_document_judge(const char *text, size_t len, const char *path, const char *name,
                          json_t *findings);
 

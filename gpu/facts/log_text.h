@@ -1,9 +1,9 @@
 #pragma once
-/* log_text: pieces of a compiler's log, and its words made fit for a person. */
+/* log_text: makes a compiler's messages readable for people. */
 #include "gpu/facts/log_place.h"
 
 #define LOG_MESSAGE_MAX 2048 /* bytes; longer ones are cut */
 
-/* The message as findings carry it: mangled names as a person writes them, at most
- * LOG_MESSAGE_MAX bytes. The caller frees. */
+/* The message for a finding: mangled names are demangled, at most LOG_MESSAGE_MAX bytes.
+ * Freed by the caller. */
 char *log_text_new(struct log_scope *scope, struct slice raw);

@@ -1,8 +1,7 @@
 #pragma once
-/* occupancy: how many blocks of a kernel fit on a multiprocessor.
- *
- * The arithmetic of NVIDIA's cuda_occupancy.h (allocation granularities of compute
- * capability 8.0 to 9.0), tested against it. */
+/* occupancy: how many blocks of a kernel fit on a multiprocessor. Uses the arithmetic of
+ * NVIDIA's cuda_occupancy.h (allocation granularities of compute capability 8.0 to 9.0)
+ * and is tested against it. */
 #include "base/json.h"
 
 struct device_limits {
@@ -12,15 +11,16 @@ struct device_limits {
     int register_unit; /* registers are allocated per warp in this unit */
     int shared_unit, warp_unit;
     int max_threads_per_block, max_registers_per_thread;
-    int barriers_per_sm; /* per_sm 0 = they do not limit */
+    int barriers_per_sm; /* per_sm 0 = no limit */
     int max_cluster, portable_cluster;
 };
-/* For "sm_80" "sm_86" "sm_89" "sm_90" "sm_90a"; NULL for one we have no numbers for. */
+/* For "sm_80" "sm_86" "sm_89" "sm_90" "sm_90a"; NULL for an architecture without
+ * figures. */
 const struct device_limits *device_limits_find(const char *arch);
 
 struct occupancy {
     int blocks_per_sm;
-    double percent;      /* warps in use of those there are */
+    double percent;      /* active warps of the maximum */
     unsigned limited_by; /* OCCUPANCY_BY_* bits */
     int by_registers, by_shared, by_warps, by_blocks, by_barriers;
 };
@@ -31,7 +31,7 @@ enum {
     OCCUPANCY_BY_BLOCKS = 8,
     OCCUPANCY_BY_BARRIERS = 16,
 };
-/* blocks_per_sm 0: such a block cannot be launched, limited_by says why. */
+/* blocks_per_sm 0: such a block cannot be launched; limited_by says why. */
 void occupancy_compute(struct occupancy *ret, const struct device_limits *device,
                        int registers, int block_threads, int static_shared,
                        int dynamic_shared, int barriers);

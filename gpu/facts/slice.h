@@ -11,6 +11,6 @@ bool slice_starts(struct slice s, const char *prefix);
 bool slice_has(struct slice s, const char *word);
 struct slice slice_after(struct slice s, size_t count);
 struct slice slice_trim(struct slice s);
-/* Leading decimal digits; returns how many bytes they took, 0 when there are none or they
- * make no int. */
+/* Leading decimal digits; returns the number of bytes, 0 if there are none or the value
+ * does not fit an int. */
 size_t slice_number(struct slice s, int *ret);

@@ -1,6 +1,6 @@
 #pragma once
-/* fix_names: names that the compiler does not know: what declares them, or what they are
- * called. Rules of fixes. */
+/* fix_names: fixes for names that the compiler does not know: their declaration or their
+ * correct spelling. Rules of fixes. */
 #include "gpu/fixes/mistake.h"
 
 /* `identifier "X" is undefined`. */
@@ -9,5 +9,5 @@ void fix_undefined_name(struct mistake *m);
 void fix_unsynchronised_name(struct mistake *m);
 /* `namespace "X" has no member "Y"`. */
 void fix_missing_member(struct mistake *m);
-/* A name before "::" that is no namespace yet. */
+/* A name before "::" that is not a namespace yet. */
 void fix_unknown_space(struct mistake *m);

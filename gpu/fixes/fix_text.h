@@ -1,5 +1,5 @@
 #pragma once
-/* fix_text: a source file as tokens and lines, for finding where an edit belongs. */
+/* fix_text: a source file as tokens and lines, to find where an edit belongs. */
 #include "base/lines.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/source_set.h"
@@ -7,7 +7,7 @@
 
 struct fix_text {
     const char *display;
-    const char *text; /* as written, host code and all; borrowed */
+    const char *text; /* as written, including host code; borrowed */
     size_t len;
     struct lines lines;
     struct cuda_token *tokens;
@@ -19,16 +19,17 @@ struct fix_text {
 void fix_text_init(struct fix_text *t, const struct source_file *file);
 void fix_text_finish(struct fix_text *t);
 
-/* The byte offset of a 1-based place; len when it is past the end. */
+/* The byte offset of a 1-based place; len if it is past the end. */
 size_t fix_text_offset(const struct fix_text *t, int line, int column);
-/* Index of the first token that ends after offset; count when there is none. */
+/* Index of the first token that ends after offset; count if there is none. */
 size_t fix_text_token(const struct fix_text *t, size_t offset);
 bool fix_text_is(const struct fix_text *t, size_t i,
-                 const char *word); /* false past ends */
+                 const char *word); /* false out of range */
 bool fix_text_has(const struct fix_text *t, size_t i, const char *word, size_t len);
-/* Whether the words stand in a row anywhere: "namespace", "cg", "=". NULL-terminated. */
+/* Whether these tokens occur in sequence: "namespace", "cg", "=". NULL-terminated. */
 bool fix_text_says(const struct fix_text *t, const char *const *words);
-/* Where a new #include belongs: after the last of the leading ones, else at the start. */
+/* The offset for a new #include: after the last of the leading ones, otherwise the
+ * start. */
 size_t fix_text_include_place(const struct fix_text *t);
 /* Whether an #include of exactly this ("<cmath>") is there. */
 bool fix_text_includes(const struct fix_text *t, const char *header);

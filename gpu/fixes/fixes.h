@@ -1,10 +1,9 @@
 #pragma once
-/* fixes: cures for the mistakes that have a known one.
- *
- * Adds `fixes` (and better words) to a compile's findings: a missing standard or CUDA
- * header, INFINITY and friends, sm_90 where sm_90a is needed, static shared memory over
- * 48 KB, uint32_t without <cstdint>, half without cuda_fp16.h, a misspelt built-in … */
+/* fixes: adds fixes for known mistakes. Adds `fixes` (and clearer messages) to a
+ * compilation's findings: a missing standard or CUDA header, INFINITY and friends, sm_90
+ * where sm_90a is needed, static shared memory over 48 KB, uint32_t without <cstdint>,
+ * half without cuda_fp16.h, a misspelt built-in … */
 #include "gpu/source/source_set.h"
 
-/* findings: array, changed in place. arch: what was compiled for. */
+/* findings: array, changed in place. arch: the compiled architecture. */
 void fixes_add(json_t *findings, const struct source_set *sources, const char *arch);

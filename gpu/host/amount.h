@@ -1,14 +1,13 @@
 #pragma once
-/* amount: an integer as a number and as an expression of a check spec
- * (integer_expression.h) at once. Arithmetic on it is false where the number has none:
- * an overflow, a division by zero. A text that grows too long is dropped for the number.
- */
+/* amount: an integer both as a number and as an expression of a check spec
+ * (integer_expression.h). Arithmetic returns false if the number has no result: an
+ * overflow, a division by zero. If the text grows too long, only the number is kept. */
 #include <stdbool.h>
 #include <stdint.h>
 
 enum { AMOUNT_TEXT = 192, AMOUNT_WRITTEN = AMOUNT_TEXT + 32 };
 
-/* multiplier * (text); text "": the number alone. */
+/* multiplier * (text); text "": only the number. */
 struct amount {
     int64_t value, multiplier;
     char text[AMOUNT_TEXT];
@@ -21,8 +20,8 @@ bool amount_add(struct amount *a, const struct amount *b, bool minus);
 bool amount_multiply(struct amount *a, const struct amount *b);
 bool amount_by(struct amount *a, const struct amount *b); /* toward zero */
 bool amount_remainder(struct amount *a, const struct amount *b);
-/* Divided by a number, without a '/' where it can be. False: it leaves a remainder. */
+/* Divides by a number, without a '/' if possible. False: there is a remainder. */
 bool amount_divide(struct amount *a, int64_t by);
-/* "NAME(a, b)", which is `value`. */
+/* "NAME(a, b)", with this value. */
 void amount_call(struct amount *a, const struct amount *b, const char *name,
                  int64_t value);

@@ -1,5 +1,5 @@
 #pragma once
-/* host_params: a kernel's parameters as they are written. */
+/* host_params: a kernel's parameters as written. */
 #include "gpu/source/host_declarations.h"
 #include "gpu/tensor/tensor_type.h"
 
@@ -9,18 +9,18 @@ enum host_param_kind { HOST_SCALAR, HOST_POINTER, HOST_TENSOR_MAP, HOST_UNKNOWN 
 struct host_param {
     char name[HOST_PARAM_NAME], type_name[HOST_PARAM_NAME];
     enum host_param_kind kind;
-    enum tensor_type type; /* TENSOR_TYPES: not one we know */
-    unsigned lanes;        /* of a vector type, else 1 */
+    enum tensor_type type; /* TENSOR_TYPES: an unknown type */
+    unsigned lanes;        /* of a vector type, otherwise 1 */
     bool is_const;         /* the data pointed to */
 };
 
-/* The parameters of a kernel. How many there are; -1 when there are more than `max`, or
+/* The parameters of a kernel. Returns their number; -1 if there are more than `max`, or
  * no list. */
 int host_params(const struct code_tokens *t, const struct declaration *kernel,
                 struct host_param *ret, int max);
-/* Those of "void k<float>(float*, int)", which have types alone. How many; 0 where the
- * text has no list, as an extern "C" symbol; -1: more than `max`. */
+/* Those in "void k<float>(float*, int)", which gives only types. Returns their number; 0
+ * if the text has no list, such as an extern "C" symbol; -1: more than `max`. */
 int host_signature_params(const char *signature, struct host_param *ret, int max);
-/* One declaration, or a type alone (then without a name): tokens [from, to). */
+/* One declaration, or only a type (then without a name): tokens [from, to). */
 void host_param_read(const struct code_tokens *t, size_t from, size_t to,
                      struct host_param *ret);

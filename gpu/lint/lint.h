@@ -11,18 +11,18 @@
 #include "gpu/source/source_set.h"
 #include "protocol/finding.h"
 
-/* A kernel as kernel/check's "kernels" tells it; what is not stated is 0. */
+/* A kernel from kernel/check's "kernels"; missing values are 0. */
 struct lint_kernel {
     const json_t *json;
-    const struct device_limits *device; /* NULL in a rule of a compilation whose
-                                           architecture has none */
+    /* NULL in a rule of a compilation for an architecture without figures */
+    const struct device_limits *device;
     const char *name;
     int registers, shared, barriers, max_threads; /* shared: bytes, static */
-    int spill_stores, spill_loads;                /* bytes a thread */
+    int spill_stores, spill_loads;                /* bytes per thread */
     int required[3];                              /* the only block; 0 = any */
     int cluster[3];                               /* 0 = none */
-    bool alone;       /* the only kernel: a launch that is given is meant for it */
-    const json_t *at; /* the source's launch that is looked at (source_launches.h) */
+    bool alone;       /* the only kernel: a given launch must be for it */
+    const json_t *at; /* the source's launch under examination (source_launches.h) */
     json_t *findings; /* what lint_report appends to */
 };
 
@@ -31,19 +31,21 @@ struct lint_launch {
     int threads, dynamic_shared; /* of a block; bytes */
 };
 
-/* ---- lint_report.c: what rules use ---- */
+/* ---- lint_report.c: functions for rules ---- */
 
-/* A figure of a kernel or launch: not below 0, and small enough to add and multiply. */
+/* A value of a kernel or launch, limited to at least 0 and small enough to add and
+ * multiply. */
 int lint_limit(json_int_t value);
 int lint_figure(const json_t *object, const char *key); /* 0: not stated */
-/* At the kernel's name, or the source's launch; the finding names its "kernel". */
+/* At the kernel's name, or at the source's launch; the finding has the kernel's name in
+ * "kernel". */
 void lint_report(const struct lint_kernel *k, const char *code,
                  enum finding_severity severity, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* How bad a launch is that fails: an error where it is the source's or there is one
- * kernel, a warning where it may be meant for another. */
+/* The severity of a launch that fails: an error if it is the source's or there is only
+ * one kernel, a warning if it may be for another kernel. */
 enum finding_severity lint_fatal(const struct lint_kernel *k);
-/* Blocks of a cluster, threads of a block; 1 for what is 0. */
+/* Blocks of a cluster or threads of a block; a 0 counts as 1. */
 int lint_count(const int extents[3]);
 void lint_occupancy(const struct lint_kernel *k, int threads, int dynamic_shared,
                     struct occupancy *ret);
@@ -56,14 +58,14 @@ typedef void lint_launch_rule(const struct lint_kernel *k, const struct lint_lau
 LINT_RULES(LINT_COMPILED, LINT_LAUNCH)
 #undef LINT_COMPILED
 #undef LINT_LAUNCH
-lint_launch_rule lint_cluster_size; /* of what a kernel itself states, too */
+lint_launch_rule lint_cluster_size; /* also for what a kernel itself states */
 
-/* All rules of a compilation, on all kernels; findings are appended, and to kernels what
- * source_launches.h tells. sources may be NULL. */
+/* Applies all rules of a compilation to all kernels; appends findings, and adds
+ * source_launches.h's launches to kernels. sources may be NULL. */
 void lint_compiled(json_t *kernels, const char *arch, const struct source_set *sources,
                    json_t *findings);
-/* Adds "occupancy" to each kernel: for the launch given ({"block": [x,y,z],
- * "dynamic_shared_bytes", "cluster"}; NULL = those of "source_launches", which goes, and
- * the usual block sizes), and appends what the rules of a launch find. */
+/* Adds "occupancy" to each kernel: for the given launch ({"block": [x,y,z],
+ * "dynamic_shared_bytes", "cluster"}; NULL = those in "source_launches", which is
+ * removed, and the usual block sizes), and appends the findings of the launch rules. */
 void lint_launched(json_t *kernels, const char *arch, const json_t *launch,
                    json_t *findings);
