@@ -1,36 +1,36 @@
 #pragma once
-/* gather: the elements of a tensor that are folded into one, line by line. */
+/* gather: the elements of a tensor that are reduced to one, line by line. */
 #include "gpu/reference/operator_call.h"
 
 struct gather {
     int64_t kept[OPERATOR_MAX_RANK], kept_strides[OPERATOR_MAX_RANK];
     size_t kept_rank;
     int64_t lines, n; /* lines of n elements; the order of lines is row-major */
-    int64_t run;      /* elements of a line that lie side by side; so do `side` */
-    int64_t side;     /* lines' first elements, where a run is one element */
+    int64_t run;      /* contiguous elements of a line; so are `side` */
+    int64_t side;     /* first elements of lines, if a run is one element */
     int64_t *offsets; /* of a line's runs, row-major; owned */
 };
 
-/* Lines in the hand: each contiguous, `stride` after the one before. */
+/* The current lines: each contiguous, `stride` after the one before. */
 struct gathered {
     const double *v;
     int64_t base, count, stride;
 };
 
-/* dims[i]: is dimension i folded? */
+/* dims[i]: whether dimension i is reduced */
 void gather_start(struct gather *g, const struct operator_array *a, const bool *dims);
-/* Room for the lines that are taken together; to be freed. */
+/* A buffer for the lines that are taken together; freed by the caller. */
 double *gather_room(const struct gather *g);
-/* The lines from `line` on, some of those before `end`: where they lie in v, or copied
- * into room. */
+/* The lines from `line` on, some of those before `end`: in place in v, or copied into
+ * room. */
 struct gathered gather_lines(const struct gather *g, int64_t line, int64_t end,
                              const double *v, double *room);
-/* Where to make lines of an output, and there they go. */
+/* Where to write lines of an output, and the function that stores them there. */
 double *gather_target(const struct gather *g, const struct gathered *l, double *out,
                       double *room);
 void gather_back(const struct gather *g, const struct gathered *l, const double *room,
                  double *out);
 void gather_finish(struct gather *g);
-/* The shape without the folded dimensions, which stay as 1 with keep. */
+/* The shape without the reduced dimensions; with keep they stay as 1. */
 int gather_output(struct operator_call *c, size_t output, const struct operator_array *a,
                   const bool *dims, bool keep);

@@ -1,12 +1,13 @@
 #pragma once
-/* parts: a loop of an operator, spread over the machine's cores (base/parts.h). */
+/* parts: runs a loop of an operator on all cores (base/parts.h). */
 #include "gpu/reference/operator_call.h"
 
-/* Turns [from, to) of a loop; those of others may run at the same time. Negative ends the
- * whole loop. c->err is the caller's: a part of several leaves it alone. */
+/* Iterations [from, to) of a loop; other parts may run at the same time. A negative
+ * result ends the whole loop. Parts must not use c->err, which belongs to the caller. */
 typedef int call_body(const struct operator_call *c, const void *data, int64_t from,
                       int64_t to);
-/* All turns [0, count), at least `least` of them together: give as many as take some ten
- * microseconds. 0; -ETIME with c->err once the run was stopped; what a part returned. */
+/* All iterations [0, count), at least `least` together: choose it so that they take some
+ * ten microseconds. 0; -ETIME with c->err once the run was stopped; or a part's negative
+ * result. */
 int call_parts(struct operator_call *c, int64_t count, int64_t least, call_body *body,
                const void *data);

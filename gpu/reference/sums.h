@@ -1,7 +1,7 @@
 #pragma once
 /* sums: compensated sums (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur
- * Summation endlicher Summen", 1974, with Knuth's branch-free two-sum). Those of many
- * numbers go in lanes, which are added at the end. */
+ * Summation endlicher Summen", 1974, with Knuth's branch-free two-sum). Long sums use
+ * several lanes, which are added at the end. */
 #include <math.h>
 #include <stdint.h>
 
@@ -19,8 +19,8 @@ static inline double sum_value(struct sum sum) {
 /* Of n numbers; of their squares. */
 double sum_of(const double *v, int64_t n);
 double squares_of(const double *v, int64_t n);
-/* The mean is mean + rest, because a large one that is rounded shifts small distances;
- * squares is the sum of the squared distances from it. */
+/* The mean is mean + rest, because rounding a large mean would change small distances
+ * from it; squares is the sum of the squared distances. */
 struct moments {
     double mean, rest, squares;
 };

@@ -1,6 +1,6 @@
 #pragma once
-/* window: where a kernel of a pooling or convolution stands in its input, in one to three
- * spatial dimensions (those that an operator lacks have the extent 1). */
+/* window: the position of a pooling or convolution kernel in its input, in one to three
+ * spatial dimensions (missing ones have the extent 1). */
 #include "gpu/reference/operator_call.h"
 
 struct window {
@@ -9,16 +9,18 @@ struct window {
     int64_t inputs, outputs, taps; /* products of in, out and kernel */
 };
 
-/* Input 0 as planes of spatial dimensions; rank + 1 or rank + 2 dimensions. */
+/* Reads input 0 as planes of spatial dimensions; it has rank + 1 or rank + 2
+ * dimensions. */
 int window_start(struct operator_call *c, size_t rank, struct window *ret);
-/* stride, padding and, when `dilated`, dilation from the attributes of those names
- * (padding may be up to half the kernel when `half`); a stride that is not given is the
- * kernel's extent. */
+/* Reads stride, padding and, if `dilated`, dilation from the attributes of those names
+ * (padding may be at most half the kernel if `half`); a missing stride is the kernel's
+ * extent. */
 int window_attributes(struct operator_call *c, struct window *w, bool half, bool dilated);
-/* The outputs' extents: floor, or with ceil torch's rule that the last window must start
- * within the input or its left padding. */
+/* The outputs' extents: rounded down, or with ceil by torch's rule that the last window
+ * must start within the input or its left padding. */
 int window_extents(struct operator_call *c, struct window *w, bool ceil);
-/* The output: input 0 with other channels (0: as many) and the window's extents. */
+/* The output: input 0's shape with other channels (0: the same number) and the window's
+ * extents. */
 int window_output(struct operator_call *c, size_t output, const struct window *w,
                   int64_t channels);
 /* The i-th of count positions as up to three coordinates. */

@@ -1,10 +1,10 @@
 #pragma once
-/* expect_plan: the operators of `expect`, and who takes what from where; by names alone,
+/* expect_plan: the operators of `expect` and where their inputs come from; only by names,
  * without sizes. */
 #include "gpu/reference/operator.h"
 #include "gpu/spec/expect_operator.h"
 
-/* Where an input comes from. */
+/* The source of an input. */
 struct expect_source {
     enum { FROM_NOWHERE, FROM_BUFFER, FROM_STEP, FROM_NUMBER } kind;
     size_t buffer;       /* of FROM_BUFFER */
@@ -17,7 +17,7 @@ struct expect_step {
     const json_t *json;
     char at[32]; /* "expect.op", "expect.then[0]" */
     struct expect_source inputs[OPERATOR_MAX_INPUTS];
-    size_t buffers[OPERATOR_MAX_OUTPUTS]; /* SIZE_MAX: to no buffer */
+    size_t buffers[OPERATOR_MAX_OUTPUTS]; /* SIZE_MAX: not written to a buffer */
     const char *names[OPERATOR_MAX_OUTPUTS];
 };
 

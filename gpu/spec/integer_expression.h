@@ -26,8 +26,8 @@ struct size_values {
 /* -EINVAL with a sentence ("cannot evaluate 'rows / cols': division by zero"). */
 int integer_expression(const char *text, const struct size_values *sizes, int64_t *ret,
                        struct err *err);
-/* Whether it can be evaluated and one of its '/' leaves a remainder. */
+/* Whether it can be evaluated and one of its divisions leaves a remainder. */
 bool integer_expression_rounds(const char *text, const struct size_values *sizes);
-/* Whether it asks for multiples: one of its '/' leaves no remainder ("n / 4", unlike
- * "(n + 255) / 256"), it has a '%', or it cannot be evaluated. */
+/* Whether it requires multiples: one of its divisions leaves no remainder ("n / 4",
+ * unlike "(n + 255) / 256"), it has a '%', or it cannot be evaluated. */
 bool integer_expression_divides(const char *text, const struct size_values *sizes);

@@ -1,9 +1,9 @@
 #pragma once
-/* spec_blanks: what a check spec leaves open. kernel/init writes null where nothing tells
- * what belongs there. */
+/* spec_blanks: the open members of a check spec. kernel/init writes null if the value is
+ * unknown. */
 #include "base/json.h"
 
 struct err;
-/* -EINVAL names every null of the spec, but for what stands in "expect", with what
- * belongs there in the words of the schema; 0: there is none. */
+/* -EINVAL names every null of the spec outside "expect", with the schema's description of
+ * the member; 0: there is none. */
 int spec_blanks_refuse(const json_t *spec, struct err *err);

@@ -14,7 +14,7 @@ struct spec_reader;
 enum {
     SPEC_STRUCT_MAX_DEPTH = 8,
     SPEC_STRUCT_MAX_MEMBERS = 256,
-    SPEC_STRUCT_MAX_BYTES = 32764, /* of a kernel's parameters, PTX 8.1 */
+    SPEC_STRUCT_MAX_BYTES = 32764, /* limit of a kernel's parameters, PTX 8.1 */
 };
 
 struct spec_layout {
@@ -22,14 +22,15 @@ struct spec_layout {
 };
 /* Checks {"struct": …} at the path `at`; -EINVAL names the field. */
 int spec_struct_check(struct spec_reader *r, const json_t *holder, const char *at);
-/* Of a structure that was checked. */
+/* For a structure that was checked. */
 struct spec_layout spec_struct_layout(const json_t *holder);
-/* Every value of a checked structure in order; element k of an array as its own call.
- * The first non-zero result ends it. value: the number, expression or buffer's name. */
+/* Calls visit for every value of a checked structure in order, and for each element of an
+ * array. The first non-zero result ends it. value: the number, expression or buffer's
+ * name. */
 struct spec_struct_value {
     enum tensor_type type; /* TENSOR_TYPES: a pointer */
     const json_t *value;
-    const json_t *at; /* of a pointer: bytes into the buffer, or NULL */
+    const json_t *at; /* for a pointer: bytes into the buffer, or NULL */
     size_t offset;
 };
 int spec_struct_each(const json_t *holder,

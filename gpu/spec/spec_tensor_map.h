@@ -15,7 +15,7 @@ struct spec_reader;
 
 /* -EINVAL names the field. */
 int spec_tensor_map_check(struct spec_reader *r, const json_t *map, const char *at);
-/* With the case's sizes; every rule of tensor_map_check holds for what is returned, and
- * it lies within its buffer. */
+/* Evaluates it with the case's sizes; the result satisfies every rule of
+ * tensor_map_check, and lies within its buffer. */
 int spec_tensor_map_resolve(const struct spec_case *c, const json_t *map,
                             struct tensor_map *ret, struct err *err);

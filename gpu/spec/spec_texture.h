@@ -13,6 +13,7 @@ struct spec_reader;
 
 /* -EINVAL names the field. */
 int spec_texture_check(struct spec_reader *r, const struct spec_arg *arg, const char *at);
-/* With the case's sizes; it lies within its buffer and within what sm_90 can have. */
+/* Evaluates it with the case's sizes; the result lies within its buffer and within the
+ * limits of sm_90. */
 int spec_texture_resolve(const struct spec_case *c, const struct spec_arg *arg,
                          struct texture *ret, struct err *err);

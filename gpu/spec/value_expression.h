@@ -27,24 +27,25 @@ struct value_inputs {
     size_t count;
 };
 
-/* Names are looked up when it is read: sizes and inputs of one case. -EINVAL with a
+/* Names are resolved when it is parsed: sizes and inputs of one case. -EINVAL with a
  * sentence. inputs and sizes are borrowed for the expression's life. */
 int value_expression_new(struct value_expression **ret, const char *text,
                          const struct size_values *sizes,
                          const struct value_inputs *inputs, struct err *err);
 void value_expression_free(struct value_expression *e);
 struct value_budget {
-    uint64_t steps;        /* counted down; some nanoseconds each */
-    bool (*stopped)(void); /* asked every some thousand steps; NULL: nobody stops it */
-    bool inexact; /* set when an element of an integer buffer, or a result on the way, was
-                     beyond 2^53, where a double leaves out whole numbers */
+    uint64_t steps;        /* counted down; a step takes some nanoseconds */
+    bool (*stopped)(void); /* called every few thousand steps; NULL: never stopped */
+    /* set if an element of an integer buffer, or an intermediate result, exceeded 2^53,
+     * above which a double does not represent every integer */
+    bool inexact;
 };
-/* Elements [0, count) into ret. -ETIME when the budget is used up or was stopped, -ERANGE
- * for an index outside its buffer. */
+/* Writes elements [0, count) to ret. -ETIME if the budget is used up or the run was
+ * stopped, -ERANGE for an index outside its buffer. */
 int value_expression_evaluate(const struct value_expression *e, uint64_t count,
                               double *ret, struct value_budget *budget, struct err *err);
 
-/* One number over sizes alone, as a float argument has it: "n / 2" of whole numbers as
+/* One number from sizes only, for a float argument: "n / 2" of integers as in
  * integer_expression, anything else in double precision, "rsqrt(d)". */
 int value_expression_number(const char *text, const struct size_values *sizes,
                             double *ret, struct err *err);

@@ -1,13 +1,13 @@
 #pragma once
-/* value_functions: what may be called in a value expression (value_expression.h). */
+/* value_functions: the functions of value expressions (value_expression.h). */
 #include <stdbool.h>
 #include <stddef.h>
 
 struct value_function {
     const char *name;        /* operators are functions too: "+" */
     unsigned args;           /* 1 to 3 */
-    bool keeps_whole;        /* whole numbers in, whole number out */
-    bool makes_whole;        /* whatever goes in */
+    bool keeps_whole;        /* integers give an integer */
+    bool makes_whole;        /* the result is always an integer */
     double (*one)(double a); /* one of these three */
     double (*two)(double a, double b);
     double (*call)(const double *args);
@@ -21,5 +21,5 @@ const struct value_function *value_function_find(const char *name, size_t len);
 const struct value_fold *value_fold_find(const char *name, size_t len);
 /* pi, inf, nan. */
 bool value_constant_find(const char *name, size_t len, double *ret);
-/* Of a text that is read: are these bytes the word? */
+/* Whether these bytes of a text are the word. */
 bool expression_word_is(const char *name, size_t len, const char *word);

@@ -1,6 +1,5 @@
 #pragma once
-/* value_tree: an expression as it was read, for who evaluates it. Part of
- * value_expression. */
+/* value_tree: a parsed expression, for its evaluation. Part of value_expression. */
 #include "gpu/spec/value_expression.h"
 #include "gpu/spec/value_functions.h"
 
@@ -10,7 +9,7 @@
 enum {
     VALUE_MAX_NODES = 1024,
     VALUE_MAX_VARIABLES = 8, /* i and the indices of nested sums */
-    VALUE_MAX_KEYS = 4,      /* what a remembered sum hangs on */
+    VALUE_MAX_KEYS = 4,      /* the variables on which a remembered sum depends */
 };
 
 enum value_node_kind {
@@ -26,10 +25,10 @@ enum value_node_kind {
 
 struct value_node {
     enum value_node_kind kind;
-    bool whole;   /* an index, a size, a whole constant, or made of such */
-    uint8_t uses; /* the variables that it hangs on, a bit each */
-    uint16_t keys[VALUE_MAX_KEYS]; /* a fold's value hangs on these alone, */
-    unsigned key_count;            /* or on too many */
+    bool whole;   /* an index, a size, an integer constant, or computed from these */
+    uint8_t uses; /* the variables on which it depends, a bit each */
+    uint16_t keys[VALUE_MAX_KEYS]; /* a fold's value depends only on these, */
+    unsigned key_count;            /* or there are too many */
     double number;
     unsigned slot;
     const struct value_input *input;

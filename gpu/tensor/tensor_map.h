@@ -1,10 +1,9 @@
 #pragma once
-/* tensor_map: what the tensor memory accelerator is told of a buffer (a CUtensorMap), and
- * the rules that cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col set for it.
- *
- * A kernel takes it by value as `const __grid_constant__ CUtensorMap`, 128 bytes. Here
- * dimensions are counted as CUDA counts them: 0 is the innermost, the one whose elements
- * lie side by side. Rules: CUDA Driver API, "Tensor Map Object Management". */
+/* tensor_map: a CUtensorMap, the description of a buffer for the tensor memory
+ * accelerator, and the rules of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col. A
+ * kernel takes it by value as `const __grid_constant__ CUtensorMap`, 128 bytes.
+ * Dimensions are counted as in CUDA: 0 is the innermost, whose elements are contiguous.
+ * Rules: CUDA Driver API, "Tensor Map Object Management". */
 #include "gpu/tensor/tensor_type.h"
 
 struct err;
@@ -23,22 +22,22 @@ enum tensor_map_interleave { INTERLEAVE_NONE, INTERLEAVE_16B, INTERLEAVE_32B };
 enum tensor_map_promotion { PROMOTE_NONE, PROMOTE_64B, PROMOTE_128B, PROMOTE_256B };
 enum tensor_map_fill { FILL_ZEROS, FILL_NAN };
 
-/* Of a batch of images [images, depth?, height?, width, channels]: the box of places
- * where a filter may stand, by its corners, [0] along the width; `lower` counts from the
- * first pixel, `upper` from the last. */
+/* For a batch of images [images, depth?, height?, width, channels]: the box of filter
+ * positions, given by its corners, [0] along the width; `lower` counts from the first
+ * pixel, `upper` from the last. */
 struct tensor_map_im2col {
     int32_t lower[TENSOR_MAP_SPATIAL], upper[TENSOR_MAP_SPATIAL];
-    uint32_t channels; /* of a pixel, that a copy takes */
-    uint32_t pixels;   /* of a copy; 0: the map is one for tiles */
+    uint32_t channels; /* per pixel, in one copy */
+    uint32_t pixels;   /* per copy; 0: the map is for tiles */
 };
 
 struct tensor_map {
     enum tensor_type type;
     unsigned rank;                         /* 1 to 5 */
     uint64_t extents[TENSOR_MAP_MAX_RANK]; /* elements */
-    uint64_t strides[TENSOR_MAP_MAX_RANK]; /* bytes; [0] is the element's own size, which
-                                              cuTensorMapEncodeTiled is not given */
-    uint32_t box[TENSOR_MAP_MAX_RANK];     /* elements; not for im2col */
+    /* bytes; [0] is the element's own size, which cuTensorMapEncodeTiled does not take */
+    uint64_t strides[TENSOR_MAP_MAX_RANK];
+    uint32_t box[TENSOR_MAP_MAX_RANK]; /* elements; not for im2col */
     uint32_t element_strides[TENSOR_MAP_MAX_RANK];
     enum tensor_map_swizzle swizzle;
     enum tensor_map_interleave interleave;
@@ -50,19 +49,19 @@ struct tensor_map {
 static inline bool tensor_map_is_im2col(const struct tensor_map *map) {
     return map->im2col.pixels != 0;
 }
-/* Elements that lie side by side in a copy: the box's, a pixel's channels. */
+/* Contiguous elements of a copy: the box's, or a pixel's channels. */
 static inline uint32_t tensor_map_inner(const struct tensor_map *map) {
     return tensor_map_is_im2col(map) ? map->im2col.channels : map->box[0];
 }
 
-/* Extents of a packed row-major tensor into strides. */
+/* Sets the strides of a packed row-major tensor from its extents. */
 void tensor_map_pack(struct tensor_map *map);
-/* Bytes from the first element to the end of the last; UINT64_MAX when that overflows. */
+/* Bytes from the first element to the end of the last; UINT64_MAX on overflow. */
 uint64_t tensor_map_span(const struct tensor_map *map);
-/* Every rule but the address's. -EINVAL with a sentence that names the field:
- * "box[0]: 40 bytes of the innermost dimension are not a multiple of 16". Indices in it
- * count as the spec's do, from the outermost dimension. */
+/* Checks every rule except the address's. -EINVAL with a sentence that names the field:
+ * "box[0]: 40 bytes of the innermost dimension are not a multiple of 16". Its indices
+ * count as in the spec, from the outermost dimension. */
 int tensor_map_check(const struct tensor_map *map, struct err *err);
-/* The buffer's address: a multiple of 16, of 32 when it is interleaved by 32. */
+/* Checks the buffer's address: a multiple of 16, or of 32 if interleaved by 32. */
 int tensor_map_check_address(const struct tensor_map *map, uint64_t address,
                              struct err *err);
