@@ -1,9 +1,10 @@
 #pragma once
-/* directions: where texts point in the eyes of an endpoint's model, kept in memory.
+/* directions: embeddings of texts from an endpoint's model, kept in memory.
  *
- * Each text is asked for once, some at a time, and whoever waits is told when all are
- * there. The first look at a large collection outlasts a waiter's patience: it goes on by
- * itself, for those who ask later. One for each evaluation room, on the loop. */
+ * Each text is requested once, several at a time, and waiting callers are notified when
+ * all are available. The first pass over a large collection takes longer than a caller
+ * waits: it continues in the background for later callers. One per evaluation room, on
+ * the loop. */
 #include "base/json.h"
 
 #include <sys/queue.h>
@@ -13,22 +14,22 @@ struct err;
 struct evaluation_room;
 struct model;
 
-/* Made when first asked for; lives as long as the room, which must not be closing. */
+/* Created at first use; lives as long as the room, which must not be closing. */
 struct directions *directions_of(struct evaluation_room *room, const struct model *model);
 
-/* problem: why not all is there, or NULL. Called once, from the loop. */
+/* problem: why some are missing, or NULL. Called once, from the loop. */
 struct directions_wait {
     void (*done)(struct directions_wait *wait, const char *problem);
     LIST_ENTRY(directions_wait) link;
 };
-/* wanted: [{"key", "text"}], the first one most. 1: all are there. 0: `wait`,
- * the caller's, is told within some ten seconds. -EAGAIN: that takes longer, and goes on;
- * -EIO: nothing can be asked. */
+/* wanted: [{"key", "text"}], the most important first. 1: all are available. 0: `wait`,
+ * which the caller owns, is called within about ten seconds. -EAGAIN: it takes longer,
+ * and continues; -EIO: the endpoint cannot be used. */
 int directions_ask(struct directions *d, const json_t *wanted,
                    struct directions_wait *wait, struct err *err);
-void directions_leave(struct directions_wait *wait); /* who waits no more */
+void directions_leave(struct directions_wait *wait); /* the caller no longer waits */
 
-/* The keys whose directions are there, or are being asked for. Borrowed. */
+/* The keys whose embeddings are available or requested. Borrowed. */
 const json_t *directions_known(const struct directions *d);
-/* {other: cosine} of all but key, -1…1: new reference. */
+/* {other: cosine} for all keys except key, -1…1: new reference. */
 json_t *directions_near(const struct directions *d, const char *key);

@@ -1,5 +1,5 @@
 #pragma once
-/* tokens: how many tokens a text has, by the class-sum formula
+/* tokens: estimates the number of tokens of a text by the class-sum formula
  * (docs/architecture/skills.md). */
 #include <stddef.h>
 

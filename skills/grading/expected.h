@@ -22,7 +22,7 @@ struct err;
 
 #define EXPECTED_MAX_ITEMS 64 /* of one check */
 
-/* path goes in front of what is wrong: "tests[3].expected". A new reference in *ret. */
+/* path precedes error messages: "tests[3].expected". A new reference in *ret. */
 int expected_read(json_t **ret, const json_t *given, const char *path, struct err *err);
-/* A model decides this check. */
+/* Whether a model decides this check. */
 bool expected_is_judged(const char *check);

@@ -29,12 +29,12 @@ struct answer_code {
 };
 
 void answer_code_read(struct answer_code *ret, const char *text, size_t len);
-/* A file that stands for a block of that name; one of that name before gives way. */
+/* Adds a file as a block of that name; replaces an earlier one of that name. */
 void answer_code_add(struct answer_code *c, const char *path, const char *text);
 void answer_code_finish(struct answer_code *c);
-/* The text of a file by its path, or of one by its base name; NULL when absent. */
+/* The text of a file by its path, or by its base name; NULL if absent. */
 const char *answer_code_file(const struct answer_code *c, const char *path);
-/* The last block that the function takes, or NULL. */
+/* The last block for which the function returns true, or NULL. */
 typedef bool answer_code_takes(const struct markdown_code *block, void *data);
 const struct markdown_code *answer_code_last(const struct answer_code *c,
                                              answer_code_takes *takes, void *data);

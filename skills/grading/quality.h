@@ -18,7 +18,7 @@ struct grade_room;
 struct quality;
 
 /* [{"id", "marks": […], "message"}] for the tests with marks (stolen), in the suite's
- * order; NULL when cancelled. Exactly once, from the loop. */
+ * order; NULL if cancelled. Exactly once, from the loop. */
 typedef void quality_done(struct quality *q, json_t *marks, void *data);
 /* skill_text may be NULL. room is copied; the suite is borrowed until done; skill_text is
  * copied. */
@@ -27,8 +27,8 @@ struct quality *quality_start(const struct grade_room *room, const struct suite 
                               void *data);
 void quality_cancel(struct quality *q); /* done follows with NULL */
 
-/* The mark that a test's rates in both arms earn ("always_passes": both 1,
- * "never_passes": both 0), or NULL. */
+/* The mark for a test's pass rates in both arms ("always_passes": both 1, "never_passes":
+ * both 0), or NULL. */
 const char *quality_of_results(double baseline, double skill);
-/* What a mark means, a sentence; NULL for an unknown one. */
+/* A sentence that explains a mark; NULL for an unknown one. */
 const char *quality_mark_message(const char *mark);

@@ -1,8 +1,7 @@
 #pragma once
-/* regex: regular expressions that others wrote, over text that others wrote.
- *
- * PCRE2 in UTF mode. A match is bounded in processor time and memory whatever the pattern
- * and the text, so that neither can hold up a thread for long. */
+/* regex: untrusted regular expressions on untrusted text. PCRE2 in UTF mode. Processor
+ * time and memory of a match are bounded for any pattern and text, so that it cannot
+ * block a thread for long. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,15 +11,15 @@ struct regex;
 #define REGEX_MAX_PATTERN 4096u /* bytes */
 #define REGEX_MAX_LITERAL 4096u
 
-/* flags: of "imsx" (PCRE2's meaning), each at most once. -EINVAL with what is wrong and
- * where. */
+/* flags: of "imsx" (PCRE2's meaning), each at most once. -EINVAL with the error and its
+ * position. */
 int regex_new(struct regex **ret, const char *pattern, size_t len, const char *flags,
               struct err *err);
-/* Finds the text itself in any case (Unicode simple case folding). */
+/* Finds a literal text, ignoring case (Unicode simple case folding). */
 int regex_new_literal(struct regex **ret, const char *text, size_t len, struct err *err);
 void regex_free(struct regex *r);
 
-/* The first match in text, which must be UTF-8. 1, 0, or -ETIME when a limit was met: the
- * answer is not known then. start and end may be NULL. */
+/* The first match in text, which must be UTF-8. 1, 0, or -ETIME if a limit was reached:
+ * then the answer is unknown. start and end may be NULL. */
 int regex_find(const struct regex *r, const char *text, size_t len, size_t *start,
                size_t *end);

@@ -13,25 +13,25 @@
 
 struct archive_source {
     char *url;       /* without its fragment; NULL: a file */
-    char *file;      /* its path; NULL: an address */
+    char *file;      /* its path; NULL: a URL */
     char *path;      /* the skill's folder in it; "" = the only one */
-    char sha256[65]; /* "" = not said */
+    char sha256[65]; /* "" = not given */
 };
 
 #define ARCHIVE_MAX_BYTES (32u << 20)     /* of the archive itself */
-#define ARCHIVE_MAX_UNPACKED (256u << 20) /* of all that is in it */
+#define ARCHIVE_MAX_UNPACKED (256u << 20) /* of all its contents */
 #define ARCHIVE_MAX_ENTRIES 100000u
 
-/* Whether these words have one of the forms above. */
+/* Whether the text has one of the forms above. */
 bool archive_is_meant(const char *words);
-/* -EINVAL when they have a form but are wrong. ret->file is as written. */
+/* -EINVAL if it has one of the forms but is invalid. ret->file is as written. */
 int archive_read(struct archive_source *ret, const char *words, struct err *err);
 void archive_finish(struct archive_source *a);
 
 struct archive_fetch;
-/* fetched: as repository.h's; the copy's commit is the archive's SHA-256, its pinned
- * words hold it. Without `anywhere` it connects to addresses of the public internet
- * alone; it follows five redirects, none from https to http. */
+/* fetched: as in repository.h; the copy's commit is the archive's SHA-256, and its
+ * `pinned` contains it. Without `anywhere` it connects only to addresses of the public
+ * internet; it follows up to five redirects, none from https to http. */
 struct archive_fetch *archive_fetch_start(uv_loop_t *loop,
                                           const struct archive_source *source,
                                           bool anywhere, repository_fetched *fetched,

@@ -1,6 +1,6 @@
 #pragma once
-/* zip: files as one archive, stored and without times, so that the same files give the
- * same bytes (APPNOTE 6.3.10, PKWARE). */
+/* zip: writes a ZIP archive of stored files without times, so that the same files give
+ * the same bytes (APPNOTE 6.3.10, PKWARE). */
 #include "base/buf.h"
 
 #include <sys/types.h>
@@ -13,5 +13,5 @@ struct zip {
 
 /* name is UTF-8, relative, with '/'; mode: permissions. -EMSGSIZE at a limit. */
 int zip_add(struct zip *z, const char *name, mode_t mode, const void *bytes, size_t len);
-/* The directory behind the files; frees it. */
+/* Appends the directory after the files; frees it. */
 int zip_end(struct zip *z);
