@@ -1,8 +1,7 @@
 #pragma once
-/* model_call: one call's way through its attempts. Internal to the model client:
- * model_client.c owns the calls and gives them their turns, model_call.c words, sends and
- * reads an attempt, model_outcome.c decides what an attempt's end means, counts and
- * keeps. */
+/* model_call: one call and its attempts. Internal to the model client: model_client.c
+ * owns the calls and schedules them, model_call.c builds, sends and reads an attempt,
+ * model_outcome.c interprets the end of an attempt, counts it and stores the answer. */
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/http.h"
@@ -23,7 +22,7 @@ struct schema;
 enum model_call_state {
     CALL_QUEUED,  /* in endpoint->queue */
     CALL_WAITING, /* in client->waiting, until `due` */
-    CALL_SENT,    /* a request is out; lingering ones are in client->waiting too */
+    CALL_SENT,    /* a request was sent; lingering ones are in client->waiting too */
     CALL_OVER,    /* in client->over: `answer` is final */
 };
 
@@ -34,7 +33,7 @@ struct model_call {
     struct endpoint *endpoint;
     enum model_call_state state;
     bool cancelled, lingering;
-    uint64_t due, deadline; /* clock_ms; deadline 0 = nothing was sent yet */
+    uint64_t due, deadline; /* clock_ms; deadline 0 = nothing sent yet */
 
     struct model model;
     char *system;
@@ -52,17 +51,17 @@ struct model_call {
     struct http_request *http;
     uint64_t sent_at;
     char *asked_system; /* of the attempt, NULL = system */
-    struct api_ask ask; /* form and system are the attempt's */
-    unsigned learned;   /* bits of ask.quirks that this call found out */
+    struct api_ask ask; /* form and system belong to the attempt */
+    unsigned learned;   /* bits of ask.quirks that this call discovered */
     bool begun;         /* an attempt was made: quirks are set */
     struct sse sse;
     struct api_reply reply;
     struct buf whole;
     enum { BODY_UNKNOWN, BODY_STREAM, BODY_WHOLE } body;
-    bool marked_done; /* [DONE] or message_stop came */
+    bool marked_done; /* [DONE] or message_stop arrived */
     int read_failure; /* why reading was stopped, or 0 */
     struct err read_err;
-    size_t told; /* bytes of text given to on_text */
+    size_t told; /* bytes of text passed to on_text */
 
     unsigned soon, busy, odd, relearned; /* failed attempts by kind */
     bool repaired;
@@ -103,13 +102,13 @@ void call_send(struct model_call *call);
 uint64_t call_estimate(const struct model_call *call, const char *system);
 void call_say(struct model_call *call, const char *fmt, ...)
     __attribute__((format(printf, 2, 3))); /* answer.message, cleaned, without the key */
-/* Take the key out of text, and the beginning of one that was cut off at its end. Keys
- * shorter than shortest_key ("none", "ollama") are words, not secrets. */
+/* Removes the key from text, and a beginning of the key that was cut off at the text's
+ * end. Keys shorter than shortest_key ("none", "ollama") are words, not secrets. */
 void call_redact(const struct model_call *call, struct buf *text, size_t shortest_key);
-void call_tell(struct model_call *call);             /* new text, to on_text */
+void call_tell(struct model_call *call);             /* passes new text to on_text */
 const char *call_key(const struct model_call *call); /* of the environment, or NULL */
 
 /* model_outcome.c */
 void call_conclude(struct model_call *call, const struct http_response *response);
 
-bool call_read_cache(struct model_call *call); /* true: it is over */
+bool call_read_cache(struct model_call *call); /* true: the call has ended */

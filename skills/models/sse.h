@@ -1,10 +1,9 @@
 #pragma once
-/* sse: the event stream of the HTML standard, section 9.2.6, read piece by piece.
- *
- * Lines end with LF, CR LF or CR; a byte order mark at the start and comments are
- * skipped; `data` lines of one event are joined by LF; an event that the stream's end
- * cuts off is dropped. Bounded: an event over SSE_MAX_EVENT bytes, or a longer line, is
- * an error. Pure. */
+/* sse: a parser for the event stream of the HTML standard, section 9.2.6, fed piece by
+ * piece. Lines end with LF, CR LF or CR; a byte order mark at the start and comments are
+ * skipped; `data` lines of one event are joined by LF; an event cut off by the stream's
+ * end is dropped. Bounded: an event over SSE_MAX_EVENT bytes, or a longer line, is an
+ * error. Pure. */
 #include "base/buf.h"
 
 #include <stdbool.h>
@@ -14,15 +13,15 @@ struct err;
 
 #define SSE_MAX_EVENT (4u << 20)
 
-/* name: "message" when the stream gave none, cut at 63 bytes. data is NUL-terminated and
- * may be changed in place. A negative return stops the reading. */
+/* name: "message" if the stream gave none, cut at 63 bytes. data is NUL-terminated and
+ * may be modified. A negative return stops the parser. */
 typedef int sse_event(const char *name, char *data, size_t len, void *user);
 
 struct sse {
     struct buf line, data;
     char name[64];
-    bool begun;    /* the byte order mark is behind us */
-    bool after_cr; /* a LF now belongs to the line that ended */
+    bool begun;    /* the byte order mark has been handled */
+    bool after_cr; /* a LF now belongs to the previous line's end */
     bool has_data;
     sse_event *event;
     void *user;
