@@ -68,8 +68,8 @@ static void close_handles(struct child *child) {
     close_handle(&child->error);
 }
 
-/* The exit was seen and the output read: what is left of the group goes, then the zombie.
- */
+/* The exit was seen and the output read: kills the rest of the group, then reaps the
+ * zombie. */
 static void finish(struct child *child) {
     int status;
     if (child->ended) {
@@ -236,7 +236,7 @@ static void on_written(uv_write_t *uv, int status) {
     }
 }
 
-/* What is shared costs nothing more for its waiting. */
+/* Waiting shared bytes need no further memory. */
 static bool takes_more(struct child *child, size_t copied) {
     if (child->close_stdin || uv_is_closing((uv_handle_t *)&child->in)) {
         return false;

@@ -156,7 +156,7 @@ static void create_private(const char *path) {
     fd_close_p(&fd);
 }
 
-/* Damage behind the first page shows only where somebody looks. */
+/* Damage after the first page is only found by reading the file. */
 static int look_through(sqlite3 *handle, struct err *err) {
     char said[WORD_SIZE];
     int rc = ask_word(handle, "PRAGMA quick_check(1)", said, err);
@@ -189,8 +189,8 @@ static int open_once(const char *path, const struct db_schema *schema, sqlite3 *
     return open_handle(path, 0, schema, ret, err);
 }
 
-/* The journal goes with its file: a WAL left behind would be replayed into the new one.
- */
+/* The journal is renamed with its file: a remaining WAL would be replayed into the new
+ * one. */
 static int move_aside(const char *path, const char *suffix, struct err *err) {
     static const char *const parts[] = {"", "-wal", "-shm"};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
@@ -295,8 +295,8 @@ static int prepare(struct db *db, const char *sql, unsigned flags, sqlite3_stmt 
     return 0;
 }
 
-/* A statement that nobody is stepping. *ret_own: the caller finalizes it, since the kept
- * one is in use further up the stack. */
+/* A statement that is not being stepped. *ret_own: the caller finalizes it, because the
+ * kept one is in use further up the stack. */
 static int get_statement(struct db *db, const char *sql, sqlite3_stmt **ret,
                          bool *ret_own, struct err *err) {
     *ret_own = false;

@@ -9,7 +9,7 @@
 
 #define WHOLE_SIZE (sizeof((struct err *)NULL)->msg + 4) /* and a character's rest */
 
-/* What is too long ends between two characters. */
+/* A message that is too long is cut between two characters. */
 static void keep(struct err *err, const char *whole) {
     size_t len = text_cut(whole, strlen(whole), sizeof err->msg - 1);
     memcpy(err->msg, whole, len);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define SEALED_FROM ((size_t)256 << 10) /* fewer are copied, and cost no descriptor */
-enum { MAX_WAITING = 4096 }; /* parcels that nobody took; the oldest goes */
+enum { MAX_WAITING = 4096 }; /* parcels that were not taken; the oldest is dropped */
 
 /* --- sealed memory --- */
 

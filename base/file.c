@@ -156,7 +156,7 @@ static int open_beneath(int root, const char *rel, int flags) {
     return -1;
 }
 
-/* What is shown of a path in messages: the root's and what was asked for beneath it. */
+/* The path shown in messages: the root's and the requested one beneath it. */
 static int failed_beneath(const struct root *r, const char *rel, struct err *err) {
     int code = -errno;
     const char *why = code == -EXDEV ? "leads out of its folder" : strerror(-code);

@@ -237,7 +237,8 @@ static void on_timer_closed(uv_handle_t *handle) {
     drop_handle(handle->data);
 }
 
-/* Curl goes while the loop and the timer still live: it calls back from its cleanup. */
+/* Curl is cleaned up while the loop and the timer still exist, because its cleanup calls
+ * back. */
 static void tear_down(struct http *http) {
     struct http_request *request;
     while ((request = LIST_FIRST(&http->requests))) {
@@ -297,7 +298,7 @@ static void want_chores(struct http *http) {
     uv_timer_start(&http->chores, on_chores, 0, 0);
 }
 
-/* --- what arrives --- */
+/* --- received data --- */
 
 static size_t on_header(char *bytes, size_t one, size_t len, void *data) {
     struct http_request *request = data;
@@ -315,8 +316,8 @@ static size_t on_header(char *bytes, size_t one, size_t len, void *data) {
     return request->answer.full ? 0 : len * one;
 }
 
-/* What comes faster than it is read would keep curl, and with it the loop, to itself. A
- * timer of 0 ms that a timer starts may fire before anything else does. */
+/* Data that arrives faster than it is read would keep curl, and with it the loop, busy. A
+ * timer of 0 ms that a timer starts may fire before anything else runs. */
 static bool must_pause(struct http_request *request, size_t len) {
     struct http *http = request->http;
     request->paused = http->taken >= TURN_MAX;

@@ -116,7 +116,8 @@ static curl_socket_t on_open(void *data, curlsocktype purpose,
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* A kept connection or a proxy would reach what the question was not asked about. */
+/* A kept connection or a proxy would reach an address that allow_address was not called
+ * with. */
 static void set_watch_over_addresses(struct http_request *request) {
     const struct curl_table *curl = request->http->curl;
     curl->easy_setopt(request->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);

@@ -29,8 +29,8 @@ static int hex4(const char *s, const char *end) {
     return value;
 }
 
-/* s is behind a backslash in a string. Rewrites a lone surrogate; returns what follows.
- */
+/* s is after a backslash in a string. Rewrites a lone surrogate; returns the position
+ * after the escape. */
 static char *scan_escape(char *s, const char *end) {
     static const char replacement[4] = {'f', 'f', 'f', 'd'};
     if (s == end) {
@@ -50,7 +50,7 @@ static char *scan_escape(char *s, const char *end) {
     return s + 5;
 }
 
-/* s is behind an opening quote; returns what follows the closing one. */
+/* s is after an opening quote; returns the position after the closing one. */
 static char *scan_string(char *s, const char *end) {
     while (s < end) {
         char c = *s++;
@@ -198,7 +198,8 @@ json_t *json_double(double value) {
 
 /* --- writing --- */
 
-/* A byte as it stands in a string; returns what follows it, at most six bytes on. */
+/* Writes a byte as it must appear in a string; returns the position after it, at most six
+ * bytes on. */
 static char *put_byte(char *to, unsigned char c) {
     static const char names[0x20] = {
         ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
@@ -216,8 +217,8 @@ static char *put_byte(char *to, unsigned char c) {
     return to + 1;
 }
 
-/* Is none of the eight bytes at s to be escaped? Strings of many megabytes are written on
- * the loop; this takes a fifth of the time of looking at each byte. */
+/* Whether none of the eight bytes at s needs an escape. Strings of many megabytes are
+ * written on the loop; this takes a fifth of the time of a loop over bytes. */
 static bool are_plain(const char *s) {
     const uint64_t ones = UINT64_MAX / 255, high = ones * 0x80;
     uint64_t eight;
@@ -227,8 +228,8 @@ static bool are_plain(const char *s) {
     return !((control | ((quote - ones) & ~quote) | ((escape - ones) & ~escape)) & high);
 }
 
-/* Texts with an escape in each word are as long as others: what is short is gathered
- * before it is added. */
+/* Texts with many escapes can be as long as others: short pieces are gathered before they
+ * are added. */
 static void write_string(struct buf *out, const char *s, size_t len) {
     enum { PIECE = 1024, SHORT = 64, GROUP = sizeof(uint64_t) };
     char piece[PIECE];

@@ -190,8 +190,8 @@ static pid_t fork_quietly(struct plan *plan) {
     return pid;
 }
 
-/* 0 when the program was executed (its end of the pipe closed by that), or what it wrote.
- */
+/* 0 if the program was executed (which closes its end of the pipe), or the error that it
+ * wrote. */
 static int read_report(int report) {
     int code = 0;
     ssize_t n;

@@ -44,7 +44,7 @@ void log_write(enum log_level level, const char *module, const char *fmt, ...) {
     buf_addf(&line, "%s %s %s: ", now, names[level], module);
     add_words(&line, words);
     buf_addc(&line, '\n');
-    /* Nobody may be reading: better a lost line than a daemon that stands still. */
+    /* If the reader has stopped, a lost line is better than a blocked daemon. */
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT)) {
         return;

@@ -16,7 +16,7 @@ char *path_join(const char *dir, const char *name) {
     return xasprintf("%s%s%s", dir, dir[len - 1] == '/' ? "" : "/", name);
 }
 
-/* Take the last component off, unless there is none or it is "..", which stays. */
+/* Removes the last component, unless there is none or it is "..", which stays. */
 static bool drop_last(struct buf *out, bool absolute) {
     size_t at = out->len;
     while (at && out->data[at - 1] != '/') {

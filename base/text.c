@@ -58,8 +58,8 @@ static size_t plain_run(const char *s, size_t len) {
     }
 }
 
-/* What may follow a lead byte (Unicode standard, table 3-7): the number of continuation
- * bytes and the range of the first of them. */
+/* The bytes allowed after a lead byte (Unicode standard, table 3-7): the number of
+ * continuation bytes and the range of the first. */
 struct lead {
     unsigned more; /* 0 = never begins a sequence */
     unsigned char low, high;
@@ -224,7 +224,8 @@ static size_t skip_escape(struct cleaner *c, size_t i) {
     return j < c->len && c->s[j] >= 0x30 && c->s[j] <= 0x7e ? j + 1 : i;
 }
 
-/* The offset after what a character that is not kept drags along; i is behind it. */
+/* The offset after the characters that are dropped together with one that is not kept; i
+ * is after it. */
 static size_t skip_dropped(struct cleaner *c, size_t i, uint32_t cp) {
     switch (cp) {
     case 0x1b:
@@ -242,8 +243,8 @@ static size_t skip_dropped(struct cleaner *c, size_t i, uint32_t cp) {
     }
 }
 
-/* Write what stands for the character cp (UINT32_MAX: malformed), which is not kept as it
- * is and ends before offset next. Returns the offset from which to go on. */
+/* Writes the replacement of the character cp (UINT32_MAX: malformed), which ends before
+ * offset next. Returns the offset from which to continue. */
 static size_t replace_one(struct cleaner *c, size_t next, uint32_t cp, struct buf *out) {
     bool before_newline = next < c->len && c->s[next] == '\n';
     if (cp == UINT32_MAX) {

@@ -1,4 +1,4 @@
-/* A document that was read: what is in it, and where it stands in the text. */
+/* A parsed document: its values and their places in the text. */
 #include "base/mem.h"
 #include "base/toml_reader.h"
 

@@ -77,7 +77,7 @@ static bool is_control(int c) {
     return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7f;
 }
 
-/* Up to two quotes may stand before the closing three. */
+/* Up to two quotes may precede the closing three. */
 static bool take_close(struct toml_reader *r, int quote, struct buf *out) {
     size_t run = 0;
     while (run < 5 && toml_peek(r, run) == quote) {
@@ -263,7 +263,7 @@ static size_t word_end(const struct toml_reader *r) {
     int after = n == 10 && toml_peek(r, 4) == '-' && toml_peek(r, n) == ' '
                     ? toml_peek(r, n + 1)
                     : -1;
-    if (after >= '0' && after <= '9') { /* a blank may stand between date and time */
+    if (after >= '0' && after <= '9') { /* a blank is allowed between date and time */
         for (n++; is_word(toml_peek(r, n));) {
             n++;
         }

@@ -31,7 +31,7 @@ static json_t *typed_number(const char *s, size_t len) {
     return *end || errno ? NULL : json_real(d);
 }
 
-/* null, true, a number; NULL for what is a string. */
+/* null, true, a number; NULL if it is a string. */
 static json_t *plain_scalar(const char *s, size_t len) {
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
     static const char *const yes[] = {"true", "True", "TRUE", NULL};
@@ -53,7 +53,7 @@ struct yaml_cure {
 };
 #include "base/yaml_cures_table.h"
 
-/* What a person can do about a complaint of libyaml's; NULL when that is not known. */
+/* The cure for an error of libyaml's; NULL if unknown. */
 static const char *problem_cure(const char *problem) {
     const struct yaml_cure *c = yaml_cures;
     while (c->problem && !strstr(problem, c->problem)) {
@@ -68,7 +68,7 @@ struct reader {
     yaml_parser_t parser;
     const char *text;
     size_t len;
-    size_t start;        /* behind a byte order mark */
+    size_t start;        /* after a byte order mark */
     size_t chars, bytes; /* the place that was looked up last, both ways of counting */
     enum yaml_scalars scalars;
     unsigned nodes, mappings;
@@ -174,7 +174,7 @@ static int read_scalar(struct reader *r, const yaml_event_t *event, json_t **ret
     return 0;
 }
 
-/* A block collection's own end lies behind the comments that follow it. */
+/* libyaml ends a block collection after the comments that follow it. */
 static void end_collection(struct reader *r, yaml_event_t *event) {
     if (event->end_mark.index > event->start_mark.index) {
         r->leaf_end = byte_offset(r, event->end_mark.index);

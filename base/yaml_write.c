@@ -9,9 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- which style a text can stand in --- */
+/* --- the possible styles of a text --- */
 
-/* What some reader of YAML 1.1 or 1.2 takes for something that is no text. */
+/* Words that some reader of YAML 1.1 or 1.2 does not parse as text. */
 static bool is_typed_word(const char *s) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};

@@ -70,7 +70,7 @@ static bool name_occurs(const json_t *workers, size_t before, const char *name) 
     return false;
 }
 
-/* What the schema cannot say of a file that fits it: one argv each, names that differ.
+/* Rules that the schema cannot express: each worker has one argv, and names differ.
  * -EINVAL with a sentence. */
 static int workers_check(const json_t *file, struct err *err) {
     const json_t *workers = json_object_get(file, "workers");
@@ -141,7 +141,7 @@ static json_t *absolute_json(const json_t *value, const char *base) {
     return list;
 }
 
-/* What a file says takes the place of what was said before. */
+/* A file's settings replace earlier ones. */
 static void apply(struct config *c, json_t *file, const char *base) {
     for (const char *const *key = folder_keys; *key; key++) {
         const json_t *value = json_object_get(file, *key);
@@ -273,7 +273,7 @@ static int parse(const struct buf *text, const char *path, json_t **ret,
     return rc < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
-/* Folders of the user's own file; a project's are told with each check. */
+/* Only folders of the user's own file; a project's are reported with each check. */
 static void tell_absent(struct config *c, const char *path) {
     json_each(json_object_get(c->settings, "include_dirs"), i, folder) {
         if (access(json_string_value(folder), F_OK) < 0) {
@@ -388,7 +388,7 @@ static int set_arch(struct config *c, const char *name, struct err *err) {
     return 0;
 }
 
-/* said: what stood before the word. */
+/* said: the text before the word, for messages. */
 static int set_level(struct config *c, const char *said, const char *word,
                      struct err *err) {
     if (log_level_parse(word, &c->log_level) < 0) {
@@ -417,8 +417,8 @@ static int apply_flag(struct config *c, int flag, const char *cwd, struct err *e
     }
 }
 
-/* Two passes: the first finds --config, --help and --version, the second applies the rest
- * over what the files said. */
+/* Two passes: the first finds --config, --help and --version, the second applies the
+ * others, which override the files. */
 static int scan_flags(struct config *c, int argc, char **argv, const char *cwd,
                       const char **ret_file, enum config_action *ret_action,
                       struct err *err) {

@@ -35,8 +35,8 @@
 #define STOP_LIMIT_MS 2000 /* handles that have not closed by then never will */
 #define PARSE_LIMIT_MS 80  /* the same, when a large body is still being read */
 
-/* For a reader of answers: after an end of input, which leaves it alone to be waited for,
- * and when somebody wants the daemon to end. */
+/* For a reader of answers: used after an end of input, when it may still need time, and
+ * when the daemon is asked to end. */
 static const struct stdio_patience patient = {.stuck_ms = STDIO_LINK_STUCK_MS};
 static const struct stdio_patience hurried = {.stuck_ms = 50, .most_ms = 1500};
 #define FLUSH_LOOK_MS 50
@@ -168,7 +168,7 @@ static struct evaluation_room *domain_evaluations(struct daemon *d) {
     return d->evaluations;
 }
 
-/* What operations of all domains ask their origin for. */
+/* What operations of all domains request from their origin. */
 static void *lend(void *host, const char *name) {
     struct daemon *d = host;
     return strcmp(name, GPU_LENT) == 0               ? (void *)domain_gpu(d)
@@ -236,8 +236,7 @@ static void close_handle(uv_handle_t *handle) {
 
 static void on_limit(uv_timer_t *timer) {
     struct daemon *d = container_of(timer, struct daemon, limit);
-    if (d->session &&
-        session_is_flushing(d->session)) { /* which has a limit of its own */
+    if (d->session && session_is_flushing(d->session)) { /* which has a separate limit */
         uv_timer_start(timer, on_limit, FLUSH_LOOK_MS, 0);
         return;
     }

@@ -14,7 +14,7 @@ struct grading {
     void *data;
 };
 
-/* Nobody objected, since nothing was compiled. */
+/* Nothing was compiled, so there was no objection. */
 static bool is_nothing(const char *outcome) {
     return outcome && (strcmp(outcome, "nothing_compiled") == 0 ||
                        strcmp(outcome, "no_kernels") == 0);
@@ -41,8 +41,8 @@ static void on_checked(json_t *result, const struct check_refusal *failure, void
     json_decref(result);
 }
 
-/* name is a file name; diagnostics and names only, which is what a skill's reader needs.
- */
+/* name is a file name; returns only diagnostics and names, which a skill's reader
+ * needs. */
 static void *grade(const struct call_origin *origin, const char *name, const char *source,
                    const char *arch, skill_kernel_done *done, void *data) {
     struct grading *g = xcalloc(1, sizeof *g);

@@ -46,9 +46,9 @@ struct jobs {
     char pid_start[32];
 };
 
-/* A process id alone may have been given to another process: its start time (field 22 of
- * /proc/PID/stat, clock ticks since boot) tells them apart. "" when it does not run; what
- * its parent has not waited for yet (state Z) does not. */
+/* A process id may have been reused: the start time (field 22 of /proc/PID/stat, clock
+ * ticks since boot) distinguishes the processes. "" if it does not run; a zombie (state
+ * Z) does not. */
 static void process_start(int pid, char ret[32]) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -100,7 +100,7 @@ static json_t *failure_json(const struct call_failure *f) {
                      f->path ? json_clean_z(f->path) : NULL);
 }
 
-/* What differs by state. */
+/* The members that depend on the state. */
 static json_t *outcome_json(const struct call *call) {
     enum call_state state = call_state(call);
     return json_pack(
@@ -122,7 +122,7 @@ static json_t *status_json(const char *id, const char *state, double done, doubl
     return status;
 }
 
-/* What a view of the job needs beside its state: whose result it is, and when. */
+/* The members of a job's view apart from its state: the operation and the times. */
 static json_t *with_history(json_t *status, const char *operation, const char *created,
                             const char *updated) {
     json_object_set_new(status, "operation", json_string(operation));
@@ -175,7 +175,8 @@ static void forget(struct live_job **at) {
     free(job);
 }
 
-/* Of what ended and could not be stored as many are held as there would be rows. */
+/* Ended jobs that could not be stored are kept in memory, as many as there would be
+ * rows. */
 static void forget_old(struct jobs *jobs) {
     size_t ended = 0;
     for (struct live_job **at = &jobs->live; *at;) {
@@ -188,7 +189,7 @@ static void forget_old(struct jobs *jobs) {
     }
 }
 
-/* A call may have ended before somebody kept it; then nothing more is heard of it. */
+/* A call may have ended before it was kept; then no further event follows. */
 static void on_kept(struct call *call, void *data) {
     struct jobs *jobs = data;
     struct live_job *job = xcalloc(1, sizeof *job);
@@ -374,7 +375,7 @@ static int list_row(sqlite3_stmt *stmt, void *data) {
     return 0;
 }
 
-/* Without a database: what this daemon has. */
+/* Without a database: this daemon's jobs. */
 static void list_live(const struct jobs *jobs, json_t *list) {
     for (const struct live_job *job = jobs->live; job; job = job->next) {
         add_listed(list, call_keep(job->call), call_operation(job->call)->name,

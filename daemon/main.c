@@ -38,7 +38,8 @@ int main(int argc, char **argv) {
         return 0;
     }
     log_shown = config.log_level;
-    signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of whoever writes */
+    /* exceeding a limit on file sizes is an error of the write */
+    signal(SIGXFSZ, SIG_IGN);
     greet_person();
     int in, out, rc = stdio_claim(&in, &out);
     if (rc < 0) {

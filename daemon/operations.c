@@ -48,13 +48,13 @@ static void wait_closed(uv_handle_t *handle) {
     free(w);
 }
 
-/* status is stolen; NULL when nobody knows the job (any more). */
+/* status is stolen; NULL if the job is unknown or forgotten. */
 static void reply_status(struct call *call, json_t *status, const char *id) {
     if (status) {
         call_reply(call, status);
     } else {
-        call_fail(call, CALL_NOT_FOUND, "unknown_job",
-                  "job/list shows all jobs", "no job has the id %.64s", id);
+        call_fail(call, CALL_NOT_FOUND, "unknown_job", "job/list shows all jobs",
+                  "no job has the id %.64s", id);
     }
 }
 

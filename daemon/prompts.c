@@ -16,9 +16,9 @@
 #define NAMES_MAX 101            /* one more than a completion shows */
 #define PROMPTS_MOST 8
 
-/* Of texts.json: "text" has a line each; `$task` stands for that argument or, where none
- * is given, for its value in "defaults"; without both the line is left out. "told" is the
- * description of the answer. */
+/* From texts.json: "text" is a list of lines; `$task` is replaced by that argument or, if
+ * it is missing, by its value in "defaults"; without both the line is left out. "told"
+ * describes the answer. */
 struct told_prompt {
     struct prompt prompt;
     char *arguments;

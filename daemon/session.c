@@ -15,12 +15,13 @@
 
 #include <string.h>
 
-/* What comes in one turn of the loop may take so long; then timers and others have their
- * turn. */
+/* The time limit for input in one turn of the loop, so that timers and other events are
+ * served. */
 #define TURN_MS 4
 
-/* With as many unanswered requests as may be, reading waits for an answer this long. Then
- * it goes on: what comes next may be what they wait for, such as a cancellation. */
+/* With the maximum number of unanswered requests, reading waits this long for an answer.
+ * Then it continues, because the next message may be needed for one, such as a
+ * cancellation. */
 #define FULL_MS 5000
 #define LOOK_MS 2000
 
@@ -30,7 +31,7 @@
 
 struct session {
     uv_loop_t *loop;
-    uv_idle_t later; /* goes on with what was too much for one turn */
+    uv_idle_t later; /* continues with input that was too much for one turn */
     uv_timer_t full; /* while there is no room for requests */
     uv_timer_t look; /* while resources are subscribed to: files in folders within a
                         skill's are not watched */
@@ -161,7 +162,7 @@ static void wait_for_peer(struct session *s) {
         stdio_link_pause(s->link);
     }
     if (congested) {
-        log_debug("answers wait for the reader"); /* on_drained goes on */
+        log_debug("answers wait for the reader"); /* on_drained continues */
     } else if (rpc_peer_full(s->peer)) {
         uv_timer_start(&s->full, on_full, FULL_MS, 0);
     } else if (!s->parsing) {
@@ -273,7 +274,7 @@ static void on_broken(struct stdio_link *link, int status, void *data) {
     (void)link;
     struct session *s = data;
     log_debug("client gone status=%d", status);
-    end(s, exit_code(s), false); /* the end of the link tells why */
+    end(s, exit_code(s), false); /* the end of the link has the reason */
 }
 
 static void on_handle_closed(uv_handle_t *handle) {

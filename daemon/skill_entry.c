@@ -69,7 +69,7 @@ void skill_uri_finish(struct skill_uri *u) {
 
 /* --- files --- */
 
-/* What others call the file: SKILL.md, also where it is written in small letters. */
+/* The name of the file for clients: SKILL.md, even if it is in small letters. */
 static const char *shown_path(const struct skill *s, const char *path) {
     bool small = strcmp(path, "skill.md") == 0 && !skill_find_file(s, MANIFEST);
     return small ? MANIFEST : path;
@@ -84,7 +84,7 @@ static bool is_text(const struct buf *bytes) {
     return text_is_utf8(bytes->data, bytes->len) && !memchr(bytes->data, 0, bytes->len);
 }
 
-/* What a model or a terminal is given of a file: a text without what deceives them. */
+/* Reads a file for a model or a terminal: text without deceptive characters. */
 static int read_served(const char *folder, const char *path, struct buf *bytes,
                        struct err *err) {
     int rc = skill_read_file(folder, path, bytes, err);
@@ -122,7 +122,7 @@ static bool is_string_map(const json_t *value) {
     return strings;
 }
 
-/* What hosts refuse: one such entry makes some of them refuse the whole list. */
+/* Fields that hosts reject: one such entry makes some of them reject the whole list. */
 static const char *unfit_fields(const struct skill_text *t) {
     const json_t *compatibility = json_object_get(t->frontmatter, "compatibility");
     const json_t *metadata = json_object_get(t->frontmatter, "metadata");
@@ -157,14 +157,15 @@ static bool is_too_large(const struct skill *s) {
     return s->file_count > SKILL_MAX_FILES || s->bytes > SKILL_MAX_BYTES;
 }
 
-/* A host loads what the extension serves and nobody reads a warning. */
+/* A host loads the extension's skills without showing a warning. */
 static bool is_dangerous(const struct skill *s) {
     size_t left = SAFETY_SEARCHED;
     autojson *danger = danger_look(s, &left);
     return json_array_size(danger) > 0;
 }
 
-/* Why the extension cannot serve it: everybody's YAML reader must see what ours sees. */
+/* Why the extension cannot serve it: every YAML reader must get the same values as
+ * ours. */
 static const char *unfit(const struct skill *s, const char *base) {
     const struct skill_text *t = &s->text;
     if (t->problem.line || t->repaired || !t->frontmatter) {
@@ -185,7 +186,7 @@ static const char *unfit(const struct skill *s, const char *base) {
                                                           : NULL;
 }
 
-/* The digest and size are of what resources/read gives. */
+/* The digest and size are those of resources/read's contents. */
 static json_t *resource_of(const struct skill *s, const char *base,
                            const struct skill_file *f) {
     autobuf bytes = BUF_INIT(SKILL_MAX_BYTES);
@@ -238,7 +239,7 @@ static json_t *child_json(const char *base, const struct skill *s, const char *p
                      "description", described ? json_clean_z(s->text.description) : NULL);
 }
 
-/* Files are sorted by path, so a folder's stand together. */
+/* Files are sorted by path, so those of a folder are consecutive. */
 static json_t *children_of(const struct skill *s, const char *base, const char *rest) {
     json_t *list = json_array();
     size_t len = *rest ? strlen(rest) + 1 : 0;

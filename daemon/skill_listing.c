@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* --- what is served --- */
+/* --- the served skills --- */
 
 struct catalog *skill_serving_catalog(const struct skill_serving *s) {
     return skills_catalog(skills_of(s->origin));
@@ -80,7 +80,7 @@ struct ready_wait {
 
 static void on_current(struct catalog *c, int status, void *data) {
     (void)c;
-    (void)status; /* without an index the listing says what is wrong */
+    (void)status; /* without an index the listing has the error */
     struct ready_wait *w = data;
     w->ready(w->arg);
     free(w);

@@ -23,7 +23,7 @@ struct asking {
     struct skill_serving *serving;
     struct question *question;
     void (*go)(struct asking *a);        /* when the catalog is current */
-    json_t *(*answer)(struct asking *a); /* of what was found; NULL: a bad cursor */
+    json_t *(*answer)(struct asking *a); /* among the candidates; NULL: a bad cursor */
     struct candidate *list;
     size_t count;
     bool more;  /* skills come after the list's last */
@@ -158,8 +158,7 @@ static void skills_list(void *data, struct question *q) {
 
 /* --- skills/get, resources/directory/read: one skill --- */
 
-/* The skill that a URI leads into; false: there is none, and a->err says so of the URI.
- */
+/* Finds the skill of a URI; false: there is none, and a->err says so. */
 static bool locate(struct asking *a, const char *uri) {
     struct skill_uri u;
     if (skill_uri_split(&u, uri, &a->err) < 0) {
@@ -212,8 +211,8 @@ static void directory_work(void *data) {
                                       &a->found, &a->err);
 }
 
-/* The children after the cursor, at most a page of them; NULL for a cursor that is none
- * of theirs. */
+/* The children after the cursor, at most one page; NULL if the cursor is not one of
+ * them. */
 static json_t *directory_page(const json_t *children, const char *cursor) {
     json_t *page = json_array();
     bool after = !cursor;

@@ -21,7 +21,7 @@ static void when_ready(void *data, void (*ready)(void *arg), void *arg) {
 
 /* --- plain resources --- */
 
-/* A warning stands before what the skill says of itself. */
+/* A warning comes before the skill's own description. */
 static json_t *resource_of(const json_t *entry) {
     static const char *const told[] = {"source", "agent", "trusted", "misnamed",
                                        "danger"};

@@ -21,7 +21,7 @@
 
 #define ID_BYTES 16u         /* 128 random bits */
 #define MAX_TEXT (16u << 10) /* of a message or hint */
-#define TURN_NS 3000000u /* what is started in one turn of the loop may take so long */
+#define TURN_NS 3000000u     /* time limit for starting calls in one turn of the loop */
 
 /* A walk over the views, so that a callback may detach any of them. */
 struct walk {
@@ -60,8 +60,8 @@ struct call {
     void *resume_data;
     struct call_view *views;
     struct walk *walk;
-    uv_idle_t *late; /* tells the end to views that were attached after it; its data is a
-                        reference */
+    /* reports the end to views that were attached after it; its data is a reference */
+    uv_idle_t *late;
 };
 
 static const struct call_observer *process_observer;
@@ -465,7 +465,7 @@ int call_input(struct call *call, const json_t *input) {
 
 /* --- the start --- */
 
-/* What cannot be started fails, as its operation would. */
+/* A call that cannot be started fails like its operation. */
 static bool check_start(struct call *call) {
     struct err err = {0};
     autofree char *path = NULL;
@@ -506,7 +506,7 @@ struct call *call_start(const struct operation *op, json_t *params,
     return call;
 }
 
-/* --- what watchers see --- */
+/* --- for watchers --- */
 
 json_t *call_params(const struct call *call) {
     return call->params;

@@ -144,7 +144,7 @@ static int by_place(const void *pa, const void *pb) {
     return rc ? rc : order((json_int_t)a->index, (json_int_t)b->index);
 }
 
-/* Repeats stand side by side in this order. */
+/* Equal findings are adjacent in this order. */
 static int by_message(const void *pa, const void *pb) {
     const struct entry *a = pa, *b = pb;
     int rc = compare_place(a, b);

@@ -14,7 +14,7 @@ struct watch {
     struct call_view view;
     struct rpc_call *rpc; /* NULL once it is answered */
     json_t *request;      /* its id */
-    enum call_state told; /* the state last told */
+    enum call_state told; /* the last reported state */
     uint64_t told_ms;
     bool late; /* progress waits for the timer */
     LIST_ENTRY(watch) link;
@@ -24,8 +24,9 @@ struct plain {
     const struct face_host *host;
     struct rpc_peer *peer;
     LIST_HEAD(, watch) watches;
-    uv_timer_t *ticker; /* NULL until something must be told later; outlives the face
-                           until the loop has closed it */
+    /* NULL until a report must be delayed; outlives the face until the loop has closed
+     * it */
+    uv_timer_t *ticker;
 };
 
 /* --- answers --- */
@@ -63,7 +64,7 @@ void plain_answer_job(struct rpc_call *rpc, struct call *call) {
                              call_work_order(call)));
 }
 
-/* --- what is told on the way --- */
+/* --- progress reports --- */
 
 static void tell(struct watch *w) {
     bool ended = call_ended(w->call);
@@ -135,8 +136,8 @@ static void on_end(struct call *call, void *data) {
     watch_free(w);
 }
 
-/* The other side cancels, or is gone. A job that somebody else kept goes on without us.
- */
+/* The other side cancels, or is gone. A job that was kept elsewhere continues without
+ * us. */
 static void on_cancelled(struct rpc_call *rpc, void *data) {
     struct watch *w = data;
     if (rpc_call_peer(rpc) || !call_kept(w->call)) {

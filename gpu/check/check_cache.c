@@ -91,8 +91,8 @@ json_t *check_cache_get(struct check_cache *c, const char *key) {
     return json_incref(e->value);
 }
 
-/* What jansson takes for a value and its place, malloc included: a little more than true,
- * on 64 bits. */
+/* The memory that jansson uses for a value and its slot, including malloc's overhead:
+ * slightly overestimated, for 64 bits. */
 #define VALUE_BYTES 64u
 #define MEMBER_BYTES 96u /* of an object, without its value */
 #define OBJECT_BYTES 256u

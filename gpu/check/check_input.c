@@ -145,8 +145,8 @@ static bool has_cuda_headers(const char *dir) {
     return access(header, F_OK) == 0;
 }
 
-/* Moves what names an include folder from "options" to "include_roots" of a shallow copy
- * of the params. */
+/* Moves include folders from "options" to "include_roots" of a shallow copy of the
+ * params. */
 static void include_options_move(json_t *asked) {
     const json_t *options = json_object_get(asked, "options");
     json_t *left = json_array();
@@ -296,7 +296,7 @@ static void key_make(struct check_input *input, const char *compiler) {
         hash_string(&h, file->path);
         hash_string(&h, file->display);
         hash_add_field(&h, file->text, file->len);
-        /* What was blanked is quoted in fixes and decides where they go. */
+        /* Fixes quote the blanked text, and their places depend on it. */
         hash_add_field(&h, file->original ? file->original : "",
                        file->original ? file->len : 0);
     }
@@ -334,7 +334,7 @@ static bool defines_a_space(json_t *defines) {
     return false;
 }
 
-/* --- what the project says --- */
+/* --- the project's flags --- */
 
 /* The request's own folders are looked in first. */
 static void add_folders(json_t *asked, const json_t *flags) {
@@ -345,8 +345,7 @@ static void add_folders(json_t *asked, const json_t *flags) {
     json_object_set_new(asked, "include_roots", roots);
 }
 
-/* A project's flags that do not go together, as too many macros, are told and left out.
- */
+/* A project's flags that conflict, such as too many macros, are reported and left out. */
 static int options_read(struct compile_options *ret, const json_t *flags,
                         const json_t *asked, json_t *findings, struct err *err) {
     int r = compile_options_read(ret, flags, asked, err);
@@ -509,7 +508,7 @@ void check_input_finish(struct check_input *input) {
     json_decref(input->flags);
 }
 
-/* --- what a worker is asked --- */
+/* --- the worker's request --- */
 
 #define COMPILE_MEMORY_BYTES ((size_t)6 << 30)
 

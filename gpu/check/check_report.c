@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_SHOWN 40 /* diagnostics told in full */
+#define MAX_SHOWN 40 /* diagnostics in full */
 #define MAX_KERNELS 32
 #define MAX_MESSAGE 600      /* bytes of one message */
 #define MAX_TEXT (30u << 10) /* bytes of a report: below some 10 000 tokens */
@@ -186,7 +186,7 @@ static void tell_occupancy(const json_t *occupancy, struct buf *out) {
     buf_adds(out, ")");
 }
 
-/* A table cell: "-" for what the compiler did not state. */
+/* A table cell: "-" if the compiler did not state the number. */
 static void tell_number(const json_t *kernel, const char *key, int width,
                         struct buf *out) {
     json_int_t n = json_get_integer(kernel, key, -1);

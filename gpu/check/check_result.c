@@ -61,7 +61,7 @@ static json_t *copied(const json_t *answer, const char *key, json_t *fallback) {
     return json_deep_copy(value);
 }
 
-/* More than an honest worker sends: what is done with them takes the square of time. */
+/* More than a correct worker sends: processing takes quadratic time. */
 #define MAX_ITEMS 5000
 
 static bool answer_is_sound(const json_t *answer) {
@@ -171,7 +171,7 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
 
 /* --- from one attempt to the next --- */
 
-/* NULL note: nothing is to be told of other attempts. */
+/* NULL note: there is nothing to report about other attempts. */
 static void make_base(struct check_making *m, const json_t *answer, json_t *note) {
     m->base = check_result_new(&m->input, answer, note, &m->keep);
     if (m->base) {
@@ -179,7 +179,7 @@ static void make_base(struct check_making *m, const json_t *answer, json_t *note
     }
 }
 
-/* Of the attempts that were made, what is to be told. */
+/* Adds the notes about earlier attempts. */
 static void settle(struct check_making *m) {
     autojson *left = omissions_settle(&m->omissions, m->answer);
     const json_t *last = left ? left : m->answer;

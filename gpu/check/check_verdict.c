@@ -36,7 +36,7 @@ static void add_findings(const json_t *result, bool comma, struct buf *out) {
     }
 }
 
-/* What nothing was compiled of has its words from uncompiled_tell. */
+/* If nothing was compiled, uncompiled_tell has written the sentence. */
 static void add_words(const json_t *result, bool failed, bool strict, struct buf *out) {
     const char *outcome = json_get_string(result, "outcome", NULL);
     const char *nothing = json_get_string(result, "summary", "");
@@ -78,7 +78,7 @@ void check_verdict_set(json_t *result, bool strict) {
     }
 }
 
-/* What was compiled may still have errors, of its launch or of an include. */
+/* Compiled code may still have errors, of its launch or of an include. */
 void check_verdict_explain(const json_t *result, struct buf *out) {
     const json_t *error = findings_first_error(json_object_get(result, "diagnostics"));
     bool compiled = json_array_size(json_object_get(result, "kernels")) > 0;

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MAX_COMPILATIONS 128 /* in the pool; what would come next is not read yet */
+#define MAX_COMPILATIONS 128 /* in the pool; the next answer would not be read */
 
 struct compilation {
     struct gpu *gpu;
@@ -38,7 +38,7 @@ static void unlist(struct compilation *c) {
     }
 }
 
-/* Tells everybody who waits base, or refusal, or neither, and frees c. */
+/* Passes base, or refusal, or neither to all waiting checks, and frees c. */
 static void compilation_end(struct compilation *c, json_t *base,
                             const struct check_refusal *refusal) {
     struct gpu *gpu = c->gpu;
@@ -211,7 +211,7 @@ void compilation_leave(struct compilation_waiter *waiter) {
     }
     *link = waiter->next;
     if (!c->waiting && c->job) {
-        unlist(c); /* nobody joins what is being stopped */
+        unlist(c); /* no check joins one that is being stopped */
         pool_cancel(c->job);
     }
 }

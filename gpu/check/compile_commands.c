@@ -59,7 +59,7 @@ static size_t skip_blanks(const struct buf *text, size_t at) {
     return at + strspn(text->data + at, " \t\r\n");
 }
 
-/* The entry at *at, which moves behind it. New reference; NULL with err. */
+/* The entry at *at, which is advanced past it. New reference; NULL with err. */
 static json_t *entry_parse(const struct compile_commands *c, size_t *at,
                            struct err *err) {
     json_error_t error;
@@ -103,7 +103,7 @@ static void entry_add(struct compile_commands *c, size_t at, const json_t *entry
     c->entries[c->count++] = (struct entry){path_normalize(joined), at};
 }
 
-/* Behind the { … } at a place, or at the text's end. */
+/* The offset after the { … } at a place, or the text's end. */
 static size_t behind_braces(const char *text, size_t at) {
     int depth = 0;
     for (bool quoted = false; text[at]; at++) {

@@ -47,7 +47,7 @@ bool guess_may_cause(const json_t *finding) {
     return strstr(json_get_string(finding, "message", ""), "static assertion failed");
 }
 
-/* Whether it stands where the text is not the source's: in what a guess wrote there. */
+/* Whether its place is in text that a guess wrote rather than in the source. */
 static bool is_in_guess(const struct source_set *sources, const json_t *finding) {
     const char *name = json_get_string(finding, "file", "");
     size_t line = (size_t)json_get_integer(finding, "line", 0);
@@ -156,7 +156,7 @@ void guess_attempts_finish(struct guess_attempts *a) {
     *a = (struct guess_attempts){0};
 }
 
-/* --- what is told of them --- */
+/* --- notes about guesses --- */
 
 /* "k<float>, ns::j<float, 4>" */
 static void add_names(struct buf *out, const struct host_guesses *g, unsigned choice) {

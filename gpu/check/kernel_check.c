@@ -32,7 +32,7 @@ struct kernel_check {
     struct work *completing;          /* at last, when that takes long: of base */
     json_t *base;
     bool cached, cancelled;
-    uv_timer_t later; /* ends from the loop what ended inside a call */
+    uv_timer_t later; /* ends checks from the loop that ended inside a call */
     json_t *result;
     struct check_refusal refusal;
     bool refused;
@@ -55,7 +55,7 @@ static void check_closed(uv_handle_t *handle) {
     gpu_unref(gpu);
 }
 
-/* Tells the outcome: result, or refusal, or neither (cancelled). */
+/* Reports the outcome: result, or refusal, or neither (cancelled). */
 static void check_end(struct kernel_check *check) {
     check->done(take(check->result), check->refused ? &check->refusal : NULL,
                 check->data);

@@ -34,8 +34,8 @@ static bool part_is(struct part p, const char *word) {
     return p.len == strlen(word) && memcmp(p.at, word, p.len) == 0;
 }
 
-/* The argument of a template at *at, which moves behind the comma, or to the '>' that
- * ends the list. False past the last. */
+/* The template argument at *at, which is advanced past the comma, or to the '>' that ends
+ * the list. False after the last. */
 static bool next_argument(const char **at, struct part *ret) {
     const char *from = *at, *c = from;
     int depth = 0;
@@ -195,7 +195,7 @@ const json_t *kernel_entry_find(const json_t *kernels, const char *wanted,
     return found;
 }
 
-/* with_types: the names alone do not tell them apart. */
+/* with_types: the names alone are ambiguous. */
 static void tell_names(struct buf *out, const json_t *kernels, bool with_types) {
     const json_t *kernel;
     size_t i;

@@ -24,8 +24,9 @@
 
 /* --- where the local worker is --- */
 
-/* $UPSKILLD_WORKER, else beside this program (or where a build tree has it), else PATH.
- * What a person named is taken as it is: one that does not start is an error. */
+/* $UPSKILLD_WORKER, otherwise beside this program (or its place in a build tree),
+ * otherwise PATH. A path from the user is not searched for: if it does not start, that is
+ * an error. */
 static char *local_worker_path(void) {
     static const char *const places[] = {WORKER_PROGRAM, "../gpu/" WORKER_PROGRAM};
     const char *named = getenv("UPSKILLD_WORKER");
@@ -229,7 +230,7 @@ bool slot_is_ready(const struct slot *slot) {
     return slot->link && worker_link_peer(slot->link);
 }
 
-/* Told as a truth value, or as an object with one. */
+/* Given as a truth value, or as an object with one. */
 bool slot_has_driver(const struct slot *slot) {
     const json_t *cuda = json_object_get(slot->hello, "cuda");
     return json_is_true(cuda) || json_get_bool(cuda, "driver", 0);

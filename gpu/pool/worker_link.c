@@ -27,7 +27,7 @@ struct link_parse {
     struct worker_link *link; /* NULL once that is gone */
 };
 
-/* What the timer bounds. */
+/* What the timer limits. */
 enum link_wait { WAIT_HELLO, WAIT_END, WAIT_LEAVE };
 
 struct worker_link {
@@ -49,8 +49,8 @@ struct worker_link {
     void *data;
 };
 
-/* The names a worker or the program that carries it (ssh, srun, kubectl) may need. Keys
- * for models live in the same environment and stay behind. */
+/* The variables that a worker or its carrier (ssh, srun, kubectl) may need. Keys for
+ * models are in the same environment and are not passed on. */
 static bool env_may_pass(const char *entry) {
     static const char *const prefixes[] = {
         "PATH=",   "HOME=",  "USER=",       "LOGNAME=", "SHELL=", "LANG=",
@@ -97,7 +97,8 @@ static void link_fail(struct worker_link *link, const char *fmt, ...) {
     worker_link_stop(link);
 }
 
-/* What srun says of its queue and ssh of its host is what a person needs to know. */
+/* The messages of srun about its queue and of ssh about its host are what a person
+ * needs. */
 static void greeting_missed(struct worker_link *link) {
     words_flush(link);
     const char *words = link->last_words;
@@ -362,7 +363,7 @@ static void child_ended(struct child *child, const struct child_end *end, void *
     }
     log_debug("ended why=\"%s\"", link->why);
     link->child_ended = true;
-    if (link->stopped || !link->parsing) { /* what it said last still counts */
+    if (link->stopped || !link->parsing) { /* its last message still counts */
         end_link(link);
     }
 }

@@ -86,7 +86,7 @@ static void parent_close(struct lsp *l) {
     }
 }
 
-/* --- what is due --- */
+/* --- due events --- */
 
 static void timer_update(struct lsp *l);
 
@@ -159,7 +159,7 @@ static void initialize(struct lsp *l, struct rpc_call *call) {
                               l->host->version));
 }
 
-/* Nothing is published after this; what runs is stopped. */
+/* Nothing is published after this; running checks are stopped. */
 static void shut_down(struct lsp *l, struct rpc_call *call) {
     l->state = LSP_SHUT_DOWN;
     lsp_commands_stop(l, false);

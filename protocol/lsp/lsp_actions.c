@@ -5,8 +5,8 @@
 
 #define FIX_ALL_KIND "source.fixAll.upskilld"
 
-/* Whether the client asks for this kind: nothing said means quick fixes only, so that a
- * menu is not filled with what is meant for "fix on save". */
+/* Whether the client wants this kind: without a list only quick fixes, so that the menu
+ * has no actions meant for "fix on save". */
 static bool wants(const json_t *only, const char *kind, bool by_default) {
     if (!json_is_array(only)) {
         return by_default;
@@ -59,7 +59,7 @@ static void add_quick_fixes(struct lsp_document *d, size_t start, size_t end,
     }
 }
 
-/* How an edit stands to one that was taken already. */
+/* The relation of an edit to one that was already accepted. */
 enum relation { APART, SAME, CLASH };
 
 static enum relation relate(const struct lsp_view *view, const json_t *a,

@@ -1,4 +1,4 @@
-/* An editor: what its capabilities say that it can do, and how it is told things. */
+/* An editor: its capabilities, and sending to it. */
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/buf.h"
@@ -37,8 +37,8 @@ static bool lists_number(const json_t *array, json_int_t number) {
     return false;
 }
 
-/* The first that is known, as other servers choose: an editor with several for one
- * document wants one encoding of all. UTF-16 is what every client must know. */
+/* The first known one, as other servers choose: an editor with several servers for one
+ * document needs the same encoding from all. Every client must support UTF-16. */
 static enum lsp_encoding choose_encoding(const json_t *offered) {
     json_each(offered, i, item) {
         const char *name = json_string_value(item);

@@ -64,7 +64,7 @@ static struct rpc_call *command_finish(struct lsp_command *c) {
     return request;
 }
 
-/* Cancel what runs; the request is the caller's to end. */
+/* Cancels what runs; the caller ends the request. */
 static struct rpc_call *command_abort(struct lsp_command *c) {
     struct call *call = call_ref(c->call);
     struct rpc_call *request = command_finish(c);
@@ -88,7 +88,7 @@ static void progress_cancelled(void *data) {
     command_stop(c);
 }
 
-/* What the kind makes of the answer, while the text is still the one that it is about. */
+/* Shows the kind's view of the answer, while the text is still the one it refers to. */
 static void show_answer(const struct lsp_command *c, struct call *call) {
     struct lsp_document *d = c->document;
     json_t *findings = NULL, *outcome = NULL;
@@ -116,8 +116,8 @@ static void call_over(struct call *call, void *data) {
     call_unref(call);
 }
 
-/* The operation waits for something that this request cannot bring: it goes on as a job.
- */
+/* The operation waits for something that this request cannot provide: it continues as a
+ * job. */
 static void hand_over(struct lsp_command *c) {
     struct call *call = call_ref(c->call);
     rpc_call_on_cancel(c->request, NULL, NULL);

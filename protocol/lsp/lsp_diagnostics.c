@@ -18,7 +18,7 @@
 
 struct lsp_check {
     struct document_check check;
-    struct lsp_document *document; /* NULL: nobody wants the answer any more */
+    struct lsp_document *document; /* NULL: the answer is no longer wanted */
     struct lsp_progress *progress;
 };
 

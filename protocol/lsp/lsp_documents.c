@@ -96,7 +96,7 @@ static struct lsp_document *document_new(struct lsp *l, const struct document_ki
     return d;
 }
 
-/* The kind for a document, by its path or, for what has none, by language. */
+/* The kind of a document, by its path or, without one, by language. */
 static const struct document_kind *kind_of(struct lsp *l, const json_t *item) {
     autofree char *path = uri_to_path(json_get_string(item, "uri", ""));
     return document_kind_find(l->host->tables->kinds, path,
@@ -174,7 +174,8 @@ static bool apply_change(struct lsp_document *d, const json_t *change) {
     return true;
 }
 
-/* Each change moves what is behind it: many in a large text cost their product. */
+/* Each change moves the text after it: many changes in a large text take time
+ * proportional to their product. */
 static void apply_changes(struct lsp_document *d, const json_t *changes) {
     uint64_t moved = 0;
     json_each(changes, i, change) {

@@ -93,7 +93,7 @@ static int symbol_kind(const char *word) {
     return 13;
 }
 
-/* Where its name stands: clients refuse a list in which that is not within the whole. */
+/* The range of its name: clients reject a list in which that is not within the whole. */
 static json_t *name_range(const struct lsp_subject *s, const json_t *symbol) {
     size_t start = offset_of(symbol, "name_start");
     size_t end = offset_of(symbol, "name_end");
@@ -264,8 +264,8 @@ static void answer(struct lsp_document *d, struct rpc_call *call) {
     }
 }
 
-/* Right after a document is opened its facts are on their way; most clients ask for what
- * is made of them just once. */
+/* Just after a document is opened its facts are not known yet; most clients ask for
+ * features only once. */
 bool lsp_feature(struct lsp *l, struct rpc_call *call) {
     const struct feature *f = feature_of(call);
     struct lsp_document *d = f ? lsp_request_document(l, call) : NULL;

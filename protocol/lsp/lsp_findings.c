@@ -204,8 +204,8 @@ static bool source_find(struct sources *s, const char *file, struct source *ret)
 
 /* --- diagnostics --- */
 
-/* The first line with the file's name at the end of something quoted, as includes,
- * imports and lists of sources have it; 1-based, 0 when there is none. */
+/* The first line with the file's name at the end of a quoted text, as in includes,
+ * imports and lists of sources; 1-based, 0 if there is none. */
 static size_t naming_line(const struct lsp_document *d, const char *file) {
     const char *name = path_basename(file);
     size_t len = strlen(name);
@@ -220,8 +220,8 @@ static size_t naming_line(const struct lsp_document *d, const char *file) {
     return 0;
 }
 
-/* A finding in another file is shown at the line of this document from which it is
- * reached: the finding may tell it, or the line names the file. */
+/* A finding in another file is shown at the line of this document that leads there: given
+ * by the finding, or the line that names the file. */
 static size_t anchor_line(const struct lsp_document *d, const json_t *finding) {
     json_each(json_object_get(finding, "related"), i, related) {
         const char *file = json_get_string(related, "file", NULL);

@@ -42,7 +42,7 @@ static size_t units(enum lsp_encoding encoding, const char *s, size_t len) {
                                    : text_utf16_units(s, len);
 }
 
-/* A line number or character; what is below zero counts as zero. */
+/* A line number or character; negative ones count as zero. */
 static bool read_count(const json_t *position, const char *key, size_t *ret) {
     const json_t *value = json_object_get(position, key);
     if (!json_is_integer(value)) {

@@ -14,7 +14,7 @@ struct lsp_question {
     TAILQ_ENTRY(lsp_question) link;
     struct lsp *lsp;                     /* NULL: it is being freed */
     const struct lsp_document *document; /* while it waits */
-    struct rpc_call *call;               /* NULL: nobody wants the answer any more */
+    struct rpc_call *call;               /* NULL: the answer is no longer wanted */
     struct lsp_client client;
     struct lsp_subject subject;
     lsp_make *make;

@@ -106,7 +106,7 @@ void lsp_did_change_configuration(struct lsp *l, const json_t *params) {
 
 /* --- files --- */
 
-/* What decides the answer of a check beside its own text. */
+/* Files that affect the answer of a check. */
 static const char *const watched[] = {"**/*.{cu,cuh,h,hpp,hxx,inl,inc}",
                                       "**/compile_commands.json", "**/upskilld.yaml"};
 
@@ -124,7 +124,7 @@ void lsp_workspace_watch(struct lsp *l) {
                        "watchers", watchers));
 }
 
-/* An open document's own file changes when it is saved, which is told by itself. */
+/* Saving an open document changes its file, which the editor reports separately. */
 static bool is_open(struct lsp *l, const char *uri) {
     return lsp_document_find(l, uri) != NULL;
 }
@@ -139,7 +139,7 @@ void lsp_did_change_watched_files(struct lsp *l, const json_t *params) {
     }
 }
 
-/* --- all of it, as initialize tells it --- */
+/* --- the workspace from initialize --- */
 
 void lsp_workspace_read(struct lsp *l, const json_t *params) {
     folders_read(l, params);

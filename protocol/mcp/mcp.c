@@ -83,7 +83,7 @@ static void ask_roots(struct mcp *m) {
 
 /* --- messages --- */
 
-/* Agents speak MCP. Their connection is theirs from the first such message on: what they
+/* Agents speak MCP. From the first such message on, the connection belongs to an agent: a
  * call by its plain name is an agent's call too. */
 static void tell_agent(const struct mcp *m) {
     if (m->host->set_agent) {
@@ -116,7 +116,7 @@ bool mcp_request(struct mcp *m, struct rpc_call *call) {
     return true;
 }
 
-/* A notification that cannot be acted on is ignored: there is nobody to tell. */
+/* A notification that cannot be handled is ignored, because it has no answer. */
 bool mcp_notification(struct mcp *m, const char *method, json_t *params) {
     if (strncmp(method, "notifications/", strlen("notifications/")) != 0) {
         return false;

@@ -45,8 +45,8 @@ const struct mcp_method *mcp_method_find(const char *name) {
     return NULL;
 }
 
-/* Any of the reserved keys makes a message modern, so that one with a key missing is told
- * so instead of being taken for a legacy message. */
+/* Any of the reserved keys makes a message modern, so that a message with a key missing
+ * gets that error and does not count as legacy. */
 static bool meta_is_modern(const json_t *meta) {
     return json_object_get(meta, MCP_META "protocolVersion") ||
            json_object_get(meta, MCP_META "clientCapabilities") ||
@@ -140,7 +140,7 @@ bool mcp_era_decide(struct mcp_message *msg, const struct mcp_method *method) {
 
 /* --- the handshakes --- */
 
-/* Exactly what is served: a client asks for nothing that is not named here. */
+/* Exactly what is supported: a client requests nothing that is not named here. */
 static json_t *capabilities_of(const struct mcp *m, enum mcp_version version) {
     bool completions = mcp_has_completions(m) && version >= MCP_2025_03_26;
     autojson *extensions = mcp_extensions_json(m);

@@ -173,7 +173,8 @@ static void complete_ready(const struct mcp_message *msg) {
     mcp_reply(msg, completion_of(values), MCP_UNCACHEABLE);
 }
 
-/* Whose suggestions are wanted; nobody's when the reference is unknown. */
+/* The prompt or resource whose suggestions are wanted; none if the reference is
+ * unknown. */
 void mcp_complete(const struct mcp_message *msg) {
     const json_t *ref = json_object_get(msg->params, "ref");
     const char *name = json_get_string(ref, "name", NULL);

@@ -1,5 +1,5 @@
-/* Questions: requests that somebody else answers, or who must be ready before they are
- * answered here; and extensions, whose methods are such. */
+/* Questions: requests that other code answers, or that must wait for a provider; and
+ * extensions, whose methods are such requests. */
 #include "protocol/mcp/mcp_internal.h"
 
 #include "base/text.h"
@@ -50,7 +50,7 @@ bool mcp_extension_find(struct mcp_message *msg, const char *name,
 
 /* --- questions --- */
 
-/* Whoever was asked still has it, and frees it by answering. */
+/* The code that was asked still has it, and frees it by answering. */
 static void question_forget(struct question *q) {
     LIST_REMOVE(q, link);
     rpc_drop(take(q->msg.call));
@@ -85,8 +85,8 @@ const json_t *question_params(const struct question *q) {
     return q->params;
 }
 
-/* Its request, which is the caller's to end; NULL: nobody wants the answer. What is left
- * is freed with question_free. */
+/* Its request, which the caller ends; NULL: the answer is no longer wanted. question_free
+ * frees the rest. */
 static struct rpc_call *question_close(struct question *q) {
     if (q->msg.call) {
         LIST_REMOVE(q, link);

@@ -1,4 +1,4 @@
-/* Resources: what the domains' providers offer, page after page. */
+/* Resources: those of the domains' providers, page by page. */
 #include "protocol/mcp/mcp_internal.h"
 
 #include "base/err.h"

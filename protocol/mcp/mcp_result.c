@@ -1,5 +1,5 @@
-/* What a call looks like as the result of tools/call: text for the model and, where the
- * configuration asks for it, the same as structured content for programs. */
+/* A call as the result of tools/call: text for the model and, if configured, the same as
+ * structured content for programs. */
 #include "protocol/mcp/mcp_internal.h"
 
 #include "base/buf.h"
@@ -13,9 +13,7 @@
 #define MAX_HINT (64u << 10)
 #define NAME_BYTES "abcdefghijklmnopqrstuvwxyz0123456789_/"
 
-/* --- hints name methods, "job/status tells more"; who calls tools is told "job_status"
- * ---
- */
+/* --- hints: "job/status tells more" names a method, "job_status" is its tool --- */
 
 /* The method whose whole name begins here, and its length. */
 static const struct operation *named_at(const struct mcp *m, const char *at, size_t len) {
@@ -29,8 +27,8 @@ static const struct operation *named_at(const struct mcp *m, const char *at, siz
     return NULL;
 }
 
-/* What no tool does is a command in the agent's shell: "job/list" is `upskillctl job
- * list`. */
+/* A method without a tool becomes a command in the agent's shell: "job/list" is
+ * `upskillctl job list`. */
 static void add_name(const struct mcp *m, struct buf *out, const struct operation *op) {
     size_t group = strcspn(op->name, "/");
     const char *tool = operation_tool(m->host->tables->operations, op);
@@ -59,8 +57,8 @@ char *mcp_hint(const struct mcp *m, const char *hint) {
     return buf_detach(&out);
 }
 
-/* A copy of the objects on the way to the hint, with it told anew; the rest is shared.
- * NULL: no hint is there. */
+/* A copy of the objects on the path to the hint, with the hint rewritten; the rest is
+ * shared. NULL: there is no hint. */
 static json_t *hinted(const struct mcp *m, const json_t *value, const char *const *way) {
     const json_t *next = json_object_get(value, *way);
     json_t *changed = NULL;
@@ -77,7 +75,8 @@ static json_t *hinted(const struct mcp *m, const json_t *value, const char *cons
     return copy;
 }
 
-/* The result with its hints told that way, a new reference: itself where it has none. */
+/* The result with its hints rewritten, a new reference; the same object if it has
+ * none. */
 static json_t *hinted_result(const struct mcp *m, const json_t *result) {
     static const char *const ways[][4] = {
         {"evaluation", "hint"},           /* what was made could not be measured */
@@ -121,8 +120,9 @@ static void add_structured(const struct mcp *m, json_t *result, enum mcp_version
     }
 }
 
-/* Content of at most max_tool_text bytes, with a last line that says what was cut. A work
- * order is of no use in part: where it does not come as structure too, it comes whole. */
+/* Content of at most max_tool_text bytes, with a last line that says what was cut. A
+ * partial work order is useless: if it is not also sent as structured content, it is sent
+ * whole. */
 static json_t *bounded_content(const struct mcp *m, enum mcp_version version,
                                const struct buf *text, bool order) {
     size_t max = m->host->settings->max_tool_text;
@@ -169,8 +169,8 @@ static void describe_members(struct buf *text, const json_t *object) {
     }
 }
 
-/* A job's status: one line, then what there is of its outcome. A result is told in the
- * words of the operation that it belongs to. */
+/* A job's status: one line, then its outcome. A result is described by its operation's
+ * function. */
 static void describe_job(struct buf *text, const struct mcp *m, const json_t *status) {
     static const char *const others[] = {"error", "work_order", "partial"};
     const json_t *result = json_object_get(status, "result");
@@ -216,7 +216,7 @@ static json_t *mcp_result_success(const struct mcp *m, enum mcp_version version,
     return all;
 }
 
-/* hint: the failure's, as mcp_hint tells it, or NULL. */
+/* hint: the failure's, from mcp_hint, or NULL. */
 static void describe_failure(struct buf *text, const struct operation *op,
                              const struct call_failure *failure, const char *hint) {
     buf_adds(text, failure->message ? failure->message : "The call failed.");

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A task somebody watches. Allocated one by one: the view is linked into the call. */
+/* A watched task. Allocated one by one: the view is linked into the call. */
 struct watched_task {
     struct mcp_listen *listen;
     LIST_ENTRY(watched_task) link;
@@ -25,7 +25,7 @@ struct mcp_listen {
     LIST_HEAD(, watched_task) tasks;
 };
 
-/* --- what an open one carries --- */
+/* --- the contents of an open subscription --- */
 
 /* params is stolen. */
 static void listen_notify(const struct mcp_listen *l, const char *method,
@@ -149,8 +149,8 @@ static bool watches(const struct mcp_listen *l, const struct call *call) {
     return w;
 }
 
-/* Tasks of this process that still run can be watched; the others are left out, so that
- * the client goes on polling them. */
+/* Running tasks of this process can be watched; the others are left out, so that the
+ * client continues to poll them. */
 static json_t *accept_tasks(struct mcp_listen *l, const json_t *wanted) {
     const struct face_host *host = l->mcp->host;
     json_t *accepted = json_array();
@@ -272,8 +272,7 @@ static void listen_ready(const struct mcp_message *msg) {
                   json_pack("{s:o}", "notifications", accepted));
 }
 
-/* Changes are heard of from what was seen before: whoever listens first has it looked at.
- */
+/* Changes are relative to the last look, so the first subscriber triggers one. */
 void mcp_listen(const struct mcp_message *msg) {
     const json_t *filter = json_object_get(msg->params, "notifications");
     const struct resource_provider *p = mcp_changing_provider(msg->mcp);

@@ -132,7 +132,7 @@ static json_t *input_requests(const json_t *order, bool forms) {
 
 /* --- DetailedTask --- */
 
-/* What a stored job lacks and its call knows. */
+/* Adds members that a stored job lacks and its call has. */
 static void add_operation(json_t *job, const struct call *live) {
     if (live && !json_object_get(job, "operation")) {
         json_object_set_new(job, "operation", json_string(call_operation(live)->name));
@@ -206,7 +206,7 @@ void mcp_tasks_get(const struct mcp_message *msg) {
     }
 }
 
-/* Returns false when the response is none that a form can have. */
+/* Returns false if the response cannot come from a form. */
 static bool give_input(struct call *live, const json_t *response) {
     const char *action = json_get_string(response, "action", "");
     if (strcmp(action, "accept") == 0) {
@@ -239,7 +239,7 @@ void mcp_tasks_update(const struct mcp_message *msg) {
         mcp_refuse(msg, "the task waits in another process; answer it there");
         return;
     }
-    /* Answers to what is not asked (any more) are ignored. */
+    /* Answers to questions that are not open (any more) are ignored. */
     autoptr(call_unref) struct call *held = live ? call_ref(live) : NULL;
     if (response && !give_input(held, response)) {
         mcp_refuse(msg,
@@ -321,7 +321,7 @@ static void wait_over(struct call *call, void *data) {
     rpc_reply(wait_end(w), result);
 }
 
-/* The client stops waiting; the task goes on. */
+/* The client stops waiting; the task continues. */
 static void wait_cancelled(struct rpc_call *rpc, void *data) {
     (void)rpc;
     rpc_drop(wait_end(data));

@@ -18,7 +18,7 @@ static void hint(json_t *all, const char *name, bool value, bool otherwise) {
     }
 }
 
-/* Those that differ from what the specification takes for granted. */
+/* Those that differ from the specification's defaults. */
 static json_t *annotations_of(const struct operation *op) {
     bool read_only = op->flags & OPERATION_READ_ONLY;
     json_t *all = json_object();
@@ -108,7 +108,7 @@ static void tool_call_answer(struct mcp_tool_call *t, json_t *result) {
     rpc_reply(rpc, result);
 }
 
-/* Answer with a handle to what goes on. */
+/* Answers with a handle to the running call. */
 static void tool_call_keep(struct mcp_tool_call *t) {
     const char *id = call_keep(t->call);
     tool_call_answer(t, t->tasks ? mcp_task_created(t->mcp, t->version, id)
@@ -145,8 +145,8 @@ static json_t *number(double value) {
     return whole ? json_integer((json_int_t)value) : json_real(value);
 }
 
-/* MCP wants every value above the one before. What the operation counts is kept where it
- * grows; news in between add a step too small to matter, and exact in binary. */
+/* MCP requires every value to exceed the one before. The operation's count is used where
+ * it grows; other news add a step that is too small to matter, and exact in binary. */
 static double next_progress(const struct mcp_tool_call *t) {
     double done = call_progress(t->call)->done;
     double step = t->sent + 1.0 / 1024;
@@ -270,8 +270,8 @@ static const struct operation *check_call(const struct mcp_message *msg) {
     return op;
 }
 
-/* A call that is to wait for something must be back before it would itself be turned into
- * a job: its wait_s is cut to what a tool call may take. */
+/* A call that waits must return before it would itself become a job: its wait_s is
+ * limited to the time of a tool call. */
 static json_t *arguments_of(const struct mcp_message *msg, const struct operation *op) {
     json_t *given = json_object_get(msg->params, "arguments");
     autojson *arguments = given ? schema_adapt(operation_params(NULL, op), given) : NULL;

@@ -18,13 +18,13 @@ enum state {
     IN_LINE,    /* a JSON text that ends at its newline */
     IN_HEADERS, /* lines of a header block */
     IN_BODY,    /* `left` bytes of a header-framed body */
-    ATTACHING,  /* `left` bytes behind it */
+    ATTACHING,  /* `left` bytes after it */
     SKIP_LINE,  /* the rest of a line that was too large; already reported */
     SKIP_BODY,  /* `left` bytes of a body and an attachment that are not taken */
     RESYNC,     /* reported; up to a newline or the next Content-Length */
 };
 
-/* What a header says. */
+/* The contents of a header. */
 struct length {
     bool given;
     size_t bytes;
@@ -129,8 +129,8 @@ static void deliver(struct frame_decoder *d, enum frame_mode mode, size_t len,
 
 /* --- lines --- */
 
-/* The next newline, searching only what was not searched before; NULL when there is none.
- */
+/* The next newline, searching only bytes that were not searched before; NULL if there is
+ * none. */
 static const char *find_newline(struct frame_decoder *d) {
     return memchr(unread(d) + d->scanned, '\n', available(d) - d->scanned);
 }
@@ -145,7 +145,7 @@ static bool cut_at_header(struct frame_decoder *d, size_t to) {
     if (d->last != FRAME_HEADERS) {
         return false;
     }
-    size_t most = d->max_body + 1; /* behind that it is too large, however it arrived */
+    size_t most = d->max_body + 1; /* after that it is too large, however it arrived */
     ptrdiff_t at = frame_header_find(unread(d), d->scanned, to < most ? to : most);
     if (at < 0) {
         return false;
@@ -413,7 +413,7 @@ static bool step(struct frame_decoder *d) {
 
 /* --- memory --- */
 
-/* Between messages: give back what a large one took. */
+/* Between messages: frees the memory of a large one. */
 static void shrink(struct frame_decoder *d) {
     if (d->start < d->end) {
         return;
@@ -443,7 +443,7 @@ static void append(struct frame_decoder *d, const char *bytes, size_t len) {
     d->end += len;
 }
 
-/* Deliver what is there. False when a callback freed the decoder. */
+/* Delivers complete messages. False if a callback freed the decoder. */
 static bool run(struct frame_decoder *d) {
     d->delivering = true;
     for (;;) {
@@ -468,7 +468,7 @@ void frame_feed(struct frame_decoder *d, const char *bytes, size_t len) {
         buf_add(&d->later, bytes, len);
         return;
     }
-    /* In pieces, so that of what is skipped little is ever stored. */
+    /* In pieces, so that little of the skipped input is ever stored. */
     const size_t piece = 1u << 20;
     while (len) {
         size_t n = len < piece || d->paused ? len : piece;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where a message came from and where its answer goes. */
+/* The origin of a message, to which its answer is sent. */
 struct source {
     enum frame_mode mode;
     struct rpc_batch *batch;

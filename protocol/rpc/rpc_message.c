@@ -129,7 +129,7 @@ static size_t count_digits(const char *s, const char *end) {
 /* A number's text taken apart; whole == 0 when it is not JSON's grammar. */
 struct number {
     const char *digits;   /* of the whole part */
-    size_t whole, places; /* digits before and behind the point */
+    size_t whole, places; /* digits before and after the point */
     const char *fraction;
     long exponent;
     bool plain; /* neither point nor exponent */
@@ -187,7 +187,8 @@ static void set_id(struct rpc_id *id, enum rpc_id_kind kind, char *text) {
     *id = (struct rpc_id){.kind = kind, .text = text};
 }
 
-/* Keep a number's text, and write 0 over what the parser would round or refuse. */
+/* Keeps a number's text, and overwrites digits that the parser would round or reject with
+ * 0. */
 static void read_number_id(char *from, char *to, struct rpc_id *id) {
     struct number n = read_number(from, to);
     if (!n.whole) {
@@ -295,8 +296,8 @@ static bool is_plain(const char *text) {
     return true;
 }
 
-/* A string's own text may hold broken UTF-8 and half surrogates, which the tree has
- * mended; what is sent back must not. Equal strings so also have equal texts. */
+/* A string's text may contain broken UTF-8 and lone surrogates, which the tree has
+ * repaired; the text sent back must not. This also gives equal strings equal texts. */
 static void settle_string_id(const json_t *message, struct rpc_id *id) {
     if (id->kind != RPC_ID_GOOD || *id->text != '"' || is_plain(id->text)) {
         return;

@@ -1,6 +1,5 @@
-/* What a weak model or strict function calling sends for a value, read as that value: see
- * schema_adapt in schema.h. Whatever does not fit stays as it is, for schema_check to
- * refuse. */
+/* Reads values as weak models or strict function calling send them: see schema_adapt in
+ * schema.h. A value that does not fit is unchanged, and schema_check refuses it. */
 #include "base/mem.h"
 #include "protocol/schema/schema.h"
 #include "protocol/schema/schema_tree.h"
@@ -29,7 +28,8 @@ static json_t *parse_copy(const json_t *text) {
     return json_parse(copy, strlen(copy), NULL);
 }
 
-/* A text where no text may stand: JSON, or the one item of a list. NULL: neither. */
+/* A text where the schema allows none: JSON, or the single item of a list. NULL:
+ * neither. */
 static json_t *read_text(const struct schema *s, const json_t *text) {
     unsigned wanted = schema_wanted(s);
     bool one_item = (wanted & SCHEMA_ARRAY) && s->items &&
@@ -70,7 +70,7 @@ static bool has_other_form(const struct schema_list *forms, const json_t *object
     return is_form && other;
 }
 
-/* null or "" for what may be left out, and could not be meant so. */
+/* null or "" for an optional member for which it cannot be a value. */
 static bool is_absent(const struct schema *s, const json_t *object, const char *name,
                       const json_t *value) {
     const struct schema *own = schema_property(s, name)->schema;

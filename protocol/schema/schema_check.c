@@ -230,7 +230,7 @@ static bool complain_choice(const struct schema_list *forms, const json_t *value
     return true;
 }
 
-/* Of the forms that were tried, the one that got furthest tells most. */
+/* Among the alternatives tried, the one that matched furthest gives the best message. */
 static bool complain_forms(const struct schema_list *forms, const json_t *value,
                            const struct schema_place *at, struct schema_complaint *best,
                            struct schema_complaint *c) {
@@ -311,7 +311,7 @@ static bool check(const struct schema *s, const json_t *value,
     return good && check_combined(s, value, at, c);
 }
 
-/* --- strings that C would cut short, wherever they stand --- */
+/* --- strings that C would cut short, anywhere in the value --- */
 
 static bool check_nul(const json_t *value, const struct schema_place *at,
                       struct schema_complaint *c) {
@@ -336,7 +336,7 @@ int schema_check(const struct schema *s, const json_t *value, char **path,
                  struct err *err) {
     const struct schema_place root = {.up = NULL};
     struct schema_complaint c = {.text = ""};
-    /* The schema first: it bounds what there is to look through. */
+    /* The schema first: it limits the size of the value to search. */
     if (check(s, value, &root, &c) && check_nul(value, &root, &c)) {
         return 0;
     }
