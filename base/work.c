@@ -1,7 +1,8 @@
 #include "base/work.h"
 
 #include "base/mem.h"
-#include "base/work_stop.h"
+
+#include <stddef.h>
 
 struct work {
     uv_work_t request;
@@ -9,6 +10,16 @@ struct work {
     work_step *run, *done;
     void *data;
 };
+
+static _Thread_local const atomic_bool *watched;
+
+void work_stop_watch(const atomic_bool *flag) {
+    watched = flag;
+}
+
+bool work_is_stopped(void) {
+    return watched && atomic_load_explicit(watched, memory_order_relaxed);
+}
 
 static void on_thread(uv_work_t *request) {
     const struct work *w = container_of(request, struct work, request);

@@ -9,7 +9,6 @@
  *
  * Calls go from the first to the last; a job and a worker tell of what may let another
  * job run by pool->changed. */
-#include "gpu/pool/open_files.h"
 #include "gpu/pool/pool.h"
 #include "gpu/pool/worker_link.h"
 

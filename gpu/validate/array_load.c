@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
-#include "base/work_stop.h"
 #include "gpu/spec/spec_file.h"
 #include "gpu/spec/spec_npy.h"
 #include "gpu/tensor/npy.h"

@@ -2,7 +2,7 @@
 /* array_load: opens the .npy files of a check spec for the worker. Files are opened and
  * their headers checked on libuv's threads; the loop is only called at the end. Elements
  * are not read here. */
-#include "gpu/pool/open_files.h"
+#include "gpu/pool/pool.h"
 #include "gpu/spec/kernel_spec.h"
 
 #include <uv.h>

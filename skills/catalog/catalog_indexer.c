@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/catalog/catalog_internal.h"
 
 #include <errno.h>

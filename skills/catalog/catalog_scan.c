@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/strings.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/catalog/catalog_internal.h"
 #include "skills/format/skill.h"
 

@@ -1,7 +1,7 @@
 #include "skills/check/hardware_text.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "protocol/finding.h"
 #include "skills/check/safety_text.h"
 #include "skills/check/skill_check.h"

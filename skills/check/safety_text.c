@@ -1,7 +1,7 @@
 #include "skills/check/safety_text.h"
 #include "base/lines.h"
 #include "base/pattern.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "protocol/finding.h"
 #include "skills/check/safety_flow.h"
 #include "skills/check/safety_patterns.h"

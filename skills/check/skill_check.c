@@ -5,7 +5,6 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "base/work.h"
-#include "base/work_stop.h"
 #include "protocol/call.h"
 #include "protocol/finding.h"
 #include "skills/check/check_report.h"

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
-#include "base/work_stop.h"
 #include "skills/check/skill_check.h"
 #include "skills/traces/redaction.h"
 

@@ -8,7 +8,7 @@
 #include "base/link.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/generation/page_text.h"
 #include "skills/traces/redaction.h"
 

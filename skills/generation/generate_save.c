@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/catalog/catalog.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/generation/teacher_tests.h"

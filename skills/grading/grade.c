@@ -1,7 +1,6 @@
 #include "skills/grading/grade.h"
 
 #include "base/work.h"
-#include "base/work_stop.h"
 #include "skills/grading/grade_check.h"
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/install/archive.h"
 #include "skills/install/repository_files.h"
 

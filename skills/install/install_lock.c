@@ -1,5 +1,5 @@
 /* Who may change a folder of skills now, and what was installed in it. */
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/install/install_internal.h"
 
 #include "base/buf.h"

@@ -1,7 +1,7 @@
 /* Traces read step by step: what each part of the room finds in them. */
 #include "skills/traces/lessons_internal.h"
 
-#include "base/work_stop.h"
+#include "base/work.h"
 
 void lessons_extract(struct lessons *ret, const struct trace *traces, size_t count,
                      const struct redaction *redaction) {

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/pattern.h"
 #include "base/text.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/lessons_tables.h"
 
 #include <stdint.h>

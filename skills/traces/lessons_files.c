@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 
 #include <string.h>
 

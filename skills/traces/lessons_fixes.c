@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 
 #include <string.h>
 

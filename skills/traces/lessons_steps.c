@@ -2,7 +2,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/traces/trace_shell.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/pattern.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/lessons_tables.h"
 
 #include <ctype.h>

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/traces/trace_clean.h"
 #include "skills/traces/trace_elements.h"
 #include "skills/traces/trace_lines.h"

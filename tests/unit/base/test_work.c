@@ -1,7 +1,6 @@
 /* Work on a thread: each piece ends once on the loop, done, stopped or left out. */
 #include "base/mem.h"
 #include "base/work.h"
-#include "base/work_stop.h"
 
 #include <criterion/criterion.h>
 #include <stdatomic.h>

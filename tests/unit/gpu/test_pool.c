@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "gpu/pool/open_files.h"
 #include "gpu/pool/pool.h"
 
 #include <criterion/criterion.h>

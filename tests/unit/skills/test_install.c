@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/format/skill.h"
 #include "skills/install/agents.h"
 #include "skills/install/install.h"

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "safety_room.h"
 #include "skills/check/skill_check.h"
 

@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/traces/lessons.h"
 #include "skills/traces/redaction.h"
 #include "skills/traces/trace.h"
