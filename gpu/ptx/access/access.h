@@ -2,8 +2,8 @@
 /* access: loads and stores.
  *
  * Fast paths (access_lanes.c, compiled for each vector extension) handle aligned accesses
- * inside one allocation or shared memory; everything else goes lane by lane
- * (access_slow.c), where findings are made. A forbidden access is skipped; such a load
+ * inside one allocation or shared memory; all other accesses go lane by lane
+ * (access_slow.c), which makes the findings. A forbidden access is skipped; such a load
  * gives 0. */
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/state/run.h"
@@ -63,8 +63,8 @@ void access_shadow_set(uint8_t *shadow, uint64_t offset, uint64_t bytes);
 step_run *step_area_load(unsigned bytes);
 step_run *step_area_store(unsigned bytes);
 
-/* How many bytes of the launch's parameters a step reads for all lanes; 0: another step.
- */
+/* The number of bytes of the launch's parameters that a step reads for all lanes; 0 if it
+ * reads none. */
 unsigned step_param_bytes(const struct step *s);
 
 lower_family lower_access, lower_discard;

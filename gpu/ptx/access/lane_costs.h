@@ -1,10 +1,10 @@
 #pragma once
-/* lane_costs: what a warp's request costs (coalescing.h), in straight vectors. For
- * access_lanes.c, which is compiled for each vector extension. */
+/* lane_costs: the cost of a warp's request (coalescing.h), in vector code without
+ * branches. For access_lanes.c, which is compiled for each vector extension. */
 #include "gpu/ptx/access/coalescing.h"
 #include "gpu/ptx/access/lane_moves.h"
 
-/* What a request costs. Offsets of lanes out of mask are the first one's. */
+/* The cost of a request. Offsets of lanes out of mask equal the first lane's. */
 struct lane_cost {
     uint32_t cost, ideal;
 };
@@ -21,8 +21,8 @@ LANE_INLINE struct lane_cost cost_uniform(bool shared, const unsigned size) {
     return (struct lane_cost){cost, shared ? cost : 1};
 }
 
-/* How many of 32 numbers are different: a lane counts if no other one on one side of it
- * has its number. A hash set took 600 cycles. */
+/* The number of distinct values among 32: a lane counts if no other lane on one side of
+ * it has its value. A hash set took 600 cycles. */
 #if defined __AVX512CD__
 LANE_INLINE uint32_t
 distinct(const uint32_t *keys) { /* by conflict detection, 20 cycles */
@@ -31,7 +31,7 @@ distinct(const uint32_t *keys) { /* by conflict detection, 20 cycles */
     __m512i turn =
         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     __mmask16 again = _mm512_test_epi32_mask(in_high, in_high);
-    for (unsigned k = 0; k < 16; k++) { /* each of high meets each of low */
+    for (unsigned k = 0; k < 16; k++) { /* compares each of high with each of low */
         again |= _mm512_cmpeq_epi32_mask(high, _mm512_permutexvar_epi32(turn, low));
         turn = _mm512_add_epi32(turn, _mm512_set1_epi32(1));
     }
@@ -44,7 +44,7 @@ LANE_INLINE uint32_t distinct(const uint32_t *keys) { /* all pairs */
     uint32_t again[LANES_COUNT] __attribute__((aligned(64))) = {0};
     LANES_FOR {
         k[l] = keys[l];
-        k[l + LANES_COUNT] = UINT32_MAX; /* nobody's */
+        k[l + LANES_COUNT] = UINT32_MAX; /* no lane's */
     }
     for (unsigned r = 1; r < LANES_COUNT; r++) {
         LANES_FOR {
@@ -68,12 +68,12 @@ LANE_INLINE struct lane_cost cost_sectors(const uint64_t *o, uint32_t mask,
         keys[l] = (uint32_t)(o[l] >> 5);
     }
     struct lane_cost c;
-    if (any >> 31 != 0) { /* numbers of bytes are keys, too */
+    if (any >> 31 != 0) { /* byte offsets are keys, too */
         coalescing_cost(o, mask, size, false, &c.cost, &c.ideal);
         return c;
     }
     uint32_t addresses = c.cost = distinct(keys);
-    if (c.cost < (uint32_t)__builtin_popcount(mask)) { /* else none is there twice */
+    if (c.cost < (uint32_t)__builtin_popcount(mask)) { /* else no value occurs twice */
         LANES_FOR {
             keys[l] = (uint32_t)o[l];
         }

@@ -1,6 +1,6 @@
 #pragma once
-/* lane_moves: how bytes get between lanes' registers and memory, and what the shadow has
- * to say of them. For access_lanes.c, which is compiled for each vector extension. */
+/* lane_moves: moves bytes between lanes' registers and memory, and reads and updates the
+ * shadow. For access_lanes.c, which is compiled for each vector extension. */
 #include "gpu/ptx/alu/lanes.h"
 #include "gpu/ptx/state/run.h"
 
@@ -8,7 +8,7 @@
 
 struct lane_window { /* what the lanes' offsets are relative to */
     uint8_t *host;
-    uint8_t *shadow; /* NULL: nothing to check or to note */
+    uint8_t *shadow; /* NULL: nothing to check or to update */
 };
 
 typedef uint16_t u16_alias __attribute__((may_alias));
@@ -30,7 +30,7 @@ LANE_INLINE uint8_t shadow_bits(uint64_t offset, unsigned bytes) {
     return (uint8_t)(bytes >= 4 ? 0x0f : ((1u << bytes) - 1) << (offset & 3));
 }
 
-#define SHADOW_SPAN 1024 /* words: looking at all of them is faster than at 32 places */
+#define SHADOW_SPAN 1024 /* words: reading all is faster than reading 32 places */
 
 LANE_INLINE bool shadow_gather_set(const uint8_t *shadow, const uint64_t *o,
                                    unsigned bytes) {
@@ -137,7 +137,7 @@ ELEMENT(u64_alias)
         }                                                                                \
     } while (0)
 
-/* The lanes lie one behind the other. */
+/* The lanes' elements are consecutive. */
 LANE_INLINE bool move_contiguous(struct warp *w, const struct access *a,
                                  struct lane_window at, uint64_t first, const bool store,
                                  const unsigned bytes, const unsigned count) {

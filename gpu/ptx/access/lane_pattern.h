@@ -1,11 +1,11 @@
 #pragma once
-/* lane_pattern: a request that is as it was learned (pattern.h). For access_lanes.c,
- * which is compiled for each vector extension. */
+/* lane_pattern: handles a request that matches the learned pattern (pattern.h). For
+ * access_lanes.c, which is compiled for each vector extension. */
 #include "gpu/ptx/access/lane_costs.h"
 #include "gpu/ptx/access/lane_moves.h"
 #include "gpu/ptx/access/pattern.h"
 
-/* The widest vector that there is: compilers break up wider ones by way of memory. */
+/* The widest vector of the extension: compilers break up wider ones through memory. */
 #if defined __AVX512F__
 #define ROW_BYTES 64
 #elif defined __AVX2__
@@ -30,7 +30,7 @@ LANE_INLINE bool row_is_zero(row x) {
 #endif
 }
 
-/* Do the lanes stand to each other as learned? base: their addresses. */
+/* Whether the lanes' addresses (base) have the learned distances. */
 LANE_INLINE bool pattern_repeats(const struct pattern *p, const struct warp *w,
                                  const uint64_t *base, uint32_t mask, uint64_t first) {
     const row *address = (const row *)(const void *)base;
@@ -47,7 +47,8 @@ LANE_INLINE bool pattern_repeats(const struct pattern *p, const struct warp *w,
     return row_is_zero(differ);
 }
 
-/* Are all bytes that a load touches initialised? shadow: of the lowest lane's word. */
+/* Whether all bytes that a load touches are initialised. shadow: of the lowest lane's
+ * word. */
 LANE_INLINE bool pattern_is_set(const struct pattern *p, const uint8_t *shadow,
                                 const unsigned size) {
     if (p->near) {
@@ -71,7 +72,7 @@ LANE_INLINE bool pattern_is_set(const struct pattern *p, const uint8_t *shadow,
 
 #if defined __AVX512F__
 /* host: of the lowest lane. Within 32 words two loads and two permutations take 5 cycles,
- * gathers 31. Masked: nothing behind the highest lane is read. */
+ * gathers 31. Masked: nothing after the highest lane is read. */
 LANE_INLINE void load_words(uint8_t *to, const uint8_t *host, const struct pattern *p,
                             uint32_t mask) {
     __m512i place[2] = {_mm512_load_si512(p->places), _mm512_load_si512(p->places + 16)};
@@ -122,8 +123,9 @@ LANE_INLINE void load_words(uint8_t *to, const uint8_t *host, const struct patte
 }
 #endif
 
-/* The bytes of lanes that are not consecutive, apart from what is short and frequent. at:
- * of the offset 0; start: the lowest lane's. False, here and below: nothing is done. */
+/* Moves the bytes of lanes that are not consecutive; the short, frequent cases are
+ * handled elsewhere. at: of the offset 0; start: the lowest lane's. Here and below, false
+ * means that nothing was done. */
 typedef bool pattern_scatter(struct warp *w, const struct access *a,
                              const struct pattern *p, struct lane_window at,
                              uint64_t start, uint32_t mask);
@@ -173,7 +175,7 @@ LANE_INLINE bool pattern_move(struct warp *w, const struct access *a,
     return true;
 }
 
-/* Where a request goes: addresses less `space` are offsets, which may be in `in`. */
+/* The memory of a request: addresses minus `space` are offsets, which may be in `in`. */
 struct lane_space {
     uint64_t space;
     struct shared_extent in;
@@ -181,8 +183,8 @@ struct lane_space {
     bool is_shared;
 };
 
-/* Does a request as the one that was learned; false: it is another one, or something
- * about it has to be looked at. */
+/* Executes a request that matches the learned one. false: it is another one, or something
+ * about it must be checked. */
 LANE_INLINE bool pattern_again(struct warp *w, const struct step *s, uint32_t mask,
                                const struct lane_space to, pattern_scatter *scatter,
                                const bool store, const unsigned bytes,

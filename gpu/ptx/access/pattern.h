@@ -1,16 +1,16 @@
 #pragma once
-/* pattern: what an access's latest requests looked like.
+/* pattern: the layout of an access's latest requests.
  *
- * Offsets of a warp's lanes repeat, but for where they begin: of a request with the
- * offsets that were learned, its extent, its cost and the way in which its bytes move are
- * known (access_lanes.c), which was measured at 2 to 3 times the speed for products in
- * shared memory. A pattern is learned anew when another request comes; of an access whose
- * requests are mostly others, now and then only. */
+ * The offsets of a warp's lanes repeat, except for their start. For a request with the
+ * learned offsets, the extent, the cost and the way to move its bytes are known
+ * (access_lanes.c), which was measured at 2 to 3 times the speed for products in shared
+ * memory. When another request comes, a pattern is learned anew; for an access whose
+ * requests mostly differ, only now and then. */
 #include "gpu/ptx/state/warp.h"
 
 enum pattern_kind {
     PATTERN_SCATTERED,
-    PATTERN_CONTIGUOUS, /* all lanes, one behind the other */
+    PATTERN_CONTIGUOUS, /* all lanes, consecutive */
     PATTERN_UNIFORM,    /* a load of all lanes at one place */
     PATTERN_WORDS,      /* another load of four bytes a lane */
 };
@@ -19,29 +19,28 @@ enum pattern_kind {
 
 struct pattern {
     uint32_t mask;   /* 0: none is learned */
-    uint32_t others; /* requests that were not as learned */
+    uint32_t others; /* requests that differed from the learned one */
     int32_t low;     /* the lowest of the lanes, relative to the first of mask */
     uint32_t span;   /* bytes from there to the end of the highest */
-    uint32_t ideal;  /* cost at best */
+    uint32_t ideal;  /* the lowest possible cost */
     uint8_t kind;    /* enum pattern_kind */
     uint8_t phase;   /* the lowest lane's offset modulo 4 */
-    bool is_shared;  /* that memory is what the cost is of */
+    bool is_shared;  /* the cost is that of shared memory */
     bool near;       /* spans no more than PATTERN_NEAR words: `touched` holds */
     bool grouped;    /* each 8 lanes lie within the 8 words from `groups` on */
     uint8_t groups[WARP_LANES / 8];
     uint8_t cost[32]; /* by the first lane's offset modulo 32 (shared memory: 4); 0: not
                          known yet */
-    /* By lane, of those out of mask 0: bytes from the first of mask, words from the
-     * lowest.
-     */
+    /* By lane (0 for lanes out of mask): bytes from the first of mask, words from the
+     * lowest. */
     uint64_t deltas[WARP_LANES] __attribute__((aligned(64)));
     uint32_t places[WARP_LANES] __attribute__((aligned(64)));
-    /* Bits of the shadow's words from the lowest lane's on. */
+    /* Bits of the shadow's words, starting with the lowest lane's. */
     uint8_t touched[PATTERN_NEAR] __attribute__((aligned(64)));
 };
 
-/* A request that is not as learned: offsets in bounds and aligned, lanes out of mask
- * where the first of mask is; size: bytes of a lane. */
+/* A request that differs from the learned one: offsets are in bounds and aligned, lanes
+ * out of mask have the offset of the first of mask. size: bytes of a lane. */
 struct lane_request {
     const uint64_t *offsets;
     uint32_t mask;
@@ -49,6 +48,6 @@ struct lane_request {
     unsigned bytes; /* of an element */
     bool is_store, is_shared;
 };
-/* cost 0: nobody counts. */
+/* cost 0: costs are not counted. */
 void pattern_learn(struct pattern *p, const struct lane_request *r, unsigned phase,
                    uint32_t cost, uint32_t ideal);

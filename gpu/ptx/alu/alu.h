@@ -1,6 +1,6 @@
 #pragma once
-/* alu: what the files of arithmetic share with the choice of their compilation
- * (alu_dispatch.c), and the ways a family finds its handler. */
+/* alu: what the arithmetic files share with the selection of their compilation
+ * (alu_dispatch.c), and helpers with which a family finds its handler. */
 #include "gpu/ptx/alu/bind.h"
 
 /* One compilation of alu_*.c. */
@@ -21,8 +21,8 @@ ALU_DECLARE(avx2)
 ALU_DECLARE(avx512)
 ALU_DECLARE(neon)
 
-/* A row of a family's table: an instruction fits when opcode, types and the number of
- * sources are the row's and its modifiers are exactly the row's. */
+/* A row of a family's table: an instruction matches when its opcode, types, number of
+ * sources and modifiers are exactly the row's. */
 struct alu_row {
     uint16_t opcode;
     uint8_t types[3];
@@ -47,7 +47,7 @@ struct alu_row {
         .run = (handler)                                                                 \
     }
 
-/* Number of sources: all operands but the result and its pair. */
+/* The number of sources: all operands except the result and its pair. */
 static inline unsigned alu_sources(const struct ptx_instruction *i) {
     unsigned results = i->has_pair ? 2 : 1;
     return i->operand_count > results ? i->operand_count - results : 0;
@@ -91,7 +91,7 @@ static inline step_run *alu_find(const struct alu_row *rows, size_t count,
     return NULL;
 }
 
-/* The modifiers of an instruction, crossed off one by one: what is left over was not
+/* The modifiers of an instruction, crossed off one by one: if one is left, it was not
  * understood, and the instruction is refused. */
 struct alu_modifiers {
     uint64_t left[PTX_MODIFIER_WORDS];
@@ -117,7 +117,7 @@ static inline bool alu_nothing_left(const struct alu_modifiers *m) {
     return left == 0;
 }
 
-/* Which of the four roundings an instruction names; ALU_ROUND_NONE without. */
+/* The rounding that an instruction names; ALU_ROUND_NONE if none. */
 enum alu_rounding { ALU_RN, ALU_RZ, ALU_RM, ALU_RP, ALU_ROUND_NONE };
 static inline enum alu_rounding alu_take_rounding(struct alu_modifiers *m) {
     enum alu_rounding r = ALU_ROUND_NONE;
@@ -127,7 +127,7 @@ static inline enum alu_rounding alu_take_rounding(struct alu_modifiers *m) {
     r = alu_take(m, PTX_M_RP) ? ALU_RP : r;
     return r;
 }
-/* The same of .rni .rzi .rmi .rpi. */
+/* The same for .rni .rzi .rmi .rpi. */
 static inline enum alu_rounding alu_take_integral(struct alu_modifiers *m) {
     enum alu_rounding r = ALU_ROUND_NONE;
     r = alu_take(m, PTX_M_RNI) ? ALU_RN : r;

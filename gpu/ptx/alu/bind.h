@@ -1,14 +1,14 @@
 #pragma once
-/* bind: which handler runs an instruction.
+/* bind: selects the handler that runs an instruction.
  *
- * Each family looks at an instruction's opcode, types and modifiers, checks that the
- * combination exists in the ISA, and returns its handler, having set what the handler
- * needs in step->aux (other fields are filled by the lowering, lower.h, which also has
- * brought operands to the width of the instruction's types: a wider register than the
- * type is narrowed or widened by steps of its own). NULL: not one of this family's, or
- * not supported: the module is then refused by name before anything runs.
+ * Each family checks an instruction's opcode, types and modifiers, and that the
+ * combination exists in the ISA. It returns its handler after setting the handler's data
+ * in step->aux. The lowering (lower.h) fills the other fields; it has also brought
+ * operands to the width of the instruction's types: separate steps narrow or widen a
+ * register of another width. NULL: not an instruction of this family, or not supported:
+ * then the module is refused, with the instruction's name, before anything runs.
  *
- * operand order in step: dst = first result, dst2 = second; src[0..] = sources as
+ * Operand order in step: dst = first result, dst2 = second; src[0..] = sources as
  * written. Packed types (f16x2 …) are 32-bit registers. f16/bf16 registers are 2 bytes a
  * lane. */
 #include "gpu/ptx/state/step.h"
@@ -28,9 +28,9 @@ step_run *bind_convert(const struct ptx_instruction *i, struct step *step);
 /* setp, set, selp, slct, predicate logic, mov between registers of one width. */
 step_run *bind_select(const struct ptx_instruction *i, struct step *step);
 
-/* Any of the above, for the widest vector extension this CPU has. */
+/* Any of the above, for the widest vector extension of this CPU. */
 step_run *bind_alu(const struct ptx_instruction *i, struct step *step);
-/* "avx512", "avx2", "baseline", "neon" … for reports; force one for tests (NULL = best;
+/* "avx512", "avx2", "baseline", "neon" … for reports; tests can force one (NULL = best;
  * -ENOTSUP when the CPU lacks it). */
 const char *bind_extension(void);
 int bind_force_extension(const char *name);

@@ -1,6 +1,6 @@
 #pragma once
-/* comparison: what step->aux of setp and set says: which values are compared, how, and
- * what the result is combined with. */
+/* comparison: the meaning of step->aux of setp and set: what to compare, how, and what to
+ * combine the result with. */
 enum comparison {
     EQ,
     NE,
@@ -18,7 +18,7 @@ enum comparison {
     NAN_,
     COMPARISONS
 };
-/* What is compared; bits are those of which only equality is asked. */
+/* The type to compare; bits are for types that are only compared for equality. */
 enum compared {
     C_U16,
     C_S16,

@@ -1,10 +1,10 @@
 #pragma once
-/* half_bits: single binary16 values in integers, where a compiler may lack the type.
+/* half_bits: single binary16 values as integers, because a compiler may lack the type.
  * IEEE 754-2008, 3.6; rounding to nearest, ties to even. */
 #include <stdint.h>
 #include <string.h>
 
-/* NaN becomes 0x7fff, as PTX wants it. */
+/* NaN becomes 0x7fff, as PTX requires. */
 static inline uint16_t half_of_double(double value) {
     uint64_t u;
     memcpy(&u, &value, sizeof u);
@@ -21,7 +21,7 @@ static inline uint16_t half_of_double(double value) {
         return sign;
     }
     int shift =
-        exponent >= -14 ? 42 : 28 - exponent; /* 11 bits stay, fewer of subnormals */
+        exponent >= -14 ? 42 : 28 - exponent; /* keeps 11 bits, fewer for subnormals */
     uint64_t q = m >> shift, rest = m & ((UINT64_C(1) << shift) - 1);
     uint64_t middle = UINT64_C(1) << (shift - 1);
     q += rest > middle || (rest == middle && (q & 1));

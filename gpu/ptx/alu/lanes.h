@@ -1,15 +1,15 @@
 #pragma once
-/* lanes: loops over the 32 lanes of a warp, for the files of arithmetic (alu_*.c).
+/* lanes: loops over the 32 lanes of a warp, for the arithmetic files (alu_*.c).
  *
- * Each of those files is compiled once per vector extension into a library of its own;
+ * Each of those files is compiled once per vector extension into its own library;
  * LANES_EXTENSION (baseline, avx2, avx512, neon) comes from the build and becomes part of
  * every exported name. Handlers are static.
  *
- * A handler computes all 32 lanes, whatever stands in the inactive ones, and keeps the
+ * A handler computes all 32 lanes, whatever values the inactive ones have, and keeps the
  * old value of those: so an expression given to the macros below must be defined for
- * every bit pattern. A full mask takes a loop without the blend. Sources and destination
- * may be the same register, never overlapping ones: `LANES_IVDEP` tells the compiler so.
- */
+ * every bit pattern. A full mask uses a loop without the blend. Sources and destination
+ * may be the same register, but never overlap otherwise: `LANES_IVDEP` tells the compiler
+ * so. */
 #include "gpu/ptx/state/step.h"
 
 #ifndef LANES_EXTENSION
@@ -27,7 +27,7 @@
 #define LANES_APART __attribute__((noipa))
 #endif
 
-/* What a loop calls must become part of it, or it is not a vector loop. */
+/* Functions that a loop calls must be inlined, or the loop is not vectorised. */
 #define LANE_INLINE static inline __attribute__((always_inline))
 
 #define LANES_COUNT 32
@@ -36,8 +36,8 @@
 #define STEP_ARGS struct warp *warp, const struct step *step, uint32_t mask
 #define SOURCE(type, i) LANES(const type, warp, step->src[i])
 
-/* Results for the lanes of a partial mask. Long bodies vectorise better apart from the
- * blend: a file of those defines LANES_TWO_LOOPS. */
+/* Writes results for the lanes of a partial mask. Long bodies vectorise better without
+ * the blend in the same loop: files with such bodies define LANES_TWO_LOOPS. */
 #ifdef LANES_TWO_LOOPS
 #define LANES_BLEND(D, ...)                                                              \
     D kept_[LANES_COUNT] __attribute__((aligned(64)));                                   \
@@ -115,7 +115,7 @@ static const uint32_t lane_bits[LANES_COUNT] __attribute__((aligned(64), unused)
     1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
 };
 
-/* A source predicate as the instruction means it (!p turned round). */
+/* A source predicate, negated if the instruction says so (!p). */
 static inline uint32_t lanes_predicate(struct warp *warp, const struct step *step,
                                        unsigned source) {
     const uint8_t *regs = WARP_HEAD(warp)->regs;
@@ -123,7 +123,7 @@ static inline uint32_t lanes_predicate(struct warp *warp, const struct step *ste
     return step->src_negated >> source & 1 ? ~p : p;
 }
 
-/* Sets a predicate register for the lanes of mask; a sunk one is left out. */
+/* Sets a predicate register for the lanes of mask; does nothing for a sink. */
 static inline void lanes_set_predicate(struct warp *warp, uint32_t offset, uint32_t mask,
                                        uint32_t bits) {
     if (offset != STEP_NO_REGISTER) {
@@ -132,7 +132,7 @@ static inline void lanes_set_predicate(struct warp *warp, uint32_t offset, uint3
     }
 }
 
-/* 32 truth values, 0 or all ones, to a bit each. */
+/* Packs 32 truth values, 0 or all ones, to one bit each. */
 #if defined __AVX512DQ__ && defined __AVX512BW__ && defined __GNUC__
 #include <immintrin.h>
 static inline uint32_t lanes_bits_32(const uint32_t t[LANES_COUNT]) {

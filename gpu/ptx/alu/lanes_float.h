@@ -1,6 +1,6 @@
 #pragma once
-/* lanes_float: pieces of floating-point handlers. Values are handled as bits wherever
- * NaNs or zeros matter. Sources: IEEE 754-2008; PTX ISA 9.0, "Floating Point
+/* lanes_float: building blocks of floating-point handlers. Values are handled as bits
+ * wherever NaNs or zeros matter. Sources: IEEE 754-2008; PTX ISA 9.0, "Floating Point
  * Instructions". */
 #include "gpu/ptx/alu/lanes.h"
 
@@ -28,27 +28,27 @@ LANE_INLINE double f64_of_bits(uint64_t u) {
     return x;
 }
 
-/* .ftz: a subnormal becomes a zero of its sign. */
+/* .ftz: a subnormal becomes a zero of the same sign. */
 LANE_INLINE float flush_f32(float x) {
     uint32_t u = bits_of_f32(x);
     return f32_of_bits(u & 0x7f800000 ? u : u & 0x80000000);
 }
-/* Whatever NaN came out is the one NaN that the hardware makes. */
+/* Replaces any NaN by the one NaN that the hardware makes. */
 LANE_INLINE float settle_f32(float x) {
     return f32_of_bits(x != x ? F32_NAN : bits_of_f32(x));
 }
 LANE_INLINE double settle_f64(double x) {
     return f64_of_bits(x != x ? F64_NAN : bits_of_f64(x));
 }
-/* .sat: to [0, 1]; NaN and -0 to +0. */
+/* .sat: clamps to [0, 1]; NaN and -0 become +0. */
 LANE_INLINE float saturate_f32(float x) {
     float low = x > 0 ? x : 0.0f;
     return low < 1 ? low : 1.0f;
 }
 
-/* To an integral value in the CPU's current direction, the sign kept. Without an
- * instruction for it gcc makes a sequence that is right for the nearest only; adding and
- * taking away 2^23 of x's sign is right for all. */
+/* Rounds to an integral value in the CPU's current direction and keeps the sign. Without
+ * an instruction for it, gcc makes a sequence that is only right for rounding to nearest;
+ * adding and subtracting 2^23 with x's sign is right for all directions. */
 #if defined __SSE4_1__ || defined __aarch64__
 LANE_INLINE float integral_f32(float x) {
     return __builtin_rintf(x);
@@ -71,7 +71,7 @@ LANE_INLINE double integral_f64(double x) {
 }
 #endif
 
-/* Signed integers in the order of the floats (NaN aside): -0 before +0. */
+/* Signed integers in the order of the floats (except NaN): -0 before +0. */
 LANE_INLINE int32_t order_f32(float x) {
     int32_t i = (int32_t)bits_of_f32(x);
     return i ^ (int32_t)((uint32_t)(i >> 31) >> 1);
@@ -81,8 +81,8 @@ LANE_INLINE int64_t order_f64(double x) {
     return i ^ (int64_t)((uint64_t)(i >> 63) >> 1);
 }
 
-/* Runs a handler in another rounding direction. The handler is LANES_APART: nothing of
- * its arithmetic can move past the switches. */
+/* Runs a handler in another rounding direction. The handler is LANES_APART: none of its
+ * arithmetic can move past the switches. */
 enum lanes_direction { LANES_NEAREST, LANES_ZERO, LANES_DOWN, LANES_UP };
 #if defined __x86_64__
 #define LANES_NEAREST_CSR 0x1f80u
@@ -108,7 +108,7 @@ static inline void lanes_round_run(step_run *run, enum lanes_direction direction
 }
 #endif
 
-/* The directed forms of a LANES_APART handler. */
+/* The versions of a LANES_APART handler for the other directions. */
 #define DIRECTED(name)                                                                   \
     static void name##_rz(STEP_ARGS) {                                                   \
         lanes_round_run(name, LANES_ZERO, warp, step, mask);                             \

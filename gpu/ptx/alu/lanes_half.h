@@ -1,10 +1,9 @@
 #pragma once
 /* lanes_half: the formats of 16 and 8 bits, as integers of their bits.
  *
- * Widening to f32 is exact. Narrowing works on integers: all directions under the
- * CPU's default rounding.
- * Values of more than 24 bits come through rounding to odd: a float whose last bit says
- * "and something more" rounds to a shorter format as the value itself would, in every
+ * Widening to f32 is exact. Narrowing works on integers: all directions under the CPU's
+ * default rounding. Values of more than 24 bits are first rounded to odd: a float whose
+ * last bit means "inexact" rounds to a shorter format as the exact value would, in every
  * direction (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved
  * algorithms using rounding to odd", 2008: two bits more than the target are enough). */
 #include "gpu/ptx/alu/alu.h"
@@ -28,7 +27,7 @@ LANE_INLINE float f32_of_f16(uint16_t h) {
 LANE_INLINE float f32_of_bf16(uint16_t h) {
     return f32_of_bits((uint32_t)h << 16);
 }
-/* .ftz of f16: subnormals are zeros of their sign. */
+/* .ftz of f16: subnormals become zeros of the same sign. */
 LANE_INLINE uint16_t flush_f16(uint16_t h) {
     return h & 0x7c00 ? h : h & 0x8000;
 }
@@ -36,7 +35,8 @@ LANE_INLINE float f32_of_f16_ftz(uint16_t h) {
     return f32_of_f16(flush_f16(h));
 }
 
-/* To odd: the neighbour with an odd last bit when x does not fit; finite stays finite. */
+/* Rounds to odd: the neighbour with an odd last bit if x is not representable; finite
+ * stays finite. */
 LANE_INLINE float odd_f32(double x) {
     float f = (float)x;
     double back = (double)f, size = x < 0 ? -x : x, back_size = back < 0 ? -back : back;
@@ -45,7 +45,7 @@ LANE_INLINE float odd_f32(double x) {
     bool inexact = size < back_size || size > back_size; /* false for NaN */
     return f32_of_bits(inexact && !(bits & 1) ? bits + toward : bits);
 }
-/* a + b to odd. (Knuth's two-sum gives the error of the rounded sum.) */
+/* a + b rounded to odd. (Knuth's two-sum gives the error of the rounded sum.) */
 LANE_INLINE double odd_sum(double a, double b) {
     double sum = a + b, part = sum - a;
     double error = (a - (sum - part)) + (b - part);
@@ -55,9 +55,9 @@ LANE_INLINE double odd_sum(double a, double b) {
     return f64_of_bits(inexact && !(bits & 1) ? bits + toward : bits);
 }
 
-/* A format of 1 sign, `exponent` and `mantissa` bits with IEEE's bias and subnormals. The
- * magnitude of a finite f32, rounded; an overflow comes out as a number too large, which
- * the caller settles. */
+/* The format has 1 sign bit, `exponent` and `mantissa` bits, IEEE's bias and subnormals.
+ * Returns the magnitude of a finite f32, rounded; an overflow gives a number that is too
+ * large, which the caller handles. */
 LANE_INLINE uint32_t narrow_magnitude(uint32_t bits, unsigned exponent, unsigned mantissa,
                                       enum alu_rounding rounding, bool away) {
     const int32_t bias = (1 << (exponent - 1)) - 1;
@@ -86,7 +86,7 @@ LANE_INLINE uint32_t narrow_magnitude(uint32_t bits, unsigned exponent, unsigned
     }
     return code + up;
 }
-/* Whether an overflow goes to infinity rather than to the largest number. */
+/* Whether an overflow becomes infinity rather than the largest number. */
 LANE_INLINE bool narrow_to_infinity(uint32_t bits, enum alu_rounding rounding) {
     return rounding == ALU_RN || (rounding == ALU_RM && bits >> 31) ||
            (rounding == ALU_RP && !(bits >> 31));
@@ -104,7 +104,8 @@ LANE_INLINE uint16_t narrow_half(float x, unsigned exponent, unsigned mantissa,
     code = code >= infinity ? over : code;
     return (uint16_t)(x != x ? HALF_NAN : code | sign);
 }
-/* To nearest, the two that kernels are full of; under the default rounding only. */
+/* To nearest, the two conversions most frequent in kernels; under the default rounding
+ * only. */
 LANE_INLINE uint16_t f16_of_f32(float x) {
     const uint32_t bits = bits_of_f32(x), size = bits & 0x7fffffff;
     uint32_t normal = (size + 0xfff + (size >> 13 & 1) - (112u << 23)) >> 13;
@@ -120,11 +121,11 @@ LANE_INLINE uint16_t bf16_of_f32(float x) {
     return (uint16_t)(x != x ? HALF_NAN : bits);
 }
 
-/* Signed integers in the order of the numbers (NaN aside). */
+/* Signed integers in the order of the numbers (except NaN). */
 LANE_INLINE int16_t order_half(uint16_t h) {
     return (int16_t)(h ^ (h & 0x8000 ? 0x7fff : 0));
 }
-/* .relu: negative to +0, NaN stays. */
+/* .relu: negative numbers become +0, NaN stays. */
 LANE_INLINE uint16_t relu_half(uint16_t h, uint32_t infinity) {
     return (h & 0x8000) && (h & 0x7fffu) <= infinity ? 0 : h;
 }

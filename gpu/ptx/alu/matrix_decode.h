@@ -22,11 +22,11 @@ LANE_INLINE float real_f16(uint32_t h) {
 LANE_INLINE float real_bf16(uint32_t h) {
     return float_of(h << 16);
 }
-/* The low 13 bits of a tf32 count for nothing. */
+/* The low 13 bits of a tf32 are ignored. */
 LANE_INLINE float real_tf32(uint32_t w) {
     return float_of(w & ~UINT32_C(0x1fff));
 }
-/* Four bits of exponent, no infinities, one NaN of each sign. */
+/* Four exponent bits, no infinities, one NaN of each sign. */
 LANE_INLINE float real_e4m3(uint32_t b) {
     uint32_t rest = b & 0x7f;
     float f = float_of(rest << 20) * 0x1p120f;
@@ -61,7 +61,7 @@ LANE_INLINE float real_e5m2(uint32_t b) {
                          : name##_e5m2)(from, count, to);                                \
     }
 
-/* Of `count` elements in a row. */
+/* The bytes of `count` consecutive elements. */
 static inline unsigned matrix_bytes(enum ptx_type t, unsigned count) {
     return t == PTX_S4 || t == PTX_U4      ? count / 2
            : t == PTX_F16 || t == PTX_BF16 ? count * 2
