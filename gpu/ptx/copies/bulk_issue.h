@@ -1,5 +1,6 @@
 #pragma once
-/* bulk_issue: the steps of cp.async.bulk and its kin, as bulk_lower.c makes them. */
+/* bulk_issue: the steps of cp.async.bulk and related instructions, made by
+ * bulk_lower.c. */
 #include "gpu/ptx/copies/bulk_copies.h"
 
 /* step->aux */
@@ -11,9 +12,8 @@
 #define AUX_GENERIC (1u << 19)
 #define AUX_IM2COL (1u << 20)
 
-/* The instruction's operands: registers of the vector step->extra; a tensor's coordinates
- * are those of the next one, the offsets of a load in im2col mode those of the one after
- * it. */
+/* The instruction's operands: registers of the vector step->extra. A tensor's coordinates
+ * are in the next vector, the offsets of a load in im2col mode in the one after it. */
 enum { OPERAND_TO, OPERAND_FROM, OPERAND_SIZE, OPERAND_MBARRIER, OPERAND_MASK };
 
 step_run step_bulk, step_bulk_tensor, step_bulk_value;

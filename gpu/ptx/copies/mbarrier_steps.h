@@ -1,7 +1,7 @@
 #pragma once
-/* mbarrier_steps: the steps of instructions on mbarriers, as mbarrier_lower.c makes them:
- * src[0] an address, src[1] a count or STEP_NO_REGISTER (one), src[2] a state or parity.
- */
+/* mbarrier_steps: the steps of instructions on mbarriers, made by mbarrier_lower.c:
+ * src[0] an address, src[1] a count or STEP_NO_REGISTER (one), src[2] a state or
+ * parity. */
 #include "gpu/ptx/state/program.h"
 
 /* step->aux */

@@ -1,11 +1,12 @@
 #pragma once
-/* tensor_copies: a box of a tensor in global memory, and shared memory: what
- * cp.async.bulk.tensor moves in tile and im2col mode.
+/* tensor_copies: copies between a box of a tensor in global memory and shared memory:
+ * cp.async.bulk.tensor in tile and im2col mode.
  *
- * Rows of the box (dimension 0), pixels in im2col mode (im2col.h), lie one behind the
- * other in shared memory. Swizzles exchange the 16-byte pieces of 128 bytes by address:
- * piece number (bits 4-6) XOR line number (bits 7-9), of which 128B takes three bits, 64B
- * two, 32B one. Source: PTX ISA 9.0, "Tensors"; CUDA programming guide, "TMA swizzle". */
+ * The rows of the box (dimension 0), or the pixels in im2col mode (im2col.h), are
+ * consecutive in shared memory. Swizzles exchange the 16-byte pieces of 128 bytes by
+ * address: piece number (bits 4-6) XOR line number (bits 7-9), of which 128B uses three
+ * bits, 64B two, 32B one. Source: PTX ISA 9.0, "Tensors"; CUDA programming guide, "TMA
+ * swizzle". */
 #include "gpu/ptx/copies/bulk_copies.h"
 #include "gpu/ptx/state/tensor_blob.h"
 
@@ -17,5 +18,5 @@ struct tensor_copy {
 
 void tensor_copy_load(const struct bulk_copy *c);
 void tensor_copy_store(const struct bulk_copy *c);
-/* Findings for what the copy would touch of global memory; false: it may not run. */
+/* Adds findings for faulty accesses to global memory; false: the copy may not run. */
 bool tensor_copy_check(const struct bulk_copy *c, bool writes);

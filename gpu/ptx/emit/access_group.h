@@ -1,11 +1,13 @@
 #pragma once
-/* access_group: accesses of a unit by one value of their base register, to one variable
- * or allocation, and how their lanes lie. They share one check (unit_access.c). */
+/* access_group: accesses of a unit through one value of their base register, to one
+ * variable or allocation, and the layout of their lanes. They share one check
+ * (unit_access.c). */
 #include "gpu/ptx/emit/unit.h"
 
 #define WINDOW_WORDS 64 /* of the shadow that one vector holds */
 #define GROUP_WINDOWS 64
-#define NEAR (INT64_C(1) << 28) /* offsets and distances: displacements stay small */
+/* limit of offsets and distances, so that displacements stay small */
+#define NEAR (INT64_C(1) << 28)
 
 struct access_group {
     uint32_t base,
@@ -26,7 +28,7 @@ struct access_group {
     uint32_t value_shape;
 };
 
-struct part { /* of the lanes: those that are moved at once */
+struct part { /* of lanes that are moved at once */
     const int32_t *deltas;
     int32_t low, span;
     bool equal, rising;
@@ -37,7 +39,7 @@ static inline unsigned part_lanes(unsigned bytes) {
     return bytes == 8 ? 8 : 16;
 }
 struct part part_of(const struct shape *x, unsigned k, unsigned bytes);
-/* Shadow words of the group; the last one may be of fewer bytes. */
+/* Shadow words of the group; the last one may have fewer bytes. */
 static inline uint64_t group_words(const struct access_group *g) {
     return (uint64_t)(g->high - g->low + 3) / 4;
 }
@@ -50,7 +52,7 @@ static inline uint32_t bytes_of(const struct access *a) {
     return (uint32_t)a->bytes * a->count;
 }
 
-/* The check looks at the shadow of what is loaded. */
+/* Whether the check reads the shadow of loaded bytes. */
 bool access_group_needs_words(const struct emit_unit *u, const struct access_group *g);
-/* Its check can be made, and hold. */
+/* Whether its check can be made, and can succeed. */
 bool access_group_fits(const struct emit_unit *u, const struct access_group *g);

@@ -1,13 +1,13 @@
 #pragma once
-/* assembler: x86-64 instructions as bytes: vectors of 512 bits (EVEX), masks (VEX), and
+/* assembler: encodes x86-64 instructions: vectors of 512 bits (EVEX), masks (VEX), and
  * the few scalar ones that addresses and counters need.
  *
  * Source of the encodings: Intel 64 and IA-32 Architectures Software Developer's Manual,
  * volume 2, sections 2.1 (REX), 2.3 (VEX), 2.7 (EVEX) and the instructions' pages.
  * tests/unit/gpu/test_ptx_assembler.c compares every form with an assembler's bytes.
  *
- * Nothing here knows what the bytes are for. A buffer that is too small becomes `full`
- * and takes no more. */
+ * The purpose of the code is unknown here. A buffer that is too small becomes `full`, and
+ * further bytes are dropped. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -147,7 +147,8 @@ struct vector_form {
 };
 extern const struct vector_form vector_forms[VECTOR_OPS];
 
-/* Masked by k1 … k7 (0: not), what is masked out stays. `immediate`: of ASM_BYTE. */
+/* Masked by k1 … k7 (0: unmasked); masked-out elements keep their value. `immediate`: for
+ * ASM_BYTE. */
 void asm_vector_masked(struct assembler *a, enum vector_op op, unsigned reg,
                        unsigned second, struct asm_place rm, unsigned mask,
                        uint8_t immediate);
@@ -203,7 +204,7 @@ enum scalar_op {
 #undef X
         SCALAR_OPS
 };
-/* reg is not looked at where the opcode has a digit. */
+/* reg is ignored if the opcode has a digit. */
 void asm_scalar(struct assembler *a, enum scalar_op op, enum gpr reg,
                 struct asm_place rm);
 
@@ -215,7 +216,7 @@ void asm_load_constant(struct assembler *a, enum gpr reg, uint64_t value);
 void asm_push(struct assembler *a, enum gpr reg);
 void asm_pop(struct assembler *a, enum gpr reg);
 void asm_return(struct assembler *a);
-/* A hint: the line of the place will be wanted. No address is wrong. */
+/* A prefetch hint for the cache line of the place. Any address is allowed. */
 void asm_prefetch(struct assembler *a, struct asm_place place);
 void asm_forget_uppers(struct assembler *a); /* vzeroupper */
 
@@ -227,7 +228,7 @@ enum condition {
     IF_ABOVE = 7,
     ALWAYS = 16
 };
-/* To be given its target with asm_land; returns where it stands. */
+/* Its target is set later by asm_land; returns its position. */
 size_t asm_jump(struct assembler *a, enum condition condition);
-/* The jump goes to the next instruction. */
+/* Sets the jump's target to the next instruction. */
 void asm_land(struct assembler *a, size_t jump);

@@ -1,8 +1,8 @@
 #pragma once
-/* code_pages: memory for code that was made while the process runs.
+/* code_pages: memory for code that is generated while the process runs.
  *
- * A page is written to or executed, never both: it is turned over for each piece. One
- * thread adds and runs; each has pages of its own. */
+ * A page is writable or executable, never both: it is switched for each piece of code.
+ * The thread that adds code runs it; each thread has its own pages. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +11,7 @@ struct code_pages {
     size_t size, used;
 };
 
-/* A copy of the code that can be called; NULL when there is no room, or when the system
- * refuses pages that can be executed. */
+/* A callable copy of the code; NULL when there is no room, or when the system refuses
+ * executable pages. */
 const void *code_pages_add(struct code_pages *p, const uint8_t *code, size_t size);
 void code_pages_finish(struct code_pages *p);

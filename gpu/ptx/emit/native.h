@@ -1,9 +1,9 @@
 #pragma once
-/* native: which steps have code of their own, and what it is made of.
+/* native: the steps that have native code, and the instructions of that code.
  *
- * A step that is not known here is a call of its handler (NATIVE_CALL): so every
- * instruction can stand in compiled code. What is native computes what the handler of
- * gpu/ptx/alu does, to the bit. */
+ * A step that is not known here becomes a call of its handler (NATIVE_CALL): so compiled
+ * code can contain every instruction. Native code computes the same bits as the handler
+ * in gpu/ptx/alu. */
 #include "gpu/ptx/emit/assembler.h"
 #include "gpu/ptx/state/program.h"
 
@@ -44,12 +44,12 @@ struct native {
     uint8_t bytes;   /* of the result; 0: a predicate or none */
     uint8_t from[3]; /* bytes of the sources; 0: none, or a predicate */
     uint8_t how;
-    bool makes_nans;  /* NaNs of f32 whose bits are still to be settled */
+    bool makes_nans;  /* NaNs of f32 whose bits are not settled yet */
     bool takes_loose; /* sources of f32 may have such NaNs */
-    bool settles;     /* NaNs of f64 get their one form at once */
+    bool settles;     /* NaNs of f64 are settled at once */
     uint32_t mask;    /* of NATIVE_SIGN, for each 32 bits */
 };
 
-/* Guards are not looked at. */
+/* Guards are ignored. */
 struct native native_of(const struct program *program, const struct code *code,
                         const struct step *step);

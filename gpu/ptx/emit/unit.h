@@ -1,17 +1,16 @@
 #pragma once
-/* unit: the straight part of a basic block, from behind its head to where control may go
- * another way, while its code is made.
+/* unit: the straight-line part of a basic block, from after its head to where control may
+ * branch, while its code is made.
  *
  * The code is a function of the warp and of the block's data. It runs for 32 active lanes
- * and ends with warp->next at the step that the interpreter goes on with: the end of the
- * part, or a step whose preconditions do not hold. Nothing of that step has happened
- * then. */
+ * and ends with warp->next at the step where the interpreter continues: the end of the
+ * part, or a step whose preconditions do not hold. That step has had no effect then. */
 #include "gpu/ptx/emit/native.h"
 #include "gpu/ptx/emit/values.h"
 #include "gpu/ptx/state/run.h"
 
-/* What code reads and writes beside the arena and the kernel's memory; it never lies
- * among the instructions. Vectors, shapes and counters follow. */
+/* The data that code reads and writes besides the arena and the kernel's memory; it is
+ * never placed among the instructions. Vectors, shapes and counters follow. */
 struct unit_data {
     const struct step *steps;
     const uint8_t *params;
@@ -21,21 +20,21 @@ struct unit_data {
 };
 #define DATA_AT(member) ((int32_t)offsetof(struct unit_data, member))
 
-/* Lanes' offsets of one access, as they were when it was looked at. */
+/* Lanes' offsets of one access, as recorded. */
 struct shape {
     bool is_known;
     uint64_t first;             /* address of lane 0 */
     int32_t deltas[WARP_LANES]; /* the others' distance from it */
 };
 
-struct unit_exit { /* to the interpreter, at a step */
+struct unit_exit { /* leaves to the interpreter, at a step */
     size_t jump;
     uint32_t step;
     struct value *dirty; /* to be stored there */
     uint32_t dirty_count;
 };
 
-struct unit_count {   /* what a counter in the data stands for */
+struct unit_count {   /* the meaning of a counter in the data */
     uint32_t access;  /* of the program */
     uint32_t counter; /* offset: of one, or of eight by the first address modulo 32 */
     bool by_phase;
@@ -61,29 +60,29 @@ struct emit_unit {
     struct access_group *groups; /* unit_access.c */
     uint32_t *group_of;          /* by step: index + 1 */
     uint32_t group_count;
-    uint32_t segment; /* no way out between two steps of the same */
+    uint32_t segment; /* no exit between two steps of the same segment */
     struct unit_count *counts;
     uint32_t count_count;
 };
 
-/* processor->emit_after of tests: code is made whether it pays or not. */
+/* A value of processor->emit_after for tests: code is made even if it does not pay. */
 #define UNIT_ALWAYS 1u
 #define UNIT_STEPS 4096u
 #define UNIT_CODE (256u << 10)
 
 /* `bytes` of zeros, aligned to 64, in the data; its offset. */
 int32_t unit_data_add(struct emit_unit *u, uint32_t bytes);
-/* Where the condition holds the interpreter goes on, with the step that is being made. */
+/* If the condition holds, the interpreter continues, with the step that is being made. */
 void unit_exit_if(struct emit_unit *u, enum condition condition);
 
-/* The step that is being made, in code of its own. */
+/* Native code for the step that is being made. */
 void unit_arithmetic(struct emit_unit *u, const struct step *s, const struct native *n);
-/* false: it has none. */
+/* false: it has no native code. */
 bool unit_access(struct emit_unit *u, const struct step *s);
 void unit_access_plan(struct emit_unit *u);
 void unit_access_finish(struct emit_unit *u);
 
 /* Fills out, data and counts from processor, program, code, steps, count and shapes;
- * homes as registers_homes makes them. false: it would not pay or not fit. */
+ * homes as registers_homes makes them. false: the code would not pay or not fit. */
 bool unit_make(struct emit_unit *u, const uint32_t *homes, uint32_t block);
 void unit_finish(struct emit_unit *u);

@@ -1,18 +1,20 @@
 #pragma once
-/* values: what the vector registers hold while the code of a block is made.
+/* values: the contents of the vector registers while the code of a block is made.
  *
  * A value is that of a register of the arena (by its offset there) of 2, 4 or 8 bytes a
- * lane: bytes / 2 vectors, or one where all lanes are known to be equal. It is kept in
- * vectors until it is overwritten, nobody needs it any more, or room is wanted (the least
- * recently used goes), and written back where somebody else may look: in front of calls
- * and at the end of the block. A value that no later step and no other block reads is not
- * stored.
+ * lane: bytes / 2 vectors, or one if all lanes are known to be equal. It is kept in
+ * vectors until it is overwritten, is not needed any more, or room is needed (the least
+ * recently used goes first). It is written back where other code may read it: before
+ * calls and at the end of the block. A value that no later step and no other block reads
+ * is not stored.
  *
- * NaNs that arithmetic made may be `loose`: of any bits, until somebody sees them. */
+ * NaNs made by arithmetic may be `loose`, with any bits, until their bits can be
+ * observed. */
 #include "gpu/ptx/emit/assembler.h"
 #include "gpu/ptx/state/program.h"
 
-/* Registers of the host in compiled code. Calls keep those of this line. */
+/* Registers of the host in compiled code. Called functions preserve those of this
+ * line. */
 #define HOST_WARP RBX  /* struct warp */
 #define HOST_REGS R12  /* its arena */
 #define HOST_DATA R13  /* the block's data */
@@ -36,13 +38,13 @@ struct value {
     bool is_uniform; /* all lanes are equal */
     bool is_fixed;   /* a constant or special register */
     bool is_own;     /* no other block sees it */
-    uint32_t id;     /* another one whenever it is written */
+    uint32_t id;     /* changes with every write */
     uint32_t shape; /* id of a value whose lanes differ from its first lane by the same */
     uint32_t last_use; /* step that reads it last */
-    uint32_t used;     /* when it was used last */
+    uint32_t used;     /* time of the last use */
 };
 
-struct slot_use {  /* what the block does with 64 bytes of the arena, and their value */
+struct slot_use {  /* the block's use of 64 bytes of the arena, and their value */
     uint32_t last; /* step that reads it */
     uint8_t first; /* unit.c */
     bool is_own;   /* written before it is read, and no other block sees it */
@@ -61,20 +63,20 @@ struct values {
 };
 #define VALUE_NEW UINT32_MAX
 
-/* A result on its way. */
+/* A result that is being computed. */
 struct vectors {
     uint8_t count, vectors[VECTORS_OF_A_VALUE];
-    bool is_uniform; /* all lanes are equal; so where one does for several */
+    bool is_uniform; /* all lanes are equal; then one vector stands for several */
 };
 
 void values_init(struct values *v, struct assembler *to, const struct code *code);
 void values_finish(struct values *v);
-/* The next step begins: what it uses stays until the one after it. */
+/* The next step begins: values that it uses stay until the one after it. */
 void values_step(struct values *v, uint32_t at);
 
-/* Valid until the next is asked for. */
+/* Valid until the next call. */
 struct value *values_of(struct values *v, uint32_t offset, unsigned bytes);
-/* A part of it as an operand, from the arena where it is in no vector. Settled where
+/* A part of it as an operand, from the arena if it is in no vector. NaNs are settled if
  * `settled`. */
 struct asm_place values_part(struct values *v, uint32_t offset, unsigned bytes,
                              unsigned part, bool settled);
@@ -82,10 +84,10 @@ struct asm_place values_part(struct values *v, uint32_t offset, unsigned bytes,
 unsigned values_vector(struct values *v, uint32_t offset, unsigned bytes, unsigned part,
                        bool settled);
 
-/* Of `bytes`; one vector where uniform. */
+/* For `bytes` a lane; one vector if uniform. */
 struct vectors values_new(struct values *v, unsigned bytes, bool uniform);
-/* The result takes over the vectors of a value that is dead or overwritten by it: false
- * when it has none to give. */
+/* The result takes over the vectors of a value that is dead or overwritten by it; false
+ * if it has none. */
 bool values_take(struct values *v, uint32_t offset, uint32_t result, unsigned count,
                  struct vectors *ret);
 void values_set(struct values *v, uint32_t offset, unsigned bytes, struct vectors from,
@@ -93,11 +95,11 @@ void values_set(struct values *v, uint32_t offset, unsigned bytes, struct vector
 /* The value changed in the arena. */
 void values_forget(struct values *v, uint32_t offset);
 void values_forget_all(struct values *v);
-/* Frees what is dead. */
+/* Frees dead values. */
 void values_drop_dead(struct values *v);
-/* Stores all that is not dead. */
+/* Stores all values that are not dead. */
 void values_store_all(struct values *v);
-/* The instructions that store this one. */
+/* The instructions that store this value. */
 void values_store(struct assembler *to, const struct value *x);
-/* All vectors are free: a call follows. */
+/* Frees all vectors: a call follows. */
 void values_release(struct values *v);

@@ -1,10 +1,10 @@
 #pragma once
-/* cube_map: which face of a cube a direction meets, and where; which texels lie behind
- * the edges of a face.
+/* cube_map: the face of a cube that a direction meets, the position there, and the texels
+ * across the edges of a face.
  *
  * Faces: NVIDIA, CUDA C++ Programming Guide, "Cubemap Textures", in the order of
- * CUarray_cubemap_face. The guide leaves directions to an edge open: here z goes before y
- * before x. Behind an edge is the texel of the next face that touches it. */
+ * CUarray_cubemap_face. The guide does not define directions to an edge: here z goes
+ * before y before x. Across an edge is the nearest texel of the adjacent face. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +20,6 @@ struct cube_texel {
     unsigned face;
     int64_t x, y;
 };
-/* Of faces of n x n texels, one of x and y may lie one outside: made the texel that is
- * there. */
+/* For faces of n x n texels; one of x and y may be one outside: then returns the texel of
+ * the adjacent face. */
 struct cube_texel cube_fold(struct cube_texel texel, uint32_t n);

@@ -15,10 +15,10 @@ struct image_lane {
 
 /* ---- running ---- */
 
-/* The image behind the lane's handle; NULL after a finding: it is none, is of the other
+/* The image of the lane's handle; NULL after a finding: there is none, it is of the other
  * kind, has other dimensions than the instruction's, or its memory was freed. */
 const struct image *image_of(const struct image_lane *at, bool surface);
-const struct image *image_any(const struct image_lane *at); /* whatever kind */
+const struct image *image_any(const struct image_lane *at); /* of any kind */
 struct finding_place image_place(const struct image_lane *at, const struct image *im,
                                  uint64_t offset);
 /* A finding when bytes of the allocation were never written. */

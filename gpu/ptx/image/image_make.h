@@ -1,5 +1,5 @@
 #pragma once
-/* image_make: what may be a texture or a surface. */
+/* image_make: checks and makes textures and surfaces. */
 #include "gpu/ptx/read/module.h"
 
 struct allocation;
@@ -12,13 +12,13 @@ enum machine_address_mode { /* CUaddress_mode's values */
                             MACHINE_MIRROR,
                             MACHINE_BORDER, /* 0 outside */
 };
-/* What a texture or surface object shows of an allocation: its elements row after row,
- * from its first byte. Wrap and mirror count as clamp without normalized
- * coordinates; filtering wants elements that are read as floats. */
+/* How a texture or surface object views an allocation: its elements row after row, from
+ * its first byte. Wrap and mirror count as clamp without normalized coordinates;
+ * filtering requires elements that are read as floats. */
 struct machine_image {
     uint64_t address;
     enum ptx_type type; /* PTX_F32, PTX_F16, PTX_U8 to PTX_S32 */
-    unsigned channels;  /* 1, 2, 4: an element has so many values */
+    unsigned channels;  /* values of an element: 1, 2, 4 */
     unsigned rank;      /* 1 to 3 */
     uint32_t extent[3]; /* elements in x, y, z; what is beyond the rank is ignored */
     uint64_t pitch;     /* bytes from row to row, 0: packed */
@@ -26,13 +26,13 @@ struct machine_image {
     bool cube;          /* layers are 6, of a texture of rank 2, as wide as high */
     bool cubes;         /* likewise, several cubes (or one) by number */
     bool seamless;      /* a cube's filter goes beyond edges; modes do not matter */
-    bool surface;       /* suld, sust, sured; else tex, and the rest is of those */
+    bool surface;       /* suld, sust, sured; else tex, for which the rest is */
     bool linear;        /* linear memory: rank 1, whole coordinates, 0 outside */
     enum machine_address_mode mode[3];
     bool filters;      /* linear between elements, else the nearest */
     bool normalized;   /* coordinates from 0 to 1 */
     bool reads_floats; /* 8 and 16 bits: 0 to 1 or -1 to 1 */
 };
-/* in holds from->address. -EINVAL: it is none (machine_image). */
+/* `in` contains from->address. -EINVAL: invalid (machine_image). */
 int image_make(struct image *ret, struct allocation *in, const struct machine_image *from,
                struct err *err);

@@ -1,9 +1,9 @@
 #pragma once
-/* images: what texture and surface objects stand for.
+/* images: the meaning of texture and surface objects.
  *
- * A handle is an opaque number of 64 bits, no address. An image shows the elements of an
- * allocation, row after row, dimension 0 (x) innermost; it owns nothing. Meaning of the
- * modes: NVIDIA, CUDA C++ Programming Guide, "Texture Fetching". */
+ * A handle is an opaque number of 64 bits, not an address. An image views the elements of
+ * an allocation, row after row, dimension 0 (x) innermost; it owns nothing. Meaning of
+ * the modes: NVIDIA, CUDA C++ Programming Guide, "Texture Fetching". */
 #include "gpu/ptx/state/memory.h"
 
 #define IMAGE_HANDLE UINT64_C(0x7f0000000000)
@@ -38,14 +38,14 @@ struct images {
     uint32_t count;
 };
 
-/* A copy of the image; -ENOMEM with too many. */
+/* A copy of the image; -ENOMEM if there are too many. */
 int images_add(struct images *t, const struct image *image, uint64_t *ret_handle);
-/* NULL: the handle is none. */
+/* NULL: the handle is invalid. */
 const struct image *images_find(const struct images *t, uint64_t handle);
 void images_remove(struct images *t, uint64_t handle); /* no launch may run */
 void images_finish(struct images *t);
 
-/* Where texel (x, y, z) of a layer begins, in the allocation. */
+/* The offset of texel (x, y, z) of a layer in the allocation. */
 static inline uint64_t image_offset(const struct image *im, uint64_t layer, uint64_t z,
                                     uint64_t y, uint64_t x) {
     uint64_t slice = layer * im->extent[2] + z;

@@ -1,25 +1,25 @@
 #pragma once
-/* register_flow: what may hold of a function's registers where each instruction stands.
+/* register_flow: data flow of a function's registers, for each instruction.
  *
- * Forward over the basic blocks, until nothing changes: at the head of a block stands the
- * union of what any path that leads there brings. */
+ * Forward over the basic blocks, until nothing changes: the set at the head of a block is
+ * the union over all paths that lead there. */
 #include "gpu/ptx/read/module.h"
 
 struct register_flow {
     const struct ptx_function *function;
-    uint32_t words; /* of a set of bits: the caller says what each means */
-    /* What an instruction makes of the set. Called more than once for most, with sets
-     * that only grow. */
+    uint32_t words; /* of a set of bits, whose meaning the caller defines */
+    /* Applies an instruction to the set. Called more than once for most, with sets that
+     * only grow. */
     void (*step)(const struct register_flow *flow, uint32_t at, uint64_t *set);
-    void *data; /* the step's own */
+    void *data; /* for step */
 };
 
 /* entry: the set at the function's first instruction; NULL: empty. false: the function is
- * too large, or its sets do not settle: what was seen is not all. */
+ * too large, or its sets do not converge: the result is incomplete. */
 bool register_flow_run(const struct register_flow *flow, const uint64_t *entry);
 
-/* Operands that come first and are written, in each lane that it runs for, by an
- * instruction that looks at no other lane; 0: another one. */
+/* The number of leading operands that the instruction writes, in each lane that it runs
+ * for, without reading other lanes; 0 for other instructions. */
 unsigned instruction_results(const struct ptx_instruction *i);
 bool instruction_is_load(const struct ptx_instruction *i);
 /* An operand's parts: itself, then those of its vector. */

@@ -1,5 +1,5 @@
 #pragma once
-/* control: branches, exits, and what has no effect here. */
+/* control: branches, exits, and instructions without effect here. */
 #include "gpu/ptx/lower/lower.h"
 
 lower_family lower_control;
@@ -9,5 +9,5 @@ lower_family lower_control;
 step_run step_enter_block;
 /* To the step `target`. */
 step_run step_branch;
-/* The lanes have come to the end of the entry. */
+/* The lanes have reached the end of the entry. */
 step_run step_exit;

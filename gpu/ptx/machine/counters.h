@@ -1,9 +1,9 @@
 #pragma once
-/* counters: what a program's instructions did, summed over launches.
+/* counters: counts of a program's instructions and accesses, summed over launches.
  *
- * Instructions are counted per basic block when it is entered; lanes that a guard leaves
- * out are not taken off. PTX instructions are not the hardware's: ptxas drops moves and
- * unrolls again. */
+ * Instructions are counted per basic block when it is entered; lanes that a guard
+ * disables are not subtracted. PTX instructions are not the hardware's: ptxas removes
+ * moves and unrolls loops again. */
 #include "base/json.h"
 #include "gpu/ptx/state/run.h"
 

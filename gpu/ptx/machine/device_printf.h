@@ -1,9 +1,9 @@
 #pragma once
-/* device_printf: what a kernel's printf prints.
+/* device_printf: the output of a kernel's printf.
  *
  * C's conversions d i u x X o c s p f F e E g G a A, with flags, widths, precisions (up
- * to 512) and lengths; what is none of these is printed as it stands. Arguments lie as
- * vprintf's buffer has them: integers in 4 or 8 bytes, floats as doubles. */
+ * to 512) and lengths; anything else is printed unchanged. Arguments are laid out as in
+ * vprintf's buffer: integers in 4 or 8 bytes, floats as doubles. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ struct buf;
 
 struct printf_source {
     void *data;
-    /* The next argument; 0 where there is none. */
+    /* The next argument; 0 if there is none. */
     uint64_t (*value)(void *data, unsigned bytes);
     /* The text at an address; false: it cannot be read. */
     bool (*string)(void *data, uint64_t address, char *to, size_t room);

@@ -1,5 +1,5 @@
 #pragma once
-/* entry_reach: the functions and variables that an entry uses, itself or in what it
+/* entry_reach: the functions and variables that an entry uses, directly or through
  * calls. */
 #include "gpu/ptx/read/module.h"
 
@@ -12,5 +12,5 @@ struct reach {
 
 void reach_entry(struct reach *ret, const struct ptx_module *module, uint32_t entry);
 void reach_free(struct reach *r);
-/* Bytes of shared memory that each block of the entry has, without dynamic ones. */
+/* Bytes of static shared memory of each block of the entry. */
 uint64_t entry_static_shared(const struct ptx_module *module, uint32_t entry);

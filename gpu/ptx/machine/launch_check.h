@@ -1,9 +1,9 @@
 #pragma once
-/* launch_check: does a launch fit the kernel and the device? */
+/* launch_check: checks that a launch fits the kernel and the device. */
 #include "gpu/ptx/machine/machine.h"
 #include "gpu/ptx/state/program.h"
 
-/* -EINVAL with what is wrong. */
+/* -EINVAL with the reason. */
 int launch_check(const struct machine_launch *l, const struct program *p,
                  struct err *err);
 /* Blocks of a cluster in each dimension; false: without clusters. */

@@ -1,9 +1,9 @@
 #pragma once
-/* schedule: a launch: blocks over threads, budget, progress, the end.
+/* schedule: a launch: distribution of blocks over threads, budget, progress, the end.
  *
  * Every processor keeps some blocks resident and gives them turns; blocks start in order,
- * so what waits for an earlier block always progresses. When all of a processor's blocks
- * only poll, it takes more of them in. */
+ * so a block that waits for an earlier one always progresses. If all of a processor's
+ * blocks only poll, it adds more blocks. */
 #include "gpu/ptx/state/run.h"
 
 /* Runs all blocks. counters: of the program, added to. */

@@ -2,5 +2,5 @@
 /* warp_run: a warp's turn. */
 #include "gpu/ptx/state/warp.h"
 
-/* Runs until every lane waits or is gone, or the turn is over. */
+/* Runs until every lane waits or has exited, or the turn is over. */
 void warp_run(struct warp *w, int32_t steps);

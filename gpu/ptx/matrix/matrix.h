@@ -1,24 +1,24 @@
 #pragma once
 /* matrix: the instructions of the tensor cores and the loads that feed them.
  *
- * A matrix is taken from the registers of a warp (or from shared memory) into rows of
+ * A matrix is copied from the registers of a warp (or from shared memory) into rows of
  * packed elements, both factors with k running along the row; matrix_product.h
- * multiplies; the results go back. Fragments are made of tiles of 8 rows: lane l holds,
- * of each tile, the word l % 4 of row l / 4 (a and b; a word is 32 bits, of f64 one
- * element) or the elements 2 (l % 4) and the next of row l / 4 (c and d). That is the
- * layout of mma and wgmma in the PTX ISA 9.0 for every shape but m8n8k4 of f16; wmma's is
- * not documented and is the same here. */
+ * multiplies; the results are copied back. Fragments consist of tiles of 8 rows: lane l
+ * holds, for each tile, the word l % 4 of row l / 4 (a and b; a word is 32 bits, for f64
+ * one element) or the elements 2 (l % 4) and the next of row l / 4 (c and d). That is the
+ * layout of mma and wgmma in the PTX ISA 9.0 for every shape except m8n8k4 of f16; wmma's
+ * is not documented and is the same here. */
 #include "gpu/ptx/alu/matrix_product.h"
 #include "gpu/ptx/state/run.h"
 
-/* Registers of a fragment: of matrix->registers. */
+/* The registers of a fragment, in matrix->registers. */
 struct matrix_registers {
     uint16_t first, count;
 };
 
-/* What an H100 makes of a product of floats (tensor_core.h). */
+/* How an H100 computes a product of floats (tensor_core.h). */
 enum tensor_course {
-    TENSOR_NONE, /* f64, integers, what is no product */
+    TENSOR_NONE, /* f64, integers, or no product */
     TENSOR_ONE_STEP,
     TENSOR_TWO_STEPS, /* the first half of k, then the second: wmma of tf32 */
     TENSOR_UNPACKED,  /* mma of fp8 */
@@ -26,8 +26,8 @@ enum tensor_course {
 };
 
 struct matrix;
-/* Does it for the whole warp, whose registers are WARP_HEAD(w)->regs. false: the warp has
- * to wait for others of its warpgroup (wgmma_can_go_on says when it has not). */
+/* Runs it for the whole warp, whose registers are WARP_HEAD(w)->regs. false: the warp
+ * must wait for others of its warpgroup (wgmma_check_group continues it). */
 typedef bool matrix_run(struct warp *w, const struct step *s, const struct matrix *m);
 
 struct matrix {
@@ -55,16 +55,16 @@ struct matrix {
     uint16_t rows, row_bytes; /* wmma: of the packed matrix */
     /* Of wgmma. */
     bool a_shared, a_transposed, b_transposed;
-    uint32_t groups; /* wait_group: those that may stay away */
+    uint32_t groups; /* wait_group: the number that may stay pending */
 };
 
-/* What is at src[] of a step: an address or descriptor (8 bytes a lane), a second one or
- * a stride, a predicate. */
+/* The contents of a step's src[]: an address or descriptor (8 bytes a lane), a second one
+ * or a stride, a predicate. */
 enum matrix_source { MATRIX_ADDRESS, MATRIX_SECOND, MATRIX_PREDICATE };
 
 void matrices_free(struct matrix *matrices, uint32_t count);
 
-/* The step of every one of them: waits for all lanes of the warp. */
+/* The step of all matrix instructions: waits for all lanes of the warp. */
 void step_matrix(struct warp *w, const struct step *s, uint32_t mask);
 
 /* Fragments to rows of packed elements, `stride` bytes apart, and back. row_tiles of 8
@@ -92,7 +92,7 @@ static inline bool matrix_is_whole(enum ptx_type t) {
     return t == PTX_S32;
 }
 
-/* Products of floats below f64 whose sums are an H100's and not ideal. */
+/* Whether it is a product of floats below f64 whose sums are an H100's and not ideal. */
 static inline bool matrix_is_tensor_core(const struct warp *w, const struct matrix *m) {
     return m->course != TENSOR_NONE && !w->processor->run->ideal_sums;
 }
@@ -102,10 +102,10 @@ matrix_run matrix_run_mma, matrix_run_quads, matrix_run_sparse;
 matrix_run matrix_run_load, matrix_run_store, matrix_run_move;
 matrix_run matrix_run_wmma_load, matrix_run_wmma_store;
 
-/* matrix_sparse.c: rows of what stays of a warp's first factor, and of the second, to the
- * two dense factors of a sparse product; both products. places: of each element that
- * stays (of two of 4 bits), in which it stands of a row of all. */
-#define SPARSE_ROW_BYTES 32 /* the longest row of what stays */
+/* matrix_sparse.c: expands rows of the kept elements of a warp's first factor, and of the
+ * second, to the two dense factors of a sparse product; both products. places: for each
+ * kept element (of two of 4 bits), its position in a full row. */
+#define SPARSE_ROW_BYTES 32 /* the longest row of kept elements */
 unsigned sparse_row_bytes(const struct matrix *m);
 void sparse_places(struct warp *w, const struct step *s, const struct matrix *m,
                    uint8_t *places);

@@ -1,5 +1,5 @@
 #pragma once
-/* matrix_lower: what the lowerings of matrix instructions share. */
+/* matrix_lower: shared by the lowerings of matrix instructions. */
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/matrix/matrix.h"
 
@@ -8,11 +8,11 @@ struct matrix_registers lower_fragment(struct lowering *l,
                                        const struct ptx_instruction *i, struct matrix *m,
                                        const struct ptx_operand *o, unsigned bytes,
                                        bool result);
-/* Of a sparse product: operands `operand` (metadata) and the next one (the selector).
- * false: there are none such. */
+/* For a sparse product: operands `operand` (metadata) and the next one (the selector).
+ * false: they are missing or invalid. */
 bool lower_metadata(struct lowering *l, const struct ptx_instruction *i, struct matrix *m,
                     unsigned operand);
-/* The step; m becomes the program's. */
+/* The step; the program takes ownership of m. */
 struct step *lower_matrix_step(struct lowering *l, const struct ptx_instruction *i,
                                struct matrix *m);
 

@@ -1,21 +1,21 @@
 #pragma once
-/* tensor_core: products of floats as an H100 makes them, from steps of fused_sum.h.
+/* tensor_core: products of floats as an H100 computes them, from steps of fused_sum.h.
  *
- * What one PTX instruction does depends on what ptxas makes of it for sm_90a
+ * The steps of a PTX instruction depend on how ptxas compiles it for sm_90a
  * (docs/architecture/tensor-cores.md). mma of fp8 has no unit there: both factors are
  * unpacked to f16, where they are exact, one step sums the k with k % 4 < 2, a second one
  * the others and the first sum, and an addition rounds c + that. */
 #include "gpu/ptx/matrix/matrix.h"
 
-/* A product in a program that is made of such steps. */
+/* A product in a program that consists of such steps. */
 struct tensor_sum {
     uint32_t function, instruction; /* of the module */
     unsigned fraction;              /* bits that its steps keep (fused_sum.h) */
 };
-/* Of those that keep the fewest bits the first; false: there is none. */
+/* The first product among those that keep the fewest bits; false: there is none. */
 bool tensor_core_find(const struct program *p, struct tensor_sum *ret);
 
-/* d = c + a b for one warp. add: false for c = 0. places: of a sparse product
+/* d = c + a b for one warp. add: false for c = 0. places: for a sparse product
  * (matrix_sparse.c), else NULL; then b's rows are twice as long. */
 void tensor_core_multiply(struct warp *w, const struct matrix *m, bool add,
                           const uint8_t *a, const uint8_t *places, const uint8_t *b);
