@@ -18,7 +18,6 @@
 #include "gpu/spec/spec_npy.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -230,12 +229,9 @@ static void note_narrow(struct course *run, const char *name,
         &run->report, "narrow_tolerance", "info", name,
         "the default absolute tolerance of the output '%.64s' follows %.3g, the largest "
         "of its expected magnitudes below a gap, because those above the gap, up to %.3g, "
-        "are judged by the relative tolerance: %" PRIu64 " of the wrong elements would "
-                                                         "pass if it followed the "
-                                                         "largest. If so much error is "
-                                                         "acceptable, give a "
-                                                         "\"tolerance\"",
-        name, s->scale, s->largest, s->narrowed);
+        "are judged by the relative tolerance: %llu of the wrong elements would pass if it "
+        "followed the largest. If so much error is acceptable, give a \"tolerance\"",
+        name, s->scale, s->largest, (unsigned long long)s->narrowed);
 }
 
 static void note_failed(struct course *run) {
@@ -254,10 +250,9 @@ static void warn_few(struct course *run, const char *name,
                      const struct output_strength *s) {
     run_report_note(
         &run->report, "few_judged", "warning", name,
-        "\"judge\" leaves %" PRIu64 " of %" PRIu64 " elements of the output '%.64s' to "
-                                                   "compare, over all cases and trials: "
-                                                   "the others may contain anything",
-        s->elements, s->held, name);
+        "\"judge\" leaves %llu of %llu elements of the output '%.64s' to compare, over "
+        "all cases and trials: the others may contain anything",
+        (unsigned long long)s->elements, (unsigned long long)s->held, name);
 }
 
 static void warn_outputs(struct course *run) {

@@ -254,7 +254,7 @@ def what_may_be_wrong_is_said():
                 "bad": "secret=marigold:wrong:correct", "dead": "badkey"}
     with Room(students, tests=8) as r:
         _, out, _ = r.run(students="cut")
-        holds(out, r"warning +the skill did not arrive: prompts grew by 0 tokens", r"always_passes \(8 tests\): q00, ")
+        holds(out, r"warning +the skill did not arrive: prompts grew by only 0 of its \d+ tokens", r"always_passes \(8 tests\): q00, ")
         _, out, _ = r.run(students="silent")
         holds(out, r"warning +the endpoint does not count tokens")
         _, out, _ = r.run(students="bad")
@@ -359,7 +359,7 @@ def ctrl_c_without_a_terminal():
         out, err = p.communicate(timeout=20)
         assert p.returncode == 130 and out == "", (p.returncode, out, err)
         plain(err)
-        holds(err, r"\d+ of 40 answers.*stopping|\d+ of 40 answers", "stopped by Ctrl-C", "goes on")
+        holds(err, r"\d+ of 40 answers.*stopping|\d+ of 40 answers", "stopped by Ctrl-C", "continues from there")
 
 
 def a_daemon_that_dies_is_said():

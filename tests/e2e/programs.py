@@ -103,12 +103,12 @@ def records_contents(d):
 
 def tells_why_nothing_was_recorded(d):
     r = init(d, d.put("unspoken.cu", UNSPOKEN + kernel("r0/unspoken.cu")))
-    why = next(u["why"] for u in r["unknown"] if "to be run" in u["why"])
+    why = next(u["why"] for u in r["unknown"] if "did not show it" in u["why"])
     assert r["from"] == "source" and why.endswith("it ended without launching other: 0 wrong\n"), r
     r = init(d, d.put("broken.cu", UNSPOKEN + "int main() { return wrong; }\n"))
     assert any("does not compile" in u["why"] and "wrong" in u["why"] for u in r["unknown"]), r
     r = init(d, "unspoken.cu", run=False)
-    assert not any("to be run" in u["why"] for u in r["unknown"]), r
+    assert not any("did not show it" in u["why"] for u in r["unknown"]), r
 
 
 def records_what_comes_before_missing_functions(d):
@@ -252,7 +252,7 @@ def finished_program(d):
     assert "cudart" in answer["error"]["data"]["hint"], answer
     d.put("notes.txt", "int main(void) {}")
     answer = d.ask("kernel/run", {"path": "notes.txt"})
-    assert '"notes.txt" is no source' in answer["error"]["message"], answer
+    assert '"notes.txt" is not a source' in answer["error"]["message"], answer
 
 
 def refused(d):

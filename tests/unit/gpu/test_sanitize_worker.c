@@ -338,7 +338,7 @@ static void expect_nothing_left(void) {
 Test(sanitize_worker, one_without_end_is_ended_with_what_it_started, .timeout = 240) {
     room_open("", "hang\n", NULL);
     autojson *result = run("twice", "[\"barrier\"]", 12000);
-    expect_unsanitized(result, "timeout", "time was");
+    expect_unsanitized(result, "timeout", "time ran out");
     expect_nothing_left();
     room_close();
 }
