@@ -1,7 +1,7 @@
 #pragma once
-/* race_cells: one access and the cells of its bytes (race_internal.h): what it meets
- * there, and what it leaves. Private to race_look.c, which does it for every access of a
- * warp; so the short ways are inline. */
+/* race_cells: compares one access with the cells of its bytes (race_internal.h), and
+ * records it there. Private to race_look.c, which does it for every access of a warp;
+ * therefore the short paths are inline. */
 #include "gpu/ptx/race/race_internal.h"
 
 enum race_verdict { VERDICT_ORDERED, VERDICT_LANES, VERDICT_RACE };
@@ -13,7 +13,7 @@ struct look {
     unsigned kind, bytes;
     struct race_events *events;
     struct race_shadow *shadow;
-    const uint8_t *host; /* what the shadow is of */
+    const uint8_t *host; /* the memory that the shadow describes */
     uint64_t base;       /* address of its first byte */
     uint32_t id;         /* of this access */
     uint32_t judged;     /* the event of the last verdict */
@@ -24,22 +24,23 @@ struct look {
 /* The lane's access and the one in a cell. */
 struct race_conflict race_conflict_with(const struct look *k, uint32_t cell,
                                         unsigned lane, uint64_t offset);
-/* Does the lane's access race with what is in the cells? */
+/* Checks whether the lane's access races with the accesses in the cells. */
 void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *value);
-/* Is the write in unit u before this access since a strong read has seen it, and that
- * read is? ("Causality order": what precedes by observation, then by base causality.) */
+/* Whether the write in unit u happened before this access because a strong read saw it,
+ * and that read happened before. ("Causality order": what precedes by observation, then
+ * by base causality.) */
 bool race_was_seen(struct look *k, uint64_t u, unsigned lane);
-/* In front of what an access leaves: one write of others that a blind one would hide
- * stays known, until somebody has seen it; a plain write that a strong one would hide,
- * until there is another plain one. */
+/* Call before an access is recorded: a write of another warp that a blind write would
+ * hide is kept until a strong read has seen it; a plain write that a strong one would
+ * hide is kept until the next plain one. */
 void race_keep(struct look *k, unsigned lane, uint64_t offset);
-/* Is it ordered after what a plane has in these cells? */
+/* Whether it is ordered after the accesses that a plane has in these cells. */
 bool race_is_after(struct look *k, const uint32_t *plane, uint64_t first, uint64_t last,
                    unsigned lane);
 
-/* A strong write that does not see what was there. Who has read a place by a strong
- * access, in an atomic operation too, has seen who wrote it before: those are ordered
- * before what it does next ("observation order"). */
+/* A strong write that does not read the old value. A thread that has read a place by a
+ * strong access, including an atomic operation, has seen the earlier writers: they are
+ * ordered before its later accesses ("observation order"). */
 static inline bool is_blind(unsigned kind) {
     return (kind & RACE_STRONG) && (kind & (RACE_READ | RACE_BLIND)) != RACE_READ;
 }
@@ -50,7 +51,7 @@ static inline bool race_keeps(const struct look *k) {
            is_blind(k->kind);
 }
 
-/* Does what was kept matter? It is strong. */
+/* Whether the kept writes matter for it: it is strong. */
 static inline bool race_meets_kept(const struct look *k) {
     return k->shadow->other && !(k->kind & RACE_STRONG);
 }
@@ -63,7 +64,7 @@ static inline bool is_over(const struct look *k, uint32_t cell) {
     return cell >> RACE_LANE_BITS < k->events->first;
 }
 
-/* But for lanes of the warp itself. */
+/* Ignores lanes of the warp itself. */
 static inline enum race_verdict race_judge(const struct look *k,
                                            const struct race_event *e) {
     const struct warp *w = k->warp;
@@ -106,7 +107,7 @@ static inline bool is_ordered(struct look *k, uint32_t cell, unsigned lane) {
             lanes_ordered(k->warp->race, e, cell % WARP_LANES, lane));
 }
 
-/* Is it ordered after all that is in the cells? */
+/* Whether it is ordered after all accesses in the cells. */
 static inline bool lane_fine(struct look *k, unsigned lane, uint64_t offset) {
     const struct race_shadow *s = k->shadow;
     bool reads = (k->kind & RACE_WRITE) && s->read[0];
@@ -123,14 +124,14 @@ static inline bool lane_fine(struct look *k, unsigned lane, uint64_t offset) {
            (!s->plain || race_is_after(k, s->plain, first, last, lane));
 }
 
-/* Is it another warp's: in global memory, another block's? */
+/* Whether it is another warp's or, in global memory, another block's. */
 static inline bool is_apart(const struct look *k, uint32_t a, uint32_t b) {
     const struct race_event *x = event_of(k, a), *y = event_of(k, b);
     return x->block != y->block || (k->owner && x->agent != y->agent);
 }
 
-/* A word with two readers apart holds enough: no writer is ordered after both by
- * chance. */
+/* A word with two readers of different warps or blocks needs no third: no writer is
+ * ordered after both by chance. */
 static inline void read_note(struct look *k, uint64_t u, unsigned lane) {
     uint32_t *one = &k->shadow->read[0][u], *two = &k->shadow->read[1][u];
     uint32_t cell = k->id << RACE_LANE_BITS | lane;

@@ -1,11 +1,11 @@
 #pragma once
-/* race_internal: what the race detector keeps; private to race*.c.
+/* race_internal: the data of the race detector; private to race*.c.
  *
- * Time is one counter that moves when anybody synchronises; a warp stamps its accesses
- * with the time of its last synchronisation. "Knows a warp up to t" means: all of its
- * accesses with stamps up to t happened before. Stamps only grow, over launches too, so
- * that nothing has to be cleared between blocks and launches: what is older than the
- * beginning counts as never done. */
+ * Time is one counter that advances with every synchronisation; a warp stamps its
+ * accesses with the time of its last synchronisation. "Knows a warp up to t" means: all
+ * of its accesses with stamps up to t happened before. Stamps only grow, also over
+ * launches, so nothing has to be cleared between blocks and launches: accesses older than
+ * the beginning are ignored. */
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/run.h"
 
@@ -22,7 +22,8 @@ struct race_event {
     uint8_t agent, kind; /* without RACE_BLIND */
     uint16_t size;       /* race_size */
 };
-/* Bytes of an access in 16 bits: from 32 KiB on, which only copies have, in sixteens. */
+/* The size of an access in 16 bits: from 32 KiB on, which only copies have, in units of
+ * 16 bytes. */
 #define RACE_SIXTEENS 0x8000u
 static inline uint16_t race_size(unsigned bytes) {
     return (uint16_t)(bytes < RACE_SIXTEENS ? bytes : RACE_SIXTEENS | bytes >> 4);
@@ -39,7 +40,8 @@ static inline unsigned race_bytes(const struct race_event *e) {
 struct race_events {
     struct race_event *items; /* of the ids from first to next */
     uint32_t first, next, room, most;
-    uint32_t generation; /* ids began anew: cells of older ones mean nothing */
+    /* changes when ids restart: cells of an older generation mean nothing */
+    uint32_t generation;
     uint32_t cache[RACE_CACHE];
 };
 #define RACE_EVENTS(limit) ((struct race_events){.first = 1, .next = 1, .most = (limit)})
@@ -67,8 +69,8 @@ struct race_clocks { /* of one block; never changed once others see it */
 };
 #define RACE_FAN_BITS 4
 #define RACE_FAN (1u << RACE_FAN_BITS)
-/* By block, a tree of fan 16, shared between those who know the same: children are
- * struct race_clocks on the lowest level. Never changed once others see it. */
+/* By block, a tree of fan-out 16, shared between those with the same knowledge: children
+ * are struct race_clocks on the lowest level. Never changed once it is shared. */
 struct race_know {
     uint32_t refs;
     void *child[RACE_FAN];
@@ -87,8 +89,9 @@ struct race_objects {
     uint32_t count, room; /* power of two */
 };
 
-/* What a plain store to global memory has stored in this launch. One value alone, as the
- * level of a search or `changed = 1`, does mostly no harm to who reads beside it. */
+/* The values that a plain store to global memory has stored in this launch. If it is
+ * always the same value, such as the level of a search or `changed = 1`, the race is
+ * mostly harmless for concurrent readers. */
 struct race_store {
     uint64_t value;
     bool seen, varied;
@@ -103,7 +106,7 @@ struct race_run {
     struct race_events events; /* global memory */
     struct race_objects objects;
     uint64_t shadow_bytes, know_bytes;
-    bool coarse;    /* too much to know: blocks count as ordered */
+    bool coarse;    /* too many blocks to track: they count as ordered */
     bool forgotten; /* events were dropped */
     char limits[256];
 };
@@ -140,22 +143,22 @@ static inline uint32_t race_tick(struct race_run *r) {
 }
 
 /* race_shadow.c */
-/* Everything so far counts as never done. */
+/* Ignores all accesses so far. */
 void race_events_void(struct race_events *e);
-/* The id of an event like this; *ret_forgot is set when older ones had to go. */
+/* The id of an event like this; *ret_forgot is set when older ones had to be dropped. */
 uint32_t race_events_add(struct race_events *e, const struct race_event *event,
                          bool *ret_forgot);
 void race_shadow_finish(struct race_shadow *s);
-/* Cells of at most 1 << grain bytes in the planes asked for; false: no memory. */
+/* Cells of at most 1 << grain bytes in the requested planes; false: no memory. */
 bool race_shadow_prepare(struct race_run *r, struct race_shadow *s,
                          const struct race_events *e, unsigned grain, bool reads);
-/* A plane of the shadow, `other` or `plain`, is there; false: no memory. */
+/* Allocates a plane of the shadow, `other` or `plain`; false: no memory. */
 bool race_shadow_plane(struct race_run *r, struct race_shadow *s, uint32_t **plane);
 
 /* race_know.c: references are counted; NULL knows nothing. */
 struct race_know *race_know_ref(struct race_know *k);
 void race_know_unref(struct race_run *r, struct race_know **k);
-/* *to knows what `more` does, too. */
+/* Adds the knowledge of `more` to *to. */
 void race_know_join(struct race_run *r, struct race_know **to, struct race_know *more);
 /* Of one block. */
 void race_know_add(struct race_run *r, struct race_know **to, uint32_t block,
@@ -172,7 +175,7 @@ static inline struct race_run *race_of(const struct warp *w) {
     return w->processor->run->race;
 }
 struct race_objects *race_objects_of(struct warp *w, struct block *owner);
-/* What strong accesses of the lanes do beside reading and writing. */
+/* What strong accesses of the lanes do besides reading and writing. */
 void race_synchronise(struct warp *w, uint32_t lanes, struct block *owner,
                       const uint64_t addresses[WARP_LANES], unsigned kind);
 

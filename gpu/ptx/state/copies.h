@@ -1,9 +1,9 @@
 #pragma once
-/* copies: asynchronous copies that have been issued and have not arrived.
+/* copies: asynchronous copies that have been issued and are not complete.
  *
- * Until one arrives its destination counts as not initialised. cp.async is kept by its
- * warp (copies/async_copies.c), what an engine of the device copies by the block that
- * owns the mbarrier or issued it (copies/bulk_copies.h). */
+ * Until a copy is complete its destination counts as uninitialised. The warp keeps its
+ * cp.async (copies/async_copies.c); the block that owns the mbarrier, or that issued it,
+ * keeps the copies of an engine of the device (copies/bulk_copies.h). */
 #include "gpu/ptx/state/program.h"
 #include "gpu/ptx/state/race_copy.h"
 
@@ -28,7 +28,7 @@ enum bulk_kind {
     BULK_TENSOR_STORE,
     BULK_VALUE,   /* st.async, red.async: from registers */
     BULK_ARRIVE,  /* cp.async.mbarrier.arrive */
-    BULK_NOTHING, /* one that was not allowed: its bytes are counted */
+    BULK_NOTHING, /* one that was not permitted: its bytes are counted */
 };
 
 #define BULK_NO_OPERATION 0xff
@@ -42,7 +42,7 @@ struct bulk_copy {
     const struct code *code;
     struct block *block; /* whose shared memory: the destination, or a store's source */
     uint32_t shared;     /* offset in it */
-    uint32_t bytes;      /* what an mbarrier counts */
+    uint32_t bytes;      /* the bytes that an mbarrier counts */
     uint32_t mbarrier;   /* offset, in the block whose list it is in */
     uint32_t group;      /* of its lane */
     uint64_t from;       /* global address; offset in `source`'s shared memory */
@@ -59,9 +59,9 @@ struct bulk_list {
     uint32_t count, room;
 };
 
-/* Forgets them. */
+/* Empties the list. */
 void bulk_list_reset(struct bulk_list *list);
 
-/* "cp.async" or "bulk copy": one to these bytes of shared memory has been issued and has
- * not arrived. NULL: none. */
+/* "cp.async" or "bulk copy": a copy to these bytes of shared memory has been issued and
+ * is not complete. NULL: there is none. */
 const char *block_copies_to(const struct block *b, uint64_t offset, uint64_t bytes);

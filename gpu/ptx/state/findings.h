@@ -87,11 +87,12 @@ struct finding_place {
     unsigned lane;
     const char *buffer;
     int64_t offset;
-    bool warning, info;   /* else an error; info goes first */
-    const bool *harmless; /* NULL, or what says when the launch ends that an error is
-                             only a warning */
+    bool warning, info; /* else an error; info goes first */
+    /* NULL, or set at the end of the launch if the error is only a warning */
+    const bool *harmless;
     const struct finding_other *other; /* or NULL */
-    bool last; /* told behind those of the launch that are not, also in their place */
+    /* ordered after the launch's others, also when the occurrence to keep is chosen */
+    bool last;
 };
 void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,
                  ...) __attribute__((format(printf, 3, 4)));

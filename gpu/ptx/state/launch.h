@@ -1,6 +1,6 @@
 #pragma once
-/* launch: what a kernel is launched with, and how a launch ends; the part of the
- * machine's own words (machine.h) that its state is made of. */
+/* launch: the parameters of a kernel launch, and how a launch ends; the part of
+ * machine.h's declarations that its state needs. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,8 @@ enum machine_memory {                            /* bits */
                       MACHINE_READ_ONLY = 1,     /* a write is input_modified */
                       MACHINE_UNINITIALIZED = 2, /* contents are poison until written */
                       MACHINE_OUTPUT =
-                          4, /* elements never written are told by machine_unwritten */
+                          /* machine_unwritten reports elements that were never written */
+                      4,
 };
 
 struct machine_launch {
@@ -19,13 +20,14 @@ struct machine_launch {
     bool cooperative;
     const void *params; /* the parameter block, natural alignment */
     size_t param_bytes;
-    const char *label; /* what findings call the kernel: its demangled name */
+    const char *label; /* the kernel's name in findings: its demangled name */
 };
 enum machine_end {
     MACHINE_DONE,
-    MACHINE_FAULT,    /* a finding that ends a launch on a GPU too: out of bounds,
-                         misaligned, trap, assert */
-    MACHINE_DEADLOCK, /* nothing can progress; findings say who waits for what */
+    /* a finding that would end a launch on a GPU, too: out of bounds, misaligned, trap,
+     * assert */
+    MACHINE_FAULT,
+    MACHINE_DEADLOCK, /* nothing can progress; findings say what waits for what */
     MACHINE_BUDGET,   /* instructions are used up */
     MACHINE_REFUSED,  /* the launch itself is impossible: err says why */
     MACHINE_STOPPED,  /* machine_stop */

@@ -1,8 +1,8 @@
 #pragma once
 /* mbarriers: barrier objects in shared memory, and the waits of a warp for them.
  *
- * What an object holds stands beside shared memory; its eight bytes there hold the same,
- * packed, so that a store over it is noticed (copies/mbarrier.h). */
+ * The state of an object is kept outside shared memory; its eight bytes there hold the
+ * same state, packed, so that a store over it is noticed (copies/mbarrier.h). */
 #include "gpu/ptx/state/program.h"
 
 struct block;
@@ -12,10 +12,11 @@ struct block;
 struct mbarrier {
     uint32_t offset; /* in its block's shared memory */
     uint32_t expected, pending;
-    int64_t bytes; /* tx-count: expected and not yet come; negative: came unexpected */
+    /* tx-count: expected and not yet transferred; negative: transferred unexpectedly */
+    int64_t bytes;
     uint32_t phase;
     bool valid;
-    struct mbarrier_init { /* when it was initialised, by whom */
+    struct mbarrier_init { /* when and by which instruction it was initialised */
         const struct step *step;
         uint32_t function, time; /* of the cluster */
         uint16_t warp;

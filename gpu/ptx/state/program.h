@@ -144,11 +144,13 @@ struct program {
     uint32_t *shared_variables;
     uint32_t shared_count;
     uint64_t steps;
-    bool remembers;    /* has copies, mbarriers or alloca, whose state in a warp must be
-                          cleared when a block starts */
+    /* contains copies, mbarriers or alloca, whose state in a warp must be cleared when a
+     * block starts */
+    bool remembers;
     bool engine_reads; /* bulk copies or wgmma read shared memory, so fence.proxy.async
                           matters */
-    bool order_sensitive; /* results depend on the order of blocks: one thread then */
+    /* results depend on the order of blocks: then one thread runs them */
+    bool order_sensitive;
 };
 
 #define STEP_MAX (UINT32_C(1) << 21) /* of a program */

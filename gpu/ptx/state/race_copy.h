@@ -1,9 +1,9 @@
 #pragma once
-/* race_copy: the name that a race detector (race.h) gives a copy. */
+/* race_copy: identifies a copy for the race detector (race.h). */
 #include <stdint.h>
 
-/* Names one copy, or several that are complete together. */
+/* One copy, or several that complete together. */
 struct race_copy {
     uint32_t block, warp; /* that issued it */
-    uint32_t stamp;       /* 0: no races are looked for */
+    uint32_t stamp;       /* 0: races are not checked */
 };

@@ -1,19 +1,19 @@
 #pragma once
-/* step: one instruction made ready to run, and the warp it runs on.
+/* step: one instruction prepared to run, and the warp it runs on.
  *
- * Registers live in an arena, structure of arrays: a register of N bytes is 32 lanes of N
+ * Registers are in an arena, structure of arrays: a register of N bytes is 32 lanes of N
  * bytes, lane 0 first, 64-byte aligned; a predicate is one uint32_t, bit l for lane l.
  * Immediates are broadcast into constant registers of the same arena when the code is
  * lowered, special registers are filled when a block or warp starts, so a handler only
- * ever sees offsets.
+ * needs offsets.
  *
- * A handler runs one step for the lanes in `mask` (never 0) and changes nothing of other
+ * A handler runs one step for the lanes in `mask` (never 0) and does not change other
  * lanes. Full masks (~0u) are the common case and must be a plain loop over 32 lanes that
  * the compiler vectorises. Handlers never divide, shift or convert in a way that traps or
- * is undefined, whatever stands in inactive lanes.
+ * is undefined, whatever values the inactive lanes have.
  *
- * Handlers of arithmetic (alu_*.c) touch nothing but warp->regs; they are compiled
- * several times for different vector extensions (lanes.h). */
+ * Handlers of arithmetic (alu_*.c) only access warp->regs; they are compiled several
+ * times for different vector extensions (lanes.h). */
 #include "gpu/ptx/read/module.h"
 
 struct warp;
@@ -39,7 +39,8 @@ struct step {
 };
 #define STEP_NO_REGISTER UINT32_MAX
 
-/* The head that arithmetic may see; the machine's struct warp begins with it. */
+/* The part of a warp that arithmetic may access; the machine's struct warp begins with
+ * it. */
 struct warp_head {
     uint8_t *regs;             /* the current frame's arena */
     uint32_t carry;            /* CC.CF, a bit per lane */

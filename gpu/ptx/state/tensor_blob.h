@@ -1,16 +1,16 @@
 #pragma once
-/* tensor_blob: what the 128 bytes of a CUtensorMap hold on this machine.
+/* tensor_blob: the 128 bytes of a CUtensorMap on this machine.
  *
- * NVIDIA's own layout is not published; whoever makes maps for kernels that run here
- * fills this one. Dimension 0 is the innermost. */
+ * NVIDIA's layout is not published; code that makes maps for kernels that run here fills
+ * this one. Dimension 0 is the innermost. */
 #include <stdbool.h>
 #include <stdint.h>
 
 #define TENSOR_BLOB_BYTES 128
 #define TENSOR_BLOB_ALIGN 64
 #define TENSOR_BLOB_RANK 5
-/* The 16 bits, over and over, that fill what is outside with fill_nan: no document of
- * NVIDIA's says them; two public projects that compared with H100s have found these. */
+/* The 16 bits, repeated, that fill_nan writes outside the tensor: NVIDIA does not
+ * document them; two public projects that compared with H100s have found these. */
 #define TENSOR_NAN 0x7ff7u
 #define TENSOR_BLOB_SPATIAL 3 /* width, height, depth of an image */
 
@@ -43,22 +43,22 @@ struct tensor_blob {
     uint8_t type, rank, swizzle, fill_nan; /* swizzle: 0 none, 1 32B, 2 64B, 3 128B */
     uint8_t im2col; /* 1: the fields below, in place of box[1 …] */
     int16_t
-        lower[TENSOR_BLOB_SPATIAL]; /* where filters may stand: from the first pixel */
+        lower[TENSOR_BLOB_SPATIAL]; /* range of filter positions: from the first pixel */
     int16_t upper[TENSOR_BLOB_SPATIAL]; /* from the last; [0] is the width's */
     uint16_t pixels;                    /* 1 to 1024 of a copy */
     uint8_t rest[14];
-    uint32_t change; /* 0: nothing but the host has written it (tensor_map.h) */
+    uint32_t change; /* 0: only the host has written it (tensor_map.h) */
     uint64_t check;  /* over all before it */
 };
 _Static_assert(sizeof(struct tensor_blob) == TENSOR_BLOB_BYTES, "as a CUtensorMap");
 
 unsigned tensor_blob_element_bytes(unsigned type); /* 0: no type */
-/* Fills magic and check of a map whose other fields stand. */
+/* Fills magic and check of a map whose other fields are set. */
 void tensor_blob_seal(struct tensor_blob *map);
-/* false: the bytes are no map of this machine, or one that has been written to. Zeros are
- * one, of no fields. */
+/* false: the bytes are not a map of this machine, or one that was overwritten. Zeros are
+ * a map without fields. */
 bool tensor_blob_open(const void *bytes, struct tensor_blob *ret);
-/* Its fields go together. */
+/* Whether its fields are consistent. */
 bool tensor_blob_is_sound(const struct tensor_blob *map);
 /* Bytes of a row of the box, of the whole box. */
 uint32_t tensor_blob_row_bytes(const struct tensor_blob *map);

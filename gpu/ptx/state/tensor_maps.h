@@ -1,5 +1,5 @@
 #pragma once
-/* tensor_maps: the changed tensor maps that a block's threads have acquired last
+/* tensor_maps: the changed tensor maps that a block's threads acquired last
  * (tensor_map.h). */
 #include <stdint.h>
 
