@@ -24,7 +24,7 @@ SCENES = {
         "upskillctl kernel validate softmax.cu --expect '{\"op\": \"softmax\"}'"]),
     "check": ("what the compiler knows", ["rms_norm_broken.cu"], [
         "upskillctl kernel check rms_norm_broken.cu"]),
-    "agents": ("an agent is told of it, and it is tried as the agent will start it", ["rms_norm.cu"], [
+    "agents": ("upskillctl setup connects an agent and tries the connection", ["rms_norm.cu"], [
         "upskillctl setup claude-code codex --yes"]),
     "clean": ("registers, shared memory, occupancy", ["softmax.cu"], [
         "upskillctl kernel check softmax.cu"]),
