@@ -4,9 +4,9 @@
  * A job is a parcel of descriptors (fd_channel.h), followed by a line with a small JSON
  * object, the head, which the supervisor wrote. The first descriptor is the attachment of
  * the request, which the supervisor did not parse. The files of the request follow,
- * unless their bytes stand behind the attachment ("file_bytes" of the head has their
- * sizes). If the parcel's key is CHILD_ARENA, the last descriptor is the shared memory
- * for saved arrays. */
+ * unless their bytes follow the attachment in the same descriptor ("file_bytes" of the
+ * head has their sizes). If the parcel's key is CHILD_ARENA, the last descriptor is the
+ * shared memory for saved arrays. */
 #include "base/json.h"
 
 #include "gpu/spec/spec_npy.h"
@@ -20,7 +20,7 @@ enum child_parcel { CHILD_PLAIN, CHILD_ARENA };
 struct child_job {
     json_t *head;   /* NULL: the line was no object */
     char *attached; /* mapped, for this process alone; NULL: nothing */
-    size_t len;     /* without files behind it */
+    size_t len;     /* without the files after it */
     struct spec_file *files;
     size_t file_count;
     int arena; /* or -1 */

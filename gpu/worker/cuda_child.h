@@ -1,8 +1,8 @@
 #pragma once
-/* cuda_child: a CUDA device for the process that a validation runs in.
+/* cuda_child: opens a CUDA device in the process of a validation.
  *
- * libcuda is loaded, the process confined for it (cuda_room.h), the device opened, and
- * what kernels print caught. All of it before a byte of the kernel is looked at. */
+ * Loads libcuda, confines the process for it (cuda_room.h), opens the device, and
+ * captures the output of kernels. All of it before a byte of the kernel is read. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -13,17 +13,17 @@ struct err;
 
 enum cuda_child_state {
     CUDA_CHILD_READY,
-    CUDA_CHILD_NO_DRIVER, /* there is no libcuda: nothing was done */
-    CUDA_CHILD_UNUSABLE,  /* there is one, and err says what it lacks */
+    CUDA_CHILD_NO_DRIVER, /* there is no libcuda: no effect */
+    CUDA_CHILD_UNUSABLE,  /* there is one, and err says what is missing */
 };
 struct cuda_child {
     const char *device; /* as cuda_device_find takes it; NULL = any */
-    const char *ptx;    /* that it must be able to run; may be NULL */
+    const char *ptx;    /* PTX that it must be able to run; may be NULL */
     unsigned cpu_s;
     uint64_t deadline_ms; /* clock_ms at which a wait gives up */
-    bool is_confined;     /* somebody has seen to that already */
+    bool is_confined;     /* the process is confined already */
     unsigned confinement; /* out: what is in force */
-    bool refused; /* out: the driver did not start, and its room may be to blame */
+    bool refused; /* out: the driver did not start, perhaps because of its confinement */
 };
 enum cuda_child_state cuda_child_start(struct cuda_child *child, struct err *err);
 extern const struct backend_class *const cuda_child_backend;

@@ -1,9 +1,9 @@
 #pragma once
-/* nvrtc: CUDA's run-time compiler, loaded when it is there.
+/* nvrtc: CUDA's run-time compiler, loaded if it is installed.
  *
  * The functions are looked up by name, so building needs no CUDA header and running needs
- * no particular version: 12.x and 13.x have all that is used here. What is loaded stays
- * loaded. Used only inside the worker's children and their parents. */
+ * no particular version: 12.x and 13.x have all functions used here. A loaded library
+ * stays loaded. Used only in the worker's children and their parents. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,7 +11,7 @@ struct err;
 struct nvrtc;
 struct toolkit;
 
-enum nvrtc_code { /* nvrtcResult, as far as we tell them apart */
+enum nvrtc_code { /* the nvrtcResult values that are handled differently */
                   NVRTC_OK = 0,
                   NVRTC_OUT_OF_MEMORY = 1,
                   NVRTC_INVALID_OPTION = 5,
@@ -42,7 +42,7 @@ struct nvrtc_output {
     size_t cubin_len;
     char *ptx; /* likewise; also there when only ptxas failed */
     size_t ptx_len;
-    bool precompiled; /* -create-pch did make its file */
+    bool precompiled; /* -create-pch made its file */
     double ms;        /* inside the compiler */
 };
 #define NVRTC_MAX_LOG (4u << 20)

@@ -4,10 +4,10 @@
  *   supervisor ── `--program FD PID`, the keeper ── nvcc and its subprocesses
  *                                               └── the program, on our libcudart
  *
- * The keeper has one stage after the other, each confined (program_stage.h): the
+ * The keeper runs one stage after the other, each confined (program_stage.h): the
  * compiler may start programs of /usr and of CUDA's folder and write temporary files;
  * the program may start threads, read /usr's libraries and write its own folder. Neither
- * has a network, a home or other processes.
+ * can reach a network, a home or other processes.
  *
  * Request `program`: params {"limits": {"wall_ms", "compile_ms", "run_ms",
  * "memory_bytes"}}, and attached

@@ -1,13 +1,13 @@
 #pragma once
-/* program_report: what our runtime library told of a program (gpu/runtime/run_report.h),
- * as members of kernel/run's result.
+/* program_report: the report of our runtime library on a program
+ * (gpu/runtime/run_report.h), as members of kernel/run's result.
  *
- * The lines were written by a process that ran others' code: they may be anything. All
- * text is cleaned, and files have the names that people know. */
+ * The lines were written by a process that ran others' code: they may contain anything.
+ * All text is cleaned, and files have the names that the user knows. */
 #include "gpu/worker/program_build.h"
 
 struct program_report {
-    bool began, ended; /* the library was loaded; it said its last word */
+    bool began, ended; /* the library was loaded; it wrote its last line */
     json_t *launches;  /* [{"kernel", "grid", "block", "times", "file"?, "line"?, …}] */
     json_t *findings;  /* the one shape, with the host's call site as related place */
     json_t *api_errors;  /* [{"function", "error", "count", "file"?, "line"?, …}] */
@@ -16,9 +16,9 @@ struct program_report {
     json_t *limits;      /* [{"which", "message"}] */
     json_t *skipped;     /* {"launches", "sets", "kernels"}; NULL: none */
     json_t *counters;    /* [{…}], of each module; NULL: none */
-    json_t *record;      /* the launch that was asked for (run_report.h); NULL: none */
-    json_int_t omitted_rows;    /* of the other lists, which have an end */
-    json_int_t omitted;         /* findings that it did not tell */
+    json_t *record;      /* the launch that was requested (run_report.h); NULL: none */
+    json_int_t omitted_rows;    /* rows omitted from the other lists, which are limited */
+    json_int_t omitted;         /* findings that it omitted */
     json_int_t first_launch_us; /* since the library was loaded; 0: not known */
 };
 /* path: the report's file, which may be missing. */

@@ -1,6 +1,6 @@
 #pragma once
-/* program_result: kernel/run's result, from what was compiled, how the program ended and
- * what our runtime library told. */
+/* program_result: kernel/run's result, from the compilation, the end of the program and
+ * the report of our runtime library. */
 #include "base/buf.h"
 #include "gpu/worker/program_report.h"
 #include "gpu/worker/program_stage.h"
@@ -8,11 +8,11 @@
 struct program_ran {
     struct program_end end;
     struct buf out, error;
-    unsigned wall_ms;    /* that it had */
+    unsigned wall_ms;    /* the limits that it had */
     size_t memory_bytes; /* likewise */
     bool strict;
 };
 
-/* NULL ran: it was not run. New reference. */
+/* ran NULL: it was not run. New reference. */
 json_t *program_result(const struct program_built *built, const struct program_ran *ran,
                        const struct program_report *report);

@@ -2,8 +2,8 @@
 /* program_stage: runs one confined process of kernel/run, the compiler or the program:
  * with an input, captured outputs and a time limit.
  *
- * For the keeper (program_child.h), which has one stage at a time. Subprocesses belong to
- * the process's group and end with it. SIGTERM to the keeper ends everything. */
+ * For the keeper (program_child.h), which runs one stage at a time. Subprocesses belong
+ * to the process's group and end with it. SIGTERM to the keeper ends everything. */
 #include "gpu/worker/confine.h"
 
 struct buf;
@@ -11,7 +11,7 @@ struct buf;
 struct program_stage {
     const char *const *argv; /* [0] is an absolute path */
     const char *const *environment;
-    const char *folder; /* it starts in */
+    const char *folder; /* its working directory */
     const struct confine_rules *rules;
     const char *input; /* its standard input; NULL: empty */
     size_t input_len;

@@ -1,9 +1,10 @@
 #pragma once
-/* sanitize_memory: what compute-sanitizer said of kernels that come again.
+/* sanitize_memory: remembers the reports of compute-sanitizer for kernels that are
+ * validated again.
  *
  * Each of its tools takes about a second, a validation without them a third of one, and
- * an agent validates the same kernel again and again. The same kernel, spec and checks,
- * whatever the seed, get the same report, if every tool came to its end in it. */
+ * an agent validates the same kernel many times. The same kernel, spec and checks get the
+ * same report, whatever the seed, if every tool finished. */
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -21,11 +22,11 @@ struct sanitize_memory {
     size_t next;
 };
 
-/* Of what came attached to a `validate` request: all of it but seed and limits. False:
- * too long to be kept. */
+/* Hashes the attachment of a `validate` request, except seed and limits. False: it is too
+ * long to be remembered. */
 bool sanitize_key(int request, char ret[static HASH_HEX_SIZE]);
-/* A new reference with "remembered": true; NULL. */
+/* A new reference with "remembered": true; NULL: none. */
 json_t *sanitize_recall(const struct sanitize_memory *m, const char *key);
-/* Not stolen; left when a tool did not finish. */
+/* Not stolen; ignored if a tool did not finish. */
 void sanitize_remember(struct sanitize_memory *m, const char *key, const json_t *report);
 void sanitize_memory_finish(struct sanitize_memory *m);

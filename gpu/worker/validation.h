@@ -2,9 +2,10 @@
 /* validation: the supervisor's side of validate_child.h: one process per `validate`
  * request, with a deadline, ended by a cancellation.
  *
- * The lines that a child says are notes and go on as `validate/note` with the request's
- * id, progress at most ten times a second. Its answer goes on unread, as what is attached
- * to the reply, unless it ran on a device: then it may need another child. */
+ * The lines that a child writes are notes and are forwarded as `validate/note` with the
+ * request's id, progress at most ten times a second. Its answer is forwarded unread, as
+ * the attachment of the reply, unless it ran on a device: then it may need another
+ * child. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -21,16 +22,16 @@ enum { VALIDATE_CHILD_BAD_JOB = 93, VALIDATIONS_MAX = 64 };
 struct validate_limits {
     unsigned wall_ms;    /* 30 000; at most an hour */
     unsigned save_ms;    /* 0; after wall_ms, for files that are still on their way */
-    unsigned cpu_s;      /* of all threads: follows from wall_ms and the cores */
-    size_t memory_bytes; /* address space: twice what the run may take, and 8 GiB */
+    unsigned cpu_s;      /* of all threads: computed from wall_ms and the cores */
+    size_t memory_bytes; /* address space: twice the run's limit, and 8 GiB */
 };
 void validate_limits_read(struct validate_limits *ret, const json_t *json);
 
-/* Each ends in rpc_reply or rpc_error. */
+/* Each ends with rpc_reply or rpc_error. */
 void validation_start(struct worker *w, struct rpc_call *call);
 void devices_start(struct worker *w, struct rpc_call *call); /* `worker/devices` */
 void program_start(struct worker *w, struct rpc_call *call); /* `program` */
-/* What can start; at most as many run as there are cores. */
+/* Starts waiting requests; at most as many run as there are cores. */
 void validations_advance(struct worker *w);
 uint64_t validations_tick(struct worker *w, uint64_t now);
 void validations_free(struct worker *w);

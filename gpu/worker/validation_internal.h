@@ -1,6 +1,6 @@
 #pragma once
-/* validation_internal: what validation.c (a request, its child, its time) and
- * validation_again.c (why it may need another child after the first) share. */
+/* validation_internal: shared by validation.c (a request, its child, its time) and
+ * validation_again.c (why it may need another child after the first). */
 #include "base/hash.h"
 #include "gpu/worker/validation.h"
 #include "gpu/worker/worker_child.h"
@@ -12,33 +12,33 @@ struct validation {
     struct rpc_call *call;
     struct buf head; /* for the next child */
     struct attachment request;
-    int arena;       /* memory for arrays that leave, or -1 */
-    uint64_t parcel; /* in which that went; 0: not yet */
+    int arena;       /* memory for saved arrays, or -1 */
+    uint64_t parcel; /* the parcel in which the arena was sent; 0: not yet */
     struct validate_limits limits;
     struct worker_child *child;
-    size_t answer_bytes; /* as it told; 0: not yet */
+    size_t answer_bytes; /* as the child announced; 0: not yet */
     bool on_device;
     uint64_t deadline_ms;
     uint64_t killed_ms; /* 0 = not yet */
-    uint64_t told_ms;   /* progress, last */
+    uint64_t told_ms;   /* time of the last progress note */
     bool cancelled, timed_out;
     bool wants_devices; /* it is a `worker/devices` */
     bool is_program;    /* it is a `program`: its child is a program_child */
     bool in_trial;      /* the driver did not start: its child is a driver_trial */
-    bool is_retried;    /* after that */
+    bool is_retried;    /* it runs once more after the trial */
     /* While the kernel runs once more, under compute-sanitizer: */
     json_t *answer;          /* the ordinary run's */
     char *folder;            /* of that run, or of the program */
-    char key[HASH_HEX_SIZE]; /* of the request, in the worker's memory; "": not kept */
+    char key[HASH_HEX_SIZE]; /* of the request, in sanitize_memory; "": not remembered */
 };
 
 /* --- validation_again.c --- */
 
-/* True when this answer is not yet to be given: v->head is for another child. */
+/* Whether this answer must wait: v->head is for another child. */
 bool validation_needs_another(struct worker *w, struct validation *v, json_t *answer);
-/* Of v->in_trial; answer NULL: the trial came to no end. v->head is for the run, once
- * more. */
+/* For v->in_trial; answer NULL: the trial did not finish. v->head is for the repeated
+ * run. */
 void validation_trial_ended(struct worker *w, struct validation *v, const json_t *answer);
-/* The ordinary answer with what the tool found; a new reference. report NULL: its child
- * gave none and ended with this status, 0 where it lives and is left. */
+/* The ordinary answer with the tool's findings; a new reference. report NULL: its child
+ * gave none and ended with this status, or 0 if it is still running and is abandoned. */
 json_t *validation_sanitized(struct validation *v, const json_t *report, int status);

@@ -1,12 +1,12 @@
 #pragma once
-/* worker_internal: what the parts of the supervisor share; nobody else's business.
+/* worker_internal: declarations shared by the parts of the supervisor only.
  *
  *   worker ── parents: plain, prefixes[] ── each forks children
  *          └─ runs, validations: one per request ── each has at most one child
  *
- * worker.c calls the runs and validations, these the parents, and all of them
- * worker_child; what is told the other way goes through the functions that a child and
- * the worker hold. */
+ * worker.c calls the runs and validations, these call the parents, and all of them call
+ * worker_child. Calls in the other direction go through the function pointers of a child
+ * and of the worker. */
 #include "base/fd_channel.h"
 #include "base/hash.h"
 #include "gpu/compile/compile.h"
@@ -20,18 +20,18 @@ struct toolkit;
 
 enum {
     WORKER_PREFIXES = 2,      /* precompiled headers kept, 140-230 MB each */
-    WORKER_MAX_UNUSABLE = 32, /* prefixes remembered as hopeless */
-    WORKER_MAX_STRAYS = 64,   /* processes reaped before we learnt what they were */
+    WORKER_MAX_UNUSABLE = 32, /* prefixes remembered as unusable */
+    WORKER_MAX_STRAYS = 64,   /* processes reaped before their parent reported them */
     WORKER_MAX_CHILDREN = 256,
     PREFIX_IDLE_MS = 5 * 60 * 1000,
     PARENT_START_MS = 60 * 1000, /* a cold disk reads 109 MB first */
 };
 
-/* What a parent was asked for and has not answered yet. */
+/* A request to a parent that it has not answered yet. */
 struct asked {
     struct asked *next;
     struct worker_child *child; /* or */
-    struct parent *parent;      /* a prefix zygote to be; NULL both: no longer wanted */
+    struct parent *parent;      /* a new prefix zygote; both NULL: no longer wanted */
 };
 
 enum parent_state { PARENT_NONE, PARENT_STARTING, PARENT_READY };
@@ -53,7 +53,7 @@ struct compile_run {
     struct compile_job job; /* without its sources: */
     struct attachment sources;
     enum run_state state;
-    struct parent *parent; /* that it waits for */
+    struct parent *parent; /* the parent that it waits for */
     struct worker_child *child;
     char *folder; /* its own, while it compiles */
     uint64_t deadline_ms;
@@ -66,7 +66,7 @@ struct stray {
     int pid, status;
 };
 
-/* Bytes that are still to be written. */
+/* Bytes that have not been written yet. */
 struct output {
     struct output *next;
     char *bytes;
@@ -76,7 +76,7 @@ struct output {
 struct worker {
     int pid, in, out, signals;
     struct fd_channel channel; /* to the daemon */
-    uint64_t parcels;          /* sent over it */
+    uint64_t parcels;          /* number of parcels sent over it */
     struct rpc_peer *peer;
     struct output *outputs, **outputs_end;
     size_t written, pending; /* of the first one; of all, not yet */
@@ -95,8 +95,8 @@ struct worker {
     struct worker_child *children;
     struct compile_run *runs, **runs_end;
     struct validation *validations; /* oldest first */
-    unsigned driver_trials;         /* that told nothing */
-    char driver_words[208];         /* why it is not confined; "": it is */
+    unsigned driver_trials;         /* trials without a result */
+    char driver_words[208];         /* why it is not confined; "": it is confined */
     struct sanitize_memory sanitized;
     struct stray strays[WORKER_MAX_STRAYS];
     size_t stray_next;
@@ -107,22 +107,23 @@ struct worker {
 /* --- parent.c --- */
 
 void parents_init(struct worker *w);
-/* The parent for a run: ready, starting (wait for it), or NULL with *why set when
- * there is no compiler. May begin to make a prefix parent. */
+/* The parent for a run: ready, starting (wait for it), or NULL with *why set if there is
+ * no compiler. May begin to make a prefix parent. */
 struct parent *parent_choose(struct worker *w, struct compile_run *run, const char **why);
-/* The run compiled plainly: its prefix parent may begin if it had to wait for a core. */
+/* The run was compiled without a prefix: its prefix parent may start now if it had to
+ * wait for a core. */
 void parent_plain_ended(struct worker *w, struct compile_run *run);
-/* What a child, or a prefix zygote, is told of a compile. */
+/* The job of a compile, for a child or a prefix zygote. */
 struct buf parent_job_head(const char *folder, const struct compile_run *run);
-/* A child of a ready parent, its spare one if there is one. NULL: it cannot. */
+/* A child of a ready parent, the spare one if there is one. NULL: failed. */
 struct worker_child *parent_take_child(struct worker *w, struct parent *p);
-/* Have a spare child made when there is none. */
+/* Requests a spare child if there is none. */
 void parent_want_spare(struct worker *w, struct parent *p);
-/* Read what parents answered. */
+/* Reads the answers of parents. */
 void parents_read(struct worker *w);
-/* Was this process a parent? Then it is dealt with. */
+/* Whether this process was a parent; then its end is handled. */
 bool parents_reaped(struct worker *w, int pid);
-/* Deadlines and idle ends; the time of the next one, or UINT64_MAX. */
+/* Handles deadlines and idle ends; returns the time of the next one, or UINT64_MAX. */
 uint64_t parents_tick(struct worker *w, uint64_t now);
 void parents_kill(struct worker *w);
 json_t *parents_to_json(const struct worker *w);
@@ -130,7 +131,7 @@ json_t *parents_to_json(const struct worker *w);
 /* --- compile_run.c --- */
 
 void run_start(struct worker *w, struct rpc_call *call);
-void runs_advance(struct worker *w); /* start what can start */
+void runs_advance(struct worker *w); /* starts waiting runs */
 /* For worker.parent_changed. */
 void runs_parent_changed(struct worker *w, struct parent *p, int status, const char *why);
 uint64_t runs_tick(struct worker *w, uint64_t now);
@@ -138,6 +139,6 @@ void runs_free(struct worker *w);
 
 /* --- worker_folder.c --- */
 
-/* The worker's private folder, made when missing. Those of killed workers are removed. */
+/* The worker's private folder, created if missing. Removes those of killed workers. */
 int worker_folder_make(struct worker *w);
 void worker_folder_remove(struct worker *w);

@@ -29,7 +29,7 @@ enum zygote_request {
 };
 #define ZYGOTE_MAX_PREFIX_JOB (128u << 10)
 
-/* The rest of the calling process's life. */
+/* Runs for the rest of the calling process's life. */
 _Noreturn void zygote_run(const struct toolkit *toolkits, size_t count, int supervisor,
                           int socket);
 
