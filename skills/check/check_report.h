@@ -1,5 +1,5 @@
 #pragma once
-/* check_report: what becomes of the findings of a skill: suppressions and the result. */
+/* check_report: applies suppressions to the findings of a skill and makes the result. */
 #include "base/json.h"
 #include "skills/check/skill_check.h"
 

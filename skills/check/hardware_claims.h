@@ -1,9 +1,8 @@
 #pragma once
-/* hardware_claims: what a text says about hardware, found by shape.
+/* hardware_claims: patterns for claims about hardware in a text.
  *
- * A claim is a number with its unit beside the quantity it is about, in one sentence or
- * in one cell of a table. Patterns are written for text in lower case with emphasis
- * blanked. */
+ * A claim is a number with its unit next to the quantity, in one sentence or in one cell
+ * of a table. Patterns are written for text in lower case with emphasis blanked. */
 #include "base/pattern.h"
 #include "skills/check/hardware_table.h"
 
@@ -11,12 +10,12 @@ enum claim_unit { UNIT_NONE, UNIT_BYTES, UNIT_BANDWIDTH, UNIT_CLOCK, UNIT_RATE, 
 enum claim_flags {
     CLAIM_LIMIT = 1,   /* a smaller number is wrong only where the text says "at most" */
     CLAIM_ASSERTS = 2, /* only where the text says "has", "with", ":" */
-    CLAIM_PEAK = 4,    /* not where the text speaks of what was reached */
+    CLAIM_PEAK = 4,    /* not where the text states a measured value */
     CLAIM_UNBOUND = 8, /* may be about the device that the heading names */
     CLAIM_BOARD = 16,  /* the whole GPU: not where an SM or a block is meant */
 };
 struct claim_shape {
-    const char *words; /* one of them, separated by '|', must occur; cheap to look for */
+    const char *words; /* one of them, separated by '|', must occur; a fast test */
     const char *regex; /* group 1: the number, group 2: its unit */
     enum hardware_quantity quantity;
     enum claim_unit unit;
@@ -27,13 +26,14 @@ extern const size_t claim_shape_count;
 
 /* Groups 1 and on: the capability as written, "9.0" "90a" "hopper". */
 extern const char claim_requirement[];
-extern const char claim_doubt[];   /* the sentence quotes a mistake or a possibility */
-extern const char claim_usage[];   /* … tells what a program uses, not what there is */
-extern const char claim_limit[];   /* … speaks of a maximum */
-extern const char claim_asserts[]; /* … tells what there is */
-extern const char claim_reached[]; /* … tells what was measured */
+extern const char claim_doubt[]; /* the sentence quotes a mistake or a possibility */
+/* … states a program's usage, not a property of the hardware */
+extern const char claim_usage[];
+extern const char claim_limit[];       /* … states a maximum */
+extern const char claim_asserts[];     /* … states a property */
+extern const char claim_reached[];     /* … states a measurement */
 extern const char claim_only_device[]; /* the whole text is a GPU's name */
 extern const char
     claim_specification[];         /* the sentence or heading speaks of data sheets */
 extern const char claim_part[];    /* … is about a part of the GPU */
-extern const char claim_foreign[]; /* names hardware that the table has not */
+extern const char claim_foreign[]; /* names hardware that is not in the table */

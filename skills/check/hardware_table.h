@@ -1,9 +1,9 @@
 #pragma once
-/* hardware_table: numbers about NVIDIA's data centre GPUs that we have checked, each with
- * the document that says so (hardware_table.txt).
+/* hardware_table: checked numbers about NVIDIA's data centre GPUs, each with its source
+ * document (hardware_table.txt).
  *
- * A number is right for a claim when it is any of a quantity's values for the device:
- * data sheets round differently, and boards of one name differ. */
+ * A number is right for a claim if it is any of a quantity's values for the device: data
+ * sheets round differently, and boards of the same name differ. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -41,8 +41,9 @@ enum hardware_quantity {
 struct hardware_quantity_row {
     const char *name; /* "shared memory per SM" */
     enum hardware_quantity quantity;
-    enum hardware_quantity alike; /* one that people name alike: right for it is right */
-    double tolerance;             /* how far a rounded number may be off */
+    /* one with similar names: its values count as right, too */
+    enum hardware_quantity alike;
+    double tolerance; /* permitted error of a rounded number */
 };
 const struct hardware_quantity_row *hardware_quantity(enum hardware_quantity quantity);
 
@@ -53,16 +54,17 @@ struct hardware_fact {
     const char *shown;  /* values[0] as a person writes it: "228 KB" */
     const char *source;
     enum hardware_quantity quantity;
-    double values[HARDWARE_VALUES]; /* values[0] is the one we name; 0 ends the list */
+    double values[HARDWARE_VALUES]; /* messages name values[0]; 0 ends the list */
 };
 extern const struct hardware_fact hardware_table[];
 extern const size_t hardware_table_count;
 
 struct hardware_device {
     const char *name;
-    const char *capability; /* the row that holds what all of a capability share */
-    const char *words;      /* lower case; one of them occurs where it is named */
-    const char *regex;      /* how it is named in a text */
+    /* the row with the values that all devices of a capability share */
+    const char *capability;
+    const char *words; /* lower case; one of them occurs where it is named */
+    const char *regex; /* how it is named in a text */
 };
 extern const struct hardware_device hardware_devices[];
 extern const size_t hardware_device_count;
@@ -70,7 +72,7 @@ extern const size_t hardware_device_count;
 struct hardware_feature {
     const char *name;
     const char *regex;
-    const char *capability; /* the first that has it: "8.0", "9.0a" */
+    const char *capability; /* the first with this feature: "8.0", "9.0a" */
     const char *source;
     int minimum; /* 80 */
 };

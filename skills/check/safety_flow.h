@@ -1,17 +1,17 @@
 #pragma once
-/* safety_flow: what becomes of what a text's commands fetched or read, from statement to
+/* safety_flow: follows data that a text's commands downloaded or read, from statement to
  * statement: a download that is executed, a secret that is sent.
  *
- * Not a shell: names are followed, in the order of the text, through assignments; nothing
- * is run, branched or looped. */
+ * It is not a shell: names are followed, in the order of the text, through assignments;
+ * commands, branches and loops are not evaluated. */
 #include <stddef.h>
 
 enum flow_end {
-    FLOW_EXECUTED, /* what was downloaded */
-    FLOW_SENT,     /* what a file with secrets, or the environment, holds */
+    FLOW_EXECUTED, /* a download */
+    FLOW_SENT,     /* the contents of a file with secrets, or the environment */
     FLOW_ENDS
 };
-/* One of these words stands in every text that has such a flow; separated by '|'. */
+/* Words, separated by '|', of which every text with such a flow contains one. */
 extern const char safety_flow_words[];
 /* text[at, end): the statement where it ends. */
 typedef void safety_flow_found(void *data, enum flow_end end, size_t from, size_t to);

@@ -1,9 +1,9 @@
 #pragma once
-/* safety_installers: the install commands that makers of common tools publish. */
+/* safety_installers: the install commands published by the makers of common tools. */
 #include <stdbool.h>
 #include <stddef.h>
 
-/* match: from the program that fetches to the shell, or from "iex" to the address. True
- * where it fetches exactly one address over HTTPS from its maker, with no option that
- * changes whom it asks, and nothing in it is put in at run time. */
+/* match: from the download program to the shell, or from "iex" to the address. True if it
+ * downloads exactly one address over HTTPS from its maker, with no option that changes
+ * the server, and nothing in it is substituted at run time. */
 bool installer_is_known(const char *match, size_t len);

@@ -1,12 +1,12 @@
 #pragma once
-/* safety_patterns: what a skill must not say, as a table (safety_patterns.txt).
+/* safety_patterns: what a skill must not contain, as a table (safety_patterns.txt).
  *
- * A pattern is tried only in a window around one of its words, so that a long text costs
+ * A pattern is only tried in a window around one of its words, so that a long text costs
  * one pass and a few short matches. */
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A file that nobody but its owner reads; part of an expression. */
+/* A file that only its owner may read; part of an expression. */
 #define HARD_SECRET                                                                      \
     "(?:\\.ssh/"                                                                         \
     "(?:id_[a-z0-9]+\\b(?!\\.pub)|\\*)|\\bid_(?:rsa|ed25519|ecdsa)\\b(?!\\.pub)|\\.aws/" \
@@ -24,7 +24,7 @@ enum safety_where {
 #define IN_ALL (IN_MARKDOWN | IN_SCRIPT)
 
 enum safety_window {
-    WINDOW_LINE,      /* with the lines that a backslash or a pipe continues it by */
+    WINDOW_LINE,      /* with its continuation lines, after a backslash or a pipe */
     WINDOW_PARAGRAPH, /* three lines: sentences are wrapped */
     WINDOW_UNIT,      /* the code block, or some KiB of the file */
 };
@@ -36,13 +36,13 @@ struct safety_pattern {
     bool block; /* error; else warning */
     unsigned where;
     enum safety_window window;
-    /* Tells examples from the real thing; NULL: every match counts. */
+    /* Whether it is more than an example; NULL: every match counts. */
     bool (*is_real)(const char *match, size_t len);
-    /* Where it says yes an error is a warning; NULL: never. */
+    /* If true, an error becomes a warning; NULL: never. */
     bool (*is_lesser)(const char *match, size_t len);
-    /* Whether what stands behind the match makes it one: group 1 and the rest. */
+    /* Whether the text after the match makes it one: group 1 and the rest. */
     bool (*is_followed)(const char *group, size_t len, const char *rest, size_t rest_len);
 };
-/* From 0 on, of safety_patterns.txt in its order; behind the last: one without a code. */
+/* From 0, in the order of safety_patterns.txt; after the last one: one without a code. */
 const struct safety_pattern *safety_pattern_at(size_t id);
-#define SAFETY_REST 1500u /* bytes behind a match that is_followed is shown */
+#define SAFETY_REST 1500u /* bytes after a match that is_followed gets */

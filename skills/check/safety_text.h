@@ -1,14 +1,14 @@
 #pragma once
-/* safety_text: one text against the table of safety_patterns.h, and for what cannot be
- * seen: hidden characters and comments that give orders. */
+/* safety_text: checks one text against the table of safety_patterns.h, and for invisible
+ * text: hidden characters, and comments that give orders. */
 #include "base/json.h"
 
 #include <stdbool.h>
 
 #define SAFETY_SEARCHED (24u << 20) /* bytes for a whole skill: about a second */
 
-/* left: how many bytes may still be searched closely, shared by the files of a skill;
- * lessened. Where it does not suffice there is the finding safety_scan_incomplete. */
+/* left: the number of bytes that may still be searched closely, shared by the files of a
+ * skill; decremented. If it is not enough, adds the finding safety_scan_incomplete. */
 void safety_text_check(const char *file, const char *text, size_t len, bool markdown,
                        size_t *left, json_t *findings);
 /* Characters that a reader does not see (safety_unicode.c). */

@@ -1,7 +1,8 @@
 #pragma once
-/* build_toml_keys: what kernel-builder's project file may say, as tables.
+/* build_toml_keys: the sections and keys of kernel-builder's project file, as tables.
  *
- * Sections are named by their dotted path; "kernel.*" is every kernel's, "" the file. */
+ * Sections are named by their dotted path; "kernel.*" is for every kernel, "" for the top
+ * level. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -46,7 +47,7 @@ struct build_toml_key {
     const char *meaning; /* one line */
     enum build_toml_type type;
     unsigned editions;
-    unsigned backends; /* of kernel.*: who may have it; 0 = all */
+    unsigned backends; /* in kernel.*: the backends that may have it; 0 = all */
     bool required;
 };
 extern const struct build_toml_key build_toml_keys[];
@@ -58,15 +59,15 @@ extern const char *const build_toml_python_depends[]; /* of [general] and all ba
 extern const char *const build_toml_cuda_python_depends[];
 extern const char *const build_toml_backends[];
 extern const char *const build_toml_kernel_backends[];
-extern const char *const build_toml_licenses[]; /* that are offered */
+extern const char *const build_toml_licenses[]; /* for completion */
 
-/* NULL when the section has no such key in these editions. */
+/* NULL if the section has no such key in these editions. */
 const struct build_toml_key *build_toml_key_find(const char *section, const char *name,
                                                  unsigned editions);
-/* What a section is for, or NULL when there is no such section. "kernel.relu" is found as
- * "kernel.*". */
+/* The purpose of a section, or NULL if there is no such section. "kernel.relu" is found
+ * as "kernel.*". */
 const char *build_toml_section_meaning(const char *section);
-/* The name that the tables know a section by. */
+/* The tables' name of a section. */
 const char *build_toml_section_key(const char *section);
 /* Bit of a backend's word, 0 when unknown; and back. */
 unsigned build_toml_backend(const char *word);

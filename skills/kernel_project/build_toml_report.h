@@ -1,5 +1,5 @@
 #pragma once
-/* build_toml_report: findings about a project file, and the edits that cure them. */
+/* build_toml_report: findings about a project file, and their fixes. */
 #include "base/toml.h"
 #include "protocol/finding.h"
 #include "skills/kernel_project/build_toml_keys.h"
@@ -11,12 +11,12 @@ struct build_toml_report {
     size_t len;
     int first_line; /* of the text, in the file that the findings name */
     const struct toml_document *doc;
-    unsigned edition; /* BUILD_TOML_… that the keys are judged by */
+    unsigned edition; /* BUILD_TOML_… for which the keys are checked */
     json_t *findings;
     size_t count, left_out;
 };
 
-/* Bytes of the text: those of a node's key, or of its value when it has none; and those
+/* Bytes of the text: those of a node's key, or of its value if it has no key; and those
  * of its value. */
 struct toml_range {
     size_t start, end;
@@ -40,17 +40,17 @@ void build_toml_fix_insert(const struct build_toml_report *r, json_t *finding,
 /* Delete a pair's lines. */
 void build_toml_fix_remove(const struct build_toml_report *r, json_t *finding,
                            const char *title, const struct toml_node *pair);
-/* The one of the words that was probably meant: at most 2 edits away (1 for short words),
- * NULL when none. words: NULL-terminated. */
+/* The word that was probably meant: at most 2 edits away (1 for short words), NULL if
+ * there is none. words: NULL-terminated. */
 const char *build_toml_nearest(const char *word, const char *const *words);
 
-/* Judge one value of a known type. section: of the key, for kernel-depends and backends.
- */
+/* Checks one value of a known type. section: of the key, for kernel-depends and
+ * backends. */
 void build_toml_check_value(struct build_toml_report *r, const struct build_toml_key *key,
                             const struct toml_node *node);
 
-/* What is in the file: a table of either form; the table at a JSON Pointer, or NULL; the
- * backend of a [kernel.…] (one of BACKEND_…), 0 when it names none that is known. */
+/* Contents of the file: a table of either form; the table at a JSON Pointer, or NULL; the
+ * backend of a [kernel.…] (one of BACKEND_…), 0 if it names no known one. */
 bool build_toml_is_table(const struct toml_node *node);
 const struct toml_node *build_toml_table_at(const struct build_toml_report *r,
                                             const char *pointer);
