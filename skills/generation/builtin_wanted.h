@@ -1,20 +1,19 @@
 #pragma once
-/* builtin_wanted: what an answer must hold that somebody could not give who had only read
- * the question, and no more than that: whoever knows the fix may word it otherwise. For
- * the tests that the builtin teacher writes. */
+/* builtin_wanted: what an answer must contain: only text that cannot be derived from the
+ * question, and no more, because a correct answer may use other words. For the tests that
+ * the builtin teacher writes. */
 #include <jansson.h>
 #include <stddef.h>
 
 #define WANTED_MAX 3u
 
-/* The names (letters, digits, "_", three or more, no number) of text that stand in neither known nor
- * asked, each once; one that text assigns and uses again is its writer's choice and left
- * out. New reference. */
+/* The names (letters, digits, "_", three or more, no number) of text that occur in
+ * neither known nor asked, each once; a name that text assigns and uses again is the
+ * writer's choice and is omitted. New reference. */
 json_t *wanted_names(const char *text, const char *known, const char *asked);
-void wanted_only(json_t *names, const char *told); /* leaves those that told says */
-/* The longest beginning, of four letters or more, that a name of text and one of told
- * have in common: "zlib" of "zlib1g-dev" and "Could NOT find ZLIB". malloc'ed, or NULL.
- */
+void wanted_only(json_t *names, const char *told); /* removes names that occur in told */
+/* The longest prefix, of four letters or more, that a name of text and one of told have
+ * in common: "zlib" of "zlib1g-dev" and "Could NOT find ZLIB". malloc'ed, or NULL. */
 char *wanted_stem(const char *text, const char *told);
 /* The lines of a diff that begin with mark, without it. Freed by the caller. */
 char *wanted_lines(const char *diff, char mark);

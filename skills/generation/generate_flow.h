@@ -2,10 +2,10 @@
 /* generate_flow: one running skill/generate, and its parts.
  *
  * [fetching] -> reading (thread) -> asking (model or host) or writing (builtin) ->
- * staging (thread) -> checking, and back to asking with what is wrong -> testing ->
- * [refining] -> saving (thread) -> [installing] -> [evaluating] -> the answer. Everything
- * but the threads runs on the loop. Each step ends by calling the next one, or
- * generate_end when it is over; nothing is in the skill's place before saving. */
+ * staging (thread) -> checking, and if it fails back to asking, with the problem ->
+ * testing -> [refining] -> saving (thread) -> [installing] -> [evaluating] -> the answer.
+ * Everything except the threads runs on the loop. Each step ends by calling the next one,
+ * or generate_end at the end; the skill's place is not written before saving. */
 #include "base/err.h"
 #include "protocol/call.h"
 #include "skills/evaluation/evaluation_room.h"
@@ -17,7 +17,7 @@
 
 #define GENERATE_ROUNDS 3u
 
-/* What progress counts. */
+/* The stages that progress reports. */
 enum generate_stage {
     GENERATE_READING,
     GENERATE_ASKING,
@@ -41,63 +41,63 @@ struct generating {
     struct call *call;         /* a reference */
     struct generate_request request;
     struct material material;
-    struct skill_draft draft; /* what is staged; the refinement may replace its text */
+    struct skill_draft draft; /* the staged draft; the refinement may replace its text */
     struct skill_stage stage;
     json_t *aside;      /* final files that do not compile alone */
     json_t *check;      /* of the staged skill */
-    json_t *base_check; /* of the improved one before; or NULL */
+    json_t *base_check; /* of the skill to improve, before; or NULL */
     json_t *result;
-    json_t *tests;           /* those that are saved: suite.h's form, with splits */
-    struct testing *testing; /* generate_tests.c's own; not NULL while it works */
+    json_t *tests;           /* the tests to save: suite.h's form, with splits */
+    struct testing *testing; /* for generate_tests.c; not NULL while it works */
     json_t *tests_report;    /* of the result: see generate_test */
-    json_t *given_tests;     /* the host's, still to be looked at; or NULL */
+    json_t *given_tests;     /* the host's, not yet checked; or NULL */
     json_t
         *refinement; /* {"rounds", "kept", …} of the result and of provenance, or NULL */
-    void *refining;  /* generate_refine.c's own; not NULL while it works */
+    void *refining;  /* for generate_refine.c; not NULL while it works */
     struct evaluation_room *room; /* NULL only when the daemon ends */
     struct evaluation_guest guest;
     struct model_budget budget; /* of teacher, students and judge together */
-    uint64_t deadline_ms;       /* clock_ms() when the time is up; 0 = never */
+    uint64_t deadline_ms;       /* clock_ms() when the time is over; 0 = never */
     struct fetching *fetching;
     struct model_call *asking;
     void (*answered)(struct generating *g, const struct model_answer *answer);
-    size_t heard; /* bytes of the answer that streams in */
+    size_t heard; /* bytes of the answer received so far */
     uint64_t heard_ms;
     const char *heard_what;
     enum generate_stage heard_stage;
-    char *question;            /* the first of them: what the teacher knows */
-    char *answer;              /* the last draft as it came, for the next question */
+    char *question;            /* the first of them: the teacher's prompt */
+    char *answer;              /* the last draft as received, for the next question */
     unsigned requests, cached; /* of the teacher */
-    unsigned round;            /* drafts asked for */
+    unsigned round;            /* number of drafts requested */
     bool cancelled;
-    bool keeps;          /* the improved skill's text: nothing says how to change it */
+    bool keeps; /* keep the improved skill's text: nothing says how to change it */
     const char *nothing; /* why there is no skill */
     struct skill_check *checking;
-    generate_step *after_checking; /* of a text that is not to be mended */
+    generate_step *after_checking; /* for a text that must not be revised */
     struct call *nested;           /* install, evaluation */
     struct call_view view;
     generate_step *after_nested;
     struct err err;
-    enum call_fault fault; /* of err, with the next two, when reason is there */
+    enum call_fault fault; /* for err, with the next two, if reason is set */
     char *reason, *hint;
-    json_t *refused; /* findings that stand in the way */
+    json_t *refused; /* findings that prevent saving */
     struct generating *next_waiting;
 };
 
-/* job on a thread of the pool, then next on the loop. A cancel may leave job out:
- * next asks generate_is_over. */
+/* job on a thread of the pool, then next on the loop. A cancellation may skip job: next
+ * must check generate_is_over. */
 void generate_on_thread(struct generating *g, generate_step *job, generate_step *next);
 void generate_end(struct generating *g); /* answers and frees */
 /* Cancelled, failed, or nothing to teach: call generate_end. */
 bool generate_is_over(const struct generating *g);
-/* Sets what the call fails with (the first time); -1. generate_end is still to be called.
- */
+/* Sets the error of the call (the first one counts); returns -1. generate_end must still
+ * be called. */
 int generate_fail(struct generating *g, enum call_fault fault, const char *reason,
                   const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* Whether a check has a finding of this code and these words, on whatever line. */
+/* Whether a check has a finding with this code and message, on any line. */
 bool generate_has_finding(const json_t *check, const json_t *finding);
-void generate_forgive(struct generating *g); /* it goes on without what failed */
+void generate_forgive(struct generating *g); /* clears the error and continues */
 void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
                      ...) __attribute__((format(printf, 3, 4)));
 
@@ -106,34 +106,34 @@ void generate_begin(struct generating *g); /* g->request is there */
 void generate_fetch(struct generating *g); /* generate_fetch.c */
 void generate_fetch_stop(struct generating *g);
 void generate_read(struct generating *g);
-/* The draft is no good: it goes back to whoever wrote it. */
+/* Returns a rejected draft to its writer. */
 void generate_mend(struct generating *g, const char *problem);
-/* Draft -> stage -> check -> testing; g->draft is there. */
+/* Stages and checks g->draft, then goes on to testing. */
 void generate_use_draft(struct generating *g);
-/* Draft -> stage -> check -> next. For a text that passed its check before: where it does
- * not, the call ends with the findings. */
+/* Stages and checks the draft, then calls next. For a text that passed its check before:
+ * if it does not pass, the call ends with the findings. */
 void generate_stage_again(struct generating *g, generate_step *next);
-/* Makes g->tests and g->tests_report {"wanted", "kept": of the improved skill, "taken":
- * new ones, "seen": candidates, "marked": that passed what deserves nothing, "repeated",
- * "broken", "reason"?: for fewer than wanted}. */
+/* Sets g->tests and g->tests_report {"wanted", "kept": of the improved skill, "taken":
+ * new ones, "seen": candidates, "marked": that passed an answer without merit,
+ * "repeated", "broken", "reason"?: for fewer than wanted}. */
 void generate_test(struct generating *g);
 void generate_test_stop(struct generating *g);
 void generate_test_free(struct generating *g);
 void generate_test_given(struct generating *g); /* g->given_tests came */
 /* Improves g->draft on the students' failures, stages it (generate_stage_again) and sets
- * g->refinement; or does nothing. Then next. */
+ * g->refinement; or does nothing. Then calls next. */
 void generate_refine(struct generating *g, generate_step *next); /* generate_refine.c */
-/* While g->refining: stop; then end as any step does. */
+/* While g->refining: stops it; then it ends like any step. */
 void generate_refine_stop(struct generating *g);
 void generate_save(struct generating *g);
 
 /* --- the host's part (generate_host.c) --- */
-/* Ask for a draft; problem: what was wrong with the last one, or NULL. */
+/* Asks for a draft; problem: the error in the last one, or NULL. */
 void generate_ask_host(struct generating *g, const char *problem);
 void generate_forget_host(struct generating *g);
 /* {job, draft} */
 void generate_give_draft(struct call *call, const json_t *params);
-/* Tests alone, for a draft that is good; problem as above. */
+/* Asks for tests only, for an accepted draft; problem as above. */
 void generate_ask_host_tests(struct generating *g, const char *problem, size_t count);
 
 /* --- a model's part (generate_model.c) --- */
@@ -143,13 +143,13 @@ struct teacher_question {
     size_t count;
     const json_t *schema; /* or NULL */
     const char *schema_name;
-    unsigned run; /* another draw of the same question */
+    unsigned run; /* another sample for the same question */
     enum generate_stage stage;
-    const char *what; /* of progress while it answers; static */
+    const char *what; /* text of progress while it answers; static */
 };
-/* Not when it was cancelled: the call ends then. */
+/* Not called after a cancellation: then the call ends. */
 typedef void teacher_answered(struct generating *g, const struct model_answer *answer);
-/* Budget, deadline and cancelling are g's. -1: generate_fail was called. */
+/* Budget, deadline and cancellation are g's. -1: generate_fail was called. */
 int generate_ask_teacher(struct generating *g, const struct teacher_question *q,
                          teacher_answered *answered);
 void generate_ask_model(struct generating *g, const char *problem);

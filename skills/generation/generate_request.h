@@ -1,5 +1,6 @@
 #pragma once
-/* generate_request: the params of skill/generate, resolved; and what they name, read. */
+/* generate_request: the params of skill/generate, resolved, and the files and links that
+ * they name, read. */
 #include "protocol/call.h"
 #include "skills/format/skill.h"
 #include "skills/generation/builtin_skill.h"
@@ -22,12 +23,12 @@ const char *teacher_kind(enum teacher teacher); /* "builtin", "host", "model" */
 /* Which links are fetched: `links` of the configuration. */
 enum links { LINKS_PUBLIC, LINKS_NONE, LINKS_ANY };
 
-/* A file by its path, a text that was given as it is, or a link. */
+/* A file by its path, a text, or a link. */
 struct given {
     char *path;         /* absolute, or NULL */
     const char *name;   /* borrowed from the params */
     const json_t *text; /* or NULL */
-    const char *url;    /* likewise; then, when it was fetched: */
+    const char *url;    /* likewise; when it was fetched: */
     char *bytes;
     size_t len;
     bool html, latin1;
@@ -38,33 +39,33 @@ struct generate_request {
     struct model model; /* of TEACHER_MODEL */
     enum links links;
     const char *task, *name;  /* borrowed from the params, like the next two; or NULL */
-    const char *students_url; /* where they are asked, or NULL */
+    const char *students_url; /* their endpoint, or NULL */
     const json_t *examples, *install, *students, *budget, *refine;
     struct given traces[GENERATE_MAX_TRACES], documents[GENERATE_MAX_DOCUMENTS];
     size_t trace_count, document_count, link_count;
     const char **hidden; /* values of key variables, for the redaction; NULL-terminated */
-    char *improved;      /* folder of the skill that is improved, or NULL */
+    char *improved;      /* folder of the skill to improve, or NULL */
     char *parent;        /* folder that holds the skill's folder */
-    char *folder_name;   /* of the skill's folder where output gave it, else NULL */
+    char *folder_name;   /* name of the skill's folder if output gave it, else NULL */
     unsigned tests;
 };
-/* Fails the call and returns -1 for what cannot be. The catalog is current. */
+/* Fails the call and returns -1 for invalid params. The catalog must be current. */
 int generate_request_read(struct generate_request *ret, struct skills *skills,
                           struct call *call, const json_t *params);
 void generate_request_finish(struct generate_request *r);
-/* Its part about students, editor, prices and agents (generate_measure.c); where refining
- * is asked for without students, the configured ones become the request's. */
+/* Checks the part about students, editor, prices and agents (generate_measure.c); if
+ * refinement is requested without students, the configured ones are used. */
 int generate_measure_check(struct generate_request *r, struct call *call);
-/* Its part about who writes the skill (generate_teacher.c): `teacher` is "builtin",
- * "host", "model" (the configured one), or a model by name, alias or object (model.h).
- * Without it: `teacher` of the configuration; else the first of its `models`; else host
- * where the caller is a model that reads work orders; else builtin. A key in the
- * environment alone chooses nobody: which model is paid is the user's to say. */
+/* Chooses the teacher (generate_teacher.c): `teacher` is "builtin", "host", "model" (the
+ * configured one), or a model by name, alias or object (model.h). Without it: `teacher`
+ * of the configuration; else the first of its `models`; else host if the caller is a
+ * model that reads work orders; else builtin. A key in the environment alone chooses no
+ * model, because the user decides which model is paid. */
 int generate_teacher_read(struct generate_request *ret, struct call *call,
                           const json_t *params);
 void generate_teacher_finish(struct generate_request *r);
-/* The values of all variables that hold keys of models: NULL-terminated, the list to be
- * freed, the texts the environment's. */
+/* The values of all variables with keys of models: NULL-terminated; free the list, the
+ * texts are the environment's. */
 struct evaluation_room;
 /* The name of a provider's key variable that is set, or NULL. */
 const char *generate_key_there(void);
@@ -73,8 +74,7 @@ unsigned generate_refine_rounds(const struct generate_request *r); /* 0: none */
 
 /* What the request names, read and distilled (on a thread). */
 struct material {
-    struct redaction
-        *redaction; /* knows every secret that was seen; not NULL once read */
+    struct redaction *redaction; /* knows every secret found so far; set by reading */
     struct lessons lessons;
     json_t *documents;  /* {name: text}, redacted */
     char *task, *name;  /* redacted, or NULL */
@@ -88,8 +88,9 @@ struct material {
     json_t *base_tests;  /* its tests as they are, an array */
     json_t *asked_tests; /* the same, redacted */
 };
-/* -ECANCELED, or what reading a file said. */
+/* -ECANCELED, or the error of reading a file. */
 int material_read(struct material *ret, const struct generate_request *r,
                   struct err *err);
-const char *material_task(const struct material *m); /* as told, or as learnt; or NULL */
+/* from the request, or from the traces; or NULL */
+const char *material_task(const struct material *m);
 void material_finish(struct material *m);

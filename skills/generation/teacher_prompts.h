@@ -1,10 +1,10 @@
 #pragma once
-/* teacher_prompts: what a teacher is asked, all words in one place.
+/* teacher_prompts: all texts of a teacher's prompts.
  *
- * Whatever comes from traces, documents, examples and older skills stands as data between
- * markers that hold the digest of what they surround, so that no text can end itself
- * early (as lessons_digest does). Pure: the same material gives the same bytes, which is
- * what makes the answer cache work. All texts are to be redacted before. */
+ * Text from traces, documents, examples and older skills is data between markers that
+ * contain the digest of the enclosed text, so that no text can end itself early (as in
+ * lessons_digest). Pure: the same material gives the same bytes, which the answer cache
+ * needs. All texts must be redacted before. */
 #include "base/json.h"
 #include "skills/traces/lessons.h"
 
@@ -13,18 +13,18 @@
 struct buf;
 
 #define TEACHER_MAX_PROMPT (1u << 20)
-#define TEACHER_DIGEST_TOKENS 12000u   /* of what traces show */
+#define TEACHER_DIGEST_TOKENS 12000u   /* for the digest of the traces */
 #define TEACHER_DOCUMENT_TOKENS 24000u /* of all documents together */
 #define TEACHER_BATCH 8u               /* tests asked for at once */
 
 struct teacher_material {
     const char *task;              /* or NULL */
-    const char *name;              /* what the skill has to be called, or NULL */
+    const char *name;              /* the required name of the skill, or NULL */
     const json_t *examples;        /* texts, or NULL */
     const json_t *documents;       /* {name: text}, or NULL */
     const struct lessons *lessons; /* NULL: no trace was given */
     const char *base;              /* SKILL.md of the skill that is improved, or NULL */
-    const json_t *base_files;      /* names of the files that lie beside it, or NULL */
+    const json_t *base_files;      /* names of its other files, or NULL */
     size_t digest_tokens, document_tokens; /* 0: the above */
 };
 
@@ -35,11 +35,11 @@ void teacher_data(struct buf *out, const char *kind, const char *name, const cha
 
 /* --- the draft --- */
 
-/* Who the teacher is, what is data, what a good skill is, and the form. */
+/* The teacher's role, what is data, what a good skill is, and the form. */
 extern const char *const teacher_system;
-/* The form alone, as a work order tells it. */
+/* The form alone, for a work order. */
 extern const char *const teacher_format;
-/* How a work order begins: what is to be done, and what is data. */
+/* The beginning of a work order: the task, and what is data. */
 extern const char *const teacher_host_order, *const teacher_host_data;
 void teacher_ask_draft(struct buf *out, const struct teacher_material *m);
 /* The material alone. */
@@ -51,15 +51,15 @@ void teacher_ask_repair(struct buf *out, const char *problem);
 
 struct teacher_tests {
     const struct teacher_material *material;
-    const char *skill;     /* SKILL.md as it was checked */
-    size_t count;          /* wanted now */
-    const json_t *there;   /* tests that are there already: not again; or NULL */
+    const char *skill;     /* the checked SKILL.md */
+    size_t count;          /* the number to write now */
+    const json_t *there;   /* existing tests, not to be repeated; or NULL */
     const json_t *refused; /* [{"input", "why"}] of the last answer; or NULL */
-    bool kernels;          /* kernels may be asked for */
+    bool kernels;          /* kernels may be requested */
 };
 extern const char *const teacher_tests_system;
 void teacher_ask_tests(struct buf *out, const struct teacher_tests *q);
-/* What the answer has to fit; closed and strict. New reference. */
+/* The schema of the answer; closed and strict. New reference. */
 json_t *teacher_tests_schema(bool kernels);
-/* The same wish in a work order, for tests in suite.h's form. */
+/* The same request in a work order, for tests in suite.h's form. */
 extern const char *const teacher_tests_format;

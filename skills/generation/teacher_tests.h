@@ -1,8 +1,8 @@
 #pragma once
-/* teacher_tests: the tests that a teacher or a host wrote, read and sifted. Pure.
+/* teacher_tests: reads and filters the tests that a teacher or a host wrote. Pure.
  *
- * What is a test is suite.h's to say; here is what may be taken from somebody who was
- * asked for many: nothing twice, nothing unsafe, each with a check of its own. */
+ * suite.h defines a test; this module defines which of many tests are accepted: no
+ * repeated ones, no unsafe ones, each with its own check. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -15,7 +15,8 @@ json_t *teacher_test_read(const json_t *asked, struct err *err);
 /* The test as it is kept: canonical, under this id, without a split and marks of its own.
  * NULL with -EINVAL and a sentence for its author. */
 json_t *teacher_test_check(const json_t *test, const char *id, struct err *err);
-/* Asks the same as one of the list: letters and digits alone count, in any case. */
+/* Whether it asks the same as one of the list: only letters and digits are compared, in
+ * any case. */
 bool teacher_test_is_there(const json_t *list, const json_t *test);
 /* {"contains": 12, "regex": 9, …}: tests that have each check; {"refine": 8, …}. New
  * references. */

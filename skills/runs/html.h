@@ -1,5 +1,5 @@
 #pragma once
-/* html: what the pages of this room are made of. */
+/* html: building blocks for the pages of this room. */
 #include <stddef.h>
 
 struct buf;
@@ -8,10 +8,11 @@ struct buf;
  * it, then "…". */
 void html_text(struct buf *out, const char *s, size_t max);
 
-/* All of a page before its <h1>: one that stands alone and may load and run nothing. */
+/* All of a page before its <h1>. The page needs no other file and may load and run
+ * nothing. */
 void html_page_begin(struct buf *out, const char *title);
 /* The same, but it may run the one script that has this digest ("sha256-…"). */
 void html_page_begin_with_script(struct buf *out, const char *title, const char *digest);
-/* "helps", "hurts" … on its colour; "not judged" for what is no verdict. */
+/* "helps", "hurts" … on its colour; "not judged" for anything that is not a verdict. */
 void html_badge(struct buf *out, const char *verdict);
 const char *html_tone(const char *verdict); /* a class: good, bad or even */

@@ -1,7 +1,7 @@
 #pragma once
-/* run_html: a batch as one HTML file that stands alone: inline SVG and CSS, no script,
- * nothing loaded from anywhere (a content security policy says so too), light and dark,
- * printable. All text is cleaned and escaped. */
+/* run_html: a batch as one self-contained HTML file: inline SVG and CSS, no script,
+ * nothing loaded (enforced by a content security policy), light and dark, printable. All
+ * text is cleaned and escaped. */
 #include "base/json.h"
 
 struct buf;

@@ -1,5 +1,5 @@
 #pragma once
-/* run_list: the evaluations in a folder of runs, and what they say of each skill and
+/* run_list: the evaluations in a folder of runs, and their results for each skill and
  * model. Blocking: call it from the thread pool. */
 #include "base/json.h"
 
@@ -13,7 +13,7 @@ struct root;
  * null, "skill_rate", "tests", "tokens", "cost", "ended"}],   newest first, one per model
  *  "matrix": {"skills": ["…"], "models": ["…"],
  *   "cells": [[{"baseline_rate", "skill_rate", "verdict", "run"} | null, …], …]},
- *  "omitted"?: n, "problems"?: ["…"]}: new reference. The matrix holds the newest whole
+ *  "omitted"?: n, "problems"?: ["…"]}: new reference. The matrix has the newest complete
  * evaluation of each pair, over all batches that were read, not only the rows shown. */
 json_t *run_list(const struct root *dir, const char *skill, const char *model,
                  size_t limit);

@@ -1,6 +1,6 @@
 #pragma once
-/* run_list_html: all evaluations on one page: skills and models in a matrix, and the
- * course of each pair over time. */
+/* run_list_html: all evaluations on one page: skills and models in a matrix, and each
+ * pair's results over time. */
 #include "base/json.h"
 
 struct buf;

@@ -1,9 +1,9 @@
 #pragma once
 /* run_mark_page: a page on which a person marks the pairs of a run (run_marks.h).
  *
- * One HTML file that stands alone and works from a disk; its script is part of it, and
- * the content security policy allows that one alone, by its digest. Blind, the page holds
- * neither which answer is which nor what checks said of them. */
+ * One self-contained HTML file that works from a disk; its script is part of it, and the
+ * content security policy allows only that script, by its digest. A blind page contains
+ * neither which answer is which nor the results of checks. */
 #include "base/json.h"
 
 #include <stdbool.h>

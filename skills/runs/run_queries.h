@@ -6,5 +6,5 @@ struct buf;
 
 #define RUN_QUERIES_MAX 200
 
-/* student: one of skill/trigger's result. Appended; nothing where it holds no queries. */
+/* student: one of skill/trigger's result. Appended; nothing if it has no queries. */
 void run_queries_write(struct buf *out, const json_t *student);

@@ -1,8 +1,8 @@
 #pragma once
-/* run_read: a batch read back: ours (whole, going on or interrupted) or upskill's.
+/* run_read: reads a batch: ours (complete, running or interrupted) or upskill's.
  *
- * Run files may be anybody's: sizes, counts and depth are bounded, what cannot be read is
- * left out and named in "problems". Blocking: call it from the thread pool. */
+ * Run files may come from anyone: sizes, counts and depth are bounded, and unreadable
+ * parts are omitted and named in "problems". Blocking: call it from the thread pool. */
 #include "base/json.h"
 
 #include <stdbool.h>

@@ -86,15 +86,14 @@ int run_writer_finish(struct run_writer *w, const json_t *evaluation, struct err
 void run_writer_close(struct run_writer *w);
 DEFINE_CLEANUP(struct run_writer *, run_writer_close);
 
-/* Add an evaluation to the skill's own skill_meta.json: one entry per student in
+/* Adds an evaluation to the skill's own skill_meta.json: one entry per student in
  * "evaluations" (newest RUN_MAX_EVALUATIONS kept), and upskill's metadata.test_pass_rate
- * (the skill arm's mean rate over the students). Every other member and field stays as it
- * is. The entry: {"model", "verdict", "lift": {"estimate", "low", "high", "p",
+ * (the skill arm's mean rate over the students). All other members and fields stay
+ * unchanged. The entry: {"model", "verdict", "lift": {"estimate", "low", "high", "p",
  * "n_tests"}, "arms": {"baseline": 0.4, "skill": 0.85, …}, "skill_digest",
  * "tests_digest", "ended", "run": batch}. folder: the skill's own, which the caller knows
- * to be the user's (not bundled, not installed by somebody else). -EACCES and -EROFS
- * where it may not be written, -EBADMSG when the file there is not a JSON object (it is
- * left alone). */
+ * to be the user's (not bundled, not installed from elsewhere). -EACCES and -EROFS if it
+ * may not be written, -EBADMSG if the file is not a JSON object (it stays unchanged). */
 #define RUN_MAX_EVALUATIONS 50
 int run_record_in_skill(const char *folder, const json_t *evaluation, const char *batch,
                         struct err *err);

@@ -1,12 +1,12 @@
 #pragma once
-/* run_result: cells summed up to upskill's RunResult, one per (model, run, arm).
+/* run_result: sums cells up to upskill's RunResult, one per (model, run, arm).
  *
  * As there, "assertions_passed" and "assertions_total" count TESTS: upskill's pass rates
- * are their quotient. Tests that errored or were refused are in neither. "passed" says
+ * are their quotient. Tests that errored or were refused are in neither. "passed" means
  * that more than half of the graded tests passed. Added to upskill's members: "arm",
  * "run", "skill_digest", "tests_digest", "tests", "tests_errored", "tests_refused",
- * "checks_passed", "checks_total", "split" ("mixed" where several), "cost" (null when one
- * is unknown), "requests", "cached" (answers), "served_models", "base_url",
+ * "checks_passed", "checks_total", "split" ("mixed" if there are several), "cost" (null
+ * if one is unknown), "requests", "cached" (answers), "served_models", "base_url",
  * "stop_reasons" (word -> count). */
 #include "base/json.h"
 
@@ -23,7 +23,7 @@ DEFINE_CLEANUP(struct run_results *, run_results_free);
  * dropped. */
 #define RUN_RESULTS_MAX 20000u
 void run_results_add(struct run_results *r, const json_t *cell);
-/* All of them by their number: new reference. No cell comes after it. */
+/* All of them by their number: new reference. Add no cell after it. */
 json_t *run_results_json(struct run_results *r, const char *batch, const char *timestamp);
 
 /* What is wrong with a cell, or NULL. */

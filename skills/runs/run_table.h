@@ -1,11 +1,11 @@
 #pragma once
 /* run_table: a batch as CSV (RFC 4180, CRLF).
  *
- * One row per cell, or per run where no cells are known (upskill's batches). The first 22
+ * One row per cell, or per run if cells are unknown (upskill's batches). The first 22
  * columns are upskill's, in its order and spelling ("True", "False"); those of this
  * project follow (run_columns.txt). Assertions count checks in a cell's row and tests in
- * a run's. A text that a spreadsheet would take for a formula gets a leading apostrophe.
- */
+ * a run's. A text that a spreadsheet would read as a formula gets a leading
+ * apostrophe. */
 #include "base/json.h"
 
 struct buf;
