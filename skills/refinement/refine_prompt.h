@@ -1,16 +1,16 @@
 #pragma once
 /* refine_prompt: the prompt that asks a teacher for edits.
  *
- * The skill, what students got wrong with it, what was tried before; never a test of the
- * gate or report split. All of it is data from elsewhere: it stands between markers that
- * hold the digest of what they enclose, so that no text can end its own. Bounded. */
+ * It has the skill, the students' failures with it, and earlier attempts; never a test of
+ * the gate or report split. All of it is foreign data: it is enclosed by markers that
+ * contain the digest of the enclosed text, so that no text can end itself. Bounded. */
 #include "base/json.h"
 
 #include <stddef.h>
 
 struct buf;
 
-#define REFINE_FAILURES 8u        /* that one prompt shows */
+#define REFINE_FAILURES 8u        /* in one prompt */
 #define REFINE_ANSWER_BYTES 1600u /* of a student's answer, head and tail */
 #define REFINE_INPUT_BYTES 2400u  /* of a test's input, and of its files together */
 #define REFINE_HISTORY_BYTES 12000u
@@ -23,20 +23,19 @@ struct test_case;
 json_t *refine_failure(const struct test_case *test, const json_t *assertions,
                        const char *answer, size_t len, unsigned passed, unsigned asked);
 
-/* What a teacher tried, and why it was not taken.
+/* A teacher's attempts, and why they were rejected.
  *
  * A teacher that does not see its rejected edits makes them again. Bounded: the oldest
- * are forgotten, and a prompt gets as many of the latest as it has room for. */
+ * are dropped, and a prompt gets as many of the latest as fit. */
 #define REFINE_HISTORY 32u /* attempts that are remembered */
 
 struct refine_history {
-    json_t *
-        list; /* [{"edits"?, "reason", "digest"?: of the text that they gave}], or NULL */
+    json_t *list; /* [{"edits"?, "reason", "digest"?: of the resulting text}], or NULL */
 };
-/* edits are referenced; result: the text that they gave, or NULL. */
+/* edits are referenced; result: the resulting text, or NULL. */
 void refine_history_add(struct refine_history *h, const json_t *edits, const char *result,
                         const char *reason);
-/* Why a text that came out before was not taken, or NULL. */
+/* Why the same resulting text was rejected before, or NULL. */
 const char *refine_history_knows(const struct refine_history *h, const char *result);
 /* The latest attempts, oldest first, in at most max bytes. */
 void refine_history_write(const struct refine_history *h, size_t max, struct buf *out);

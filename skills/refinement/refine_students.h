@@ -1,9 +1,9 @@
 #pragma once
-/* refine_students: a refinement's looks, asked by the evaluation engine.
+/* refine_students: runs a refinement's looks with the evaluation engine.
  *
  * One look at a time: the tests of a split, with one or two texts as the skill, to all
- * students. Answers come from the answer cache where they were given before, so a
- * refinement that is started again asks only what it has not asked. */
+ * students. Earlier answers come from the answer cache, so a refinement that is started
+ * again only asks new questions. */
 #include "skills/evaluation/evaluation.h"
 #include "skills/format/skill.h"
 #include "skills/refinement/refinement.h"
@@ -13,14 +13,13 @@ struct skill_check;
 struct suite;
 
 struct refine_students {
-    /* Set by the owner, who keeps it all until refine_students_finish. */
+    /* Set by the owner, who keeps all of it until refine_students_finish. */
     struct evaluation_options options; /* loop, origin, models, students, judge, budget */
     const struct suite *suite;         /* tests with splits */
-    struct skill *skill;  /* the folder; its text is replaced by each look's */
-    const char *name;     /* that the skill is shown under */
-    uint64_t deadline_ms; /* clock_ms(); 0 = never */
-    /* What a text is to the students, on a thread; NULL: the whole skill in the prompt.
-     */
+    struct skill *skill;               /* the folder; each look replaces its text */
+    const char *name;                  /* the skill's name for students */
+    uint64_t deadline_ms;              /* clock_ms(); 0 = never */
+    /* How students get a text, on a thread; NULL: the whole skill in the prompt. */
     void (*make_arm)(void *host, const char *text, struct arm *ret);
     void *host;
 
@@ -35,8 +34,9 @@ struct refine_students {
         struct refine_score *scores[2];
         json_t **failures; /* per test, or NULL */
         uint64_t
-            *failed_at; /* which answer a failure is of: the first in (run, student) */
-    } seen;             /* of the look that is under way */
+            /* the answer that a failure belongs to: the first in (run, student) */
+            *failed_at;
+    } seen; /* of the running look */
     struct evaluation *evaluation;
     bool stopped;
 };
@@ -44,7 +44,7 @@ struct refine_students {
 /* refinement_hooks.look, for this object. refinement_looked follows. */
 void refine_students_look(struct refine_students *s, struct refinement *r,
                           const struct refine_look *look);
-/* The look then ends at once, and what the owner asks or checks meanwhile, or NULL. */
+/* Ends the look at once, and the owner's current question or check; each may be NULL. */
 void refine_students_stop(struct refine_students *s, struct model_call *asking,
                           struct skill_check *checking);
-void refine_students_finish(struct refine_students *s); /* when none is under way */
+void refine_students_finish(struct refine_students *s); /* when no look is running */

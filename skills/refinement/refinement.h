@@ -1,16 +1,16 @@
 #pragma once
-/* refinement: makes a skill better by small edits on its students' failures.
+/* refinement: improves a skill by small edits on its students' failures.
  *
- * Tests are split. On the refine split students fail, and a teacher that sees how
- * proposes edits (patch.h); the gate split, which it never sees, decides whether they are
- * taken (refine_rule.h); the report split is asked once, at the end, about the start and
- * what became of it. The best text is kept: the result is the start or something that
- * passed the gate. It ends when nothing on the gate fails, after two rounds without a
- * gain, after the wanted rounds, or when budget or time are used up.
+ * Tests are split. A teacher sees the students' failures on the refine split and proposes
+ * edits (patch.h); the gate split, which it never sees, decides whether they are accepted
+ * (refine_rule.h); the report split is asked once, at the end, with the first text and
+ * the final one. The best text is kept: the result is the first text or one that passed
+ * the gate. It ends when nothing on the gate fails, after two rounds without a gain,
+ * after the requested rounds, or when budget or time are used up.
  *
- * The engine asks nobody itself: hooks measure, teach and check, so that it can be driven
- * by HTTP models, by agents, by a simulation. Single-threaded; a request object: done
- * comes exactly once, never from inside refinement_start. */
+ * The engine asks no model itself: hooks measure, teach and check, so that HTTP models,
+ * agents or a simulation can drive it. Single-threaded; a request object: done is called
+ * exactly once, never from inside refinement_start. */
 #include "base/json.h"
 #include "skills/grading/suite.h"
 #include "skills/refinement/refine_rule.h"
@@ -26,7 +26,7 @@ struct refinement;
 #define REFINE_MENDS 2u
 #define REFINE_RUNS 3u /* answers per test, student and look at the gate */
 
-/* Why a hook has nothing. */
+/* Why a hook has no result. */
 enum refine_lack {
     REFINE_FINE,
     REFINE_SPENT,     /* budget or time */
@@ -40,8 +40,9 @@ struct refine_look {
     enum test_split split;
     const char *texts[2];
     size_t text_count;
-    unsigned first_run, runs; /* numbers of the answers: others are other draws */
-    bool failures;            /* wanted: what went wrong with texts[0] */
+    /* numbers of the answers: other numbers are other samples */
+    unsigned first_run, runs;
+    bool failures; /* also return the failures of texts[0] */
 };
 /* Each starts something and returns; the matching function below follows exactly once,
  * not from inside. */
@@ -50,14 +51,13 @@ struct refinement_hooks {
     void (*teach)(void *host, struct refinement *r, const char *system,
                   const char *prompt);
     void (*check)(void *host, struct refinement *r, const char *text);
-    void (*stop)(void *host); /* whatever is under way is to end at once */
-    /* Something changed; refinement_result and refinement_doing tell. */
+    void (*stop)(void *host); /* ends the running operation at once */
+    /* Something changed; see refinement_result and refinement_doing. */
     void (*changed)(void *host, struct refinement *r);
 };
 
 /* scores[i]: one per test of the split, for texts[i]; failures: refine_prompt.h's,
- * stolen, or NULL. With REFINE_SPENT and REFINE_NO_ANSWER what was answered does not
- * count. */
+ * stolen, or NULL. With REFINE_SPENT and REFINE_NO_ANSWER the answers are ignored. */
 void refinement_looked(struct refinement *r, enum refine_lack lack,
                        const struct refine_score *const scores[2], size_t tests,
                        json_t *failures, const char *why);
@@ -83,8 +83,8 @@ struct refinement_options {
     const char *text; /* SKILL.md that passes its check; copied */
     unsigned rounds;  /* 1 … REFINE_MAX_ROUNDS */
     unsigned runs;    /* 0 = REFINE_RUNS */
-    /* What a teacher is told first, and how it is to answer; NULL: as patch.h's edits
-     * of all of the text want it. */
+    /* The teacher's system prompt, and the form of its answer; NULL: for patch.h's edits
+     * of the whole text. */
     const char *system, *answer_form;
     const struct refinement_hooks *hooks; /* borrowed until refinement_free */
     void *host;

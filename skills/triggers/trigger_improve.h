@@ -1,11 +1,12 @@
 #pragma once
-/* trigger_improve: a better description, found on queries that it decides wrongly.
+/* trigger_improve: improves a description with the queries that it decides wrongly.
  *
- * A refinement (refinement.h) of which a look is the trigger tests of a split, with the
- * description listed among its neighbours: the teacher sees the failures of the refine
- * split alone, the gate split decides which description is taken, and the report split
- * compares start and result. Nothing but the description changes, and nothing is written.
- * A request object: done comes exactly once, never from inside trigger_improve_start. */
+ * A refinement (refinement.h) whose looks are the trigger tests of a split, with the
+ * description listed among its neighbours: the teacher only sees the failures of the
+ * refine split, the gate split decides which description is accepted, and the report
+ * split compares start and result. Only the description changes, and nothing is written.
+ * A request object: done is called exactly once, never from inside
+ * trigger_improve_start. */
 #include "protocol/call.h"
 #include "skills/evaluation/evaluation.h"
 
@@ -32,7 +33,7 @@ trigger_improve_start(const struct trigger_improve_options *options);
 void trigger_improve_cancel(struct trigger_improve *x); /* done follows */
 void trigger_improve_free(struct trigger_improve *x);   /* after done */
 
-/* The best SKILL.md so far; borrowed. The text itself where nothing was better. */
+/* The best SKILL.md so far; borrowed. The original text if nothing was better. */
 const char *trigger_improve_text(const struct trigger_improve *x);
 json_t *trigger_improve_result(const struct trigger_improve *x); /* refinement_result's */
 const char *trigger_improve_doing(const struct trigger_improve *x);

@@ -1,17 +1,17 @@
 #pragma once
-/* trigger_result: for which queries a skill was loaded, counted.
+/* trigger_result: counts the queries for which a skill was loaded.
  *
- * A query is right when the skill was loaded in at least half of its answers and had to
- * be, or in fewer and had not to be. Intervals (Wilson, 95 %) count queries, not answers:
- * several answers to one query are looks at one thing. A student that loads the control's
+ * A query is right if the skill was loaded in at least half of its answers and had to be,
+ * or in fewer and had not to be. Intervals (Wilson, 95 %) count queries, not answers:
+ * several answers to one query are not independent. A student that loads the control's
  * skill in fewer than half of its answers, or that gave none, cannot be measured: its
- * zeros are its own and no fault of the description. */
+ * zeros say nothing about the description. */
 #include "base/json.h"
 
 struct evaluation;
 
-/* Which skills were loaded instead, as answers end: [student][test], objects name ->
- * count. */
+/* The skills that were loaded instead, counted as answers end: [student][test], objects
+ * name -> count. */
 json_t *trigger_loads_new(size_t students, size_t tests);
 void trigger_loads_add(json_t *loads, size_t student, size_t test, const json_t *answer);
 
@@ -23,6 +23,6 @@ void trigger_loads_add(json_t *loads, size_t student, size_t test, const json_t 
  *   "problem"?}]}: new reference. */
 json_t *trigger_result(const struct evaluation *e, const json_t *loads,
                        const char *skill);
-/* That object, with what trigger_operation.c adds, for a model or a person. */
+/* That object, with the additions of trigger_operation.c, for a model or a person. */
 struct buf;
 void trigger_describe(const json_t *result, struct buf *out);
