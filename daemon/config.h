@@ -1,22 +1,22 @@
 #pragma once
-/* config: what the daemon was told, from files, environment and flags.
+/* config: the daemon's settings, from files, environment and flags.
  *
  * $XDG_CONFIG_HOME/upskilld/config.yaml, then ./upskilld.yaml, then the environment, then
- * flags; the later wins, lists are replaced. ./upskilld.yaml arrives with a cloned
- * repository, so it may not name programs to run or folders outside the project, and it
- * cannot keep the daemon from starting: what is wrong in it is left out, with a warning.
- * Secrets never come from a file. Of workers:
+ * flags; later ones override earlier ones, lists are replaced. ./upskilld.yaml arrives
+ * with a cloned repository, so it may not name programs to run or folders outside the
+ * project, and it cannot prevent the daemon from starting: wrong settings in it are
+ * ignored, with a warning. Secrets are never read from a file. Workers:
  *
  *   local_worker: true
  *   workers:
  *     - argv: [srun, --gres=gpu:h100:1, upskilld-worker]
- *       name: h100               # else the program's name
+ *       name: h100               # default: the program's name
  *       parallel: 4              # jobs at once
- *       offers: {gpu: true, compile: false}   # else its greeting tells
- *       start_timeout_s: 600     # a queue may be long; else 30
- *       local: false             # else: is the program upskilld-worker itself?
+ *       offers: {gpu: true, compile: false}   # default: its greeting's
+ *       start_timeout_s: 600     # for a long queue; default: 30
+ *       local: false             # default: true if the program is upskilld-worker
  *
- * argv is also understood as `command`.
+ * `command` is another name for argv.
  *
  * docs/guide/configuration.md lists the keys; config.json is their source.
  */

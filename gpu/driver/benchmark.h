@@ -1,15 +1,15 @@
 #pragma once
-/* benchmark: how long a kernel takes on a CUDA device.
+/* benchmark: measures the time of a kernel on a CUDA device.
  *
- * One sample is what `launch` puts on the stream. Cold: each sample follows a write of at
- * least twice the L2 cache and is timed by an event before and one after it; because the
- * flush is still running when the sample is enqueued, no host time is in between. Warm:
- * samples follow each other; below 20 us as many of them as fill 200 us are put into one
- * CUDA graph, or where graphs are missing into one loop, and a sample is their mean: an
- * event resolves about a microsecond, and a launch costs the host several.
+ * One sample is the work that `launch` puts on the stream. Cold: each sample follows a
+ * write of at least twice the L2 cache and is timed by an event before and one after it;
+ * because the flush is still running when the sample is enqueued, no host time is in
+ * between. Warm: samples follow each other; below 20 us, as many of them as fill 200 us
+ * are put into one CUDA graph, or into one loop if graphs are missing, and a sample is
+ * their mean: an event resolves about a microsecond, and a launch costs the host several.
  *
  * Before the first sample: at least 3 launches and 200 ms, so that clocks have risen.
- * Waiting is polling with a deadline; nothing blocks. Needs a current context. */
+ * It waits by polling with a deadline; no call blocks. Needs a current context. */
 #include "base/json.h"
 #include "gpu/driver/cuda_api.h"
 
@@ -24,11 +24,11 @@ struct cuda_benchmark {
     /* Puts one sample's launches on the stream, in order; a CUDA code. Must not wait. */
     int (*launch)(void *data, cuda_stream_ref stream);
     void *data;
-    unsigned launches;  /* how many these are; of several each sample is one graph */
+    unsigned launches;  /* number of these; if several, each sample is one graph */
     unsigned samples;   /* 0 = BENCHMARK_DEFAULT_SAMPLES */
-    bool warm;          /* L2 keeps what the sample before left; else it is flushed */
+    bool warm;          /* L2 keeps the previous sample's data; else it is flushed */
     uint64_t l2_bytes;  /* of the device; 0 = unknown */
-    uint64_t until_ms;  /* clock_ms; an answer with fewer samples is given then */
+    uint64_t until_ms;  /* clock_ms; ends then, with fewer samples */
     unsigned warmup_ms; /* 0 = 200 */
     struct nvml *nvml;  /* NULL: clocks stay unknown, and `nvml_absent` says why */
     const char *nvml_absent;
@@ -42,16 +42,16 @@ struct cuda_benchmark {
 
 /* 0 with a new reference:
  *   {"median_us", "min_us", "p90_us", "std_us", "samples", "cache": "cold|warm",
- *    "sm_clock_mhz", "mem_clock_mhz", "throttled"  (null where nobody tells),
+ *    "sm_clock_mhz", "mem_clock_mhz", "throttled"  (null if unknown),
  *    "method": "events|graph of N launches|loop of N launches",
  *    "flush_bytes"? and "event_pair_us"? (cold; the latter is what two events
- *    with nothing between them measure, told for short kernels), "warmup_launches",
+ *    with nothing between them measure, given for short kernels), "warmup_launches",
  *    "ended_by": "samples|time",
  *    "throttle_reasons"?, "temperature_c"?, "power_limit_w"?, "persistence"?,
  *    "other_processes"?, "lock_waited_ms"?, "notes": [words]?}
  * -ETIMEDOUT: not one sample by until_ms, or the lock was held by others until then;
- * -EDEADLK: a launch went on far beyond what those before it took, and beyond the
- * deadline; -ENOMEM: no room for the flush; -EIO: the driver said no (err names the code,
- * which is also put in *ret_code; a sticky one ends this process's use of CUDA). */
+ * -EDEADLK: a launch took far longer than those before it, and passed the
+ * deadline; -ENOMEM: no memory for the flush; -EIO: the driver failed (err names the
+ * code, which is also put in *ret_code; a sticky one ends this process's use of CUDA). */
 int cuda_benchmark(const struct cuda_benchmark *what, json_t **ret, int *ret_code,
                    struct err *err);

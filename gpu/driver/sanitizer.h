@@ -1,14 +1,14 @@
 #pragma once
-/* sanitizer: a program run under NVIDIA's compute-sanitizer, where that is installed.
+/* sanitizer: runs a program under NVIDIA's compute-sanitizer, if that is installed.
  *
  * The tool belongs to CUDA's toolkit and is optional. Some packages of it lack parts
- * (TreeLauncherSubreaper, without which it starts nothing and says that the target ended
- * early): so it is tried before it is believed, and a run whose log has no summary is a
- * failure of the tool, never a clean result. Seen with strace in 2025.3 and 2026.4: its
- * launcher makes a folder with pipes in $TMPDIR, starts TreeLauncherSubreaper from beside
- * itself, that starts the program with libraries of the same folder preloaded, and they
- * speak through an abstract Unix socket. Everything here waits, with a limit; it is for a
- * process that does nothing else. */
+ * (TreeLauncherSubreaper, without which it starts nothing and reports that the target
+ * ended early): so it is tried first, and a run whose log has no summary is a failure of
+ * the tool, never a clean result. Seen with strace in 2025.3 and 2026.4: its launcher
+ * makes a folder with pipes in $TMPDIR and starts TreeLauncherSubreaper from its own
+ * folder; that starts the program with libraries of the same folder preloaded, and they
+ * communicate through an abstract Unix socket. All functions block, with a time limit:
+ * for a process that does nothing else. */
 #include "gpu/driver/sanitizer_log.h"
 
 struct err;

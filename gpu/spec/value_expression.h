@@ -8,7 +8,7 @@
  * comparisons and ?:, && || !, exp log sqrt rsqrt sin cos tan tanh erf abs floor ceil
  * round min max pow fma sign, and sum(k, from, to, term), prod, maximum, minimum over an
  * inner index. All in double precision; an index is rounded toward zero; i / cols is
- * whole-number division when both sides are indices, sizes or whole constants. */
+ * integer division if both sides are indices, sizes or whole constants. */
 #include "gpu/spec/integer_expression.h"
 #include "gpu/tensor/tensor_type.h"
 

@@ -12,7 +12,7 @@
  *   files                   {path: true | false | {a check of text: …}}
  *   judge                   {"criteria": ["text", …], "model"?}
  * Short forms: a bare text or list of texts is contains (as upskill reads it), one item
- * stands for a list of it, true for an object without wishes, a list for judge's
+ * stands for a list of it, true for an object without members, a list for judge's
  * criteria. docs/guide/tests.md. */
 #include "base/json.h"
 

@@ -1,14 +1,14 @@
 #pragma once
-/* quality: are the tests themselves any good?
+/* quality: finds tests that measure nothing.
  *
  * Marks of a test:
  *   passes_empty   passes without any answer
  *   quotes_skill   an answer that is the skill's own text passes
  *   echoes_input   an answer that repeats the question and its files passes
- *   judge_only     nothing but a model decides it
+ *   judge_only     only a model decides it
  *   always_passes, never_passes  in both arms of an evaluation (quality_of_results)
- * The first three are found by grading such answers; judges are not asked, so that a test
- * whose other checks let one pass is marked. */
+ * The first three are found by grading such answers; judges are not asked, so a test
+ * is marked if its other checks let such an answer pass. */
 #include "base/json.h"
 #include "skills/grading/suite.h"
 

@@ -1,14 +1,14 @@
 #pragma once
-/* archive: a skill that lies in an archive, a file or one behind an address.
+/* archive: a skill in an archive, which is a local file or has a URL.
  *
  *   https://HOST/….zip|.skill|.tar|.tar.gz|.tgz[#sha256=HEX][&subdirectory=PATH]
- *   FILE with such an ending [#subdirectory=PATH]
+ *   FILE with such an extension [#subdirectory=PATH]
  *
- * (the fragment is that of Python's direct references). Nothing that the digest does not
- * name is installed from an address; a file is the caller's own. The archive is read in
- * memory: its names become a listing as Git gives one, so that what is chosen, refused
- * and limited is the same (repository_files.h); a name that leads out of the archive, or
- * stands there twice, refuses all of it. */
+ * (the fragment is that of Python's direct references). From a
+ * URL, only an archive with the given digest is installed; a file is the caller's own.
+ * The archive is read in memory: its names become a listing like Git's, so that the same
+ * files are chosen, refused and limited (repository_files.h). An archive with a name that
+ * leads out of it, or that occurs twice, is refused. */
 #include "skills/install/repository.h"
 
 struct archive_source {

@@ -1,11 +1,11 @@
 #pragma once
-/* repository: a skill that lies in a Git repository, named as people write it.
+/* repository: a skill in a Git repository, named in the usual forms.
  *
  *   OWNER/REPO[/PATH]@REF              on GitHub
  *   https://HOST/….git[//PATH]@REF     anywhere; http:// too
  *
  * REF is a commit, tag or branch and is never left out. Nothing of a repository is
- * checked out or run: its files are read as Git keeps them (no filters, hooks,
+ * checked out or run: its files are read as Git stores them (no filters, hooks,
  * submodules, links), and Git verifies them against the commit. */
 #include "skills/format/skill.h"
 

@@ -1,33 +1,33 @@
 #pragma once
-/* trace_rules: where the JSON of each format says who spoke, what was called, what came
- * of it (trace_rules.txt), read by one reader.
+/* trace_rules: rules that say where the JSON of each format has the speaker, the calls
+ * and their results (trace_rules.txt), interpreted by one reader.
  *
- * A row has the name of a group, when it counts, and what is taken then. A value goes
- * through the rows of a group in order; each that counts is carried out.
+ * A row has the name of a group, a condition (when), and an action (taken). For a value,
+ * the rows of a group are tried in order; the action of each that matches is executed.
  *
- * PATH: "a/b/0" members and places, "." the value itself, "#" its place in the list that
- * it is of, "^" before it: from what it is part of, "^^" once more. "a,b": the first that
- * is there. "'word" where a name is wanted: this word.
+ * PATH: "a/b/0" members and indices, "." the value itself, "#" its index in the list that
+ * contains it, "^" before it: from the containing value, "^^" from that one's. "a,b": the
+ * first that exists. "'word" in place of a name: this word.
  *
- * when: terms parted by blanks, all of which must hold; "" always does and does not make
- * the value a known one, "*" does both; "-" first: no row before it did.
- *   PATH          is there            !TERM           does not hold
+ * when: terms separated by blanks, all of which must hold; "" always holds but does not
+ * make the value a known one, "*" does both; "-" first: no earlier row matched.
+ *   PATH          exists              !TERM           does not hold
  *   PATH=a,b      is one of the texts PATH!=a         is not
- *   PATH^=a       begins so           PATH*=a PATH~=a ends so, holds it
+ *   PATH^=a       begins with a       PATH*=a PATH~=a ends with, contains a
  *   PATH:text, PATH:true, PATH:object  is of this kind
  *
  * taken:
- *   user PATH, say PATH, think PATH      words, a person's without what programs put in
+ *   user PATH, say PATH, think PATH      text, a person's without insertions by programs
  *   call NAME ID INPUT                   a tool's call (trace_tool.h)
- *   command NAME ID COMMAND              the same of a command line
+ *   command NAME ID COMMAND              the same for a command line
  *   result ID CONTENT                    exit=PATH its exit status, exit-in-text a
  *                                        harness' words there, failed=TERM when it failed
  *   diff ID PATH                         the diff of the edit that the call made
  *   usage PATH IN OUT                    sums of members: "input+cache-cached"
- *   model NAME, cwd NAME                 unless told before
- *   each PATH GROUP, with PATH GROUP     its elements, or it, through another group
- *   odd NAME                             a function of the format's own (trace_reader.h)
- *   skip                                 known, and says nothing */
+ *   model NAME, cwd NAME                 unless already known
+ *   each PATH GROUP, with PATH GROUP     its elements, or itself, by another group
+ *   odd NAME                             a function of the format (trace_reader.h)
+ *   skip                                 known, without content */
 #include "skills/traces/trace_build.h"
 
 struct trace_node {
