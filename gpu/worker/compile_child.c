@@ -72,8 +72,8 @@ static bool is_in_include_dirs(const struct compile_job *job, const char *name) 
     return false;
 }
 
-/* Does the job bring a file of this name itself, for <name> or, beside the file that
- * includes it, for "name"? Then ours must not stand in its way. */
+/* Whether the job has its own file of this name, for <name> or, beside the including
+ * file, for "name". Then it must be used instead of ours. */
 static bool job_has(const struct compile_job *job, const char *name) {
     if (is_in_include_dirs(job, name)) {
         return true;
@@ -417,8 +417,8 @@ static bool files_write(const struct source_set *sources) {
     return true;
 }
 
-/* The supervisor removes the folder; the memory behind large files is given back here,
- * not on its time. */
+/* The supervisor removes the folder; the memory of large files is freed here, so that it
+ * spends no time on that. */
 static void files_remove(const struct source_set *sources) {
     for (size_t i = 0; i < sources->count; i++) {
         (void)unlink(sources->files[i].path);

@@ -128,9 +128,8 @@ static json_t *answer_crashed(const struct worker *w, int sig) {
 }
 
 static json_t *answer_failed(const struct worker *w, const char *why) {
-    return answer_dead(
-        w, "failed", "compiler_failed",
-        xasprintf("The compilation could not run: %s. Try again.", why));
+    return answer_dead(w, "failed", "compiler_failed",
+                       xasprintf("The compilation could not run: %s. Try again.", why));
 }
 
 static json_t *answer_of_death(const struct worker *w, const struct compile_run *run,
@@ -162,7 +161,7 @@ static void run_again(struct worker *w, struct compile_run *run) {
     w->running--;
 }
 
-/* What the child wrote goes on unread. */
+/* Forwards the child's output unread. */
 static void run_pass_on(struct worker *w, struct compile_run *run,
                         struct worker_child *child) {
     struct rpc_call *call = run->call;

@@ -36,9 +36,9 @@ static bool limit_set(int what, rlim_t soft, rlim_t hard) {
 
 enum { MAX_OPEN_FILES = 256, DRIVER_OPEN_FILES = 4096 };
 
-/* RLIMIT_NPROC counts a user's processes everywhere, so it would punish unrelated ones;
- * the seccomp list, which has no clone, does that work. A parent keeps its hard limits,
- * so that each of its children can have limits of its own. */
+/* RLIMIT_NPROC counts a user's processes everywhere, so it would affect unrelated ones;
+ * the seccomp list, which has no clone, limits processes instead. A parent keeps its hard
+ * limits, so that each of its children can have different limits. */
 static bool limits_apply(const struct confine_rules *r) {
     bool ok = limit_set(RLIMIT_CORE, 0, 0);
     rlim_t files = r->may_drive ? DRIVER_OPEN_FILES : MAX_OPEN_FILES;
@@ -172,7 +172,7 @@ static int allow_with(scmp_filter_ctx filter, int call, uint32_t mask, uint32_t 
 
 #define EXACTLY UINT32_MAX
 
-/* What pthread_create asks clone for, in glibc and musl. */
+/* The clone flags of pthread_create, in glibc and musl. */
 #define THREAD_FLAGS                                                                     \
     (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |  \
      CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
@@ -253,7 +253,8 @@ static int allow_rules(scmp_filter_ctx filter, const struct confine_rules *rules
     return r ? r : allow_with(filter, SCMP_SYS(prlimit64), EXACTLY, 0);
 }
 
-/* A second ABI's numbers mean other calls: the library's filter ends whoever uses one. */
+/* The numbers of a second ABI mean other calls: the library's filter kills a process that
+ * uses one. */
 static bool seccomp_apply(const struct confine_rules *rules) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     bool applied =

@@ -21,7 +21,7 @@ static int driver_load(const struct cuda_api **ret, struct err *err) {
     return cuda_api_load(ret, path && path[0] == '/' ? path : NULL, err);
 }
 
-/* Where the library with this function came from; NULL. */
+/* The path of the library that contains this function; or NULL. */
 static const char *library_of(const struct cuda_api *api) {
     Dl_info info;
     void *function;

@@ -15,8 +15,8 @@
 
 extern char **environ;
 
-/* The loader looks into the first of these by itself, into the others only where somebody
- * configured it. */
+/* The loader searches the first of these by default, the others only if it is configured
+ * to. */
 static const char *const library_dirs[] = {
     "/usr/lib/x86_64-linux-gnu",
     "/usr/lib/aarch64-linux-gnu",

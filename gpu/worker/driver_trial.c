@@ -24,7 +24,7 @@ static bool starts(bool confined, struct err *err) {
     return cuda_child_start(&child, err) == CUDA_CHILD_READY;
 }
 
-/* In a process of its own: what it says is why the driver does not start. */
+/* In a separate process: its output is the reason why the driver does not start. */
 static _Noreturn void try_confined(int supervisor, int out) {
     struct err err = {0};
     confine_child_start(supervisor);

@@ -237,8 +237,8 @@ static void prefix_key(const struct worker *w, const struct compile_run *run,
     strings_free(argv);
 }
 
-/* A free place, or that of the ready parent used longest ago. One that is being made is
- * left alone: somebody may wait for it, and two at a time are enough. */
+/* A free place, or that of the least recently used ready parent. One that is starting is
+ * kept: a run may wait for it, and two at a time are enough. */
 static struct parent *prefix_place(struct worker *w) {
     struct parent *oldest = NULL;
     for (size_t i = 0; i < WORKER_PREFIXES; i++) {
@@ -280,8 +280,8 @@ static bool prefix_start(struct worker *w, const struct compile_run *run,
     return true;
 }
 
-/* Is there a core left beside the one that the compile itself takes? The kernel's count
- * of runnable threads includes the one that reads it. */
+/* Whether a core is free besides the one of the compile itself. The kernel's count of
+ * runnable threads includes the one that reads it. */
 static bool is_core_free(const struct worker *w) {
     char line[128] = "";
     FILE *f = fopen("/proc/loadavg", "re"); /* "0.15 0.03 0.01 2/112 8196": 2 of 112 */

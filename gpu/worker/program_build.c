@@ -146,7 +146,7 @@ static bool sources_write(const struct program_job *job, const char *folder) {
     return good;
 }
 
-/* Found behind the toolkit's own. */
+/* They are searched after the toolkit's own. */
 static bool headers_write(const char *folder) {
     static const struct {
         const char *name, *text;

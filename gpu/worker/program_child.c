@@ -57,8 +57,8 @@ static bool files_put(const struct root *root, const json_t *files) {
     return true;
 }
 
-/* FOLDER/room is where it runs, FOLDER/report what it tells, FOLDER/config.json what it
- * is told. */
+/* FOLDER/room is its working directory, FOLDER/report its output, FOLDER/config.json its
+ * configuration. */
 static bool room_make(const char *folder, const json_t *request) {
     struct root root;
     autofree char *room = path_join(folder, "room"),
@@ -145,8 +145,8 @@ static void argv_make(struct strings *argv, const char *program, const json_t *a
     }
 }
 
-/* What the memory of a recorded launch held: files that the program wrote, so none leads
- * out of their folder. */
+/* The memory of a recorded launch: files that the program wrote, so none may lead out of
+ * their folder. */
 static void record_read(const char *folder, json_t *record) {
     autofree char *report = path_join(folder, "report");
     struct root root;

@@ -168,7 +168,7 @@ static void read_host(struct reading *r, struct slice line) {
     }
 }
 
-/* What stands behind "error   : " and the like: the rest names temporary files. */
+/* The text after "error   : " and the like: the rest names temporary files. */
 static struct slice tool_message(struct slice line) {
     static const char *const kinds[] = {"error", "fatal"};
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {

@@ -80,7 +80,8 @@ static json_t *places_find(const struct program_job *job, const json_t *events,
     return places;
 }
 
-/* Where the program called the library: its innermost frame in a source; or NULL. */
+/* The place where the program called the library: its innermost frame in a source; or
+ * NULL. */
 static const json_t *place_of(const json_t *frames, const json_t *places,
                               const char *program) {
     json_each(frames, i, frame) {
@@ -121,7 +122,7 @@ static json_t *plain(const struct making *m, json_t *event) {
     return copy;
 }
 
-/* Files and kernels by the names that people know, wherever they stand in it. */
+/* Replaces files and kernels by the names that the user knows, at any depth. */
 static void names_mend(const struct making *m, json_t *value, int depth) {
     const char *file = json_get_string(value, "file", NULL);
     const char *kernel = json_get_string(value, "kernel", NULL);
@@ -156,7 +157,7 @@ static void add_row(struct making *m, json_t *rows, json_t *event) {
     json_array_append_new(rows, plain(m, event));
 }
 
-/* A finding without a place of its own stands where the host called. */
+/* A finding without a place gets that of the host's call. */
 static void place_host(json_t *finding, const json_t *place) {
     const char *file = json_get_string(place, "file", NULL);
     json_int_t line = json_get_integer(place, "line", 0);
@@ -213,7 +214,7 @@ static void add_finding(struct making *m, const json_t *event) {
     json_array_append(m->ret->findings, finding);
 }
 
-/* The library may have told the same as a finding of its own. */
+/* Whether the library has reported the same as a finding. */
 static bool is_told(const struct making *m, const char *message) {
     json_each(m->ret->findings, i, finding) {
         if (!strcmp(json_get_string(finding, "message", ""), message)) {

@@ -47,7 +47,7 @@ static bool killed_by(const struct program_end *end, int sig) {
     return WIFSIGNALED(end->status) && WTERMSIG(end->status) == sig;
 }
 
-/* What ended it before its own end, as an error; false: it ended by itself. */
+/* If it was ended, adds the reason as an error; false: it ended by itself. */
 static bool tell_ended(const struct program_ran *ran, json_t *result) {
     const struct program_end *end = &ran->end;
     char message[160] = "";
@@ -100,7 +100,7 @@ static const char *verdict_of(const struct program_ran *ran,
     return bad || (ran->strict && doubtful) ? "fail" : "pass";
 }
 
-/* What was not looked at is not passed. */
+/* Parts that were not checked do not count as passed. */
 static void tell_verdict(const struct program_ran *ran,
                          const struct program_report *report, json_t *result) {
     const char *verdict = verdict_of(ran, report);
@@ -110,8 +110,9 @@ static void tell_verdict(const struct program_ran *ran,
     if (json_array_size(report->unsupported)) {
         const json_t *first = json_array_get(report->unsupported, 0);
         validate_set_error(result, "unsupported", "run", "unsupported",
-                           json_get_string(first, "message", "a feature is not "
-                                                             "supported"),
+                           json_get_string(first, "message",
+                                           "a feature is not "
+                                           "supported"),
                            NULL);
     } else if (limit && passes) {
         validate_set_error(result, "error", "run", "limit",
@@ -119,10 +120,11 @@ static void tell_verdict(const struct program_ran *ran,
                            NULL);
     } else if (idle && (ran->strict || !report->began)) {
         validate_set_error(result, "error", "run", "nothing_launched",
-                           report->began ? "the program ended with status 0 and "
-                                           "launched no kernel: none was checked"
-                                         : "the program ended with status 0 and called no "
-                                           "CUDA function: nothing was checked",
+                           report->began
+                               ? "the program ended with status 0 and "
+                                 "launched no kernel: none was checked"
+                               : "the program ended with status 0 and called no "
+                                 "CUDA function: nothing was checked",
                            NULL);
     } else if (passes && !report->ended) {
         validate_set_error(result, "error", "run", "report_cut",

@@ -37,7 +37,8 @@ static void on_term(int sig) {
 void program_stages_init(void) {
     (void)signal(SIGTERM, on_term);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
-    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* whatever a stage leaves behind */
+    /* adopts processes that outlive their stage */
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
 /* --- the new process --- */
@@ -148,7 +149,7 @@ static void stage_kill(const struct listening *l) {
     (void)kill(l->pid, SIGKILL);
 }
 
-/* Its end, and those of processes that it left behind. */
+/* Reaps it, and processes that outlived it. */
 static void reap(struct listening *l) {
     int status, pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {

@@ -108,7 +108,7 @@ static void on_term(int sig) {
     _exit(0);
 }
 
-/* Whether it is in a folder of its own, all of which it may use. */
+/* Whether it is in its own folder, all of which it may use. */
 static bool is_system_folder(const char *folder) {
     static const char *const all[] = {"/bin",      "/usr/bin",        "/usr/local/bin",
                                       "/usr/sbin", "/usr/local/sbin", "/"};
@@ -200,7 +200,7 @@ static char *ran_path(const char *folder) {
     return path_join(folder, "ran.json");
 }
 
-/* What the target did, or NULL: it may have ended anywhere. */
+/* The target's report, or NULL: it may have ended at any point. */
 static json_t *ran_read(const char *folder) {
     autobuf text = BUF_INIT(MAX_RAN);
     autofree char *path = ran_path(folder);

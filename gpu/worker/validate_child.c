@@ -39,7 +39,7 @@ struct choice {
     struct err why; /* it is not CUDA */
 };
 
-/* arena: may it write to the memory for arrays that leave? */
+/* arena: it may write to the memory for saved arrays. */
 static unsigned confine_for_emulator(const struct validate_limits *limits, bool arena) {
     return confine_self(&(struct confine_rules){
         .may_thread = true,
@@ -107,7 +107,7 @@ static json_t *no_gpu(const struct choice *choice) {
     return answer;
 }
 
-/* A line each, in front of the answer. */
+/* One line each, before the answer. */
 static void send_note(const json_t *note, void *data) {
     autobuf line = BUF_INIT(VALIDATION_MAX_NOTE);
     if (json_write(&line, note) == 0 && buf_addc(&line, '\n') == 0) {

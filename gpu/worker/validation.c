@@ -30,8 +30,7 @@ enum {
     TRIAL_WALL_MS = 10 * 1000,
 };
 
-/* What a run may take (foresight.h), and as much again for threads and what is given back
- * in pieces. */
+/* The limit of a run (foresight.h), doubled for threads and fragmentation. */
 static uint64_t address_space(void) {
     uint64_t here = memory_here();
     return here < (uint64_t)INT64_MAX / 2 ? 2 * here + ((uint64_t)8 << 30) : INT64_MAX;
@@ -143,8 +142,8 @@ static unsigned take_save_ms(struct validation *v) {
     return ms;
 }
 
-/* The arena goes to the daemon once, and nobody can change it any more: false where its
- * child still could. */
+/* The arena goes to the daemon once, and must be immutable then: false if its child could
+ * still write to it. */
 static bool arena_send(struct validation *v) {
     struct worker *w = v->worker;
     if (!v->parcel &&
@@ -178,7 +177,7 @@ static void pass_note(struct validation *v, json_t *note) {
     rpc_notify(v->worker->peer, "validate/note", json_incref(note));
 }
 
-/* The last line tells of the answer behind it. */
+/* The last line announces the answer after it. */
 static bool is_answer_line(struct validation *v, const json_t *line) {
     const json_t *answer = json_object_get(line, "answer");
     json_int_t bytes = json_get_integer(answer, "bytes", 0);
@@ -276,7 +275,7 @@ static void on_ended(void *owner, struct worker_child *child) {
     }
 }
 
-/* A driver may take seconds to let go of a kernel: nobody waits for that. */
+/* A driver may take seconds to release a kernel: the reply does not wait for that. */
 static bool on_silent(void *owner, struct worker_child *child) {
     struct validation *v = owner;
     if (v->cancelled || v->timed_out || v->answer || !is_whole(v, child)) {
@@ -458,7 +457,7 @@ static void validation_run(struct worker *w, struct validation *v) {
     char **environment = cuda_room_environment(
         v->is_retried && confinement == CUDA_CONFINEMENT_TRY ? CUDA_CONFINEMENT_FULL
                                                              : confinement);
-    /* It starts others, in groups of their own, which only it knows. */
+    /* It starts others, in groups that only it knows. */
     bool is_keeper = v->answer || v->is_program;
     int pid = fork();
     if (pid == 0) {

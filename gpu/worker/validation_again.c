@@ -20,8 +20,8 @@ enum {
 
 /* --- a driver that does not start --- */
 
-/* True when the call is not answered yet: the driver is tried without the kernel. What
- * says that it did not start has seen the kernel's text and is not believed. */
+/* True if the call must wait: the driver is tried without the kernel. The process that
+ * reported that it did not start has read the kernel's text and is not trusted. */
 static bool trial_begin(struct validation *v, const json_t *answer) {
     if (v->wants_devices || v->answer || v->is_retried ||
         !json_object_get(answer, "driver_refused")) {
@@ -53,7 +53,7 @@ void validation_trial_ended(struct worker *w, struct validation *v,
     v->head = worker_child_head(json_incref(rpc_call_params(v->call)));
 }
 
-/* A run on a device says that it was not confined, when nobody asked for that. */
+/* Marks the result of a run on a device as unconfined, unless that was configured. */
 static void tell_unconfined(const struct worker *w, json_t *answer) {
     const json_t *backend = json_object_get(answer, "backend");
     json_t *findings = json_object_get(answer, "findings");

@@ -25,7 +25,7 @@ enum {
     REAP_MS = 100,     /* how long an ending worker waits for those it killed */
     FIXED_POLLS = 6,
 };
-#define MAX_PENDING (1u << 30)     /* output that nobody reads: the end */
+#define MAX_PENDING (1u << 30)     /* unread output: ends the worker */
 #define PENDING_ENOUGH (32u << 20) /* then no more input is taken */
 
 /* --- output --- */

@@ -52,7 +52,7 @@ void worker_child_give(struct worker_child *c, struct buf *head, enum child_parc
     c->head = *head;
     *head = BUF_INIT(0);
     if (fd_parcel_send(c->socket, kind, fds, count) < 0) {
-        buf_finish(&c->head); /* it is told nothing, and ends */
+        buf_finish(&c->head); /* it gets no job, and ends */
         (void)shutdown(c->socket, SHUT_WR);
     }
     worker_child_write(c);
@@ -155,7 +155,7 @@ void worker_child_write(struct worker_child *c) {
             return;
         }
         c->written += n < 0 ? 0 : (size_t)n;
-        if (n < 0 || c->written == c->head.len) { /* nobody reads it, or all is written */
+        if (n < 0 || c->written == c->head.len) { /* closed, or everything is written */
             (void)shutdown(c->socket, SHUT_WR);
             buf_finish(&c->head);
         }

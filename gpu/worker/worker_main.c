@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The protocol moves to descriptors of its own, so that nothing that prints can break it:
+/* Moves the protocol to other descriptors, so that code that prints cannot break it:
  * standard input becomes /dev/null and standard output becomes standard error. */
 static int stdio_move(int *ret_in, int *ret_out) {
     int opened = file_open_standard();

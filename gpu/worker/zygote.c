@@ -164,7 +164,7 @@ _Noreturn static void serve(const struct zygote *z) {
 
 /* --- the plain zygote --- */
 
-/* "…release 13.0, V13.0.88": the version in full stands only in the PTX's head. */
+/* "…release 13.0, V13.0.88": only the PTX's head has the complete version. */
 static void version_read(struct zygote *z, const char *ptx) {
     const char *v = ptx ? strstr(ptx, ", V") : NULL;
     size_t len = v ? strspn(v + 3, "0123456789.") : 0;
@@ -227,7 +227,7 @@ _Noreturn void zygote_run(const struct toolkit *toolkits, size_t count, int supe
         hello_send(&z, r, 0, err.msg);
         _exit(1);
     }
-    /* What the warm-up freed would be copied in every child, page by page. */
+    /* Memory that the warm-up freed would be copied in every child, page by page. */
     malloc_trim(0);
     hello_send(&z, 0, r, z.version);
     serve(&z);
@@ -238,8 +238,8 @@ _Noreturn void zygote_run(const struct toolkit *toolkits, size_t count, int supe
 enum { PRECOMPILED_FD = 9 };
 #define MAX_PRECOMPILED (1u << 30) /* bytes of the file; 227 MB is a lot */
 
-/* The parent is as confined as its children before it reads the prefix, but for forking
- * and for the folder where they will find their jobs. */
+/* The parent gets the confinement of its children before it reads the prefix, except that
+ * it may fork and use the folder of their jobs. */
 static void prefix_confine(const struct zygote *z, const struct compile_job *job,
                            const char *folder) {
     const char *read_paths[8] = {z->toolkit->library_dir};
