@@ -265,7 +265,7 @@ static int cuda_image(struct backend *b, const struct texture *t, uint64_t addre
     return ended(b, cuda_views_add(b->images, &image, ret_handle, err));
 }
 
-/* What surfaces hold goes to their buffers. */
+/* Copies the contents of surfaces to their buffers. */
 static int surfaces_fetch(struct backend *b, struct err *err) {
     if (!cuda_views_has_surface(b->images)) {
         return 0;
@@ -276,7 +276,7 @@ static int surfaces_fetch(struct backend *b, struct err *err) {
 
 /* --- launches --- */
 
-/* What the kernel printed, and in said what the driver did. */
+/* The kernel's output, and in said the driver's messages. */
 static void output_take(struct backend *b, struct buf *said) {
     uint64_t lost = 0;
     cuda_output_take(&b->printed, &lost, said);
@@ -415,7 +415,7 @@ static int cuda_time(struct backend *b, const struct backend_timing *what, json_
     return r;
 }
 
-/* --- what is told --- */
+/* --- reports --- */
 
 static json_t *cuda_findings(const struct backend *b, uint64_t *ret_omitted) {
     *ret_omitted = 0;

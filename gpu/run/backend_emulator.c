@@ -106,7 +106,7 @@ static int emulator_global(struct backend *b, const char *name, uint64_t *ret_ad
     return 0;
 }
 
-/* The host's bytes behind [address, address + len). */
+/* The host's bytes of [address, address + len). */
 static char *host_bytes(const struct backend *b, uint64_t address, uint64_t len,
                         struct err *err) {
     for (size_t i = 0; i < b->count; i++) {
@@ -192,7 +192,7 @@ static int emulator_image(struct backend *b, const struct texture *t, uint64_t a
     return machine_image(b->machine, &own, ret_handle, err);
 }
 
-/* What is not written down well enough to be imitated. */
+/* Refuses features that are not documented well enough to emulate. */
 static int map_possible(const struct tensor_map *map, struct err *err) {
     unsigned row = tensor_map_inner(map) * (unsigned)tensor_type_bytes(map->type);
     if (tensor_map_is_im2col(map) && map->element_strides[map->rank - 1] != 1) {

@@ -146,7 +146,7 @@ struct chunk {
 struct chunks {
     struct comparing *whole, *start; /* start: what each begins with */
     bool surveys;                    /* else compares */
-    uint64_t from, to; /* elements that are looked at now; `from` lies in the first */
+    uint64_t from, to;               /* elements compared now; `from` is in the first */
     struct chunk *list[CHUNKS + 1];
 };
 
@@ -203,7 +203,8 @@ static void chunks_run(struct chunks *all, uint64_t to, join_chunk *join, void *
     }
 }
 
-/* Of the source, behind elements that are left from those before; where they end. */
+/* Rows of the source, after elements that remain from the previous ones; returns their
+ * end. */
 static uint64_t take_rows(struct comparing *c, const struct compare_source *s,
                           uint64_t from, double **room, size_t *size) {
     uint64_t have = c->expected ? *size : 0, left = have ? c->base + have - from : 0;
@@ -293,7 +294,7 @@ static void note_mismatch(struct comparing *c, uint64_t i, double expected) {
     }
 }
 
-/* Where is `value` in place of an element right? allowed: atol + rtol * |expected|. */
+/* Whether `value` is right for each element. allowed: atol + rtol * |expected|. */
 VECTORS_INLINE vec_mask is_within(vec value, vec expected, vec rounded, vec allowed) {
     vec_mask open = (vec_abs(value) == INFINITY) | (vec_abs(rounded) == INFINITY);
     vec_mask near = (vec_abs(value - expected) <= allowed) & ~open;
@@ -307,7 +308,7 @@ VECTORS_INLINE vec_mask bucket_of(vec x) {
     return vec_either(at < BUCKETS - 1, at, at * 0 + BUCKETS - 1);
 }
 
-/* How far the elements are off. */
+/* The errors of the elements. */
 VECTORS static void block_errors(struct comparing *c) {
     struct compare_block *b = &c->block;
     vec max_abs = vec_all(c->max_abs), max_rel = vec_all(c->max_rel);
@@ -337,7 +338,7 @@ VECTORS static void block_errors(struct comparing *c) {
     }
 }
 
-/* How many are wrong. */
+/* The number of wrong elements. */
 VECTORS static size_t judge_block(struct comparing *c) {
     struct compare_block *b = &c->block;
     const struct compare_input *in = c->in;
@@ -540,7 +541,7 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
     } else {
         compare_elements(c);
     }
-    /* An element that nobody wrote is wrong, whatever the poison happens to be. */
+    /* An unwritten element is wrong, whatever the poison is. */
     uint64_t mismatches = c->mismatches > in->unwritten ? c->mismatches : in->unwritten;
     *ret = (struct compare_result){
         .stopped = c->stopped,

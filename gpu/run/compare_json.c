@@ -35,7 +35,7 @@ static json_t *number_at(enum tensor_type type, const void *data, uint64_t i) {
                : json_integer((json_int_t)tensor_get(type, data, i));
 }
 
-/* A sample; what was expected of it may be gone, but for its value. */
+/* A sample; of its expected element, only the value may be left. */
 static json_t *element_json(const struct comparing *c, size_t k) {
     const struct compare_input *in = c->in;
     uint64_t at[TENSOR_MAX_RANK] = {0}, i = c->samples[k], place = in->source ? k : i;
@@ -79,7 +79,7 @@ static json_t *tolerance_json(const struct comparing *c) {
 
 static void mismatches_to_json(const struct comparing *c, json_t *json) {
     if (c->in->tolerance.mode == COMPARE_MULTISET) {
-        return; /* sorted places are nobody's indices */
+        return; /* sorted places are not indices */
     }
     json_object_set_new(json, "first_mismatch", element_json(c, 0));
     json_object_set_new(json, "region",

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "gpu/driver/cuda_api.h"
 
-/* What is known of a fault when the driver has said only its code. */
+/* Explanations of a fault for which the driver only gave its code. */
 static const struct {
     int code;
     const char *finding, *words;

@@ -54,7 +54,7 @@ int cuda_timing(struct cuda_context *c, const struct backend_timing *what,
     c->lost |= stuck || cuda_code_is_sticky(*ret_code);
     device_lock_close(&lock);
     nvml_close(nvml);
-    /* What does not stay is the driver's trouble, not the kernel's. */
+    /* A failure that does not persist is the driver's, not the kernel's. */
     bool own = c->lost && !cuda_code_is_foreign(*ret_code);
     return r == -EIO && !own ? -ENODEV : r;
 }

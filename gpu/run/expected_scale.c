@@ -18,7 +18,7 @@ enum {
 #define RESIDUE_MOST 0x1p-40
 #define RESIDUE_LEAST 0x1p-60
 
-/* Magnitudes of one binary exponent: a gap never lies inside. */
+/* Magnitudes of one binary exponent: it never contains a gap. */
 struct bucket {
     uint64_t count;
     double least, most;

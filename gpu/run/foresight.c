@@ -26,7 +26,7 @@ static uint64_t limit_read(const char *path) {
                : UINT64_MAX;
 }
 
-/* Of a group and of all that it lies in. */
+/* Of a group and all groups that contain it. */
 static uint64_t limit_above(const char *root, const char *group, const char *file) {
     autofree char *at = xstrdup(group);
     uint64_t least = UINT64_MAX;
@@ -102,7 +102,7 @@ static double trial_bytes(const struct spec_case *c, bool on_device) {
     return bytes;
 }
 
-/* In double precision, but of a reference kernel: that is a trial of its own. */
+/* In double precision, except for a reference kernel: that is a separate trial. */
 static double expected_bytes(const struct spec_case *c, bool on_device) {
     double bytes = 0;
     if (c->spec->expect == EXPECT_KERNEL) {
@@ -148,8 +148,8 @@ static int foresee_launches(const struct spec_case *c, struct err *err) {
             return err_set(err, -E2BIG,
                            "launch %zu: to begin %.3g blocks of %.0f warps takes %.3g s "
                            "or more here, the run has %u s: %.2g blocks would fit",
-                           i, blocks_of(l), warps_of(l), ns / 1e9,
-                           c->spec->timeout_s, blocks_of(l) * have / ns);
+                           i, blocks_of(l), warps_of(l), ns / 1e9, c->spec->timeout_s,
+                           blocks_of(l) * have / ns);
         }
     }
     return 0;

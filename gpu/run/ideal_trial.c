@@ -34,8 +34,8 @@ static int made_aside(struct course *run) {
     return r;
 }
 
-/* How much of k a tensor core may add before its loss shows in f32's default tolerance:
- * of fp8 with 13 bits, 128 as DeepSeek's kernels; of others the loss grows to 7.5e-5 at
+/* The k that a tensor core may add before its loss exceeds f32's default tolerance: for
+ * fp8 with 13 bits, 128 as in DeepSeek's kernels; for others the loss grows to 7.5e-5 at
  * 16384. */
 static int steps_of_k(int bits) {
     return bits > 13 ? 4096 : 128;
@@ -45,13 +45,14 @@ static void tell(struct course *run) {
     char message[640];
     json_t *finding = run->tensor_sum;
     int bits = (int)json_get_integer(finding, "bits", 0);
-    snprintf(message, sizeof message,
-             "Right with ideal sums, wrong with an H100's: this product keeps %d bits of "
-             "fraction of its largest term and cuts off the rest, so a longer sum loses "
-             "more. Sum at most %d of k in the tensor core, add that to a separate f32 "
-             "accumulator in registers, and start the next product at zero (promotion). A "
-             "kernel that already does this needs a wider \"tolerance\"",
-             bits, steps_of_k(bits));
+    snprintf(
+        message, sizeof message,
+        "Right with ideal sums, wrong with an H100's: this product keeps %d bits of "
+        "fraction of its largest term and cuts off the rest, so a longer sum loses "
+        "more. Sum at most %d of k in the tensor core, add that to a separate f32 "
+        "accumulator in registers, and start the next product at zero (promotion). A "
+        "kernel that already does this needs a wider \"tolerance\"",
+        bits, steps_of_k(bits));
     json_object_del(finding, "bits");
     json_object_set_new(finding, "source", json_string("run"));
     json_object_set_new(finding, "code", json_string("low_precision_accumulation"));

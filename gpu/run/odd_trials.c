@@ -10,7 +10,7 @@
 
 enum { MANY_TIMES = 8 }; /* what an odd case may cost of its round one */
 
-/* The first thing that went wrong in a report of its own. */
+/* The first error in a separate report. */
 static void tell_why(const struct course *run, char *ret, size_t size) {
     size_t i;
     const json_t *output, *error = findings_first_error(run->report.findings);

@@ -77,7 +77,7 @@ int repeat_check(struct course *run, struct trial *t, size_t i, uint64_t seed,
     struct err err = {0};
     bool known = run->spec.expect != EXPECT_NONE;
     int r = 0;
-    if (!known) { /* the first launch's outputs stand for the expected ones */
+    if (!known) { /* the first launch's outputs are used as the expected ones */
         seed = t->seed;
         r = expectation_take(&expected, t, &err);
     }

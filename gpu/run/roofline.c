@@ -56,8 +56,8 @@ void roofline_device_of(struct roofline_device *ret, const json_t *facts) {
     if (p) {
         take_peaks(ret, p);
     }
-    /* A slice of a GPU has part of its multiprocessors and L2, and is told so by CUDA;
-     * its share of the bandwidth is told by nobody. */
+    /* A slice of a GPU has part of its multiprocessors and L2, which CUDA reports; its
+     * share of the bandwidth is not reported. */
     double stores = number(facts, "sms") * number(facts, "sm_clock_mhz") * 1e6 *
                     STORE_BYTES_PER_CLOCK;
     ret->store_bytes_per_s = stores > 0 ? stores : ret->store_bytes_per_s;

@@ -67,7 +67,8 @@ static void end_of_fault(struct course *run, const struct trial *t) {
                hint);
 }
 
-/* What the reference did, for the findings of the answer are the kernel's. */
+/* Ends the run with the reference's first finding, because the findings of the answer are
+ * the kernel's. */
 static void end_of_reference(struct course *run, const struct trial *t) {
     uint64_t omitted = 0;
     autojson *findings = t->class->findings(t->backend, &omitted);

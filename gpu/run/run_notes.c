@@ -30,7 +30,7 @@ struct run_notes {
     const struct backend *backend; /* while it launches */
 };
 
-/* What a phase is called, in progress and in the answer, and its share of a trial. */
+/* The name of a phase, in progress and in the answer, and its share of a trial. */
 static const struct {
     const char *words, *name;
     double from, to;
@@ -48,7 +48,7 @@ static const struct {
 
 /* --- one note; the lock is held --- */
 
-/* {done, total} of a launch; total 0: nobody knows. */
+/* {done, total} of a launch; total 0: unknown. */
 static uint64_t blocks_begun(const struct run_notes *n, uint64_t *ret_blocks) {
     *ret_blocks = 0;
     return n->backend && n->class->progress ? n->class->progress(n->backend, ret_blocks)
@@ -77,7 +77,7 @@ static void send_progress(struct run_notes *n, uint64_t now) {
     n->send(note, n->data);
 }
 
-/* What was going on until now took so long. */
+/* Adds the time until now to the previous phase. */
 static void book(struct run_notes *n) {
     uint64_t now = clock_us();
     n->spent_us[n->phase] += n->phase_us ? now - n->phase_us : 0;
@@ -115,8 +115,9 @@ static void *repeat(void *data) {
     return NULL;
 }
 
-/* Signals are the other threads': what stops a launch must not run here, for nobody waits
- * for this thread when a backend is closed. Without a thread only changes are told. */
+/* Signals are for the other threads: the handler that stops a launch must not run here,
+ * because a closing backend does not wait for this thread. Without a thread only changes
+ * are reported. */
 static void thread_start(struct run_notes *n) {
     sigset_t all, before;
     sigfillset(&all);

@@ -39,14 +39,14 @@ static bool same_text(const json_t *a, const json_t *b, const char *member) {
     return !strcmp(json_get_string(a, member, ""), json_get_string(b, member, ""));
 }
 
-/* The finding's k-th call of an inlined function; NULL behind the last. */
+/* The finding's k-th call of an inlined function; NULL after the last. */
 static const json_t *call_at(const json_t *finding, size_t k) {
     const json_t *item = json_array_get(json_object_get(finding, "related"), k);
     return strcmp(json_get_string(item, "message", ""), FINDING_CALL) ? NULL : item;
 }
 
-/* Were both found in one call? A helper's line is where many go wrong, for different
- * reasons. */
+/* Whether both were found in the same calls. A helper's line can have several errors, for
+ * different reasons. */
 static bool same_calls(const json_t *a, const json_t *b) {
     for (size_t k = 0;; k++) {
         const json_t *x = call_at(a, k), *y = call_at(b, k);
@@ -76,8 +76,8 @@ static bool same_place(const json_t *a, const json_t *b) {
            (!json_says(a, "code", "deadlock") || same_text(a, b, "message"));
 }
 
-/* The other side of a race of two lines, behind the calls of functions that were inlined;
- * NULL: no race. */
+/* The other side of a race of two lines, after the calls of inlined functions; NULL: no
+ * race. */
 static const json_t *other_side(const json_t *finding) {
     const json_t *related = json_object_get(finding, "related");
     bool race = strstr(json_get_string(finding, "code", ""), "race") != NULL;
@@ -93,8 +93,8 @@ static bool same_line(const json_t *a, const json_t *b) {
            same_text(a, b, "file");
 }
 
-/* What is missing between two lines is missing whichever comes first in time: the write
- * after the read and the read after the write are one mistake. */
+/* Missing synchronisation between two lines is one error, whichever comes first in time:
+ * the write after the read and the read after the write. */
 static bool same_race(const json_t *a, const json_t *b) {
     const json_t *x = other_side(a), *y = other_side(b);
     return x && y && same_text(a, b, "code") && same_text(a, b, "kernel") &&
@@ -106,8 +106,8 @@ static bool reads_what_was_written(const json_t *race) {
     return strstr(json_get_string(race, "message", ""), "read after write") != NULL;
 }
 
-/* Which of the two is told: the graver, or else the read that got the wrong value. Order
- * in time differs from run to run. */
+/* Which of the two to report: the more severe, or else the read that got the wrong value.
+ * Order in time differs from run to run. */
 static bool tells_more(const json_t *a, const json_t *b) {
     const char *x = json_get_string(a, "severity", ""),
                *y = json_get_string(b, "severity", "");
@@ -115,7 +115,7 @@ static bool tells_more(const json_t *a, const json_t *b) {
                              : reads_what_was_written(a) && !reads_what_was_written(b);
 }
 
-/* "_ZZ1kPfE1s" is s to people; the function is told beside it. */
+/* "_ZZ1kPfE1s" is shown as s; the function is reported beside it. */
 void run_report_name_buffer(json_t *finding) {
     const char *symbol = json_get_string(finding, "buffer", "");
     autofree char *name = strncmp(symbol, "_Z", 2) ? NULL : kernel_name_new(symbol);
@@ -155,7 +155,7 @@ static void name_files(char *text) {
     *to = '\0';
 }
 
-/* File, line and kernel stand in members of their own: the words are the same on every
+/* File, line and kernel are separate members: the message is the same on every
  * backend. */
 static void name_assertion(json_t *finding) {
     static const char mark[] = ": assertion `", end[] = "' failed";
@@ -335,7 +335,8 @@ void run_report_weakness(const struct run_report *r, struct report_weakness *ret
     ret->unchanged = r->stays && !r->does_something;
 }
 
-/* Does what was there before fail as the output? Once is enough. */
+/* Notes whether the buffer's previous contents would fail as the output. Once is
+ * enough. */
 static void note_change(struct run_report *r, const struct trial *t, size_t i,
                         const struct expected_output *expected, uint64_t count) {
     const struct spec_buffer *spec = &r->spec->buffers[i];
@@ -439,7 +440,7 @@ static void check_written(struct run_report *r, const struct trial *t, size_t i,
     }
 }
 
-/* An output that is to be judged, and nobody says how. */
+/* An output that must be judged, but has no expectation. */
 static void add_unjudged(struct run_report *r, const struct trial *t, size_t i,
                          json_t *outputs) {
     r->unjudged = true;

@@ -156,8 +156,8 @@ static void keep_output(struct run_save *s, const struct trial *t, size_t buffer
     }
 }
 
-/* Is every expected value one that the output's own type has? Then a file of that type
- * says as much, and is understood as an expectation again. */
+/* Whether the output's own type can represent every expected value. Then a file of that
+ * type is equivalent, and can be read as an expectation again. */
 static bool fits_type(enum tensor_type type, const double *values, uint64_t count) {
     uint64_t room;
     for (uint64_t i = 0; i < count; i++) {

@@ -90,7 +90,8 @@ static bool has_line(const json_t *f) {
     return json_get_integer(f, "line", 0) > 0;
 }
 
-/* How many of the list have this one's code and kernel, and a line; the last of them. */
+/* The number of findings in the list with this one's code and kernel, and a line; and the
+ * last of them. */
 static size_t places_of(const json_t *list, const json_t *f, json_t **ret) {
     size_t i, count = 0;
     json_t *other;

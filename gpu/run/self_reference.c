@@ -61,7 +61,7 @@ static bool equal(struct text a, struct text b) {
     return a.end - a.at == b.end - b.at && !memcmp(a.at, b.at, (size_t)(a.end - a.at));
 }
 
-/* Which name of one entry stands for which of the other. */
+/* Maps the names of one entry to those of the other. */
 struct renaming {
     const char *symbols[2];
     struct text names[2][MAX_RENAMED];

@@ -180,7 +180,7 @@ static int fill_both(struct trial *t, size_t i, struct err *err) {
                : t->class->write(t->backend, t->addresses[i], copy, b->bytes, err);
 }
 
-/* What a kernel may have written is made once more. */
+/* Makes inputs again that a kernel may have written. */
 static int settle_inputs(struct trial *t, struct err *err) {
     int r = 0;
     for (size_t i = 0; r == 0 && i < t->check->spec->buffer_count; i++) {
@@ -270,7 +270,7 @@ static int place_texture(struct trial *t, const struct spec_arg *arg, uint64_t *
     return r < 0 ? r : t->class->image(t->backend, &own, t->addresses[buffer], ret, err);
 }
 
-/* What argument i needs besides the buffers. */
+/* The data of argument i besides the buffers. */
 static int place_arg(struct trial *t, const struct spec_launch *launch, size_t i,
                      uint64_t *ret, unsigned char map[static TENSOR_MAP_BYTES],
                      struct err *err) {
@@ -306,7 +306,7 @@ bool trials_stopped(void) {
     return stopped;
 }
 
-/* What a launch takes by value from a buffer, once the launches before it are over. */
+/* A value that a launch takes from a buffer, after the launches before it. */
 struct trial_contents {
     size_t launch;
     uint64_t address;
@@ -414,7 +414,7 @@ static int trial_launch(struct trial *t, struct trial_problem *problem) {
     t->end = BACKEND_DONE;
     run_notes_phase(t->notes, t->is_reference ? PHASE_REFERENCE : PHASE_KERNEL);
     run_notes_launch(t->notes, t->class, t->backend);
-    /* What follows a faulted kernel would run on what that left. */
+    /* Launches after a faulted kernel would run on its partial results. */
     for (size_t i = 0; i < t->launch_count && t->end == BACKEND_DONE; i++) {
         if (take_contents(t, i, &problem->err) < 0) {
             run_notes_launch(t->notes, NULL, NULL);

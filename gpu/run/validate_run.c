@@ -196,8 +196,7 @@ static void warn_wide(struct course *run, const char *name,
         name, s->shift);
 }
 
-/* Half of the elements; of a given tolerance, which somebody meant for them, a quarter.
- */
+/* Half of the elements; for a given tolerance, which was chosen for them, a quarter. */
 static bool is_loose(const struct tolerance *t, const struct output_strength *s) {
     return s->loose && (t->scale ? 2 : 4) * s->loose >= s->sized;
 }
@@ -272,7 +271,7 @@ static void warn_outputs(struct course *run) {
     }
 }
 
-/* What was wrong before the time was up is wrong all the same. */
+/* Errors found before the time limit count. */
 static void judge_unfinished(struct course *run) {
     const char *verdict = json_get_string(run->result, "verdict", "");
     if (run->report.mismatch && !strcmp(verdict, "timeout")) {
@@ -304,7 +303,7 @@ static void judge(struct course *run) {
     }
 }
 
-/* What was looked for, and what was asked for, or belongs to the default, and was not. */
+/* The checks that ran, and those that were requested or are default but did not run. */
 static void checks_to_result(struct course *run) {
     static const char *const names[] = {"memory", "initialized", "race", "barrier"};
     unsigned wanted =
@@ -393,7 +392,8 @@ static int read_options(struct course *run, const json_t *request, struct err *e
     return 0;
 }
 
-/* Has each launch of the reference one of the kernel's with the same instructions? */
+/* Whether each launch of the reference has a launch of the kernel with the same
+ * instructions. */
 static bool is_self_reference(const struct course *run, bool by_name) {
     const struct kernel_spec *spec = &run->spec;
     if (spec->expect != EXPECT_KERNEL) {

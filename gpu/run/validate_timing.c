@@ -49,7 +49,7 @@ static double median_of(const json_t *timing) {
     return json_number_value(json_object_get(timing, "median_us"));
 }
 
-/* The reference in memory of its own; what hinders it is said in the timing. */
+/* Times the reference in separate memory; the timing says what prevents it. */
 static void time_reference(struct timed *timed) {
     struct course *run = timed->run;
     const struct spec_case *c = &run->cases[timed->i];
@@ -77,11 +77,12 @@ static void judge_speed(struct course *run, const struct roofline_work *work,
                         const struct roofline_device *device, double seconds) {
     switch (roofline_judge(work, device, seconds, !run->spec.benchmark.warm)) {
     case ROOFLINE_IMPOSSIBLE:
-        run_report_note(&run->report, "too_fast", "error", NULL,
-                        "%.3g us are less than the outputs (%llu bytes) take to leave the "
-                        "multiprocessors, or than any kernel takes: the timed launches "
-                        "cannot have done the work",
-                        seconds * 1e6, (unsigned long long)work->forced_bytes);
+        run_report_note(
+            &run->report, "too_fast", "error", NULL,
+            "%.3g us are less than the outputs (%llu bytes) take to leave the "
+            "multiprocessors, or than any kernel takes: the timed launches "
+            "cannot have done the work",
+            seconds * 1e6, (unsigned long long)work->forced_bytes);
         break;
     case ROOFLINE_SUSPICIOUS:
         run_report_note(&run->report, "too_fast", "warning", NULL,

@@ -147,7 +147,7 @@ static void give_input(const struct expect_work *w, struct operator_call *call, 
     }
 }
 
-/* Is no output as exact as the operators are? */
+/* Whether no output is as exact as the operators are. */
 static bool is_plain(const struct kernel_spec *spec) {
     bool plain = true;
     for (size_t i = 0; i < spec->buffer_count; i++) {
@@ -172,7 +172,8 @@ static int infer_step(const struct expect_work *w, struct operator_call *call, s
     return r < 0 ? r : operator_call_infer(call, err);
 }
 
-/* What was left out, and might have made another shape: "sum" without "dim"; or NULL. */
+/* An omitted parameter that could have changed the shape: "sum" without "dim"; or
+ * NULL. */
 static const char *left_out(const struct operator_call *call) {
     for (size_t i = 0; i < OPERATOR_MAX_ATTRIBUTES && call->op->attributes[i].name; i++) {
         const struct operator_attribute *a = &call->op->attributes[i];
@@ -261,7 +262,7 @@ static bool is_whole(const struct operator_call *call) {
     return !call->by_rows || !call->out[0].rank || call->out[0].shape[0] < 2;
 }
 
-/* What step k takes by rows from the steps before it. */
+/* The rows that step k takes from the steps before it. */
 static void branch_grow(const struct expect_work *w, struct branch *b, size_t k) {
     for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
         const struct expect_source *from = &w->plan->steps[k].inputs[i];
@@ -389,7 +390,8 @@ static bool find_output(const struct expect_work *w, size_t buffer, size_t *ret_
     return false;
 }
 
-/* What must be there before a buffer's rows can be computed: whole, the buffer too. */
+/* Marks the buffers needed before a buffer's rows can be computed: whole, and the buffer
+ * too. */
 static void mark_for(const struct expect_work *w, size_t buffer, bool whole, bool *kept) {
     size_t k, i;
     if (find_output(w, buffer, &k, &i)) {
@@ -440,7 +442,7 @@ static double steps_of(const struct spec_case *c) {
     return c->spec->timeout_s * EXPECT_STEPS_PER_S;
 }
 
-/* What is kept, and the largest of what is computed at once. */
+/* Bytes of the kept buffers, and of the largest rows computed at once. */
 static double bytes_of(const struct expect_work *w, bool whole) {
     bool kept[EXPECT_MAX_STEPS] = {0}, made[EXPECT_MAX_STEPS] = {0};
     double bytes = 0, most = 0;

@@ -234,7 +234,7 @@ static size_t only_output_left(const struct expect_plan *plan) {
     return found;
 }
 
-/* What the last step makes without being told where to. */
+/* Finds the outputs of the last step whose buffers are not given. */
 static int find_outputs(struct expect_plan *plan, size_t k) {
     struct expect_step *s = &plan->steps[k];
     bool any = false;

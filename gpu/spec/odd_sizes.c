@@ -138,7 +138,7 @@ static bool divides_always(const struct kernel_spec *spec, size_t cases, const c
     return true;
 }
 
-/* What a size may be less by. */
+/* The amount by which a size may be reduced. */
 static json_int_t step_of(const struct kernel_spec *spec, size_t cases,
                           const char *name) {
     const char *other;

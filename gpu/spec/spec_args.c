@@ -25,7 +25,7 @@ static int refuse_tolerance(struct spec_reader *r, const json_t *json, const cha
                    at, meant);
 }
 
-/* What `holder` says of it, the spec or a buffer. */
+/* The tolerance that `holder` gives, the spec or a buffer. */
 static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
                           const json_t *holder, const char *at) {
     const json_t *json = json_object_get(holder, "tolerance");

@@ -19,7 +19,7 @@ struct blanks {
     size_t count;
 };
 
-/* What the schema says of a member of this name, wherever it has one; NULL: nothing. */
+/* The schema's description of a member with this name, anywhere in it; NULL: none. */
 static const char *described(const json_t *schema, const char *name) {
     const json_t *own = json_object_get(json_object_get(schema, "properties"), name);
     const char *text = json_get_string(own, "description", NULL);

@@ -13,7 +13,7 @@
 
 /* --- buffers --- */
 
-/* Fewer repeat; more would be cut, which nobody means. */
+/* Fewer values repeat; more would be dropped, which is never intended. */
 static int check_values(const struct spec_buffer *spec, uint64_t count, struct err *err) {
     size_t given = json_array_size(json_object_get(spec->init, "values"));
     return given <= count ? 0
@@ -266,7 +266,7 @@ static void init_pair(struct tensor_init *ret, enum tensor_init_kind kind,
     ret->b = json_number_value(json_array_get(value, 1));
 }
 
-/* *list: the numbers, and behind them what they are as whole numbers. */
+/* *list: the numbers, followed by the same as integers. */
 static int init_values(const struct spec_case *c, struct tensor_init *ret,
                        const json_t *value, double **list, struct err *err) {
     size_t count = json_array_size(value);

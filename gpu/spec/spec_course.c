@@ -1,5 +1,5 @@
-/* How a check spec's kernel is run: how often, for how long, with which checks, on what
- * device, and how it is timed. */
+/* How a check spec's kernel is run: repetitions, time limits, checks, device and
+ * timing. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/kernel_spec_schema.h"

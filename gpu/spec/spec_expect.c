@@ -1,4 +1,4 @@
-/* What a check spec expects of its kernel: "expect". */
+/* The expected outputs of a check spec: "expect". */
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/kernel_spec_schema.h"
@@ -33,7 +33,7 @@ static int read_reference(struct spec_reader *r, const json_t *kernel) {
     if (n < 0) {
         return n;
     }
-    /* Without arguments of its own it takes those of the kernel in its place. */
+    /* Without its own arguments it takes those of the kernel that it replaces. */
     struct spec_launch *own = spec->reference, *first = &spec->launches[0];
     if (!json_object_get(kernel, "args")) {
         spec_launch_finish(own);

@@ -140,7 +140,8 @@ char *spec_file_path(const json_t *params) {
     return has_suffix(path, SUFFIX) ? xstrdup(path) : beside(path, NULL, SUFFIX);
 }
 
-/* No spec lies beside the kernel; where there is no kernel either, that comes first. */
+/* There is no spec beside the kernel; if there is no kernel either, reports that
+ * first. */
 static void no_spec(const json_t *params, const char *const *roots, const char *spec_path,
                     struct err *err) {
     const char *path = json_get_string(params, "path", "");
@@ -171,8 +172,8 @@ static int no_size(const json_t *sizes, const char *given, struct err *err) {
                    given, known.len ? known.data : "none");
 }
 
-/* The request's sizes stand in for the file's of the same names, in each of its cases;
- * neighbours that are then the same are one. */
+/* The request's sizes replace the file's of the same names, in each of its cases;
+ * adjacent cases that become equal are merged. */
 static int join_sizes(json_t *sizes, const json_t *given, struct err *err) {
     const char *name;
     json_t *value;

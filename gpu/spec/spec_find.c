@@ -1,4 +1,4 @@
-/* What a check spec names is found. */
+/* Finds the files that a check spec names. */
 #include "gpu/spec/kernel_spec.h"
 
 #include <string.h>

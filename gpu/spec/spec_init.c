@@ -1,4 +1,4 @@
-/* What a buffer of a check spec holds first: its "init". */
+/* The initial contents of a buffer of a check spec: its "init". */
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/spec/spec_internal.h"
@@ -104,7 +104,7 @@ static int check_integers(struct spec_reader *r, enum tensor_type type,
                : n;
 }
 
-/* Among the numbers may stand expressions over the sizes, which are seen case by case. */
+/* The numbers may include expressions over the sizes, which are checked for each case. */
 static int check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
                         const char *at) {
     autojson *numbers = json_array();

@@ -104,14 +104,14 @@ int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char 
     return 0;
 }
 
-/* A list of launches stands instead of the members of one. */
+/* Used if a list of launches replaces the members of one. */
 int spec_refuse_launch(struct spec_reader *r, const json_t *json, const char *at) {
     static const char *const members[] = {"kernel", "launch", "args"};
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         if (json_object_get(json, members[i])) {
             return err_set(r->err, -EINVAL,
-                           "%s%s: \"launches\" replaces it; each of them has its own",
-                           at, members[i]);
+                           "%s%s: \"launches\" replaces it; each of them has its own", at,
+                           members[i]);
         }
     }
     return 0;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Every case must know the names: the first stands for all, values may differ. */
+/* Every case must have the names: the first is used for all, values may differ. */
 static struct size_values first_sizes(const struct spec_reader *r,
                                       struct size_value sizes[static SPEC_MAX_SIZES]) {
     struct size_values list = {.list = sizes};

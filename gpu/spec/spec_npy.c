@@ -21,7 +21,7 @@ void spec_array_name(const struct kernel_spec *spec, size_t i, char *ret, size_t
     }
 }
 
-/* --- does it fit? --- */
+/* --- whether it fits --- */
 
 static int check_type(const struct kernel_spec *spec, const struct spec_array *a,
                       const struct npy *npy, enum tensor_type *ret, struct err *err) {

@@ -39,7 +39,8 @@ static struct spec_layout member_layout(const json_t *member) {
     return (struct spec_layout){bytes, bytes};
 }
 
-/* Where the next member begins and what lies behind it; *at saturates. */
+/* Returns the offset of the next member, and moves *at to the member's end; *at
+ * saturates. */
 static size_t place_member(const json_t *member, size_t *at, size_t *align) {
     struct spec_layout own = member_layout(member);
     size_t offset = round_up(*at, own.align), all;
@@ -64,7 +65,7 @@ struct spec_layout spec_struct_layout(const json_t *holder) {
     return ret;
 }
 
-/* --- is it one? --- */
+/* --- recognising one --- */
 
 static int check_struct(struct spec_reader *r, const json_t *holder, const char *at,
                         unsigned depth);
@@ -160,7 +161,7 @@ static int check_member(struct spec_reader *r, const json_t *member, const char 
                                                : spec_check_scalar(r, member, at, &type);
 }
 
-/* What the author said of a member's place, or of the whole's size. */
+/* Checks the author's offset of a member, or size of the struct. */
 static int check_told(struct spec_reader *r, const json_t *told, size_t have,
                       const char *what, const char *at) {
     if (told && (!json_is_integer(told) || json_integer_value(told) < 0 ||

@@ -191,7 +191,7 @@ static int resolve_im2col(const struct spec_case *c, const json_t *im2col,
     return n;
 }
 
-/* The schema's words stand in the order of the enumerations of tensor_map.h. */
+/* The schema's words have the order of the enumerations of tensor_map.h. */
 static int choice_of(const json_t *map, const char *name) {
     return spec_word(KERNEL_SPEC_TENSOR_MAP_MEMBERS, map, name);
 }

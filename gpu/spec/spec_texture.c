@@ -36,7 +36,7 @@ static int mode_of(const json_t *word) {
     return modes[k] ? k : -1;
 }
 
-/* Does a member have the second of its two words? */
+/* Whether a member has the second of its two words. */
 static bool is_second(const json_t *texture, const char *name) {
     return spec_word(KERNEL_SPEC_TEXTURE_MEMBERS, texture, name) == 1;
 }
@@ -92,7 +92,7 @@ static int check_buffer(struct spec_reader *r, const struct spec_arg *arg,
                          at, kind_of(arg), of, tensor_type_name(type));
 }
 
-/* What the words mean together, and with the buffer's type. */
+/* Checks the combination of the words, and with the buffer's type. */
 static int check_sense(struct spec_reader *r, const struct spec_arg *arg,
                        const char *at) {
     const json_t *t = arg->json;

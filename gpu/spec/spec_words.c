@@ -27,7 +27,7 @@ static const char *meant_by(const struct word *words, const char *said) {
     return NULL;
 }
 
-/* Where something was meant; else "". */
+/* A question about the probable meaning, if there is one; else "". */
 static const char *ask_whether(const char *meant, char *ret, size_t size) {
     ret[0] = '\0';
     if (meant) {
@@ -130,8 +130,8 @@ static void plain_name(const char *name, char ret[64]) {
     ret[len] = '\0';
 }
 
-/* How well `op` stands for what was said: 0 the same but for case and underscores, then
- * misspellings, then the longest name within it, then one that it is within. */
+/* The distance of `op` from the given word: 0 if equal except for case and underscores,
+ * then misspellings, then the longest name within it, then one that contains it. */
 static unsigned remoteness(const char *said, const char *op) {
     enum { FAR = 1000 };
     char name[64];

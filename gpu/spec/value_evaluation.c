@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    LOOK_EVERY = 1 << 14,   /* steps, until somebody may have stopped it */
+    LOOK_EVERY = 1 << 14,   /* steps between two checks for a stop */
     AT_ONCE = 64,           /* elements; a level of the tree has some arrays of them */
     SHARED_LEAST = 1 << 12, /* elements that a thread takes, or more */
 };
@@ -91,7 +91,7 @@ static void outside(struct run *run, const struct value_node *n, double index) {
     }
 }
 
-/* Do they follow each other? Then they are loaded together. */
+/* Whether they are consecutive. Then they are loaded together. */
 static bool is_row(const double *index, size_t count) {
     bool row = true;
     for (size_t i = 1; i < count; i++) {
@@ -218,7 +218,7 @@ static void both(struct run *run, const struct value_node *n, const struct lanes
     }
 }
 
-/* Steps are left, and nobody has stopped it. */
+/* Whether steps are left and it was not stopped. */
 static bool goes_on(struct run *run, size_t steps) {
     if (run->steps <= run->look_at) {
         run->look_at = run->steps > LOOK_EVERY ? run->steps - LOOK_EVERY : 0;
@@ -291,7 +291,7 @@ static int share_some(void *data, int64_t from, int64_t to) {
     return run.error;
 }
 
-/* What a fold has computed serves the elements that follow: those stay on one thread. */
+/* Following elements reuse the result of a fold: they stay on one thread. */
 static bool has_folds(const struct value_expression *e) {
     bool found = false;
     for (size_t i = 0; i < e->count; i++) {

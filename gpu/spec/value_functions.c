@@ -12,7 +12,7 @@
     }
 #define BINARY UNARY
 
-/* What <math.h> has no function for. */
+/* Functions that <math.h> lacks. */
 BINARY(f_add, a[0] + a[1])
 BINARY(f_subtract, a[0] - a[1])
 BINARY(f_multiply, a[0] * a[1])
@@ -25,7 +25,7 @@ BINARY(f_greater_equal, a[0] >= a[1])
 BINARY(f_equal, a[0] == a[1])
 BINARY(f_not_equal, a[0] != a[1])
 UNARY(f_not, a[0] == 0)
-/* What is no int64 has no bits. */
+/* A value outside int64 has no bits. */
 static int64_t bits(double x) {
     return fabs(x) < 0x1p63 ? (int64_t)x : 0;
 }
