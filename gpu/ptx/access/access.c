@@ -294,7 +294,7 @@ enum lower_answer lower_access(struct lowering *l, const struct ptx_instruction 
         return LOWER_NOT_MINE;
     }
     struct access a = {0};
-    /* A cache policy may stand behind the others. */
+    /* A cache policy may follow the others. */
     if (i->type_count == 0 || i->operand_count < 2 || !access_init(i, &a)) {
         return LOWER_REFUSED;
     }
@@ -337,7 +337,7 @@ enum lower_answer lower_access(struct lowering *l, const struct ptx_instruction 
     return LOWER_DONE;
 }
 
-/* ---- discard: what stood there is lost ---- */
+/* ---- discard: the previous contents are lost ---- */
 
 static void step_discard(struct warp *w, const struct step *s, uint32_t mask) {
     const struct access *a = &w->processor->run->program->accesses[s->extra];

@@ -33,7 +33,8 @@ void access_fault(const struct access_fault *f, enum finding_code code,
     run_fault(f->warp->processor->run);
 }
 
-/* Whose memory the address lies in, whatever else is wrong with it; NULL: nobody's. */
+/* The owner of the memory that contains the address, whatever else is wrong with it;
+ * NULL: none. */
 static const char *global_holder(const struct access_fault *f, uint64_t *ret_offset) {
     struct allocation *before, *after;
     memory_around(f->warp->processor->run->memory, f->address, &before, &after);
@@ -114,12 +115,12 @@ static int64_t window_offset(uint64_t address) {
     return address >> 31 == 1 ? (int64_t)address - (INT64_C(1) << 32) : (int64_t)address;
 }
 
-/* How far behind the end, of what ends at `high`. */
+/* The distance from the end, of memory that ends at `high`. */
 static uint64_t past_end(const struct access_fault *f, uint64_t high) {
     return f->address >= high ? f->address - high : f->address + f->bytes - high;
 }
 
-/* Between variables, or behind them all. */
+/* Between variables, or after the last one. */
 static void fault_behind_variable(const struct access_fault *f, const char *name,
                                   const struct shared_extent *e) {
     char text[2304]; /* a template's names are long */
@@ -165,11 +166,10 @@ void access_fault_window(const struct access_fault *f, uint64_t size) {
 
 struct origin access_origin(const struct access_fault *f, const struct block *b,
                             const char *buffer, uint64_t offset) {
-    return (struct origin){
-        .by = finding_thread(f->warp, f->step, f->lane),
-        .space = space_word(f->space),
-        .bytes = f->bytes,
-        .offset = offset,
-        .buffer = buffer,
-        .copied = b ? block_copies_to(b, f->address, f->bytes) : NULL};
+    return (struct origin){.by = finding_thread(f->warp, f->step, f->lane),
+                           .space = space_word(f->space),
+                           .bytes = f->bytes,
+                           .offset = offset,
+                           .buffer = buffer,
+                           .copied = b ? block_copies_to(b, f->address, f->bytes) : NULL};
 }

@@ -3,7 +3,7 @@
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/access/lane_pattern.h"
 
-/* false: somebody has to look closer. Offsets are in bounds and aligned. */
+/* false: the slow path must check it. Offsets are in bounds and aligned. */
 LANE_INLINE bool move_lanes(struct warp *w, const struct step *s, const struct access *a,
                             struct lane_window at, const uint64_t *o, uint32_t mask,
                             bool shared, const bool store, const unsigned bytes,

@@ -136,7 +136,7 @@ static struct block *find_block(struct access_fault *f) {
         return own;
     }
     const struct cluster *c = own->cluster;
-    if (tag > c->count) { /* far out of bounds, as it stands */
+    if (tag > c->count) { /* far out of bounds: stays as it is */
         return own;
     }
     struct block *b = c->blocks[tag - 1];
@@ -350,8 +350,8 @@ static void local_lane(struct warp *w, const struct access *a, struct access_fau
     for (unsigned k = 0; a->is_store && k < a->count; k++) {
         memcpy(bytes + (size_t)k * a->bytes, lane_register(w, a, k, f->lane), a->bytes);
     }
-    /* Compilers copy structures with their padding, which nobody writes: a load is of
-     * something when any of its bytes is. */
+    /* Compilers copy structures with their padding, which is never written: a load counts
+     * as initialised if any of its bytes is. */
     bool missing = !a->is_store;
     for (unsigned k = 0; k < size; k++) {
         uint64_t at = f->address + k;

@@ -205,7 +205,7 @@ struct atomic {
     bool alone;
 };
 
-/* Was anything changed? */
+/* Whether anything changed. */
 static bool lane_wide(const struct atomic *x, unsigned lane, uint8_t *at) {
     struct warp *w = x->warp;
     uint8_t old[16];
@@ -400,7 +400,7 @@ static bool atomic_init(const struct ptx_instruction *i, struct access *a) {
     return place && a->count <= 8 && a->bytes * a->count <= 16 && atomic_exists(a);
 }
 
-/* Does the result depend on the order in which blocks come? */
+/* Whether the result depends on the order of blocks. */
 static bool order_matters(const struct access *a, bool used) {
     if (a->space == PTX_SHARED || a->space == PTX_SHARED_CLUSTER) {
         return false;

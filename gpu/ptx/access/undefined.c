@@ -337,7 +337,7 @@ static bool stored_find(const struct warp *w, unsigned lane, enum ptx_space spac
     return stored_global(w->processor->run, address, ret);
 }
 
-/* A value of the source now lies at the address. */
+/* A value of the source was stored at the address. */
 static void store_mark(struct warp *w, const struct access *a, unsigned lane,
                        uint64_t address, const struct value *v) {
     struct source *source = &w->undefined->sources[v->source];
@@ -446,7 +446,7 @@ static void source_follow(struct warp *w, const struct ptx_instruction *i, unsig
     }
 }
 
-/* What the sources gave becomes the results'. */
+/* Results inherit the undefined bytes of the sources. */
 static void results_follow(struct warp *w, const struct ptx_instruction *i,
                            uint32_t mask) {
     struct undefined *u = w->undefined;
@@ -508,7 +508,7 @@ struct entered {
     const struct warp *warp;
     const struct register_live *live;
     uint32_t at;
-    bool fresh; /* a call: what the frame held before is nobody's */
+    bool fresh; /* a call: the frame's previous contents are invalid */
 };
 
 static uint32_t gone_entered(const struct value *v, const void *data) {
@@ -518,8 +518,7 @@ static uint32_t gone_entered(const struct value *v, const void *data) {
     return ~x->warp->live | (dead ? x->warp->active : 0);
 }
 
-/* The split stands in a block: of what it holds, that is left which is still to be read.
- */
+/* The split is in a block: keeps only those of its values that may still be read. */
 static void block_follow(struct warp *w, const struct step *head) {
     const struct ptx_function *f = function_of(w);
     if (w->active && head->instruction < f->code_count) {

@@ -59,8 +59,8 @@ static void run_lop3(STEP_ARGS) {
     const uint32_t *pc = SOURCE(uint32_t, 2);
     LANES_EACH(uint32_t, { r = lop3(pa[l], pb[l], pc[l], on); });
 }
-/* lop3.or, lop3.and: the fourth source is a predicate, the table stands in aux. p may be
- * the same register as q. */
+/* lop3.or, lop3.and: the fourth source is a predicate, the table is in aux. p may be the
+ * same register as q. */
 LANE_INLINE void lop3_predicate(STEP_ARGS, bool is_or) {
     uint32_t on[8];
     for (unsigned k = 0; k < 8; k++) {

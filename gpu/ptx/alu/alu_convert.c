@@ -68,7 +68,7 @@ LANE_INLINE double saturate_f64(double x) {
     UNARY(f64_sat_of_##s, double, S, saturate_f64((double)a)) DIRECTED(f32_of_##s)       \
         DIRECTED(f32_sat_of_##s) DIRECTED(f64_of_##s) DIRECTED(f64_sat_of_##s)
 INTEGERS(FLOATS_OF)
-/* What is unsigned is rounded down toward zero, where a conversion that subtracts a magic
+/* Unsigned results round down toward zero, where a conversion that subtracts a magic
  * number (clang's) gives +0 for 0 and not -0. */
 #define FLOAT_DIRECTIONS(name, S)                                                        \
     { name, name##_rz, (S)-1 > 0 ? name##_rz : name##_rm, name##_rp }

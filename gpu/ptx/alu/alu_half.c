@@ -45,7 +45,7 @@ LANE_INLINE uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c) {
     return bf16_of_f32(odd_f32(odd_sum(product, (double)f32_of_bf16(c))));
 }
 
-/* What is done to sources and results. */
+/* Applied to sources and results. */
 #define KEEP(x) (x)
 LANE_INLINE uint16_t saturate_f16(uint16_t h) {
     return (h & 0x8000) || h > F16_INFINITY ? 0 : h > 0x3c00 ? 0x3c00 : h;

@@ -127,7 +127,7 @@ static void run_setp_halves(STEP_ARGS) {
     write_pair(warp, step, mask, low, compares[what + 1][how](warp, step));
 }
 
-/* The ones that loops are made of have handlers of their own. */
+/* The comparisons that are frequent in loops have separate handlers. */
 #define SETP_DIRECT(name)                                                                \
     static void setp_##name(STEP_ARGS) {                                                 \
         uint32_t bits = name(warp, step);                                                \

@@ -61,7 +61,7 @@ static struct access_range range_of(const struct bulk_copy *c, uint64_t address,
                                  .writes = writes};
 }
 
-/* What threads have written may not have been seen by the engine yet. */
+/* The engine may not see the threads' writes yet. */
 static void check_proxy(const struct bulk_copy *c, const struct block *b,
                         uint64_t offset) {
     proxy_check(

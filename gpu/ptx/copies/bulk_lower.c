@@ -9,7 +9,7 @@ static bool is_shared(enum ptx_space space) {
     return space == PTX_SHARED || space == PTX_SHARED_CLUSTER;
 }
 
-/* What no sm_90 has, or nothing here does. */
+/* Modifiers that sm_90 or this machine lacks. */
 static bool has_strange_words(const struct ptx_instruction *i) {
     return ptx_has(i, PTX_M_IM2COL_W) || ptx_has(i, PTX_M_IM2COL_W_128) ||
            ptx_has(i, PTX_M_TILE_GATHER4) || ptx_has(i, PTX_M_TILE_SCATTER4) ||

@@ -91,7 +91,7 @@ struct block *mbarrier_place(struct warp *w, const struct step *s, unsigned lane
     return access_shared_range(&r, remote, ret_offset);
 }
 
-/* Is mbarrier.init known to have been before this? */
+/* Checks that mbarrier.init is known to have happened before. */
 static void check_init(struct warp *w, const struct step *s, unsigned lane,
                        struct block *b, const struct mbarrier *m) {
     const struct mbarrier_init *i = &m->init;

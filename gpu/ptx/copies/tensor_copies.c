@@ -81,14 +81,14 @@ static bool each_row(const struct bulk_copy *c, row_visit *visit, void *data) {
     return true;
 }
 
-/* Where the piece of 16 bytes at this offset of the box lies in shared memory. */
+/* The position in shared memory of the 16-byte piece at this offset of the box. */
 static uint32_t piece_place(const struct bulk_copy *c, uint64_t offset) {
     static const uint8_t masks[] = {0, 1, 3, 7};
     uint32_t at = c->shared + (uint32_t)offset;
     return at ^ ((at >> 7) & masks[c->tensor->map.swizzle]) << 4;
 }
 
-/* The row's bytes between shared memory and a buffer of their own. */
+/* Copies the row's bytes between shared memory and a separate buffer. */
 static void row_move(const struct bulk_copy *c, uint64_t number, uint8_t *bytes,
                      bool to_shared) {
     uint32_t size = tensor_blob_row_bytes(&c->tensor->map);

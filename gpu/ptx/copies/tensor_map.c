@@ -161,7 +161,7 @@ static const uint8_t types[] = {
     TENSOR_BLOB_TF32_FTZ,
 };
 
-/* What is wrong with the value, in words; NULL: nothing. */
+/* The error in the value; NULL: none. */
 static const char *field_set(struct tensor_blob *map, enum field f, unsigned ordinal,
                              uint64_t v) {
     switch (f) {

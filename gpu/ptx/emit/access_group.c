@@ -198,8 +198,8 @@ void unit_access_finish(struct emit_unit *u) {
     free(u->group_of);
 }
 
-/* What the allocation is does not change while a launch runs; that it is written to has
- * been looked at when the code was made. */
+/* The allocation's properties do not change while a launch runs; that it may be written
+ * was checked when the code was made. */
 bool access_group_fits(const struct emit_unit *u, const struct access_group *g) {
     if (g->high - g->low >= NEAR || g->low <= -NEAR ||
         (access_group_needs_words(u, g) && !g->words)) {

@@ -32,7 +32,7 @@ const void *code_pages_add(struct code_pages *p, const uint8_t *code, size_t siz
     }
     memcpy(to, code, size);
     if (mprotect(p->base + first, end - first, PROT_READ | PROT_EXEC)) {
-        p->used = p->size; /* what stands there cannot be run any more, or never could */
+        p->used = p->size; /* the code there cannot be run any more, or never could */
         return NULL;
     }
     p->used += (size + PAGES_START - 1) & ~(size_t)(PAGES_START - 1);

@@ -98,7 +98,7 @@ void emit_finish(struct processor *p) {
 
 /* ---- the straight part ---- */
 
-/* Steps behind the head, to where control may go another way. */
+/* Steps after the head, up to the first possible branch. */
 static uint32_t part_count(const struct program *program, const struct code *code,
                            const struct step *head) {
     uint32_t steps = head->extra - 1, count = 0;
@@ -123,7 +123,7 @@ static uint32_t mark_of(const struct shape *x) {
     return mark;
 }
 
-/* What lies differently each time is no shape. */
+/* A layout that differs each time is not a shape. */
 static void look_at_access(struct emitted_block *b, struct warp *w, const struct step *s,
                            struct shape *ret, uint32_t index) {
     const uint64_t *base = LANES(const uint64_t, w, s->src[0]);

@@ -68,7 +68,7 @@ static void make_end(struct emit_unit *u) {
     asm_return(&u->out);
 }
 
-/* ---- a step that is no code of its own ---- */
+/* ---- a step without native code ---- */
 
 /* The interpreter's way for one step, with its guard. */
 static void run_guarded(struct warp *w, const struct step *s, uint32_t mask) {
@@ -169,8 +169,8 @@ static void note_step(struct emit_unit *u, const struct step *s, const struct na
     }
 }
 
-/* What is written first here, and belongs to this block, dies with it: temporaries, and
- * registers that no other block names. */
+/* Values that are written first here and belong to this block need not outlive it:
+ * temporaries, and registers that no other block names. */
 static void find_own(struct emit_unit *u, const uint32_t *homes, uint32_t block) {
     const struct code *code = u->code;
     for (uint32_t k = 0; k < code->arena_bytes / 64; k++) {
@@ -187,7 +187,7 @@ static void look_through(struct emit_unit *u, const uint32_t *homes, uint32_t bl
                                          : (struct native){.kind = NATIVE_CALL};
         note_step(u, s, &u->natives[u->at]);
     }
-    /* What ends the block reads, too. */
+    /* The steps that end the block read, too. */
     const struct step *s = &u->steps[u->count];
     while (s->run != u->steps[-1].run && s < u->code->steps + u->code->step_count) {
         note_step(u, s++, &(struct native){.kind = NATIVE_CALL});

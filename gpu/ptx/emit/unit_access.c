@@ -169,8 +169,8 @@ static void check_global(struct emit_unit *u, const struct access_group *g) {
     }
 }
 
-/* rsi: the host's address of lane 0. Warps take turns: where this one lies behind the one
- * before, the next will lie behind this one, and memory is slower than a warp. */
+/* rsi: the host's address of lane 0. Warps take turns: if this one's address is above the
+ * previous one's, the next will be above this one, and memory is slower than a warp. */
 static void prefetch_next(struct emit_unit *u, const struct access_group *g) {
     enum { LINE = 64, LINES = 4 };
     if (g->high - g->low > LINE * LINES) {
@@ -251,7 +251,7 @@ static void count(struct emit_unit *u, struct access_group *g, const struct step
 
 /* ---- the access ---- */
 
-/* What moves elements of 4 or 8 bytes. */
+/* Instructions that move elements of 4 or 8 bytes. */
 static const struct {
     enum vector_op broadcast, permute, permute_two, gather, scatter;
 } moves[] = {
@@ -270,7 +270,7 @@ static struct asm_place part_indices(struct emit_unit *u, const struct part *p,
     return data_at(at);
 }
 
-/* A window may reach behind the last lane; where nothing may be read there lanes are
+/* A window may extend beyond the last lane; if that memory may not be read, lanes are
  * gathered. */
 static void load_part(struct emit_unit *u, const struct part *p, unsigned bytes,
                       unsigned to, int32_t offset, bool windows) {

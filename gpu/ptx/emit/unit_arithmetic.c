@@ -3,7 +3,7 @@
 
 #define UNORDERED 3 /* of VCMPPS and VCMPPD */
 
-/* What a step's result is made of. */
+/* A step while its code is made. */
 struct making {
     struct emit_unit *u;
     const struct step *s;

@@ -1,4 +1,4 @@
-/* What the steps of a unit ask for while their code is made: data, and ways out. */
+/* Parts of a unit that its steps request while their code is made: data, and exits. */
 #include "base/mem.h"
 #include "gpu/ptx/emit/unit.h"
 

@@ -224,7 +224,7 @@ void values_drop_dead(struct values *v) {
         struct value *x = v->owners[k] ? &v->items[v->owners[k] - 1] : NULL;
         if (x && values_is_dead(v, x)) {
             release(v, x);
-            x->is_stored = true; /* nobody looks */
+            x->is_stored = true; /* never read */
         }
     }
 }

@@ -45,7 +45,7 @@ static double channel_value(const struct image *im, const uint8_t *at) {
     }
 }
 
-/* What an image lacks reads as 0, a fourth channel as 1. */
+/* Missing channels read as 0, a fourth as 1. */
 static struct texel texel_read(const struct image_lane *at, const struct image *im,
                                uint64_t offset) {
     struct texel t = {{0, 0, 0, 1}};
@@ -199,7 +199,7 @@ static void put(const struct image_lane *at, const struct image *im,
     }
 }
 
-/* What the instruction takes the texels for is not what they are. */
+/* The instruction's texel type differs from the image's. */
 static void tell_mixed(const struct image_lane *at, const struct image *im) {
     bool floats = im->reads_floats || ptx_type_float((enum ptx_type)im->type);
     if (floats == ptx_type_float((enum ptx_type)at->access->type)) {
@@ -320,7 +320,8 @@ static int gather_component(const struct ptx_instruction *i) {
                                  : -1;
 }
 
-/* Offsets and depths to compare with are operands behind; a level and gradients too. */
+/* Offsets and depths to compare with are additional operands; a level and gradients
+ * too. */
 static bool has_known_operands(const struct ptx_instruction *i, unsigned first) {
     unsigned behind = i->operand_count - first - 1u;
     return behind == (ptx_has(i, PTX_M_GRAD) ? 2u : ptx_has(i, PTX_M_LEVEL));

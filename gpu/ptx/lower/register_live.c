@@ -11,7 +11,7 @@
 struct register_live {
     const struct ptx_function *f;
     uint32_t words, block_count;
-    uint32_t *blocks; /* of each instruction, and one behind the last */
+    uint32_t *blocks; /* of each instruction, and one after the last */
     uint64_t *heads;  /* per block: a bit per register; NULL: too large */
     uint64_t *ever;
 };
@@ -68,7 +68,7 @@ static void head_add(const struct register_live *l, uint32_t at, uint64_t *set) 
     }
 }
 
-/* What comes behind an instruction that may go elsewhere. */
+/* The successors of an instruction that may branch. */
 static void targets_add(const struct register_live *l, const struct ptx_instruction *i,
                         uint64_t *set) {
     const struct ptx_operand *o = &l->f->operands[i->operands];

@@ -83,8 +83,8 @@ static void tell_divergence(struct warp *w, const struct split *here,
     w->frame = running;
 }
 
-/* Lanes of one warp that stand at different instructions of an aligned barrier: told at
- * each of them, for any may be the one too many. */
+/* Lanes of one warp that are at different instructions of an aligned barrier: reported at
+ * each of them, because any may be the wrong one. */
 static void check_divergence(struct warp *w, unsigned id) {
     const struct split *first = NULL;
     bool told = false;
@@ -294,7 +294,7 @@ static void step_barrier(struct warp *w, const struct step *s, uint32_t mask) {
     }
 }
 
-/* ---- nobody can go on ---- */
+/* ---- deadlock ---- */
 
 static void tell_split(struct warp *w, const struct split *p, const char *missing) {
     struct frame *running = w->frame;

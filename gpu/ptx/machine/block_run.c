@@ -128,7 +128,7 @@ void block_lanes_left(struct warp *w) {
     }
 }
 
-/* What only some programs make a warp remember. */
+/* Clears the state that only some programs keep in a warp. */
 static void warp_forget(struct warp *w) {
     memset(w->root.taken, 0, sizeof w->root.taken);
     w->copy_count = 0;
@@ -228,7 +228,7 @@ void block_end(struct block *b) {
     b->ended = true;
     b->live_warps = b->live_threads = 0;
     for (uint32_t k = 0; k < b->warp_count; k++) {
-        b->warps[k].live = 0; /* nobody waits for them any more */
+        b->warps[k].live = 0; /* no lane waits for them any more */
     }
     for (uint32_t k = 0; k < b->warp_count; k++) {
         warp_exit_lanes(&b->warps[k], UINT32_MAX);

@@ -58,7 +58,7 @@ static bool signature_fits(const struct ptx_module *m, const struct ptx_function
     return true;
 }
 
-/* The function behind an address, or NULL when it is none that may be called here. */
+/* The function at an address, or NULL if it may not be called here. */
 static const struct code *call_target(const struct warp *w, const struct call_site *site,
                                       uint64_t address) {
     const struct program *p = w->processor->run->program;

@@ -12,7 +12,7 @@
 
 /* ---- the head of a basic block: counting, turns, meeting ---- */
 
-/* Lanes of the running split, which stands at s, meet and let others go first. */
+/* Lanes of the running split, which is at s, merge and let other splits run first. */
 static __attribute__((noinline)) void meet(struct warp *w, const struct step *s) {
     for (uint32_t k = 0; k < w->pending_count;) {
         struct split *p = &w->pending[k];
@@ -201,9 +201,10 @@ static void step_trap(struct warp *w, const struct step *s, uint32_t mask) {
             .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(m)};
         finding_add(&at, FINDING_TRAP, "The kernel executed %s%s",
                     s->aux ? "a breakpoint" : "a trap instruction",
-                    no_grid ? ": grid.sync() needs a cooperative launch (\"cooperative\": "
-                              "true)"
-                            : "");
+                    no_grid
+                        ? ": grid.sync() needs a cooperative launch (\"cooperative\": "
+                          "true)"
+                        : "");
     }
     run_fault(w->processor->run);
     w->block->ended = true;

@@ -36,7 +36,7 @@ static int number_read(const char **at, const struct printf_source *from) {
     return number_bounded(value);
 }
 
-/* Behind the percent sign; returns what stands behind the conversion. */
+/* After the percent sign; returns the position after the conversion. */
 static const char *directive_read(const char *at, const struct printf_source *from,
                                   struct directive *ret) {
     size_t flags = 0;

@@ -372,7 +372,8 @@ uint64_t machine_unwritten(const struct machine *m, uint64_t address,
 
 /* ---- launches ---- */
 
-/* What cooperative_groups' grid barrier needs: a word of zeros behind a few others. */
+/* The workspace of cooperative_groups' grid barrier: a word of zeros after a few
+ * others. */
 static int launch_workspace(struct machine *m, struct run *run, struct err *err) {
     if (!run->launch->cooperative) {
         return 0;
@@ -436,7 +437,7 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                        proxy_bytes(run);
 }
 
-/* What machine_tensor_sum tells, of one more launch. */
+/* Updates machine_tensor_sum's result for one more launch. */
 static void note_tensor_sum(struct machine *m, const struct program *p,
                             const char *label) {
     struct tensor_sum sum;

@@ -75,7 +75,7 @@ static bool resident_add(struct processor *w) {
     return true;
 }
 
-/* The cluster whose first block stands at index. */
+/* The cluster whose first block is at index. */
 static void resident_drop(struct processor *w, uint32_t index) {
     uint32_t count = w->run->cluster_blocks;
     struct block *blocks[CLUSTER_MAX];
@@ -94,7 +94,7 @@ static void resident_drop(struct processor *w, uint32_t index) {
     }
 }
 
-/* Where the runnable threads of a block stand. */
+/* Reports the positions of a block's runnable threads. */
 static void tell_runnable(struct block *b, enum finding_code code, const char *words) {
     for (uint32_t n = 0; n < b->warp_count; n++) {
         struct warp *x = &b->warps[n];
@@ -155,10 +155,11 @@ static void tell_unfinished(struct block *b) {
     char words[160] = "Threads were still running here when the budget or the time ended "
                       "the launch: a loop that never ends looks like this";
     if (begun < run->blocks && b->number >= run->processors * run->cluster_blocks) {
-        snprintf(words, sizeof words,
-                 "The budget or the time ended the launch when %llu of its %llu blocks had "
-                 "begun; threads were running here",
-                 (unsigned long long)begun, (unsigned long long)run->blocks);
+        snprintf(
+            words, sizeof words,
+            "The budget or the time ended the launch when %llu of its %llu blocks had "
+            "begun; threads were running here",
+            (unsigned long long)begun, (unsigned long long)run->blocks);
     }
     tell_runnable(b, FINDING_UNFINISHED, words);
 }

@@ -297,7 +297,7 @@ static bool choice_of(const struct ptx_operand *o, const struct video *v, uint32
     return s.count == 1 && s.digits < (s.bytes ? 4u : 2u);
 }
 
-/* What is written of d; of several parts the higher ones first. */
+/* The part of d that is written; of several parts the higher ones first. */
 static bool mask_of(const struct ptx_operand *o, const struct video *v, uint32_t *ret) {
     struct ptx_selector s = ptx_selector_of(o);
     if (v->parts == 1) {

@@ -223,8 +223,9 @@ static void meeting_do(struct meeting *t, enum warp_operation op) {
     }
 }
 
-/* A tree of shuffles up or down reads past the end of a mask of fewer lanes than 32, in
- * lanes whose result nobody uses: right, but not to be told from what is wrong. */
+/* A tree of shuffles up or down over fewer than 32 lanes reads past the end of its mask,
+ * in lanes whose result is unused: correct, but it cannot be distinguished from an
+ * error. */
 static void tell_strange(struct warp *w, const struct step *s, const struct meeting *t,
                          uint32_t named) {
     EACH(t->strange, l) {
@@ -243,7 +244,7 @@ static void tell_strange(struct warp *w, const struct step *s, const struct meet
 
 /* ---- meeting ---- */
 
-/* What of it is undefined goes along (access/undefined.h). */
+/* Undefined bytes move along (access/undefined.h). */
 static void follow_shuffle(struct warp *w, const struct meeting *t,
                            struct shuffled *through, enum warp_operation op) {
     if (!w->undefined || op > OP_SHFL_IDX) {

@@ -253,7 +253,7 @@ static void quad_pack(const struct warp *w, const uint32_t *registers, unsigned 
     }
 }
 
-/* Where element e of thread t lies in 8 rows of 8. */
+/* The position of element e of thread t in 8 rows of 8. */
 static unsigned quad_element(enum ptx_type t, unsigned thread, unsigned e) {
     if (t == PTX_F16) {
         return thread * 8 + e;

@@ -145,7 +145,7 @@ static struct lines lines_of(struct warp *w, const struct step *s,
     return n;
 }
 
-/* Pieces of 16 bytes or less stand for lanes; a request is what 32 of them are. */
+/* Pieces of 16 bytes or less count as lanes; 32 of them are a request. */
 static void count_lines(struct warp *w, const struct matrix *m, const struct lines *n) {
     struct processor *processor = w->processor;
     bool shared = processor->run->program->accesses[m->access].space == PTX_SHARED;

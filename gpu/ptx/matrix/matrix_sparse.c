@@ -18,7 +18,7 @@ unsigned sparse_row_bytes(const struct matrix *m) {
     return m->product.k * matrix_bits((enum ptx_type)m->product.a) / 8u;
 }
 
-/* What moves together: an element, or two of 4 bits. */
+/* The unit that is moved: an element, or two of 4 bits. */
 static unsigned unit_bytes(const struct matrix *m) {
     unsigned bits = matrix_bits((enum ptx_type)m->product.a);
     return bits < 8 ? 1 : bits / 8;
@@ -41,7 +41,7 @@ static uint64_t row_metadata(const struct warp *w, const struct matrix *m, unsig
     return (pair[0] >> (16 * high) & 0xffff) | (pair[1] >> (16 * high) & 0xffff) << 16;
 }
 
-/* Where in a chunk its elements stand; false: metadata that mean nothing. */
+/* The positions of its elements in a chunk; false: invalid metadata. */
 static bool chunk_places(unsigned bits, unsigned element_bytes, bool ordered,
                          unsigned to[2]) {
     if (element_bytes == 4) {

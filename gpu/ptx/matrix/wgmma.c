@@ -197,7 +197,7 @@ static void product_sparse(struct warp *w, const struct step *s, const struct ma
     accumulators_give(w, m, sums);
 }
 
-/* The tensor core reads on its own until somebody waits for the group. */
+/* The tensor core reads independently until a warp waits for the group. */
 static struct race_copy reads_of_group(struct warp *w) {
     struct wgmma_queue *q = w->wgmma;
     q->reads = q->reads.stamp ? q->reads : race_copy_begin(w);

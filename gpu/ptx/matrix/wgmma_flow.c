@@ -46,7 +46,7 @@ static void set_commit(const struct flow *w, uint64_t *set) {
     memset(set, 0, w->plane * sizeof *set);
 }
 
-/* What was not committed is told elsewhere; how old the oldest are is not known. */
+/* Uncommitted products are reported elsewhere; the age of the oldest is unknown. */
 static void set_wait(const struct flow *w, uint64_t *set, uint64_t groups) {
     uint32_t stay = groups < PLANES - 2 ? (uint32_t)groups : PLANES - 2;
     memset(set, 0, w->plane * sizeof *set);

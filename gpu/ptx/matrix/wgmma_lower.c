@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What a product takes, by the type of its factors. */
+/* The properties of a product, by the type of its factors. */
 struct form {
     uint8_t type;
     uint16_t k;
@@ -72,10 +72,10 @@ static bool modifiers_exist(const struct ptx_instruction *i, struct matrix *m) {
     return known && alu_nothing_left(&left);
 }
 
-/* The immediates behind scale-d. */
+/* The immediates after scale-d. */
 static bool take_immediates(struct lowering *l, const struct ptx_instruction *i,
                             const struct form *f, struct matrix *m) {
-    unsigned scale_d = m->sparse ? 5 : 3; /* behind metadata and selector */
+    unsigned scale_d = m->sparse ? 5 : 3; /* after metadata and selector */
     unsigned want =
         scale_d + 1 + (f->scales ? 2 : 0) + (f->transposes ? 1 + m->a_shared : 0);
     bool transposes = i->operand_count == want && f->transposes;

@@ -58,7 +58,7 @@ static void events_clear(struct proxy *p) {
     p->high = 0;
 }
 
-/* The shadow is clear, so what stands in `writers` is never asked for. */
+/* The shadow is clear, so `writers` is not read. */
 void proxy_start(struct block *b) {
     if (b->proxy) {
         events_clear(b->proxy);
@@ -82,7 +82,7 @@ static bool is_same(const struct proxy_event *e, const struct warp *w,
            e->time == w->block->cluster->time;
 }
 
-/* Too many: nobody knows any more who wrote what stands there now. */
+/* Too many: the writers of the current contents are unknown. */
 static void events_forget(struct block *owner) {
     struct proxy *p = owner->proxy;
     uint64_t low = p->low, high = p->high;
@@ -125,7 +125,7 @@ void proxy_note(struct warp *w, const struct step *s, unsigned lane, struct bloc
     p->high = end > p->high ? end : p->high;
 }
 
-/* Stores go fast ways, which know nothing of this: in front of them. */
+/* Stores use fast paths that do not record this: call before them. */
 static void note_lanes(struct warp *w, const struct step *s, const struct access *a,
                        uint32_t mask) {
     const uint64_t *base = LANES(const uint64_t, w, s->src[0]);

@@ -9,7 +9,7 @@
 
 #define EVENTS_GLOBAL (UINT32_C(4) << 20)
 #define EVENTS_SHARED (UINT32_C(1) << 18)
-#define GUESS_STEPS 1024 /* how far in front of its atomic a guess is looked for */
+#define GUESS_STEPS 1024 /* limit of steps between a guess and its atomic */
 
 /* ---- life ---- */
 
@@ -136,8 +136,8 @@ static struct access *access_of(const struct program *p, const struct code *c,
                : NULL;
 }
 
-/* `old = *p` in front of a loop of compare-and-swaps on p, or `if (x < *p)` in front of
- * an atomicMin: a guess, right whatever it reads. */
+/* `old = *p` before a loop of compare-and-swaps on p, or `if (x < *p)` before an
+ * atomicMin: a guess, correct whatever it reads. */
 static void watch_guesses(const struct program *p, const struct code *c,
                           const struct step *atomic) {
     const struct step *s =

@@ -1,4 +1,4 @@
-/* What an access races with in its cells. */
+/* Finds the accesses in its cells that an access races with. */
 #include "gpu/ptx/race/race_cells.h"
 
 #include <string.h>

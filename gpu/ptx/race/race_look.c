@@ -120,7 +120,7 @@ struct lanes {
     uint32_t mask;
 };
 
-/* What the lane stores, one element behind the other. */
+/* The values that the lane stores, consecutive elements. */
 static void lane_value(const struct look *k, const struct lanes *x, unsigned lane,
                        uint8_t value[64]) {
     const struct access *a = x->access;

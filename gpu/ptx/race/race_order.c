@@ -1,4 +1,4 @@
-/* Who knows of whose accesses: barriers, warp operations, fences, releases, acquires. */
+/* Knowledge of accesses: barriers, warp operations, fences, releases, acquires. */
 #include "gpu/ptx/race/race_internal.h"
 
 #include <stdio.h>

@@ -22,14 +22,14 @@ static const char *hazard(const struct race_conflict *c) {
                          : "read after write";
 }
 
-/* Is the other side a factor of a product? */
+/* Whether the other side is a factor of a product. */
 static bool is_wgmma(const struct race_conflict *c) {
     const struct ptx_module *m = c->warp->processor->run->program->module;
     const struct ptx_instruction *code = m->functions[c->other->function].code;
     return code[c->other->step->instruction].opcode == PTX_OP_WGMMA;
 }
 
-/* What is missing between the two. */
+/* The synchronisation missing between the two. */
 static const char *missing(const struct race_conflict *c) {
     const struct race_event *e = c->other;
     const struct warp *w = c->warp;

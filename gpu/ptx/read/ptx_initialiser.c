@@ -161,7 +161,7 @@ static bool parse_element(struct ptx_reader *r, struct filler *f, uint64_t at) {
     return store(r, f, at, &c);
 }
 
-/* How many elements one value of dimension `level` spans. */
+/* The number of elements in one value of dimension `level`. */
 static uint64_t span(const struct filler *f, unsigned level) {
     uint64_t count = 1;
     for (unsigned i = level; i < f->extent_count; i++) {
@@ -170,8 +170,8 @@ static uint64_t span(const struct filler *f, unsigned level) {
     return count;
 }
 
-/* Braces of one dimension; *at is behind its values afterwards. Values may also stand in
- * one row for several dimensions. */
+/* Braces of one dimension; *at is after its values afterwards. Values may also be in one
+ * list for several dimensions. */
 static bool parse_braces(struct ptx_reader *r, struct filler *f, unsigned level,
                          uint64_t *at) {
     if (level >= f->extent_count) {

@@ -136,7 +136,7 @@ static enum ptx_type twice(enum ptx_type t) {
     }
 }
 
-/* The type that a letter of the table stands for; PTX_NONE: the text lacks it. */
+/* The type for a letter of the table; PTX_NONE: the text lacks it. */
 static enum ptx_type type_of(const struct ptx_check *c, char letter) {
     const struct ptx_instruction *i = c->i;
     switch (letter) {

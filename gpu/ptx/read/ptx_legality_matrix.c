@@ -33,7 +33,8 @@ static unsigned registers_for(unsigned rows, unsigned columns, enum ptx_type t,
     return bits % (threads * width) == 0 ? bits / (threads * width) : 0;
 }
 
-/* Elements stand in .b32 registers, but f32, s32 and f64 in their own. */
+/* Elements are in .b32 registers, except f32, s32 and f64, which have registers of their
+ * type. */
 static enum ptx_type register_type(enum ptx_type t) {
     return t == PTX_F32 || t == PTX_S32 || t == PTX_F64 ? t : PTX_B32;
 }

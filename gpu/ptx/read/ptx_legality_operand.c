@@ -1,4 +1,4 @@
-/* What an operand must be, and how a refusal is told. */
+/* Requirements on operands, and the messages of refusals. */
 #include "gpu/ptx/read/ptx_legality.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@ static bool is_bits(enum ptx_type t) {
     return t >= PTX_B8 && t <= PTX_B128;
 }
 
-/* Types whose values stand in registers without a type of their own: packed ones, and
- * formats that only matrix instructions and cvt know. */
+/* Types whose values are in registers of another type: packed ones, and formats that only
+ * matrix instructions and cvt have. */
 bool ptx_is_packed(enum ptx_type t) {
     return (t >= PTX_F16X2 && t <= PTX_S16X2) || t == PTX_TF32 ||
            (t >= PTX_E4M3 && t <= PTX_B1024);

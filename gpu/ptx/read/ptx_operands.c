@@ -173,7 +173,7 @@ static bool parse_name(struct ptx_reader *r, struct ptx_operand *ret) {
                        ptx_shown(name), ptx_spelling(r, name));
 }
 
-/* `+ 4`, `+ -4`, `- 4` behind the base of an address or a symbol. */
+/* `+ 4`, `+ -4`, `- 4` after the base of an address or a symbol. */
 static bool parse_offset(struct ptx_reader *r, struct ptx_operand *operand) {
     if (!ptx_at(r, '+') && !ptx_at(r, '-')) {
         return r->code == 0;
@@ -181,7 +181,8 @@ static bool parse_offset(struct ptx_reader *r, struct ptx_operand *operand) {
     return ptx_parse_integer(r, &operand->offset); /* its sign is unary */
 }
 
-/* What may stand in a vector too: a register, a constant, a name, `_`, `!p`, `-r`. */
+/* Operands that are also allowed in a vector: a register, a constant, a name, `_`, `!p`,
+ * `-r`. */
 static bool parse_scalar(struct ptx_reader *r, struct ptx_operand *ret) {
     if (ptx_accept(r, '!')) {
         if (!parse_name(r, ret)) {
@@ -217,7 +218,7 @@ static bool parse_element(struct ptx_reader *r, struct ptx_operand *ret) {
                                     ptx_fail(r, -EINVAL, "a vector inside a vector"));
 }
 
-/* `{a, b}`, and `(a, b)` of a call; what stands for "none" there is an empty vector. */
+/* `{a, b}`, and `(a, b)` of a call; "none" is an empty vector there. */
 static bool parse_vector(struct ptx_reader *r, char end, struct ptx_operand *ret) {
     *ret = (struct ptx_operand){.kind = PTX_OPERAND_VECTOR};
     ptx_next(r);

@@ -200,7 +200,7 @@ static bool parse_directive(struct ptx_reader *r) {
                     ptx_spelling(r, t));
 }
 
-/* Behind a name: a label, or what a name in front of ':' may describe. */
+/* After a name and ':': a table, a prototype or a label. */
 static bool parse_named(struct ptx_reader *r, struct ptx_token name) {
     ptx_next(r);
     if (ptx_at_word(r, "branchtargets") || ptx_at_word(r, "calltargets")) {
@@ -232,7 +232,7 @@ static bool parse_statement(struct ptx_reader *r) {
     return ptx_accept(r, ';') || ptx_fail_expected(r, "an instruction");
 }
 
-/* Blocks nest; what a block's .param variables took is free again behind it. */
+/* Blocks nest; the space of a block's .param variables is free again after it. */
 static bool parse_blocks(struct ptx_reader *r) {
     uint64_t call_bytes[PTX_MAX_DEPTH + 1];
     do {

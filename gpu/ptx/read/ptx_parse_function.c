@@ -68,8 +68,8 @@ static bool parse_pragma(struct ptx_reader *r) {
     return ptx_expect(r, ';');
 }
 
-/* One directive between the parameters and the body; all are promises to a compiler but
- * for those that are kept. */
+/* One directive between the parameters and the body; all are promises to a compiler,
+ * except those that are stored. */
 static bool parse_directive(struct ptx_reader *r, struct ptx_function *f) {
     uint32_t ignored;
     struct ptx_token t = r->token;
@@ -181,7 +181,7 @@ static bool settle(struct ptx_reader *r, struct ptx_function *head, uint32_t slo
         return ptx_fail(r, -EINVAL, "'%.80s' is defined twice", name);
     }
     if (again && !f->is_declaration) {
-        return true; /* declared once more behind its definition */
+        return true; /* declared again after its definition */
     }
     head->name = name;
     head->is_declaration = again;

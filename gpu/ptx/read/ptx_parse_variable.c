@@ -10,7 +10,7 @@
 
 #define MAX_EXTENTS 8
 
-/* What is said once for all names of a declaration. */
+/* The attributes shared by all names of a declaration. */
 struct head {
     uint8_t space, type, vector;
     uint32_t align; /* 0 = natural */
@@ -150,7 +150,7 @@ static bool set_size(struct ptx_reader *r, struct ptx_variable *v, uint64_t elem
     return true;
 }
 
-/* Places v behind what the block holds already. */
+/* Places v after the block's previous variables. */
 static bool place_in(struct ptx_reader *r, struct ptx_variable *v, uint64_t *bytes) {
     uint64_t at = (*bytes + v->align - 1) & ~(uint64_t)(v->align - 1);
     if (at + v->size > limit_of(v->space)) {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Places by their contents, so that one stands in the module once. */
+/* Places by their contents, so that the module has each only once. */
 struct ptx_place_index {
     uint32_t *slots; /* place numbers, 0 = free; a power of two of them */
     uint32_t room;
@@ -180,7 +180,7 @@ static bool keep_file(struct ptx_reader *r, uint64_t number, struct ptx_token na
     return true;
 }
 
-/* `.file 1 "k.cu"`, older ones with `, timestamp, size` behind it. */
+/* `.file 1 "k.cu"`, older ones followed by `, timestamp, size`. */
 bool ptx_parse_file(struct ptx_reader *r) {
     uint64_t number, ignored;
     ptx_next(r);

@@ -105,7 +105,7 @@ static void rename_operands(const struct ptx_module *m, struct ptx_operand *oper
     }
 }
 
-/* Whoever names an alias gets the function behind it. */
+/* Replaces aliases by their functions. */
 static void resolve_aliases(struct ptx_module *m) {
     bool any = false;
     for (uint32_t i = 0; i < m->function_count; i++) {

@@ -14,8 +14,8 @@ void *ptx_grow(void *array, size_t count, size_t size) {
     return full ? xreallocarray(array, count < 8 ? 8 : count * 2, size) : array;
 }
 
-/* "k.cu:12", where the CUDA source of the current line is known. `.file` stands at the
- * end of the text, so it is looked for there. */
+/* "k.cu:12", if the CUDA source of the current line is known. `.file` is at the end of
+ * the text, so it is searched there. */
 static const char *source_place(struct ptx_reader *r, char *out, size_t size) {
     if (r->place == 0 || r->function < 0) {
         return NULL;

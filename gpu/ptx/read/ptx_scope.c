@@ -29,7 +29,7 @@ void ptx_scopes_reset(struct ptx_scopes *s) {
     s->scope_count = 1;
 }
 
-/* The slot stays taken, under a name that nobody has. */
+/* The slot stays occupied, under an invalid name. */
 void ptx_scopes_forget_own(struct ptx_scopes *s) {
     for (uint32_t i = 0; i < s->room; i++) {
         s->slots[i].len = s->slots[i].own ? 0 : s->slots[i].len;

@@ -62,7 +62,7 @@ static uint32_t uniform_special(const struct warp *w, unsigned special) {
     case PTX_SR_CTAID_Y:
     case PTX_SR_CTAID_Z:
         return w->block->id[special - PTX_SR_CTAID_X];
-    /* Without clusters every block is one of its own. */
+    /* Without clusters every block is its own cluster. */
     case PTX_SR_CLUSTERID_X:
     case PTX_SR_CLUSTERID_Y:
     case PTX_SR_CLUSTERID_Z:
