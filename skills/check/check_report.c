@@ -109,7 +109,8 @@ static bool is_suppressed(const json_t *finding, const json_t *allowed,
     return false;
 }
 
-/* What others wrote may be mistaken without being refused. */
+/* A wrong hardware fact in others' text is only a warning: no reason to refuse the
+ * skill. */
 static void soften(json_t *finding) {
     if (json_says(finding, "code", "hardware_fact_wrong")) {
         json_object_set_new(finding, "severity",

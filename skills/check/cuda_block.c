@@ -46,7 +46,7 @@ static bool is_left_out(const char *code, const char *at) {
     return !after_name && !isalpha((unsigned char)*after) && *after != '_';
 }
 
-/* A comment that stands for code: "// ..." or a lone ellipsis, nothing else. */
+/* A comment in place of code: only "// ..." or an ellipsis. */
 static bool comment_leaves_out(const char *s, size_t len) {
     size_t i = 0, dots;
     while (i < len && strchr("/* \t\n", s[i])) {
@@ -107,7 +107,7 @@ static const char *read_word(struct scan *s, const char *at) {
     return at + len;
 }
 
-/* Whether the text begins with the word; what stands behind it then. */
+/* Whether the text begins with the word; returns the text after it. */
 static bool begins_with(const char *at, const char *word, const char **behind) {
     size_t len = word_length(at);
     bool same = len == strlen(word) && memcmp(at, word, len) == 0;
@@ -128,7 +128,7 @@ static bool opens_scope(const struct scan *s) {
     return begins_with(at, "namespace", &at);
 }
 
-/* A declaration begins behind the end of another. */
+/* A declaration begins after the end of another. */
 static void follow_head(struct scan *s, const char *at) {
     if (strchr(";{}", *at)) {
         s->head = NULL;

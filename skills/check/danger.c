@@ -22,7 +22,7 @@ static json_t *one_of(const json_t *finding) {
     return one;
 }
 
-/* What lies behind a limit of the whole skill, where nobody looks. */
+/* Files beyond a limit of the whole skill, which are not searched. */
 static void add_unseen(const struct skill *s, json_t *findings) {
     static const char *const codes[] = {"too_many_files", "too_many_bytes",
                                         "folder_too_deep", "text_too_long", NULL};

@@ -19,7 +19,7 @@ struct header_unit {
     const char *unit; /* "kb"; borrowed from the label */
     size_t len;
     size_t name_len;  /* of the label without it: "shared memory" */
-    const char *rest; /* what stood behind it in the brackets: "/sm", "per sm" */
+    const char *rest; /* the text after it in the brackets: "/sm", "per sm" */
     size_t rest_len;
 };
 
@@ -37,7 +37,7 @@ static bool header_unit_is(const char *text, size_t len) {
     return false;
 }
 
-/* A number and nothing else, so that its unit must stand elsewhere. */
+/* Only a number, so that its unit must be elsewhere. */
 static bool header_unit_is_wanted(const char *cell, size_t len) {
     size_t digits = 0;
     for (size_t i = 0; i < len; i++) {
@@ -60,7 +60,7 @@ static size_t unit_length(const char *text, size_t len) {
     return 0;
 }
 
-/* Where the unit may begin: behind the last bracket, comma or "in". */
+/* Where the unit may begin: after the last bracket, comma or "in". */
 static bool unit_place(const char *label, size_t len, size_t *ret_name, size_t *ret_at) {
     for (size_t i = len; i > 0; i--) {
         char c = label[i - 1];

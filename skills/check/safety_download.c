@@ -97,7 +97,7 @@ static enum judged judge_command(const char *at, const char *end, struct word na
     return path && is_file(w, name) ? RUN_ITSELF : NOT_MEANT;
 }
 
-/* What the first command does that means the file. */
+/* The effect of the first command that uses the file. */
 static enum judged judge(const char *name, size_t len, const char *rest,
                          size_t rest_len) {
     const char *at = rest, *end = rest + rest_len;

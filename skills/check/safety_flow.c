@@ -78,7 +78,7 @@ static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* What the names in a text hold: "$NAME" of a shell; bare: every name. */
+/* The values of the names in a text: "$NAME" of a shell; bare: every name. */
 static unsigned text_holds(const struct flow *f, const char *s, size_t len, bool bare) {
     unsigned holds = 0;
     for (size_t i = 0; i < len && f->count; i++) {
@@ -148,7 +148,7 @@ static void read_statement(struct flow *f, const char *text, size_t from, size_t
     }
 }
 
-/* Where a statement ends: at a line's end or a shell's separator outside of quotes and
+/* The end of a statement: at the end of a line or a shell's separator outside quotes and
  * parentheses. A quotation mark ends with its line, since prose has apostrophes. */
 static size_t statement_end(const char *text, size_t len, size_t at) {
     size_t depth = 0, lines = 0;

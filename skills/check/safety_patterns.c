@@ -22,7 +22,7 @@ static size_t distinct_bytes(const char *s, size_t len) {
     return count;
 }
 
-/* Whether the word stands anywhere in the text, in capitals or not. */
+/* Whether the word occurs in the text, in any case. */
 static bool safety_holds(const char *s, size_t len, const char *word) {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= len; i++) {
@@ -112,7 +112,7 @@ static bool installs_unpinned(const char *match, size_t len) {
 }
 
 static bool is_unpinned_npx(const char *match, size_t len) {
-    /* name@1.2.3; a scope's own '@' stands first. */
+    /* name@1.2.3; a scope's '@' comes first. */
     for (size_t i = 1; i + 1 < len; i++) {
         if (match[i] == '@' && isdigit((unsigned char)match[i + 1])) {
             return false;
@@ -147,7 +147,7 @@ static bool is_unknown_run(const char *match, size_t len) {
     return n > 1 && !pinned && !is_well_known(name, at ? (size_t)(at - name) : n);
 }
 
-/* The reference behind "@" is a commit or a version. */
+/* Whether the reference after "@" is not a commit or a version. */
 static bool is_moving_git(const char *match, size_t len) {
     const char *slash = memrchr(match, '/', len), *end = match + len;
     const char *at = slash ? memchr(slash, '@', (size_t)(end - slash)) : NULL;

@@ -21,19 +21,18 @@
 #define UNIT_REACH 4096u
 #define CONTINUED_LINES 12
 #define COMMENT_MAX 4096u
-/* Another number when a rule changes that stands in no table: what was found before is
- * then looked for anew (safety_rules_version). */
+/* Change this when a rule outside the tables changes: then old results are not reused
+ * (safety_rules_version). */
 #define RULES_OUTSIDE_TABLES 0xcbf29ce484222329u
 #define FLOW MAX_PATTERNS /* the id of words that a flow needs */
 
-/* What a flow is told as. */
+/* The patterns as which flows are reported. */
 static const struct safety_pattern flow_patterns[FLOW_ENDS] = {
-    [FLOW_EXECUTED] = {"pipe_to_shell",
-                       "executes a download that nobody has read",
-                       NULL, NULL, true, IN_COMMANDS, WINDOW_UNIT},
+    [FLOW_EXECUTED] = {"pipe_to_shell", "executes a download that nobody has read", NULL,
+                       NULL, true, IN_COMMANDS, WINDOW_UNIT},
     [FLOW_SENT] = {"secret_exfiltration",
-                   "sends data from a file with secrets over the network", NULL,
-                   NULL, true, IN_COMMANDS, WINDOW_UNIT},
+                   "sends data from a file with secrets over the network", NULL, NULL,
+                   true, IN_COMMANDS, WINDOW_UNIT},
 };
 
 static struct {
@@ -321,7 +320,7 @@ static bool on_word(void *data, unsigned id, size_t end) {
     size_t size = w.end - w.at + WINDOW_COST;
     *s->left -= size < *s->left ? size : *s->left;
     search_window(s, id, w);
-    /* What stood at a clipped end is seen again by the next window. */
+    /* A match at a clipped end is found again in the next window. */
     bool whole = w.end == lines_end(&s->lines, s->text, lines_at(&s->lines, hit));
     s->state[id].next = whole ? w.end : hit + (w.end - hit) / 2 + 1;
     return true;

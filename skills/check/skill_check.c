@@ -321,7 +321,7 @@ static void take_block_finding(struct cuda_block *b, json_t *finding) {
 
 static void start_blocks(struct skill_check *c);
 
-/* What keeps all blocks from being compiled is said once. */
+/* A reason that prevents all blocks from being compiled is reported once. */
 static void tell_uncompiled(struct skill_check *c, const struct cuda_block *b,
                             const char *message) {
     size_t last = json_array_size(c->findings);

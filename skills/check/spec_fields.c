@@ -121,7 +121,7 @@ static void check_license(const struct spec *s) {
     }
 }
 
-/* The pairs of the mapping that `holder` holds stand behind it, one level deeper. */
+/* The pairs of the mapping at `holder` follow it, one level deeper. */
 static const struct yaml_pair *
 member_pair(const struct spec *s, const struct yaml_pair *holder, const char *key) {
     const struct yaml_map *m = &s->text->places;
@@ -225,7 +225,7 @@ static void check_allowed_tools(const struct spec *s) {
 
 /* --- other fields --- */
 
-/* Equal but for case and the kind of separator, or one edit off. */
+/* Equal except for case and the kind of separator, or one edit away. */
 static const char *meant_field(const char *name) {
     char plain[64];
     size_t len = strlen(name);
@@ -283,7 +283,7 @@ json_t *spec_miss(const struct spec *s, const char *code, const char *field,
     return NULL;
 }
 
-/* What spec_miss has said. */
+/* Whether spec_miss has reported it. */
 static bool is_said(const struct spec *s, const struct yaml_pair *p) {
     return spec_misspelt(s, "name") == p || spec_misspelt(s, "description") == p;
 }

@@ -1,4 +1,4 @@
-/* How rules of the specification tell a finding: its place, severity and fix. */
+/* Makes a finding of a rule of the specification: its place, severity and fixes. */
 #include "skills/check/spec_rules.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@ struct finding_span spec_span(const struct spec *s, size_t at, size_t end) {
 
 #include "skills/spec_rules_table.h"
 
-/* Every code that is told stands in the table of docs/codes/skills.md. */
+/* Every reported code is in the table of docs/codes/skills.md. */
 static const struct spec_rule *rule_of(const char *code) {
     const struct spec_rule *rule = spec_rules;
     while (rule->code && strcmp(rule->code, code) != 0) {

@@ -109,7 +109,7 @@ static void mark_linked(struct links *l, const char *path) {
 
 /* --- the links of a page --- */
 
-/* cmark gives a link's line only; the URL stands on it or near it. */
+/* cmark gives only a link's line; the URL is on it or near it. */
 static size_t place_of(const struct page *p, const struct markdown_link *link,
                        size_t *ret_len) {
     size_t line = (size_t)link->line - 1, len = strlen(link->url);
@@ -125,7 +125,7 @@ static size_t place_of(const struct page *p, const struct markdown_link *link,
     return p->lines.starts[line < p->lines.count ? line : p->lines.count - 1];
 }
 
-/* A link's place is looked for only when it is told. */
+/* A link's place is only searched for a report. */
 static void add_link(struct links *l, const struct page *p, const char *code,
                      const struct markdown_link *link, const char *message) {
     size_t len;
@@ -209,7 +209,7 @@ static size_t mention_length(const char *s, size_t len) {
     return slash && dot && dot > slash + 1 && dot + 1 < s + n ? n : 0;
 }
 
-/* A file that is missing is told once, however often it is named. */
+/* A missing file is reported once, however often it is named. */
 static void check_mention(struct links *l, const struct page *p, size_t at, size_t len) {
     const struct skill *s = l->spec->skill;
     autofree char *given = xstrndup(p->text + at, len);

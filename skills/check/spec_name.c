@@ -13,8 +13,8 @@ static bool is_lower_or_digit(char c) {
     return islower((unsigned char)c) || isdigit((unsigned char)c);
 }
 
-/* What a name becomes when everything that is not allowed is taken out; "" when nothing
- * is left. Same rule for folders: words in lower case, joined by single hyphens. */
+/* The name without the characters that are not allowed; "" when nothing is left. The same
+ * rule for folders: words in lower case, joined by single hyphens. */
 static char *good_name(const char *name) {
     char *good = xcalloc(SKILL_MAX_NAME + 1, 1);
     autobuf clean = BUF_INIT(64u << 10); /* without what cannot be seen */

@@ -21,7 +21,7 @@ static size_t line_end(const struct spec *s, size_t at) {
 
 /* --- a frontmatter that cannot be read --- */
 
-/* Where the missing "---" belongs: before the first blank line or heading. */
+/* The place for the missing "---": before the first blank line or heading. */
 static size_t unclosed_end(const struct spec *s) {
     const struct skill_text *t = s->text;
     for (size_t i = 1; i < t->lines.count; i++) {
@@ -188,8 +188,8 @@ static bool is_control(uint32_t cp) {
            (cp >= 0x7F && cp < 0xA0);
 }
 
-/* The first byte of each kind that no text should hold, behind the frontmatter (what is
- * wrong within it is said there, and an encoding is wrong once). */
+/* Reports the first byte of each forbidden kind after the frontmatter (errors within it
+ * are reported there, and an encoding is reported once). */
 static void check_bytes(const struct spec *s) {
     const struct skill_text *t = s->text;
     bool seen_bad = t->problem.line && strcmp(t->problem.rule, "not_utf8") == 0;
@@ -249,7 +249,7 @@ static void check_body(const struct spec *s) {
     }
 }
 
-/* What every session of an agent pays for this skill, used or not. */
+/* The cost of this skill in every session of an agent, used or not. */
 static void check_catalogue(const struct spec *s) {
     const struct skill_text *t = s->text;
     const struct yaml_pair *p = skill_text_pair(t, "description");

@@ -36,7 +36,7 @@ static bool is_ours(const char *work, const char *skill, const char *path) {
                       strncmp(path_basename(path), ".upskilld-", 10) == 0));
 }
 
-/* Files behind a bound were not looked at. */
+/* Files beyond a limit were not read. */
 static bool is_cut(const json_t *problems) {
     static const char *const bounds[] = {"too_many_files", "too_many_bytes",
                                          "folder_too_deep", "file_unreadable", NULL};

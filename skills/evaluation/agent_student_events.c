@@ -239,7 +239,7 @@ void agent_events_add(struct agent_events *e, const char *bytes, size_t len) {
     e->too_long = buf_add(&e->line, bytes, len) < 0 || e->too_long;
 }
 
-/* What comes as JSON is UTF-8 already. */
+/* Text from JSON is UTF-8 already. */
 static void repair_text(struct agent_events *e) {
     if (e->format == AGENT_TEXT) {
         struct buf clean = BUF_INIT(3 * AGENT_MAX_TEXT);

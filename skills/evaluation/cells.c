@@ -147,7 +147,7 @@ void cell_tally(const struct cell_grid *g, size_t student, size_t arm,
     }
 }
 
-/* --- did the skill arrive? --- */
+/* --- whether the skill arrived --- */
 
 /* Refused and errored answers may have been billed for more than one prompt. */
 static size_t growths(const struct cell_grid *g, size_t student, size_t arm,

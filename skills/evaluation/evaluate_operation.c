@@ -306,8 +306,7 @@ static void start_asking(struct evaluating *v) {
 
 /* --- reading (another thread) --- */
 
-/* What each test asks, for whoever reads the answers later: no answer can be judged
- * without it. */
+/* The question of each test, for later readers: no answer can be judged without it. */
 static json_t *questions_json(const struct suite *suite) {
     json_t *questions = json_object();
     size_t left = QUESTIONS_KEPT;

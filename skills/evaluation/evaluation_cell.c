@@ -161,7 +161,7 @@ static void on_graded(struct grading *g, const struct grade *grade, void *data) 
     if (grade->outcome != GRADE_ERRORED) {
         asking_end(a, grade->outcome == GRADE_PASSED ? CELL_PASSED : CELL_FAILED);
     } else if (a->e->stopping) {
-        asking_end(a, CELL_SKIPPED); /* cancelled: nobody's error */
+        asking_end(a, CELL_SKIPPED); /* cancelled: not an error */
     } else {
         c->again_useful = true;
         set_why(c, grade->why);

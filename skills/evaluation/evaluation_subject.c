@@ -95,7 +95,7 @@ static int trace_arm(struct subject *s, const char *path, struct err *err) {
     return rc;
 }
 
-/* What agents find lies on their disk: they are told nothing. */
+/* Agents find the skills on their disk: the prompt does not mention them. */
 static void installed_arm(struct subject *s, enum arm_kind kind,
                           const struct skill *copy) {
     struct arm *arm = &s->arms[s->arm_count++];

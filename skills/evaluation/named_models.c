@@ -21,7 +21,7 @@ struct learning {
 
 /* --- the names --- */
 
-/* What a parameter takes beside models. */
+/* The words that a parameter accepts besides models. */
 static bool is_other_word(const struct evaluation_room *room, const char *name) {
     static const char *const words[] = {"builtin", "host", "model", NULL};
     return strings_have(words, name) || agent_student_is(name) ||

@@ -151,7 +151,7 @@ static void give_up(struct directions *d, const char *why) {
     }
 }
 
-/* What was asked for and did not come is asked for by whoever wants it next. */
+/* Texts that were requested and not delivered are requested again by the next caller. */
 static void drop_problem(struct directions *d) {
     d->problem[0] = '\0';
     autojson *known = json_object();

@@ -131,7 +131,7 @@ bool frontmatter_almost(struct frontmatter_almost *ret, const char *text, size_t
                     !(fence || is_like_marker(text, first, second))) {
         return false;
     }
-    size_t behind = third; /* the closing fence stands behind the closing "---" */
+    size_t behind = third; /* the closing fence follows the closing "---" */
     if (inner) {
         size_t close;
         (void)find_line(text, len, third, &close, &behind, is_marker);
@@ -173,7 +173,7 @@ static size_t trim(const struct repairer *r, size_t at, size_t end) {
     return end;
 }
 
-/* Where the value of "key: value" begins on this line; 0 when it is no such line. */
+/* Where the value of "key: value" begins on this line; 0 if it is not such a line. */
 static size_t value_of_line(const struct repairer *r, size_t at, size_t end) {
     at += indent_of(r, at);
     while (at + 1 < end && r->yaml[at] == '-' && r->yaml[at + 1] == ' ') {

@@ -69,7 +69,7 @@ static bool has_key(const char *text, size_t len, const char *key) {
 
 struct place {
     size_t key, key_end;     /* "license" */
-    size_t value, value_end; /* without blanks around it and what is behind " #" */
+    size_t value, value_end; /* without blanks around it and the comment after " #" */
 };
 
 static size_t line_end(const char *text, size_t len, size_t at) {
@@ -156,7 +156,7 @@ static void complete_keys(json_t *list, const char *text, size_t len, size_t off
     }
 }
 
-/* The word of a list that the offset is in or behind. */
+/* The word of a list at the offset or before it. */
 static void narrow_to_word(const char *text, size_t offset, struct place *p) {
     size_t start = offset, end = offset;
     while (start > p->value && text[start - 1] != ' ') {

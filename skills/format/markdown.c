@@ -177,8 +177,8 @@ static void soften_byte(struct softener *s, size_t at, char by) {
     s->copy[at] = by;
 }
 
-/* Length of the container marker at `at`, blanks before and behind it included; 0: none.
- */
+/* Length of the container marker at `at`, including blanks before and after it; 0:
+ * none. */
 static size_t marker_length(const char *text, size_t at, size_t end) {
     size_t start = at;
     while (at < end && (text[at] == ' ' || text[at] == '\t')) {
@@ -293,7 +293,7 @@ static void walk(struct reader *r, cmark_node *document) {
     cmark_iter_free(iter);
 }
 
-/* Images within links have no text of their own. */
+/* Images within links have no separate text. */
 static void fill_texts(struct markdown *m) {
     for (size_t i = 0; i < m->link_count; i++) {
         m->links[i].text = m->links[i].text ? m->links[i].text : xstrdup("");

@@ -1,4 +1,4 @@
-/* How a skill is called and found. */
+/* The name and the description of a skill. */
 #include "skills/generation/builtin_skill.h"
 
 #include "base/buf.h"
@@ -137,7 +137,7 @@ static const char *behind_place(const char *quote) {
     return place ? colon + 2 : quote;
 }
 
-/* The words of an error behind its "file:line: error:". */
+/* The text of an error after its "file:line: error:". */
 static char *short_error(const char *quote, size_t max) {
     const char *s = behind_place(quote);
     const char *mark = strcasestr(s, "error");
@@ -160,7 +160,7 @@ static char *short_error(const char *quote, size_t max) {
     return take(sentence);
 }
 
-/* What the lessons are about, in words. */
+/* The subject of the lessons, in words. */
 static char *learnt_words(const struct lessons *l) {
     struct buf out = BUF_INIT(16u << 10);
     for (size_t i = 0; i < l->fixes.count && i < MAX_TOLD; i++) {
@@ -249,7 +249,7 @@ static void add_when(struct buf *out, const struct lessons *l, size_t errors,
     buf_addf(out, "%s%s.", told.len ? " with " : " like that", told.data);
 }
 
-/* What it does: as somebody said who asked for the skill, or what was learnt. */
+/* What it does: in the words of the request, or from the lessons. */
 static void add_what(struct buf *out, const char *task, const struct lessons *l,
                      size_t max) {
     autofree char *sentence = builtin_task_sentence(task, max);

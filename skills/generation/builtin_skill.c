@@ -105,7 +105,8 @@ static char *tidy(const char *text) {
     return buf_detach(&out);
 }
 
-/* Where the section that begins at `heading` ends: at the next of its level or above. */
+/* The end of the section that begins at `heading`: the next heading of its level or
+ * above. */
 static size_t section_end(const char *text, size_t heading) {
     size_t at = heading + strcspn(text + heading, "\n");
     bool fenced = false;
@@ -197,8 +198,8 @@ static int line_of(const char *text, const char *at) {
     return 1 + (int)text_count(text, (size_t)(at - text), '\n');
 }
 
-/* Where every unit stands now. tidy() drops blank lines alone, so the first line of a
- * unit is found as it is; the search goes on behind it. */
+/* The current line of every unit. tidy() only removes blank lines, so the first line of a
+ * unit is found unchanged; the search continues after it. */
 static void find_places(struct writing *w) {
     w->first_line = INT_MAX;
     for (enum section s = SECTION_FIXES; s < SECTIONS; s++) {
@@ -317,7 +318,7 @@ static bool drop_forbidden(struct writing *w) {
     return (head && drop_head(w)) || any;
 }
 
-/* What went to errors.md is not seen by the rules of SKILL.md. */
+/* The rules of SKILL.md do not see the text in errors.md. */
 static void drop_unsafe_asides(struct writing *w) {
     for (size_t i = 0; i < w->units.count; i++) {
         struct unit *u = &w->units.list[i];

@@ -1,4 +1,4 @@
-/* What the lessons say, in pieces of Markdown. */
+/* Turns lessons into pieces of Markdown. */
 #include "skills/generation/builtin_skill.h"
 
 #include "base/buf.h"
@@ -32,14 +32,14 @@ static struct unit *add_unit(struct units *u, enum section section, struct buf *
 
 /* --- errors and fixes --- */
 
-/* Whether the lines at a and b say the same behind their marks. */
+/* Whether the lines at a and b are equal after their marks. */
 static bool same_line(const char *a, const char *b) {
     size_t len = strcspn(a, "\n");
     return len && len == strcspn(b, "\n") && memcmp(a + 1, b + 1, len - 1) == 0;
 }
 
-/* Lines that go and come again, in a change of "-" lines and then "+" lines, are what
- * stands around it: " ". */
+/* Lines that are removed and added again, in a change of "-" lines and then "+" lines,
+ * are context: " ". */
 static void add_diff(struct buf *out, const char *diff) {
     const char *old[DIFF_LINES], *now[DIFF_LINES];
     size_t olds = 0, nows = 0, head = 0, tail = 0;

@@ -39,7 +39,7 @@ static bool holds(const char *text, const char *name, size_t len) {
     return false;
 }
 
-/* "n = 3" and "n" again: whoever writes it may call it otherwise. */
+/* "n = 3" and "n" again: another writer may use another name. */
 static bool is_own_name(const char *at, size_t len) {
     const char *behind = at + len + strspn(at + len, " ");
     bool assigned = behind > at + len && *behind == '=' && behind[1] != '=';

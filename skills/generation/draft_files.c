@@ -81,7 +81,8 @@ size_t draft_fence_lines(const char *text, size_t ticks) {
     return count;
 }
 
-/* Where the last line stands that is nothing but backticks, when nothing follows it. */
+/* The position of the last line if it consists only of backticks and nothing follows
+ * it. */
 static size_t last_fence(const char *text, size_t len) {
     while (len && isspace((unsigned char)text[len - 1])) {
         len--;

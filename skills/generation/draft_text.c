@@ -63,7 +63,7 @@ static const char *find_opening(const char *text, size_t *fence) {
     return NULL;
 }
 
-/* Where the fence that surrounds the whole is closed: the last line of so many ticks. */
+/* Where the fence around the whole text is closed: the last line of so many ticks. */
 static size_t without_fence(const char *text, size_t ticks) {
     size_t end = strlen(text);
     for (const char *line = text; *line; line = text_next_line(line)) {
@@ -190,7 +190,7 @@ static char *with_fields_of(const struct skill_text *t, const char *name,
             json_object_set(changes, key, value);
         }
     }
-    /* What a skill may do without being asked is not for its writer to say. */
+    /* The writer of a skill does not decide what it may do without asking. */
     if (json_object_get(t->frontmatter, "allowed-tools")) {
         json_t *own = json_object_get(base ? base->frontmatter : NULL, "allowed-tools");
         json_object_set_new(changes, "allowed-tools",

@@ -21,7 +21,7 @@ struct fetch {
     unsigned redirects;
 };
 
-/* Connections of their own: a model's kept one would lead past the address check. */
+/* Separate connections: a model's kept one would bypass the address check. */
 struct fetching {
     struct generating *g;
     struct http *http;

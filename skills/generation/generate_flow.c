@@ -104,7 +104,7 @@ void generate_forgive(struct generating *g) {
     free(take(g->hint));
 }
 
-/* What is no session was read as text, and hardly ever meant to be. */
+/* A file that is not a session was read as text, which is rarely intended. */
 static char *reason_of(const struct generating *g) {
     json_each(json_object_get(g->material.provenance, "traces"), i, trace) {
         if (json_says(trace, "format", "text")) {
@@ -252,7 +252,7 @@ static const char *why_nothing(const struct generating *g) {
                  "model";
 }
 
-/* Lessons that had to go as unsafe leave nothing behind. */
+/* If all lessons were removed as unsafe, nothing is left. */
 static bool tells_nothing(const struct generating *g) {
     const json_t *counts = g->draft.counts;
     return json_get_integer(counts, "fixes", 0) == 0 &&
@@ -314,7 +314,7 @@ void generate_mend(struct generating *g, const char *problem) {
     }
 }
 
-/* The findings in words, for whoever mends its draft. */
+/* The findings in words, for the writer of the draft. */
 static void mend_findings(struct generating *g, const json_t *errors) {
     autobuf text = BUF_INIT(8192);
     json_each(errors, i, finding) {
@@ -384,7 +384,7 @@ static void after_staging(struct generating *g) {
                                     SKILL_CHECK_STRICT, NULL, on_checked, g);
 }
 
-/* Events that no trace has are no evidence, whoever cites them. */
+/* Events that occur in no trace are no evidence. */
 static void drop_false_evidence(struct generating *g) {
     const json_t *traces = json_object_get(g->material.provenance, "traces");
     for (size_t i = json_array_size(g->draft.evidence); i > 0; i--) {

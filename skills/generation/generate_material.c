@@ -35,7 +35,7 @@ static void learn(struct redaction *r, const char *text, size_t len) {
     redaction_learn(r, clean.data, clean.len);
 }
 
-/* What one event gives away is hidden in all. */
+/* A secret found in one event is hidden in all. */
 static void learn_trace(struct redaction *r, const struct trace *t) {
     for (size_t i = 0; i < t->count && !work_is_stopped(); i++) {
         const struct trace_event *e = &t->events[i];

@@ -1,5 +1,5 @@
-/* What comes after the teacher, looked at before it is asked: a student, an editor or an
- * agent that cannot be is found while nothing has been paid for. */
+/* Checks the steps after the teacher before it is asked: an unusable student, editor or
+ * agent is found before anything is paid for. */
 #include "skills/generation/generate_request.h"
 
 #include "base/err.h"
@@ -19,7 +19,7 @@ unsigned generate_refine_rounds(const struct generate_request *r) {
                                                             : 0;
 }
 
-/* A budget in money cannot be kept with a model whose price nobody knows. */
+/* A budget in money cannot be kept with a model of unknown price. */
 static int check_price(const struct generate_request *r, struct call *call,
                        const struct model *model) {
     bool money = json_number_value(json_object_get(r->budget, "cost")) > 0;

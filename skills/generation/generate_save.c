@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* --- installing and evaluating: calls of their own --- */
+/* --- installing and evaluating: separate calls --- */
 
 static const struct operation *find_operation(const char *name) {
     for (size_t i = 0; i < skills_operation_count; i++) {
@@ -216,7 +216,7 @@ static json_t *tests_result(const struct generating *g, const char *folder) {
     return tests;
 }
 
-/* Who wrote it and what that took. */
+/* The writer, and its requests and cost. */
 static json_t *teacher_result(const struct generating *g) {
     json_t *teacher =
         json_pack("{s:s,s:i}", "kind", teacher_kind(g->request.teacher), "drafts",

@@ -1,4 +1,4 @@
-/* Who writes the skill. */
+/* Chooses the writer of the skill. */
 #include "skills/generation/generate_request.h"
 
 #include "base/err.h"

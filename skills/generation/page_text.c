@@ -133,7 +133,7 @@ static bool hides(const char *at, const char *end) {
     return false;
 }
 
-/* The end of the tag that begins at s: behind its ">", quotes heeded. */
+/* The end of the tag that begins at s: after its ">"; quotes are respected. */
 static const char *tag_end(const char *s, const char *end) {
     char quote = 0;
     for (const char *at = s; at < end; at++) {
@@ -149,7 +149,7 @@ static const char *tag_end(const char *s, const char *end) {
     return end;
 }
 
-/* The tag at p->at, which then stands behind it; false for a "<" that is a text. */
+/* Reads the tag at p->at and moves after it; false for a "<" that is text. */
 static bool read_tag(struct page *p, struct tag *ret) {
     const char *s = p->at + 1;
     *ret = (struct tag){.closes = s < p->end && *s == '/'};

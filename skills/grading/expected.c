@@ -155,7 +155,7 @@ static bool is_name(const json_t *value) {
     return len > 0 && len <= MAX_NAME && !memchr(json_string_value(value), 0, len);
 }
 
-/* What is wrong with a member, or NULL. */
+/* The error in a member, or NULL. */
 static const char *misfit(const json_t *value, enum member_kind kind) {
     switch (kind) {
     case MEMBER_TRUE:

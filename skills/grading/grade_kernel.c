@@ -1,5 +1,5 @@
-/* grade_kernel: does the answer's CUDA code compile, and is it right? The compiler and
- * the validator are the daemon's. */
+/* grade_kernel: checks whether the answer's CUDA code compiles and is correct. The
+ * compiler and the validator are the daemon's. */
 #include "base/strings.h"
 #include "protocol/call.h"
 #include "skills/check/cuda_block.h"

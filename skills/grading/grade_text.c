@@ -17,7 +17,7 @@
 #define MAX_DIGITS 64
 #define MAX_FURTHER 1024
 
-/* The match with what stands around it. */
+/* The match with its surrounding text. */
 static json_t *excerpt(const struct answer *a, size_t start, size_t end) {
     size_t from = start > AROUND ? start - AROUND : 0;
     size_t to = a->len - end > AROUND ? end + AROUND : a->len;
@@ -160,7 +160,7 @@ static const char *read_number(const char *text, const char *s, double *ret) {
     return at + strspn(at, "0123456789"); /* of one that is longer than all that */
 }
 
-/* The number that stands last; false when there is none. */
+/* The last number; false if there is none. */
 static bool last_number(const char *text, size_t len, double *ret) {
     bool found = false;
     const char *end = text + len;

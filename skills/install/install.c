@@ -1,4 +1,5 @@
-/* The flow of an install: which folders, what lies there, whether it may be replaced. */
+/* The flow of an install: the folders, their contents, and whether they may be
+ * replaced. */
 #include "skills/install/install_internal.h"
 
 #include "base/err.h"

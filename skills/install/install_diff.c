@@ -1,4 +1,4 @@
-/* What would be lost: the difference that a refusal shows. */
+/* The differences that a refusal shows: what would be lost. */
 #include "skills/install/install_internal.h"
 
 #include "base/buf.h"

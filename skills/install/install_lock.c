@@ -1,4 +1,4 @@
-/* Who may change a folder of skills now, and what was installed in it. */
+/* Locks a folder of skills for changes, and records what was installed in it. */
 #include "base/work.h"
 #include "skills/install/install_internal.h"
 

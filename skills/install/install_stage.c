@@ -1,4 +1,4 @@
-/* Writing a skill under a name that nobody looks for, until all of it is on the disk. */
+/* Writes a skill under a temporary name until all of it is on the disk. */
 #define LOG_MODULE "install"
 #include "skills/install/install_internal.h"
 

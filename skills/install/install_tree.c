@@ -1,4 +1,5 @@
-/* Trees of files, read by descriptor: what lies in a folder of skills is anybody's. */
+/* Trees of files, read by descriptor: the contents of a folder of skills are not
+ * trusted. */
 #include "skills/install/install_internal.h"
 
 #include "base/buf.h"

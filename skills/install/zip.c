@@ -31,7 +31,7 @@ static uint32_t crc32_of(const unsigned char *bytes, size_t len) {
     return ~crc;
 }
 
-/* What both headers of a file have in common. */
+/* The fields that both headers of a file have in common. */
 static void add_common(struct buf *out, const char *name, uint32_t crc, size_t len) {
     add_number(out, UTF8, 2);
     add_number(out, 0, 2); /* stored */

@@ -1,4 +1,4 @@
-/* What endpoints want otherwise than the standard, learnt from their refusals. */
+/* Deviations of endpoints from the standard, learnt from their refusals. */
 #include "skills/models/api.h"
 
 #include <string.h>

@@ -122,7 +122,7 @@ json_t *structured_parse(const char *text, size_t len, struct err *err) {
     return json_parse(copy, len, err);
 }
 
-/* Where the value that opens at text[0] closes, by brackets and strings; 0 = nowhere. */
+/* The end of the value that opens at text[0], by brackets and strings; 0 = none. */
 static size_t value_end(const char *text, size_t len) {
     size_t depth = 0;
     bool quoted = false;
@@ -142,7 +142,7 @@ static size_t value_end(const char *text, size_t len) {
     return 0;
 }
 
-/* The text behind the last thought that a model left in its answer. */
+/* The text after the last thought in a model's answer. */
 static size_t behind_thoughts(const char *text, size_t len) {
     static const char mark[] = "</think>";
     size_t at = 0;

@@ -118,7 +118,7 @@ static bool is_section(const struct patching *p, const struct markdown_heading *
     return p->text[line_start(p, h->line)] == '#';
 }
 
-/* What lies beneath the heading: [*start, *end). */
+/* The text beneath the heading: [*start, *end). */
 static size_t find_section(const struct patching *p, const char *name, size_t len,
                            size_t *start, size_t *end) {
     size_t count = 0;

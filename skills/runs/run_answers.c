@@ -70,7 +70,7 @@ static void add_answer(struct buf *out, const json_t *cell) {
 
 /* --- one test --- */
 
-/* Arms stand in this order, then by name. */
+/* Arms are in this order, then by name. */
 static int arm_place(const json_t *cell) {
     const char *arm = json_get_string(cell, "arm", "");
     return strcmp(arm, "baseline") == 0 ? 0 : strcmp(arm, "skill") == 0 ? 1 : 2;
@@ -100,7 +100,7 @@ static void add_arms(struct buf *out, json_t *const *cells, size_t count) {
     buf_adds(out, "</div></div>\n");
 }
 
-/* What a person found of the test's pairs. */
+/* A person's marks of the test's pairs. */
 static void add_marks(struct buf *out, const json_t *marks, const json_t *cell) {
     json_each(marks, i, mark) {
         const char *better = json_get_string(mark, "better", "");

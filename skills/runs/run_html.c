@@ -146,7 +146,7 @@ static void add_lift(struct buf *out, const json_t *student, const char *tone) {
     buf_adds(out, "</p>\n");
 }
 
-/* What an answer with the skill costs in tokens beside one without. */
+/* The tokens of an answer with the skill compared with one without. */
 static void add_saving(struct buf *out, const json_t *student) {
     const json_t *ratio = json_object_get(student, "token_ratio");
     double estimate = json_get_number(ratio, "estimate", NAN),

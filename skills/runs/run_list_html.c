@@ -83,7 +83,7 @@ static struct plot_pair point_of(const json_t *row, char date[static 17]) {
                               .after = json_get_number(row, "skill_rate", NAN)};
 }
 
-/* Oldest first; the rows stand the other way round. */
+/* Oldest first; the rows have the opposite order. */
 static void add_course(struct buf *out, const json_t *rows, const json_t *skill,
                        const json_t *model) {
     size_t count = 0, most = json_array_size(rows) + 1;

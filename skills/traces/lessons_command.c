@@ -1,4 +1,5 @@
-/* Command lines: what they run, how they are told apart, what they write. */
+/* Command lines: the programs that they run, how they are compared, the files that they
+ * write. */
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
@@ -77,7 +78,7 @@ static const char *skip_redirect(const char *s) {
     return s;
 }
 
-/* A simple command; *at is behind its separator afterwards. */
+/* A simple command; *at is after its separator afterwards. */
 static void read_simple(const char **at, struct words *ret, unsigned *classes) {
     const char *s = *at;
     for (;;) {
@@ -125,7 +126,7 @@ static const char *base_of(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The place of the program behind assignments and wrappers. */
+/* The position of the program after assignments and wrappers. */
 static size_t program_at(const struct words *w) {
     size_t i = 0;
     while (i < w->count) {
@@ -286,8 +287,7 @@ static const char *behind_word(const char *part) {
 
 const char *command_elsewhere(const struct command *failed, const struct command *later) {
     const char *part = failed->count ? failed->parts[failed->count - 1] : NULL;
-    autofree char *program =
-        part ? xstrndup(part, strcspn(part, BETWEEN_WORDS)) : NULL;
+    autofree char *program = part ? xstrndup(part, strcspn(part, BETWEEN_WORDS)) : NULL;
     const char *rest = part ? behind_word(part) : "";
     for (size_t i = 0; program && i < later->count; i++) {
         const char *now = later->parts[i];

@@ -1,4 +1,4 @@
-/* What stood in the files at the end: writes and edits played again. */
+/* The final contents of files: replays writes and edits. */
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
@@ -23,7 +23,7 @@ static void add_lines(struct buf *out, char mark, const char *from, const char *
     }
 }
 
-/* What differs lies between the lines both begin and end with. */
+/* The differences are between the common first and last lines. */
 char *lesson_diff(const char *old, const char *now, size_t max) {
     struct buf out = BUF_INIT(max);
     const char *a = old ? old : "", *b = now;

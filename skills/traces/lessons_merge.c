@@ -1,4 +1,4 @@
-/* What several traces gave, made one. */
+/* Merges the lessons of several traces. */
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
@@ -55,7 +55,7 @@ static void order_fixes(struct lessons *l) {
     }
 }
 
-/* What one trace could not do and another could is no dead end. */
+/* What failed in one trace but succeeded in another is not a dead end. */
 static bool is_solved(struct lessons *l, struct lesson *dead_end) {
     return lesson_list_find(&l->fixes, dead_end->key);
 }
@@ -69,7 +69,7 @@ static bool is_repeated(struct lessons *l, struct lesson *c) {
     return first;
 }
 
-/* An error that is told as such is no further limit. */
+/* An error that is reported as such is not also a limit. */
 static bool is_error(struct lessons *l, struct lesson *limit) {
     const char *text = limit->key;
     for (size_t i = 0; i < l->fixes.count; i++) {

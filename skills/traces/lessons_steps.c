@@ -125,7 +125,7 @@ static void judge(struct reading *g, struct lesson_step *s, const struct trace_e
     s->failed = s->error_count > 0 || (failed && !searched);
 }
 
-/* What a person said when refusing a call. */
+/* A person's words when refusing a call. */
 static void add_refusal(struct reading *g, const struct lesson_step *s, uint32_t event) {
     const char *said = s->refused ? strstr(s->output, "the user said:") : NULL;
     if (said) {

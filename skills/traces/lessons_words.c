@@ -1,4 +1,4 @@
-/* What people said: the task, and corrections. */
+/* People's messages: the task, and corrections. */
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"

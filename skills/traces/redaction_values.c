@@ -1,4 +1,4 @@
-/* What values look like that are secrets, and those that only stand where one would. */
+/* The forms of values that are secrets, and of those that are only placeholders. */
 #include "skills/traces/redaction_secrets.h"
 
 #include "base/mem.h"

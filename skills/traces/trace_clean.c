@@ -31,7 +31,7 @@ void clean_cut(struct buf *out, const char *s, size_t len, size_t max, size_t fu
     buf_add(out, s + tail, len - tail);
 }
 
-/* Of each line, what stands behind its last carriage return. */
+/* Of each line, the text after its last carriage return. */
 static void drop_overwritten(struct buf *out, const char *s, size_t len) {
     for (size_t at = 0; at < len;) {
         const char *newline = memchr(s + at, '\n', len - at);

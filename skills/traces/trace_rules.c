@@ -147,7 +147,7 @@ static const char *text_of(const struct taking *t, size_t word) {
     return trace_rules_text(t->node, t->words[word]);
 }
 
-/* What stands behind "id=" and its like, or NULL. */
+/* The text after "id=" or a similar option, or NULL. */
 static const char *option(const char *word, const char *name) {
     size_t len = strlen(name);
     return strncmp(word, name, len) == 0 ? word + len : NULL;

@@ -103,7 +103,7 @@ static void end(struct triggering *v) {
 
 /* --- writing (another thread) --- */
 
-/* Only over what was read: whoever changed it meanwhile keeps that. */
+/* Only if the file is unchanged since it was read: others' changes are kept. */
 static int save(const struct triggering *v, struct err *err) {
     struct root root;
     const char *file = skill_find_file(&v->skill, "SKILL.md") ? "SKILL.md" : "skill.md";
@@ -287,7 +287,7 @@ static void on_tick(uv_timer_t *timer) {
     }
 }
 
-/* What else this machine lists; the catalog is current. */
+/* The other skills on this machine; the catalog must be current. */
 static json_t *find_neighbours(const struct triggering *v) {
     struct catalog *c = skills_catalog(v->skills);
     size_t count =
