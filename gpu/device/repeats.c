@@ -20,8 +20,8 @@
 #define PROGRAM_SHARE 4   /* times the contents: device memory beside which they fit */
 
 struct touched {
-    struct allocation *in;
-    uint64_t address, version; /* after the launch */
+    struct allocation *in; /* its structure stays when it is freed */
+    uint64_t version;      /* after the launch */
     bool read, written;
     struct content *before, *after; /* owned, or NULL; after: if written */
     struct memory_sample sample[2]; /* launch 0: none */
@@ -38,7 +38,7 @@ struct proven {
 
 struct filled {
     const struct allocation *in;
-    uint64_t address, version, offset, bytes;
+    uint64_t version, offset, bytes;
     unsigned value;
 };
 
@@ -174,25 +174,19 @@ static struct content *content_now(struct repeats *r, struct allocation *a) {
 
 /* ---- whether the outcome of a launch is known ---- */
 
-/* Addresses are never used twice, and an allocation's structure is never freed. */
-static bool is_gone(const struct touched *t) {
-    return t->in->address != t->address || t->in->freed;
-}
-
-static bool is_there(const struct touched *t, struct content *c, bool look) {
-    return c && content_is_there(c, look) && !is_gone(t);
+static bool is_there(struct content *c, bool look) {
+    return c && content_is_there(c, look);
 }
 
 static bool stands(const struct touched *t, bool look) {
-    bool known = !is_gone(t) && t->in->version == t->version;
+    bool known = !t->in->freed && t->in->version == t->version;
     if (t->read && t->written) {
-        return t->after && is_there(t, t->before, look);
+        return t->after && is_there(t->before, look);
     }
     if (!t->written) {
-        return known || is_there(t, t->before, look);
+        return known || is_there(t->before, look);
     }
-    return known || is_there(t, t->after, look) ||
-           (t->after && is_there(t, t->before, look));
+    return known || is_there(t->after, look) || (t->after && is_there(t->before, look));
 }
 
 /* The cost of comparing, and of restoring what differs. */
@@ -200,7 +194,7 @@ static uint64_t cost_of(const struct proven *p) {
     uint64_t cost = 0;
     for (unsigned n = 0; n < p->count; n++) {
         const struct touched *t = &p->touched[n];
-        bool open = t->before && !is_gone(t) && t->in->version != t->version;
+        bool open = t->before && !t->in->freed && t->in->version != t->version;
         uint64_t bytes = open ? content_bytes(t->in) : 0;
         cost += bytes / COMPARED + (t->written ? bytes : 0);
     }
@@ -221,7 +215,7 @@ static bool proven_stands(struct repeats *r, const struct proven *p) {
 
 /* As if it had been executed. */
 static void touch_again(struct touched *t, uint32_t launch) {
-    if (t->written && t->in->version != t->version && !is_there(t, t->after, false)) {
+    if (t->written && t->in->version != t->version && !is_there(t->after, false)) {
         content_restore(t->after);
     }
     t->version = t->in->version;
@@ -264,7 +258,7 @@ static void keep_before(struct repeats *r, const struct launch_words *l) {
     for (unsigned n = 0; fine && n < p->count; n++) {
         struct touched *t = &p->touched[n];
         bool changes = (t->read && t->written) || t->in->version != t->version;
-        if (!is_gone(t) && changes) {
+        if (!t->in->freed && changes) {
             struct content *c = content_now(r, t->in);
             fine = c != NULL;
             r->before[r->before_count] = c;
@@ -308,7 +302,6 @@ static struct touched touched_now(struct repeats *r, const struct device *d,
                                   struct allocation *a) {
     uint32_t launch = d->memory.launch;
     struct touched t = {.in = a,
-                        .address = a->address,
                         .version = a->version,
                         .read = a->read_in == launch,
                         .written = a->written_in == launch,
@@ -389,13 +382,13 @@ bool repeats_fill(struct repeats *r, struct allocation *in, uint64_t offset,
                   uint64_t bytes, unsigned value) {
     for (unsigned n = 0; n < FILLS_MAX; n++) {
         const struct filled *f = &r->fills[n];
-        if (f->in == in && f->address == in->address && f->version == in->version &&
-            f->offset == offset && f->bytes == bytes && f->value == value) {
+        if (f->in == in && f->version == in->version && f->offset == offset &&
+            f->bytes == bytes && f->value == value) {
             return true;
         }
     }
     in->version++;
     r->fills[r->oldest_fill++ % FILLS_MAX] =
-        (struct filled){in, in->address, in->version, offset, bytes, value};
+        (struct filled){in, in->version, offset, bytes, value};
     return false;
 }
