@@ -105,8 +105,8 @@ Test(validate_maker, names_all_that_is_left_open) {
         args, json_pack("{s:s, s:n, s:n}", "name", "p", "type", "shape"));
     refused(params, "/", CALL_BAD_PARAMS, "bad_spec",
             "left to fill in: sizes.n (an integer), launch.block (threads in x, y, z), "
-            "launch.grid[1] (blocks in x, y, z), args[0].shape (extents, row-major), "
-            "args[1].type (the element's type, by its numpy and PyTorch name), "
+            "launch.grid[1] (blocks in x, y, z), args[0].shape (extents in row-major "
+            "order), args[1].type (the element type, by its numpy or PyTorch name), "
             "args[1].shape");
     params = params_of("");
     for (int i = 0; i < 20; i++) {
