@@ -83,7 +83,7 @@ def finds_the_race(client):
     races = [f for f in wrong.findings if f.code == "race"]
     assert not wrong.ok and races and {f.line for f in races} <= {3, 5}, wrong.text()
     assert all(os.path.basename(f.file) == "reverse.cu" for f in races), races
-    assert re.search(r"reverse\.cu:[35]:\d+: error: .*\n.*reverse\.cu:[35]:\d+: note: the \w+ of 4 bytes before it", wrong.text()), wrong.text()
+    assert re.search(r"reverse\.cu:[35]:\d+: error: .*\n.*reverse\.cu:[35]:\d+: note: the earlier \w+ of 4 bytes", wrong.text()), wrong.text()
 
 
 def arguments_replace_the_specs(client):
@@ -310,9 +310,44 @@ def pytest_fixture(client):
     assert re.search(r"reverse\.cu:[35]:\d+: error: .*[Rr]ace", done.stdout), done.stdout
 
 
+FILL = "__global__ void fill(float *y, float s) { y[threadIdx.x] = s; }\n"
+
+
+def what_is_no_json(client):
+    """numbers that JSON has no word for are sent as arguments; a request that is no JSON is refused, and the next is answered"""
+    for value in (float("nan"), float("inf"), float("-inf")):
+        result = client.validate(FILL, launch={"grid": [1], "block": [4]}, args={"y": upskilld.output(4), "s": value},
+                                 expect={"y": array.array("f", [1] * 4)}, trials=1)
+        assert str(result.outputs[0].first_mismatch["actual"]).lower().startswith(str(value)[:2]), result.raw
+    for sizes in ({"n": float("nan")}, {"n": 2 ** 70}):
+        assert "not valid JSON" in str(raises(upskilld.RequestError, lambda: client.validate(RELU, sizes=sizes)))
+    assert client.check(RELU).ok
+
+
+def torn_requests(client):
+    """a request that was interrupted while it was written leaves no answer to the next one"""
+    with upskilld.Client(".") as own:
+        pipe = own.daemon.process.stdin
+
+        class Torn:
+            closed = False
+
+            def write(self, text):
+                pipe.write(text[:30])
+                pipe.flush()
+                raise KeyboardInterrupt
+
+        for _ in range(2):
+            own.daemon.process.stdin = Torn()
+            raises(KeyboardInterrupt, lambda: own.check(RELU))
+            own.daemon.process.stdin = pipe
+            assert own.check(RELU).ok
+    raises(upskilld.DaemonError, lambda: own.check(RELU))
+
+
 def main():
     tests = [checks, validates, finds_the_race, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, arrays_come_back, kernelbench_problems,
-             errors_are_exceptions, functions_that_go_wrong, interrupted_calls, forked_processes, finds_skills, pytest_fixture]
+             errors_are_exceptions, functions_that_go_wrong, interrupted_calls, what_is_no_json, torn_requests, forked_processes, finds_skills, pytest_fixture]
     print(f"1..{len(tests)}")
     failed = 0
     with tempfile.TemporaryDirectory(prefix="python-client-") as folder:

@@ -47,7 +47,7 @@ def plain(value):
 
 def type_named(dtype):
     """The spec's type by its name, or as numpy's or PyTorch's."""
-    name = getattr(dtype, "__name__", str(dtype)).split(".")[-1]
+    name = getattr(dtype, "__name__", getattr(dtype, "name", str(dtype))).split(".")[-1]
     if name in BY_DTYPE.values():
         return name
     if name not in BY_DTYPE:

@@ -1,6 +1,7 @@
 """check, validate and find, on a daemon that lives as long as its client."""
 import inspect
 import json
+import math
 import operator
 import os
 import shutil
@@ -50,10 +51,11 @@ def _kernel(kernel):
 
 
 def _scalar(value):
-    if hasattr(value, "dtype"):
-        return {"type": arrays.type_named(value.dtype.name), "value": value.item()}
     names = {bool: "bool", int: "int32", float: "float32"}
-    return {"type": names[type(value)], "value": value}
+    type_name = arrays.type_named(value.dtype) if hasattr(value, "dtype") else names[type(value)]
+    number = value.item() if hasattr(value, "dtype") else value
+    finite = not isinstance(number, float) or math.isfinite(number)
+    return {"type": type_name, "value": number if finite else str(number)}  # JSON has no word for nan and inf
 
 
 def _argument(name, value, folder):

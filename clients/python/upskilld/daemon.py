@@ -37,6 +37,7 @@ class Daemon:
             words += ["--root", str(root)]
         self.lock = threading.Lock()
         self.last = 0
+        self.unsure = False  # whether part of a request or of an answer is still on its way
         self.owner = os.getpid()
         try:
             # In a session of its own: a Ctrl-C that ends a function of the caller's does not end the daemon.
@@ -55,20 +56,34 @@ class Daemon:
     def ask(self, method, params):
         if not self.is_ours():
             raise DaemonError("this Client belongs to the process that this one was forked from: make another here")
+        if self.process.stdin.closed:
+            raise DaemonError("this Client is closed")
         with self.lock:
-            self.last += 1
             try:
-                self.tell(method, params, id=self.last)
-                answer = self.answer(self.last)
+                if self.unsure:
+                    self.settle()
+                answer = self.exchange(method, params)
             except OSError as e:
                 raise DaemonError(f"upskilld ended during {method}, with exit status {self.process.wait()}") from e
             except BaseException:  # Ctrl-C, or a test that took too long: nobody waits for the answer
+                self.unsure = True
                 with contextlib.suppress(OSError):
                     self.tell("$/cancelRequest", {"id": self.last})
                 raise
         if "error" in answer:
             raise RequestError(answer["error"])
         return answer["result"]
+
+    def exchange(self, method, params):
+        self.last += 1
+        self.tell(method, params, id=self.last)
+        return self.answer(self.last)
+
+    def settle(self):
+        """What the daemon says of a torn request has no number; it comes before the answer to the next request."""
+        self.process.stdin.write(b"\n")
+        self.exchange("$/settle", {})
+        self.unsure = False
 
     def tell(self, method, params, **members):
         request = {"jsonrpc": "2.0", **members, "method": method, "params": params}
@@ -82,6 +97,8 @@ class Daemon:
             except ValueError:  # the rest of an answer whose reading was interrupted
                 continue
             if message.get("id") == number and "method" not in message:
+                return message
+            if "error" in message and message.get("id", 0) is None and not self.unsure:  # a NaN, or nested too deep
                 return message
         raise BrokenPipeError
 
