@@ -60,10 +60,12 @@ void worker_child_give(struct worker_child *c, struct buf *head, enum child_parc
 
 /* --- what came with a request --- */
 
-static size_t bytes_take(struct rpc_call *call, int *ret_fd) {
+/* Descriptors, 0 or 1; or -errno. */
+static int bytes_take(struct rpc_call *call, int *ret_fd) {
     autobuf bytes = rpc_call_take_attached(call);
-    *ret_fd = bytes.len ? bytes_seal(bytes.data, bytes.len) : -1;
-    return *ret_fd >= 0;
+    int r = bytes.len ? bytes_seal(bytes.data, bytes.len) : 0;
+    *ret_fd = r;
+    return bytes.len && r >= 0 ? 1 : r;
 }
 
 bool attachment_take(struct worker *w, struct rpc_call *call, struct attachment *ret) {
@@ -71,8 +73,9 @@ bool attachment_take(struct worker *w, struct rpc_call *call, struct attachment 
     json_int_t parcel = json_get_integer(params, "parcel", 0);
     size_t files = json_array_size(json_object_get(params, "file_bytes"));
     int fds[FD_PARCEL_MAX];
-    size_t count = parcel ? fd_channel_take(&w->channel, (uint64_t)parcel, fds)
-                          : bytes_take(call, fds);
+    int kept = parcel ? (int)fd_channel_take(&w->channel, (uint64_t)parcel, fds)
+                      : bytes_take(call, fds);
+    size_t count = kept < 0 ? 0 : (size_t)kept;
     *ret = (struct attachment){.fds = xcalloc(count ? count : 1, sizeof *fds),
                                .count = count};
     memcpy(ret->fds, fds, count * sizeof *fds);
@@ -80,8 +83,14 @@ bool attachment_take(struct worker *w, struct rpc_call *call, struct attachment 
         return true;
     }
     attachment_finish(ret);
-    rpc_error(call, parcel ? RPC_INTERNAL_ERROR : RPC_INVALID_PARAMS, NULL,
-              "what belongs to this request did not come with it");
+    if (kept < 0) {
+        rpc_error(call, RPC_INTERNAL_ERROR, NULL,
+                  "what came with this request cannot be kept in memory: %s",
+                  strerror(-kept));
+    } else {
+        rpc_error(call, parcel ? RPC_INTERNAL_ERROR : RPC_INVALID_PARAMS, NULL,
+                  "what belongs to this request did not come with it");
+    }
     return false;
 }
 
