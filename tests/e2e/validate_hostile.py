@@ -3,7 +3,7 @@
 
 usage: validate_hostile.py UPSKILLD [WORD …]   (TAP on standard output)
 """
-import json, os, sys, time
+import json, os, resource, sys, time
 
 from validate_support import Daemon, Tap, short
 
@@ -179,6 +179,16 @@ def status_while(daemon, numbers):
     return slowest
 
 
+def a_limit_on_files(program, after):
+    """What is too large for it is refused with its cause; the worker lives on."""
+    limit = 1 << 20
+    daemon = Daemon(program, before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    large = daemon.ask("kernel/validate", dict(after, source=after["source"] + "//" + "x" * 3 * limit + "\n"))
+    assert "File too large" in json.dumps(large), json.dumps(large)[:400]
+    judge(daemon.ask("kernel/validate", after), {"pass"}, None)
+    ended(daemon.close())
+
+
 def main():
     words = sys.argv[2:]
     tap, daemon = Tap(), Daemon(os.path.abspath(sys.argv[1]))
@@ -195,6 +205,7 @@ def main():
                  args=[{"name": "y", "type": "int32", "shape": [32], "output": True}])
     tap.run("a slow case keeps the first", a_slow_case_keeps_the_first, daemon)
     tap.run("a kernel afterwards", judge, daemon.ask("kernel/validate", after), {"pass"}, None)
+    tap.run("a limit on files", a_limit_on_files, os.path.abspath(sys.argv[1]), after)
     tap.run("the daemon ends", lambda: ended(daemon.close()))
     return tap.end()
 
