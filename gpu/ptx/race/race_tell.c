@@ -29,6 +29,14 @@ static bool is_wgmma(const struct race_conflict *c) {
     return code[c->other->step->instruction].opcode == PTX_OP_WGMMA;
 }
 
+/* Of lanes of one warp among several: where other warps race there too, __syncwarp() is
+ * no cure. */
+static bool is_of_a_part(const struct race_conflict *c) {
+    const struct block *b = c->warp->block;
+    return b->warp_count > 1 && c->other->block == (uint32_t)b->number &&
+           c->other->agent == c->warp->index;
+}
+
 /* The synchronisation missing between the two. */
 static const char *missing(const struct race_conflict *c) {
     const struct race_event *e = c->other;
@@ -50,7 +58,10 @@ static const char *missing(const struct race_conflict *c) {
     }
     return c->met ? "only a warp operation that orders no memory between them: "
                     "__syncwarp() is missing"
-                  : "no __syncwarp() between them";
+           : is_of_a_part(c)
+               ? "no barrier between them: __syncthreads(), or __syncwarp() if no other "
+                 "warp uses this memory"
+               : "no __syncwarp() between them";
 }
 
 /* A flag that is stored plainly and polled as it should be works in practice. */
@@ -71,14 +82,6 @@ static const bool *store_is_harmless(const struct race_conflict *c) {
                    store->extra < p->access_count && p->accesses[store->extra].is_store
                ? &race_of(c->warp)->stores[store->extra].harmless
                : NULL;
-}
-
-/* Of lanes of one warp among several: where other warps race there too, __syncwarp() is
- * no cure. */
-static bool is_of_a_part(const struct race_conflict *c) {
-    const struct block *b = c->warp->block;
-    return b->warp_count > 1 && c->other->block == (uint32_t)b->number &&
-           c->other->agent == c->warp->index;
 }
 
 void race_tell(const struct race_conflict *c) {
