@@ -8,6 +8,7 @@
 #include "gpu/run/foresight.h"
 #include "gpu/run/ideal_trial.h"
 #include "gpu/run/odd_trials.h"
+#include "gpu/run/output_notes.h"
 #include "gpu/run/race_trial.h"
 #include "gpu/run/repeat_check.h"
 #include "gpu/run/self_reference.h"
@@ -186,91 +187,6 @@ static void warn_nothing_compared(struct course *run,
     }
 }
 
-static void warn_wide(struct course *run, const char *name,
-                      const struct output_strength *s) {
-    run_report_note(
-        &run->report, "wide_tolerance", "warning", name,
-        "an output '%.64s' with %.3g added to every element would pass this check: its "
-        "tolerance is too wide for the values. Make \"rtol\" and \"atol\" smaller, or "
-        "omit them",
-        name, s->shift);
-}
-
-/* Half of the elements; for a given tolerance, which was chosen for them, a quarter. */
-static bool is_loose(const struct tolerance *t, const struct output_strength *s) {
-    return s->loose && (t->scale ? 2 : 4) * s->loose >= s->sized;
-}
-
-static void warn_loose(struct course *run, const char *name,
-                       const struct output_strength *s) {
-    run_report_note(
-        &run->report, "wide_tolerance", "warning", name,
-        "%.0f %% of the expected elements of the output '%.64s' that are not 0 are so "
-        "small compared with its tolerance that any value up to their own magnitude, of "
-        "either sign, would pass. Give a \"tolerance\" with a smaller \"atol\"",
-        100 * (double)s->loose / (double)s->sized, name);
-}
-
-/* Expressions and operators are computed in double precision. */
-static void warn_inexact(struct course *run, const char *name) {
-    run_report_note(
-        &run->report, "inexact_expected", "warning", name,
-        "the expected integers of the output '%.64s' were computed in double precision, "
-        "through values beyond 2^53: their last bits may be wrong. A reference kernel "
-        "(\"expect\": {\"kernel\": …}) is compared to the last bit",
-        name);
-}
-
-/* Why an output is wrong that a tolerance by its largest value would pass. */
-static void note_narrow(struct course *run, const char *name,
-                        const struct output_strength *s) {
-    run_report_note(
-        &run->report, "narrow_tolerance", "info", name,
-        "the default absolute tolerance of the output '%.64s' follows %.3g, the largest "
-        "of its expected magnitudes below a gap, because those above the gap, up to %.3g, "
-        "are judged by the relative tolerance: %llu of the wrong elements would pass if it "
-        "followed the largest. If so much error is acceptable, give a \"tolerance\"",
-        name, s->scale, s->largest, (unsigned long long)s->narrowed);
-}
-
-static void note_failed(struct course *run) {
-    for (size_t i = 0; i < run->spec.buffer_count; i++) {
-        const struct output_strength *s = &run->report.outputs[i];
-        if (s->narrowed) {
-            note_narrow(run, run->spec.buffers[i].name, s);
-        }
-        if (s->inexact) {
-            warn_inexact(run, run->spec.buffers[i].name);
-        }
-    }
-}
-
-static void warn_few(struct course *run, const char *name,
-                     const struct output_strength *s) {
-    run_report_note(
-        &run->report, "few_judged", "warning", name,
-        "\"judge\" leaves %llu of %llu elements of the output '%.64s' to compare, over "
-        "all cases and trials: the others may contain anything",
-        (unsigned long long)s->elements, (unsigned long long)s->held, name);
-}
-
-static void warn_outputs(struct course *run) {
-    for (size_t i = 0; i < run->spec.buffer_count; i++) {
-        const struct output_strength *s = &run->report.outputs[i];
-        if (s->compared && !s->shift_fails) {
-            warn_wide(run, run->spec.buffers[i].name, s);
-        } else if (is_loose(&run->spec.buffers[i].tolerance, s)) {
-            warn_loose(run, run->spec.buffers[i].name, s);
-        }
-        if (s->inexact) {
-            warn_inexact(run, run->spec.buffers[i].name);
-        }
-        if (s->compared && 2 * s->elements < s->held) {
-            warn_few(run, run->spec.buffers[i].name, s);
-        }
-    }
-}
-
 /* Errors found before the time limit count. */
 static void judge_unfinished(struct course *run) {
     const char *verdict = json_get_string(run->result, "verdict", "");
@@ -288,7 +204,7 @@ static void judge(struct course *run) {
     }
     if (!course_is_good(run)) {
         json_object_set_new(run->result, "verdict", json_string("fail"));
-        note_failed(run);
+        output_notes_failed(run);
     } else if (weak.zeros || weak.constant || weak.nonfinite) {
         refuse_weak(run, &weak);
     } else if (run->spec.expect != EXPECT_NONE && (!weak.compared || weak.unchanged)) {
@@ -299,7 +215,7 @@ static void judge(struct course *run) {
         json_object_set_new(run->result, "verdict", json_string("pass"));
         warn_nothing_compared(run, &weak);
         warn_same(run, &weak);
-        warn_outputs(run);
+        output_notes_passed(run);
     }
 }
 

@@ -255,6 +255,27 @@ Test(validate_run, a_tolerance_is_judged_by_all_cases_together) {
     }
 }
 
+#define OPERATOR(words) ",'expect':{'op':" words "}"
+#define ONE_ROW                                                                          \
+    ",'args':[{'name':'y','type':'float32','shape':[1,'n'],'output':true},{'name':'x','" \
+    "type':'float32','shape':[1,'n'],'init':{'normal':[0,1]}},{'name':'n','type':"       \
+    "'int32','value':'n'}]"
+
+Test(validate_run, an_operator_over_all_of_flat_buffers_is_noted) {
+    static const char *const rows[][2] = {
+        {OPERATOR("'softmax'"), "flat_shape"},
+        {OPERATOR("'relu','then':[{'op':'softmax'}]"), "flat_shape"},
+        {OPERATOR("'softmax','dim':0"), ""},
+        {OPERATOR("'relu'"), ""},
+        {OPERATOR("'softmax'") ONE_ROW, ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autojson *r = run("good", rows[i][0], "ptx");
+        cr_expect_str_eq(verdict(r), "fail", "%zu: %s", i, verdict(r));
+        cr_expect_str_eq(only_code(r), rows[i][1], "%zu: %s", i, only_code(r));
+    }
+}
+
 Test(validate_run, a_mask_that_hides_most_is_told) {
     static const struct {
         const char *mask, *code;
