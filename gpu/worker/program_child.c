@@ -236,12 +236,14 @@ static size_t memory_limit(const json_t *limits) {
 
 static json_t *run_program(const struct running *r, const struct program_built *built) {
     struct program_report report;
+    const json_t *config = json_object_get(r->request, "config");
     struct program_ran ran = {
         .out = BUF_INIT(MAX_OUTPUT),
         .error = BUF_INIT(MAX_OUTPUT),
         .wall_ms = (unsigned)json_get_integer(r->limits, "run_ms", 60000),
         .memory_bytes = memory_limit(r->limits),
         .strict = json_get_bool(r->request, "strict", 0),
+        .races = json_has_text(json_object_get(config, "checks"), "race"),
     };
     autofree char *lines = path_join(r->job->folder, "report/lines");
     run_confined(r, &ran);

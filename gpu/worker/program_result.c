@@ -100,6 +100,13 @@ static const char *verdict_of(const struct program_ran *ran,
     return bad || (ran->strict && doubtful) ? "fail" : "pass";
 }
 
+/* The program says that it is wrong, and nothing that was checked explains it. */
+static bool may_race(const struct program_ran *ran, const struct program_report *report) {
+    return WIFEXITED(ran->end.status) && WEXITSTATUS(ran->end.status) && !ran->races &&
+           json_array_size(report->launches) &&
+           !findings_count(report->findings, FINDING_ERROR);
+}
+
 /* Parts that were not checked do not count as passed. */
 static void tell_verdict(const struct program_ran *ran,
                          const struct program_report *report, json_t *result) {
@@ -135,11 +142,12 @@ static void tell_verdict(const struct program_ran *ran,
     } else {
         json_object_set_new(result, "verdict", json_string(verdict));
     }
-    if (idle && !json_object_get(result, "error")) {
-        json_object_set_new(
-            result, "note",
-            json_string(
-                "no kernel was launched: only calls of CUDA functions were checked"));
+    const char *note =
+        idle ? "no kernel was launched: only calls of CUDA functions were checked"
+        : may_race(ran, report) ? "races were not checked (checks: race)"
+                                : NULL;
+    if (note && !json_object_get(result, "error")) {
+        json_object_set_new(result, "note", json_string(note));
     }
 }
 

@@ -10,7 +10,7 @@ struct program_ran {
     struct buf out, error;
     unsigned wall_ms;    /* the limits that it had */
     size_t memory_bytes; /* likewise */
-    bool strict;
+    bool strict, races; /* races: they were checked */
 };
 
 /* ran NULL: it was not run. New reference. */

@@ -177,7 +177,15 @@ def nothing_launched(d):
 def says_its_end(d):
     r = d.run_text(program('char b[9] = ""; fgets(b, 9, stdin); fprintf(stderr, "%s-%s-%s", argv[1], argv[2], b); return 3;'),
                    "a b", "--x", stdin="in")
-    assert r["verdict"] == "fail" and r["exit_status"] == 3 and r["stderr"] == "a b---x-in", r
+    assert r["verdict"] == "fail" and r["exit_status"] == 3 and r["stderr"] == "a b---x-in" and "note" not in r, r
+
+
+def suggests_the_race_check(d):
+    """Where a program says that it is wrong, and nothing that was checked explains it."""
+    d.put("says.cu", kernel().replace("    return 0;", "    return 1;"))
+    r = d.run("says.cu", 4)
+    assert (r["verdict"], r["exit_status"], r["findings"]) == ("fail", 1, []) and "races were not checked" in r["note"], r
+    assert "note" not in d.run("says.cu", 4, checks=["memory", "race"])
 
 
 def cleans_output(d):
@@ -392,8 +400,9 @@ def main():
     tap, d = Tap(), Daemon(upskilld)
     for function in (passes, finds, records, records_contents, records_what_comes_before_missing_functions,
                      records_pointers_into_the_middle, leaves_arrays_of_pointers_open, keeps_what_the_kernel_was_compiled_with,
-                     tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end, cleans_output, reads_and_writes,
-                     several_files, kept, missing_functions, not_compiled, finished_program, refused):
+                     tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
+                     suggests_the_race_check, cleans_output, reads_and_writes, several_files,
+                     kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:
         tap.run("a program that " + name, means_ill, d, name)
