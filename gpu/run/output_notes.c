@@ -51,7 +51,7 @@ static void note_narrow(struct course *run, const char *name,
 
 static void note_flat(struct course *run) {
     const char *op = expect_flat_operator(&run->spec);
-    if (op) {
+    if (op && run->report.mismatch) {
         run_report_note(&run->report, "flat_shape", "info", NULL,
                         "'%.64s' works along a dimension, and every buffer has only one: "
                         "all its elements are one row. If the kernel works on rows, give "

@@ -274,6 +274,15 @@ Test(validate_run, an_operator_over_all_of_flat_buffers_is_noted) {
         cr_expect_str_eq(verdict(r), "fail", "%zu: %s", i, verdict(r));
         cr_expect_str_eq(only_code(r), rows[i][1], "%zu: %s", i, only_code(r));
     }
+    /* Right outputs and a race: the shape explains nothing. */
+    autojson *r = run("racy",
+                      OPERATOR("'narrow','length':'n','inputs':{'input':'x'},'then':["
+                               "{'op':'mul','inputs':{'other':2}}]"),
+                      "ptx");
+    cr_expect_str_eq(verdict(r), "fail");
+    json_each(json_object_get(r, "findings"), i, finding) {
+        cr_expect(!json_says(finding, "code", "flat_shape"));
+    }
 }
 
 Test(validate_run, a_mask_that_hides_most_is_told) {
