@@ -154,8 +154,8 @@ static bool put_without_error(const struct terminal *t, const json_t *output) {
         return false;
     }
     terminal_wrapf(t, STYLE_DIM, 0, 0,
-                   "%lld of %lld elements of %.64s are infinite or NaN, or should be; "
-                   "the errors are those of the others",
+                   "%lld of %lld elements of %.64s have no error: they are infinite or "
+                   "NaN (as memory is that was never written), or should be",
                    count, count_of(output, "elements"),
                    json_get_string(output, "name", "?"));
     return true;

@@ -74,7 +74,7 @@ static void next_source(struct generating *g);
 /* --- the end --- */
 
 static json_t *report(const struct testing *t) {
-    const char *reason = t->reason ? t->reason : "the material is not enough for tests";
+    const char *reason = t->reason ? t->reason : "the material is not enough for more";
     return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o*}", "wanted",
                      (json_int_t)t->wanted, "kept", (json_int_t)t->earlier, "taken",
                      (json_int_t)(json_array_size(t->kept) - t->earlier), "seen",
