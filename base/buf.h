@@ -42,16 +42,3 @@ void buf_commit(struct buf *b, size_t len);
 void buf_consume(struct buf *b, size_t n);
 
 #define autobuf __attribute__((cleanup(buf_finish))) struct buf
-
-/* Immutable bytes with a reference count, used by one thread: tens of megabytes that are
- * written once, on some thread, and then sent without a copy, possibly twice. */
-struct shared_bytes {
-    size_t holders;
-    char *data;
-    size_t len;
-};
-
-/* Takes over the contents of bytes. Returns one reference. */
-struct shared_bytes *shared_bytes_new(struct buf *bytes);
-struct shared_bytes *shared_bytes_ref(struct shared_bytes *shared); /* returns shared */
-void shared_bytes_unref(struct shared_bytes *shared);               /* NULL is a no-op */

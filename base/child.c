@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/fd_channel.h"
 #include "base/launch.h"
 #include "base/mem.h"
 

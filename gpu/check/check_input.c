@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/fd_channel.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"

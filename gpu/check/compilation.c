@@ -1,6 +1,7 @@
 #include "gpu/check/compilation.h"
 
 #include "base/buf.h"
+#include "base/fd_channel.h"
 #include "base/json_release.h"
 #include "base/mem.h"
 #include "base/work.h"

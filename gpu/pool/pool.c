@@ -2,6 +2,7 @@
 #include "gpu/pool/pool.h"
 
 #include "base/buf.h"
+#include "base/fd_channel.h"
 #include "base/mem.h"
 #include "gpu/pool/pool_internal.h"
 #include "protocol/rpc/rpc.h"

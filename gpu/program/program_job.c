@@ -1,6 +1,7 @@
 #include "gpu/program/program_job.h"
 
 #include "base/buf.h"
+#include "base/fd_channel.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/fd_channel.h"
 #include "base/hash.h"
 #include "base/json_release.h"
 #include "base/mem.h"

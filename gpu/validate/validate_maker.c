@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/fd_channel.h"
 #include "base/json_release.h"
 #include "base/mem.h"
 #include "base/strings.h"

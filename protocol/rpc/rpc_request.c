@@ -3,6 +3,7 @@
 #include "protocol/rpc/rpc_peer.h"
 
 #include "base/buf.h"
+#include "base/fd_channel.h"
 #include "base/log.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/fd_channel.h"
 #include "base/mem.h"
 
 #include <criterion/criterion.h>

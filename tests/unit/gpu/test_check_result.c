@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/fd_channel.h"
 #include "base/mem.h"
 #include "gpu/check/check_result.h"
 #include "gpu/check/check_verdict.h"

@@ -1,5 +1,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fd_channel.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "gpu/pool/pool.h"

@@ -2,6 +2,7 @@
  * once, with the loop free meanwhile, and cancelled at once where nothing has begun. */
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/fd_channel.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/validate/validate_maker.h"
