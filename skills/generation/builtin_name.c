@@ -258,10 +258,10 @@ static void add_what(struct buf *out, const char *task, const struct lessons *l,
     } else if (l->fixes.count) {
         autobuf programs = BUF_INIT(256);
         add_programs(&programs, l, " and ");
-        buf_addf(out, "Tells what ends %s%s.", programs.len ? "errors of " : "errors",
+        buf_addf(out, "Fixes for %s%s.", programs.len ? "errors of " : "errors",
                  programs.len ? programs.data : "");
     } else {
-        buf_adds(out, "Tells what is to be used.");
+        buf_adds(out, "Says what to use.");
     }
 }
 

@@ -270,8 +270,8 @@ static bool add_edits(struct lesson *fix, const struct failure *f, const char *t
         bool rewrite = more > MAX_UNSEEN && *diff == '+' && !strstr(diff, "\n-") &&
                        !names_any(told, diff, last_of(f)->text);
         lines += more;
-        if (rewrite || !has_place(diff) || lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE ||
-            fix->change_count == LESSON_MAX_CHANGES) {
+        if (rewrite || !has_place(diff) || lines > MAX_LINES ||
+            strlen(diff) > LESSON_MAX_CHANGE || fix->change_count == LESSON_MAX_CHANGES) {
             return false;
         }
         struct lesson_change *c = add_change(fix, CHANGE_EDIT);
