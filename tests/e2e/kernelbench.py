@@ -4,12 +4,12 @@
 usage: kernelbench.py UPSKILLD [--all | --part N | WORD …] [--fresh]   (TAP on standard output)
 
 Every file of tests/kernels/kernelbench must pass, every mutant of mutants.json must fail. Without
-arguments one part of PARTS runs, another one each day of the year; its number is told. Inputs are the
+arguments one part of PARTS runs, that of TEST_DRAW; its number is told. Inputs are the
 same in every run, with --fresh they are not.
 """
-import datetime, glob, json, os, sys
+import glob, json, os, sys
 
-from validate_support import KERNELS, Daemon, Tap, ask_all, short
+from validate_support import DRAW, KERNELS, Daemon, Tap, ask_all, short
 
 FOLDER = os.path.join(KERNELS, "kernelbench")
 PARTS = 5
@@ -40,8 +40,7 @@ def part_of(arguments, items):
     words = [a for a in arguments if not a.startswith("--") and not a.isdigit()]
     if words:
         return [i for i in items if any(w in i[0] for w in words)]
-    today = datetime.date.today().timetuple().tm_yday
-    part = int(arguments[arguments.index("--part") + 1]) if "--part" in arguments else today % PARTS
+    part = int(arguments[arguments.index("--part") + 1]) if "--part" in arguments else DRAW % PARTS
     print("# part %d of %d; the same again: --part %d" % (part, PARTS, part))
     return items[part::PARTS]
 

@@ -3,16 +3,16 @@
 code for the host from the second entry of a block on.
 
 usage: validate_same.py UPSKILLD [--all] [WORD …]   (TAP on standard output)
-Without --all every tenth check of the corpus is run, others each day of the year, and with WORDs those
-whose names hold one.
+Without --all every tenth check of the corpus is run, from the one that TEST_DRAW names on, and with WORDs
+those whose names hold one.
 """
-import datetime, json, os, sys
+import json, os, sys
 
-from validate_support import Daemon, Tap, ask_all, corpus, params_of
+from validate_support import DRAW, Daemon, Tap, ask_all, corpus, params_of
 
 WORDS = [word for word in sys.argv[2:] if word != "--all"]
 STRIDE = 1 if WORDS or "--all" in sys.argv else 10
-FIRST = datetime.date.today().timetuple().tm_yday % STRIDE
+FIRST = DRAW % STRIDE
 PROGRAM = os.path.abspath(sys.argv[1])
 
 

@@ -7,6 +7,7 @@ from evaluate_support import Tap  # noqa: F401: for those who import this
 KERNELS = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels"))
 CORPUS = os.path.join(KERNELS, "validate")
 IN_FLIGHT = 4
+DRAW = int(os.environ.get("TEST_DRAW", "1"))  # which share is taken of what is too much for one run
 
 
 SILENCE_S = 240  # longer than any check here runs, also under sanitizers

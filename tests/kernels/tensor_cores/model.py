@@ -45,8 +45,9 @@ def floor_log2(value):
     return e if two(e) <= abs(value) else e - 1
 
 
-def encode(value, name, nearest, kept=None):
-    """The bits of a fraction: cut to f32 or rounded to nearest even to f32 or f16."""
+def encode(value, name, nearest, kept=None, signed=False):
+    """The bits of a fraction: cut to f32 or rounded to nearest even to f32 or f16. A negative one that
+    becomes zero is -0 where signed, as IEEE 754 has it, and +0 in a tensor core."""
     exponent_bits, fraction_bits = FORMATS[name]
     bias = (1 << exponent_bits - 1) - 1
     if value == 0:
@@ -62,7 +63,7 @@ def encode(value, name, nearest, kept=None):
         if rest > step / 2 or (rest == step / 2 and odd):
             size += step
     if size == 0:
-        return 0
+        return sign << exponent_bits + fraction_bits if signed else 0
     if size >= two(bias + 1):
         return sign << exponent_bits + fraction_bits | ((1 << exponent_bits) - 1) << fraction_bits
     e = max(floor_log2(size), least)
@@ -108,10 +109,10 @@ def step(pairs, c, d, fraction, kept=None):
 
 
 def add(c, t, d):
-    """c + t rounded to nearest even; both decoded."""
+    """c + t rounded to nearest even by an addition outside the tensor cores; both decoded."""
     if isinstance(c, str) or isinstance(t, str):
         return special_bits(special_sum([c, t]), d)
-    return encode(c[0] + t[0], d, nearest=True)
+    return encode(c[0] + t[0], d, nearest=True, signed=True)
 
 
 def multiply_adds(pairs, t, name):
