@@ -63,12 +63,17 @@ static bool tell_ended(const struct program_ran *ran, json_t *result) {
     } else if (end->over_quota || killed_by(end, SIGXFSZ)) {
         validate_set_error(result, "error", "run", "space",
                            "the program wrote more than 256 MiB of files", NULL);
-    } else if (end->over_memory || killed_by(end, SIGKILL)) {
+    } else if (end->over_memory) {
         snprintf(message, sizeof message,
                  "the program used more than its %zu MiB of memory",
                  ran->memory_bytes >> 20);
         validate_set_error(result, "error", "run", "memory", message,
                            "give smaller sizes as arguments");
+    } else if (killed_by(end, SIGKILL)) { /* not by the keeper */
+        validate_set_error(result, "error", "run", "killed",
+                           "something other than upskilld killed the program",
+                           "the system does this when its memory runs out: give smaller "
+                           "sizes as arguments, or end other programs");
     }
     return json_object_get(result, "error") != NULL;
 }

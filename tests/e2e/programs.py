@@ -311,6 +311,7 @@ for (int i = 0;; i++) { sprintf(n, "f%d", i); FILE *f = fopen(n, "w"); fwrite(b,
     "allocates without end": "for (;;) { char *p = malloc(1 << 30); if (!p) return 9; }",
     "crashes": "*(volatile int *)8 = 1;",
     "aborts": "abort();",
+    "is killed": "raise(SIGKILL);",
     "closes everything": "for (int i = 0; i < 999; i++) close(i); sleep(1);",
     "spoils its report": '''const char *p = getenv("UPSKILLD_RUN_REPORT"); FILE *f = fopen(p, "w");
 fputs("{\\"event\\":\\"launch\\",\\"kernel\\":7}\\n[[[[\\n{\\"event\\":\\"finding\\",\\"finding\\":3}\\n", f);
@@ -335,6 +336,7 @@ ENDS = {
     "allocates without end": ("fail", None, None),
     "crashes": ("fail", None, ""),
     "aborts": ("fail", None, ""),
+    "is killed": ("error", "killed", ""),
     "closes everything": ("error", "nothing_launched", ""),
     "spoils its report": ("fail", None, ""),
     "leaves a pipe for a report": ("error", "nothing_launched", "-1"),
@@ -360,8 +362,8 @@ def means_ill(d, name):
     assert not os.path.exists("/tmp/programs-touched") and not os.path.exists(d.work + "new.txt")
     assert os.path.exists(d.work + secret) and not left_running()
     assert d.ask("daemon/status", {})["result"], "the daemon"
-    if name in ("crashes", "aborts"):
-        assert r["signal"] == ("SIGSEGV" if name == "crashes" else "SIGABRT") and r["exit_status"] is None, r
+    signal = {"crashes": "SIGSEGV", "aborts": "SIGABRT", "is killed": "SIGKILL"}.get(name)
+    assert r.get("signal") == signal and (not signal or r["exit_status"] is None), r
     return "%.1f s" % (time.monotonic() - begun)
 
 
