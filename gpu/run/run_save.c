@@ -85,10 +85,10 @@ static json_t *file_json(const struct trial *t, const struct array *a,
     for (size_t d = 0; d < b->rank; d++) {
         json_array_append_new(shape, json_integer(b->shape[d]));
     }
-    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o, s:s*}", "name",
+    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:s*}", "name",
                      t->check->spec->buffers[a->buffer].name, "what", a->what, "file",
-                     f->name, "bytes", (json_int_t)f->len, "dtype", npy_descr(a->type),
-                     "shape", shape, "note", note_of(a->type));
+                     f->name, "bytes", (json_int_t)f->len, "type",
+                     tensor_type_name(a->type), "dtype", npy_descr(a->type), "shape", shape, "note", note_of(a->type));
 }
 
 static bool write_at(int fd, const void *bytes, uint64_t len, uint64_t at) {

@@ -30,7 +30,7 @@ void run_save_start(struct run_save *s, const struct spec_save *wanted, int aren
 void run_save_finish(struct run_save *s);
 /* A trial that has ended, well or not. expected may be NULL. `files` is added to
  * case_json: [{"name": the buffer's, "what": "output|expected|input", "file", "bytes",
- * "dtype", "shape", "note"?}], where dtype is numpy's and note says how to read what
+ * "type", "dtype", "shape", "note"?}], where dtype is numpy's and note says how to read what
  * numpy has no type for. */
 void run_save_trial(struct run_save *s, const struct trial *t, size_t i, unsigned k,
                     bool failed, const struct expectation *expected, json_t *case_json);

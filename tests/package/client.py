@@ -273,6 +273,39 @@ def arrays_come_back(client):
     assert client.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: numpy.maximum(x, 0)).outputs[0].array is None
 
 
+SMALL = """#include <cuda_bf16.h>
+#include <cuda_fp8.h>
+__global__ void small(__nv_bfloat16 *b, unsigned char *e4m3, unsigned char *e5m2, const float *x) {
+    int i = threadIdx.x;
+    b[i] = __float2bfloat16(x[i]);
+    e4m3[i] = e5m2[i] = i;
+}
+"""
+
+
+def small_floats_come_back(client):
+    """save=True: bfloat16 and FP8 come back as the float32 of the same value; each of the 256 FP8 numbers"""
+    if not importlib.util.find_spec("numpy"):
+        return "numpy is not installed"
+    import numpy
+    x = numpy.array([numpy.nan, -0.0, numpy.inf, -numpy.inf, 3.0e38, 1e-40, -1.5] + [0.5] * 249, dtype="float32")
+    args = {"b": upskilld.output(256, "bfloat16"), "e4m3": upskilld.output(256, "float8_e4m3"),
+            "e5m2": upskilld.output(256, "float8_e5m2"), "x": x}
+    result = client.validate(SMALL, launch={"grid": [1], "block": [256]}, args=args, trials=1, save=True)
+    got = {o.name: o.array for o in result.outputs}
+    assert all(a.dtype == "float32" for a in got.values()), got
+    assert numpy.isnan(got["b"][0]) and numpy.array_equal(got["b"][1:4], x[1:4]) and numpy.signbit(got["b"][1]), got["b"]
+    assert (abs(got["b"][4:] - x[4:]) <= abs(x[4:]) / 256 + 1e-40).all(), got["b"][:8]
+    # The Open Compute Project's table: largest, least normal, least subnormal, and what is special.
+    for name, values in (("e4m3", {0x7e: 448, 0x08: 2.0 ** -6, 0x01: 2.0 ** -9, 0x38: 1, 0xb9: -1.125, 0x00: 0}),
+                         ("e5m2", {0x7b: 57344, 0x04: 2.0 ** -14, 0x01: 2.0 ** -16, 0x3c: 1, 0xbd: -1.25, 0x7c: numpy.inf})):
+        assert all(got[name][bits] == value for bits, value in values.items()), got[name]
+        assert numpy.signbit(got[name][128:]).all() and not numpy.signbit(got[name][:126]).any()
+    assert [i for i in range(256) if numpy.isnan(got["e4m3"][i])] == [0x7f, 0xff]
+    assert [i for i in range(256) if numpy.isnan(got["e5m2"][i])] == [0x7d, 0x7e, 0x7f, 0xfd, 0xfe, 0xff]
+    assert "filled" in str(raises(upskilld.ArgumentError, lambda: client.validate(SMALL, args={**args, "x": numpy.ma.masked_invalid(x)})))
+
+
 def finds_skills(client):
     """find: the bundled skill for a task of its kind, none for another"""
     skills = client.find("tile a matrix multiply for the tensor cores of an H100")
@@ -346,7 +379,7 @@ def torn_requests(client):
 
 
 def main():
-    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, arrays_come_back, kernelbench_problems,
+    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, arrays_come_back, small_floats_come_back, kernelbench_problems,
              errors_are_exceptions, functions_that_go_wrong, interrupted_calls, what_is_no_json, torn_requests, forked_processes, finds_skills, pytest_fixture]
     print(f"1..{len(tests)}")
     failed = 0

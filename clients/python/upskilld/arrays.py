@@ -57,6 +57,8 @@ def type_named(dtype):
 
 def described(value):
     """(array, the spec's type, shape)"""
+    if hasattr(value, "mask") and hasattr(value, "filled"):
+        raise ArgumentError("a masked array has elements without a value: give x.filled(0), or what they are to hold")
     if hasattr(value, "detach"):
         array, type_name = plain(value)
         return array, type_name, list(array.shape)
@@ -102,9 +104,23 @@ class Folder:
         return {"dir": os.path.join(self.path, "outputs"), "what": ["outputs"], "cases": "all"}
 
 
-def load(path):
-    """The file's elements as the caller's memory, which stays when the file is gone; None without a file or numpy."""
-    if not path or not importlib.util.find_spec("numpy"):
+def load(file):
+    """The elements of a saved file as the caller's memory, which stays when the file is gone; None without a file or numpy.
+    What numpy has no type for becomes float32, which holds each value of bfloat16 and FP8."""
+    if not file or not importlib.util.find_spec("numpy"):
         return None
     import numpy
-    return numpy.load(path, mmap_mode="c")
+    array = numpy.load(file["path"], mmap_mode="c")
+    if file["type"] == "bfloat16":
+        return (array.astype("uint32") << 16).view("float32")
+    return float8(array, file["type"]) if file["type"].startswith("float8") else array
+
+
+def float8(bits, type_name):
+    """E5M2 is float16 without its last byte. E4M3 has no infinities: all ones, but for the sign, is NaN."""
+    if type_name == "float8_e5m2":
+        return (bits.astype("uint16") << 8).view("float16").astype("float32")
+    import numpy
+    exponent, fraction = (bits >> 3 & 15).astype("int32"), (bits & 7).astype("float32")
+    size = numpy.ldexp(numpy.where(exponent == 0, fraction, fraction + 8), numpy.maximum(exponent, 1) - 10)
+    return numpy.copysign(numpy.where(bits & 127 == 127, numpy.nan, size), (bits < 128) - numpy.float32(0.5)).astype("float32")

@@ -176,7 +176,7 @@ class Client:
                  has `args`, these stand in for its own of the same name
         expect   the expected arrays by output's name; or a function, called here with the arguments that it names,
                  that returns them (one array where there is one output); or the spec's own forms
-        save     True: each of the result's outputs has its elements as a numpy array, `array`
+        save     True: each of the result's outputs has its elements as a numpy array, `array` (bfloat16 and FP8 as float32)
         params   more of kernel/validate: launch, sizes, kernel, trials, tolerance, backend, …
         """
         request = _kernel(kernel)

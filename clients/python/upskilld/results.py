@@ -86,7 +86,8 @@ class Output:
 
     @classmethod
     def read(cls, raw, case):
-        files = {file["name"]: file.get("path") for file in case.get("files") or [] if file["what"] == "output"}
+        files = {file["name"]: file for file in case.get("files") or []
+                 if file["what"] == "output" and file.get("path")}
         return cls(raw["name"], raw["verdict"], raw.get("elements", 0), raw.get("mismatches", 0), raw.get("max_abs_error"),
                    raw.get("first_mismatch"), case.get("sizes") or {}, arrays.load(files.get(raw["name"])))
 
