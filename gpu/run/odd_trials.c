@@ -1,37 +1,17 @@
 #include "gpu/run/odd_trials.h"
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/spec/odd_sizes.h"
 #include "protocol/finding.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { MANY_TIMES = 8 }; /* what an odd case may cost of its round one */
-
-/* The first error in a separate report. */
-static void tell_why(const struct course *run, char *ret, size_t size) {
-    size_t i;
-    const json_t *output, *error = findings_first_error(run->report.findings);
-    if (error) {
-        snprintf(ret, size, "%s", json_get_string(error, "message", ""));
-        return;
-    }
-    const json_t *only = json_array_get(run->report.cases, 0);
-    json_array_foreach(json_object_get(only, "outputs"), i, output) {
-        json_int_t wrong = json_get_integer(output, "mismatches", 0);
-        if (wrong) {
-            snprintf(ret, size, "%lld of %lld elements of '%s' are wrong",
-                     (long long)wrong, (long long)json_get_integer(output, "elements", 0),
-                     json_get_string(output, "name", ""));
-            return;
-        }
-    }
-    snprintf(
-        ret, size, "%s",
-        json_get_string(json_object_get(run->result, "error"), "message", "it fails"));
-}
+enum {
+    MANY_TIMES = 8, /* what an odd case may cost of its round one */
+    MOST_OTHERS = 8,
+};
 
 /* -1: it was not decided. */
 static int one_trial(struct course *run, size_t i) {
@@ -53,47 +33,138 @@ static int one_trial(struct course *run, size_t i) {
     return ended ? -1 : course_is_good(run);
 }
 
-static void note(struct course *run, size_t i, const char *why) {
-    json_int_t was, is;
-    const char *name = odd_sizes_name(&run->spec, i, &was, &is);
-    run_report_note(
-        &run->report, "odd_size", "warning", NULL,
-        "the kernel fails with %s = %lld, which was added because all sizes are round, "
-        "but not with %lld: %.320s. If only round sizes are valid, say \"odd_sizes\": "
-        "false",
-        name, (long long)is, (long long)was, why);
+/* --- what is told --- */
+
+/* ": Invalid global read …; 6 of 63 elements of 'y' are wrong" */
+static void add_reasons(struct buf *out, const struct run_report *own,
+                        const json_t *error, const json_t *first) {
+    const char *mark = ": ";
+    if (first) {
+        buf_addf(out, "%s%s", mark, json_get_string(first, "message", ""));
+        mark = "; ";
+    }
+    json_each(json_object_get(json_array_get(own->cases, 0), "outputs"), i, output) {
+        json_int_t wrong = json_get_integer(output, "mismatches", 0);
+        if (wrong) {
+            buf_addf(out, "%s%lld of %lld elements of '%.64s' are wrong", mark,
+                     (long long)wrong, (long long)json_get_integer(output, "elements", 0),
+                     json_get_string(output, "name", ""));
+            mark = "; ";
+        }
+    }
+    if (*mark == ':') {
+        buf_addf(out, "%s%s", mark, json_get_string(error, "message", "it fails"));
+    }
 }
 
-static const char *run_added(struct course *run, size_t i) {
+/* The other errors as related places, the first few of them; returns how many more. */
+static size_t relate_others(json_t *finding, const struct run_report *own,
+                            const json_t *first) {
+    size_t others = 0;
+    json_each(own->findings, i, other) {
+        bool counts = other != first && json_says(other, "severity", "error");
+        if (counts && others < MOST_OTHERS) {
+            autofree char *also =
+                xasprintf("also: %s", json_get_string(other, "message", ""));
+            finding_add_related(finding, also, json_get_string(other, "file", NULL),
+                                (int)json_get_integer(other, "line", 0),
+                                (int)json_get_integer(other, "column", 0));
+        }
+        others += counts;
+    }
+    return others + own->omitted - (others < MOST_OTHERS ? others : MOST_OTHERS);
+}
+
+/* What an added case showed, at the place of its first error. */
+static json_t *told(const struct course *run, size_t i, const struct run_report *own,
+                    const json_t *error) {
+    const json_t *first = findings_first_error(own->findings);
+    json_int_t was, is;
+    const char *name = odd_sizes_name(&run->spec, i, &was, &is);
+    json_t *finding = first ? json_copy((json_t *)(uintptr_t)first)
+                            : json_pack("{s:s}", "source", "run");
+    json_object_set_new(finding, "related",
+                        json_deep_copy(json_object_get(first, "related")));
+    size_t more = relate_others(finding, own, first);
+    autobuf text = BUF_INIT(1u << 16);
+    buf_addf(&text,
+             "the kernel fails with %s = %lld (tried because all sizes are round) but "
+             "not with %lld",
+             name, (long long)is, (long long)was);
+    add_reasons(&text, own, error, first);
+    if (more) {
+        buf_addf(&text, "; and %zu more finding%s", more, more == 1 ? "" : "s");
+    }
+    json_object_set_new(finding, "code", json_string("odd_size"));
+    json_object_set_new(finding, "message", json_clean_z(text.data));
+    return finding;
+}
+
+/* half: the size of a half full last block with which it fails too, or 0. */
+static void conclude(struct course *run, json_t *finding, json_int_t half) {
+    const char *message = json_get_string(finding, "message", "");
+    autofree char *text =
+        half ? xasprintf(
+                   "%s. It also fails with %lld, and the grid is rounded up for such "
+                   "sizes: guard the last block, or if only whole blocks are "
+                   "valid, say \"odd_sizes\": false",
+                   message, (long long)half)
+             : xasprintf("%s. This is only a warning because the kernel may be meant for "
+                         "round sizes: if so, say \"odd_sizes\": false",
+                         message);
+    json_object_set_new(finding, "message", json_string(text));
+    json_object_set_new(finding, "severity", json_string(half ? "error" : "warning"));
+    run_report_finding(&run->report, finding);
+}
+
+/* --- the cases --- */
+
+static const char *run_added(struct course *run, size_t i, json_t **ret_finding) {
     struct course_aside aside;
-    char why[512];
     course_aside_begin(run, &aside, MANY_TIMES * run->cost[run->spec.added_base]);
     int good = course_affords(run, run->spec.added_base) ? one_trial(run, i) : -1;
-    if (good == 0) {
-        tell_why(run, why, sizeof why);
-    }
+    autojson *error = json_incref(json_object_get(run->result, "error"));
     struct run_report own = course_aside_end(run, &aside);
     bool unjudged = own.unjudged;
-    run_report_finish(&own);
+    *ret_finding = NULL;
     if (good == 0) {
-        note(run, i, why);
+        run_report_causes_first(own.findings);
+        *ret_finding = told(run, i, &own, error);
     }
+    run_report_finish(&own);
     return good == 0 ? "fail" : good < 0 ? "skipped" : unjudged ? "unjudged" : "pass";
+}
+
+static bool try_added(struct course *run, size_t i, json_t *added, json_t **ret_finding) {
+    const char *verdict = run_added(run, i, ret_finding);
+    json_array_append_new(added, json_pack("{s:o, s:s}", "sizes",
+                                           case_sizes_to_json(&run->cases[i]), "verdict",
+                                           verdict));
+    return !strcmp(verdict, "pass") || !strcmp(verdict, "unjudged");
+}
+
+/* Whether another case can run: a device that a fault has ended runs nothing more. */
+static bool judge_added(struct course *run, size_t i, json_t *added) {
+    bool on_device = !strcmp(run->class->kind, "cuda");
+    autojson *finding = NULL, *second = NULL;
+    bool good = try_added(run, i, added, &finding);
+    if (finding) {
+        json_int_t half = on_device ? 0 : odd_sizes_halve(&run->spec, i);
+        if (half) {
+            spec_case_finish(&run->cases[i]);
+        }
+        if (half && spec_case_resolve(&run->cases[i], &run->spec, i, NULL) == 0) {
+            (void)try_added(run, i, added, &second);
+        }
+        conclude(run, finding, second ? half : 0);
+    }
+    return good || !on_device;
 }
 
 void odd_trials(struct course *run) {
     json_t *added = json_array();
-    for (size_t i = run->case_count; i < run->case_count + run->added_count; i++) {
-        const char *verdict = run_added(run, i);
-        json_array_append_new(added, json_pack("{s:o, s:s}", "sizes",
-                                               case_sizes_to_json(&run->cases[i]),
-                                               "verdict", verdict));
-        bool went_wrong =
-            strcmp(verdict, "pass") != 0 && strcmp(verdict, "unjudged") != 0;
-        if (went_wrong && !strcmp(run->class->kind, "cuda")) {
-            break; /* a device that a fault has ended runs nothing more */
-        }
-    }
+    size_t end = run->case_count + run->added_count;
+    for (size_t i = run->case_count; i < end && judge_added(run, i, added); i++) {}
     if (json_array_size(added)) {
         json_object_set(run->result, "added_cases", added);
     }

@@ -61,7 +61,7 @@ static bool same_calls(const json_t *a, const json_t *b) {
 }
 
 /* Those who wait at one line may wait for different things, as in a helper of all waits:
- * one of them is why the others do. */
+ * one of them is why the others do. And a line may fail with several odd sizes. */
 static bool same_place(const json_t *a, const json_t *b) {
     static const char *const members[] = {"code", "severity", "kernel",
                                           "file", "line",     "buffer"};
@@ -72,8 +72,8 @@ static bool same_place(const json_t *a, const json_t *b) {
             return false;
         }
     }
-    return same_calls(a, b) &&
-           (!json_says(a, "code", "deadlock") || same_text(a, b, "message"));
+    bool one_by_one = json_says(a, "code", "deadlock") || json_says(a, "code", "odd_size");
+    return same_calls(a, b) && (!one_by_one || same_text(a, b, "message"));
 }
 
 /* The other side of a race of two lines, after the calls of inlined functions; NULL: no

@@ -6,6 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
+enum { LEAST_BLOCK = 4 }; /* half of a smaller one says no more than one element less */
+
 /* --- which sizes --- */
 
 static bool is_round(json_int_t value) {
@@ -203,4 +205,51 @@ const char *odd_sizes_name(const struct kernel_spec *spec, size_t i, json_int_t 
         }
     }
     return "";
+}
+
+/* --- partial blocks --- */
+
+static void change(struct kernel_spec *spec, size_t i, const char *name,
+                   json_int_t value) {
+    json_object_set_new((json_t *)(uintptr_t)spec->cases[i], name, json_integer(value));
+}
+
+/* The blocks of all launches with this value of a size; 0: it is impossible. */
+static uint64_t blocks_with(struct kernel_spec *spec, size_t i, const char *name,
+                            json_int_t value) {
+    json_int_t is = json_get_integer(spec->cases[i], name, 0);
+    struct spec_case c;
+    uint64_t blocks = 0;
+    change(spec, i, name, value);
+    if (spec_case_resolve(&c, spec, i, NULL) == 0) {
+        for (size_t k = 0; k < spec->launch_count; k++) {
+            const uint32_t *grid = c.launches[k].grid;
+            blocks += (uint64_t)grid[0] * grid[1] * grid[2];
+        }
+        spec_case_finish(&c);
+    }
+    change(spec, i, name, is);
+    return blocks;
+}
+
+json_int_t odd_sizes_halve(struct kernel_spec *spec, size_t i) {
+    json_int_t was, is;
+    const char *name = odd_sizes_name(spec, i, &was, &is);
+    uint64_t full = blocks_with(spec, i, name, was);
+    json_int_t low = 0, high = was; /* high: as many blocks; low: fewer */
+    if (!full || blocks_with(spec, i, name, was + 1) <= full) {
+        return 0;
+    }
+    while (high - low > 1) {
+        json_int_t middle = low + (high - low) / 2;
+        bool same = blocks_with(spec, i, name, middle) == full;
+        high = same ? middle : high;
+        low = same ? low : middle;
+    }
+    json_int_t half = was - (was - low) / 2;
+    if (was - low < LEAST_BLOCK) {
+        return 0;
+    }
+    change(spec, i, name, half);
+    return half;
 }

@@ -18,3 +18,8 @@ size_t odd_sizes_add(struct kernel_spec *spec);
 /* The size that added case i changed, with its old and new value: a name in the spec. */
 const char *odd_sizes_name(const struct kernel_spec *spec, size_t i, json_int_t *ret_was,
                            json_int_t *ret_is);
+/* If the old value of the size that added case i changed fills the last block and the
+ * grid is rounded up for smaller ones: gives the size the value that fills half of that
+ * block, so that vectors and alignment are no reason to fail with it, and returns it.
+ * Otherwise 0. */
+json_int_t odd_sizes_halve(struct kernel_spec *spec, size_t i);

@@ -175,6 +175,26 @@ def elements_without_an_error_are_told(room):
           r"^256 of 1024 elements of y have no error: they are infinite or NaN \(as memory is that was never\s+written\), or should be$")
 
 
+def an_odd_size_stands_at_the_line_that_fails(room):
+    """a guard that lets one too many in, and a kernel that takes four elements at once"""
+    room.kernel("beyond", GOOD.replace("i < n", "i <= n"), sizes={"n": 1024})
+    code, out, _ = room.validate("beyond.cu")
+    same(code, 1)
+    holds(out, r"^beyond\.cu:3:\d+: error: the kernel fails with n = 1023 \(tried because all sizes are round\) but not with 1024: "
+          r"Invalid global read of 4 bytes: 0 bytes past the end of x \(4092 bytes\)\. It also fails with 896, ",
+          r"^  beyond\.cu:3:\d+: note: also: Invalid global write of 4 bytes: 0 bytes past the end of y",
+          r"^fail: odd_size, ")
+    room.kernel("fours", """__global__ void fours(float4 *y, const float4 *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i * 4 < n) { float4 v = x[i]; y[i] = {v.x * 0.5f, v.y * 0.5f, v.z * 0.5f, v.w * 0.5f}; }
+}
+""", sizes={"n": 1024}, launch={"grid": ["ceil_div(n, 1024)"], "block": [256]})
+    code, out, _ = room.validate("fours.cu")
+    same(code, 0)
+    holds(out, r"^fours\.cu:3:\d+: warning: the kernel fails with n = 1023 .*only a warning because.*say \"odd_sizes\": false",
+          r"^odd sizes +n=1023 fail; n=512 pass$", r"^pass with 1 warning")
+
+
 def a_type_that_the_kernel_does_not_take_is_told_first(room):
     """a double for a float, where it stands in the way; what passes has none"""
     x = {"name": "x", "type": "float64", "shape": ["n"], "init": {"arange": [1, 1]}}
@@ -361,6 +381,7 @@ TESTS = [a_right_kernel_is_status_0, a_kernel_of_another_folder_is_found, one_si
          what_nobody_judges_is_status_1, elements_that_are_not_judged_are_counted, warnings_are_told_and_strict_fails_on_them,
          arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained,
          a_race_stands_before_the_reads_that_it_leads_to, elements_without_an_error_are_told,
+         an_odd_size_stands_at_the_line_that_fails,
          a_type_that_the_kernel_does_not_take_is_told_first]
 
 

@@ -157,7 +157,9 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
     }
     int last = !strcmp(l->entry, "short") ? n - 1 : n;
     for (int i = 0; i < last; i++) {
-        bool wrong = !strcmp(l->entry, "wrong") || (!strcmp(l->entry, "round") && n % 32);
+        bool wrong = !strcmp(l->entry, "wrong") ||
+                     (!strcmp(l->entry, "round") && n % 32) ||
+                     (!strcmp(l->entry, "fours") && n % 4);
         to[i] = wrong && i == 2 ? from[i] : 2 * from[i];
         memset(y->written + 4 * i, 1, 4);
     }
@@ -175,6 +177,11 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
     }
     if (!strcmp(l->entry, "noted")) {
         add(b, "out_of_bounds", FINDING_ERROR);
+    }
+    for (int i = 0; !strcmp(l->entry, "many") && n % 32 && i < 12; i++) {
+        struct finding_span at = {.line = 20 + i};
+        json_array_append_new(b->findings, finding_new("run", "misaligned", FINDING_ERROR,
+                                                       "not whole", "k.cu", &at));
     }
     if (!strcmp(l->entry, "racy") && (b->checks & SPEC_CHECK_RACE)) {
         add_races(b);

@@ -1,6 +1,7 @@
 /* What a check spec may say, and the words for what it may not. */
 #include "base/err.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "gpu/spec/launch_limits.h"
 #include "gpu/spec/odd_sizes.h"
 #include "gpu/spec/spec_case.h"
@@ -369,10 +370,13 @@ Test(odd_sizes, which_are_added) {
         {"'launch':{'block':32}" Y("[8]"), 0, NULL},
         {"'sizes':{'n':8},'launch':{'block':['n'],'grid':['9 - n']}" Y("['n']"), 1,
          "{\"n\": 7}"},
-        /* A quotient that rounds up asks for no multiples, one without a remainder does. */
-        {"'sizes':{'n':1024},'launch':{'block':256,'grid':['(n + 255) / 256']}" Y("['n']"),
+        /* A quotient that rounds up asks for no multiples, one without a remainder does.
+         */
+        {"'sizes':{'n':1024},'launch':{'block':256,'grid':['(n + 255) / 256']}" Y(
+             "['n']"),
          1, "{\"n\": 1023}"},
-        {"'sizes':{'n':96},'launch':{'block':256,'grid':['(n - 1) / 256 + 1']}" Y("['n']"),
+        {"'sizes':{'n':96},'launch':{'block':256,'grid':['(n - 1) / 256 + 1']}" Y(
+             "['n']"),
          1, "{\"n\": 95}"},
         {"'sizes':{'n':1024},'launch':{'block':256,'grid':['n / 256']}" Y("['n']"), 0,
          NULL},
@@ -399,6 +403,35 @@ Test(odd_sizes, which_are_added) {
             cr_assert(json_equal((json_t *)(uintptr_t)spec.cases[given], want), "%s",
                       cases[i].text);
         }
+        kernel_spec_finish(&spec);
+    }
+}
+
+/* The size that fills half of the last block, where the grid is rounded up for it. */
+Test(odd_sizes, a_half_full_last_block) {
+    static const struct {
+        const char *launch;
+        int size, half;
+    } cases[] = {
+        {"'block':256,'grid':['ceil_div(n, 256)']", 1024, 896},
+        {"'block':[16,16],'grid':['(n + 15) / 16', '(n + 15) / 16']", 64, 56},
+        {"'block':8,'grid':['(n - 1) / 8 + 1']", 8, 4},
+        {"'block':256,'grid':['ceil_div(n, 256)']", 64, 0}, /* it fills no block */
+        {"'block':32,'grid':['n']", 64, 0},
+        {"'block':32,'grid':['min(n, 32)']", 64, 0},
+        {"'block':2,'grid':['ceil_div(n, 2)']", 64, 0},
+        {"'block':'n'", 64, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kernel_spec spec;
+        struct err err = {0};
+        autofree char *text = xasprintf("'sizes':{'n':%d},'launch':{%s}" Y("['n']"),
+                                        cases[i].size, cases[i].launch);
+        cr_assert_eq(read_spec(&spec, text, &err), 0, "%s", err.msg);
+        cr_assert_eq(odd_sizes_add(&spec), 1, "%s", text);
+        cr_assert_eq(odd_sizes_halve(&spec, 1), cases[i].half, "%s", text);
+        cr_assert_eq(json_get_integer(spec.cases[1], "n", 0),
+                     cases[i].half ? cases[i].half : cases[i].size - 1, "%s", text);
         kernel_spec_finish(&spec);
     }
 }

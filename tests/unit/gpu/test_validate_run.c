@@ -378,6 +378,7 @@ Test(validate_run, odd_sizes_are_tried_where_all_are_round) {
     cr_assert_str_eq(json_get_string(finding, "severity", ""), "warning");
     cr_assert(strstr(json_get_string(finding, "message", ""), "n = 31"));
     cr_assert(strstr(json_get_string(finding, "message", ""), "1 of 31 elements of 'y'"));
+    cr_assert(strstr(json_get_string(finding, "message", ""), "only a warning"));
     cr_assert_eq(json_array_size(json_object_get(round, "cases")), 6);
 
     static const char *const without[] = {
@@ -397,6 +398,54 @@ Test(validate_run, odd_sizes_are_tried_where_all_are_round) {
     cr_assert_eq(json_array_size(json_object_get(picky, "findings")), 0);
     autojson *unchecked = run("round", without[2], "ptx"); /* only findings could tell */
     cr_assert_str_eq(added_verdict(unchecked, 0), "unjudged");
+}
+
+/* A grid that is rounded up promises a last block that is not full: a kernel that fails
+ * with half of it, too, is wrong, and one that takes fours may be meant to. */
+Test(validate_run, a_partial_block_that_the_grid_makes_is_no_matter_of_taste) {
+#define ROUNDED ",'sizes':[{'n':64}],'launch':{'grid':['ceil_div(n, 32)'],'block':[32]}"
+    autojson *round = run("round", ROUNDED TWICE, "ptx");
+    const json_t *finding = json_array_get(json_object_get(round, "findings"), 0);
+    cr_assert_str_eq(verdict(round), "fail");
+    cr_assert_str_eq(json_get_string(finding, "severity", ""), "error");
+    cr_assert(strstr(json_get_string(finding, "message", ""), "n = 63"));
+    cr_assert(strstr(json_get_string(finding, "message", ""), "also fails with 48"));
+    cr_assert_eq(json_array_size(json_object_get(round, "added_cases")), 2);
+
+    autojson *fours = run("fours", ROUNDED TWICE, "ptx");
+    finding = json_array_get(json_object_get(fours, "findings"), 0);
+    cr_assert_str_eq(verdict(fours), "pass");
+    cr_assert_str_eq(json_get_string(finding, "severity", ""), "warning");
+    cr_assert_str_eq(added_verdict(fours, 0), "fail");
+    cr_assert_str_eq(added_verdict(fours, 1), "pass");
+}
+
+Test(validate_run, an_odd_size_stands_where_it_fails_and_tells_all) {
+    autojson *r = run("many", ROUND, "ptx");
+    const json_t *finding = json_array_get(json_object_get(r, "findings"), 0);
+    const json_t *related = json_object_get(finding, "related");
+    cr_assert_eq(json_array_size(json_object_get(r, "findings")), 1);
+    cr_assert_str_eq(json_get_string(finding, "file", ""), "k.cu");
+    cr_assert_eq(json_get_integer(finding, "line", 0), 20);
+    cr_assert_eq(json_array_size(related), 8);
+    cr_assert_eq(json_get_integer(json_array_get(related, 7), "line", 0), 28);
+    cr_assert(strstr(json_get_string(finding, "message", ""), "and 3 more"));
+}
+
+/* Two sizes that fail at one line are two findings: each names its own. */
+Test(validate_run, two_odd_sizes_are_told_apart) {
+    autojson *r = run("many",
+                      ",'sizes':[{'n':64,'m':64}],'launch':{'grid':['m'],'block':[32]},"
+                      "'args':[{'name':'y','type':'float32','shape':['n'],'output':true},"
+                      "{'name':'x','type':'float32','shape':['n'],'init':{'fill':1}},"
+                      "{'name':'n','type':'int32','value':'min(n, m)'}]",
+                      "ptx");
+    json_t *findings = json_object_get(r, "findings");
+    cr_assert_eq(json_array_size(findings), 2);
+    cr_assert(
+        strstr(json_get_string(json_array_get(findings, 0), "message", ""), "n = 63"));
+    cr_assert(
+        strstr(json_get_string(json_array_get(findings, 1), "message", ""), "m = 63"));
 }
 
 Test(validate_run, early_ends) {
