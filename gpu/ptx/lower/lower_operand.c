@@ -4,6 +4,7 @@
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/state/block.h"
 #include "gpu/ptx/state/memory.h"
+#include "gpu/ptx/state/run.h"
 
 #include <string.h>
 
@@ -265,6 +266,7 @@ static bool special_is_clock(unsigned special) {
 
 static void step_read_clock(struct warp *w, const struct step *s, uint32_t mask) {
     uint64_t now = ++w->block->clock;
+    w->processor->timed = true;
     if (s->aux == PTX_SR_CLOCK_HI || s->aux == PTX_SR_GLOBALTIMER_HI) {
         now >>= 32;
     } else if (s->aux == PTX_SR_CLOCK || s->aux == PTX_SR_GLOBALTIMER_LO) {

@@ -243,7 +243,8 @@ static void processor_loop(struct processor *w) {
             w->idle = 0; /* they compute */
         } else if (w->idle >= 2 && resident_add(w)) {
             w->idle = 0;
-        } else if (w->idle >= IDLE_ROUNDS && awaits_host(run)) {
+        } else if (w->idle >= IDLE_ROUNDS && (w->timed || awaits_host(run))) {
+            w->timed = false;
             w->idle = 2;
             (void)sched_yield();
         } else if (w->idle >= IDLE_ROUNDS) {

@@ -519,6 +519,23 @@ Test(ptx_machine, a_warp_may_compute_for_long_while_others_poll) {
     room_free(r);
 }
 
+/* Nobody writes what it polls, but the clock ends the wait. */
+Test(ptx_machine, a_wait_may_end_by_the_clock) {
+    struct machine_room *r = room_new(
+        ".visible .entry k(.param .u64 out) { .reg .b64 %rd<6>; .reg .b32 %r<4>;\n"
+        ".reg .pred %p; ld.param.u64 %rd1, [out]; mov.u64 %rd2, %clock64;\n"
+        "WAIT: ld.volatile.global.u32 %r1, [%rd1]; setp.ne.u32 %p, %r1, 0; @%p bra OUT;\n"
+        "mov.u64 %rd3, %clock64; sub.u64 %rd4, %rd3, %rd2;\n"
+        "setp.lt.u64 %p, %rd4, 1000000; @%p bra WAIT;\n"
+        "mov.u32 %r2, 7; st.global.u32 [%rd1+4], %r2; OUT: ret; }\n",
+        NULL);
+    uint32_t *out = room_buffer(r, "out", 8, 0);
+    cr_assert_eq(room_launch(r, 1, 32), MACHINE_DONE);
+    cr_expect_eq(out[1], 7);
+    no_findings(r);
+    room_free(r);
+}
+
 /* The last operand behind .L2::cache_hint is the policy: what stands in front of it is
  * the size, or the predicate, that it is without a hint. */
 Test(ptx_machine, a_copy_with_a_cache_policy) {
