@@ -1,6 +1,7 @@
 #include "gpu/draft/draft_kernels.h"
 
 #include "base/mem.h"
+#include "gpu/source/host_parameters.h"
 
 #include <string.h>
 
@@ -17,15 +18,24 @@ size_t draft_kernels(const struct host_program *p, const struct declaration **re
     return count;
 }
 
+/* "template <> … k<float>(…)": one of the template's own forms, named as they are. */
+static bool is_specialised(const struct host_program *p, const struct declaration *k) {
+    struct template_parameters of = {.bad = true};
+    if (k->has_template) {
+        template_parameters_read(&p->b.tokens, k, &of);
+    }
+    return !of.bad && !of.count;
+}
+
 bool draft_kernel_overloaded(const struct host_program *p,
                              const struct declaration *kernel) {
     const struct declaration *list[DRAFT_KERNELS_MAX];
     size_t count = draft_kernels(p, list, DRAFT_KERNELS_MAX);
     autofree char *name = host_qualified_name(&p->b.tokens, &p->b.declarations, kernel);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !is_specialised(p, kernel); i++) {
         autofree char *other =
             host_qualified_name(&p->b.tokens, &p->b.declarations, list[i]);
-        if (list[i] != kernel && !strcmp(name, other)) {
+        if (list[i] != kernel && !is_specialised(p, list[i]) && !strcmp(name, other)) {
             return true;
         }
     }

@@ -52,6 +52,19 @@ static json_t *range_init(const struct recorded *c, const struct tensor_range *r
                : NULL;
 }
 
+/* As many sorted numbers, or random integers, of the same range. */
+static json_t *like(const struct recorded *c, const struct tensor_range *range) {
+    json_int_t bytes = json_get_integer(c->memory, "bytes", 0);
+    double count = (double)(bytes / tensor_type_bytes(c->type));
+    double step = (range->high - range->low) / (count > 1 ? count - 1 : 1);
+    bool whole = !tensor_type_float(c->type);
+    return range->sorted
+               ? json_pack("{s:[o, o]}", "arange", recorded_number(c->type, range->low),
+                           recorded_number(c->type, whole ? floor(step) : step))
+               : json_pack("{s:[o, o]}", "integers", recorded_number(c->type, range->low),
+                           recorded_number(c->type, range->high + 1));
+}
+
 /* Of what was too much to be recorded. */
 static json_t *large_init(struct recorder *r, const char *member,
                           const struct recorded *c) {
@@ -61,15 +74,21 @@ static json_t *large_init(struct recorder *r, const char *member,
                                        json_number_value(json_array_get(known, 1)),
                                        known != NULL,
                                        json_is_true(json_array_get(known, 2))};
+    bool typed = tensor_type_float(c->type) || !c->structure; /* else bytes of anything */
+    bool exact = fabs(range.low) < 0x1p53 && fabs(range.high) < 0x1p53;
     struct recorded any = *c;
     any.structure = false; /* floats are so only as texels */
     json_t *init = known ? range_init(&any, &range) : NULL;
     if (!init) {
+        init = known && typed && exact ? like(c, &range) : json_pack("{s:i}", "fill", 0);
         draft_note(r->unknown, member,
-                   "its contents are too large to record, so it has zeros: give the "
-                   "program smaller sizes");
+                   "its contents are too large to record, so it has %s: give the "
+                   "program smaller sizes",
+                   json_object_get(init, "fill")     ? "zeros"
+                   : json_object_get(init, "arange") ? "rising numbers of its range"
+                                                     : "random integers of its range");
     }
-    return init ? init : json_pack("{s:i}", "fill", 0);
+    return init;
 }
 
 json_t *recorded_init(struct recorder *r, const char *name, const char *member,

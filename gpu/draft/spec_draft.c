@@ -404,12 +404,28 @@ static bool is_told(const json_t *spec, const char *name) {
     return blocks && shape;
 }
 
-static void fix_sizes(struct draft *d) {
+/* A fixed extent that may be just enough for this value: another one would go beyond. */
+static bool is_confined(const json_t *spec, int64_t value) {
+    json_each(json_object_get(spec, "args"), i, arg) {
+        const json_t *shape = json_object_get(arg, "shape");
+        int64_t elements = json_integer_value(json_array_get(shape, 0));
+        if (json_array_size(shape) == 1 && elements >= value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* False: none had to be fixed. */
+static bool fix_sizes(struct draft *d) {
+    bool changed = false;
     const json_t *arg, *args = json_object_get(d->spec, "args");
     for (size_t i = 0, at; i < d->sizes.count; i++) {
         struct host_size *s = &d->sizes.list[i];
         bool told = is_told(d->spec, s->name);
-        s->fixed |= !told;
+        bool fixed = !told || is_confined(d->spec, s->value);
+        changed |= fixed && !s->fixed;
+        s->fixed |= fixed;
         json_array_foreach(args, at, arg) {
             if (!told && s->stands_in &&
                 list_names(json_object_get(arg, "shape"), s->name)) {
@@ -417,6 +433,7 @@ static void fix_sizes(struct draft *d) {
             }
         }
     }
+    return changed;
 }
 
 static void add_sizes(struct draft *d) {
@@ -525,8 +542,11 @@ json_t *spec_draft(struct host_program *p, const struct declaration *kernel, boo
     if (!draft_once(&d)) {
         json_decref(d.spec);
     } else {
-        fix_sizes(&d);
-        draft_once(&d);
+        bool changed;
+        do { /* once more, for what an argument says of those before it */
+            changed = fix_sizes(&d);
+            draft_once(&d);
+        } while (changed);
         if (d.launch.found) {
             add_sizes(&d);
         } else {

@@ -194,6 +194,19 @@ Test(spec_draft, what_the_kernel_does_not_know_is_fixed) {
                  "\"NaN\"}, \"output\": true}]}");
 }
 
+/* Memory for a million elements may be just enough for 1000 x 1000. */
+Test(spec_draft, what_a_fixed_extent_may_depend_on_is_fixed) {
+    expect_draft(
+        "#define N 1000000\n"
+        "__global__ void k(float *x, int nx, int ny) { x[nx * ny - 1] = 1; }\n"
+        "int main() { size_t bytes = N * sizeof(float); float *d; cudaMalloc(&d, bytes);\n"
+        "int nx = 1000, ny = 1000; k<<<(nx * ny + 31) / 32, 32>>>(d, nx, ny); }\n",
+        "{\"launch\": {\"grid\": [31250], \"block\": [32]}, \"args\": [{\"name\": \"x\", "
+        "\"type\": \"float32\", \"shape\": [1000000], \"init\": {\"fill\": \"NaN\"}, "
+        "\"output\": true}, {\"name\": \"nx\", \"type\": \"int32\", \"value\": 1000}, "
+        "{\"name\": \"ny\", \"type\": \"int32\", \"value\": 1000}]}");
+}
+
 /* 2^20 rows of 32 floats in as many blocks; 1.25 million elements in 4096 blocks. */
 Test(spec_draft, large_sizes_shrink_with_the_grid) {
     static const struct {
