@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-#define NESTED_MAX 6 /* template parameters that stand for one another */
-
 /* "k<256><<<grid, block>>>", word by word. */
 static bool is_alike(const struct kernel_launch *a, const struct kernel_launch *b) {
     const struct code_tokens *t = a->name.t;
@@ -53,70 +51,24 @@ static bool stands_in(const struct host_sizes *sizes, size_t first) {
     return false;
 }
 
-/* What a function calls a type, in words that hold outside of it, too. */
-static bool write_alias(struct host_program *p, const struct place *alias,
-                        unsigned nested, struct buf *out) {
-    const struct code_tokens *t = alias->t;
-    for (size_t i = alias->from; i < alias->to; i++) {
-        struct place inner;
-        bool name = code_word(t, i) == WORD_NAME && code_word(t, i - 1) != WORD_SCOPE;
-        if (name && host_alias(p, code_token_hash(t, i), &inner) &&
-            host_frame_at(p, inner.before)->in) {
-            if (nested == NESTED_MAX || !write_alias(p, &inner, nested + 1, out)) {
-                return false;
-            }
-        } else if (name &&
-                   host_type_argument(p, alias->frame, code_token_hash(t, i), &inner)) {
-            return false;
-        } else {
-            bool apart = i > alias->from && code_word(t, i) != WORD_SCOPE &&
-                         code_word(t, i - 1) != WORD_SCOPE;
-            buf_addf(out, "%s%.*s", apart ? " " : "",
-                     (int)(t->list[i].end - t->list[i].start),
-                     t->text + t->list[i].start);
-        }
-    }
-    return true;
-}
-
-/* One template argument: a number, or a plain type. */
+/* One template argument: a number, or a type that needs no name of the source. */
 static bool write_argument(struct host_program *p, struct host_sizes *sizes,
-                           const struct place *part, unsigned nested, struct buf *out) {
+                           const struct place *part, struct buf *out) {
     struct amount a;
     struct host_param type;
-    struct place alias;
-    host_param_read(part->t, part->from, part->to, &type);
-    bool is_type = type.type != TENSOR_TYPES && !*type.name;
-    bool word = part->to == part->from + 1 && code_word(part->t, part->from) == WORD_NAME;
-    uint64_t name = word ? code_token_hash(part->t, part->from) : 0;
-    if (!is_type && word && nested < NESTED_MAX &&
-        host_type_argument(p, part->frame, name, &alias)) {
-        return write_argument(p, sizes, &alias, nested + 1, out);
-    }
-    if (!is_type && word && host_alias(p, name, &alias)) {
-        if (host_frame_at(p, alias.before)->in) { /* it ends with its function */
-            alias.frame = part->frame;
-            return write_alias(p, &alias, 0, out);
-        }
-        is_type = true;
-    }
-    if (!is_type && word && host_function_find(p, part->t, part->from)) {
-        is_type = true; /* a function: its name will do */
-    }
-    is_type |= word && (code_token_is(part->t, part->from, "true") ||
-                        code_token_is(part->t, part->from, "false"));
+    const struct code_tokens *t = part->t;
     size_t before = sizes->count;
-    if (!is_type && (!host_amount(p, sizes, part, &a) || stands_in(sizes, before))) {
-        return false;
-    }
-    if (!is_type) {
-        buf_addf(out, "%lld", (long long)a.value);
-        return true;
+    host_param_read(t, part->from, part->to, &type);
+    bool plain = (type.type != TENSOR_TYPES && !*type.name) ||
+                 code_token_in(t, part->from, "true false");
+    if (!plain) {
+        bool known = host_amount(p, sizes, part, &a) && !stands_in(sizes, before);
+        buf_addf(out, "%lld", known ? (long long)a.value : 0);
+        return known;
     }
     for (size_t i = part->from; i < part->to; i++) {
-        const struct code_token *token = &part->t->list[i];
         buf_addf(out, "%s%.*s", i > part->from ? " " : "",
-                 (int)(token->end - token->start), part->t->text + token->start);
+                 (int)(t->list[i].end - t->list[i].start), t->text + t->list[i].start);
     }
     return true;
 }
@@ -139,7 +91,7 @@ char *draft_launch_kernel(struct host_program *p, struct host_sizes *sizes,
     buf_addf(&text, "%s<", name);
     for (size_t n = 0; good && host_part(&list, n, &part); n++) {
         buf_adds(&text, n ? ", " : "");
-        good = write_argument(p, sizes, &part, 0, &text);
+        good = write_argument(p, sizes, &part, &text);
     }
     sizes->fixes = fixes;
     buf_addc(&text, '>');

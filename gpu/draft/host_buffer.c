@@ -1,6 +1,5 @@
 #include "gpu/draft/host_buffer.h"
 
-#include "gpu/host/host_type.h"
 #include "gpu/host/host_variables.h"
 
 #include <string.h>
@@ -11,7 +10,6 @@
 struct key {
     struct place at;
     const struct declaration *in; /* its function; NULL: anybody may name it */
-    size_t declared;              /* its token; 0: not known */
 };
 
 /* --- arguments --- */
@@ -86,7 +84,6 @@ static bool key_find(struct host_program *p, struct place at, struct key *ret) {
             return true;
         }
         enum host_found found = host_look_up(p, &at, &value, &variable);
-        ret->declared = host_variable(p, &at);
         ret->in = at.frame && found != HOST_CONSTANT ? at.frame->in : NULL;
         if (found == HOST_PARAMETER) {
             return false;
@@ -226,22 +223,6 @@ static void see(struct search *s, size_t i) {
     }
 }
 
-/* A member's type is what its last name is declared with anywhere. */
-static size_t member_declared(const struct host_program *p, const struct key *key) {
-    const struct code_tokens *t = &p->b.tokens;
-    for (size_t i = 2; i < t->count; i++) {
-        if (same_key(
-                &(struct key){
-                    .at = {.t = key->at.t, .from = key->at.to - 1, .to = key->at.to}},
-                t, i, i + 1) &&
-            code_word(t, i - 1) == WORD_STAR &&
-            (code_word(t, i - 2) == WORD_TYPE || code_word(t, i - 2) == WORD_NAME)) {
-            return i;
-        }
-    }
-    return 0;
-}
-
 bool host_buffer_read(struct host_program *p, const struct place *place, size_t launch,
                       struct host_buffer *ret) {
     struct key key;
@@ -254,11 +235,6 @@ bool host_buffer_read(struct host_program *p, const struct place *place, size_t 
         if (is_in(key.in, i)) {
             see(&s, i);
         }
-    }
-    bool member = key.at.to != key.at.from + 1;
-    size_t declared = member ? member_declared(p, &key) : key.declared;
-    if (declared) {
-        ret->pointer = host_declaration(p, key.at.frame, declared);
     }
     return true;
 }

@@ -11,9 +11,8 @@ enum host_contents {
 };
 
 struct host_buffer {
-    struct place bytes;   /* of its allocation; from == to: not found */
-    struct place pointer; /* the declaration of the variable, for its type; or empty */
-    struct place fill;    /* cudaMemset's value */
+    struct place bytes;       /* of its allocation; from == to: not found */
+    struct place fill;        /* cudaMemset's value */
     struct place copied_back; /* the bytes that are copied from it; or empty */
     enum host_contents contents;
     bool launched_before; /* it is an argument of an earlier kernel */

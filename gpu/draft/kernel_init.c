@@ -435,7 +435,8 @@ static void draft_kernel(struct init *s, struct host_program *p) {
     spec = spec_draft(p, kernel, several, &unknown);
     bool may = json_get_bool(s->params, "run", 1) && !s->ran &&
                (has_main(p) || json_object_get(s->params, "paths"));
-    if (spec && may && is_open(unknown)) {
+    bool given = json_array_size(json_object_get(s->params, "args")) > 0;
+    if (spec && may && (given || is_open(unknown))) {
         const char *asked = json_get_string(s->params, "kernel", "");
         s->kernel = xstrdup(strchr(asked, '(') ? asked : name);
         json_decref(spec);

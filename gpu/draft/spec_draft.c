@@ -44,22 +44,6 @@ static json_t *amount_json(const struct amount *a) {
     return *a->text ? json_string(text) : json_integer(a->value);
 }
 
-/* --- types --- */
-
-/* A pointer to T points to what the host declared its argument with. */
-static void type_of_argument(struct draft *d, const struct host_buffer *b,
-                             struct host_param *p) {
-    struct host_param declared;
-    if (p->type != TENSOR_TYPES || b->pointer.from >= b->pointer.to) {
-        return;
-    }
-    host_type_read(d->p, &b->pointer, &declared);
-    if (declared.kind == HOST_POINTER) {
-        p->type = declared.type;
-        p->lanes = declared.lanes;
-    }
-}
-
 /* --- buffers --- */
 
 static json_t *init_of(const struct host_param *p, bool zeros) {
@@ -178,8 +162,10 @@ static void give_role(struct draft *d, json_t *arg, const struct host_param *p,
                    "(\"scratch\": true)",
                    p->name);
     } else if (!(use & USE_WRITES) && use & USE_UNCLEAR) {
-        draft_note(d->unknown, member, "the source does not show whether %s is "
-                                       "an output", p->name);
+        draft_note(d->unknown, member,
+                   "the source does not show whether %s is "
+                   "an output",
+                   p->name);
     }
 }
 
@@ -191,7 +177,6 @@ static json_t *buffer_of(struct draft *d, const struct host_param *param, size_t
     struct host_buffer b = {.contents = CONTENTS_NONE};
     char member[64];
     bool followed = given && host_buffer_read(d->p, given, d->launch.open, &b);
-    type_of_argument(d, &b, &p);
     bool structure = p.type == TENSOR_TYPES;
     size_t bytes = structure ? 1 : tensor_type_bytes(p.type);
     bool outside = d->outside >> i & 1;
@@ -279,36 +264,11 @@ static json_t *arg_of(struct draft *d, const struct host_param *p, size_t i,
                : json_pack("{s:s, s:n}", "name", p->name, "struct");
 }
 
-/* Where the host shows what T is behind one pointer, it is the same everywhere. */
-static void share_types(struct draft *d, struct host_param *params, int count) {
-    for (int i = 0; i < count; i++) {
-        struct place part;
-        struct host_buffer b;
-        if (params[i].kind == HOST_POINTER && d->launch.found &&
-            host_part(&d->launch.args, (size_t)i, &part) &&
-            host_buffer_read(d->p, &part, d->launch.open, &b)) {
-            type_of_argument(d, &b, &params[i]);
-        }
-    }
-    for (int i = 0; i < count * count; i++) {
-        const struct host_param *known = &params[i / count];
-        struct host_param *p = &params[i % count];
-        if (p->type == TENSOR_TYPES && known->type != TENSOR_TYPES &&
-            !strcmp(p->type_name, known->type_name) &&
-            (p->kind == HOST_POINTER || known->lanes == 1)) {
-            p->type = known->type;
-            p->lanes = known->lanes;
-            p->kind = p->kind == HOST_UNKNOWN ? HOST_SCALAR : p->kind;
-        }
-    }
-}
-
 static json_t *args_of(struct draft *d, struct host_param *params, int count) {
     json_t *args = json_array();
     for (int i = 0; i < count; i++) {
         host_type_resolve(d->p, NULL, &params[i]);
     }
-    share_types(d, params, count);
     for (int i = 0; i < count; i++) {
         struct place part;
         bool given = d->launch.found && host_part(&d->launch.args, (size_t)i, &part);

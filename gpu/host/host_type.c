@@ -39,8 +39,10 @@ void host_type_read(struct host_program *p, const struct place *place,
     host_type_resolve(p, place->frame, ret);
 }
 
-struct place host_declaration(const struct host_program *p,
-                              const struct host_frame *frame, size_t name) {
+/* "float *d_x": the declaration of the variable whose name is at a token of the program;
+ * for "float *a, *b" the first part. */
+static struct place declaration_of(const struct host_program *p,
+                                   const struct host_frame *frame, size_t name) {
     const struct code_tokens *t = &p->b.tokens;
     size_t from = name;
     while (from > 0 && name - from < 24) {
@@ -66,7 +68,7 @@ static bool variable_read(struct host_program *p, const struct place *place,
     if (!variable || code_word(&p->b.tokens, variable + 1) == WORD_BRACKET_OPEN) {
         return false;
     }
-    const struct place declared = host_declaration(p, place->frame, variable);
+    const struct place declared = declaration_of(p, place->frame, variable);
     host_type_read(p, &declared, ret);
     return true;
 }

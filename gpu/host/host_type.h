@@ -11,9 +11,5 @@ void host_type_read(struct host_program *p, const struct place *place,
 /* The same for a parameter that was already read; frame NULL: only typedefs. */
 void host_type_resolve(struct host_program *p, const struct host_frame *frame,
                        struct host_param *param);
-/* "float *d_x": the declaration of the variable whose name is at a token of the program;
- * for "float *a, *b" the first part. */
-struct place host_declaration(const struct host_program *p,
-                              const struct host_frame *frame, size_t name);
 /* sizeof of a type, a variable, *x or x[0]; 0: not known. */
 int64_t host_sizeof(struct host_program *p, const struct place *place);

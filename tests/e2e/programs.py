@@ -91,6 +91,15 @@ def records(d):
     assert again["error"]["data"]["reason"] == "exists", again
 
 
+def arguments_are_for_a_run(d):
+    """Where arguments are given, the program runs although its text tells everything."""
+    text = SPOKEN + "int main() { unsigned *d; cudaMalloc(&d, 4); count<<<1, 1>>>(d, 1); }\n"
+    known = d.ask("kernel/init", {"source": text, "kernel": "count", "print": True})["result"]
+    given = d.ask("kernel/init", {"source": text, "kernel": "count", "print": True, "args": ["7"]})["result"]
+    assert known["from"] == "source" and not any(u["member"] == "launch" for u in known["unknown"]), known
+    assert any("running the program did not show it" in u["why"] for u in given["unknown"]), given
+
+
 def records_contents(d):
     """Integers that the host copies there are kept as they are, in a file beside the spec."""
     text = kernel("r0/held.cu").replace("    if (!__cudaPush", "    int held[4] = {3, 1, 4, 1}; cudaMemcpy(d, held, sizeof held, 1);\n    if (!__cudaPush")
@@ -400,7 +409,7 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, records, records_contents, records_what_comes_before_missing_functions,
+    for function in (passes, finds, records, arguments_are_for_a_run, records_contents, records_what_comes_before_missing_functions,
                      records_pointers_into_the_middle, leaves_arrays_of_pointers_open, keeps_what_the_kernel_was_compiled_with,
                      tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
                      suggests_the_race_check, cleans_output, reads_and_writes, several_files,
