@@ -322,9 +322,17 @@ static bool word_found(struct scan *x, struct secret *ret) {
     if (x->waiting_count == 0 || at >= x->waiting[x->waiting_count - 1].end) {
         x->waiting_count = secrets_of_command(s, x->len, at, x->quote, x->waiting);
     }
+    size_t name = secret_name(s, x->len, at), behind = at + name;
+    bool may = name && behind < x->len;
+    if (may && (s[behind] == '(' || s[behind] == '=' || s[behind] == ' ') &&
+        x->waiting_count == 0 && secret_of_login(s, x->len, at, name, x->waiting)) {
+        x->waiting_count = 1; /* the user's name stands before it */
+    }
     size_t noun = secret_noun(s, x->len, at);
     x->told = noun ? at + noun : x->told;
     return secret_shape(s, x->len, at, ret) || secret_named(s, x->len, at, ret) ||
+           (may && tolower((unsigned char)s[behind - 1]) == 'd' &&
+            secret_of_command(s, x->len, at, name, ret)) ||
            secret_option(s, x->len, at, ret) || secret_said(s, x->len, at, x->low, ret) ||
            secret_random(s, x->len, at, told, ret);
 }
@@ -351,6 +359,8 @@ static bool sign_found(const struct scan *x, struct secret *ret) {
     case ':':
         return len - at > 3 && s[at + 1] == '/' && s[at + 2] == '/' &&
                secret_in_url(s, len, at, ret);
+    case '/':
+        return secret_in_path(s, len, at, ret);
     case '$':
         return secret_shape(s, len, at, ret);
     case '-':

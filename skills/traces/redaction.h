@@ -6,6 +6,8 @@
  * passwords (redaction_shapes.c); credentials in URLs and in user:secret@host;
  * - values of assignments, JSON, YAML, TOML, INI and XML members, flags and headers whose
  *   name means secret, lines of .pgpass (redaction_names.c);
+ * - the second part of a login (basicAuth("ann", "…")), what a password's command prints,
+ *   the part of an address behind "token" (redaction_pairs.c);
  * - secrets passed to some hundred commands by short flags, as arguments or by standard
  *   input, also inside bash -c '…', ssh host '…', docker exec (redaction_commands.h);
  * - passwords, tokens and logins that a sentence names (redaction_prose.c);

@@ -145,7 +145,7 @@ struct value {
     bool tight; /* NAME=value: no blank around the sign */
     bool bytes; /* b"value" */
     char sign;  /* '=', ':' or ' ' */
-    bool ends_line;
+    bool ends_line, in_pairs;
 };
 
 /* Behind backslashes and a quote, if there is one. */
@@ -276,6 +276,14 @@ static size_t whole_value(const char *s, size_t len, const struct value *v) {
     return alone && i - v->end > 1 ? i : v->end;
 }
 
+/* pass = value, user = ann: another pair follows. */
+static bool begins_pair(const char *s, size_t len, size_t at) {
+    size_t name = at < len && strchr(",;", s[at]) ? secret_blanks(s, len, at + 1) : len;
+    size_t n = name < len ? secret_run(SECRET_WORD, s, len, name) : 0;
+    size_t sign = secret_blanks(s, len, name + n);
+    return n && sign + 1 < len && s[sign] == '=' && s[sign + 1] != '=';
+}
+
 static bool value_behind(const char *s, size_t len, const struct name *name,
                          struct value *ret) {
     size_t at = sign_behind(s, len, name, &ret->sign);
@@ -303,6 +311,7 @@ static bool value_behind(const char *s, size_t len, const struct name *name,
     }
     size_t behind = secret_blanks(s, len, ret->end);
     ret->ends_line = behind >= len || secret_newline(s, len, behind);
+    ret->in_pairs = ret->sign == '=' && begins_pair(s, len, behind);
     bool element = ret->sign != '>' || secret_starts(s, len, ret->end, "</");
     bool closes =
         ret->quote && s[ret->start] && strchr(" \t\n,)", s[ret->start]); /* 'NAME=' … */
@@ -345,6 +354,7 @@ static bool is_secret_value(const char *s, size_t len, const struct name *name,
     bool close =
         v->quote || v->tight || (v->sign && strchr(" ,>", v->sign)) || name->is_header;
     bool code = v->quote == '`' && memchr(value, '(', n);
+    bool ends = v->ends_line || (v->in_pairs && !secret_is_words(value, n));
     if (secret_is_example(value, n) || called || code) {
         return false;
     }
@@ -358,7 +368,7 @@ static bool is_secret_value(const char *s, size_t len, const struct name *name,
                 !is_dotted(value, n)) ||
                (secret_is_odd(value, n) && n >= 6 && !is_dotted(value, n));
     case NAMES_TOKEN:
-        return n >= (close || (v->ends_line && secret_is_odd(value, n)) ? 8 : 16) &&
+        return n >= (close || (ends && secret_is_odd(value, n)) ? 8 : 16) &&
                !is_dotted(value, n) && (m.lower || m.upper) &&
                (m.digit ||
                 (n >= 20 && m.lower && m.upper && !secret_is_words(value, n))) &&
@@ -441,33 +451,11 @@ static bool fallback_at(const char *s, size_t len, const struct name *name,
     return false;
 }
 
-/* auth=("ann", "hunter2") */
-static bool tuple_at(const char *s, size_t len, const struct name *name,
-                     struct secret *ret) {
-    size_t i = secret_blanks(s, len, name->end), marks = 0, open = 0;
-    size_t stop = len - i < 160 ? len : i + 160;
-    bool assigns = i < len && s[i] == '=';
-    i = assigns ? secret_blanks(s, len, i + 1) : i;
-    if (!assigns || i >= len || s[i] != '(') {
-        return false;
-    }
-    for (; i < stop && s[i] != ')' && s[i] != '\n' && marks < 4; i++) {
-        if (s[i] == '"' || s[i] == '\'') {
-            open = ++marks == 3 ? i + 1 : open;
-        }
-    }
-    *ret = (struct secret){open, i - 1, "<secret>", false};
-    return marks == 4 && ret->end > open && !secret_is_example(s + open, ret->end - open);
-}
-
 bool secret_named(const char *s, size_t len, size_t at, struct secret *ret) {
     struct name name;
     struct value v;
     if (!name_at(s, len, at, &name)) {
         return false;
-    }
-    if (tuple_at(s, len, &name, ret)) {
-        return true;
     }
     if (!value_behind(s, len, &name, &v)) {
         return false;

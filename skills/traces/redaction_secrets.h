@@ -31,6 +31,18 @@ bool secret_option(const char *s, size_t len, size_t at, struct secret *ret);
 /* A line of a file that holds secrets (.pgpass). */
 bool secret_line(const char *s, size_t len, size_t at, struct secret *ret);
 
+/* --- by what stands beside it (redaction_pairs.c) --- */
+
+/* The length of a word that may be a name. */
+size_t secret_name(const char *s, size_t len, size_t at);
+/* Two literals of a login, whose name of n bytes is at s[at]: basicAuth("ann", "SECRET"), auth=("ann", "SECRET"). */
+bool secret_of_login(const char *s, size_t len, size_t at, size_t n, struct secret *ret);
+/* --password-command "echo SECRET" */
+bool secret_of_command(const char *s, size_t len, size_t at, size_t n,
+                       struct secret *ret);
+/* s[at] is the '/' before the secret part of an address: https://host/t/SECRET/x */
+bool secret_in_path(const char *s, size_t len, size_t at, struct secret *ret);
+
 /* --- by its form (redaction_shapes.c, redaction_random.c) --- */
 
 bool secret_shape(const char *s, size_t len, size_t at, struct secret *ret);

@@ -269,6 +269,13 @@ Test(redaction, leaves_what_is_no_secret) {
         {"pwd = os.path.join(root, \"src\"); passwd = a if b else c", NULL},
         {"cache.get(key=b\"layer.1\"); exit code = 4f3e2a1b; https://x/?page=code", NULL},
         {"password = read(path), name = \"Model7B\"", NULL},
+        {"--password-command \"pass show backup\" --test-command 'echo Built4you'", NULL},
+        {"https://forums.x.org/t/cuda-12-install-fails-on-h100/238914", NULL},
+        {"https://github.com/auth0/node-auth0 src/token/Tr0ub4dor-x9Q", NULL},
+        {"https://x.org/docs/auth/oauth2client.html https://x.org/t/release-v2beta3", NULL},
+        {"oauth(\"client\", \"profile\"); useAuth(\"a\", load(\"B2c3\"))", NULL},
+        {"basicAuth(\"user\", \"<password>\"); login(user, \"Model7B\")", NULL},
+        {"auth = auth0Client, user = current; pass = first_pass2, x = 1", NULL},
     };
     check(samples, ARRAY_LEN(samples));
 }
