@@ -2,18 +2,19 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/kernel_use.h"
+#include "gpu/draft/recorded_launch.h"
 #include "gpu/draft/spec_draft.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/host/host_type.h"
 #include "gpu/spec/spec_npy.h"
+#include "gpu/spec/spec_struct.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MEMORY_MAX = 256, PARAM_BYTES_MAX = 4096, SIZES_MAX = 32 };
+enum { MEMBERS_MAX = 256 };
 #define SLOW_US 2000000                /* a launch that is run once */
 #define LARGE_BYTES (INT64_C(1) << 30) /* that few want to fill for a check */
 
@@ -30,55 +31,14 @@ struct run {
     struct recorder recorder;
     json_t *spec, *unknown, *buffers;
     struct host_param params[HOST_PARAMS_MAX];
-    size_t count;
+    size_t count, pointed;
+    const char *root; /* of the names of buffers that it leads to */
     struct size sizes[HOST_PARAMS_MAX];
-    char names[MEMORY_MAX][HOST_PARAM_NAME]; /* of buffers that are described */
+    char names[RECORDED_MEMORY][HOST_PARAM_NAME]; /* of buffers that are described */
 };
 
-struct bytes {
-    uint8_t data[PARAM_BYTES_MAX];
-    size_t len;
-};
-
-/* --- the record --- */
-
-static bool param_bytes(const struct run *r, size_t i, struct bytes *ret) {
-    const json_t *item = json_array_get(json_object_get(r->record, "params"), i);
-    const char *text = json_string_value(item);
-    size_t len = json_string_length(item) / 2;
-    *ret = (struct bytes){.len = len};
-    for (size_t k = 0; text && k < len && len <= PARAM_BYTES_MAX; k++) {
-        int high = text_hex_digit(text[2 * k]), low = text_hex_digit(text[2 * k + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        ret->data[k] = (uint8_t)(high << 4 | low);
-    }
-    return text && len && len <= PARAM_BYTES_MAX;
-}
-
-/* The memory that holds an address, or ends there; NULL: none that was recorded. */
-static const json_t *memory_at(const struct run *r, uint64_t address, size_t *ret,
-                               uint64_t *offset) {
-    const json_t *found = NULL;
-    json_each(r->memory, i, one) {
-        uint64_t first = (uint64_t)json_get_integer(one, "address", 0);
-        uint64_t bytes = (uint64_t)json_get_integer(one, "bytes", 0);
-        bool inside = address >= first && address - first < bytes;
-        if (i < MEMORY_MAX && (inside || (!found && address == first + bytes))) {
-            *ret = i;
-            *offset = address - first;
-            found = one;
-        }
-    }
-    return found;
-}
-
-static uint64_t word_at(const uint8_t *bytes) {
-    uint64_t word;
-    memcpy(&word, bytes, sizeof word);
-    return word;
-}
+/* Memory of unknown elements. */
+static const struct host_param of_bytes = {.type = TENSOR_TYPES, .lanes = 1};
 
 /* --- parameters --- */
 
@@ -139,12 +99,13 @@ static bool params_read(struct run *r) {
 /* --- sizes --- */
 
 static void sizes_read(struct run *r) {
-    struct bytes b;
+    struct recorded_param b;
     for (size_t i = 0; i < r->count; i++) {
         const struct host_param *p = &r->params[i];
         bool integer = p->kind == HOST_SCALAR && p->lanes == 1 &&
                        !tensor_type_float(p->type) && p->type != TENSOR_BOOL;
-        if (integer && param_bytes(r, i, &b) && b.len == tensor_type_bytes(p->type)) {
+        if (integer && recorded_param(r->record, i, &b) &&
+            b.len == tensor_type_bytes(p->type)) {
             r->sizes[i] = (struct size){p->name, 0, false};
             r->sizes[i].value = (int64_t)tensor_get(p->type, b.data, 0);
         }
@@ -221,19 +182,74 @@ static bool is_written(const struct run *r, const json_t *memory,
     return told || json_get_bool(memory, "written", !p->is_const);
 }
 
-/* Among its words is an address of what was recorded: at the same place in a validation
- * lies something else. */
-static bool holds_pointers(const struct run *r, const json_t *memory) {
-    size_t len, at;
+static const char *name_pointed(struct run *r, uint64_t address,
+                                const struct host_param *of, uint64_t *offset);
+
+/* {"of": "x", "at": 64}, a member of a structure; NULL: no pointer. */
+static json_t *pointer_member(struct run *r, uint64_t address,
+                              const struct host_param *of) {
     uint64_t offset;
+    const char *buffer = name_pointed(r, address, of, &offset);
+    json_t *ret = buffer ? json_pack("{s:s}", "of", buffer) : NULL;
+    if (buffer && offset) {
+        json_object_set_new(ret, "at", json_integer((json_int_t)offset));
+    }
+    return ret;
+}
+
+/* Of a structure the bytes: eight, four or one at a time, and pointers where they lead to
+ * memory. */
+static json_t *members_of(struct run *r, const uint8_t *data, size_t len,
+                          const struct host_param *of) {
+    size_t width = len % 8 == 0 ? 8 : len % 4 == 0 ? 4 : 1;
+    enum tensor_type type = width == 8   ? TENSOR_INT64
+                            : width == 4 ? TENSOR_INT32
+                                         : TENSOR_UINT8;
+    json_t *list = json_array(), *values = NULL;
+    for (size_t at = 0; at < len; at += width) {
+        json_t *pointer =
+            width == 8 ? pointer_member(r, recorded_word(data + at), of) : NULL;
+        if (pointer) {
+            json_array_append_new(list, pointer);
+            values = NULL;
+            continue;
+        }
+        if (!values) {
+            values = json_array();
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:o}", "type", tensor_type_name(type),
+                                            "values", values));
+        }
+        int64_t word = 0;
+        memcpy(&word, data + at, width);
+        json_array_append_new(values, width == 4 ? json_integer((int32_t)word)
+                                                 : json_integer(word));
+    }
+    return list;
+}
+
+/* A structure with addresses, which another run gives other values. */
+static void give_members(struct run *r, json_t *arg, const char *member,
+                         const json_t *memory, const struct host_param *of) {
+    size_t len;
     autofree unsigned char *data =
         spec_array_decode(json_object_get(memory, "data"), &len);
-    for (size_t k = 0; data && k + 8 <= len; k += 8) {
-        if (word_at(data + k) && memory_at(r, word_at(data + k), &at, &offset)) {
-            return true;
-        }
+    json_t *list = len <= SPEC_STRUCT_MAX_BYTES ? members_of(r, data, len, of) : NULL;
+    if (list && json_array_size(list) <= MEMBERS_MAX) {
+        json_object_set_new(arg, "init", json_pack("{s:o}", "struct", list));
+    } else {
+        json_decref(list);
+        json_object_set_new(arg, "init", json_null());
+        draft_note(r->unknown, member,
+                   "it holds too many pointers for a check spec: have a kernel of one "
+                   "thread write them in a launch before");
     }
-    return false;
+    if (json_object_get(arg, "output")) {
+        json_object_set_new(arg, "judge", json_false());
+        draft_note(r->unknown, member,
+                   "it holds addresses, so it is not compared: say with `judge` which of "
+                   "its bytes are");
+    }
 }
 
 /* All of one allocation, described once. */
@@ -241,8 +257,15 @@ static json_t *buffer_of(struct run *r, size_t at, const char *name,
                          const struct host_param *p, const char *member) {
     const json_t *memory = json_array_get(r->memory, at);
     uint64_t bytes = (uint64_t)json_get_integer(memory, "bytes", 0);
-    bool structure = p->type == TENSOR_TYPES || bytes % tensor_type_bytes(p->type);
-    enum tensor_type type = structure ? TENSOR_UINT8 : p->type;
+    bool twice = p->kind == HOST_UNKNOWN; /* "T **x" leads to pointers to T */
+    bool structure =
+        twice || p->type == TENSOR_TYPES || bytes % tensor_type_bytes(p->type);
+    bool wide =
+        !structure && !tensor_type_float(p->type) && tensor_type_bytes(p->type) == 8;
+    bool pointers = (structure || wide) && recorded_pointers(r->record, memory);
+    struct host_param one = *p;
+    one.kind = HOST_POINTER;
+    enum tensor_type type = structure || pointers ? TENSOR_UINT8 : p->type;
     struct recorded c = {.memory = memory, .type = type, .structure = structure};
     json_t *arg = json_pack(
         "{s:s, s:s, s:o}", "name", name, "type", tensor_type_name(type), "shape",
@@ -251,12 +274,8 @@ static json_t *buffer_of(struct run *r, size_t at, const char *name,
         json_object_set_new(arg, "output", json_true());
     }
     snprintf(r->names[at], sizeof r->names[at], "%s", name);
-    bool wide = !tensor_type_float(type) && tensor_type_bytes(type) == 8;
-    if ((structure || wide) && holds_pointers(r, memory)) {
-        json_object_set_new(arg, "init", json_null());
-        draft_note(r->unknown, member,
-                   "it holds pointers, which a check spec cannot give to an array: have "
-                   "a kernel of one thread write them in a launch before");
+    if (pointers) {
+        give_members(r, arg, member, memory, twice ? &one : &of_bytes);
     } else {
         give_contents(r, arg, member, &c);
     }
@@ -265,16 +284,16 @@ static json_t *buffer_of(struct run *r, size_t at, const char *name,
 
 /* The name of the buffer at an address, described beside the arguments if nobody has yet;
  * NULL: the address leads nowhere. */
-static const char *name_pointed(struct run *r, uint64_t address, const char *name,
+static const char *name_pointed(struct run *r, uint64_t address,
                                 const struct host_param *of, uint64_t *offset) {
     size_t at;
     char own[HOST_PARAM_NAME];
-    const json_t *memory = memory_at(r, address, &at, offset);
+    const json_t *memory = recorded_memory(r->record, address, &at, offset);
     if (!memory || json_object_get(memory, "image")) {
         return NULL;
     }
     if (!*r->names[at]) {
-        snprintf(own, sizeof own, "%.50s_%zu", name, json_array_size(r->buffers));
+        snprintf(own, sizeof own, "%.50s_%zu", r->root, r->pointed++);
         json_array_append_new(r->buffers, buffer_of(r, at, own, of, own));
     }
     return r->names[at];
@@ -288,39 +307,6 @@ static json_t *cannot(struct run *r, const char *member, const struct host_param
     return json_pack("{s:s, s:n}", "name", p->name, "value");
 }
 
-/* "T **x": an array of pointers. */
-static json_t *pointers_of(struct run *r, size_t at, const struct host_param *p) {
-    size_t len;
-    autofree unsigned char *data =
-        spec_array_decode(json_object_get(json_array_get(r->memory, at), "data"), &len);
-    json_t *names = json_array();
-    for (size_t k = 0; data && k + 8 <= len && k / 8 < 128; k += 8) {
-        uint64_t offset;
-        const char *name = name_pointed(r, word_at(data + k), p->name, p, &offset);
-        if (!name || offset) {
-            break;
-        }
-        json_array_append_new(names, json_string(name));
-    }
-    if (data && len && json_array_size(names) * 8 == len) {
-        return json_pack("{s:s, s:o}", "name", p->name, "pointers", names);
-    }
-    json_decref(names);
-    return NULL;
-}
-
-/* {"of": "x", "at": 64}, a member of a structure; NULL: no pointer. */
-static json_t *pointer_member(struct run *r, uint64_t address, const char *name,
-                              const struct host_param *of) {
-    uint64_t offset;
-    const char *buffer = name_pointed(r, address, name, of, &offset);
-    json_t *ret = buffer ? json_pack("{s:s}", "of", buffer) : NULL;
-    if (buffer && offset) {
-        json_object_set_new(ret, "at", json_integer((json_int_t)offset));
-    }
-    return ret;
-}
-
 static json_t *pointer_of(struct run *r, size_t i, uint64_t address, const char *member) {
     const struct host_param *p = &r->params[i];
     size_t at;
@@ -329,17 +315,15 @@ static json_t *pointer_of(struct run *r, size_t i, uint64_t address, const char 
         return json_pack("{s:s, s:s, s:i}", "name", p->name, "type", "uint64", "value",
                          0);
     }
-    if (!memory_at(r, address, &at, &offset)) {
+    if (!recorded_memory(r->record, address, &at, &offset)) {
         return cannot(r, member, p, "it points to no memory of the device");
     }
     if (offset) {
         return json_pack("{s:s, s:[o]}", "name", p->name, "struct",
-                         pointer_member(r, address, p->name, p));
+                         pointer_member(r, address, p));
     }
-    json_t *list = p->kind == HOST_UNKNOWN ? pointers_of(r, at, p) : NULL;
-    return list            ? list
-           : *r->names[at] ? json_string(r->names[at])
-                           : buffer_of(r, at, p->name, p, member);
+    return *r->names[at] ? json_string(r->names[at])
+                         : buffer_of(r, at, p->name, p, member);
 }
 
 /* A texture or surface, and a buffer of its texels. */
@@ -370,39 +354,7 @@ static json_t *image_of(struct run *r, const struct host_param *p, const json_t 
     return json_pack("{s:s, s:o}", "name", p->name, kind, modes);
 }
 
-/* Of a structure the bytes: eight, four or one at a time, and pointers where they lead to
- * memory. */
-static json_t *words_of(struct run *r, const struct host_param *p,
-                        const struct bytes *b) {
-    const struct host_param bytes = {.type = TENSOR_TYPES, .lanes = 1};
-    size_t width = b->len % 8 == 0 ? 8 : b->len % 4 == 0 ? 4 : 1;
-    enum tensor_type type = width == 8   ? TENSOR_INT64
-                            : width == 4 ? TENSOR_INT32
-                                         : TENSOR_UINT8;
-    json_t *list = json_array(), *values = NULL;
-    for (size_t at = 0; at < b->len; at += width) {
-        json_t *pointer =
-            width == 8 ? pointer_member(r, word_at(b->data + at), p->name, &bytes) : NULL;
-        if (pointer) {
-            json_array_append_new(list, pointer);
-            values = NULL;
-            continue;
-        }
-        if (!values) {
-            values = json_array();
-            json_array_append_new(list,
-                                  json_pack("{s:s, s:o}", "type", tensor_type_name(type),
-                                            "values", values));
-        }
-        int64_t word = 0;
-        memcpy(&word, b->data + at, width);
-        json_array_append_new(values, width == 4 ? json_integer((int32_t)word)
-                                                 : json_integer(word));
-    }
-    return json_pack("{s:s, s:o}", "name", p->name, "struct", list);
-}
-
-static json_t *lanes_of(const struct host_param *p, const struct bytes *b) {
+static json_t *lanes_of(const struct host_param *p, const struct recorded_param *b) {
     json_t *values = json_array();
     for (size_t k = 0; k < p->lanes; k++) {
         json_array_append_new(values,
@@ -413,7 +365,7 @@ static json_t *lanes_of(const struct host_param *p, const struct bytes *b) {
                      (json_int_t)(p->lanes == 3 ? tensor_type_bytes(p->type) : b->len));
 }
 
-static json_t *scalar_of(struct run *r, size_t i, const struct bytes *b) {
+static json_t *scalar_of(struct run *r, size_t i, const struct recorded_param *b) {
     const struct host_param *p = &r->params[i];
     int64_t whole = 0;
     memcpy(&whole, b->data, b->len < sizeof whole ? b->len : sizeof whole);
@@ -432,16 +384,18 @@ static bool is_handle(const struct host_param *p) {
 
 static json_t *arg_of(struct run *r, size_t i) {
     const struct host_param *p = &r->params[i];
-    struct bytes b;
+    struct recorded_param b;
     char member[64];
     size_t at;
     uint64_t offset;
+    r->root = p->name;
     snprintf(member, sizeof member, "args[%zu]", i);
-    if (!param_bytes(r, i, &b)) {
+    if (!recorded_param(r->record, i, &b)) {
         return cannot(r, member, p, "its bytes were not recorded");
     }
     const json_t *memory =
-        b.len == 8 ? memory_at(r, word_at(b.data), &at, &offset) : NULL;
+        b.len == 8 ? recorded_memory(r->record, recorded_word(b.data), &at, &offset)
+                   : NULL;
     if (json_object_get(memory, "image")) {
         return image_of(r, p, memory, member);
     }
@@ -449,17 +403,19 @@ static json_t *arg_of(struct run *r, size_t i) {
         return cannot(r, member, p, "the object behind a handle is not recorded");
     }
     bool pointer =
-        b.len == 8 &&
-        (p->kind == HOST_POINTER ||
-         (p->kind == HOST_UNKNOWN && memory_at(r, word_at(b.data), &at, &offset)));
+        b.len == 8 && (p->kind == HOST_POINTER ||
+                       (p->kind == HOST_UNKNOWN &&
+                        recorded_memory(r->record, recorded_word(b.data), &at, &offset)));
     if (pointer) {
-        return pointer_of(r, i, word_at(b.data), member);
+        return pointer_of(r, i, recorded_word(b.data), member);
     }
     bool known = p->kind == HOST_SCALAR && p->type != TENSOR_TYPES;
     size_t bytes = known ? tensor_type_bytes(p->type) : 0;
-    return known && p->lanes == 1 && bytes == b.len             ? scalar_of(r, i, &b)
-           : known && p->lanes > 1 && bytes * p->lanes == b.len ? lanes_of(p, &b)
-                                                                : words_of(r, p, &b);
+    return known && p->lanes == 1 && bytes == b.len ? scalar_of(r, i, &b)
+           : known && p->lanes > 1 && bytes * p->lanes == b.len
+               ? lanes_of(p, &b)
+               : json_pack("{s:s, s:o}", "name", p->name, "struct",
+                           members_of(r, b.data, b.len, &of_bytes));
 }
 
 /* Extents first: they say which arguments are sizes. */
@@ -481,12 +437,12 @@ static void add_args(struct run *r) {
 
 /* Variables of the device that the program gave a value. */
 static void add_globals(struct run *r) {
-    const struct host_param bytes = {.type = TENSOR_TYPES, .lanes = 1};
     json_t *globals = json_object();
     json_each(r->memory, i, memory) {
         const char *symbol = json_get_string(memory, "variable", NULL);
-        if (symbol && i < MEMORY_MAX) {
-            json_t *one = buffer_of(r, i, symbol, &bytes, "globals");
+        r->root = symbol;
+        if (symbol && i < RECORDED_MEMORY) {
+            json_t *one = buffer_of(r, i, symbol, &of_bytes, "globals");
             json_object_del(one, "name");
             json_object_del(one, "output");
             if (json_get_bool(memory, "written", 1)) {

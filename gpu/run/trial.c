@@ -134,11 +134,23 @@ static int fill_some(void *data, int64_t from, int64_t to) {
     return 0;
 }
 
+static int fill_struct(const struct trial *t, size_t i, char *to, char *also,
+                       struct err *err) {
+    int r = spec_case_struct(t->check, i, t->addresses, to, err);
+    if (r == 0 && also) {
+        memcpy(also, to, t->check->buffers[i].bytes);
+    }
+    return r;
+}
+
 /* Piece by piece: the time may be up before a large one is full. */
 static int fill(struct trial *t, size_t i, char *to, char *also, struct err *err) {
     struct tensor_init init;
     autofree double *values = NULL;
     struct filling f = {t, i, &init, to, also};
+    if (json_object_get(t->check->spec->buffers[i].init, "struct")) {
+        return fill_struct(t, i, to, also, err);
+    }
     int r = spec_case_init(t->check, i, &init, &values, err);
     if (r == 0 && parts_run((int64_t)t->check->buffers[i].count, FILL_LEAST, fill_some,
                             &f, trials_stopped) < 0) {
@@ -216,12 +228,14 @@ static int place_buffers(struct trial *t, struct trial_problem *problem) {
     t->before = xcalloc(count ? count : 1, sizeof *t->before);
     t->copied = xcalloc(count ? count : 1, sizeof *t->copied);
     run_notes_phase(t->notes, t->is_reference ? PHASE_REFERENCE_INPUTS : PHASE_INPUTS);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t n = 0; n < 2 * count;
+         n++) { /* all have an address before one is filled */
         running = t;
-        int r = stopped ? err_set(&problem->err, -ETIME, "time ran out")
-                        : place_buffer(t, i, &problem->err);
+        int r = stopped     ? err_set(&problem->err, -ETIME, "time ran out")
+                : n < count ? place_buffer(t, n, &problem->err)
+                            : 0;
         running = NULL;
-        r = r < 0 ? r : fill_buffer(t, i, &problem->err);
+        r = r < 0 || n < count ? r : fill_buffer(t, n - count, &problem->err);
         if (r < 0) {
             return backend_problem(t, problem, "spec",
                                    r == -ENOMEM ? "device_memory" : "buffer");

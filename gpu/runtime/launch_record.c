@@ -106,7 +106,7 @@ static bool is_set(const struct kernel *k, const struct allocation *a) {
 static void find_memory(const struct kernel *k, const uint8_t *params) {
     const struct memory *m = &runtime.device.memory;
     add_pointed(params, k->entry->param_bytes);
-    for (unsigned i = 0, direct = record.count; i < direct; i++) {
+    for (unsigned i = 0; i < record.count; i++) { /* and what those lead to */
         const struct allocation *a = record.memory[i].in;
         add_pointed(a->host, record.memory[i].image     ? 0
                              : a->bytes < MOST_POINTERS ? a->bytes

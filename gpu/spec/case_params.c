@@ -5,6 +5,7 @@
 #include "gpu/spec/value_expression.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 struct packing {
@@ -12,7 +13,7 @@ struct packing {
     const struct spec_launch *launch;
     const struct kernel_param *params;
     const struct case_places *places;
-    size_t index; /* of the argument that is packed */
+    char at[128]; /* what is packed, for errors */
     char *to;
     struct err *err;
 };
@@ -41,9 +42,8 @@ static int scalar_to(const struct packing *p, enum tensor_type type, const json_
     int64_t number = json_is_boolean(value) ? json_is_true(value) : 0;
     int n = json_is_boolean(value) ? 0 : case_size_value(p->c, value, &number, p->err);
     if (n == 0 && !tensor_type_holds(type, number)) {
-        return err_set(p->err, -EINVAL, "%sargs[%zu]: the value %lld is no %s",
-                       p->launch->at, p->index, (long long)number,
-                       tensor_type_name(type));
+        return err_set(p->err, -EINVAL, "%s: the value %lld is no %s", p->at,
+                       (long long)number, tensor_type_name(type));
     }
     tensor_set_integer(type, to, 0, number);
     return n;
@@ -60,9 +60,9 @@ static int pack_value(const struct spec_struct_value *value, void *data) {
     int64_t at = 0;
     int n = value->at ? case_size_value(p->c, value->at, &at, p->err) : 0;
     if (n == 0 && (at < 0 || (uint64_t)at > p->c->buffers[buffer].bytes)) {
-        return err_set(p->err, -EINVAL, "%sargs[%zu]: %s has %zu bytes, \"at\" is %lld",
-                       p->launch->at, p->index, json_string_value(value->value),
-                       p->c->buffers[buffer].bytes, (long long)at);
+        return err_set(p->err, -EINVAL, "%s: %s has %zu bytes, \"at\" is %lld", p->at,
+                       json_string_value(value->value), p->c->buffers[buffer].bytes,
+                       (long long)at);
     }
     address += (uint64_t)at;
     memcpy(to, &address, sizeof address);
@@ -110,14 +110,14 @@ static int pack_arg(struct packing *p, size_t i) {
 int spec_case_params(const struct spec_case *c, const struct spec_launch *launch,
                      const struct kernel_param *params, size_t param_count,
                      const struct case_places *places, void *block, struct err *err) {
-    struct packing p = {c, launch, params, places, 0, NULL, err};
+    struct packing p = {c, launch, params, places, "", NULL, err};
     if (launch->arg_count != param_count) {
         return err_set(err, -EINVAL,
                        "%sargs: the kernel takes %zu arguments, the spec gives %zu",
                        launch->at, param_count, launch->arg_count);
     }
     for (size_t i = 0; i < param_count; i++) {
-        p.index = i;
+        snprintf(p.at, sizeof p.at, "%sargs[%zu]", launch->at, i);
         p.to = (char *)block + params[i].offset;
         int n = pack_arg(&p, i);
         if (n < 0) {
@@ -125,4 +125,19 @@ int spec_case_params(const struct spec_case *c, const struct spec_launch *launch
         }
     }
     return 0;
+}
+
+int spec_case_struct(const struct spec_case *c, size_t buffer, const uint64_t *addresses,
+                     void *to, struct err *err) {
+    const struct spec_buffer *b = &c->spec->buffers[buffer];
+    const struct case_places places = {.addresses = addresses};
+    struct packing p = {.c = c, .places = &places, .to = to, .err = err};
+    size_t bytes = spec_struct_layout(b->init).bytes;
+    snprintf(p.at, sizeof p.at, "%.64s.init", b->name);
+    if (bytes > c->buffers[buffer].bytes) {
+        return err_set(err, -EINVAL, "%s: the structure has %zu bytes, the buffer %zu",
+                       p.at, bytes, c->buffers[buffer].bytes);
+    }
+    memset(to, 0, c->buffers[buffer].bytes);
+    return spec_struct_each(b->init, pack_value, &p);
 }

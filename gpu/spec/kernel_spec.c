@@ -139,6 +139,7 @@ static int read_all(struct spec_reader *r, const json_t *params) {
     n = n < 0 ? n : read_globals(r, json_object_get(params, "globals"));
     n = n < 0 ? n : read_buffers(r, json_object_get(params, "buffers"));
     n = n < 0 ? n : read_launches(r, params);
+    n = n < 0 ? n : spec_check_struct_inits(r);
     return n < 0 ? n : spec_read_expect(r, json_object_get(params, "expect"));
 }
 

@@ -62,3 +62,7 @@ struct case_places {
 int spec_case_params(const struct spec_case *c, const struct spec_launch *launch,
                      const struct kernel_param *params, size_t param_count,
                      const struct case_places *places, void *block, struct err *err);
+/* A buffer's initial contents where they are a structure, whose pointers get these
+ * addresses. */
+int spec_case_struct(const struct spec_case *c, size_t buffer, const uint64_t *addresses,
+                     void *to, struct err *err);

@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/spec/spec_internal.h"
+#include "gpu/spec/spec_struct.h"
 #include "gpu/spec/spec_words.h"
 
 #include <errno.h>
@@ -141,6 +142,42 @@ static int check_file(struct spec_reader *r, enum tensor_type type, const json_t
     return spec_read_array(r, value, r->spec->buffer_count, false, at);
 }
 
+/* Its members are checked when all buffers are known (spec_check_struct_inits). */
+static int check_members(struct spec_reader *r, enum tensor_type type,
+                         const json_t *value, const char *at) {
+    (void)type;
+    return json_array_size(value)
+               ? 0
+               : err_set(r->err, -EINVAL, "%s: a list of members is expected", at);
+}
+
+static int holds_address(const struct spec_struct_value *value, void *data) {
+    (void)data;
+    return value->type == TENSOR_TYPES;
+}
+
+int spec_check_struct_inits(struct spec_reader *r) {
+    for (size_t i = 0; i < r->spec->buffer_count; i++) {
+        const struct spec_buffer *b = &r->spec->buffers[i];
+        char at[96];
+        snprintf(at, sizeof at, "%.64s.init", b->name);
+        if (!json_object_get(b->init, "struct")) {
+            continue;
+        }
+        int n = spec_struct_check(r, b->init, at);
+        if (n < 0) {
+            return n;
+        }
+        if (b->judged && !b->judge && spec_struct_each(b->init, holds_address, NULL)) {
+            return err_set(r->err, -EINVAL,
+                           "%s: addresses differ between runs: say with \"judge\" which "
+                           "elements to compare, or false",
+                           at);
+        }
+    }
+    return 0;
+}
+
 int spec_check_init(struct spec_reader *r, enum tensor_type type, const json_t *init,
                     const char *at) {
     static const struct {
@@ -150,7 +187,7 @@ int spec_check_init(struct spec_reader *r, enum tensor_type type, const json_t *
     } kinds[] = {{"normal", check_normal},     {"uniform", check_uniform},
                  {"integers", check_integers}, {"values", check_values},
                  {"fill", check_fill},         {"arange", check_arange},
-                 {"file", check_file}};
+                 {"file", check_file},         {"struct", check_members}};
     char path[192];
     if (!init) {
         return 0;
@@ -165,6 +202,6 @@ int spec_check_init(struct spec_reader *r, enum tensor_type type, const json_t *
     char hint[96];
     return err_set(r->err, -EINVAL,
                    "%s.init: an object with one of normal, uniform, integers, fill, "
-                   "arange, values and file is expected%s",
+                   "arange, values, file and struct is expected%s",
                    at, spec_words_init(init, hint, sizeof hint));
 }

@@ -77,6 +77,8 @@ int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
 int spec_check_size(struct spec_reader *r, const json_t *value, const char *at);
 /* ---- the other parts ---- */
 
+/* The structures in buffers, which may name any buffer: after all have been read. */
+int spec_check_struct_inits(struct spec_reader *r);
 /* A buffer's "init"; NULL is fine. */
 int spec_check_init(struct spec_reader *r, enum tensor_type type, const json_t *init,
                     const char *at);

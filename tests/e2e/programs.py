@@ -140,13 +140,14 @@ def records_pointers_into_the_middle(d):
     assert r["spec"]["buffers"][0]["name"] == "x_0" and r["spec"]["buffers"][0]["shape"] == [4], r
 
 
-def leaves_arrays_of_pointers_open(d):
-    """Addresses of this run would lead nowhere in another."""
+def records_pointers_in_memory(d):
+    """Addresses of this run would lead nowhere in another: they are named, here that of the array itself."""
     text = SPOKEN.replace("unsigned *x,", "unsigned long *x,") + kernel("r0/nodes.cu").replace(
         "    if (!__cudaPush", "    void *held[2] = {d, 0}; cudaMemcpy(d, held, sizeof held, 1);\n    if (!__cudaPush")
     r = init(d, d.put("nodes.cu", text), 3)
-    assert r["spec"]["args"][0].get("init", 1) is None and "files" not in r, r
-    assert any("it holds pointers" in u["why"] for u in r["unknown"]), r
+    held = {"struct": [{"of": "x"}, {"type": "int64", "values": [0]}]}
+    assert r["spec"]["args"][0] == {"name": "x", "type": "uint8", "shape": [16], "output": True, "init": held, "judge": False}, r
+    assert any("it holds addresses" in u["why"] for u in r["unknown"]) and "files" not in r, r
 
 
 def tells_what_is_wrong_already(d):
@@ -410,7 +411,7 @@ def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
     for function in (passes, finds, records, arguments_are_for_a_run, records_contents, records_what_comes_before_missing_functions,
-                     records_pointers_into_the_middle, leaves_arrays_of_pointers_open, keeps_what_the_kernel_was_compiled_with,
+                     records_pointers_into_the_middle, records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
                      tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
                      suggests_the_race_check, cleans_output, reads_and_writes, several_files,
                      kept, missing_functions, not_compiled, finished_program, refused):

@@ -288,6 +288,48 @@ Test(kernel_spec, pointers_lead_into_buffers) {
     }
 }
 
+/* Two nodes that point to one another, the first in 16 bytes and the other in 12. */
+#define NODES(more, second)                                                              \
+    "'launch':{'grid':1,'block':1},'args':[{'name':'a','type':'uint8','shape':[16],"     \
+    "'init':{'struct':[{'type':'int32','value':-3},{'of':'b','at':4}]}" more             \
+    "}],'buffers':[{'name':'b','type':'int32','shape':[3],'init':{'struct':[" second     \
+    "]}}]"
+
+Test(kernel_spec, buffers_hold_structures) {
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {NODES("", "{'of':'a'}"), ""},
+        {NODES(",'output':true,'judge':false", "{'of':'a'}"), ""},
+        {NODES(",'output':true,'judge':'i < 4'", "{'of':'a'}"), ""},
+        {NODES(",'output':true", "{'of':'a'}"), "a.init: addresses differ between runs"},
+        {NODES("", "{'of':'c'}"), "b.init.struct[0].of"},
+        {NODES("", "{'of':'a'},{'of':'b'}"), "b.init: the structure has 16 bytes"},
+        {NODES("", ""), "buffers[0].init.struct: a list of members is expected"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const uint64_t addresses[] = {0x1000, 0x2000}; /* buffers come first: b, a */
+        uint64_t a[2] = {1, 1};
+        uint32_t b[3] = {1, 1, 1};
+        struct kernel_spec spec;
+        struct spec_case c;
+        struct err err = {0};
+        int r = read_spec(&spec, cases[i].text, &err);
+        if (r == 0) {
+            cr_assert_eq(spec_case_resolve(&c, &spec, 0, &err), 0);
+            r = spec_case_struct(&c, 0, addresses, b, &err);
+            r = r < 0 ? r : spec_case_struct(&c, 1, addresses, a, &err);
+            spec_case_finish(&c);
+            kernel_spec_finish(&spec);
+        }
+        const char *said = *cases[i].message ? strstr(err.msg, cases[i].message) : "";
+        cr_expect(said, "%s: %s", cases[i].text, err.msg);
+        bool packed = a[0] == UINT32_C(0xfffffffd) && a[1] == 0x1004 && b[0] == 0x2000 &&
+                      b[1] == 0 && b[2] == 0;
+        cr_expect_eq(packed, r == 0, "%s", cases[i].text);
+    }
+}
+
 /* --- tensor maps --- */
 
 #define MAP(members)                                                                     \
