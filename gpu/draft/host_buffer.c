@@ -6,7 +6,7 @@
 
 #define FOLLOWED_MAX 12
 
-/* A variable, or a member, by its tokens: those of its first mention. */
+/* A variable, by its name. */
 struct key {
     struct place at;
     const struct declaration *in; /* its function; NULL: anybody may name it */
@@ -14,38 +14,26 @@ struct key {
 
 /* --- arguments --- */
 
-static bool wraps(const struct code_tokens *t, size_t i) {
-    return code_token_in(t, i,
-                         "reinterpret_cast static_cast const_cast raw_pointer_cast");
-}
-
-/* "(float *)x", "reinterpret_cast<float4 *>(x)", "thrust::raw_pointer_cast(x.data())",
- * "&x[0]", "(x)": the x. */
+/* "(float *)x", "reinterpret_cast<float4 *>(x)", "&x[0]", "(x)": the x. */
 static struct place unwrapped(struct place p) {
     for (int n = 0; n < 16 && p.from < p.to; n++) {
         const struct code_tokens *t = p.t;
         enum code_word w = code_word(t, p.from);
         size_t close = w == WORD_PAREN_OPEN ? host_close(t, p.from) : 0;
-        if (w == WORD_AMPERSAND || w == WORD_SCOPE ||
-            code_token_in(t, p.from, "thrust std")) {
+        size_t angle = p.from + 1;
+        size_t open =
+            code_word(t, angle) == WORD_LESS ? code_angles_end(t, angle) + 1 : 0;
+        if (w == WORD_AMPERSAND) {
             p.from++;
         } else if (close && close + 1 == p.to) {
             p = host_inside(&p, p.from);
         } else if (close && close < p.to) {
             p.from = close + 1; /* a cast */
-        } else if (w == WORD_NAME && wraps(t, p.from)) {
-            size_t open = p.from + 1;
-            if (code_word(t, open) == WORD_LESS) {
-                open = code_angles_end(t, open) + 1;
-            }
-            if (code_word(t, open) != WORD_PAREN_OPEN) {
-                break;
-            }
+        } else if (code_token_in(t, p.from, "reinterpret_cast static_cast const_cast") &&
+                   open && code_word(t, open) == WORD_PAREN_OPEN) {
             p = host_inside(&p, open);
         } else if (p.to - p.from == 4 && code_word(t, p.from + 1) == WORD_BRACKET_OPEN &&
                    code_token_is(t, p.from + 2, "0")) {
-            p.to = p.from + 1;
-        } else if (p.to - p.from == 5 && code_token_is(t, p.from + 2, "data")) {
             p.to = p.from + 1;
         } else {
             break;
@@ -54,16 +42,8 @@ static struct place unwrapped(struct place p) {
     return p;
 }
 
-/* NAME, a.b or a->b. */
-static bool is_key(const struct place *p) {
-    for (size_t i = p->from; i < p->to; i++) {
-        enum code_word w = code_word(p->t, i);
-        bool name = (i - p->from) % 2 == 0;
-        if (name ? w != WORD_NAME : w != WORD_DOT && w != WORD_ARROW) {
-            return false;
-        }
-    }
-    return (p->to - p->from) % 2 == 1;
+static bool is_name(const struct place *p) {
+    return p->to == p->from + 1 && code_word(p->t, p->from) == WORD_NAME;
 }
 
 static bool is_null(const struct place *p) {
@@ -76,13 +56,10 @@ static bool key_find(struct host_program *p, struct place at, struct key *ret) {
         struct place value;
         size_t variable;
         at = unwrapped(at);
-        if (!is_key(&at)) {
+        if (!is_name(&at)) {
             return false;
         }
         *ret = (struct key){.at = at};
-        if (at.to != at.from + 1) {
-            return true;
-        }
         enum host_found found = host_look_up(p, &at, &value, &variable);
         ret->in = at.frame && found != HOST_CONSTANT ? at.frame->in : NULL;
         if (found == HOST_PARAMETER) {
@@ -92,27 +69,12 @@ static bool key_find(struct host_program *p, struct place at, struct key *ret) {
             return true;
         }
         struct place inner = unwrapped(value);
-        if (is_null(&inner) || !is_key(&inner) || inner.to != inner.from + 1) {
+        if (is_null(&inner) || !is_name(&inner)) {
             return true;
         }
         at = value;
     }
     return false;
-}
-
-static bool same_key(const struct key *key, const struct code_tokens *t, size_t from,
-                     size_t to) {
-    size_t len = key->at.to - key->at.from;
-    if (to < from || to - from != len) {
-        return false;
-    }
-    for (size_t i = 0; i < len; i++) {
-        if (code_token_hash(t, from + i) !=
-            code_token_hash(key->at.t, key->at.from + i)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* --- calls --- */
@@ -133,7 +95,8 @@ static bool names_key(const struct key *key, const struct place *list, size_t n)
         return false;
     }
     part = unwrapped(part);
-    return same_key(key, part.t, part.from, part.to);
+    return is_name(&part) &&
+           code_token_hash(part.t, part.from) == code_token_hash(key->at.t, key->at.from);
 }
 
 struct search {

@@ -19,6 +19,6 @@ struct host_buffer {
 };
 
 /* place: the argument of the launch at token `launch` of the program. False: not a
- * pointer that can be followed (an offset, a member of an unknown object). */
+ * pointer that can be followed (an offset, a member). */
 bool host_buffer_read(struct host_program *p, const struct place *place, size_t launch,
                       struct host_buffer *ret);

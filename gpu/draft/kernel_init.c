@@ -51,104 +51,88 @@ static bool refuse(struct init *s, enum call_fault fault, const char *reason,
 
 /* --- which kernel --- */
 
-static bool has_name(const struct host_program *p, const struct declaration *k,
-                     const char *name) {
-    autofree char *own = host_qualified_name(&p->b.tokens, &p->b.declarations, k);
-    return kernel_name_ends_with(own, name);
-}
-
-static bool is_own(const struct host_program *p, const struct declaration *k) {
-    return p->b.tokens.list[k->name].start >= p->own;
-}
-
-/* Those that the request may mean: by their name, or the file's own. */
-static size_t candidates(const struct host_program *p, const char *name,
-                         const struct declaration **list, size_t count) {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (name ? has_name(p, list[i], name) : is_own(p, list[i])) {
-            list[kept++] = list[i];
-        }
-    }
-    return kept;
-}
-
-/* The names are freed. meant: how many of them the request may mean. */
-static bool refuse_kernels(struct init *s, char **names, size_t count, size_t meant) {
+/* The index of the one that is meant, or of the first of several where `overloaded` ones
+ * share a name; SIZE_MAX: the request is refused. */
+static size_t choose(struct init *s, char *const *names, const bool *meant, size_t count,
+                     bool overloaded) {
     autobuf text = BUF_INIT(400);
     const char *name = json_get_string(s->params, "kernel", NULL);
+    size_t first = SIZE_MAX, kept = 0, shown = 0;
+    for (size_t i = 0; i < count; i++) {
+        first = meant[i] && !kept++ ? i : first;
+    }
+    if (kept == 1 || (kept && overloaded)) {
+        return first;
+    }
     if (count == 0) {
-        return refuse(s, CALL_BAD_PARAMS, "no_kernel",
-                      "name a file that has a __global__ function with a body, or an "
-                      ".entry of PTX",
-                      "the source has no kernel");
+        refuse(
+            s, CALL_BAD_PARAMS, "no_kernel",
+            "name a file that has a __global__ function with a body, or an .entry of PTX",
+            "the source has no kernel");
+        return SIZE_MAX;
     }
     if (name) {
-        buf_addf(&text, "%s called %.100s",
-                 meant ? "several kernels are" : "no kernel is", name);
+        buf_addf(&text, "%s called %.100s", kept ? "several kernels are" : "no kernel is",
+                 name);
     } else {
-        buf_addf(&text, "the file has %zu kernels", count);
+        buf_addf(&text, "the file has %zu kernels", kept ? kept : count);
     }
-    for (size_t i = 0; i < count && i < NAMES_SHOWN; i++) {
-        buf_addf(&text, "%s%.60s", i ? ", " : ": ", names[i]);
+    for (size_t i = 0; i < count && shown < NAMES_SHOWN; i++) {
+        if (meant[i] || !kept) {
+            buf_addf(&text, "%s%.60s", shown++ ? ", " : ": ", names[i]);
+        }
     }
-    for (size_t i = 0; i < count; i++) {
-        free(names[i]);
+    refuse(s, CALL_BAD_PARAMS, "which_kernel", "name one of them as `kernel`", text.data);
+    return SIZE_MAX;
+}
+
+static void names_free(char **names, size_t count) {
+    while (count-- > 0) {
+        free(names[count]);
     }
-    return refuse(s, CALL_BAD_PARAMS, "which_kernel", "name one of them as `kernel`",
-                  text.data);
 }
 
 static const struct declaration *kernel_find(struct init *s, const struct host_program *p,
                                              bool *several) {
-    const struct declaration *all[DRAFT_KERNELS_MAX], *list[DRAFT_KERNELS_MAX];
+    const struct declaration *list[DRAFT_KERNELS_MAX];
     const char *name = json_get_string(s->params, "kernel", NULL);
-    size_t count = draft_kernels(p, all, DRAFT_KERNELS_MAX);
-    memcpy(list, all, sizeof list);
-    size_t kept = candidates(p, name, list, count);
-    *several = count > 1;
-    if (kept == 0 || (kept > 1 && !name)) {
-        char *names[DRAFT_KERNELS_MAX];
-        size_t shown = kept ? kept : count;
-        for (size_t i = 0; i < shown; i++) {
-            names[i] = host_qualified_name(&p->b.tokens, &p->b.declarations,
-                                           kept ? list[i] : all[i]);
-        }
-        refuse_kernels(s, names, shown, kept);
-    } else {
-        return list[0];
+    char *names[DRAFT_KERNELS_MAX];
+    bool meant[DRAFT_KERNELS_MAX];
+    size_t count = draft_kernels(p, list, DRAFT_KERNELS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        names[i] = host_qualified_name(&p->b.tokens, &p->b.declarations, list[i]);
+        meant[i] = name ? kernel_name_ends_with(names[i], name)
+                        : p->b.tokens.list[list[i]->name].start >= p->own;
     }
-    return NULL;
+    size_t found = choose(s, names, meant, count, name != NULL);
+    *several = count > 1;
+    names_free(names, count);
+    return found == SIZE_MAX ? NULL : list[found];
 }
 
 /* The entries of PTX are called by their symbols or as a source has them. */
 static const struct ptx_function *entry_find(struct init *s, const struct ptx_module *m,
                                              char **ret_name, bool *several) {
     const char *name = json_get_string(s->params, "kernel", NULL);
-    const struct ptx_function *found = NULL;
+    const struct ptx_function *list[DRAFT_KERNELS_MAX];
     char *names[DRAFT_KERNELS_MAX];
-    size_t count = 0, kept = 0;
+    bool meant[DRAFT_KERNELS_MAX];
+    size_t count = 0;
     for (uint32_t i = 0; i < m->function_count && count < DRAFT_KERNELS_MAX; i++) {
         const struct ptx_function *f = &m->functions[i];
         if (f->is_entry && !f->is_declaration) {
-            char *own = names[count++] = kernel_name_new(f->name);
-            bool meant = !name || !strcmp(f->name, name) ||
-                         kernel_spelt_alike(own, name) ||
-                         kernel_name_ends_with(own, name);
-            kept += meant;
-            found = meant ? f : found;
+            char *own = names[count] = kernel_name_new(f->name);
+            meant[count] = !name || !strcmp(f->name, name) ||
+                           kernel_spelt_alike(own, name) ||
+                           kernel_name_ends_with(own, name);
+            list[count++] = f;
         }
     }
+    size_t found = choose(s, names, meant, count, false);
     *several = count > 1;
-    if (kept != 1) {
-        refuse_kernels(s, names, count, kept);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        free(names[i]);
-    }
-    *ret_name = kernel_name_new(found->name);
-    return found;
+    *ret_name = found == SIZE_MAX ? NULL : xstrdup(names[found]);
+    names_free(names, count);
+    return found == SIZE_MAX ? NULL : list[found];
 }
 
 /* --- the file --- */
