@@ -85,7 +85,7 @@ static json_t *large_init(struct recorder *r, const char *member,
                    "its contents are too large to record, so it has %s: give the "
                    "program smaller sizes",
                    json_object_get(init, "fill")     ? "zeros"
-                   : json_object_get(init, "arange") ? "rising numbers of its range"
+                   : json_object_get(init, "arange") ? "sorted numbers of its range"
                                                      : "random integers of its range");
     }
     return init;

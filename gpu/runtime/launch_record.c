@@ -237,15 +237,12 @@ static json_t *range_json(const struct tensor_range *r) {
 }
 
 static json_t *ranges_json(const struct allocation *a) {
-    static const enum tensor_type types[] = {
-        TENSOR_FLOAT32, TENSOR_FLOAT64, TENSOR_FLOAT16, TENSOR_BFLOAT16,
-        TENSOR_INT32,   TENSOR_INT64,   TENSOR_UINT8};
     json_t *ret = json_object();
-    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        uint64_t count = a->bytes / tensor_type_bytes(types[i]);
-        const struct tensor_range r = tensor_range_of(types[i], a->host, count);
+    for (enum tensor_type type = 0; type < TENSOR_TYPES; type++) {
+        uint64_t count = a->bytes / tensor_type_bytes(type);
+        const struct tensor_range r = tensor_range_of(type, a->host, count);
         if (r.finite && count) {
-            json_object_set_new(ret, tensor_type_name(types[i]), range_json(&r));
+            json_object_set_new(ret, tensor_type_name(type), range_json(&r));
         }
     }
     return ret;

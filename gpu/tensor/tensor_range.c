@@ -8,7 +8,7 @@ struct tensor_range tensor_range_of(enum tensor_type type, const void *data,
                                     uint64_t count) {
     struct tensor_range r = {INFINITY, -INFINITY, true, true};
     double values[AT_ONCE], before = -INFINITY;
-    for (uint64_t from = 0; from < count; from += AT_ONCE) {
+    for (uint64_t from = 0; from < count && r.finite; from += AT_ONCE) {
         size_t n = count - from < AT_ONCE ? (size_t)(count - from) : AT_ONCE;
         tensor_load(type, data, from, n, values);
         for (size_t i = 0; i < n; i++) {

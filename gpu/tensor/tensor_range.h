@@ -3,7 +3,7 @@
 #include "gpu/tensor/tensor_type.h"
 
 struct tensor_range {
-    double low, high;    /* of the finite ones; low > high: none */
+    double low, high;    /* up to the first that is not finite; low > high: none */
     bool finite, sorted; /* all are finite; no element is less than its predecessor */
 };
 struct tensor_range tensor_range_of(enum tensor_type type, const void *data,

@@ -140,6 +140,21 @@ def records_pointers_into_the_middle(d):
     assert r["spec"]["buffers"][0]["name"] == "x_0" and r["spec"]["buffers"][0]["shape"] == [4], r
 
 
+def large_contents_keep_their_range(d):
+    """Ten million of -5 to 4, as bytes: rising or not, with a sign, and no index goes beyond what it was."""
+    def first(fill, **more):
+        text = SPOKEN.replace("unsigned *x,", "signed char *x,") + kernel("r0/large.cu").replace(
+            "    if (!__cudaPush", "    static signed char many[10000000];\n    void *all = 0;\n"
+            "    for (int i = 0; i < 10000000; i++) many[i] = %s;\n"
+            "    cudaMalloc(&all, sizeof many); cudaMemcpy(all, many, sizeof many, 1); d = all;\n    if (!__cudaPush" % fill)
+        r = init(d, d.put("large.cu", text), 3)
+        assert any("too large to record" in u["why"] for u in r["unknown"]), r
+        return r["spec"]["args"][0]
+    mixed, rising = first("i % 10 - 5"), first("i / 1000000 - 5")
+    assert mixed["type"] == "int8" and mixed["init"] == {"integers": [-5, 5]}, mixed
+    assert rising["init"] == {"arange": [-5, 0]}, rising
+
+
 def records_pointers_in_memory(d):
     """Addresses of this run would lead nowhere in another: they are named, here that of the array itself."""
     text = SPOKEN.replace("unsigned *x,", "unsigned long *x,") + kernel("r0/nodes.cu").replace(
@@ -411,7 +426,8 @@ def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
     for function in (passes, finds, records, arguments_are_for_a_run, records_contents, records_what_comes_before_missing_functions,
-                     records_pointers_into_the_middle, records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
+                     records_pointers_into_the_middle, large_contents_keep_their_range,
+                     records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
                      tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
                      suggests_the_race_check, cleans_output, reads_and_writes, several_files,
                      kept, missing_functions, not_compiled, finished_program, refused):
