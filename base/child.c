@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/fd_channel.h"
 #include "base/launch.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #pragma once
 /* fd_channel: a socket between two processes that transports open descriptors, in
- * parcels, and the sealed memory in which large texts go over it.
+ * parcels.
  *
  * A key identifies a parcel. The sender names the key in a message of the processes' own
  * protocol, and the receiver takes the parcel when it reads that message. Nothing here
@@ -9,30 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct buf;
-
 #define FD_CHANNEL_INHERITED 3 /* its number in a program that is given one (child.h) */
 #define FD_PARCEL_MAX 253      /* SCM_MAX_FD: descriptors of one parcel */
-
-/* Bytes as memory that other processes can map and nobody can change: a descriptor, for
- * the caller to close, or -errno. */
-int bytes_seal(const char *bytes, size_t len);
-
-/* Immutable bytes with a reference count, used by one thread: tens of megabytes that are
- * written once, on some thread, and then sent without a copy, possibly twice. */
-struct shared_bytes {
-    size_t holders;
-    char *data;
-    size_t len;
-};
-
-/* Takes over the contents of bytes. Returns one reference. */
-struct shared_bytes *shared_bytes_new(struct buf *bytes);
-struct shared_bytes *shared_bytes_ref(struct shared_bytes *shared); /* returns shared */
-void shared_bytes_unref(struct shared_bytes *shared);               /* NULL is a no-op */
-/* The descriptor of sealed memory that holds these bytes, so that a process on this
- * machine needs no copy of them; -1: they are few, or it could not be made. */
-int shared_bytes_fd(const struct shared_bytes *shared);
 
 struct fd_parcel;
 struct fd_channel {

@@ -2,10 +2,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/fd_channel.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "gpu/compile/compile.h"

@@ -169,6 +169,25 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     return result;
 }
 
+/* --- what a turn of the loop has time for --- */
+
+#define MAX_INLINE 64               /* kernels, findings: a millisecond or two */
+#define MAX_INLINE_BYTES (4u << 10) /* of sources that are searched */
+
+static bool list_is_long(const json_t *object, const char *list) {
+    return json_array_size(json_object_get(object, list)) > MAX_INLINE;
+}
+
+bool check_is_long(const json_t *base) {
+    return list_is_long(base, "kernels");
+}
+
+bool check_making_is_long(const struct check_making *m) {
+    return m->failed || !json_says(m->answer, "outcome", "compiled") ||
+           m->input.closure.sources.bytes > MAX_INLINE_BYTES ||
+           list_is_long(m->answer, "kernels") || list_is_long(m->answer, "diagnostics");
+}
+
 /* --- from one attempt to the next --- */
 
 /* NULL note: there is nothing to report about other attempts. */
@@ -215,13 +234,6 @@ void check_making_finish(struct check_making *m) {
 }
 
 /* --- for one request --- */
-
-/* Kernels; a turn of the loop has a millisecond or two for them. */
-#define MAX_INLINE 64
-
-bool check_is_long(const json_t *base) {
-    return json_array_size(json_object_get(base, "kernels")) > MAX_INLINE;
-}
 
 json_t *check_result_complete(const json_t *base, const json_t *launch, bool cached) {
     json_t *findings = json_deep_copy(json_object_get(base, "diagnostics"));

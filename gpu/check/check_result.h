@@ -3,8 +3,8 @@
  *
  * There are two steps: the first gives everything that depends on the content, which the
  * cache keeps; the second adds what depends on the request. Both may take long (searching
- * megabytes for fixes, the occupancy of a thousand kernels), so call everything except
- * check_is_long on a thread (base/work.h). */
+ * megabytes for fixes, the occupancy of a thousand kernels): the functions that end in
+ * is_long say when to call them on a thread (base/work.h). */
 #include "gpu/check/guess_attempts.h"
 #include "gpu/check/omissions.h"
 
@@ -33,6 +33,8 @@ struct check_making {
     bool keep;    /* base may be cached */
 };
 void check_make(struct check_making *m);
+/* Whether check_make takes so long that it needs a thread. */
+bool check_making_is_long(const struct check_making *m);
 void check_making_finish(struct check_making *m); /* not answer, worker and base */
 
 /* The second step, a new reference: base with occupancy, the findings on launch (NULL: no

@@ -1,9 +1,9 @@
 #include "gpu/check/compilation.h"
 
 #include "base/buf.h"
-#include "base/fd_channel.h"
 #include "base/json_release.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "base/work.h"
 #include "gpu/check/check_cache.h"
 #include "gpu/check/check_reader.h"
@@ -21,7 +21,7 @@
 struct compilation {
     struct gpu *gpu;
     struct pool_job *job;       /* NULL: a thread writes the message or makes a result */
-    struct check_making making; /* the thread's meanwhile */
+    struct check_making making; /* a thread's while one works on it */
     struct shared_bytes *sources;
     struct compilation_waiter *waiting;
     struct compilation *next; /* of the gpu's */
@@ -157,7 +157,12 @@ static void on_answer(struct pool_job *job, int status, const json_t *answer,
     if (answer) {
         c->making.answer = json_incref((json_t *)(uintptr_t)answer);
         c->making.worker = pool_job_worker(job);
-        work_start(c->gpu->loop, make_result, on_made, c);
+        if (check_making_is_long(&c->making)) {
+            work_start(c->gpu->loop, make_result, on_made, c);
+        } else {
+            make_result(c);
+            on_made(c);
+        }
     } else if (error) {
         fail_from_error(c, error);
     } else {

@@ -5,7 +5,7 @@ void lint_cluster_size(const struct lint_kernel *k, const struct lint_launch *l)
     const int *cluster = l->cluster[0] > 0 ? l->cluster : k->cluster;
     const struct device_limits *d = k->device;
     int blocks = lint_count(cluster);
-    if (cluster[0] == 0 || blocks <= 1) {
+    if (blocks <= 1) {
         return;
     }
     if (d->max_cluster == 0) {

@@ -149,7 +149,9 @@ static void look_at_kernel(struct lint_kernel *k, const json_t *launch, json_t *
         look_at_source(k, list);
         list_usual(k, list);
     }
-    lint_cluster_size(k, &l); /* a kernel may state its own */
+    if (k->cluster[0] > 0 || l.cluster[0] > 0) { /* a kernel may state its own */
+        lint_cluster_size(k, &l);
+    }
 }
 
 void lint_launched(json_t *kernels, const char *arch, const json_t *launch,

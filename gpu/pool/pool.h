@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-struct buf;
+struct open_files;
 struct shared_bytes;
 struct pool;
 struct pool_job;
@@ -52,24 +52,6 @@ struct pool_config {
                           counts as lost; longer than any valid job takes; 600 000 */
 };
 
-/* Open files for a job's worker: a local worker gets their descriptors, any other gets
- * their bytes after the request's attachment. Reference-counted, on one thread. */
-#define OPEN_FILES_MAX 192
-#define OPEN_FILES_MAX_SENT (40u << 20) /* bytes of all files for a worker elsewhere */
-struct open_files {
-    size_t holders, count;
-    int fds[OPEN_FILES_MAX];
-    uint64_t sizes[OPEN_FILES_MAX];
-    uint64_t bytes; /* of all */
-};
-struct open_files *open_files_new(void); /* one reference */
-struct open_files *open_files_ref(struct open_files *files);
-void open_files_unref(struct open_files *files); /* NULL is a no-op */
-/* Takes ownership of fd, also on -E2BIG (too many), which no check spec reaches. */
-int open_files_add(struct open_files *files, int fd, uint64_t size);
-/* Appends the bytes of all files: -EIO if a file has become shorter, -EMSGSIZE. */
-int open_files_read(const struct open_files *files, struct buf *out);
-
 /* A job's needs; all zero = none. */
 struct pool_needs {
     bool compile;       /* a CUDA compiler */
@@ -78,7 +60,7 @@ struct pool_needs {
     const char *arch;   /* with a GPU: the architecture it must run, "sm_90a"; or NULL */
     const char *device; /* with a GPU: its UUID, ordinal or a part of its name; or NULL */
     /* Files for the worker, or NULL; the job takes a reference. Above OPEN_FILES_MAX_SENT
-     * they need a local worker. */
+     * bytes they need a local worker. */
     struct open_files *files;
 };
 

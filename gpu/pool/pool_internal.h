@@ -8,7 +8,7 @@
  *   pool_status.c  what a person is told
  *
  * Calls go from the first to the last; a job and a worker tell of what may let another
- * job run by pool->changed. */
+ * job run by pool_tell_change. */
 #include "gpu/pool/pool.h"
 #include "gpu/pool/worker_link.h"
 
@@ -94,6 +94,13 @@ struct pool {
     void (*closed)(void *data);
     void *closed_data;
 };
+
+/* Something has changed that may let a waiting job run. */
+static inline void pool_tell_change(struct pool *pool) {
+    if (pool->queued) {
+        pool->changed(pool);
+    }
+}
 
 /* --- pool_job.c --- */
 

@@ -6,7 +6,9 @@
 #include "base/fd_channel.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "base/work.h"
+#include "gpu/pool/open_files.h"
 #include "protocol/rpc/rpc.h"
 
 #include <errno.h>
@@ -15,63 +17,6 @@
 
 #define TOO_LARGE "the job is too large for one message"
 #define CANCEL_GRACE_MS 2000 /* a worker that does not stop a job by then is ended */
-
-/* --- files of jobs --- */
-
-struct open_files *open_files_new(void) {
-    struct open_files *files = xcalloc(1, sizeof *files);
-    files->holders = 1;
-    return files;
-}
-
-struct open_files *open_files_ref(struct open_files *files) {
-    files->holders++;
-    return files;
-}
-
-void open_files_unref(struct open_files *files) {
-    if (!files || --files->holders > 0) {
-        return;
-    }
-    for (size_t i = 0; i < files->count; i++) {
-        close(files->fds[i]);
-    }
-    free(files);
-}
-
-int open_files_add(struct open_files *files, int fd, uint64_t size) {
-    if (files->count == OPEN_FILES_MAX) {
-        close(fd);
-        return -E2BIG;
-    }
-    files->fds[files->count] = fd;
-    files->sizes[files->count++] = size;
-    files->bytes += size;
-    return 0;
-}
-
-static int read_one(int fd, uint64_t size, struct buf *out) {
-    char *to = buf_reserve(out, size);
-    for (uint64_t at = 0; to && at < size;) {
-        ssize_t n = pread(fd, to + at, size - at, (off_t)at);
-        if (n == 0 || (n < 0 && errno != EINTR)) {
-            return -EIO;
-        }
-        at += n > 0 ? (uint64_t)n : 0;
-    }
-    if (to) {
-        buf_commit(out, size);
-    }
-    return to ? 0 : -EMSGSIZE;
-}
-
-int open_files_read(const struct open_files *files, struct buf *out) {
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < files->count; i++) {
-        r = files->sizes[i] ? read_one(files->fds[i], files->sizes[i], out) : 0;
-    }
-    return r;
-}
 
 /* --- the beginning --- */
 
@@ -128,7 +73,9 @@ static void job_closed(uv_handle_t *handle) {
     json_decref(job->params);
     shared_bytes_unref(job->attached);
     shared_bytes_unref(job->whole);
-    open_files_unref(job->needs.files);
+    if (job->needs.files) {
+        open_files_unref(job->needs.files);
+    }
     fd_close_p(&job->memory);
     free(job->method);
     free(job->arch);
@@ -211,7 +158,7 @@ static void job_answered(struct rpc_request *request, int status, const json_t *
         job_end(job, error ? -EREMOTEIO : 0, result, error,
                 error ? json_get_string(error, "message", "") : "");
     }
-    pool->changed(pool);
+    pool_tell_change(pool);
 }
 
 static bool job_has_files(const struct pool_job *job) {
@@ -283,7 +230,7 @@ static void files_were_read(void *data) {
     } else {
         job_queue(job);
     }
-    job->pool->changed(job->pool);
+    pool_tell_change(job->pool);
 }
 
 static struct rpc_request *job_send(struct pool_job *job, uint64_t parcel) {

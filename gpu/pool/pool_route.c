@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "gpu/pool/open_files.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -323,7 +324,7 @@ static void slots_forgive(struct pool *pool) {
 
 void pool_schedule(struct pool *pool) {
     bool failed = false;
-    if (pool->stopped || !pool->queued) {
+    if (pool->stopped) {
         return;
     }
     for (struct pool_job *job = pool->first; job; job = job->next) {

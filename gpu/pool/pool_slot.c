@@ -137,7 +137,7 @@ static void slot_timer_fired(uv_timer_t *timer) {
     }
     if (!slot_is_ready(slot)) {
         slot->slow = true; /* others may be started */
-        slot->pool->changed(slot->pool);
+        pool_tell_change(slot->pool);
     } else if (slot->asking) {
         log_warning("the worker \"%s\" did not tell its devices: ended", slot->name);
         worker_link_stop(slot->link);
@@ -213,7 +213,7 @@ static void devices_answered(struct rpc_request *request, int status,
     devices_note_error(slot, json_get_string(error, "message", ""));
     slot_served(slot);
     slot_rest(slot);
-    slot->pool->changed(slot->pool);
+    pool_tell_change(slot->pool);
 }
 
 void slot_ask_devices(struct slot *slot) {
@@ -261,7 +261,7 @@ static void worker_ready(struct worker_link *link, const json_t *hello, void *da
     slot->greeted_ms = (unsigned)(slot->heard_ms - slot->started_ms);
     log_debug("greeted worker=%s ms=%u", slot->name, slot->greeted_ms);
     slot_rest(slot);
-    slot->pool->changed(slot->pool);
+    pool_tell_change(slot->pool);
 }
 
 /* One that vanishes without ever having been of use is no better than one that does not
@@ -291,7 +291,7 @@ static void worker_ended(struct worker_link *link, const char *why, void *data) 
     } else if (link == slot->link) {
         slot_ended(slot, why);
     }
-    pool->changed(pool);
+    pool_tell_change(pool);
     pool_drop(pool);
 }
 

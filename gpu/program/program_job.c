@@ -1,8 +1,8 @@
 #include "gpu/program/program_job.h"
 
 #include "base/buf.h"
-#include "base/fd_channel.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/pool/pool.h"

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
+#include "gpu/pool/open_files.h"
 #include "gpu/spec/spec_file.h"
 #include "gpu/spec/spec_npy.h"
 #include "gpu/tensor/npy.h"

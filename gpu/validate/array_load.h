@@ -2,12 +2,12 @@
 /* array_load: opens the .npy files of a check spec for the worker. Files are opened and
  * their headers checked on libuv's threads; the loop is only called at the end. Elements
  * are not read here. */
-#include "gpu/pool/pool.h"
 #include "gpu/spec/kernel_spec.h"
 
 #include <uv.h>
 
 struct err;
+struct open_files;
 struct array_load;
 
 /* Exactly once, from the loop: the files, and {"x.npy": [its index, its identity and

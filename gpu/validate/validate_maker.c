@@ -2,9 +2,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/fd_channel.h"
 #include "base/json_release.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "base/work.h"

@@ -223,7 +223,7 @@ static void events_handle(struct worker *w, const struct pollfd *polls, size_t c
 /* Ends what is overdue; the time of the next deadline, or UINT64_MAX. */
 static uint64_t overdue_end(struct worker *w, uint64_t now) {
     uint64_t runs = runs_tick(w, now), parents = parents_tick(w, now);
-    uint64_t validations = validations_tick(w, now);
+    uint64_t validations = w->validations ? validations_tick(w, now) : UINT64_MAX;
     uint64_t first = runs < parents ? runs : parents;
     return first < validations ? first : validations;
 }
@@ -245,7 +245,9 @@ static void loop(struct worker *w) {
         (void)overdue_end(w, now);
         worker_children_collect(w);
         runs_advance(w);
-        validations_advance(w);
+        if (w->validations) {
+            validations_advance(w);
+        }
         uint64_t due = overdue_end(w, now); /* with what has just begun */
         size_t count = polls_fill(w, polls);
         int n = poll(polls, count, wait_ms(due, now));

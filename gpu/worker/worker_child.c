@@ -2,6 +2,7 @@
 
 #include "base/fd_channel.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "gpu/worker/worker_internal.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "protocol/rpc/rpc_peer.h"
 
 #include "base/buf.h"
-#include "base/fd_channel.h"
 #include "base/log.h"
+#include "base/shared_bytes.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 
 usage: executed_files.py BUILD_FOLDER [-v]     (-v: with the functions)
 
+calls_back.py counts the calls back of the same check.
+
 BUILD_FOLDER is one of its own:
   meson setup BUILD_FOLDER -Dtests=disabled -Doptimization=0 -Dc_args='-g1 -finstrument-functions'
   ninja -C BUILD_FOLDER daemon/upskilld gpu/upskilld-worker
@@ -94,4 +96,5 @@ def main():
     print("%d files of C" % len(files))
 
 
-main()
+if __name__ == "__main__":
+    main()

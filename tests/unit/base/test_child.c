@@ -2,8 +2,8 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/fd_channel.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

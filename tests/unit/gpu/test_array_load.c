@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "gpu/pool/open_files.h"
 #include "gpu/spec/spec_npy.h"
 #include "gpu/validate/array_load.h"
 

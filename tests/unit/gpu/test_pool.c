@@ -1,8 +1,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/fd_channel.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
+#include "gpu/pool/open_files.h"
 #include "gpu/pool/pool.h"
 
 #include <criterion/criterion.h>

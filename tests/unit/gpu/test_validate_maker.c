@@ -2,9 +2,9 @@
  * once, with the loop free meanwhile, and cancelled at once where nothing has begun. */
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/fd_channel.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "gpu/validate/validate_maker.h"
 
 #include <criterion/criterion.h>

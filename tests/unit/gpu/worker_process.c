@@ -1,6 +1,7 @@
 #include "worker_process.h"
 
 #include "base/fd_channel.h"
+#include "base/shared_bytes.h"
 #include "gpu/compile/compile.h"
 
 #include <criterion/criterion.h>

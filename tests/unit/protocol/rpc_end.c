@@ -1,7 +1,7 @@
 #include "tests/unit/protocol/rpc_end.h"
 
 #include "base/buf.h"
-#include "base/fd_channel.h"
+#include "base/shared_bytes.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 #include "base/buf.h"
-#include "base/fd_channel.h"
+#include "base/shared_bytes.h"
 #include "tests/unit/protocol/rpc_end.h"
 
 #include <criterion/criterion.h>
