@@ -15,6 +15,7 @@
 #define MAX_LINES 24u /* of a change that explains anything */
 #define MAX_BETWEEN 6u /* commands */
 #define MAX_UNSEEN 6u  /* lines that come, where nobody sees in whose place */
+#define MAX_SHARED 400u /* bytes of a line that is compared */
 #define MIN_NAME 4u   /* letters that two texts must share to mean the same */
 
 /* --- names that two texts share --- */
@@ -249,6 +250,36 @@ static bool is_named(const struct failure *f, const struct lesson_step *edit,
                      names_any(told, diff, failed->text));
 }
 
+bool lesson_shares_line(const char *diff, char mark, const char *other, char other_mark) {
+    for (; *diff; diff = text_next_line(diff)) {
+        autofree char *line = lesson_cut(diff + 1, strcspn(diff, "\n") - 1, MAX_SHARED);
+        for (const char *at = other; *diff == mark && strlen(line) >= 4 && *at;
+             at = text_next_line(at)) {
+            autofree char *there = lesson_cut(at + 1, strcspn(at, "\n") - 1, MAX_SHARED);
+            if (*at == other_mark && strlen(there) >= 4 &&
+                (strstr(line, there) || strstr(there, line))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A later edit takes away what this one brought, before anything ran. */
+static bool is_replaced(const struct failure *f, size_t edit, const char *diff) {
+    const struct steps *s = f->s;
+    for (size_t i = edit + 1; i < f->gone; i++) {
+        const struct lesson_step *e = &s->list[i];
+        autofree char *later = lesson_is_edit(e) && strcmp(e->path, s->list[edit].path) == 0
+                                   ? lesson_changed_lines(s, i)
+                                   : NULL;
+        if (later && lesson_shares_line(diff, '+', later, '-')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Edits that the failure names (or, named false, all of them). False when they are too
  * much to explain anything. */
 static bool add_edits(struct lesson *fix, const struct failure *f, const char *told,
@@ -256,14 +287,19 @@ static bool add_edits(struct lesson *fix, const struct failure *f, const char *t
     size_t lines = 0;
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        if (!lesson_is_edit(s) || is_test(s->path)) {
+        bool test = lesson_is_edit(s) && is_test(s->path);
+        if (test && strstr(told, path_basename(s->path))) {
+            return false; /* what failed asks for something else now */
+        }
+        if (!lesson_is_edit(s) || test) {
             continue; /* a check that asks for less explains nothing */
         }
         autofree char *diff = lesson_changed_lines(f->s, i);
         if (!*diff) {
             return false; /* nobody knows what it changed */
         }
-        if (named ? !is_named(f, s, diff, told) : creates(f->s, s)) {
+        if ((named ? !is_named(f, s, diff, told) : creates(f->s, s)) ||
+            is_replaced(f, i, diff)) {
             continue;
         }
         size_t more = text_count(diff, strlen(diff), '\n');
@@ -339,7 +375,11 @@ static bool is_named_run(const struct lesson_step *run, const struct lesson_step
                          const char *told) {
     const char *installs = strstr(run->text, " install ");
     installs = installs ? installs + strlen(" install ") : strstr(run->text, " add ");
-    return names_any(told, run->text, failed->text) ||
+    autofree char *packages = xstrdup(installs ? installs : ""); /* as modules are called */
+    for (char *c = packages; (c = strchr(c, '-')); c++) {
+        *c = '_';
+    }
+    return names_any(told, run->text, failed->text) || names_any(told, packages, "") ||
            (installs && names_any(told, installs, ""));
 }
 
@@ -389,11 +429,11 @@ static bool comes_back(const struct failure *f) {
     return false;
 }
 
-/* Nothing was edited or run between the two. */
+/* Nothing was edited or run between the two but what failed too. */
 static bool is_next(const struct failure *f) {
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        if (s->kind == STEP_EDIT || (step_is_run(s) && s->command.count)) {
+        if (s->kind == STEP_EDIT || (step_is_run(s) && s->command.count && !s->failed)) {
             return false;
         }
     }
@@ -443,6 +483,20 @@ static bool is_edited(const struct failure *f) {
     return false;
 }
 
+/* NAME=value before the very command. */
+static bool only_sets(const char *failed, const char *later) {
+    size_t len = strlen(later), tail = strlen(failed), front = len - tail;
+    if (len <= tail || strcmp(later + front, failed) != 0) {
+        return false;
+    }
+    for (size_t at = 0; at < front; at += strcspn(later + at, BETWEEN_WORDS) + 1) {
+        if (!memchr(later + at, '=', strcspn(later + at, BETWEEN_WORDS))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Either the words that differ explain it, or an edit does; when both might, neither. */
 static bool explain_like(struct lesson *fix, const struct failure *f, const char *told) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
@@ -450,8 +504,9 @@ static bool explain_like(struct lesson *fix, const struct failure *f, const char
     autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
     unsigned kinds =
         command_difference(&gone, &added, lesson_failed_part(failed), like, failed->output);
+    bool set = only_sets(lesson_failed_part(failed), like) && is_next(f);
     bool named = !(kinds & DIFFERENCE_TARGET) && f->gone == f->success && !comes_back(f) &&
-                 (lesson_names(told, gone.data, added.data) ||
+                 (set || lesson_names(told, gone.data, added.data) ||
                   lesson_names(told, added.data, gone.data));
     if (!add_edits(fix, f, told, true) || named == (fix->change_count > 0) ||
         (named && is_edited(f))) {
@@ -477,6 +532,14 @@ static bool explain_elsewhere(struct lesson *fix, const struct failure *f) {
     return true;
 }
 
+/* Another word for one that the error quotes. */
+static bool explain_lookup(struct lesson *fix, const struct failure *f) {
+    const char *now = lesson_looked_up(f->s, f->last, f->gone);
+    add_command(fix, f, command_part_text(lesson_failed_part(last_of(f))),
+                command_part_text(now));
+    return true;
+}
+
 /* The agent's reason has a name in common with what it did. */
 static bool is_about(const char *cause, const struct lesson *fix) {
     for (size_t i = 0; i < fix->change_count; i++) {
@@ -497,7 +560,8 @@ bool lesson_explain(struct lesson *fix, const struct failure *f,
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
     fix->cause = find_cause(f, r);
     autofree char *told = told_of(f, fix->cause), *told_only = told_of(f, NULL);
-    bool explained = command_same(&failed->command, &now->command)
+    bool explained = f->looked_up ? explain_lookup(fix, f)
+                     : command_same(&failed->command, &now->command)
                          ? explain_same(fix, f, told)
                      : lesson_elsewhere(failed, now) ? explain_elsewhere(fix, f)
                                               : explain_like(fix, f, told);

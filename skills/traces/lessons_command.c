@@ -19,12 +19,14 @@
 struct words {
     char *list[MAX_WORDS];
     size_t count;
+    char *file; /* that the output goes to, "> FILE"; or NULL */
 };
 
 static void words_free(struct words *w) {
     for (size_t i = 0; i < w->count; i++) {
         free(w->list[i]);
     }
+    free(take(w->file));
     w->count = 0;
 }
 
@@ -37,6 +39,9 @@ static size_t placeholder_at(const char *s) {
 /* One word at *at, quotes removed, or NULL at the end of a simple command. */
 static char *next_word(const char **at) {
     const char *s = *at + strspn(*at, " \t");
+    while (s[0] == '\\' && s[1] == '\n') { /* the line goes on */
+        s += 2 + strspn(s + 2, " \t");
+    }
     struct buf out = BUF_INIT(MAX_COMMAND);
     bool any = false;
     char quote = '\0';
@@ -71,10 +76,16 @@ static char *next_word(const char **at) {
 }
 
 /* Behind "2>&1", "> file", "<<EOF"; at is on '<' or '>' or on '&' of "&>". */
-static const char *skip_redirect(const char *s) {
+static const char *skip_redirect(const char *s, struct words *w) {
+    bool writes = *s == '>' && s[1] != '>' && s[1] != '&';
     s += strspn(s, "<>&");
     s += strspn(s, "-");
-    free(next_word(&s));
+    char *word = next_word(&s);
+    if (writes && word && !w->file && strncmp(word, "/dev/", 5) != 0) {
+        w->file = word;
+    } else {
+        free(word);
+    }
     return s;
 }
 
@@ -85,7 +96,7 @@ static void read_simple(const char **at, struct words *ret, unsigned *classes) {
         s += strspn(s, " \t");
         bool redirects = (*s == '<' && !placeholder_at(s)) || *s == '>';
         if (redirects || (*s == '&' && s[1] == '>')) {
-            s = skip_redirect(s);
+            s = skip_redirect(s, ret);
             continue;
         }
         char *word = next_word(&s);
@@ -100,7 +111,7 @@ static void read_simple(const char **at, struct words *ret, unsigned *classes) {
             ret->list[ret->count++] = word;
         }
         if (*s == '<' || *s == '>') {
-            s = skip_redirect(s);
+            s = skip_redirect(s, ret);
         }
     }
     if (*s == '|') {
@@ -186,7 +197,10 @@ static bool is_probe(const struct words *w, size_t at) {
     for (size_t i = at + 1; i < w->count && !asks; i++) {
         asks = strcmp(w->list[i], "--version") == 0 || strcmp(w->list[i], "--help") == 0;
     }
-    return strings_have(probes, program) || asks;
+    size_t verb = strcspn(program, "-"); /* PowerShell's Verb-Noun */
+    bool cmdlet = isupper((unsigned char)*program) && program[verb] == '-';
+    autofree char *reads = xstrndup(program, cmdlet ? verb : 0);
+    return strings_have(probes, program) || strings_have(reading_verbs, reads) || asks;
 }
 
 /* The words that make a part what it is: without "time", "timeout 60" and the like. */
@@ -285,6 +299,19 @@ static const char *behind_word(const char *part) {
     return part + (*part != '\0');
 }
 
+/* Words that name another program, not the same one with more rights or options. */
+static bool names_program(const char *front, const char *program) {
+    size_t first = strcspn(front, BETWEEN_WORDS), end = strlen(front);
+    while (end && front[end - 1] == *BETWEEN_WORDS) {
+        end--;
+    }
+    const char *last = memrchr(front, *BETWEEN_WORDS, end);
+    bool same = first == strlen(program) && strncmp(front, program, first) == 0;
+    bool rights = strncmp(front, "sudo" BETWEEN_WORDS, 5) == 0;
+    return !same && !rights &&
+           (!strstr(front, BETWEEN_WORDS "-") || strstr(last ? last : front, program));
+}
+
 const char *command_elsewhere(const struct command *failed, const struct command *later) {
     const char *part = failed->count ? failed->parts[failed->count - 1] : NULL;
     autofree char *program = part ? xstrndup(part, strcspn(part, BETWEEN_WORDS)) : NULL;
@@ -295,11 +322,12 @@ const char *command_elsewhere(const struct command *failed, const struct command
         bool fits = len > tail && strcmp(now + len - tail, rest) == 0 &&
                     (!tail || now[len - tail - 1] == *BETWEEN_WORDS);
         autofree char *front = fits ? xstrndup(now, len - tail) : xstrdup("");
+        bool names = names_program(front, program);
         for (char *c = front; (c = strchr(c, *BETWEEN_WORDS)); c++) {
             *c = '-'; /* "docker compose" is docker-compose */
         }
         bool one = tail || !strchr(front, '-') || strstr(front, "-m-");
-        if (one && strstr(front, program) && strcmp(part, now) != 0) {
+        if (one && names && strstr(front, program) && strcmp(part, now) != 0) {
             return now;
         }
     }
@@ -401,6 +429,27 @@ bool command_in_place(const char *text, char **ret_path, char **ret_diff) {
         }
     }
     return false;
+}
+
+bool command_echoes(const char *text, char **ret_path, char **ret_text) {
+    struct words said = {0}, next = {0};
+    unsigned classes = 0;
+    const char *at = text;
+    read_simple(&at, &said, &classes);
+    read_simple(&at, &next, &classes);
+    size_t tee = program_at(&next);
+    bool piped = classes & COMMAND_MASKED && tee + 2 == next.count &&
+                 strcmp(next.list[tee], "tee") == 0;
+    const char *path = piped ? next.list[tee + 1] : said.file;
+    bool echoes = said.count == 2 && strcmp(said.list[0], "echo") == 0 && path &&
+                  !strchr(path, '$');
+    if (echoes) {
+        *ret_path = xstrdup(path);
+        *ret_text = xasprintf("%s\n", said.list[1]);
+    }
+    words_free(&said);
+    words_free(&next);
+    return echoes;
 }
 
 /* Bodies of here-documents become "…". */

@@ -14,7 +14,6 @@
 
 #define MAX_FIXES 60u
 #define MAX_DEAD_ENDS 20u
-#define MAX_SHARED 400u /* bytes of a line that is compared */
 
 /* Its end cannot be hidden where its beginning was not. */
 static bool shows_end(const struct lesson_step *failed, const struct lesson_step *later) {
@@ -44,6 +43,24 @@ static void follow(struct failure *f) {
     }
 }
 
+/* As follow(), to the end of a command in which a word was replaced by one looked up. */
+static void follow_lookup(struct failure *f) {
+    const struct steps *s = f->s;
+    for (size_t i = f->last + 1; i < s->count && i < f->last + LESSONS_REACH; i++) {
+        const struct lesson_step *e = &s->list[i];
+        bool run = step_is_run(e) && e->command.count;
+        if (run && !f->gone && lesson_looked_up(s, f->last, i)) {
+            f->gone = i;
+        }
+        if (run && f->gone && !e->failed &&
+            (i == f->gone || lesson_is_rerun(&s->list[f->gone], e))) {
+            f->success = i;
+            f->looked_up = true;
+            return;
+        }
+    }
+}
+
 /* --- lessons --- */
 
 /* A check is a command that showed an error and passed once it was mended. */
@@ -57,7 +74,8 @@ static void add_check(struct lessons *l, const char *command, uint16_t trace,
 }
 
 static char *part_text(const struct lesson_step *failed, const struct lesson_step *s) {
-    return command_part_text(lesson_rerun_part(failed, s));
+    const char *part = lesson_rerun_part(failed, s);
+    return command_part_text(part ? part : lesson_failed_part(s));
 }
 
 /* The session mends a file that was there before it. */
@@ -77,23 +95,6 @@ static bool mends_existing(const struct steps *s) {
     return false;
 }
 
-/* One of the lines that begin with `mark` is, or is part of, a line of the other text
- * that begins with `other_mark`. Lines without a word of four letters are no sign. */
-static bool shares_line(const char *diff, char mark, const char *other, char other_mark) {
-    for (; *diff; diff = text_next_line(diff)) {
-        autofree char *line = lesson_cut(diff + 1, strcspn(diff, "\n") - 1, MAX_SHARED);
-        for (const char *at = other; *diff == mark && strlen(line) >= 4 && *at;
-             at = text_next_line(at)) {
-            autofree char *there = lesson_cut(at + 1, strcspn(at, "\n") - 1, MAX_SHARED);
-            if (*at == other_mark && strlen(there) >= 4 &&
-                (strstr(line, there) || strstr(there, line))) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* Some other edit of the changed file, in the steps [from, end), has such a line. */
 static bool is_shared(const struct lesson_change *c, char mark, const struct steps *s,
                       size_t from, size_t end, char other_mark) {
@@ -102,7 +103,7 @@ static bool is_shared(const struct lesson_change *c, char mark, const struct ste
         autofree char *diff = lesson_is_edit(e) && strcmp(e->path, c->path) == 0
                                   ? lesson_changed_lines(s, i)
                                   : NULL;
-        if (diff && shares_line(c->to, mark, diff, other_mark)) {
+        if (diff && lesson_shares_line(c->to, mark, diff, other_mark)) {
             return true;
         }
     }
@@ -209,9 +210,19 @@ static bool is_taken_away(const struct failure *f, const char *path) {
     return false;
 }
 
+/* A rule of the language, told in words alone: others break it too. */
+static bool states_rule(const char *quote) {
+    const char *at = strstr(quote, "SyntaxError: ");
+    at = at ? at + strlen("SyntaxError: ") : "";
+    return !strpbrk(at, "'\"`()0123456789") && text_count(at, strlen(at), ' ') >= 4;
+}
+
 /* A slip in what was written to try out or mend what the session is about. */
 static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
     const struct lesson_step *failed = &f->s->list[f->last];
+    if (states_rule(f->error->quote)) {
+        return false;
+    }
     bool script = lesson_runs_own_script(f->s, failed) && changes_script(fix, failed);
     return ((script || corrects_own(f, fix)) && mends_existing(f->s)) ||
            (script && is_taken_away(f, fix->changes[0].path));
@@ -282,6 +293,9 @@ static void find_fix(struct lessons *l, const struct steps *s, size_t at,
             continue;
         }
         follow(&f);
+        if (!f.success && !f.gone) {
+            follow_lookup(&f);
+        }
         size_t end = f.success ? f.gone : SIZE_MAX;
         bool together = (k > 0 && done[0] == end) || (k > 1 && done[1] == end);
         done[k] = end;

@@ -78,6 +78,8 @@ struct buf;
  * gone and added. 0 if it is a different command. */
 unsigned command_difference(struct buf *gone, struct buf *added, const char *failed,
                             const char *later, const char *told);
+/* `echo TEXT > FILE`, `echo TEXT | tee FILE`. */
+bool command_echoes(const char *text, char **ret_path, char **ret_text);
 /* `sed -i …`: the file, and lines "-old" and "+new", none if unknown. */
 bool command_in_place(const char *text, char **ret_path, char **ret_diff);
 /* Without a leading `cd FOLDER &&` of the working folder, and with heredoc bodies
@@ -134,6 +136,7 @@ struct failure {
     size_t last;    /* the last run with this error */
     size_t gone;    /* the first run without it; 0 = none */
     size_t success; /* 0 = none */
+    bool looked_up; /* gone is lesson_looked_up's */
     unsigned seen;
 };
 /* Whether it is a run of the failed command: the same, or one that differs in options and
@@ -143,6 +146,9 @@ const char *lesson_failed_part(const struct lesson_step *s);
 /* The failed program run from another path, if the error was that it was not found. */
 const char *lesson_elsewhere(const struct lesson_step *failed,
                              const struct lesson_step *later);
+/* The later command with another word in the place of one that the error quotes, which a
+ * command in between had printed: what was looked up. Or NULL. */
+const char *lesson_looked_up(const struct steps *s, size_t failed, size_t later);
 /* The failed command in the later line, or the nearest part of that line. */
 const char *lesson_rerun_part(const struct lesson_step *failed,
                               const struct lesson_step *later);
@@ -154,6 +160,9 @@ bool lesson_is_edit(const struct lesson_step *s);
 /* The lines changed by the edit of this step, "-old" and "+new" without context; "" if
  * unknown. */
 char *lesson_changed_lines(const struct steps *s, size_t step);
+/* Whether one of the lines that begin with `mark` is, or is part of, a line of the other
+ * text that begins with `other_mark`. Lines under four letters are no sign. */
+bool lesson_shares_line(const char *diff, char mark, const char *other, char other_mark);
 /* Whether a word of `text`, of at least four letters, occurs in `told` and not in
  * `known`; for "-lcublas" the beginning of a word is enough. "--skip-checks" is not named
  * by "check". */

@@ -52,7 +52,7 @@ static unsigned missing_words(struct buf *out, const struct word_list *a,
         bool value = i > 0 && a->words[i - 1][0] == '-' &&
                      (!has_word(b, i - 1, a->words[i - 1], a->lens[i - 1]) ||
                       (a->words[i - 1][1] == '-' && !strpbrk(word, "/.")));
-        bool option = word[0] == '-' || value || strchr(word, '=');
+        bool option = word[0] == '-' || value || strchr(word, '=') || strcmp(word, "sudo") == 0;
         if (++count > MAX_CHANGED_WORDS || a->lens[i] > MAX_WORD || strchr(word, '\n') ||
             strchr(word, ' ') || (!option && !strstr(told, word))) {
             return 0;
@@ -77,13 +77,16 @@ const char *lesson_failed_part(const struct lesson_step *s) {
     return s->command.parts[s->command.count - 1];
 }
 
-/* "pytest: command not found", "not found: pytest": of the program itself. */
-static bool is_missing(const char *quote, const char *program) {
-    autofree char *behind = xasprintf("%s: command not found", program);
-    autofree char *short_form = xasprintf("%s: not found", program);
-    autofree char *before = xasprintf("not found: %s", program);
-    return *program && !strchr(program, '/') &&
-           (strstr(quote, behind) || strstr(quote, short_form) || strstr(quote, before));
+/* "pytest: command not found", "C:\\bin\\npm.ps1 cannot be loaded": of the program itself. */
+static bool is_about_program(const char *quote, const char *program) {
+    size_t len = strlen(program);
+    for (const char *at = quote; len && (at = strstr(at, program)); at += len) {
+        bool begins = at == quote || strchr(" '\"`:/\\", at[-1]);
+        if (begins && strchr(" '\"`:.", at[len])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 const char *lesson_elsewhere(const struct lesson_step *failed,
@@ -91,7 +94,7 @@ const char *lesson_elsewhere(const struct lesson_step *failed,
     const char *part = failed->command.count ? lesson_failed_part(failed) : "";
     autofree char *program = xstrndup(part, strcspn(part, BETWEEN_WORDS));
     const char *quote = failed->error_count ? failed->errors[0].quote : "";
-    return is_missing(quote, program)
+    return !strchr(program, '/') && is_about_program(quote, program)
                ? command_elsewhere(&failed->command, &later->command)
                : NULL;
 }
@@ -109,6 +112,59 @@ bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step 
     return command_same(&failed->command, &later->command) || lesson_elsewhere(failed, later) ||
            (like && command_difference(&gone, &added, lesson_failed_part(failed), like,
                                      failed->output ? failed->output : ""));
+}
+
+/* The words at which the two differ, if it is one, names both, and no file or number that
+ * only this run had. */
+static bool one_differs(const char *failed, const char *later, char **ret_gone,
+                        char **ret_came) {
+    struct word_list a, b;
+    size_t differ = 0;
+    list_words(&a, failed);
+    list_words(&b, later);
+    for (size_t i = 0; a.count == b.count && i < a.count; i++) {
+        if (!is_word(&b, i, a.words[i], a.lens[i])) {
+            free(take(*ret_gone));
+            free(take(*ret_came));
+            *ret_gone = xstrndup(a.words[i], a.lens[i]);
+            *ret_came = xstrndup(b.words[i], b.lens[i]);
+            differ++;
+        }
+    }
+    bool names = differ == 1 && strpbrk(*ret_gone, "-_@") && strpbrk(*ret_came, "-_@");
+    return names && **ret_came != '-' && !strpbrk(*ret_came, " 0123456789\n") &&
+           (**ret_came == '@' || !strpbrk(*ret_came, "/\\."));
+}
+
+/* An error speaks of the word itself, not of a path with it. */
+static bool is_quoted(const struct lesson_step *failed, const char *word) {
+    size_t len = strlen(word);
+    for (size_t i = 0; i < failed->error_count; i++) {
+        const char *quote = failed->errors[i].quote;
+        for (const char *at = quote; (at = strstr(at, word)); at += len) {
+            if ((at == quote || strchr(" '\"`=", at[-1])) && strchr(" '\"`@,:", at[len])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+const char *lesson_looked_up(const struct steps *s, size_t failed, size_t later) {
+    const struct lesson_step *f = &s->list[failed], *l = &s->list[later];
+    const char *like = command_like(&f->command, &l->command);
+    autofree char *gone = NULL, *came = NULL;
+    if (!like || !one_differs(lesson_failed_part(f), like, &gone, &came) ||
+        !is_quoted(f, gone)) {
+        return NULL;
+    }
+    for (size_t i = failed + 1; i < later; i++) {
+        const struct lesson_step *e = &s->list[i];
+        if (step_is_run(e) && e->output && strstr(e->output, came)) {
+            return like;
+        }
+    }
+    return NULL;
 }
 
 bool command_holds_prose(const struct command *c) {

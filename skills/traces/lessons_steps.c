@@ -48,8 +48,9 @@ static void add_written(struct reading *g, const struct lesson_step *run) {
     uint32_t event = run->event;
     size_t at = 0;
     bool in_place = command_in_place(run->text, &file.path, &diff);
-    if (in_place || shell_next_file(run->text, &at, &file)) {
-        char *text = in_place ? diff : xstrndup(file.text, file.len);
+    bool echoes = !in_place && command_echoes(run->text, &file.path, &diff);
+    if (in_place || echoes || shell_next_file(run->text, &at, &file)) {
+        char *text = in_place || echoes ? diff : xstrndup(file.text, file.len);
         struct lesson_step *edit = add_step(g->steps, STEP_EDIT, event);
         edit->is_diff = in_place;
         edit->path = file.path;

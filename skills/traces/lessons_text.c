@@ -250,14 +250,24 @@ static void scan_line(struct error_scan *s, const char *line, size_t len) {
     }
 }
 
+/* pytest's `E     File "x.py", line 3`, which a line of the source follows. */
+static bool is_place(const char *line, size_t len) {
+    return len > 2 && strncmp(line, "E ", 2) == 0 && memmem(line, len, " File \"", 7);
+}
+
 size_t lesson_errors(const struct lesson_reader *r, const char *output, bool failed,
                      struct lesson_error ret[STEP_MAX_ERRORS]) {
     struct error_scan s = {.r = r, .list = ret, .failed = failed};
     size_t lines = 0;
     for (const char *line = output;
          line && *line && lines < MAX_LINES && s.count < STEP_MAX_ERRORS; lines++) {
-        scan_line(&s, line, strcspn(line, "\n"));
-        line = text_next_line(line);
+        size_t len = strcspn(line, "\n");
+        if (is_place(line, len)) {
+            line = text_next_line(line);
+        } else {
+            scan_line(&s, line, len);
+        }
+        line = *line ? text_next_line(line) : line;
     }
     if (!s.count && failed && s.weak) {
         keep_error(&s, s.weak, s.weak_len);
@@ -301,10 +311,10 @@ char *lesson_cause(const struct lesson_reader *r, const char *text) {
         size_t label = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); /* "THOUGHT: " */
         s += label > 1 && strncmp(s + label, ": ", 2) == 0 ? label + 2 : 0;
         size_t len = sentence_end(s);
-        size_t cues = len >= 20 && len <= LESSON_MAX_LINE ? count_cues(r, s, len) : 0;
-        bool told = cues && len >= 25 && !pattern_is_in(r->intent, s, len);
+        bool fits = len >= 20 && len <= LESSON_MAX_LINE && !pattern_is_in(r->intent, s, len);
+        size_t cues = fits ? count_cues(r, s, len) : 0;
         bool plain = cues && !pattern_is_in(r->personal, s, len);
-        size_t score = cues ? 2 * cues + told + plain : 0;
+        size_t score = cues ? 2 * cues + (len >= 25) + plain : 0;
         if (score > best_score && s[len ? len - 1 : 0] != '?') {
             best = s;
             best_len = len;

@@ -13,9 +13,13 @@ struct codex {
 
 /* --- results --- */
 
-/* "Exit code: 1\nWall time: 0.2 seconds\nOutput:\n…": the text behind "Output:". */
+/* "Exit code: 1\nWall time: 0.2 seconds\nOutput:\n…", "failed in sandbox …, exit code: 1,
+ * stdout: …": the text behind "Output:" or "stdout:". */
 static const char *behind_head(const char *s) {
-    const char *output = strstr(s, "\nOutput:\n");
+    const char *output = strstr(s, "\nOutput:\n"), *denied = strstr(s, ", stdout: ");
+    if (strncmp(s, "failed in sandbox ", 18) == 0 && denied && denied - s < 1000) {
+        return denied + 10;
+    }
     bool head = strncmp(s, "Exit code: ", 11) == 0 || strncmp(s, "Chunk ID: ", 10) == 0 ||
                 strncmp(s, "Wall time: ", 11) == 0;
     return head && output && output - s < 1000 ? output + 9 : s;
