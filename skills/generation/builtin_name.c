@@ -15,6 +15,8 @@
 
 #define NAME_WORDS 4
 #define NAME_MAX_BYTES 48u
+#define NAME_MAX_WORD 20u
+#define SUBJECT_WORDS 4u
 #define CATALOGUE_TOKENS 92u /* of 100; estimates differ */
 #define MAX_PROGRAMS 3
 #define MAX_TOLD 4u /* lessons that the name is made of */
@@ -76,7 +78,7 @@ static bool fits_name(const char *word) {
         }
         letters += islower((unsigned char)word[i]) != 0;
     }
-    return len >= 2 && len <= 20 && letters >= 2;
+    return len >= 2 && len <= NAME_MAX_WORD && letters >= 2;
 }
 
 static double rank_of(const struct key_term *t) {
@@ -112,12 +114,24 @@ static void add_name_word(struct buf *out, const char *word) {
     }
 }
 
+/* Behind settings and what only starts another program: "A=b sudo", "npx", "python3 -m". */
+static const char *behind_starters(const char *s) {
+    for (;;) {
+        size_t len = strcspn(s, " ");
+        const char *next = s + len + strspn(s + len, " ");
+        bool module = strncmp(s, "python", 6) == 0 && strncmp(next, "-m ", 3) == 0;
+        bool starts = memchr(s, '=', len) || strncmp(s, "sudo ", 5) == 0 ||
+                      strncmp(s, "npx ", 4) == 0 || module;
+        if (!starts || !*next || (*next == '-' && !module)) {
+            return s;
+        }
+        s = next + (module ? 3 : 0);
+    }
+}
+
 /* "nvcc" of "nvcc -arch=sm_90a k.cu". */
 static char *program_of(const char *command) {
-    const char *s = command;
-    if (strncmp(s, "sudo ", 5) == 0) {
-        s += 5;
-    }
+    const char *s = behind_starters(command);
     size_t len = strcspn(s, " \t\n;|&");
     autofree char *word = xstrndup(s, len);
     const char *slash = strrchr(word, '/');
@@ -160,40 +174,221 @@ static char *short_error(const char *quote, size_t max) {
     return take(sentence);
 }
 
-/* The subject of the lessons, in words. */
-static char *learnt_words(const struct lessons *l) {
-    struct buf out = BUF_INIT(16u << 10);
-    for (size_t i = 0; i < l->fixes.count && i < MAX_TOLD; i++) {
-        const struct lesson *f = &l->fixes.list[i];
-        autofree char *error = short_error(f->quote, 160);
-        buf_addf(&out, "%s. ", error);
+/* --- the subject of lessons --- */
+
+struct subject {
+    char words[SUBJECT_WORDS][NAME_MAX_WORD + 1];
+    size_t count;
+};
+
+static void add_subject_word(struct subject *u, const char *word, size_t len) {
+    autofree char *low = xstrndup(word, len);
+    for (char *c = low; *c; c++) {
+        *c = (char)tolower((unsigned char)*c);
     }
-    for (size_t i = 0; i < l->corrections.count && i < MAX_TOLD; i++) {
-        buf_addf(&out, "%s. ", l->corrections.list[i].heeded);
+    bool known = !fits_name(low) || strings_have(bland_words, low);
+    for (size_t i = 0; i < u->count && !known; i++) {
+        known = strncmp(u->words[i], low, strlen(u->words[i])) == 0;
     }
-    return buf_detach(&out);
+    if (!known && u->count < SUBJECT_WORDS) {
+        memcpy(u->words[u->count++], low, strlen(low) + 1);
+    }
 }
 
-char *builtin_name(const char *task, const struct lessons *l) {
-    struct key_terms terms;
-    struct buf out = BUF_INIT(SKILL_MAX_NAME);
-    autofree char *words = *task ? xstrdup(task) : learnt_words(l);
-    autofree char *program =
-        !*task && l->fixes.count ? program_of(l->fixes.list[0].context) : NULL;
-    if (program && fits_name(program)) {
-        add_name_word(&out, program);
+/* The words of a name, `max` at most: of "@google/gemini-cli" gemini and cli. */
+static void add_name_parts(struct subject *u, const char *name, size_t len, size_t max) {
+    const char *slash = memrchr(name, '/', len);
+    const char *at = slash && slash + 1 < name + len ? slash + 1 : name, *end = name + len;
+    size_t most = u->count + max;
+    while (at < end && u->count < most) {
+        size_t n = 0;
+        while (at + n < end && isalnum((unsigned char)at[n])) {
+            n++;
+        }
+        add_subject_word(u, at, n);
+        at += n + 1;
     }
-    key_terms_read(&terms, words);
+}
+
+/* The next name in quotes behind *at; its length, or 0. */
+static size_t next_quoted(const char **at) {
+    for (const char *s = *at; (s = strpbrk(s, "'\"`")); s++) {
+        size_t len = strcspn(s + 1, " '\"`");
+        bool begins = s == *at || !isalnum((unsigned char)s[-1]);
+        if (begins && s[1 + len] == *s && len >= 2 && len <= 40) {
+            *at = s + 1;
+            return len;
+        }
+    }
+    return 0;
+}
+
+/* The longer name that a change brings for this one: __shfl_xor_sync for __shfl_xor. */
+static size_t longer_name(const struct lesson *f, const char *name, size_t len,
+                          const char **ret) {
+    autofree char *word = xstrndup(name, len);
+    for (size_t i = 0; i < f->change_count; i++) {
+        for (const char *line = f->changes[i].to; *line; line = text_next_line(line)) {
+            const char *at = *line == '+' ? strstr(line, word) : NULL;
+            size_t n = 0;
+            while (at && (isalnum((unsigned char)at[n]) || at[n] == '_')) {
+                n++;
+            }
+            if (n > len && len >= 4) {
+                *ret = at;
+                return n;
+            }
+        }
+    }
+    return 0;
+}
+
+static void add_quoted_names(struct subject *u, const struct lesson *f) {
+    const char *at = f->quote;
+    for (size_t len; u->count < 3 && (len = next_quoted(&at)); at += len) {
+        const char *longer;
+        size_t more = longer_name(f, at, len, &longer);
+        add_name_parts(u, more ? longer : at, more ? more : len, 3);
+    }
+}
+
+/* What the corrected command has and the failed one has not: the setting, the option, the
+ * option of the value, or the word. */
+static void add_new_words(struct subject *u, const struct lesson_change *c) {
+    bool program = !strchr(c->from, ' '); /* of another name or place */
+    const char *option = "";
+    for (const char *w = c->to; *w; w += strspn(w, " ")) {
+        size_t len = strcspn(w, " "), name = strcspn(w, "= ");
+        autofree char *word = xstrndup(w, len);
+        bool same = !program && strstr(c->from, word);
+        if (!same && *w == '-' && !program) {
+            add_name_parts(u, w, name, 2);
+        } else if (!same && *w != '-') {
+            bool value = *option && !program;
+            add_name_parts(u, value ? option : w, value ? strcspn(option, "= ") : name, 3);
+        }
+        option = *w == '-' && w[1] == '-' ? w : "";
+        w += len;
+    }
+}
+
+/* The package that was missing and is installed. */
+static void add_installed(struct subject *u, const struct lesson *f, const char *run) {
+    const char *at = strstr(run, " install "), *found = NULL;
+    for (at = at ? at + 9 : ""; *at && !found; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " =<>[");
+        autofree char *word = xstrndup(at, len);
+        found = *at != '-' ? strcasestr(f->quote, word) : NULL;
+        if (found) {
+            add_name_parts(u, at, len, 2);
+        }
+        at += strcspn(at, " ");
+    }
+    if (found) {
+        add_subject_word(u, "install", 7);
+    }
+}
+
+/* The most telling words of the error, in its order. */
+static void add_telling_words(struct subject *u, const char *text, size_t count) {
+    struct key_terms terms;
+    key_terms_read(&terms, text);
     autofree bool *picked = xcalloc(terms.count + 1, sizeof *picked);
-    pick_words(&terms, out.len ? NAME_WORDS - 1 : NAME_WORDS, picked);
+    pick_words(&terms, count, picked);
     for (size_t i = 0; i < terms.count; i++) {
-        if (picked[i] && !(out.len && strcmp(out.data, terms.list[i].word) == 0)) {
-            add_name_word(&out, terms.list[i].word);
+        if (picked[i]) {
+            add_subject_word(u, terms.list[i].word, strlen(terms.list[i].word));
         }
     }
     key_terms_finish(&terms);
+}
+
+/* From `from` on in the order in which the text has them. */
+static void sort_words(struct subject *u, size_t from, const char *text) {
+    for (size_t i = from + 1; i < u->count; i++) {
+        for (size_t k = i; k > from; k--) {
+            const char *a = strcasestr(text, u->words[k - 1]);
+            const char *b = strcasestr(text, u->words[k]);
+            if (!a || !b || a < b) {
+                break;
+            }
+            char word[NAME_MAX_WORD + 1];
+            memcpy(word, u->words[k], sizeof word);
+            memcpy(u->words[k], u->words[k - 1], sizeof word);
+            memcpy(u->words[k - 1], word, sizeof word);
+        }
+    }
+}
+
+/* What one lesson is about: what the corrected command brings, or the names in the error,
+ * or its words. */
+static void add_subject(struct subject *u, const struct lesson *f) {
+    size_t before = u->count;
+    const struct lesson_change *c = f->change_count ? &f->changes[0] : NULL;
+    if (c && c->kind == CHANGE_COMMAND) {
+        bool program = !strchr(c->from, ' ');
+        bool sets = memchr(c->to, '=', strcspn(c->to, " ")) != NULL;
+        add_new_words(u, c);
+        if (!program && !sets && u->count - before == 1) {
+            add_quoted_names(u, f); /* what the option is for */
+        }
+    } else if (c && c->kind == CHANGE_RUN) {
+        add_installed(u, f, c->to);
+    }
+    if (u->count == before) {
+        autofree char *error = short_error(f->quote, 160);
+        add_quoted_names(u, f);
+        size_t names = u->count - before;
+        add_telling_words(u, error, names >= 3 ? 0 : 3 - names);
+        sort_words(u, before, f->quote);
+    }
+}
+
+static void add_task_words(struct buf *out, const char *task) {
+    struct subject u = {0};
+    add_telling_words(&u, task, NAME_WORDS);
+    for (size_t i = 0; i < u.count; i++) {
+        add_name_word(out, u.words[i]);
+    }
+}
+
+/* The program, unless the subject says enough, and the subject of the first lessons. */
+static void add_learnt_words(struct buf *out, const struct lessons *l) {
+    struct subject u = {0};
+    for (size_t i = 0; i < l->fixes.count && i < MAX_TOLD && u.count < 3; i++) {
+        add_subject(&u, &l->fixes.list[i]);
+    }
+    for (size_t i = 0; i < l->corrections.count && i < MAX_TOLD && u.count < 3; i++) {
+        const char *heeded = l->corrections.list[i].heeded;
+        add_name_parts(&u, heeded, strlen(heeded), 3);
+    }
+    autofree char *program = l->fixes.count ? program_of(l->fixes.list[0].context) : NULL;
+    const struct lesson_change *c =
+        l->fixes.count && l->fixes.list[0].change_count ? l->fixes.list[0].changes : NULL;
+    bool renamed = c && c->kind == CHANGE_COMMAND && !strchr(c->from, ' ');
+    bool says = u.count >= 3 || (renamed && u.count == 1);
+    for (size_t i = 0; i < u.count && program; i++) {
+        says |= strcmp(u.words[i], program) == 0;
+    }
+    if (program && fits_name(program) && !says) {
+        add_name_word(out, program);
+    }
+    for (size_t i = 0; i < u.count; i++) {
+        add_name_word(out, u.words[i]);
+    }
+}
+
+char *builtin_name(const char *task, const struct lessons *l) {
+    struct buf out = BUF_INIT(SKILL_MAX_NAME);
+    if (*task) {
+        add_task_words(&out, task);
+    } else {
+        add_learnt_words(&out, l);
+    }
     if (!strchr(out.data, '-')) {
-        add_name_word(&out, out.len ? "lessons" : "learnt-lessons");
+        add_name_word(&out, !out.len         ? "learnt-lessons"
+                            : l->fixes.count ? "command"
+                                             : "lessons");
     }
     return buf_detach(&out);
 }
