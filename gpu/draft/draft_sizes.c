@@ -2,6 +2,7 @@
 
 #include "gpu/spec/integer_expression.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define ELEMENTS_MAX (1 << 16) /* of a buffer */
@@ -10,6 +11,7 @@
     16 /* what no size is made smaller than, of those that the grid knows */
 #define LEAST_LENGTH 512 /* and of the others, which the kernel loops over */
 #define EXPRESSIONS_MAX 256
+#define A_BLOCK 256
 
 struct texts {
     const char *list[EXPRESSIONS_MAX];
@@ -86,13 +88,25 @@ static bool keeps_meaning(const struct texts *texts, const struct size_values *v
     return true;
 }
 
+/* What is left over of a block stays: a division without remainder stays one, too. */
+static int64_t half_of(int64_t value) {
+    int64_t half = value / 2;
+    return half < A_BLOCK ? half : half - half % A_BLOCK + value % A_BLOCK;
+}
+
+/* About half the blocks, or a quarter where both extents of a grid were halved. */
+static bool is_part(int64_t now, int64_t blocks) {
+    return llabs(now * 2 - blocks) <= blocks / 16 ||
+           llabs(now * 4 - blocks) <= blocks / 16;
+}
+
 /* The largest size that can be halved once more: of rows, as long as there are any. */
 static struct host_size *largest(struct host_sizes *sizes, const bool *rows,
                                  const bool *done) {
     struct host_size *found = NULL;
     for (size_t i = 0; i < sizes->count; i++) {
         struct host_size *s = &sizes->list[i];
-        int64_t half = s->value / 2;
+        int64_t half = half_of(s->value);
         bool warps = !rows[i] && s->value % 32 == 0; /* stay multiples of a warp */
         bool first = !found || rows[i] > rows[found - sizes->list];
         if (!done[i] && !s->fixed && half >= (rows[i] ? LEAST_ROWS : LEAST_LENGTH) &&
@@ -138,11 +152,11 @@ void draft_sizes_shrink(struct host_sizes *sizes, const json_t *spec) {
     while (large && (size = largest(sizes, rows, done)) != NULL) {
         size_t i = (size_t)(size - sizes->list);
         int64_t before = size->value;
-        size->value /= 2;
+        size->value = half_of(before);
         values_of(sizes, list, &values);
         bool good =
             measure(spec, &values, &large, &now) && keeps_meaning(&texts, &values);
-        if (good && (rows[i] ? now * 2 == blocks || now * 4 == blocks : now == blocks)) {
+        if (good && (rows[i] ? is_part(now, blocks) : now == blocks)) {
             blocks = now;
             continue;
         }

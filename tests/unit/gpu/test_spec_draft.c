@@ -217,8 +217,9 @@ Test(spec_draft, large_sizes_shrink_with_the_grid) {
         {GRID("int n = 1 << 20;", "n"), 1024},
         {GRID("int n = 1 << 20;", "(n + 31) / 32"), 32768},
         {GRID("int n = 1000;", "n"), 1000},
-        {GRID("int n = 3 * 65537;", "n / 3"),
-         3 * 65537}, /* half of it leaves a remainder */
+        {GRID("int n = 100000000;", "(n + 127) / 128"), 48640},
+        {GRID("int n = 1000001;", "(n + 31) / 32"), 31297},
+        {GRID("int n = 3 * 65537;", "n / 3"), 3 * 513}, /* always without remainder */
         {"#define n (1 << 20)\n__device__ int all() { return n; }\n" GRID("", "n"), 0},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
