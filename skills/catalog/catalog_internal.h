@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "skills/catalog/catalog.h"
 #include "skills/catalog/catalog_meaning.h"
+#include "skills/catalog/catalog_spelling.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -116,6 +117,7 @@ struct snapshot_document {
     uint16_t lengths[CATALOG_FIELDS];
     uint16_t meaning_size;
     const uint8_t *meaning; /* NULL: none of its words is in the table */
+    struct spelling spelling;
 };
 struct snapshot_place {
     const char *path, *name;
@@ -136,6 +138,7 @@ struct snapshot {
     uint32_t *shown; /* per document the first place that is shown, UINT32_MAX: none */
     int64_t indexed; /* documents in the whole index */
     double averages[CATALOG_FIELDS];
+    uint16_t *spelt; /* per hash of a gram, how many documents have it */
     int64_t generation;
     uint64_t signature; /* changes when the set of skills changes */
     struct chunk *chunks;
@@ -147,6 +150,8 @@ struct catalog_folders {
 int snapshot_load(struct db *db, const struct catalog_folders *folders,
                   struct snapshot **ret, struct err *err);
 void snapshot_free(struct snapshot *s);
+/* A copy that lives as long as the snapshot, aligned for what has two bytes. */
+void *snapshot_keep(struct snapshot *s, const void *bytes, size_t len);
 /* The first place whose name is not less than `name`. */
 size_t snapshot_find_name(const struct snapshot *s, const char *name);
 const struct snapshot_document *snapshot_document(const struct snapshot *s, int64_t id);
@@ -237,6 +242,7 @@ struct ranked {
     /* share of the task anywhere in it, less in a long body; and as neighbouring words */
     double mentioned, adjacent;
     struct meaning meaning; /* the words of the task that its words are near to */
+    double spelling;        /* how alike its name and description are spelt */
     double near;            /* from search_outstanding, 0 where not measured */
     double foreign;         /* share of the task's products that the skill is not about */
     /* per concept one bit for each field that contains it */

@@ -63,12 +63,16 @@ static size_t find_near(const struct search *q, struct near *ret) {
     return kept;
 }
 
-/* Those that somebody else calls nearest and that are not found yet. */
-static size_t find_outstanding(const struct search *q, struct near *ret) {
+/* Those that another measure, NULL or one per document, puts first and that are not found
+ * yet. */
+static size_t find_first(const struct search *q, const double *measure,
+                         struct near *ret) {
     size_t kept = 0;
-    for (uint32_t i = 0; q->outstanding && i < q->snapshot->document_count; i++) {
-        if (q->allowed[i] && !isnan(q->outstanding[i]) && !is_listed(q->ranking, i)) {
-            keep_near(ret, &kept, NEAR_KEPT, (struct near){i, q->outstanding[i]});
+    for (uint32_t i = 0; measure && i < q->snapshot->document_count; i++) {
+        bool counts = q->allowed[i] && !isnan(measure[i]) &&
+                      (kept < NEAR_KEPT || measure[i] > ret[kept - 1].how);
+        if (counts && !is_listed(q->ranking, i)) {
+            keep_near(ret, &kept, NEAR_KEPT, (struct near){i, measure[i]});
         }
     }
     return kept;
@@ -85,7 +89,8 @@ static void add_found(struct ranking *k, const struct near *near, size_t count) 
 void search_add_near(struct search *q) {
     struct near near[NEAR_KEPT + 1];
     add_found(q->ranking, near, find_near(q, near));
-    add_found(q->ranking, near, find_outstanding(q, near));
+    add_found(q->ranking, near, find_first(q, q->outstanding, near));
+    add_found(q->ranking, near, find_first(q, q->spelling, near));
 }
 
 /* What the nearest of n stands out by when none has to do with the task. */

@@ -137,17 +137,23 @@ static double order_of(const struct ranked *m) {
  * much of the task appears at all; whether its words stand together as they do in the
  * task; how much of it name and description speak of, and the name alone; how many of the
  * products it names are others than the skill's; how much of the task is in words that no
- * skill at all holds; and what both are about: as a whole, and word by word. */
+ * skill at all holds; what both are about: as a whole, and word by word; and how alike
+ * they are spelt (catalog_spelling.h). */
 #define NEARNESS 0.8 /* of evidence, per spread that a skill stands out by */
 #define CAUTION 0.3  /* where nobody else says what stands out */
+#define SPELLING 9.0
+#define ALIKE 0.26 /* among very many, by chance */
+#define FEW 1000.0 /* skills say half as surely as many which spellings are rare */
 
 static double logit_of(const struct ranking *k, const struct ranked *m) {
+    double n = (double)k->snapshot->document_count, many = n / (n + FEW);
     double evidence = m->cover * k->content;
     double x = -CAUTION * k->alone - 2.5 + 1.9 * log(0.05 + evidence) +
                2.1 * m->mentioned + 4.7 * m->adjacent + 2 * m->described +
                3.2 * m->named - 2.8 * m->foreign - 3.5 * k->unknown +
                4.2 * m->meaning.direction + 2 * m->meaning.spoken;
     x += NEARNESS * m->near;
+    x += SPELLING * many * (m->spelling - ALIKE * many);
     if (k->content > RICH_CONTENT) { /* of much that is said some is met by chance */
         x -= k->alone * log(fmin(k->content, LONG_CONTENT) / RICH_CONTENT);
     }
@@ -169,9 +175,14 @@ static void add_nearness(struct ranking *k, const double *outstanding) {
     }
 }
 
+static void add_spelling(struct ranking *k, const double *spelling) {
+    for (size_t i = 0; i < k->count; i++) {
+        k->list[i].spelling = spelling[k->list[i].document];
+    }
+}
+
 /* Of rivals at most one is meant, and perhaps none is: what each has of the sum. Fitted
  * apart from the weights, so that of those told as 0.9 nine of ten are the one. */
-#define SHARPNESS 1.2
 #define NONE_OF_THEM 1.2
 
 static void score_all(struct ranking *k) {
@@ -179,7 +190,7 @@ static void score_all(struct ranking *k) {
     for (size_t i = 0; i < k->count; i++) {
         double x = logit_of(k, &k->list[i]);
         k->list[i].fit = 1 / (1 + exp(-x));
-        k->list[i].score = exp(SHARPNESS * x);
+        k->list[i].score = exp(x);
         all += k->list[i].score;
     }
     for (size_t i = 0; i < k->count; i++) {
@@ -331,13 +342,15 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
                 struct ranking *ret, struct err *err) {
     *ret = (struct ranking){.snapshot = s, .stemmer = r->stemmer};
     limit = limit < CLOSER_MIN ? CLOSER_MIN : limit < KEPT_MAX ? limit : KEPT_MAX;
-    ret->list = xcalloc(limit + 2 * NEAR_KEPT + 1, sizeof *ret->list);
+    ret->list = xcalloc(limit + 3 * NEAR_KEPT + 1, sizeof *ret->list);
     autofree double *outstanding = search_outstanding(s, near, &ret->alone);
+    autofree double *spelling = spelling_compare(s, task);
     struct search *q = xcalloc(1, sizeof *q);
     *q = (struct search){.snapshot = s,
                          .allowed = allowed,
                          .ranking = ret,
                          .outstanding = outstanding,
+                         .spelling = spelling,
                          .limit = limit};
     search_choose_concepts(r, q, task);
     task_meaning_read(r->stemmer, task, &ret->task);
@@ -355,6 +368,7 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
         return rc;
     }
     add_nearness(ret, outstanding);
+    add_spelling(ret, spelling);
     score_all(ret);
     qsort(ret->list, ret->count, sizeof *ret->list, by_fit);
     return 0;

@@ -34,6 +34,7 @@ struct search {
     struct ranked *one; /* the only document of interest, or NULL */
     const struct task_meaning *meaning;
     const double *outstanding; /* from search_outstanding */
+    const double *spelling;    /* from spelling_compare */
     bool is_long;              /* whether the task is long */
 };
 
@@ -45,8 +46,8 @@ struct ranker {
 };
 
 /* Adds to the ranking at most NEAR_KEPT documents that are near in meaning and were not
- * found by their words; if there are values from catalog_find_near, also as many that are
- * near by those. */
+ * found by their words; then as many that are near by the values from catalog_find_near,
+ * if there are any, and as many that are spelt most alike. */
 #define NEAR_KEPT 12
 void search_add_near(struct search *q);
 /* near: from catalog_find_near. Malloc'ed, one per document: how many standard deviations

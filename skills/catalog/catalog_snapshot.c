@@ -18,22 +18,23 @@ struct chunk {
     char bytes[];
 };
 
-static char *keep_bytes(struct snapshot *s, const void *bytes, size_t len) {
+void *snapshot_keep(struct snapshot *s, const void *bytes, size_t len) {
     struct chunk *c = s->chunks;
-    if (!c || c->size - c->used < len) {
-        size_t size = len > CHUNK_SIZE ? len : CHUNK_SIZE;
+    size_t room = len + len % 2;
+    if (!c || c->size - c->used < room) {
+        size_t size = room > CHUNK_SIZE ? room : CHUNK_SIZE;
         c = xmalloc(sizeof *c + size);
         *c = (struct chunk){s->chunks, 0, size};
         s->chunks = c;
     }
     char *to = c->bytes + c->used;
     memcpy(to, bytes, len);
-    c->used += len;
+    c->used += room;
     return to;
 }
 
 static char *keep(struct snapshot *s, const char *text) {
-    return keep_bytes(s, text, strlen(text) + 1);
+    return snapshot_keep(s, text, strlen(text) + 1);
 }
 
 void snapshot_free(struct snapshot *s) {
@@ -47,6 +48,7 @@ void snapshot_free(struct snapshot *s) {
     free(s->documents);
     free(s->places);
     free(s->shown);
+    free(s->spelt);
     free(s);
 }
 
@@ -82,7 +84,7 @@ static int keep_document(sqlite3_stmt *stmt, void *data) {
     const void *meaning = sqlite3_column_blob(stmt, 8);
     size_t size = (size_t)sqlite3_column_bytes(stmt, 8);
     if (meaning && size > VECTOR_SIZE && size <= MEANING_SIZE_MAX) {
-        d->meaning = (const uint8_t *)keep_bytes(s, meaning, size);
+        d->meaning = snapshot_keep(s, meaning, size);
         d->meaning_size = (uint16_t)size;
     }
     return 0;
@@ -229,6 +231,7 @@ int snapshot_load(struct db *db, const struct catalog_folders *folders,
         snapshot_free(s);
         return rc;
     }
+    spelling_load(s);
     s->shown = no_places(s);
     if (s->place_count) {
         qsort(s->places, s->place_count, sizeof *s->places, by_name);

@@ -386,6 +386,34 @@ Test(rank, common_words_that_are_all_there_and_deeds_before_topics) {
     fixture_drop(&f);
 }
 
+static bool is_named_first(struct fixture *f, const char *task, const char *name) {
+    autojson *result = find(f, task);
+    const json_t *best = json_array_get(json_object_get(result, "matches"), 0);
+    best = best ? best : json_array_get(json_object_get(result, "nearest"), 0);
+    return best && strcmp(json_get_string(best, "name", ""), name) == 0;
+}
+
+/* No skill holds a word of these tasks, nor are made-up words near any in meaning. */
+Test(rank, a_name_in_two_words_or_misspelt_is_met_by_its_letters) {
+    static const char *const scopes[] = {"user", NULL};
+    struct fixture f;
+    fixture_make(&f);
+    fixture_skill(&f, "user", "zorblequebot", "Shave sheep.", "Steps.");
+    fixture_skill(&f, "user", "quimbrelbot", "Shave sheep.", "Steps.");
+    for (int i = 0; i < 420; i++) {
+        number_skill(&f, i, "Water plants.");
+    }
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    cr_expect(is_named_first(&f, "zorble quebot", "zorblequebot"));
+    cr_expect(is_named_first(&f, "zorbelquebot", "zorblequebot"));
+    cr_expect(is_named_first(&f, "quimbrel bot", "quimbrelbot"));
+    cr_expect(not(is_named_first(&f, "vexhudgy", "zorblequebot")));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
 /* Whatever is asked: an answer, in bounded time. */
 Test(rank, answers_any_bytes) {
     static const char *const scopes[] = {"user", NULL};
