@@ -69,10 +69,11 @@ static int set_pair(json_t *params, const json_t *property, const char *words,
     }
     if (!macro && json_object_get(object, key)) {
         autofree char *option = method_option_name(property);
+        const char *hint = method_has_type(property, "array")
+                               ? "; several cases are a list of objects, in JSON"
+                               : "";
         return err_set(err, -EINVAL, "%s %s: %s is given twice%s", option, text, key,
-                       method_has_type(property, "array") ? "; several cases are a list "
-                                                            "of objects, in JSON"
-                                                          : "");
+                       hint);
     }
     json_object_set_new(object, key,
                         member_value(property, key, equals ? equals + 1 : "1"));

@@ -21,10 +21,11 @@ int cuda_context_check(struct cuda_context *c, int code, const char *what,
 }
 
 int cuda_context_usable(const struct cuda_context *c, struct err *err) {
-    return c->lost ? err_set(err, -EIO, "the device no longer answers (%s)",
-                             c->code ? cuda_code_name(c->code) : "a kernel is still "
-                                                                 "running")
-                   : 0;
+    if (!c->lost) {
+        return 0;
+    }
+    return err_set(err, -EIO, "the device no longer answers (%s)",
+                   c->code ? cuda_code_name(c->code) : "a kernel is still running");
 }
 
 static int choose(struct cuda_context *c, const char *wanted, struct err *err) {

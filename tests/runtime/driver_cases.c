@@ -71,14 +71,12 @@ static int links(uint64_t p) {
 #define PTX_SHARED(name, function)                                                       \
     ".shared .align 4 .b8 of_" name "[100000];\n" function " " name                      \
     "()\n{\n.reg .b32 %a;\nst.shared.u32 [of_" name "], %a;\n"
-static const char shared_text[] = ".version 9.0\n.target sm_90a\n.address_size "
-                                  "64\n" PTX_SHARED("a", ".entry") "ret;\n}\n" PTX_SHARED(
-                                      "b",
-                                      ".func") "ret;\n}\n" PTX_SHARED("c",
-                                                                      ".entry") "call."
-                                                                                "uni "
-                                                                                "b;\nret;"
-                                                                                "\n}\n";
+#define PTX_RETURN "ret;\n}\n"
+static const char shared_text[] =
+    ".version 9.0\n.target sm_90a\n.address_size 64\n"
+    PTX_SHARED("a", ".entry") PTX_RETURN
+    PTX_SHARED("b", ".func") PTX_RETURN
+    PTX_SHARED("c", ".entry") "call.uni b;\n" PTX_RETURN;
 
 static int shares(void) {
     void *module, *a, *c;

@@ -195,6 +195,9 @@ Test(ptx_cluster_life, mbarriers_that_are_there_may_be_used) {
 #define EACH_OF_MANY(label, what)                                                        \
     "mov.u32 %r7, 0; " label ": " what " add.s64 %rd8, %rd8, 8; add.u32 %r7, %r7, 1;\n"  \
     "setp.lt.u32 %p2, %r7, 4100; @%p2 bra " label ";\n"
+#define INIT_MANY EACH_OF_MANY("I", "mbarrier.init.shared::cta.b64 [%rd8], 1;")
+#define ARRIVE_AT_MANY                                                                   \
+    EACH_OF_MANY("A", "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%rd8];")
 static uint32_t of_second(uint32_t i) {
     return i / 48 % 2 ? i - 48 : 0;
 }
@@ -204,31 +207,12 @@ Test(ptx_cluster_life, too_many_mbarriers_raise_no_alarm) {
                   BAR ".shared .align 128 .b8 tile[4096];\n"
                       ".shared .align 8 .b64 many[4100];\n") MINE
         "st.shared.u32 [%rd3], %i;\n" RANKS
-        "@!%q bra ON; mov.u64 %rd8, many;\n" EACH_OF_MANY(
-            "I",
-            "mbarrier.init.shared::cta.b64 [%rd8], 1;") "ON:\n" MEET
-                                                        "mov.u32 %r4, 0; @!%p1 "
-                                                        "ld.shared::cluster.u32 %r4, "
-                                                        "[%rd7]; bar.sync 0;\n"
-                                                        "@!%q bra END; @%p1 bra WAIT; "
-                                                        "mov.u64 %rd8, many;\n"
-                                                        "mapa.shared::cluster.u64 %rd8, "
-                                                        "%rd8, %r3;\n" EACH_OF_MANY(
-                                                            "A",
-                                                            "mbarrier.arrive.release."
-                                                            "cluster.shared::cluster.b64 "
-                                                            "_, [%rd8];") "bra END;\n"
-                                                                          "WAIT: "
-                                                                          "mbarrier.try_"
-                                                                          "wait.parity."
-                                                                          "shared::cta."
-                                                                          "b64 %p9, "
-                                                                          "[many+32792], "
-                                                                          "0;\n"
-                                                                          "@!%p9 bra "
-                                                                          "WAIT; "
-                                                                          "END:\n" TAIL(
-                                                                              "%r4"),
+        "@!%q bra ON; mov.u64 %rd8, many;\n" INIT_MANY "ON:\n" MEET
+        "mov.u32 %r4, 0; @!%p1 ld.shared::cluster.u32 %r4, [%rd7]; bar.sync 0;\n"
+        "@!%q bra END; @%p1 bra WAIT; mov.u64 %rd8, many;\n"
+        "mapa.shared::cluster.u64 %rd8, %rd8, %r3;\n" ARRIVE_AT_MANY "bra END;\n"
+        "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p9, [many+32792], 0;\n"
+        "@!%p9 bra WAIT; END:\n" TAIL("%r4"),
         2, 48, of_second);
 }
 
