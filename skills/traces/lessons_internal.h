@@ -32,7 +32,7 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
                      struct lesson_error ret[STEP_MAX_ERRORS]);
 /* The sentence that best explains something, or NULL. */
 char *lesson_cause(const struct lesson_reader *r, const char *text);
-/* Whether it is about the speaker: "I see that …", "we have …". */
+/* Whether it is about the speaker: "I see that …", "we have …", "Let me fix …". */
 bool lesson_is_personal(const struct lesson_reader *r, const char *text);
 
 /* --- commands (lessons_command.c) --- */

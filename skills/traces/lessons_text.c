@@ -300,7 +300,8 @@ static size_t sentence_end(const char *s) {
 }
 
 bool lesson_is_personal(const struct lesson_reader *r, const char *text) {
-    return pattern_is_in(r->personal, text, strlen(text));
+    return pattern_is_in(r->personal, text, strlen(text)) ||
+           pattern_is_in(r->intent, text, strlen(text));
 }
 
 char *lesson_cause(const struct lesson_reader *r, const char *text) {
@@ -311,10 +312,10 @@ char *lesson_cause(const struct lesson_reader *r, const char *text) {
         size_t label = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); /* "THOUGHT: " */
         s += label > 1 && strncmp(s + label, ": ", 2) == 0 ? label + 2 : 0;
         size_t len = sentence_end(s);
-        bool fits = len >= 20 && len <= LESSON_MAX_LINE && !pattern_is_in(r->intent, s, len);
-        size_t cues = fits ? count_cues(r, s, len) : 0;
+        size_t cues = len >= 20 && len <= LESSON_MAX_LINE ? count_cues(r, s, len) : 0;
+        bool told = cues && len >= 25 && !pattern_is_in(r->intent, s, len);
         bool plain = cues && !pattern_is_in(r->personal, s, len);
-        size_t score = cues ? 2 * cues + (len >= 25) + plain : 0;
+        size_t score = cues ? 2 * cues + told + plain : 0;
         if (score > best_score && s[len ? len - 1 : 0] != '?') {
             best = s;
             best_len = len;
