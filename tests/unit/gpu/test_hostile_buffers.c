@@ -47,9 +47,8 @@ static const struct hostile buffers[] = {
     {ARG(Y(",'tolerance':0.001")), "did you mean {\"rtol\": 0.001}?"},
     {ARG(Y(",'scratch':1")), "args[0].scratch: true or false"},
     {WITH("'expect':'relu'"), "did you mean {\"op\": \"relu\"}?"},
-    {ARG("{'name':'y','type':'int8','shape':[4],'scratch':true}") ",'expect':{'"
-                                                                  "expression':{'y':'0'}"
-                                                                  "}",
+    {ARG("{'name':'y','type':'int8','shape':[4],'scratch':true}")
+     ",'expect':{'expression':{'y':'0'}}",
      "no output of that name"},
     {INIT("{'normal':[0]}"), "args[0].init.normal"},
     {INIT("{'normal':[0,1,2]}"), "args[0].init.normal"},

@@ -309,17 +309,10 @@ Test(kernel_validate, tells_how_far_it_is) {
     struct validate_room r;
     validate_room_open(
         &r, COMPILED(""),
-        "{\"notes\":[" PROGRESS("0.5", "6", "first") "," PROGRESS(
-            "2.5", "6",
-            "second") "," PROGRESS("6", "6",
-                                   "last") "," PROGRESS("7", "6",
-                                                        "too much") ","
-                                                                    "{\"progress\":"
-                                                                    "{\"done\":6,"
-                                                                    "\"total\":-3}}"
-                                                                    "],\"result\":{"
-                                                                    "\"verdict\":"
-                                                                    "\"pass\"}}");
+        "{\"notes\":["
+        PROGRESS("0.5", "6", "first") "," PROGRESS("2.5", "6", "second") ","
+        PROGRESS("6", "6", "last") "," PROGRESS("7", "6", "too much") ","
+        "{\"progress\":{\"done\":6,\"total\":-3}}],\"result\":{\"verdict\":\"pass\"}}");
     json_decref(validate_room_run(&r, validate_room_params(",\"trials\":3")));
     /* Two cases of three trials, and the compilation. */
     static const struct told wanted[] = {

@@ -156,9 +156,7 @@ Test(kernel_validate_files, another_worker_begins_anew) {
     validate_room_open(
         &r, COMPILED(""),
         "{\"notes\":[" PART("a.npy", DATA, "false") "],\"die\":true},"
-                                                    "{\"notes\":[" PART("a.npy", DATA,
-                                                                        "true") "]," SAVED
-                                                                                "}");
+        "{\"notes\":[" PART("a.npy", DATA, "true") "]," SAVED "}");
     autojson *result = validate_room_run(&r, saving("out"));
     cr_expect_eq(json_get_integer(saved_file(result), "bytes", 0), 9);
     cr_expect_null(json_object_get(json_object_get(result, "saved"), "error"));
@@ -169,8 +167,8 @@ Test(kernel_validate_files, another_worker_begins_anew) {
 Test(kernel_validate_files, what_was_not_written_is_told_beside_the_verdict) {
     struct validate_room r;
     validate_room_open(&r, COMPILED(""),
-                       PASSED("") ",{\"notes\":[" PART("a.npy", DATA, "false") "]," SAVED
-                                                                               "}");
+                       PASSED("") ",{\"notes\":["
+                       PART("a.npy", DATA, "false") "]," SAVED "}");
     autojson *none = validate_room_run(&r, saving("out"));
     cr_expect_str_eq(text_at(none, "verdict"), "pass");
     cr_expect(strstr(text_at(json_object_get(none, "saved"), "error"), "sends no files"));

@@ -213,8 +213,8 @@ Test(trace, encodings_and_line_ends_are_repaired) {
         PROMPT("a", "null", "hi") "\0\0\n\0\0" ANSWER("b", "\"a\"", "a\\u0000b") "\n";
     check_words(nul, sizeof nul - 1, (const char *[]){"hi", "ab", NULL}, 0);
     static const char broken[] =
-        PROMPT("a", "null", "hi") "\n{\"type\": oops}\nplain\n[1,\n" ANSWER("b", "\"a\"",
-                                                                            "yes") "\n";
+        PROMPT("a", "null", "hi") "\n{\"type\": oops}\nplain\n[1,\n"
+        ANSWER("b", "\"a\"", "yes") "\n";
     check_words(broken, sizeof broken - 1, (const char *[]){"hi", "yes", NULL}, 3);
     static const char escapes[] =
         PROMPT("a", "null", "\\u001b[31mred\\u001b[0m\\u202e x") "\n";
@@ -236,12 +236,9 @@ Test(trace, utf16_is_read) {
 
 Test(trace, forks_keep_the_branch_of_the_last_leaf) {
     static const char s[] =
-        PROMPT("a", "null", "task") "\n" ANSWER("b", "\"a\"", "first try") "\n" PROMPT(
-            "c", "\"b\"",
-            "lost") "\n" ANSWER("d", "\"c\"",
-                                "lost too") "\n" PROMPT("e", "\"b\"",
-                                                        "again") "\n" ANSWER("f", "\"e\"",
-                                                                             "kept") "\n";
+        PROMPT("a", "null", "task") "\n" ANSWER("b", "\"a\"", "first try") "\n"
+        PROMPT("c", "\"b\"", "lost") "\n" ANSWER("d", "\"c\"", "lost too") "\n"
+        PROMPT("e", "\"b\"", "again") "\n" ANSWER("f", "\"e\"", "kept") "\n";
     check_words(s, sizeof s - 1,
                 (const char *[]){"task", "first try", "again", "kept", NULL}, 0);
     /* A file that names no parents at all has no branches. */
