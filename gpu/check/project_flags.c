@@ -525,10 +525,11 @@ static void add_settings_file(const struct search *s, const char *folder) {
 
 /* --- all of it --- */
 
-static bool open_root(struct search *s) {
+/* A root itself, given as a file, lies in a folder that is beneath none. */
+static bool open_root(struct search *s, const char *folder) {
     const char *best = NULL;
     for (const char *const *root = s->places->roots; *root; root++) {
-        if (path_is_beneath(s->file, *root) && (!best || strlen(*root) < strlen(best))) {
+        if (path_is_beneath(folder, *root) && (!best || strlen(*root) < strlen(best))) {
             best = *root;
         }
     }
@@ -547,11 +548,11 @@ static void search_folder(struct search *s, const char *folder, bool has_databas
 json_t *project_flags_read(const struct project_places *places, const char *file,
                            json_t *findings) {
     struct search s = {.file = file, .places = places, .findings = findings};
-    if (!open_root(&s)) {
+    autofree char *folder = folder_of(file);
+    if (!open_root(&s, folder)) {
         return NULL;
     }
     autojson *flags = s.flags = json_object();
-    autofree char *folder = folder_of(file);
     const struct source editor = {
         .name = "the editor's settings", .folder = s.root.path, .is_ours = true};
     autojson *later = s.later = json_array();

@@ -341,6 +341,18 @@ Test(project_flags, nothing_outside_is_read) {
     dir_remove(outside, NULL);
 }
 
+Test(project_flags, a_root_is_in_no_folder_that_is_searched) {
+    struct room r;
+    open_room(&r);
+    put(&r, "upskilld.yaml", "defines: {N: 1}\n");
+    autofree char *root = xstrdup(r.dir);
+    *strrchr(r.dir, '/') = '\0'; /* so that its name is that of a file in /tmp */
+    r.roots[0] = root;
+    cr_expect_null(ask(&r, strrchr(root, '/') + 1));
+    strcpy(r.dir, root);
+    close_room(&r);
+}
+
 Test(project_flags, response_files_that_name_each_other_end) {
     struct room r;
     open_room(&r);
