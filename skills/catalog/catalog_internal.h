@@ -138,6 +138,7 @@ struct snapshot {
     uint32_t *shown; /* per document the first place that is shown, UINT32_MAX: none */
     int64_t indexed; /* documents in the whole index */
     double averages[CATALOG_FIELDS];
+    uint16_t *grams; /* of all documents' spelling */
     uint16_t *spelt; /* per hash of a gram, how many documents have it */
     int64_t generation;
     uint64_t signature; /* changes when the set of skills changes */
@@ -150,8 +151,6 @@ struct catalog_folders {
 int snapshot_load(struct db *db, const struct catalog_folders *folders,
                   struct snapshot **ret, struct err *err);
 void snapshot_free(struct snapshot *s);
-/* A copy that lives as long as the snapshot, aligned for what has two bytes. */
-void *snapshot_keep(struct snapshot *s, const void *bytes, size_t len);
 /* The first place whose name is not less than `name`. */
 size_t snapshot_find_name(const struct snapshot *s, const char *name);
 const struct snapshot_document *snapshot_document(const struct snapshot *s, int64_t id);

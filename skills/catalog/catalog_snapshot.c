@@ -18,23 +18,22 @@ struct chunk {
     char bytes[];
 };
 
-void *snapshot_keep(struct snapshot *s, const void *bytes, size_t len) {
+static void *keep_bytes(struct snapshot *s, const void *bytes, size_t len) {
     struct chunk *c = s->chunks;
-    size_t room = len + len % 2;
-    if (!c || c->size - c->used < room) {
-        size_t size = room > CHUNK_SIZE ? room : CHUNK_SIZE;
+    if (!c || c->size - c->used < len) {
+        size_t size = len > CHUNK_SIZE ? len : CHUNK_SIZE;
         c = xmalloc(sizeof *c + size);
         *c = (struct chunk){s->chunks, 0, size};
         s->chunks = c;
     }
     char *to = c->bytes + c->used;
     memcpy(to, bytes, len);
-    c->used += room;
+    c->used += len;
     return to;
 }
 
 static char *keep(struct snapshot *s, const char *text) {
-    return snapshot_keep(s, text, strlen(text) + 1);
+    return keep_bytes(s, text, strlen(text) + 1);
 }
 
 void snapshot_free(struct snapshot *s) {
@@ -48,6 +47,7 @@ void snapshot_free(struct snapshot *s) {
     free(s->documents);
     free(s->places);
     free(s->shown);
+    free(s->grams);
     free(s->spelt);
     free(s);
 }
@@ -84,7 +84,7 @@ static int keep_document(sqlite3_stmt *stmt, void *data) {
     const void *meaning = sqlite3_column_blob(stmt, 8);
     size_t size = (size_t)sqlite3_column_bytes(stmt, 8);
     if (meaning && size > VECTOR_SIZE && size <= MEANING_SIZE_MAX) {
-        d->meaning = snapshot_keep(s, meaning, size);
+        d->meaning = keep_bytes(s, meaning, size);
         d->meaning_size = (uint16_t)size;
     }
     return 0;

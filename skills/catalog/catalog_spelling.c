@@ -59,7 +59,8 @@ static double gram_weight(const struct snapshot *s, uint16_t gram) {
     return rarity * rarity;
 }
 
-static void load_one(struct snapshot *s, struct snapshot_document *d) {
+/* Its grams behind those of the others, of which there are `before`. */
+static void load_one(struct snapshot *s, struct snapshot_document *d, size_t before) {
     struct reading *r = xcalloc(1, sizeof *r);
     words_split(d->name, strlen(d->name), read_word, r);
     d->spelling.named = (uint16_t)r->count;
@@ -69,20 +70,24 @@ static void load_one(struct snapshot *s, struct snapshot_document *d) {
     for (size_t i = 0; i < r->count; i++) {
         s->spelt[r->grams[i]]++;
     }
-    d->spelling.grams = snapshot_keep(s, r->grams, r->count * sizeof *r->grams);
+    d->spelling.at = before;
+    s->grams = xreallocarray(s->grams, before + r->count + 1, sizeof *s->grams);
+    memcpy(s->grams + before, r->grams, r->count * sizeof *r->grams);
     free(r);
 }
 
 void spelling_load(struct snapshot *s) {
     s->spelt = xcalloc(SPELLING_HASHES, sizeof *s->spelt);
-    for (size_t i = 0; i < s->document_count; i++) {
-        load_one(s, &s->documents[i]);
+    for (size_t i = 0, all = 0; i < s->document_count; i++) {
+        load_one(s, &s->documents[i], all);
+        all += s->documents[i].spelling.count;
     }
     for (size_t i = 0; i < s->document_count; i++) {
         struct spelling *own = &s->documents[i].spelling;
         double squares = 0;
         for (size_t k = 0; k < own->count; k++) {
-            squares += gram_weight(s, own->grams[k]) * (k < own->named ? NAMED : 1);
+            squares +=
+                gram_weight(s, s->grams[own->at + k]) * (k < own->named ? NAMED : 1);
         }
         own->length = (float)sqrt(squares);
     }
@@ -105,13 +110,14 @@ static float *read_task(const struct snapshot *s, const char *task, double *leng
     return weights;
 }
 
-static double sum_common(const struct spelling *own, const float *weights) {
+static double sum_common(const uint16_t *grams, const struct spelling *own,
+                         const float *weights) {
     float named = 0, described = 0;
     for (size_t i = 0; i < own->named; i++) {
-        named += weights[own->grams[i]];
+        named += weights[grams[i]];
     }
     for (size_t i = own->named; i < own->count; i++) {
-        described += weights[own->grams[i]];
+        described += weights[grams[i]];
     }
     return NAMED * (double)named + (double)described;
 }
@@ -123,7 +129,7 @@ double *spelling_compare(const struct snapshot *s, const char *task) {
     for (size_t i = 0; length > 0 && i < s->document_count; i++) {
         const struct spelling *own = &s->documents[i].spelling;
         double both = length * (double)own->length;
-        alike[i] = both > 0 ? fmin(1, sum_common(own, weights) / both) : 0;
+        alike[i] = both > 0 ? fmin(1, sum_common(s->grams + own->at, own, weights) / both) : 0;
     }
     return alike;
 }
