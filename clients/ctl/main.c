@@ -81,9 +81,9 @@ static int split_words(struct ctl *c, int argc, char **argv) {
         } else if (strcmp(argv[i], "--watch") == 0) {
             c->asker.watch = true;
         } else if (strcmp(argv[i], "--output-format") == 0) {
-            if (++i == argc || !report_format_read(argv[i], &c->asker.format)) {
-                return asker_wrong_usage(
-                    &c->asker, "--output-format: text, json, sarif, github or junit");
+            autofree char *wrong = report_format_read(argv[++i], &c->asker.format);
+            if (wrong) {
+                return asker_wrong_usage(&c->asker, wrong);
             }
             c->asker.json = c->asker.json || strcmp(argv[i], "json") == 0;
         } else if (strcmp(argv[i], "--version") == 0) {

@@ -1,6 +1,7 @@
 #include "clients/ctl/report.h"
 
 #include "base/buf.h"
+#include "base/edit_distance.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"
@@ -8,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_REPORT (64u << 20)
 
@@ -17,17 +19,23 @@ struct report {
     json_t *answers;
 };
 
-bool report_format_read(const char *name, enum report_format *ret) {
+char *report_format_read(const char *name, enum report_format *ret) {
     static const char *const names[] = {"text", "json", "sarif", "github", "junit"};
     static const enum report_format formats[] = {REPORT_NONE, REPORT_NONE, REPORT_SARIF,
                                                  REPORT_GITHUB, REPORT_JUNIT};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    struct nearest_name near = {.said = name, .limit = 2};
+    for (size_t i = 0; name && i < ARRAY_LEN(names); i++) {
         if (strcmp(name, names[i]) == 0) {
             *ret = formats[i];
-            return true;
+            return NULL;
         }
+        nearest_name_try(&near, names[i]);
     }
-    return false;
+    const char *meant = name && strcasecmp(name, "xml") == 0 ? "junit" : near.best;
+    autofree char *said = name ? xasprintf(", not \"%.64s\"", name) : xstrdup("");
+    return xasprintf("--output-format: text, json, sarif, github or junit%s%s%s%s", said,
+                     meant ? "; did you mean " : "", meant ? meant : "",
+                     meant ? "?" : "");
 }
 
 json_t *report_findings(const json_t *result) {
@@ -103,35 +111,31 @@ static int passes(const json_t *test, const char *arm) {
     return n;
 }
 
-/* One with a single finding, of which JUnit wants the words on the case itself. */
-static json_t *answer_new(const struct report *r, const char *operation, const char *path,
-                          bool failed, json_t *finding) {
-    bool told = failed && r->format == REPORT_JUNIT;
-    return json_pack("{s:s,s:s,s:i,s:[o],s:s*}", "operation", operation, "path", path,
-                     "status", (int)failed, "findings", finding, "error",
-                     told ? json_get_string(finding, "message", "") : NULL);
+/* One with a single finding. */
+static json_t *answer_new(const char *operation, const char *path, bool failed,
+                          json_t *finding) {
+    return json_pack("{s:s,s:s,s:i,s:[o]}", "operation", operation, "path", path,
+                     "status", (int)failed, "findings", finding);
 }
 
 /* A test with one student: failed where no more than half of its runs pass with the
  * skill. */
-static json_t *test_answer(const struct report *r, const char *student,
-                           const json_t *test) {
+static json_t *test_answer(const char *student, const json_t *test) {
     int runs = (int)json_array_size(json_object_get(test, "pairs"));
     int skill = passes(test, "skill"), baseline = passes(test, "baseline");
     bool failed = 2 * skill <= runs;
     autofree char *words = xasprintf("%d of %d runs pass with the skill, %d without it",
                                      skill, runs, baseline);
-    return answer_new(r, student, json_get_string(test, "id", "?"), failed,
+    return answer_new(student, json_get_string(test, "id", "?"), failed,
                       json_pack("{s:s,s:s,s:s}", "severity", failed ? "error" : "info",
                                 "code", "test", "message", words));
 }
 
 /* The student's verdict, which stands for the whole skill. */
-static json_t *verdict_answer(const struct report *r, const char *path,
-                              const json_t *student) {
+static json_t *verdict_answer(const char *path, const json_t *student) {
     const char *verdict = json_get_string(student, "verdict", "");
     bool helps = strcmp(verdict, "helps") == 0, hurts = strcmp(verdict, "hurts") == 0;
-    return answer_new(r, "skill/evaluate", path, !helps,
+    return answer_new("skill/evaluate", path, !helps,
                       json_pack("{s:s,s:s,s:s}", "severity",
                                 hurts   ? "error"
                                 : helps ? "info"
@@ -144,10 +148,10 @@ static json_t *verdict_answer(const struct report *r, const char *path,
 static void add_evaluation(struct report *r, const char *path, const json_t *result) {
     json_each(json_object_get(result, "students"), i, student) {
         const char *model = json_get_string(student, "model", "");
-        json_array_append_new(r->answers, verdict_answer(r, path, student));
+        json_array_append_new(r->answers, verdict_answer(path, student));
         json_each(json_object_get(student, "tests"), k, test) {
             if (r->format == REPORT_JUNIT) {
-                json_array_append_new(r->answers, test_answer(r, model, test));
+                json_array_append_new(r->answers, test_answer(model, test));
             }
         }
     }
@@ -179,13 +183,27 @@ static const char *file_of(const json_t *finding, const json_t *answer) {
     return json_get_string(finding, "file", json_get_string(answer, "path", ""));
 }
 
+/* "k.cu:3:5", as much of it as is known. Freed by the caller. */
+static char *place_of(const json_t *finding, const json_t *answer) {
+    autobuf place = BUF_INIT(MAX_REPORT);
+    json_int_t line = json_get_integer(finding, "line", 0);
+    json_int_t column = json_get_integer(finding, "column", 0);
+    buf_adds(&place, file_of(finding, answer));
+    if (line) {
+        buf_addf(&place, ":%lld", (long long)line);
+    }
+    if (line && column) {
+        buf_addf(&place, ":%lld", (long long)column);
+    }
+    return buf_detach(&place);
+}
+
 /* What belongs to it, each on a line of its own. Freed by the caller. */
 static char *related_lines(const json_t *finding, const json_t *answer) {
     autobuf text = BUF_INIT(MAX_REPORT);
     json_each(json_object_get(finding, "related"), i, one) {
-        buf_addf(&text, "\n%s:%d: %s", file_of(one, answer),
-                 (int)json_get_integer(one, "line", 0),
-                 json_get_string(one, "message", ""));
+        autofree char *place = place_of(one, answer);
+        buf_addf(&text, "\n%s: %s", place, json_get_string(one, "message", ""));
     }
     return buf_detach(&text);
 }
@@ -350,12 +368,30 @@ static void put_attribute(const char *name, const char *value) {
 
 static void put_finding_line(const json_t *finding, const json_t *answer) {
     autofree char *related = related_lines(finding, answer);
+    autofree char *place = place_of(finding, answer);
     autofree char *line =
-        xasprintf("%s:%d:%d: %s: %s [%s]%s\n", file_of(finding, answer),
-                  (int)json_get_integer(finding, "line", 0),
-                  (int)json_get_integer(finding, "column", 0), sarif_level(finding),
+        xasprintf("%s: %s: %s [%s]%s\n", place, sarif_level(finding),
                   json_get_string(finding, "message", ""), rule_of(finding), related);
     put_xml(line);
+}
+
+/* What a case failed with, for those who show no more than this: "k.cu:3:5: identifier
+ * "x" is undefined (2 errors, 1 warning)". */
+static void put_reason(const json_t *answer) {
+    const json_t *findings = json_object_get(answer, "findings");
+    const json_t *first = findings_first_error(findings);
+    first = first ? first : json_array_get(findings, 0);
+    const char *message = json_get_string(first, "message", "not ok");
+    autobuf text = BUF_INIT(MAX_REPORT), all = BUF_INIT(256);
+    if (json_object_get(first, "file")) {
+        autofree char *place = place_of(first, answer);
+        buf_addf(&text, "%s: ", place);
+    }
+    buf_adds(&text, message);
+    if (json_array_size(findings) > 1 && findings_tell(findings, &all)) {
+        buf_addf(&text, " (%s)", all.data);
+    }
+    put_attribute("message", json_get_string(answer, "error", text.data));
 }
 
 static void put_case(const json_t *answer) {
@@ -368,7 +404,7 @@ static void put_case(const json_t *answer) {
     fputs(">\n", stdout);
     printf("    <%s", status ? kind : "system-out");
     if (status) {
-        put_attribute("message", json_get_string(answer, "error", "not ok"));
+        put_reason(answer);
     }
     putchar('>');
     json_each(findings, i, finding) {

@@ -10,8 +10,9 @@
 
 enum report_format { REPORT_NONE, REPORT_SARIF, REPORT_GITHUB, REPORT_JUNIT };
 
-/* False: there is no such format. "text" and "json" are both REPORT_NONE. */
-bool report_format_read(const char *name, enum report_format *ret);
+/* NULL, or what is wrong with the name (which may be NULL), freed by the caller. "text"
+ * and "json" are both REPORT_NONE. */
+char *report_format_read(const char *name, enum report_format *ret);
 
 /* All findings of an answer, including the compiler's. A new array. */
 json_t *report_findings(const json_t *result);

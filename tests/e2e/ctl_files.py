@@ -190,6 +190,12 @@ def junit_counts():
     cases = {case.get("name"): case for case in suite}
     assert "src/b.cu:1:" in cases["src/b.cu"].find("failure").text and cases["none.cu"].find("error") is not None
     assert cases["src/deep/a.cu"].find("failure") is None
+    said = cases["src/b.cu"].find("failure").get("message")
+    assert re.fullmatch(r'src/b\.cu:1:40: identifier "y" is undefined', said), said
+    assert "none.cu" in cases["none.cu"].find("error").get("message"), out
+    r.write("src/b.cu", "__global__ void b(int *p) { *p = oops; *p = ouch; int unused; }\n")
+    said = xml.etree.ElementTree.fromstring(r.check("src/b.cu", "--output-format", "junit", status=1)[0])[0][0].get("message")
+    assert re.fullmatch(r'src/b\.cu:1:\d+: identifier "oops" is undefined \(2 errors, 1 warning\)', said), said
 
 
 def a_no_without_findings_is_reported():
@@ -204,9 +210,10 @@ def a_no_without_findings_is_reported():
 
 def wrong_words_say_what_is_right():
     r = Room()
-    for words in (["--output-format"], ["k.cu", "--output-format", "xml"]):
+    for words, more in ((["--output-format"], "\n"), (["k.cu", "--output-format", "xml"], ', not "xml"; did you mean junit?\n'),
+                        (["k.cu", "--output-format", "sarf"], ', not "sarf"; did you mean sarif?\n')):
         _, err = r.check(*words, status=2)
-        assert "text, json, sarif, github or junit" in err, err
+        assert "--output-format: text, json, sarif, github or junit" + more in err, err
     _, err = r.check("src/deep/a.cu", "--log", "loud", status=2)
     assert "error: --log: error, warning, info or debug" in err, err
     for words in (["-I", "nodir"], ["-Inodir"], ["-isystem", "nodir"]):

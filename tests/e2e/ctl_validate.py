@@ -264,9 +264,9 @@ def other_programs_get_wrong_outputs_and_both_sides_of_a_race(room):
 }
 """, sizes={"n": 256}, expect={"expression": {"y": "x[255 - i] * 0.5"}})
     _, out, _ = room.validate("racy.cu", "--output-format", "github")
-    holds(out, r"^::error file=racy.cu,line=4,.*Race, .*%0Aracy.cu:3: the earlier write of 4 bytes, block 0,0,0 thread \d+,0,0$")
+    holds(out, r"^::error file=racy.cu,line=4,.*Race, .*%0Aracy.cu:3:\d+: the earlier write of 4 bytes, block 0,0,0 thread \d+,0,0$")
     _, out, _ = room.validate("racy.cu", "--output-format", "junit")
-    holds(out, r"^racy.cu:3: the earlier write of 4 bytes")
+    holds(out, r"^racy.cu:3:\d+: the earlier write of 4 bytes")
     _, out, _ = room.validate("racy.cu", "--output-format", "sarif")
     # One: that some threads write after others have read is the same mistake.
     race, = [r for r in json.loads(out)["runs"][0]["results"] if r["ruleId"] == "race"]
