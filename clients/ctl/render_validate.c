@@ -48,15 +48,21 @@ static void sizes_cell(struct table *table, const json_t *sizes) {
     table_cell(table, *text ? text : "–");
 }
 
-/* Elements that have no error, as they are infinite or not a number, or should be. */
+/* Elements that were written and have no error, as they are infinite or not a number, or
+ * should be. */
 static json_int_t without_error(const json_t *output) {
-    return count_of(output, "mismatches") ? count_of(output, "nonfinite") : 0;
+    json_int_t count = count_of(output, "nonfinite") - count_of(output, "unwritten");
+    return count_of(output, "mismatches") && count > 0 ? count : 0;
 }
 
-/* The largest error of those that have one. */
+/* The largest error of those that have one. Of a type without NaN, memory that was never
+ * written has one, too, which says nothing. */
 static void error_cell(struct table *table, const json_t *output, const char *name) {
     double error = real(json_object_get(output, name));
-    if (error == 0 && without_error(output)) {
+    json_int_t wrong = count_of(output, "mismatches");
+    bool none = count_of(output, "nonfinite") ? error == 0
+                                              : wrong == count_of(output, "unwritten");
+    if (wrong && none) {
         table_cell(table, "–");
     } else {
         table_cellf(table, "%.3g", error);
@@ -155,7 +161,7 @@ static bool put_without_error(const struct terminal *t, const json_t *output) {
     }
     terminal_wrapf(t, STYLE_DIM, 0, 0,
                    "%lld of %lld elements of %.64s have no error: they are infinite or "
-                   "NaN (as memory is that was never written), or should be",
+                   "NaN, or should be",
                    count, count_of(output, "elements"),
                    json_get_string(output, "name", "?"));
     return true;
@@ -190,7 +196,11 @@ static void put_sample(const struct terminal *t, const json_t *sample) {
     fputs("]  is ", stdout);
     fputs(terminal_start(t, STYLE_RED), stdout);
     put_value(json_object_get(sample, "actual"));
-    printf("%s, should be ", terminal_end(t));
+    fputs(terminal_end(t), stdout);
+    if (json_object_get(sample, "state")) {
+        terminal_putf(t, STYLE_DIM, " (%s)", json_get_string(sample, "state", ""));
+    }
+    fputs(", should be ", stdout);
     put_value(json_object_get(sample, "expected"));
     putchar('\n');
 }

@@ -205,18 +205,12 @@ static void add_case(struct buf *out, const json_t *item) {
 
 static void tell_mismatch(const struct telling *t, const json_t *item,
                           const json_t *output) {
-    const json_t *first = json_object_get(output, "first_mismatch"), *at;
+    const json_t *first = json_object_get(output, "first_mismatch");
     const char *name = json_get_string(output, "name", "?");
     autobuf text = BUF_INIT(2048);
-    size_t i;
-    buf_addf(&text, "%.64s", name);
-    json_array_foreach(json_object_get(first, "index"), i, at) {
-        buf_addf(&text, "%s%lld", i ? ", " : "[", (long long)json_integer_value(at));
-    }
-    buf_adds(&text, i ? "] is " : " is ");
-    json_tell(&text, json_object_get(first, "actual"));
-    buf_adds(&text, ", should be ");
-    json_tell(&text, json_object_get(first, "expected"));
+    buf_addf(&text, "%.64s%s", name,
+             json_array_size(json_object_get(first, "index")) ? "" : " ");
+    validate_tell_element(first, &text);
     buf_addf(&text, "; %lld of %lld elements are wrong",
              (long long)json_get_integer(output, "mismatches", 0),
              (long long)json_get_integer(output, "elements", 0));

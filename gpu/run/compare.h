@@ -46,6 +46,10 @@ struct compare_input {
     const bool *judged;    /* by element; NULL: all are compared */
     uint64_t unwritten;    /* elements never written: they count as mismatches even when
                               their value is right */
+    /* What a person should know of a wrong element besides its value: "never written", or
+     * NULL. May be NULL. */
+    const char *(*state)(const void *data, uint64_t i);
+    const void *state_data;
 };
 struct compare_result {
     bool stopped; /* it was stopped; the other members are meaningless */

@@ -42,11 +42,13 @@ static json_t *element_json(const struct comparing *c, size_t k) {
     const void *expected = in->source ? c->sample_expected : in->expected;
     compare_index(in, i, at);
     bool same = in->expected_type == in->type;
-    return json_pack("{s:o, s:o, s:o, s:o*, s:o}", "index", index_json(at, in->rank),
-                     "expected", number_at(in->expected_type, expected, place), "actual",
+    const char *state = in->state ? in->state(in->state_data, i) : NULL;
+    return json_pack("{s:o, s:o, s:o, s:o*, s:o, s:s*}", "index",
+                     index_json(at, in->rank), "expected",
+                     number_at(in->expected_type, expected, place), "actual",
                      number_at(in->type, in->actual, i), "expected_bits",
                      same ? bits_json(in->type, expected, place) : NULL, "actual_bits",
-                     bits_json(in->type, in->actual, i));
+                     bits_json(in->type, in->actual, i), "state", state);
 }
 
 static json_t *histogram_json(const struct comparing *c) {

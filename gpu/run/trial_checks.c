@@ -98,6 +98,30 @@ bool trial_unchanged_passes(const struct trial *t, size_t buffer,
     return result.pass;
 }
 
+struct touched {
+    const struct trial *t;
+    size_t buffer;
+    const char *actual;
+};
+
+/* Whether the kernel left an element alone. Of a buffer with an init nobody knows whether
+ * it was written, only that it is the same. */
+static const char *state_of(const void *data, uint64_t i) {
+    const struct touched *o = data;
+    const struct trial *t = o->t;
+    const struct spec_buffer *spec = &t->check->spec->buffers[o->buffer];
+    size_t size = tensor_type_bytes(spec->type);
+    uint64_t at = i * size;
+    if (spec->init || spec->is_global) {
+        const char *before = t->before[o->buffer];
+        return memcmp(o->actual + at, before + at, size) ? NULL : "as before the launch";
+    }
+    return t->class->written &&
+                   !t->class->written(t->backend, t->addresses[o->buffer] + at, size)
+               ? "never written"
+               : NULL;
+}
+
 int trial_compare_output(const struct trial *t, size_t buffer,
                          const struct expected_output *expected,
                          struct compare_result *ret, uint64_t *ret_unwritten,
@@ -115,7 +139,10 @@ int trial_compare_output(const struct trial *t, size_t buffer,
         *ret_unwritten = (bytes + size - 1) / size;
     }
     struct compare_input input = input_of(t, buffer, expected, actual);
+    struct touched touched = {t, buffer, actual};
     input.unwritten = *ret_unwritten;
+    input.state = state_of;
+    input.state_data = &touched;
     compare_expected(ret, t, buffer, expected, &input, err);
     if (ret->failed) {
         return ret->failed;

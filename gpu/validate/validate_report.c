@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "gpu/check/check_result.h"
 #include "gpu/validate/kernel_validate.h"
+#include "gpu/validate/validate_verdict.h"
 
 #include <string.h>
 
@@ -35,16 +36,6 @@ static void tell_sizes(const json_t *sizes, struct buf *out) {
 }
 
 /* --- cases --- */
-
-static void tell_mismatch(const json_t *sample, struct buf *out) {
-    buf_adds(out, "    [");
-    tell_list(json_object_get(sample, "index"), ", ", out);
-    buf_adds(out, "] is ");
-    json_tell(out, json_object_get(sample, "actual"));
-    buf_adds(out, ", should be ");
-    json_tell(out, json_object_get(sample, "expected"));
-    buf_addc(out, '\n');
-}
 
 /* Why a large relative error passes. */
 static void tell_absolute(const json_t *output, struct buf *out) {
@@ -87,7 +78,9 @@ static void tell_output(const json_t *output, struct buf *out) {
     }
     json_array_foreach(json_object_get(output, "samples"), i, sample) {
         if (i < MAX_SAMPLES) {
-            tell_mismatch(sample, out);
+            buf_adds(out, "    ");
+            validate_tell_element(sample, out);
+            buf_addc(out, '\n');
         }
     }
 }
@@ -297,8 +290,7 @@ static void tell_backend(const json_t *result, struct buf *out) {
         buf_addf(out, "not on a GPU: %.400s\n", fallback);
     }
     json_array_foreach(unchecked, i, name) {
-        buf_addf(out, "%s%s",
-                 i ? ", " : "not checked here: ", json_string_value(name));
+        buf_addf(out, "%s%s", i ? ", " : "not checked here: ", json_string_value(name));
     }
     buf_adds(out, json_array_size(unchecked) ? "\n" : "");
 }

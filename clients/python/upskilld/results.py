@@ -96,7 +96,8 @@ class Output:
         text = f"{self.name}: {self.verdict}, {self.mismatches} of {self.elements} elements are wrong"
         first = self.first_mismatch
         if first:
-            text += f"; at {first['index']} {first['actual']} instead of {first['expected']}"
+            state = f" ({first['state']})" if "state" in first else ""
+            text += f"; at {first['index']} {first['actual']}{state} instead of {first['expected']}"
         return f"{text} ({sizes})" if sizes else text
 
 

@@ -66,9 +66,10 @@ Test(validate_report, each_part_has_its_words) {
         /* What was wrong, in which case, with which seed. */
         {"{\"cases\":[{\"verdict\":\"fail\",\"sizes\":{\"n\":4,\"m\":5},\"trial\":2,"
          "\"seed\":\"0x7\",\"outputs\":[{\"name\":\"y\",\"mismatches\":2,\"elements\":20,"
-         "\"samples\":[{\"index\":[1,3],\"actual\":2.5,\"expected\":\"nan\"}]}]}]}",
+         "\"samples\":[{\"index\":[1,3],\"actual\":2.5,\"expected\":\"nan\",\"state\":"
+         "\"so\"}]}]}]}",
          "fail: n=4 m=5 (trial 2, seed 0x7)\n  y: 2 of 20 elements are wrong\n"
-         "    [1, 3] is 2.5, should be nan\n"},
+         "    [1, 3] is 2.5 (so), should be nan\n"},
         {"{\"cases\":[{\"verdict\":\"unjudged\",\"outputs\":[{\"name\":\"y\",\"verdict\":"
          "\"unjudged\",\"elements\":20}]}]}",
          "unjudged:  (trial 0, seed ?)\n"

@@ -92,7 +92,7 @@ function cases({ cases: list, added_cases: added }: Validation): Html {
 /* --- wrong elements --- */
 
 function sampleRow(sample: Sample): Html {
-  return html`<tr><td>[${sample.index.join(", ")}]</td><td class="bad">${short(sample.actual, 9)}</td>
+  return html`<tr><td>[${sample.index.join(", ")}]</td><td class="bad">${short(sample.actual, 9)}${sample.state && html` <span class="dim">${sample.state}</span>`}</td>
 <td>${short(sample.expected, 9)}</td><td><code>${sample.actual_bits ?? ""}</code></td></tr>`;
 }
 

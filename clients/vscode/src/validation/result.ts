@@ -4,7 +4,7 @@ import type { Finding, Place } from "../findings";
 
 export type Real = number | string;
 
-export interface Sample { index: number[]; expected: Real; actual: Real; actual_bits?: string; expected_bits?: string }
+export interface Sample { index: number[]; expected: Real; actual: Real; actual_bits?: string; expected_bits?: string; state?: string }
 
 export interface Output {
   name: string;
