@@ -12,6 +12,7 @@ static const char *const pages[] = {page_kernels, page_skills};
 
 #define HEADING "\n## "
 #define CODE_MAX 64
+enum { MEANING = 30, INDENT = 4, NARROW = 70 }; /* columns */
 
 /* The next heading: where its codes begin; NULL: there is none. */
 static const char *next_heading(const char *text) {
@@ -106,14 +107,43 @@ static void print_json(json_t *answer) {
     json_decref(answer);
 }
 
-static int print_list(bool json) {
-    autojson *list = explain_codes();
+/* Where the first sentence of a section ends: "SKILL.md is …" goes on. */
+static size_t sentence_length(const char *text) {
+    size_t len = 0;
+    while (text[len] && strncmp(text + len, "\n\n", 2) != 0) {
+        if (text[len++] == '.' && (text[len] == ' ' || text[len] == '\n')) {
+            break;
+        }
+    }
+    return len;
+}
+
+/* The codes of a heading, and what they mean in a sentence, beside or beneath them. */
+static void print_heading(const struct terminal *t, const char *heading) {
+    const int column = t->width < NARROW ? INDENT : MEANING;
+    size_t end = strcspn(heading, "\n");
+    const char *text = heading + end + 1;
+    autofree char *named = xstrndup(heading, end);
+    autofree char *meaning = xstrndup(text, sentence_length(text));
+    if ((int)end + 2 > column) {
+        terminal_put_wrapped(t, STYLE_BOLD, named, 0, 0);
+        printf("%*s", column, "");
+    } else {
+        terminal_putf(t, STYLE_BOLD, "%-*s", column, named);
+    }
+    terminal_put_wrapped(t, STYLE_PLAIN, meaning, column, column);
+}
+
+static int print_list(const struct terminal *t, bool json) {
     if (json) {
-        print_json(json_pack("{s:O}", "codes", list));
+        print_json(json_pack("{s:o}", "codes", explain_codes()));
         return 0;
     }
-    json_each(list, i, code) {
-        puts(json_string_value(code));
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+        const char *h = pages[i];
+        while ((h = next_heading(h))) {
+            print_heading(t, h);
+        }
     }
     return 0;
 }
@@ -134,7 +164,7 @@ static int no_page(const struct terminal *t, const char *code) {
 int explain_run(const struct terminal *t, const char *code, bool json) {
     size_t len;
     if (!code) {
-        return print_list(json);
+        return print_list(t, json);
     }
     const char *text = section(code, &len);
     if (!text) {

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "clients/ctl/terminal.h"
 
-/* Writes the page of a code, or the list of all codes if code is NULL, to standard
+/* Writes the page of a code, or all codes with a sentence each if code is NULL, to standard
  * output. json: as {"code", "text"} and {"codes"}. Exit status: 2 for a code without a
  * page. */
 int explain_run(const struct terminal *t, const char *code, bool json);

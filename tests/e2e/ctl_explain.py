@@ -57,7 +57,7 @@ def explain(*words, status=0):
 
 
 def listed():
-    return explain()[0].split()
+    return json.loads(explain("--json")[0])["codes"]
 
 
 def every_code_has_a_page():
@@ -99,12 +99,25 @@ def an_unknown_code_is_told_with_the_nearest():
     assert explain("Race") == explain("race")
     _, err = explain("", status=2)
     assert "no finding has the code" in err, err
-    assert json.loads(explain("--json")[0])["codes"] == listed()
+
+
+def the_list_tells_what_each_code_means():
+    """the first sentence of its page, whole"""
+    out = explain()[0]
+    words = " ".join(out.split())
+    assert re.search(r"^race {26}Two threads of a block access the same shared memory,", out, re.M), out
+    assert all(re.search(r"(^|, )%s(,|  |\n)" % code, out, re.M) for code in listed())
+    for page in ("kernels", "skills"):
+        for section in (TREE / "docs/codes" / (page + ".md")).read_text().split("\n## ")[1:]:
+            codes, _, text = section.partition("\n")
+            sentence = re.match(r".*?\.(?=\s|$)", " ".join(text.split("\n\n")[0].split())).group()
+            assert codes + " " + sentence in words, (codes, sentence)
 
 
 tap = Tap()
 for test in (every_code_has_a_page, every_page_has_a_code, recorded_codes_have_pages,
              every_page_has_a_meaning_an_example_and_a_fix, the_number_of_a_compilers_message_is_explained,
+             the_list_tells_what_each_code_means,
              an_unknown_code_is_told_with_the_nearest):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())
