@@ -36,6 +36,7 @@ struct choice {
     unsigned confinement;
     enum cuda_child_state state;
     bool tried_cuda, refused;
+    bool named;     /* the request names a device */
     struct err why; /* it is not CUDA */
 };
 
@@ -66,6 +67,7 @@ static void choose(struct choice *ret, const json_t *request,
             .deadline_ms = deadline_ms,
         };
         ret->tried_cuda = true;
+        ret->named = child.device != NULL;
         ret->state = cuda_child_start(&child, &ret->why);
         ret->confinement = child.confinement;
         ret->refused = child.refused && cuda_room_confinement() == CUDA_CONFINEMENT_TRY;
@@ -81,15 +83,16 @@ static void choose(struct choice *ret, const json_t *request,
     }
 }
 
-/* The emulator in a device's place is never silent: where a driver is there, the result
- * says what it lacks. */
+/* The emulator in a device's place is never silent: where a driver is there, or the
+ * request names a device, the result says what is missing. */
 static void tell_choice(const struct choice *choice, json_t *answer) {
     json_t *backend = json_object_get(answer, "backend");
     if (!backend) {
         backend = json_pack("{s:s}", "kind", choice->backend->kind);
         json_object_set_new(answer, "backend", backend);
     }
-    if (choice->tried_cuda && choice->state == CUDA_CHILD_UNUSABLE) {
+    if (choice->tried_cuda && choice->state != CUDA_CHILD_READY &&
+        (choice->named || choice->state == CUDA_CHILD_UNUSABLE)) {
         json_object_set_new(backend, "fallback", json_clean_z(choice->why.msg));
     }
     json_object_set_new(answer, "confinement", confinement_to_json(choice->confinement));

@@ -210,6 +210,14 @@ def an_odd_size_stands_at_the_line_that_fails(room):
           r"^odd sizes +n=1023 fail; n=512 pass$", r"^pass with 1 warning")
 
 
+def a_device_that_is_not_there_is_told(room):
+    """whoever names a device learns that the kernel ran on the CPU"""
+    room.kernel("good", GOOD, backend="auto")
+    code, out, _ = room.validate("good.cu", "--device", "99")
+    same(code, 0)
+    holds(out, r"^not on a GPU: \S")
+
+
 def a_type_that_the_kernel_does_not_take_is_told_first(room):
     """a double for a float, where it stands in the way; what passes has none"""
     x = {"name": "x", "type": "float64", "shape": ["n"], "init": {"arange": [1, 1]}}
@@ -396,7 +404,7 @@ TESTS = [a_right_kernel_is_status_0, a_kernel_of_another_folder_is_found, one_si
          what_nobody_judges_is_status_1, elements_that_are_not_judged_are_counted, warnings_are_told_and_strict_fails_on_them,
          arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained,
          a_race_stands_before_the_reads_that_it_leads_to, elements_without_an_error_are_told,
-         an_odd_size_stands_at_the_line_that_fails,
+         an_odd_size_stands_at_the_line_that_fails, a_device_that_is_not_there_is_told,
          a_type_that_the_kernel_does_not_take_is_told_first]
 
 
