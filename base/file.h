@@ -94,6 +94,9 @@ char *path_normalize(const char *path);
 /* Whether `path` is `dir` or beneath it, compared by components. Both must be absolute
  * and normalised. */
 bool path_is_beneath(const char *path, const char *dir);
+/* `path` as it is named from the folder `dir`: "../inc". Both must be absolute and
+ * normalised; without a common folder it stays as it is. */
+char *path_relative(const char *path, const char *dir);
 /* Whether a path leads out of its starting folder: it is absolute, or some ".." goes
  * above the start. */
 bool path_leads_out(const char *path);

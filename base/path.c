@@ -67,6 +67,21 @@ bool path_is_beneath(const char *path, const char *dir) {
     return strncmp(path, dir, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
+char *path_relative(const char *path, const char *dir) {
+    autobuf out = BUF_INIT(SIZE_MAX / 4);
+    autofree char *up = xstrdup(dir);
+    while (up[0] && !path_is_beneath(path, up)) {
+        *strrchr(up, '/') = '\0';
+        buf_adds(&out, out.len ? "/.." : "..");
+    }
+    const char *rest = path + strlen(up) + (path[strlen(up)] == '/');
+    if (!up[0]) {
+        return xstrdup(path);
+    }
+    buf_addf(&out, "%s%s", out.len && *rest ? "/" : "", *rest || out.len ? rest : ".");
+    return buf_detach(&out);
+}
+
 bool path_leads_out(const char *path) {
     autofree char *normal = path_normalize(path);
     return *normal == '/' || strcmp(normal, "..") == 0 || strncmp(normal, "../", 3) == 0;

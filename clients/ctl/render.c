@@ -1,8 +1,10 @@
 #include "clients/ctl/render.h"
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "clients/ctl/method.h"
+#include "clients/ctl/paths.h"
 
 #include <string.h>
 
@@ -144,9 +146,11 @@ static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
 }
 
 static void put_verdict(const struct terminal *t, const json_t *result, bool ok) {
-    terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, json_get_string(result, "summary", ""));
+    int column = 0;
     const json_t *compiler = json_object_get(result, "compiler");
-    terminal_putf(t, STYLE_DIM, " (%s, %s %s, %.0f ms%s)",
+    terminal_flow(t, ok ? STYLE_GREEN : STYLE_RED, &column, 2, "%s",
+                  json_get_string(result, "summary", ""));
+    terminal_flow(t, STYLE_DIM, &column, 2, " (%s, %s %s, %.0f ms%s)",
                   json_get_string(result, "arch", "?"),
                   json_get_string(compiler, "name", "no compiler"),
                   json_get_string(compiler, "version", ""),
@@ -215,9 +219,42 @@ static void render_jobs(const struct terminal *t, const json_t *result) {
     table_print_and_free(t, table);
 }
 
+/* Whether `kernel validate FILE` may read a folder without naming it. */
+static bool is_within_reach(const char *folder, const char *file) {
+    autofree char *whole = realpath(folder, NULL), *here = realpath(".", NULL);
+    autofree char *given = paths_granted(file),
+                  *root = given ? realpath(given, NULL) : NULL;
+    return whole && ((here && path_is_beneath(whole, here)) ||
+                     (root && path_is_beneath(whole, root)));
+}
+
+/* The spec keeps the include folders, but does not open those outside. */
+static void put_next(const json_t *params, const json_t *result) {
+    const char *path = json_get_string(params, "path", "?");
+    const json_t *spec = json_object_get(result, "spec");
+    autofree char *folder = xstrdup(json_get_string(result, "path", ""));
+    bool reached = true;
+    folder[strlen(folder) - strlen(path_basename(folder))] = '\0';
+    json_t *folders = json_array();
+    json_each(json_object_get(spec, "include_roots"), i, one) {
+        autofree char *joined = path_join(folder, json_string_value(one));
+        autofree char *whole = path_normalize(joined);
+        reached = reached && is_within_reach(whole, path);
+        json_array_append_new(folders, json_text(whole, strlen(whole)));
+    }
+    fputs("then run: upskillctl kernel validate ", stdout);
+    render_word(path);
+    for (size_t i = 0; !reached && i < json_array_size(folders); i++) {
+        fputs(" -I ", stdout);
+        render_word(json_string_value(json_array_get(folders, i)));
+    }
+    putchar('\n');
+    json_decref(folders);
+}
+
 /* The spec goes to standard output where no file was written, all else beside it. */
-static void render_kernel_init(const struct terminal *t, const json_t *result) {
-    (void)t;
+static void render_kernel_init(const struct terminal *t, const json_t *params,
+                               const json_t *result) {
     const char *text = json_get_string(result, "text", NULL);
     FILE *out = text ? stderr : stdout;
     if (text) {
@@ -232,9 +269,21 @@ static void render_kernel_init(const struct terminal *t, const json_t *result) {
     if (!strcmp(json_get_string(result, "from", "source"), "run")) {
         fputs("everything is from the program's first launch of the kernel\n", out);
     }
-    json_each(json_object_get(result, "unknown"), i, one) {
-        fprintf(out, "%s  %s: %s\n", i ? "" : "left to fill in:\n",
-                json_get_string(one, "member", "?"), json_get_string(one, "why", "?"));
+    json_each(json_object_get(result, "unknown"), k, one) {
+        const char *member = json_get_string(one, "member", "?");
+        const char *why = json_get_string(one, "why", "?");
+        int column = 0;
+        fputs(k ? "" : "left to fill in:\n", out);
+        if (text) {
+            fprintf(out, "  %s: %s\n", member, why);
+        } else {
+            column = printf("  ");
+            terminal_flow(t, STYLE_PLAIN, &column, 4, "%s: %s", member, why);
+            putchar('\n');
+        }
+    }
+    if (!text) {
+        put_next(params, result);
     }
 }
 
@@ -242,19 +291,12 @@ static const struct {
     const char *operation;
     void (*render)(const struct terminal *t, const json_t *result);
 } renderers[] = {
-    {"daemon/status", render_status},
-    {"job/list", render_jobs},
-    {"kernel/init", render_kernel_init},
-    {"run/list", render_run_list},
-    {"run/show", render_run},
-    {"run/marks", render_preference},
-    {"skill/evaluate", render_evaluation},
-    {"skill/trigger", render_trigger},
-    {"skill/find", render_found},
-    {"skill/generate", render_generation},
-    {"skill/get", render_skill},
-    {"skill/install", render_targets},
-    {"skill/list", render_skills},
+    {"daemon/status", render_status},      {"job/list", render_jobs},
+    {"run/list", render_run_list},         {"run/show", render_run},
+    {"run/marks", render_preference},      {"skill/evaluate", render_evaluation},
+    {"skill/trigger", render_trigger},     {"skill/find", render_found},
+    {"skill/generate", render_generation}, {"skill/get", render_skill},
+    {"skill/install", render_targets},     {"skill/list", render_skills},
     {"skill/uninstall", render_targets},
 };
 
@@ -275,6 +317,8 @@ int render_result(const struct terminal *t, const char *operation, const json_t 
         render_kernel_check(t, result, sources);
     } else if (strcmp(operation, "kernel/validate") == 0) {
         render_kernel_validate(t, params, result, sources);
+    } else if (strcmp(operation, "kernel/init") == 0) {
+        render_kernel_init(t, params, result);
     } else if (strcmp(operation, "kernel/run") == 0) {
         render_kernel_run(t, result, sources);
     } else if (strcmp(operation, "skill/check") == 0) {

@@ -13,8 +13,13 @@ struct finding_sources {
 void render_findings(const struct terminal *t, const json_t *findings,
                      const struct finding_sources *sources);
 
-/* ", 2 errors, 1 note": the number of each; false if there are none. */
-bool render_severities(const json_t *findings);
+/* "hint: text" on a line of its own, wrapped; nothing if text is NULL. */
+void render_labelled(const struct terminal *t, enum style style, const char *label,
+                     const char *text);
+
+/* A last line: the verdict, and what follows it, such as ", 3 trials". */
+void render_verdict(const struct terminal *t, enum style style, const char *verdict,
+                    const struct buf *rest);
 
 /* kernel/validate's result: findings, a table of the trials, the first wrong elements
  * with a histogram, the measurements, how to reproduce it. */
@@ -23,6 +28,8 @@ void render_kernel_validate(const struct terminal *t, const json_t *params,
 /* Its measurements, a line each: odd sizes, time, roofline, coalescing, bank conflicts,
  * divergence, work. Those missing from the result print nothing. */
 void render_measures(const struct terminal *t, const json_t *result);
+/* A word of a command line, quoted for a shell where that is needed. */
+void render_word(const char *word);
 /* kernel/run's result: the program's output, findings, failed calls, leaks, launches, the
  * verdict. */
 void render_kernel_run(const struct terminal *t, const json_t *result,

@@ -111,70 +111,69 @@ static void quote(const struct terminal *t, const struct quoted *q, int line, in
     printf("%s\n", terminal_end(t));
 }
 
-static void put_file(const struct terminal *t, const char *file, const char *folder) {
-    autofree char *path = folder ? path_join(folder, file) : xstrdup(file);
-    autofree char *shown = folder ? path_normalize(path) : xstrdup(file);
-    terminal_put(t, STYLE_BOLD, shown);
-}
+#define INDENT 4 /* of the lines that a message is wrapped into */
 
+/* "k.cu:3:5: ", and the column behind it. */
 static void put_place(const struct terminal *t, const json_t *finding,
-                      const struct finding_sources *sources) {
+                      const struct finding_sources *sources, int *column) {
     const char *file = json_get_string(finding, "file", NULL);
+    const char *folder = sources ? sources->folder : NULL;
     int line = (int)json_get_integer(finding, "line", 0);
-    int column = (int)json_get_integer(finding, "column", 0);
+    int at = (int)json_get_integer(finding, "column", 0);
     if (!file) {
         return;
     }
-    put_file(t, file, sources ? sources->folder : NULL);
-    fputs(terminal_start(t, STYLE_BOLD), stdout);
+    autofree char *path = folder ? path_join(folder, file) : xstrdup(file);
+    autofree char *shown = folder ? path_normalize(path) : xstrdup(file);
+    terminal_flow(t, STYLE_BOLD, column, INDENT, "%s", shown);
     if (line > 0) {
-        printf(":%d", line);
+        terminal_flow(t, STYLE_BOLD, column, INDENT, ":%d", line);
     }
-    if (line > 0 && column > 0) {
-        printf(":%d", column);
+    if (line > 0 && at > 0) {
+        terminal_flow(t, STYLE_BOLD, column, INDENT, ":%d", at);
     }
-    printf(":%s ", terminal_end(t));
+    terminal_flow(t, STYLE_BOLD, column, INDENT, ":");
 }
 
-/* Messages of several lines are indented beneath their first. */
-static void put_message(const struct terminal *t, const char *message) {
+/* "error: " and the message behind it; further lines of one are indented beneath its
+ * first. */
+static void put_message(const struct terminal *t, enum style style, const char *kind,
+                        const char *message, int *column) {
+    terminal_flow(t, style, column, INDENT, "%s%s:", *column ? " " : "", kind);
     for (const char *end; (end = strchr(message, '\n')); message = end + 1) {
-        autofree char *line = xstrndup(message, (size_t)(end - message));
-        terminal_put(t, STYLE_PLAIN, line);
-        fputs("\n        ", stdout);
+        terminal_flow(t, STYLE_PLAIN, column, 2 * INDENT, " %.*s", (int)(end - message),
+                      message);
+        printf("\n%*s", 2 * INDENT - 1, "");
+        *column = 2 * INDENT - 1;
     }
-    terminal_put(t, STYLE_PLAIN, message);
+    terminal_flow(t, STYLE_PLAIN, column, INDENT, " %s", message);
 }
 
 static void put_related(const struct terminal *t, const json_t *finding,
                         const struct finding_sources *sources) {
     json_each(json_object_get(finding, "related"), i, note) {
+        int column = 2;
         fputs("  ", stdout);
-        put_place(t, note, sources);
-        terminal_put(t, STYLE_BLUE, "note: ");
-        put_message(t, json_get_string(note, "message", ""));
+        put_place(t, note, sources, &column);
+        put_message(t, STYLE_BLUE, "note", json_get_string(note, "message", ""), &column);
         putchar('\n');
     }
 }
 
 static void put_fixes(const struct terminal *t, const json_t *finding) {
     json_each(json_object_get(finding, "fixes"), i, fix) {
-        terminal_put(t, STYLE_GREEN, "  fix: ");
-        put_message(t, json_get_string(fix, "title", ""));
+        int column = 1;
+        putchar(' ');
+        put_message(t, STYLE_GREEN, "fix", json_get_string(fix, "title", ""), &column);
         putchar('\n');
     }
 }
 
-static void put_code(const struct terminal *t, const json_t *finding) {
-    const char *source = json_get_string(finding, "source", "");
-    const char *code = json_get_string(finding, "code", "");
-    terminal_putf(t, STYLE_DIM, " [%s%s%s]", source, *code ? " " : "", code);
-}
-
-static void put_extent(const char *word, const json_t *extent) {
-    printf(" %s %lld,%lld,%lld", word, json_integer_value(json_array_get(extent, 0)),
-           json_integer_value(json_array_get(extent, 1)),
-           json_integer_value(json_array_get(extent, 2)));
+static void add_extent(struct buf *out, const char *word, const json_t *extent) {
+    buf_addf(out, " %s %lld,%lld,%lld", word,
+             json_integer_value(json_array_get(extent, 0)),
+             json_integer_value(json_array_get(extent, 1)),
+             json_integer_value(json_array_get(extent, 2)));
 }
 
 /* Who did it first, and how often, of a finding of a run. */
@@ -182,35 +181,33 @@ static void put_who(const struct terminal *t, const json_t *finding) {
     const json_t *block = json_object_get(finding, "block");
     json_int_t count = json_get_integer(finding, "count", 1);
     const char *kernel = json_get_string(finding, "kernel", NULL);
+    autobuf text = BUF_INIT(4096);
+    int column = 1;
     if (!block) {
         return;
     }
-    fputs("  ", stdout);
-    fputs(terminal_start(t, STYLE_DIM), stdout);
-    printf("in");
-    if (kernel) {
-        putchar(' ');
-        terminal_put(t, STYLE_DIM, kernel);
-        fputs(terminal_start(t, STYLE_DIM), stdout);
-    }
-    put_extent("block", block);
-    put_extent("thread", json_object_get(finding, "thread"));
+    buf_addf(&text, " in%s%s", kernel ? " " : "", kernel ? kernel : "");
+    add_extent(&text, "block", block);
+    add_extent(&text, "thread", json_object_get(finding, "thread"));
     if (count > 1) {
-        printf(", %lld times", count);
+        buf_addf(&text, ", %lld times", count);
     }
-    printf("%s\n", terminal_end(t));
+    putchar(' ');
+    terminal_flow(t, STYLE_DIM, &column, INDENT, "%s", text.data);
+    putchar('\n');
 }
 
 static void put_finding(const struct terminal *t, const json_t *finding, struct quoted *q,
                         const struct finding_sources *sources) {
     const char *severity = json_get_string(finding, "severity", "error");
     const char *file = json_get_string(finding, "file", NULL);
+    const char *code = json_get_string(finding, "code", "");
     enum style style = severity_style(severity);
-    put_place(t, finding, sources);
-    terminal_put(t, style, severity);
-    terminal_put(t, style, ": ");
-    put_message(t, json_get_string(finding, "message", ""));
-    put_code(t, finding);
+    int wide = 0;
+    put_place(t, finding, sources, &wide);
+    put_message(t, style, severity, json_get_string(finding, "message", ""), &wide);
+    terminal_flow(t, STYLE_DIM, &wide, INDENT, " [%s%s%s]",
+                  json_get_string(finding, "source", ""), *code ? " " : "", code);
     putchar('\n');
     int line = (int)json_get_integer(finding, "line", 0);
     bool one_line = json_get_integer(finding, "end_line", line) == line;
@@ -224,13 +221,24 @@ static void put_finding(const struct terminal *t, const json_t *finding, struct 
     put_fixes(t, finding);
 }
 
-bool render_severities(const json_t *findings) {
-    autobuf words = BUF_INIT(256);
-    bool any = findings_tell(findings, &words);
-    if (any) {
-        printf(", %s", words.data);
+void render_labelled(const struct terminal *t, enum style style, const char *label,
+                     const char *text) {
+    int column = 0;
+    if (text) {
+        terminal_flow(t, style, &column, 0, "%s:", label);
+        terminal_flow(t, STYLE_PLAIN, &column, INDENT, " %s", text);
+        putchar('\n');
     }
-    return any;
+}
+
+void render_verdict(const struct terminal *t, enum style style, const char *verdict,
+                    const struct buf *rest) {
+    int column = 0;
+    size_t mark = rest->len ? strcspn(rest->data, " ") : 0; /* it stays at the verdict */
+    terminal_flow(t, style, &column, 2, "%s%.*s", verdict, (int)mark,
+                  mark ? rest->data : "");
+    terminal_flow(t, STYLE_PLAIN, &column, 2, "%s", rest->len ? rest->data + mark : "");
+    putchar('\n');
 }
 
 void render_findings(const struct terminal *t, const json_t *findings,

@@ -22,13 +22,22 @@ static void put_label(const struct terminal *t, const char *label) {
     printf("%s%-*s%s", terminal_start(t, STYLE_BOLD), LABEL, label, terminal_end(t));
 }
 
-/* A bar of a percentage with the number behind it. */
-static void put_share(const struct terminal *t, double percent) {
+/* A bar of a percentage with the number behind it. Returns the column behind that. */
+static int put_share(const struct terminal *t, double percent) {
     enum style style = percent >= 75   ? STYLE_GREEN
                        : percent >= 40 ? STYLE_YELLOW
                                        : STYLE_RED;
-    terminal_bar(t, percent / 100, render_bar_cells(t, LABEL + 50), style);
-    printf(" %.3g %%", percent);
+    int cells = render_bar_cells(t, LABEL + 50);
+    terminal_bar(t, percent / 100, cells, style);
+    return LABEL + cells + printf(" %.3g %%", percent);
+}
+
+/* The same with words behind it. */
+static void put_share_of(const struct terminal *t, double percent, const char *words) {
+    int column = put_share(t, percent) + 1;
+    putchar(' ');
+    terminal_flow(t, STYLE_PLAIN, &column, LABEL, " %s", words);
+    putchar('\n');
 }
 
 /* --- odd sizes --- */
@@ -98,7 +107,7 @@ static void put_roofline(const struct terminal *t, const json_t *roofline) {
     const json_t *percent = json_object_get(roofline, "percent");
     put_label(t, "roofline");
     if (percent) {
-        put_share(t, json_number_value(percent));
+        (void)put_share(t, json_number_value(percent));
         puts("");
         printf("%*s", LABEL, "");
     }
@@ -153,13 +162,14 @@ static void put_coalescing(const struct terminal *t, const json_t *counters) {
         return;
     }
     double percent = coalescing(counters);
-    put_label(t, "coalescing");
-    put_share(t, percent);
-    printf("  %.3g sectors a request", real(counters, "global_sectors_per_request"));
+    autobuf words = BUF_INIT(256);
+    buf_addf(&words, "%.3g sectors a request",
+             real(counters, "global_sectors_per_request"));
     if (worst && percent < POOR_COALESCING) {
-        printf(", worst in line %lld", count_of(worst, "line"));
+        buf_addf(&words, ", worst in line %lld", count_of(worst, "line"));
     }
-    putchar('\n');
+    put_label(t, "coalescing");
+    put_share_of(t, percent, words.data);
 }
 
 static void put_counters(const struct terminal *t, const json_t *counters) {
@@ -178,9 +188,9 @@ static void put_counters(const struct terminal *t, const json_t *counters) {
     }
     if (json_object_get(counters, "active_lanes_percent")) {
         put_label(t, "lanes active");
-        put_share(t, real(counters, "active_lanes_percent"));
-        printf("  %lld of %lld branches diverge\n", divergent,
-               count_of(counters, "branches"));
+        autofree char *words = xasprintf("%lld of %lld branches diverge", divergent,
+                                         count_of(counters, "branches"));
+        put_share_of(t, real(counters, "active_lanes_percent"), words);
     }
     if (!count_of(counters, "instructions")) {
         return; /* the launch did not come so far */

@@ -64,17 +64,10 @@ static void put_missing(const struct terminal *t, const json_t *list) {
 
 static void put_error(const struct terminal *t, const json_t *result) {
     const json_t *error = json_object_get(result, "error");
-    const char *hint = json_get_string(error, "hint", NULL);
-    if (error) {
-        terminal_put(t, verdict_style(result), json_get_string(error, "stage", ""));
-        fputs(": ", stdout);
-        terminal_line(t, STYLE_PLAIN, json_get_string(error, "message", ""));
-    }
+    render_labelled(t, verdict_style(result), json_get_string(error, "stage", ""),
+                    json_get_string(error, "message", NULL));
     put_missing(t, json_object_get(result, "unsupported"));
-    if (hint) {
-        terminal_put(t, STYLE_BLUE, "hint: ");
-        terminal_line(t, STYLE_PLAIN, hint);
-    }
+    render_labelled(t, STYLE_BLUE, "hint", json_get_string(error, "hint", NULL));
 }
 
 static void put_why(const struct terminal *t, const json_t *one) {
@@ -96,9 +89,8 @@ static void put_api_errors(const struct terminal *t, const json_t *list) {
             terminal_put(t, STYLE_YELLOW, json_get_string(one, "function", "?"));
             fputs(" failed with ", stdout);
             terminal_put(t, STYLE_PLAIN, json_get_string(one, "error", "?"));
-            fputs(json_get_bool(one, "looked_at", 1)
-                      ? ""
-                      : ", and the program did not check",
+            fputs(json_get_bool(one, "looked_at", 1) ? ""
+                                                     : ", and the program did not check",
                   stdout);
             put_times(one, "count");
             put_place(t, one);
@@ -175,9 +167,9 @@ static void put_saved(const json_t *saved) {
     }
 }
 
-static void put_count(size_t count, const char *one, const char *many) {
+static void add_count(struct buf *out, size_t count, const char *one, const char *many) {
     if (count) {
-        printf(", %zu %s", count, count == 1 ? one : many);
+        buf_addf(out, ", %zu %s", count, count == 1 ? one : many);
     }
 }
 
@@ -188,26 +180,26 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     json_each(json_object_get(result, "launches"), i, one) {
         launches += json_get_integer(one, "times", 1);
     }
-    terminal_put(t, verdict_style(result), json_get_string(result, "verdict", "?"));
-    if (signal) {
-        printf(": ended by %s", signal);
-    } else if (json_is_integer(status)) {
-        printf(": exit status %lld", json_integer_value(status));
-    }
-    put_count((size_t)launches, "launch", "launches");
     const char *note = json_get_string(result, "note", NULL);
-    printf("%s%s", note ? ", " : "", note ? note : "");
     const json_t *findings = json_object_get(result, "findings");
-    put_count(findings_count(findings, FINDING_ERROR), "finding", "findings");
-    put_count(findings_count(findings, FINDING_WARNING), "warning", "warnings");
-    put_count(json_array_size(json_object_get(result, "api_errors")), "failed call",
-              "failed calls");
-    put_count(json_array_size(json_object_get(result, "leaks")), "leak", "leaks");
-    if (launches) {
-        terminal_putf(t, STYLE_DIM,
-                      " (kernels on the CPU; times say nothing about a GPU)");
+    autobuf text = BUF_INIT(4096);
+    if (signal) {
+        buf_addf(&text, ": ended by %s", signal);
+    } else if (json_is_integer(status)) {
+        buf_addf(&text, ": exit status %lld", json_integer_value(status));
     }
-    putchar('\n');
+    add_count(&text, (size_t)launches, "launch", "launches");
+    buf_addf(&text, "%s%s", note ? ", " : "", note ? note : "");
+    add_count(&text, findings_count(findings, FINDING_ERROR), "finding", "findings");
+    add_count(&text, findings_count(findings, FINDING_WARNING), "warning", "warnings");
+    add_count(&text, json_array_size(json_object_get(result, "api_errors")),
+              "failed call", "failed calls");
+    add_count(&text, json_array_size(json_object_get(result, "leaks")), "leak", "leaks");
+    if (launches) {
+        buf_adds(&text, " (kernels on the CPU; times say nothing about a GPU)");
+    }
+    render_verdict(t, verdict_style(result), json_get_string(result, "verdict", "?"),
+                   &text);
 }
 
 void render_kernel_run(const struct terminal *t, const json_t *result,

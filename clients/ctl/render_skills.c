@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "clients/ctl/render.h"
+#include "protocol/finding.h"
 
 #include <limits.h>
 #include <string.h>
@@ -142,7 +143,7 @@ void render_skill(const struct terminal *t, const json_t *result) {
            json_get_bool(result, "trusted", false) ? "" : ", not trusted");
     render_misnamed(t, result);
     render_hidden(t, result);
-    terminal_line(t, STYLE_PLAIN, json_get_string(front, "description", ""));
+    terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(front, "description", ""), 0, 0);
     terminal_line(t, STYLE_DIM, json_get_string(result, "path", ""));
     json_each(json_object_get(result, "files"), i, file) {
         printf("  %8lld  ", json_get_integer(file, "size", 0));
@@ -180,20 +181,20 @@ void render_skill_check(const struct terminal *t, const json_t *params,
     const json_t *tokens = json_object_get(result, "tokens");
     json_int_t omitted = json_get_integer(result, "omitted", 0);
     render_findings(t, findings, &sources);
-    terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "ok" : "not ok");
-    if (!render_severities(findings)) {
-        fputs(", nothing found", stdout);
+    autobuf text = BUF_INIT(1024);
+    buf_adds(&text, ", ");
+    if (!findings_tell(findings, &text)) {
+        buf_adds(&text, "nothing found");
     }
     if (omitted) {
-        printf(", %lld more not shown", omitted);
+        buf_addf(&text, ", %lld more not shown", omitted);
     }
     if (tokens) {
-        terminal_putf(t, STYLE_DIM, " (about %lld tokens when loaded, %lld in every "
-                                    "session)",
-                      json_get_integer(tokens, "body", 0),
-                      json_get_integer(tokens, "catalogue", 0));
+        buf_addf(&text, " (about %lld tokens when loaded, %lld in every session)",
+                 json_get_integer(tokens, "body", 0),
+                 json_get_integer(tokens, "catalogue", 0));
     }
-    putchar('\n');
+    render_verdict(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "ok" : "not ok", &text);
 }
 
 /* --- skill/install, skill/uninstall --- */

@@ -12,6 +12,7 @@
 #define BREAK_MARKS "/-.,;" /* behind which a path or a name can be broken */
 #define PIECE_MOST 32       /* columns of an id; a longer piece is broken anywhere */
 #define GAP 2               /* blanks between columns */
+#define RECORD 2            /* blanks before what a record has besides its first cell */
 
 struct table {
     const char *const *titles;
@@ -148,7 +149,7 @@ static struct layout *next_to_give(struct layout *columns, size_t count) {
     return best;
 }
 
-/* What cannot be made to fit runs over the edge. */
+/* What cannot be made to fit is shown as records. */
 static void fit(struct layout *columns, size_t count, int room) {
     for (int over = total_width(columns, count) - room; over > 0; over--) {
         struct layout *column = next_to_give(columns, count);
@@ -226,6 +227,34 @@ static void put_titles(const struct terminal *terminal, const struct table *t,
     put_row(terminal, columns, t->columns, titles, styles);
 }
 
+/* --- records --- */
+
+/* A row where its columns do not fit: the first cell, and beneath it "title cell" of the
+ * others. A title stays with its cell. */
+static void put_record(const struct terminal *terminal, const struct table *t,
+                       const struct layout *columns, size_t row) {
+    const int room = terminal->width;
+    int column = 0;
+    terminal_put_wrapped(terminal, STYLE_BOLD, t->cells[row], 0, RECORD);
+    for (size_t i = 1; i < t->columns; i++) {
+        const char *cell = t->cells[row + i], *title = t->titles[i];
+        int width = width_of(title) + 1 + width_of(cell);
+        if (!columns[i].width || !*cell) {
+            continue;
+        }
+        if (!column || column + GAP + width > room) {
+            printf("%s%*s", column ? "\n" : "", RECORD, "");
+            column = RECORD;
+        } else {
+            printf("%*s", GAP, "");
+            column += GAP;
+        }
+        terminal_flow(terminal, STYLE_DIM, &column, RECORD, "%s", title);
+        terminal_flow(terminal, t->styles[row + i], &column, RECORD, " %s", cell);
+    }
+    fputs(column ? "\n" : "", stdout);
+}
+
 static void table_free(struct table *t) {
     for (size_t i = 0; i < t->count; i++) {
         free(t->cells[i]);
@@ -243,10 +272,18 @@ void table_print_and_free(const struct terminal *terminal, struct table *t) {
     if (terminal->tty) {
         fit(columns, t->columns, terminal->width);
     }
-    put_titles(terminal, t, columns);
+    bool records =
+        terminal->tty && total_width(columns, t->columns) > terminal->width && t->count;
+    if (!records) {
+        put_titles(terminal, t, columns);
+    }
     for (size_t i = 0; i + t->columns <= t->count; i += t->columns) {
-        put_row(terminal, columns, t->columns, (const char *const *)t->cells + i,
-                t->styles + i);
+        if (records) {
+            put_record(terminal, t, columns, i);
+        } else {
+            put_row(terminal, columns, t->columns, (const char *const *)t->cells + i,
+                    t->styles + i);
+        }
     }
     table_free(t);
 }

@@ -180,28 +180,29 @@ static void explain_errors(const struct terminal *t, const json_t *cases) {
 
 /* --- what is wrong with an output --- */
 
-static void put_value(const json_t *value) {
+static void put_value(const struct terminal *t, enum style style, int *column,
+                      const char *words, const json_t *value) {
+    terminal_flow(t, STYLE_PLAIN, column, 4, "%s", words);
     if (json_is_integer(value)) {
-        printf("%lld", json_integer_value(value));
+        terminal_flow(t, style, column, 4, " %lld", json_integer_value(value));
     } else {
-        printf("%.9g", real(value));
+        terminal_flow(t, style, column, 4, " %.9g", real(value));
     }
 }
 
 static void put_sample(const struct terminal *t, const json_t *sample) {
-    fputs("  [", stdout);
+    const char *state = json_get_string(sample, "state", NULL);
+    autobuf index = BUF_INIT(1024);
     json_each(json_object_get(sample, "index"), i, at) {
-        printf("%s%lld", i ? ", " : "", json_integer_value(at));
+        buf_addf(&index, "%s%lld", i ? ", " : "", json_integer_value(at));
     }
-    fputs("]  is ", stdout);
-    fputs(terminal_start(t, STYLE_RED), stdout);
-    put_value(json_object_get(sample, "actual"));
-    fputs(terminal_end(t), stdout);
-    if (json_object_get(sample, "state")) {
-        terminal_putf(t, STYLE_DIM, " (%s)", json_get_string(sample, "state", ""));
+    int column = printf("  [%s] ", index.data ? index.data : "");
+    put_value(t, STYLE_RED, &column, " is", json_object_get(sample, "actual"));
+    if (state) {
+        terminal_flow(t, STYLE_DIM, &column, 4, " (%s)", state);
     }
-    fputs(", should be ", stdout);
-    put_value(json_object_get(sample, "expected"));
+    put_value(t, STYLE_PLAIN, &column, ", should be",
+              json_object_get(sample, "expected"));
     putchar('\n');
 }
 
@@ -233,13 +234,17 @@ static void histogram(const struct terminal *t, const json_t *buckets) {
     }
 }
 
-/* " in n=1000, trial 0, seed 0x…" */
-static void put_case(const struct terminal *t, const json_t *item) {
+/* "first wrong elements of y in n=1000, trial 0, seed 0x…" */
+static void put_case(const struct terminal *t, const json_t *item, const char *output) {
     autofree char *text = render_sizes(json_object_get(item, "sizes"));
-    fputs(*text ? " in " : "", stdout);
-    terminal_put(t, STYLE_PLAIN, text);
-    printf(", trial %lld, seed ", count_of(item, "trial"));
-    terminal_line(t, STYLE_PLAIN, json_get_string(item, "seed", "?"));
+    int column = 0;
+    putchar('\n');
+    terminal_flow(t, STYLE_PLAIN, &column, 2, "first wrong elements of");
+    terminal_flow(t, STYLE_BOLD, &column, 2, " %s", output);
+    terminal_flow(t, STYLE_PLAIN, &column, 2, "%s%s, trial %lld, seed %s",
+                  *text ? " in " : "", text, count_of(item, "trial"),
+                  json_get_string(item, "seed", "?"));
+    putchar('\n');
 }
 
 static void first_wrong(const struct terminal *t, const json_t *cases) {
@@ -248,9 +253,7 @@ static void first_wrong(const struct terminal *t, const json_t *cases) {
             if (!count_of(output, "mismatches")) {
                 continue;
             }
-            printf("\nfirst wrong elements of ");
-            terminal_put(t, STYLE_BOLD, json_get_string(output, "name", "?"));
-            put_case(t, item);
+            put_case(t, item, json_get_string(output, "name", "?"));
             json_each(json_object_get(output, "samples"), n, sample) {
                 if (n < MAX_SAMPLES) {
                     put_sample(t, sample);
@@ -266,12 +269,8 @@ static void first_wrong(const struct terminal *t, const json_t *cases) {
 
 static void put_error(const struct terminal *t, const json_t *result) {
     const json_t *error = json_object_get(result, "error");
-    const char *hint = json_get_string(error, "hint", NULL);
-    if (error) {
-        terminal_put(t, verdict_style(result), json_get_string(error, "stage", ""));
-        fputs(": ", stdout);
-        terminal_line(t, STYLE_PLAIN, json_get_string(error, "message", ""));
-    }
+    render_labelled(t, verdict_style(result), json_get_string(error, "stage", ""),
+                    json_get_string(error, "message", NULL));
     json_each(json_object_get(result, "unsupported"), i, one) {
         fputs("  ", stdout);
         terminal_put(t, STYLE_BOLD, json_get_string(one, "opcode", "?"));
@@ -279,10 +278,7 @@ static void put_error(const struct terminal *t, const json_t *result) {
         terminal_put(t, STYLE_PLAIN, json_get_string(one, "file", "?"));
         printf(":%lld\n", count_of(one, "line"));
     }
-    if (hint) {
-        terminal_put(t, STYLE_BLUE, "hint: ");
-        terminal_line(t, STYLE_PLAIN, hint);
-    }
+    render_labelled(t, STYLE_BLUE, "hint", json_get_string(error, "hint", NULL));
 }
 
 static void put_printed(const struct terminal *t, const char *text) {
@@ -297,25 +293,25 @@ static void put_printed(const struct terminal *t, const char *text) {
 static void put_verdict(const struct terminal *t, const json_t *result) {
     const json_t *backend = json_object_get(result, "backend");
     bool ended = passes(result) || verdict_is(result, "fail");
-    putchar('\n');
-    terminal_put(t, verdict_style(result),
-                 json_get_string(result, ended ? "summary" : "verdict", "?"));
+    autobuf text = BUF_INIT(1024);
     size_t trials = json_array_size(json_object_get(result, "cases"));
-    if (trials) {
-        printf(", %zu trial%s", trials, trials == 1 ? "" : "s");
-    }
     size_t findings = json_array_size(json_object_get(result, "findings"));
-    if (findings) {
-        printf(", %zu finding%s", findings, findings == 1 ? "" : "s");
-    }
     json_int_t skipped = count_of(json_object_get(result, "budget"), "skipped_trials");
-    if (skipped) {
-        printf(", %lld trials left out by the budget", skipped);
+    if (trials) {
+        buf_addf(&text, ", %zu trial%s", trials, trials == 1 ? "" : "s");
     }
-    if (json_object_get(backend, "device")) {
-        terminal_putf(t, STYLE_DIM, ", on %s", json_get_string(backend, "device", "?"));
+    if (findings) {
+        buf_addf(&text, ", %zu finding%s", findings, findings == 1 ? "" : "s");
+    }
+    if (skipped) {
+        buf_addf(&text, ", %lld trials left out by the budget", skipped);
     }
     putchar('\n');
+    if (json_object_get(backend, "device")) {
+        buf_addf(&text, ", on %s", json_get_string(backend, "device", "?"));
+    }
+    render_verdict(t, verdict_style(result),
+                   json_get_string(result, ended ? "summary" : "verdict", "?"), &text);
     const json_t *trial = json_object_get(result, "ideal_trial");
     if (json_says(result, "numerics", "ideal")) {
         terminal_put(t, STYLE_DIM, "tensor cores: ideal sums, not an H100's\n");
@@ -332,7 +328,7 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
 
 /* --- how to see it again --- */
 
-static void put_word(const char *word) {
+void render_word(const char *word) {
     bool plain =
         *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                               "0123456789_./+:,=@%-") == strlen(word);
@@ -359,7 +355,7 @@ static void put_option(const char *name, const json_t *value) {
         autofree char *text = json_is_string(value) ? xstrdup(json_string_value(value))
                                                     : json_shown(value, JSON_COMPACT);
         putchar(' ');
-        put_word(text);
+        render_word(text);
     }
 }
 
@@ -376,7 +372,7 @@ static void put_again(const struct terminal *t, const json_t *params,
     fputs("again: ", stdout);
     fputs(path ? "upskillctl kernel validate " : "the same with", stdout);
     if (path) {
-        put_word(path);
+        render_word(path);
     }
     json_each_member(params, name, value) {
         if (path && strcmp(name, "path") != 0 && strcmp(name, "seed") != 0 &&
@@ -385,7 +381,7 @@ static void put_again(const struct terminal *t, const json_t *params,
         }
     }
     fputs(" --seed ", stdout);
-    put_word(seed);
+    render_word(seed);
     printf("%s\n", terminal_end(t));
 }
 

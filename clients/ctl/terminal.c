@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -82,27 +83,35 @@ void terminal_line(const struct terminal *t, enum style style, const char *text)
     putchar('\n');
 }
 
+/* Words of a text from *column on, in so many columns. A leading blank stays. */
+static void flow(FILE *to, const char *text, int room, int *column, int indent) {
+    indent = room - indent < WRAP_LEAST ? INDENT_NARROW : indent;
+    bool joined = *text != ' '; /* to what is there */
+    for (const char *word = text + strspn(text, " \n"); *word;) {
+        size_t len = strcspn(word, " \n");
+        int width = (int)text_width(word, len);
+        if (!joined && *column + 1 + width > room) {
+            fprintf(to, "\n%*s", indent, "");
+            *column = indent;
+            joined = true;
+        }
+        fprintf(to, "%s%.*s", joined ? "" : " ", (int)len, word);
+        *column += width + !joined;
+        joined = false;
+        word += len + strspn(word + len, " \n");
+    }
+}
+
+static int wrap_room(int width) {
+    return width < WRAP_MAX ? width : WRAP_MAX;
+}
+
 void terminal_put_wrapped(const struct terminal *t, enum style style, const char *text,
                           int column, int indent) {
     autobuf clean = BUF_INIT(1u << 20);
-    int room = t->width < WRAP_MAX ? t->width : WRAP_MAX;
-    indent = room - indent < WRAP_LEAST ? INDENT_NARROW : indent;
     text_clean(&clean, text, strlen(text));
     fputs(terminal_start(t, style), stdout);
-    bool first = true; /* on its line */
-    for (const char *word = clean.data; word && *word;) {
-        size_t len = strcspn(word, " \n");
-        int width = (int)text_width(word, len);
-        if (!first && column + 1 + width > room) {
-            printf("\n%*s", indent, "");
-            column = indent;
-            first = true;
-        }
-        printf("%s%.*s", first ? "" : " ", (int)len, word);
-        column += width + !first;
-        first = false;
-        word += len + strspn(word + len, " \n");
-    }
+    flow(stdout, clean.data ? clean.data : "", wrap_room(t->width), &column, indent);
     printf("%s\n", terminal_end(t));
 }
 
@@ -121,6 +130,20 @@ void terminal_putf(const struct terminal *t, enum style style, const char *fmt, 
     autofree char *text = formatted(fmt, args);
     va_end(args);
     terminal_put(t, style, text);
+}
+
+void terminal_flow(const struct terminal *t, enum style style, int *column, int indent,
+                   const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    autofree char *text = formatted(fmt, args);
+    va_end(args);
+    autobuf clean = BUF_INIT(1u << 20);
+    text_clean(&clean, text, strlen(text));
+    fputs(terminal_start(t, style), stdout);
+    flow(stdout, clean.data ? clean.data : "", t->tty ? wrap_room(t->width) : INT_MAX,
+         column, indent);
+    fputs(terminal_end(t), stdout);
 }
 
 void terminal_wrapf(const struct terminal *t, enum style style, int column, int indent,
@@ -185,9 +208,16 @@ void terminal_bar(const struct terminal *t, double part, int cells, enum style s
 static void put_message(const struct terminal *t, enum style style, const char *kind,
                         const char *text) {
     autobuf clean = BUF_INIT(1u << 16);
+    int columns, rows, column = (int)strlen(kind) + 2;
     text_clean(&clean, text, strlen(text));
-    fprintf(stderr, "%s%s:%s %s\n", terminal_err_start(t, style), kind,
-            terminal_err_end(t), clean.data);
+    terminal_err_size(&columns, &rows);
+    fprintf(stderr, "%s%s:%s ", terminal_err_start(t, style), kind, terminal_err_end(t));
+    if (t->err_tty) {
+        flow(stderr, clean.data, wrap_room(columns), &column, column);
+    } else {
+        fputs(clean.data, stderr);
+    }
+    fputc('\n', stderr);
 }
 
 void terminal_error(const struct terminal *t, const char *fmt, ...) {

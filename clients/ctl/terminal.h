@@ -47,6 +47,10 @@ void terminal_err_size(int *columns, int *rows);
  * line beginning at `column`, the others after `indent` blanks; ends the last line. */
 void terminal_put_wrapped(const struct terminal *t, enum style style, const char *text,
                           int column, int indent);
+/* Writes on from *column, wrapped only on a terminal: elsewhere a finding stays one line,
+ * for grep. A text that begins with a blank may begin on a new line. */
+void terminal_flow(const struct terminal *t, enum style style, int *column, int indent,
+                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void terminal_wrapf(const struct terminal *t, enum style style, int column, int indent,
                     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 

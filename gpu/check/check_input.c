@@ -146,9 +146,7 @@ static bool has_cuda_headers(const char *dir) {
     return access(header, F_OK) == 0;
 }
 
-/* Moves include folders from "options" to "include_roots" of a shallow copy of the
- * params. */
-static void include_options_move(json_t *asked) {
+void check_input_move_folders(json_t *asked) {
     const json_t *options = json_object_get(asked, "options");
     json_t *left = json_array();
     json_t *dirs = json_copy(json_object_get(asked, "include_roots"));
@@ -466,7 +464,7 @@ int check_input_read(struct check_input *ret, const json_t *params,
         json_object_set_new(asked, "arch", json_string(places->default_arch));
     }
     if (json_array_size(json_object_get(asked, "options"))) {
-        include_options_move(asked);
+        check_input_move_folders(asked);
     }
     autojson *findings = json_array();
     autojson *flags = take_flags(asked, &roots, places, findings);

@@ -50,6 +50,9 @@ int check_input_read(struct check_input *ret, const json_t *params,
                      const struct check_wants *wants, const char *const *roots,
                      const struct check_places *places, struct check_refusal *refusal);
 void check_input_finish(struct check_input *input);
+/* Moves include folders from "options" to "include_roots" of a shallow copy of the
+ * params. */
+void check_input_move_folders(json_t *asked);
 struct shared_bytes;
 /* The worker request's params for pool_submit; a new reference. */
 json_t *check_input_params(const struct check_input *input, unsigned wall_ms);

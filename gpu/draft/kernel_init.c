@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/check/check_input.h"
+#include "gpu/draft/draft_flags.h"
 #include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/ptx_draft.h"
 #include "gpu/draft/run_draft.h"
@@ -29,6 +30,7 @@ struct init {
     struct work *work;
     const json_t *params;
     char **roots;
+    json_t *folders; /* for #include, of the request; or NULL */
     json_t *result;
     struct check_refusal refusal;
     bool refused;
@@ -190,11 +192,16 @@ static bool write_beneath(struct init *s, const char *root_path, const char *pat
 }
 
 /* The source lies beneath one of the roots, or it could not have been read. */
+/* A path as the request means it. */
+static char *whole_path(const struct init *s, const char *given) {
+    autofree char *joined =
+        *given == '/' || !*s->roots ? xstrdup(given) : path_join(*s->roots, given);
+    return path_normalize(joined);
+}
+
 static bool write_spec(struct init *s, const char *given, const char *text) {
     const char *const *roots = (const char *const *)s->roots;
-    autofree char *joined =
-        *given == '/' || !*roots ? xstrdup(given) : path_join(*roots, given);
-    autofree char *source = path_normalize(joined);
+    autofree char *source = whole_path(s, given);
     autofree char *path = spec_path(source);
     for (; *roots; roots++) {
         if (path_is_beneath(path, *roots)) {
@@ -231,24 +238,22 @@ static void name_source(json_t *spec, const char *path) {
     }
 }
 
-/* What was asked of the program's compiler and matters to its kernels; before "expect",
- * which stands last. */
-static void name_flags(json_t *spec, const json_t *params) {
-    const json_t *words = json_object_get(params, "options");
-    json_t *options = json_array(), *expect = json_object_get(spec, "expect");
-    for (size_t at = 0, count; at < json_array_size(words); at += count ? count : 1) {
-        bool matters;
-        count = compile_option_words(words, at, &matters);
-        for (size_t i = 0; matters && i < count; i++) {
-            json_array_append(options, json_array_get(words, at + i));
-        }
+/* The include folders, as they are named from the spec's own. */
+static void name_folders(json_t *spec, const struct init *s, const char *path) {
+    json_t *own = json_array();
+    autofree char *source = path ? whole_path(s, path) : NULL;
+    char *slash = source && *source == '/' ? strrchr(source, '/') : NULL;
+    if (slash) {
+        slash[slash == source] = '\0';
     }
-    json_object_set(spec, "defines", json_object_get(params, "defines"));
-    json_object_set(spec, "options", json_array_size(options) ? options : NULL);
-    json_decref(options);
-    json_incref(expect);
-    json_object_del(spec, "expect");
-    json_object_set_new(spec, "expect", expect);
+    json_each(s->folders, i, one) {
+        autofree char *whole = whole_path(s, json_string_value(one));
+        autofree char *name =
+            slash && *whole == '/' ? path_relative(whole, source) : take(whole);
+        json_array_append_new(own, json_clean_z(name));
+    }
+    json_object_set(spec, "include_roots", json_array_size(own) ? own : NULL);
+    json_decref(own);
 }
 
 static double product_of(const json_t *extents) {
@@ -274,7 +279,8 @@ static void allow_time(json_t *spec) {
 static void answer(struct init *s, const char *name, json_t *spec, json_t *unknown) {
     const char *path = json_get_string(s->params, "path", NULL);
     name_source(spec, path);
-    name_flags(spec, s->params);
+    name_folders(spec, s, path);
+    draft_name_flags(spec, s->params);
     autofree char *text = spec_draft_text(spec);
     s->result = json_pack("{s:o, s:o, s:o}", "kernel", json_clean_z(name), "spec", spec,
                           "unknown", unknown);
@@ -474,13 +480,13 @@ static void init_run(void *data) {
     const struct check_places places = {.default_arch = "sm_90a", .compiler = ""};
     struct check_input input;
     autojson *request = json_object();
-    static const char *const members[] = {"path", "source", "include_roots"};
-    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-        json_t *value = json_object_get(s->params, members[i]);
-        if (value) {
-            json_object_set(request, members[i], value);
-        }
-    }
+    static const char *const members[] = {"path", "source", "include_roots", "options",
+                                          NULL};
+    json_copy_members(request, s->params, members);
+    check_input_move_folders(request); /* the other options are of the host's compiler */
+    json_object_del(request, "options");
+    json_decref(s->folders);
+    s->folders = json_incref(json_object_get(request, "include_roots"));
     s->refused = check_input_read(&input, request, NULL, (const char *const *)s->roots,
                                   &places, &s->refusal) < 0;
     if (s->refused) {
@@ -499,6 +505,7 @@ static void init_end(struct init *s) {
     json_decref(s->result);
     json_decref(s->request);
     json_decref(s->answer);
+    json_decref(s->folders);
     recorded_files_finish(&s->files);
     strings_free(s->roots);
     free(s->kernel);

@@ -193,6 +193,18 @@ static int join_sizes(json_t *sizes, const json_t *given, struct err *err) {
     return r;
 }
 
+/* The file's own include folders are relative to it. */
+static void place_folders(json_t *spec, const char *folder) {
+    json_each(json_object_get(spec, "include_roots"), i, one) {
+        const char *name = json_string_value(one);
+        if (name && *folder) {
+            autofree char *path = path_join(folder, name);
+            json_array_set_new(json_object_get(spec, "include_roots"), i,
+                               json_text(path, strlen(path)));
+        }
+    }
+}
+
 json_t *spec_file_join(const json_t *params, const char *const *roots, char **ret_folder,
                        struct err *err) {
     const char *path = json_get_string(params, "path", "");
@@ -216,6 +228,7 @@ json_t *spec_file_join(const json_t *params, const char *const *roots, char **re
     }
     autofree char *kernel = kernel_path(spec_path, joined, roots);
     *ret_folder = folder_of(spec_path);
+    place_folders(joined, *ret_folder);
     autojson *sizes = json_incref(json_object_get(joined, "sizes"));
     json_object_update(joined, (json_t *)(uintptr_t)params);
     const json_t *given = json_object_get(params, "sizes");

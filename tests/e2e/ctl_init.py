@@ -71,7 +71,30 @@ def a_spec_is_written_and_what_is_not_known_is_said():
     out, _ = r.run("init", "scale.cu")
     assert r.read("scale.check.json") == SPEC, r.read("scale.check.json")
     assert out.splitlines() == ["wrote " + r.path("scale.check.json"), "left to fill in:",
-                                "  expect: the expected outputs: without them, nothing is judged"], out
+                                "  expect: the expected outputs: without them, nothing is judged",
+                                "then run: upskillctl kernel validate scale.cu"], out
+
+
+def include_folders_are_kept_for_the_validation():
+    """relative to the spec; the command that is told names those that it could not read otherwise"""
+    r = Room()
+    source = SCALE.replace("inc/blocks.h", "blocks.h").replace("a * x[i]", "a * x[i] * (blocks_for(1, 1) + 0)").replace("inline", "")
+    r.write("src/deep.cu", source)
+    r.write("lib/blocks.h", HEADER.replace("inline", "__host__ __device__ inline"))
+    r.write("inc/blocks.h", "#error another\n")
+    out, _ = r.run("init", "src/deep.cu", "-I", "lib")
+    assert r.read("src/deep.check.json")["include_roots"] == ["../lib"], r.read("src/deep.check.json")
+    assert out.splitlines()[-1] == "then run: upskillctl kernel validate src/deep.cu", out
+    _, err = r.run("validate", "src/deep.cu", status=1)
+    assert "cannot open" not in err and "outside" not in err, err
+    os.makedirs(r.dir + "/away")
+    with open(r.dir + "/away/blocks.h", "w") as f:
+        f.write(HEADER.replace("inline", "__host__ __device__ inline"))
+    out, _ = r.run("init", "src/deep.cu", "-I" + r.dir + "/away", "--force")
+    words = out.splitlines()[-1].removeprefix("then run: upskillctl kernel ").split()
+    assert words == ["validate", "src/deep.cu", "-I", r.dir + "/away"], out
+    out, _ = r.run(*words, status=1)  # it runs, and nothing is judged
+    assert "not judged" in out and "cannot open" not in out, out
 
 
 def a_large_launch_of_fixed_extents_gets_time():
@@ -204,7 +227,8 @@ def a_refused_install_names_the_option():
 
 
 tap = Tap()
-for test in (a_spec_is_written_and_what_is_not_known_is_said, a_large_launch_of_fixed_extents_gets_time, a_file_that_is_there_is_kept,
+for test in (a_spec_is_written_and_what_is_not_known_is_said, include_folders_are_kept_for_the_validation,
+             a_large_launch_of_fixed_extents_gets_time, a_file_that_is_there_is_kept,
              of_several_at_once_one_writes, print_writes_nothing, one_of_several_kernels_is_named, nothing_passes_before_somebody_says_what_is_right,
              without_host_code_it_must_be_filled_in_first, what_is_missing_or_wrong_is_told_where_it_is, hints_name_options,
              a_refused_install_names_the_option):

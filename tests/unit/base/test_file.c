@@ -232,6 +232,22 @@ Test(path, texts_are_joined_normalised_and_compared_by_components) {
     cr_assert(eq(str, (char *)path_basename("/a/b.c"), "b.c"));
 }
 
+Test(file, a_path_is_named_from_a_folder) {
+    static const struct {
+        const char *path, *dir, *want;
+    } cases[] = {
+        {"/a/inc", "/a/src", "../inc"}, {"/a/src/inc", "/a/src", "inc"},
+        {"/a/src", "/a/src", "."},      {"/a", "/a/src/deep", "../.."},
+        {"/a/b", "/a/bc", "../b"},      {"/x/inc", "/a/src", "/x/inc"},
+        {"/a/inc", "", "/a/inc"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *got = path_relative(cases[i].path, cases[i].dir);
+        cr_expect(strcmp(got, cases[i].want) == 0, "%s from %s: %s", cases[i].path,
+                  cases[i].dir, got);
+    }
+}
+
 Test(file, a_path_leads_out_by_its_root_or_by_more_ups_than_downs) {
     static const char *const out[] = {"/",       "/a",     "..",       "../a",
                                       "a/../..", "./../x", "a/../../b"};
