@@ -2,7 +2,7 @@
 """clients/python, as a program that imports it sees it, against the build's daemon.
 
 usage: client.py UPSKILLD   (TAP on standard output; numpy and pytest are used where they are installed)"""
-import array, glob, importlib.util, os, re, subprocess, sys, tempfile, textwrap
+import array, glob, importlib.util, os, pty, re, subprocess, sys, tempfile, textwrap
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ["UPSKILLD"] = os.path.abspath(sys.argv[1])
@@ -169,11 +169,12 @@ def kernelbench_problems(client):
     assert result.ok and result.outputs[0].elements == 300, result.text()
     wrong = client.kernelbench("problem.py", SCALE.replace("x[i] *", "x[i] +"), spec)
     assert wrong.verdict == "fail" and wrong.outputs[0].mismatches > 290, wrong.text()
+    assert "upskillctl kernel init" in str(raises(ValueError, lambda: client.kernelbench("problem.py", SCALE)))
     spec["args"][1]["name"] = "data"
     assert "data: the problem has no value" in str(raises(ValueError, lambda: client.kernelbench("problem.py", SCALE, spec)))
     assert client.kernelbench("problem.py", SCALE, spec, {"data": "x"}).ok
     for problem, kind, words in (("no_model.py", ValueError, "Model is missing"), ("raises.py", KeyError, "mine"),
-                                 ("two.py", ValueError, "gives 2 arrays"), ("none.py", ValueError, "gives NoneType for out, and an array")):
+                                 ("two.py", ValueError, "returns 2 arrays"), ("none.py", ValueError, "gives NoneType for out, and an array")):
         e = raises(kind, lambda: client.kernelbench(problem, SCALE, spec, {"data": "x"}))
         assert words in str(e), e
 
@@ -194,11 +195,16 @@ def errors_are_exceptions(client):
     assert "complex64" in str(raises(upskilld.ArgumentError, lambda: upskilld.output(4, "complex64")))
     e = raises(upskilld.ArgumentError, lambda: client.validate(RELU, launch=LAUNCH, args={**args, "y": X}, expect=lambda x: x))
     assert "returned 1 array, and the outputs are none: give what the kernel writes as output(shape, dtype)" in str(e), e
+    assert "not NoneType" in str(raises(upskilld.ArgumentError, lambda: client.check(None)))
+    for wrong in ({"args": [X]}, {"spec": "relu.check.json"}):
+        assert "a dict by name" in str(raises(upskilld.ArgumentError, lambda: client.validate(RELU, **wrong))), wrong
+    assert "lambda" in str(raises(upskilld.ArgumentError, lambda: client.validate(RELU, launch=LAUNCH, args=args, expect=max)))
     other = upskilld.Client()
     other.daemon.process.kill()
-    raises(upskilld.DaemonError, lambda: other.check(RELU))
+    assert "another Client" in str(raises(upskilld.DaemonError, lambda: other.check(RELU)))
     other.close()
     assert not os.path.exists(other.folder)
+    assert "closed" in str(raises(upskilld.DaemonError, lambda: other.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: x)))
 
 
 # Interrupts itself as a terminal does: all of its process group, of which it is the leader.
@@ -240,6 +246,61 @@ def functions_that_go_wrong(client):
         e = raises(upskilld.ArgumentError, lambda: client.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: given))
         assert str(e).startswith("expect returned " + words), e
     assert client.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: array.array("f", [max(v, 0) for v in x])).ok
+
+
+def linked_folders(client):
+    """temporary files in a folder that a link leads to; a child that `expect` forked takes none of them away"""
+    def forks(x):
+        if not os.fork():
+            try:
+                client.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: x)
+            except upskilld.DaemonError:
+                os._exit(0)
+        assert os.wait()[1] == 0
+        return array.array("f", [max(v, 0) for v in x])
+    args = {"y": upskilld.output(128), "x": X, "n": 128}
+    assert client.validate(RELU, launch=LAUNCH, args=args, expect=forks).ok
+    with tempfile.TemporaryDirectory() as real:
+        os.mkdir(real + "/to")
+        os.symlink(real + "/to", real + "/link")
+        before, tempfile.tempdir = tempfile.tempdir, real + "/link"
+        try:
+            with upskilld.Client() as linked:
+                assert linked.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: array.array("f", [max(v, 0) for v in x])).ok
+        finally:
+            tempfile.tempdir = before
+
+
+SLOW = """__global__ void slow(float *y) {
+    float s = 0;
+    for (int i = 0; i < 20000; i++) s += i * 1e-9f;
+    y[blockIdx.x * blockDim.x + threadIdx.x] = s;
+}
+"""
+SLOWLY = """import sys, upskilld
+upskilld.validate(open(sys.argv[1]).read(), launch={"grid": [512], "block": [256]}, args={"y": upskilld.output(512 * 256)}, trials=3)
+"""
+
+
+def progress_is_shown(client):
+    """a request that takes long tells a terminal how far it is, and takes the line away; a pipe gets nothing"""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/slow.cu", "w") as file:
+            file.write(SLOW)
+        words = [sys.executable, "-c", SLOWLY, folder + "/slow.cu"]
+        ours, theirs = pty.openpty()
+        env = dict(os.environ, PYTHONPATH=sys.path[0])
+        child = subprocess.Popen(words, stderr=theirs, env=env)
+        os.close(theirs)
+        told = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the other side is closed
+                break
+            told += piece
+        assert child.wait() == 0 and re.search(rb"\r *\d+% .*trial \d of 3", told) and re.search(rb"\r +\r$", told), told
+        assert subprocess.run(words, stderr=subprocess.PIPE, env=env).stderr == b""
 
 
 def forked_processes(client):
@@ -352,8 +413,9 @@ def what_is_no_json(client):
         result = client.validate(FILL, launch={"grid": [1], "block": [4]}, args={"y": upskilld.output(4), "s": value},
                                  expect={"y": array.array("f", [1] * 4)}, trials=1)
         assert str(result.outputs[0].first_mismatch["actual"]).lower().startswith(str(value)[:2]), result.raw
-    for sizes in ({"n": float("nan")}, {"n": 2 ** 70}):
-        assert "not valid JSON" in str(raises(upskilld.RequestError, lambda: client.validate(RELU, sizes=sizes)))
+    for value in (float("nan"), {1, 2}, object()):
+        assert "no form in JSON" in str(raises(upskilld.ArgumentError, lambda: client.validate(RELU, sizes={"n": value})))
+    assert "not valid JSON" in str(raises(upskilld.RequestError, lambda: client.validate(RELU, sizes={"n": 2 ** 70})))
     assert client.check(RELU).ok
 
 
@@ -379,8 +441,9 @@ def torn_requests(client):
 
 
 def main():
-    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, arrays_come_back, small_floats_come_back, kernelbench_problems,
-             errors_are_exceptions, functions_that_go_wrong, interrupted_calls, what_is_no_json, torn_requests, forked_processes, finds_skills, pytest_fixture]
+    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, arrays_come_back,
+             small_floats_come_back, kernelbench_problems, errors_are_exceptions, functions_that_go_wrong, interrupted_calls,
+             what_is_no_json, torn_requests, linked_folders, progress_is_shown, forked_processes, finds_skills, pytest_fixture]
     print(f"1..{len(tests)}")
     failed = 0
     with tempfile.TemporaryDirectory(prefix="python-client-") as folder:

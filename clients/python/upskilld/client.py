@@ -14,7 +14,7 @@ from . import arrays
 from . import kernelbench as bench
 from . import triton_kernel
 from .daemon import Daemon
-from .errors import ArgumentError
+from .errors import ArgumentError, DaemonError
 from .results import Check, Skill, Validation
 
 
@@ -47,7 +47,16 @@ def _kernel(kernel):
     """What names the kernel in a request: a text with more than one line is a source, all else a path."""
     if isinstance(kernel, str) and ("\n" in kernel or "{" in kernel):
         return {"source": kernel}
-    return {"path": os.path.abspath(os.fspath(kernel))}
+    try:
+        return {"path": os.path.abspath(os.fsdecode(kernel))}
+    except TypeError:
+        raise ArgumentError(f"kernel: a path or CUDA's text is wanted, not {_said(kernel)}") from None
+
+
+def _named(what, value):
+    if value is not None and not isinstance(value, dict):
+        raise ArgumentError(f"{what}: a dict by name is wanted, not {_said(value)}")
+    return value
 
 
 def _scalar(value):
@@ -94,7 +103,10 @@ def _with_arguments(spec, args, folder):
 def _call(function, args, outputs):
     """What the function gives for the arguments that it names; one array, several, or a dict by output."""
     inputs = {name: value for name, value in args.items() if not isinstance(value, (output, dict))}
-    wanted = inspect.signature(function).parameters.values()
+    try:
+        wanted = inspect.signature(function).parameters.values()
+    except ValueError:  # some functions of C
+        raise ArgumentError(f"expect: {_said(function)} does not tell what its arguments are called; write lambda x: …") from None
     if not any(p.kind is p.VAR_KEYWORD for p in wanted):
         missing = [p.name for p in wanted if p.name not in inputs and p.default is p.empty]
         if missing:
@@ -149,7 +161,7 @@ class Client:
 
     def __init__(self, *roots):
         self.roots = [os.path.abspath(os.fspath(root)) for root in roots or ["."]]
-        self.folder = tempfile.mkdtemp(prefix="upskilld-python-")
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="upskilld-python-"))  # the daemon follows no links
         self.daemon = Daemon([*self.roots, self.folder])
 
     def __enter__(self):
@@ -180,6 +192,9 @@ class Client:
         params   more of kernel/validate: launch, sizes, kernel, trials, tolerance, backend, …
         """
         request = _kernel(kernel)
+        spec, args = _named("spec", spec), _named("args", args)
+        if not os.path.isdir(self.folder):
+            raise DaemonError("this Client is closed")
         folder = arrays.Folder(tempfile.mkdtemp(dir=self.folder))
         try:
             if params.get("save") is True:
@@ -192,7 +207,8 @@ class Client:
                 params = spec
             return Validation.read(self.daemon.ask("kernel/validate", {**request, **params}))
         finally:
-            shutil.rmtree(folder.path, ignore_errors=True)
+            if self.daemon.is_ours():  # not where `expect` forked and its child returned as well
+                shutil.rmtree(folder.path, ignore_errors=True)
 
     def kernelbench(self, problem, kernel, spec=None, args=None, seed=0, **params):
         """Run a kernel on the inputs of a KernelBench problem and compare it with the problem's Model.
@@ -203,7 +219,10 @@ class Client:
         args     other values: arrays, numbers, output(shape, dtype), or the name of a value of the problem
         params   more of kernel/validate: launch, kernel, trials (1 by default), tolerance, …
         """
-        spec = _spec_of(_kernel(kernel)) if spec is None else spec
+        spec, args = _named("spec", _spec_of(_kernel(kernel)) if spec is None else spec), _named("args", args)
+        if not spec and not args:
+            raise ArgumentError(f"{_kernel(kernel).get('path', 'the text')} has no check spec beside it, NAME.check.json: `upskillctl kernel init` writes "
+                                "one; or give spec or args")
         spec, args, expect = bench.request(bench.Problem(problem, seed), spec, args)
         return self.validate(kernel, dict({"trials": 1}, **spec), args, expect, **params)
 

@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import threading
 
-from .errors import DaemonError, RequestError
+from .errors import ArgumentError, DaemonError, RequestError
+from .progress import Line
 
 NAME = "upskilld"
 
@@ -26,6 +27,13 @@ def program():
     if not found:
         raise DaemonError("the program upskilld was not found: install the wheel, or set UPSKILLD to its path")
     return found
+
+
+def encoded(method, params):
+    try:
+        return json.dumps(params, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as e:
+        raise ArgumentError(f"{method}: the parameters have no form in JSON: {e}") from None
 
 
 class Daemon:
@@ -58,17 +66,19 @@ class Daemon:
             raise DaemonError("this Client belongs to the process that this one was forked from: make another here")
         if self.process.stdin.closed:
             raise DaemonError("this Client is closed")
+        text = encoded(method, params)
         with self.lock:
             try:
                 if self.unsure:
                     self.settle()
-                answer = self.exchange(method, params)
+                answer = self.exchange(method, text)
             except OSError as e:
-                raise DaemonError(f"upskilld ended during {method}, with exit status {self.process.wait()}") from e
+                raise DaemonError(f"upskilld ended before it answered {method}, with exit status {self.process.wait()}: "
+                                  "make another Client") from e
             except BaseException:  # Ctrl-C, or a test that took too long: nobody waits for the answer
                 self.unsure = True
                 with contextlib.suppress(OSError):
-                    self.tell("$/cancelRequest", {"id": self.last})
+                    self.tell("$/cancelRequest", '{"id": %d}' % self.last)
                 raise
         if "error" in answer:
             raise RequestError(answer["error"])
@@ -76,26 +86,32 @@ class Daemon:
 
     def exchange(self, method, params):
         self.last += 1
-        self.tell(method, params, id=self.last)
+        self.tell(method, params, f'"id": {self.last}, ')
         return self.answer(self.last)
 
     def settle(self):
         """What the daemon says of a torn request has no number; it comes before the answer to the next request."""
         self.process.stdin.write(b"\n")
-        self.exchange("$/settle", {})
+        self.exchange("$/settle", "{}")
         self.unsure = False
 
-    def tell(self, method, params, **members):
-        request = {"jsonrpc": "2.0", **members, "method": method, "params": params}
-        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+    def tell(self, method, params, number=""):
+        """params: JSON"""
+        self.process.stdin.write(f'{{"jsonrpc": "2.0", {number}"method": "{method}", "params": {params}}}\n'.encode())
         self.process.stdin.flush()
 
     def answer(self, number):
+        with Line() as progress:
+            return self.read_until(number, progress)
+
+    def read_until(self, number, progress):
         for line in self.process.stdout:
             try:
                 message = json.loads(line)
             except ValueError:  # the rest of an answer whose reading was interrupted
                 continue
+            if message.get("method") == "job/changed" and message["params"].get("request") == number:
+                progress.show(message["params"].get("progress", {}))
             if message.get("id") == number and "method" not in message:
                 return message
             if "error" in message and message.get("id", 0) is None and not self.unsure:  # a NaN, or nested too deep

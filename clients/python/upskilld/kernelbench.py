@@ -88,8 +88,9 @@ def request(problem, spec, args):
     outputs = [entry["name"] for entry in entries if entry.get("output")]
     outputs += [name for name, value in args.items() if hasattr(value, "buffer")]
     if len(outputs) != len(problem.outputs):
-        raise ArgumentError(f"the model gives {len(problem.outputs)} arrays, and the kernel's outputs are "
-                         f"{', '.join(outputs) or 'none'}")
+        count = len(problem.outputs)
+        raise ArgumentError(f"the model returns {count} array{'s'[:count != 1]}; the kernel's outputs are "
+                            f"{', '.join(outputs) or 'none'}")
     for name, value in zip(outputs, problem.outputs):
         if not arrays.is_array(value):
             raise ArgumentError(f"the model gives {type(value).__name__} for {name}, and an array is wanted")

@@ -1,4 +1,4 @@
-"""pytest's fixture `kernel`: its check(…), validate(…) and triton(…), as upskilld's, fail the test with the findings.
+"""pytest's fixture `kernel`: its check(…), validate(…), kernelbench(…) and triton(…), as upskilld's, fail the test with the findings.
 
     def test_relu(kernel):
         kernel.validate("relu.cu", args=…, expect=…)
@@ -18,6 +18,9 @@ class KernelFixture:
 
     def validate(self, kernel, spec=None, args=None, expect=None, **params):
         return _judged(self.client.validate, kernel, spec, args, expect, **params)
+
+    def kernelbench(self, problem, kernel, spec=None, args=None, seed=0, **params):
+        return _judged(self.client.kernelbench, problem, kernel, spec, args, seed, **params)
 
     def triton(self, kernel, grid, *args, expect=None, **params):
         return _judged(self.client.triton, kernel, grid, *args, expect=expect, **params)

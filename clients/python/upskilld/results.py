@@ -82,6 +82,7 @@ class Output:
     max_abs_error: Optional[float]
     first_mismatch: Optional[Dict[str, Any]]  # index, expected, actual
     sizes: Dict[str, int]
+    trial: int = 0
     array: Optional[Any] = field(default=None, repr=False, compare=False)  # with save=True: what the kernel wrote, as numpy's
 
     @classmethod
@@ -89,7 +90,7 @@ class Output:
         files = {file["name"]: file for file in case.get("files") or []
                  if file["what"] == "output" and file.get("path")}
         return cls(raw["name"], raw["verdict"], raw.get("elements", 0), raw.get("mismatches", 0), raw.get("max_abs_error"),
-                   raw.get("first_mismatch"), case.get("sizes") or {}, arrays.load(files.get(raw["name"])))
+                   raw.get("first_mismatch"), case.get("sizes") or {}, case.get("trial", 0), arrays.load(files.get(raw["name"])))
 
     def __str__(self):
         sizes = " ".join(f"{name}={value}" for name, value in self.sizes.items())

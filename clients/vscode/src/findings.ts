@@ -29,8 +29,7 @@ export function section(title: string, ...body: Html[]): Html {
 function threads({ block, thread, count: times, kernel }: Finding): string {
   return [
     kernel && `in ${kernel}`, block && `block ${block.join(",")}`, thread && `thread ${thread.join(",")}`,
-    times !== undefined && times > 1 && `${times} times`,
-  ].filter(Boolean).join(" ");
+  ].filter(Boolean).join(" ") + (times !== undefined && times > 1 ? `, ${times} times` : "");
 }
 
 function finding(one: Finding, folder: string): Html {
