@@ -98,16 +98,14 @@ json_t *check_cache_get(struct check_cache *c, const char *key) {
 #define OBJECT_BYTES 256u
 
 static size_t bytes_of(const json_t *value) {
-    size_t bytes = VALUE_BYTES + json_string_length(value), i;
-    const char *key;
-    json_t *part;
+    size_t bytes = VALUE_BYTES + json_string_length(value);
     if (json_is_object(value)) {
         bytes += OBJECT_BYTES;
-        json_object_foreach((json_t *)(uintptr_t)value, key, part) {
+        json_each_member(value, key, part) {
             bytes += MEMBER_BYTES + strlen(key) + bytes_of(part);
         }
     }
-    json_array_foreach(value, i, part) {
+    json_each(value, i, part) {
         bytes += 2 * sizeof part + bytes_of(part);
     }
     return bytes;

@@ -322,9 +322,7 @@ static void instantiate(struct source_set *sources, const char *const *kernels) 
 
 /* -DKERNEL=__global__, which the compiler alone reads. */
 static bool defines_a_space(json_t *defines) {
-    const char *name;
-    json_t *value;
-    json_object_foreach(defines, name, value) {
+    json_each_member(defines, name, value) {
         const char *text = json_string_value(value);
         if (text && (strstr(text, "global") || strstr(text, "device"))) {
             return true;

@@ -36,9 +36,9 @@ static void merge_findings(json_t *before, const json_t *next) {
 
 /* A string in two units has its kernels in both. */
 static void merge_kernels(json_t *before, const json_t *next) {
-    json_t *kernels = json_object_get(before, "kernels"), *kernel;
-    size_t i, own = json_array_size(kernels);
-    json_array_foreach(json_object_get(next, "kernels"), i, kernel) {
+    json_t *kernels = json_object_get(before, "kernels");
+    size_t own = json_array_size(kernels);
+    json_each(json_object_get(next, "kernels"), i, kernel) {
         bool known = false;
         for (size_t k = 0; k < own && !known; k++) {
             known = json_equal(kernel, json_array_get(kernels, k));

@@ -100,14 +100,10 @@ static void tell_edit(const json_t *edit, struct buf *out) {
 }
 
 static void tell_fixes(const json_t *finding, struct buf *out) {
-    const json_t *fix;
-    size_t i;
-    json_array_foreach(json_object_get(finding, "fixes"), i, fix) {
-        const json_t *edit;
-        size_t k;
+    json_each(json_object_get(finding, "fixes"), i, fix) {
         buf_adds(out, "  fix: ");
         tell_text(json_get_string(fix, "title", ""), 200, out);
-        json_array_foreach(json_object_get(fix, "edits"), k, edit) {
+        json_each(json_object_get(fix, "edits"), k, edit) {
             buf_adds(out, k ? "; " : " (");
             tell_edit(edit, out);
         }
@@ -117,9 +113,7 @@ static void tell_fixes(const json_t *finding, struct buf *out) {
 
 static void tell_related(const json_t *finding, struct buf *out) {
     const json_t *list = json_object_get(finding, "related");
-    const json_t *related;
-    size_t i;
-    json_array_foreach(list, i, related) {
+    json_each(list, i, related) {
         if (i == MAX_RELATED) {
             buf_addf(out, "  … and %zu more notes\n", json_array_size(list) - i);
             return;
@@ -160,10 +154,9 @@ static void tell_findings(const json_t *result, struct buf *out) {
 /* The best entry; of equal ones the largest block up to the usual 256 threads. */
 static const json_t *best_occupancy(const json_t *kernel) {
     const json_t *list = json_object_get(kernel, "occupancy");
-    const json_t *best = NULL, *at;
+    const json_t *best = NULL;
     double most = -1;
-    size_t i;
-    json_array_foreach(list, i, at) {
+    json_each(list, i, at) {
         double percent = json_number_value(json_object_get(at, "percent"));
         bool usual = json_get_integer(at, "block_threads", 0) <= 256;
         if (percent > most || (percent >= most && usual)) {

@@ -68,12 +68,10 @@ static bool answer_is_sound(const json_t *answer) {
     static const char *const lists[] = {"diagnostics", "kernels"};
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         const json_t *list = json_object_get(answer, lists[i]);
-        const json_t *item;
-        size_t k;
         if (list && (!json_is_array(list) || json_array_size(list) > MAX_ITEMS)) {
             return false;
         }
-        json_array_foreach(list, k, item) {
+        json_each(list, k, item) {
             if (!json_is_object(item)) {
                 return false;
             }

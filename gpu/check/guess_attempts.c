@@ -26,9 +26,7 @@ static bool is_same(const json_t *a, const json_t *b) {
 }
 
 static bool is_among(const json_t *finding, const json_t *list) {
-    const json_t *other;
-    size_t i;
-    json_array_foreach(list, i, other) {
+    json_each(list, i, other) {
         if (is_same(finding, other)) {
             return true;
         }
@@ -37,9 +35,7 @@ static bool is_among(const json_t *finding, const json_t *list) {
 }
 
 bool guess_may_cause(const json_t *finding) {
-    const json_t *related;
-    size_t i;
-    json_array_foreach(json_object_get(finding, "related"), i, related) {
+    json_each(json_object_get(finding, "related"), i, related) {
         if (strstr(json_get_string(related, "message", ""), "instantiation of")) {
             return true;
         }
@@ -71,10 +67,8 @@ static bool is_in_guess(const struct source_set *sources, const json_t *finding)
 /* The first attempt's errors. */
 static void note_errors(struct guess_attempts *a, const struct source_set *sources,
                         const json_t *findings) {
-    json_t *finding;
-    size_t i;
     a->common = json_array();
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         if (!json_says(finding, "severity", "error")) {
             continue;
         }

@@ -170,10 +170,9 @@ static bool is_named(const json_t *kernel, const char *wanted,
 
 static const json_t *find(const json_t *kernels, const char *wanted,
                           bool same(const char *, const char *), size_t *ret_count) {
-    const json_t *found = NULL, *kernel;
-    size_t i;
+    const json_t *found = NULL;
     *ret_count = 0;
-    json_array_foreach(kernels, i, kernel) {
+    json_each(kernels, i, kernel) {
         if (!wanted || is_named(kernel, wanted, same)) {
             found = kernel;
             ++*ret_count;
@@ -197,9 +196,7 @@ const json_t *kernel_entry_find(const json_t *kernels, const char *wanted,
 
 /* with_types: the names alone are ambiguous. */
 static void tell_names(struct buf *out, const json_t *kernels, bool with_types) {
-    const json_t *kernel;
-    size_t i;
-    json_array_foreach(kernels, i, kernel) {
+    json_each(kernels, i, kernel) {
         autofree char *signature =
             kernel_signature_new(json_get_string(kernel, "symbol", "?"));
         if (i < 12) {

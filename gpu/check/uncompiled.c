@@ -29,9 +29,7 @@ static bool is_template(const struct source_file *file,
 }
 
 static bool is_left(const struct left *left, const struct kernel_place *kernel) {
-    const json_t *compiled;
-    size_t i;
-    json_array_foreach(left->compiled, i, compiled) {
+    json_each(left->compiled, i, compiled) {
         /* scopes that have no name in the source are left out */
         if (kernel_same_plain_name(json_get_string(compiled, "name", ""), kernel->name)) {
             return false;
@@ -207,9 +205,7 @@ static const char *tell_no_kernels(const struct check_input *input, json_t *find
 /* --- templates beside what was compiled --- */
 
 static bool is_compiled(const json_t *kernels, const struct device_template *one) {
-    const json_t *kernel;
-    size_t i;
-    json_array_foreach(kernels, i, kernel) {
+    json_each(kernels, i, kernel) {
         if (kernel_same_plain_name(json_get_string(kernel, "name", ""), one->name)) {
             return true;
         }
@@ -242,9 +238,8 @@ static void note_functions(const struct source_file *file,
         "mistakes in it stay hidden: use it in a kernel, or add an explicit "
         "instantiation",
         NAME_SHOWN, first->name);
-    size_t i, more = json_array_size(names) - 1;
-    const json_t *name;
-    json_array_foreach(names, i, name) {
+    size_t more = json_array_size(names) - 1;
+    json_each(names, i, name) {
         if (i > 0 && i <= LEFT_NAMED) {
             buf_adds(&words, i > 1 ? ", " : "");
             if (i == 1) {

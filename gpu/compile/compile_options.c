@@ -271,9 +271,7 @@ size_t compile_option_words(const json_t *words, size_t at, bool *ret_matters) {
  * macro (whose value may hold spaces). */
 static json_t *options_split(const json_t *options) {
     json_t *list = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach(options, i, item) {
+    json_each(options, i, item) {
         const char *s = json_string_value(item);
         size_t head = s ? strcspn(s, " ") : 0;
         if (!s || s[0] != '-' || !s[head] || (s[1] == 'D' && head > 2)) {
@@ -323,9 +321,7 @@ static int options_read(struct compile_options *o, const json_t *options,
 }
 
 static int defines_read(struct compile_options *o, json_t *defines, struct err *err) {
-    const char *name;
-    json_t *value;
-    json_object_foreach(defines, name, value) {
+    json_each_member(defines, name, value) {
         int r = define_read(o, name, value, err);
         if (r < 0) {
             return r;
@@ -412,12 +408,10 @@ int compile_options_from_json(struct compile_options *ret, const json_t *json,
 
 char **compile_options_argv(const struct compile_options *o, bool ptx) {
     autojson *argv = json_array();
-    const char *name;
-    json_t *value;
     json_array_append_new(argv, json_sprintf("--gpu-architecture=%s%s",
                                              ptx ? "compute_" : "sm_", o->arch + 3));
     json_array_append_new(argv, json_sprintf("--std=%s", o->std));
-    json_object_foreach(o->defines, name, value) {
+    json_each_member(o->defines, name, value) {
         json_array_append_new(argv,
                               json_sprintf("-D%s=%s", name, json_string_value(value)));
     }

@@ -136,9 +136,7 @@ static bool is_same(const json_t *a, const json_t *b) {
 }
 
 static void add(struct sanitizer_log *log, json_t *finding, uint64_t count) {
-    size_t i;
-    json_t *known;
-    json_array_foreach(log->findings, i, known) {
+    json_each(log->findings, i, known) {
         if (is_same(known, finding)) {
             json_int_t sum = json_get_integer(known, "count", 1) + (json_int_t)count;
             json_object_set_new(known, "count", json_integer(sum));

@@ -62,9 +62,8 @@ static bool with_clangd(const struct document *d) {
  * only the editor sees: errors become hints, so that none is lost. What is found behind
  * the front end stays. */
 static json_t *hints_beside_clangd(const json_t *findings) {
-    json_t *list = json_array(), *finding;
-    size_t i;
-    json_array_foreach(findings, i, finding) {
+    json_t *list = json_array();
+    json_each(findings, i, finding) {
         bool front = json_says(finding, "source", "nvrtc") &&
                      json_says(finding, "severity", "error");
         json_t *told = front ? json_copy(finding) : json_incref(finding);
@@ -154,9 +153,7 @@ static void spec_document(struct document_check *check) {
  * …]}. */
 static json_t *facts_of(const json_t *result) {
     json_t *facts = json_object();
-    const json_t *kernel;
-    size_t i;
-    json_array_foreach(json_object_get(result, "kernels"), i, kernel) {
+    json_each(json_object_get(result, "kernels"), i, kernel) {
         size_t len;
         const char *name = kernel_plain_name(json_get_string(kernel, "name", ""), &len);
         json_t *same = json_object_getn(facts, name, len);
@@ -173,9 +170,8 @@ static json_t *facts_of(const json_t *result) {
 
 /* The source's own launch, else the usual block size's entry, else the best one. */
 static const json_t *telling_occupancy(const json_t *kernel) {
-    const json_t *entry, *best = NULL;
-    size_t i;
-    json_array_foreach(json_object_get(kernel, "occupancy"), i, entry) {
+    const json_t *best = NULL;
+    json_each(json_object_get(kernel, "occupancy"), i, entry) {
         if (json_get_bool(entry, "source_launch", 0) ||
             json_get_integer(entry, "block_threads", 0) == USUAL_BLOCK) {
             return entry;
@@ -267,9 +263,7 @@ static void add_lenses(const struct document *d, json_t *lenses,
 }
 
 static bool names(const json_t *list, const char *name) {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(list, i, one) {
+    json_each(list, i, one) {
         if (strcmp(json_string_value(one), name) == 0) {
             return true;
         }
@@ -341,14 +335,13 @@ static void hover_resources(struct buf *out, const json_t *kernel, const json_t 
 }
 
 static void hover_occupancy(struct buf *out, const json_t *kernel) {
-    const json_t *list = json_object_get(kernel, "occupancy"), *entry;
-    size_t i;
+    const json_t *list = json_object_get(kernel, "occupancy");
     if (!json_array_size(list)) {
         return;
     }
     buf_adds(out, "| threads per block | blocks per SM | occupancy | limited by |\n"
                   "|--:|--:|--:|---|\n");
-    json_array_foreach(list, i, entry) {
+    json_each(list, i, entry) {
         const json_t *limits = json_object_get(entry, "limited_by");
         buf_addf(out, "| %lld | %lld | %.0f %% | ",
                  (long long)json_get_integer(entry, "block_threads", 0),
@@ -414,10 +407,8 @@ static void tell_list(struct buf *out, const char *title, const json_t *list) {
 }
 
 static void tell_defines(struct buf *out, const json_t *defines) {
-    const char *name;
-    json_t *value;
     bool any = false;
-    json_object_foreach((json_t *)(uintptr_t)defines, name, value) {
+    json_each_member(defines, name, value) {
         autofree char *text = json_dumps(value, JSON_ENCODE_ANY);
         const char *plain = json_is_string(value) ? json_string_value(value) : text;
         buf_addf(out, "%s`%s=%s`", any ? ", " : "Macros: ", name, plain);

@@ -19,9 +19,7 @@ struct offer {
 };
 
 static bool offered(const struct offer *o, const char *label) {
-    size_t i;
-    const json_t *item;
-    json_array_foreach(o->list, i, item) {
+    json_each(o->list, i, item) {
         if (!strcmp(json_get_string(item, "label", ""), label)) {
             return true;
         }
@@ -86,9 +84,7 @@ static void offer_members(struct offer *o) {
     struct spec_members m;
     spec_members_of(o->places, o->spot.container, &m);
     for (size_t i = 0; i < m.count; i++) {
-        const char *name;
-        json_t *schema;
-        json_object_foreach(json_object_get(m.list[i], "properties"), name, schema) {
+        json_each_member(json_object_get(m.list[i], "properties"), name, schema) {
             offer_member(o, name, schema);
         }
     }
@@ -137,9 +133,8 @@ static void offer_buffers(struct offer *o) {
 
 static void offer_words(struct offer *o, const struct spec_members *m) {
     for (size_t i = 0; i < m->count; i++) {
-        size_t k;
-        const json_t *word, *all = json_object_get(m->list[i], "enum");
-        json_array_foreach(all, k, word) {
+        const json_t *all = json_object_get(m->list[i], "enum");
+        json_each(all, k, word) {
             if (json_is_string(word)) {
                 offer_string(o, json_string_value(word), NULL, NULL);
             }

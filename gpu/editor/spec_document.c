@@ -135,10 +135,8 @@ static json_t *parse(struct judge *j) {
 
 static bool judge_members(struct judge *j, const json_t *spec) {
     const json_t *known = json_object_get(spec_members_schema(), "properties");
-    const char *name;
-    json_t *value;
     bool good = true;
-    json_object_foreach((json_t *)(uintptr_t)spec, name, value) {
+    json_each_member(spec, name, value) {
         if (json_array_size(j->findings) == MAX_FINDINGS) {
             break;
         }

@@ -67,10 +67,9 @@ static bool spec_load(const char *path, json_t **ret) {
 /* Does the spec launch this kernel? One that names none is about whatever there is. */
 static bool launches(const json_t *spec, const char *kernel) {
     const char *name = json_get_string(spec, "kernel", NULL);
-    const json_t *launch, *list = json_object_get(spec, "launches");
+    const json_t *list = json_object_get(spec, "launches");
     bool named = name != NULL, found = name && kernel_same_plain_name(name, kernel);
-    size_t i;
-    json_array_foreach(list, i, launch) {
+    json_each(list, i, launch) {
         name = json_get_string(launch, "kernel", NULL);
         named |= name != NULL;
         found |= name && kernel_same_plain_name(name, kernel);
@@ -191,10 +190,9 @@ static void tell(const struct telling *t, const char *output, const char *code,
 }
 
 static void add_case(struct buf *out, const json_t *item) {
-    const char *name, *separator = "";
-    json_t *value;
+    const char *separator = "";
     buf_adds(out, " (");
-    json_object_foreach(json_object_get(item, "sizes"), name, value) {
+    json_each_member(json_object_get(item, "sizes"), name, value) {
         buf_addf(out, "%s%.64s=%lld", separator, name,
                  (long long)json_integer_value(value));
         separator = " ";
@@ -221,10 +219,9 @@ static void tell_mismatch(const struct telling *t, const json_t *item,
 /* Of each output the first case that is wrong. */
 static void tell_mismatches(const struct telling *t, const json_t *result) {
     const char *told[MAX_MISMATCHES];
-    size_t i, k, count = 0;
-    const json_t *item, *output;
-    json_array_foreach(json_object_get(result, "cases"), i, item) {
-        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+    size_t count = 0;
+    json_each(json_object_get(result, "cases"), i, item) {
+        json_each(json_object_get(item, "outputs"), k, output) {
             const char *name = json_get_string(output, "name", "?");
             bool known = !json_get_integer(output, "mismatches", 0);
             for (size_t n = 0; n < count; n++) {
@@ -257,9 +254,7 @@ static void tell_error(const struct telling *t, const json_t *result) {
 }
 
 static void tell_unsupported(const struct telling *t, const json_t *result) {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(json_object_get(result, "unsupported"), i, one) {
+    json_each(json_object_get(result, "unsupported"), i, one) {
         autofree char *message = xasprintf("the CPU backend does not run %.100s",
                                            json_get_string(one, "opcode", "?"));
         const struct finding_span span = {(int)json_get_integer(one, "line", 0), 0, 0, 0};

@@ -21,10 +21,9 @@ const json_t *spec_members_schema(void) {
 }
 
 static void add(struct spec_members *m, const json_t *schema) {
-    const json_t *any = json_object_get(schema, "anyOf"), *one;
-    size_t i;
+    const json_t *any = json_object_get(schema, "anyOf");
     if (any) {
-        json_array_foreach(any, i, one) {
+        json_each(any, i, one) {
             add(m, one);
         }
     }

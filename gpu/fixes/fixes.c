@@ -23,11 +23,9 @@ static bool is_harmless(const struct mistake *m, const json_t *other) {
 
 /* Errors that follow from another one on the same line would be "cured" wrongly. */
 static bool follows_another(const struct mistake *m) {
-    const json_t *other;
-    size_t i;
     json_int_t line = json_get_integer(m->finding, "line", 0);
     json_int_t column = json_get_integer(m->finding, "column", 0);
-    json_array_foreach(m->fixer->findings, i, other) {
+    json_each(m->fixer->findings, i, other) {
         if (other != m->finding && json_get_integer(other, "line", 0) == line &&
             json_get_integer(other, "column", 0) < column &&
             json_says(other, "severity", "error") && !is_harmless(m, other)) {
@@ -323,9 +321,7 @@ static void mistake_fix(struct fixer *fixer, json_t *finding) {
 void fixes_add(json_t *findings, const struct source_set *sources, const char *arch) {
     struct fixer fixer = {.sources = sources, .arch = arch, .findings = findings};
     fixer.texts = xcalloc(sources->count, sizeof(struct fix_text *));
-    json_t *finding;
-    size_t i;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         mistake_fix(&fixer, finding);
     }
     for (size_t k = 0; k < sources->count; k++) {

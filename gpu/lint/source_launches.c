@@ -86,9 +86,9 @@ static int fit_of(const char *written, const char *name) {
 
 /* The only kernel that fits, or fits best. */
 static json_t *kernel_of(const json_t *kernels, const char *written) {
-    json_t *found[3] = {0}, *json;
-    size_t i, count[3] = {0};
-    json_array_foreach(kernels, i, json) {
+    json_t *found[3] = {0};
+    size_t count[3] = {0};
+    json_each(kernels, i, json) {
         int fit = fit_of(written, json_get_string(json, "name", ""));
         found[fit] = json;
         count[fit]++;
@@ -98,9 +98,7 @@ static json_t *kernel_of(const json_t *kernels, const char *written) {
 
 void source_launches_add(json_t *kernels, const struct source_set *sources) {
     autojson *launches = source_launches_read(&sources->files[source_set_unit(sources)]);
-    json_t *launch;
-    size_t i;
-    json_array_foreach(launches, i, launch) {
+    json_each(launches, i, launch) {
         json_t *kernel = kernel_of(kernels, json_get_string(launch, "kernel", ""));
         json_t *list = kernel ? json_object_get(kernel, "source_launches") : NULL;
         if (kernel && !list) {

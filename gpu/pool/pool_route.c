@@ -104,10 +104,8 @@ static bool device_is(const json_t *device, size_t ordinal, const char *wanted) 
 
 static enum fit fit_devices(const struct slot *slot, const struct pool_needs *needs,
                             char *lack) {
-    size_t i;
-    const json_t *device;
     bool named = false;
-    json_array_foreach(slot->devices, i, device) {
+    json_each(slot->devices, i, device) {
         if (device_is(device, i, needs->device)) {
             named = true;
             if (device_runs(device, needs->arch)) {

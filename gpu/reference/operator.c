@@ -210,9 +210,7 @@ static int unknown_attribute(const struct operator_call *c, const char *name,
 
 static int read_attributes(struct operator_call *c, const json_t *json, struct err *err) {
     bool seen[OPERATOR_MAX_ATTRIBUTES] = {0};
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)json, name, value) {
+    json_each_member(json, name, value) {
         int i = attribute_index(c->op, name);
         if (i < 0 && is_reserved(name)) {
             continue;

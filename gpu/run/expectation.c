@@ -165,10 +165,8 @@ bool expectation_source(const struct expected_output *e, size_t buffer,
 
 static int outputs_of(struct expectation *ret, const struct spec_case *c,
                       const struct value_inputs *inputs, struct err *err) {
-    const char *name;
-    json_t *value;
     int r = 0;
-    json_object_foreach((json_t *)(uintptr_t)c->spec->expected, name, value) {
+    json_each_member(c->spec->expected, name, value) {
         size_t buffer = kernel_spec_buffer(c->spec, name);
         struct expected_output *out = &ret->outputs[buffer];
         r = r < 0                             ? r

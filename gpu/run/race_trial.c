@@ -34,9 +34,7 @@ static bool is_wanted(const struct course *run) {
 }
 
 static void keep_races(struct run_report *to, const struct run_report *from) {
-    size_t i;
-    json_t *finding;
-    json_array_foreach(from->findings, i, finding) {
+    json_each(from->findings, i, finding) {
         const char *code = json_get_string(finding, "code", "");
         bool race = !strcmp(code, "race") || !strcmp(code, "global_race");
         if (race && !json_says(finding, "severity", "info")) {

@@ -178,12 +178,10 @@ static void name_assertion(json_t *finding) {
 }
 
 void run_report_finding(struct run_report *r, json_t *finding) {
-    size_t i;
     run_report_name_buffer(finding);
     name_assertion(finding);
-    json_t *known;
     r->error_finding |= !strcmp(json_get_string(finding, "severity", "error"), "error");
-    json_array_foreach(r->findings, i, known) {
+    json_each(r->findings, i, known) {
         if (same_place(known, finding) || same_race(known, finding)) {
             json_int_t count = json_get_integer(known, "count", 1) +
                                json_get_integer(finding, "count", 1);
@@ -262,9 +260,7 @@ void run_report_note(struct run_report *r, const char *code, const char *severit
 void run_report_observe(struct run_report *r, const struct trial *t, unsigned trial) {
     uint64_t omitted = 0;
     autojson *findings = t->class->findings(t->backend, &omitted);
-    size_t i;
-    json_t *finding;
-    json_array_foreach(findings, i, finding) {
+    json_each(findings, i, finding) {
         run_report_finding(r, finding);
     }
     r->omitted += omitted;
@@ -399,9 +395,7 @@ void run_report_add_ended(struct run_report *r, const struct trial *t, unsigned 
 }
 
 static bool is_known(const struct run_report *r, const char *code, const char *buffer) {
-    size_t i;
-    const json_t *f;
-    json_array_foreach(r->findings, i, f) {
+    json_each(r->findings, i, f) {
         if (!strcmp(json_get_string(f, "code", ""), code) &&
             !strcmp(json_get_string(f, "buffer", ""), buffer)) {
             return true;

@@ -31,9 +31,7 @@ static const char *text_of(const json_t *object, const char *member) {
 
 /* Its index, or -1. */
 static int name_find(const json_t *names, const char *name) {
-    size_t i;
-    const json_t *item;
-    json_array_foreach(names, i, item) {
+    json_each(names, i, item) {
         if (json_is_string(item) && !strcmp(json_string_value(item), name)) {
             return (int)i;
         }
@@ -93,9 +91,8 @@ static bool has_line(const json_t *f) {
 /* The number of findings in the list with this one's code and kernel, and a line; and the
  * last of them. */
 static size_t places_of(const json_t *list, const json_t *f, json_t **ret) {
-    size_t i, count = 0;
-    json_t *other;
-    json_array_foreach(list, i, other) {
+    size_t count = 0;
+    json_each(list, i, other) {
         if (same_code(other, f) && same_kernel(other, f) && has_line(other)) {
             *ret = other;
             count++;
@@ -133,9 +130,7 @@ static void join_places(json_t *own, json_t *found) {
 }
 
 static bool is_told(const json_t *own, const json_t *f) {
-    size_t i;
-    const json_t *other;
-    json_array_foreach(own, i, other) {
+    json_each(own, i, other) {
         if (same_code(other, f) && same_kernel(other, f) &&
             json_equal(json_object_get(other, "file"), json_object_get(f, "file")) &&
             json_get_integer(other, "line", 0) == json_get_integer(f, "line", 0)) {
@@ -148,9 +143,7 @@ static bool is_told(const json_t *own, const json_t *f) {
 /* Returns whether an error was among them. */
 static bool add_findings(json_t *own, const json_t *found, json_int_t *omitted) {
     bool error = false;
-    size_t i;
-    json_t *f;
-    json_array_foreach(found, i, f) {
+    json_each(found, i, f) {
         error |= !strcmp(text_of(f, "severity"), "error");
         if (json_object_get(f, "joined") || is_told(own, f)) {
             continue;
@@ -191,11 +184,9 @@ static void warn(json_t *own, const json_t *tool) {
 
 /* All findings of all tools, as copies. */
 static json_t *collect(const json_t *list) {
-    json_t *all = json_array(), *f;
-    const json_t *tool;
-    size_t i, k;
-    json_array_foreach(list, i, tool) {
-        json_array_foreach(json_object_get(tool, "findings"), k, f) {
+    json_t *all = json_array();
+    json_each(list, i, tool) {
+        json_each(json_object_get(tool, "findings"), k, f) {
             if (json_is_object(f) && strcmp(text_of(f, "code"), "assert") != 0) {
                 json_array_append_new(all, json_deep_copy(f));
             }
@@ -205,9 +196,8 @@ static json_t *collect(const json_t *list) {
 }
 
 static json_t *told_report(const json_t *report) {
-    json_t *told = json_deep_copy(report), *tool;
-    size_t i;
-    json_array_foreach(json_object_get(told, "tools"), i, tool) {
+    json_t *told = json_deep_copy(report);
+    json_each(json_object_get(told, "tools"), i, tool) {
         json_object_del(tool, "findings");
         json_object_del(tool, "omitted");
     }
@@ -215,15 +205,14 @@ static json_t *told_report(const json_t *report) {
 }
 
 void sanitizer_merge(json_t *answer, const json_t *report) {
-    const json_t *list = json_object_get(report, "tools"), *tool;
+    const json_t *list = json_object_get(report, "tools");
     json_t *own = json_object_get(answer, "findings");
     json_int_t omitted = json_get_integer(answer, "omitted", 0);
     autojson *found = collect(list);
-    size_t i;
     json_object_set_new(answer, "sanitizer", told_report(report));
     join_places(own, found);
     bool error = add_findings(own, found, &omitted);
-    json_array_foreach(list, i, tool) {
+    json_each(list, i, tool) {
         const char *outcome = text_of(tool, "outcome");
         const char *check = sanitizer_check_of(text_of(tool, "tool"));
         omitted += json_get_integer(tool, "omitted", 0);

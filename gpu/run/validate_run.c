@@ -128,11 +128,10 @@ static void refuse_empty(struct course *run, const struct report_weakness *weak)
 
 /* The outputs that a case leaves unjudged: "'y' and 'z'", and the first of them. */
 static const char *unjudged_names(const struct course *run, struct buf *ret) {
-    const json_t *outputs, *output, *of_case = json_array_get(run->report.cases, 0);
+    const json_t *outputs, *of_case = json_array_get(run->report.cases, 0);
     const char *first = NULL, *name;
-    size_t i;
     outputs = json_object_get(of_case, "outputs");
-    json_array_foreach(outputs, i, output) {
+    json_each(outputs, i, output) {
         if (json_says(output, "verdict", "unjudged")) {
             name = json_get_string(output, "name", "");
             buf_addf(ret, "%s'%.64s'", first ? ", " : "", name);

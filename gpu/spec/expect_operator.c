@@ -35,9 +35,7 @@ static json_t *sizes_of(const struct spec_case *c, const json_t *value, struct e
         return size_of(c, value, err);
     }
     autojson *list = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach(value, i, item) {
+    json_each(value, i, item) {
         json_t *n = size_of(c, item, err);
         if (!n) {
             return NULL;
@@ -50,9 +48,7 @@ static json_t *sizes_of(const struct spec_case *c, const json_t *value, struct e
 static json_t *attributes_of(const struct expect_step *s, const struct spec_case *c,
                              struct err *err) {
     autojson *ret = json_object();
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)s->json, name, value) {
+    json_each_member(s->json, name, value) {
         json_t *plain =
             takes_expression(s->op, name) ? sizes_of(c, value, err) : json_incref(value);
         if (!plain) {

@@ -90,9 +90,7 @@ static int read_inputs(struct expect_plan *plan, size_t k) {
             s->op->name,
             role_list(s->op->inputs, OPERATOR_MAX_INPUTS, known, sizeof known));
     }
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)inputs, name, value) {
+    json_each_member(inputs, name, value) {
         int i = operator_input(s->op, name);
         if (i < 0) {
             char known[256];
@@ -266,9 +264,7 @@ static int read_outputs(struct expect_plan *plan, size_t k) {
                        "{\"%s\": \"y\"}",
                        s->at, s->op->outputs[0].name);
     }
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)outputs, name, value) {
+    json_each_member(outputs, name, value) {
         int r = read_output(plan, k, name, value);
         if (r < 0) {
             return r;

@@ -28,9 +28,7 @@ static int read_case(struct spec_reader *r, const json_t *sizes, const char *at)
         return err_set(r->err, -EINVAL, "sizes: at most %d cases of %d sizes each",
                        SPEC_MAX_CASES, SPEC_MAX_SIZES);
     }
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+    json_each_member(sizes, name, value) {
         if (!is_name(name) || !json_is_integer(value)) {
             return err_set(
                 r->err, -EINVAL, "%s.%.64s: a size is a name with an integer%s", at, name,
@@ -54,9 +52,7 @@ static int read_cases(struct spec_reader *r, const json_t *sizes) {
     if (!json_array_size(sizes)) {
         return err_set(r->err, -EINVAL, "sizes: the list is empty");
     }
-    size_t i;
-    json_t *item;
-    json_array_foreach(sizes, i, item) {
+    json_each(sizes, i, item) {
         char at[32];
         snprintf(at, sizeof at, "sizes[%zu]", i);
         int n = read_case(r, item, at);
@@ -91,9 +87,7 @@ static int read_globals(struct spec_reader *r, const json_t *globals) {
         return err_set(r->err, -EINVAL,
                        "globals: an object by variable name is expected");
     }
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)globals, name, value) {
+    json_each_member(globals, name, value) {
         char at[96];
         snprintf(at, sizeof at, "globals.%.64s", name);
         if (!json_is_object(value)) {
@@ -110,12 +104,10 @@ static int read_globals(struct spec_reader *r, const json_t *globals) {
 
 /* Buffers that no parameter points to by itself: those of tensor maps and pointers. */
 static int read_buffers(struct spec_reader *r, const json_t *buffers) {
-    size_t i;
-    json_t *item;
     if (buffers && !json_is_array(buffers)) {
         return err_set(r->err, -EINVAL, "buffers: a list of {name, type, shape, …}");
     }
-    json_array_foreach(buffers, i, item) {
+    json_each(buffers, i, item) {
         char at[32];
         snprintf(at, sizeof at, "buffers[%zu]", i);
         if (!json_is_object(item) || !json_object_get(item, "shape")) {

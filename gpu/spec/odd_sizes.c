@@ -16,9 +16,7 @@ static bool is_round(json_int_t value) {
 
 static bool all_round(const struct kernel_spec *spec) {
     for (size_t i = 0; i < spec->case_count; i++) {
-        const char *name;
-        json_t *value;
-        json_object_foreach((json_t *)(uintptr_t)spec->cases[i], name, value) {
+        json_each_member(spec->cases[i], name, value) {
             if (!is_round(json_integer_value(value))) {
                 return false;
             }
@@ -49,19 +47,16 @@ struct use {
 
 /* Every text of an expression below `json`. */
 static void look(struct use *use, const json_t *json, bool counts) {
-    size_t i;
-    const char *key;
-    json_t *item;
     const char *text = json_string_value(json);
     if (text && names(text, use->name)) {
         use->is_used |= counts;
         use->is_divided |=
             strpbrk(text, "/%") && integer_expression_divides(text, use->sizes);
     }
-    json_array_foreach(json, i, item) {
+    json_each(json, i, item) {
         look(use, item, counts);
     }
-    json_object_foreach((json_t *)(uintptr_t)json, key, item) {
+    json_each_member(json, key, item) {
         look(use, item, counts);
     }
 }
@@ -160,9 +155,7 @@ static json_int_t step_of(const struct kernel_spec *spec, size_t cases,
 /* A case for each size of `base` that can change. */
 static void add_cases(struct kernel_spec *spec, const struct spec_case *base) {
     size_t given = spec->case_count;
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)spec->cases[spec->added_base], name, value) {
+    json_each_member(spec->cases[spec->added_base], name, value) {
         json_int_t size = json_integer_value(value);
         if (spec->case_count < SPEC_MAX_CASES &&
             spec->case_count - given < ODD_SIZES_MAX && can_change(base, name)) {
@@ -195,9 +188,7 @@ size_t odd_sizes_add(struct kernel_spec *spec) {
 const char *odd_sizes_name(const struct kernel_spec *spec, size_t i, json_int_t *ret_was,
                            json_int_t *ret_is) {
     const json_t *base = spec->cases[spec->added_base];
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)spec->cases[i], name, value) {
+    json_each_member(spec->cases[i], name, value) {
         *ret_is = json_integer_value(value);
         *ret_was = json_integer_value(json_object_get(base, name));
         if (*ret_is != *ret_was) {

@@ -68,9 +68,7 @@ static int check_shape(struct spec_reader *r, const json_t *shape, const char *a
                        "%s.shape: a list of up to %d extents, like [\"n\"]", at,
                        TENSOR_MAX_RANK);
     }
-    size_t i;
-    json_t *extent;
-    json_array_foreach(shape, i, extent) {
+    json_each(shape, i, extent) {
         char path[192];
         snprintf(path, sizeof path, "%s.shape[%zu]", at, i);
         int n = spec_check_size(r, extent, path);
@@ -163,12 +161,10 @@ int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
 /* --- arguments --- */
 
 static int check_pointers(struct spec_reader *r, const json_t *names, const char *at) {
-    size_t i;
-    json_t *name;
     if (!json_is_array(names) || !json_array_size(names)) {
         return err_set(r->err, -EINVAL, "%s.pointers: a list of buffer names", at);
     }
-    json_array_foreach(names, i, name) {
+    json_each(names, i, name) {
         const char *word = json_string_value(name);
         if (!word || kernel_spec_buffer(r->spec, word) == SIZE_MAX) {
             return err_set(r->err, -EINVAL,

@@ -134,9 +134,7 @@ static int resolve_launches(const struct spec_case *c, const struct spec_launch 
 }
 
 static void add_sizes(struct spec_case *c, const json_t *sizes) {
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+    json_each_member(sizes, name, value) {
         c->sizes[c->size_list.count++] =
             (struct size_value){name, json_integer_value(value)};
     }
@@ -191,12 +189,10 @@ static int check_judges(const struct spec_case *c, struct err *err) {
 
 static int check_expected(const struct spec_case *c, struct err *err) {
     enum spec_expect_kind kind = c->spec->expect;
-    const char *name;
-    json_t *value;
     if (kind != EXPECT_VALUES && kind != EXPECT_EXPRESSION) {
         return 0;
     }
-    json_object_foreach((json_t *)(uintptr_t)c->spec->expected, name, value) {
+    json_each_member(c->spec->expected, name, value) {
         int n = kind == EXPECT_VALUES
                     ? check_numbers(c, name, value, err)
                     : check_expression(c, json_string_value(value), err);

@@ -63,9 +63,7 @@ static int read_expected(struct spec_reader *r, const json_t *expected,
         return err_set(r->err, -EINVAL, "expect.%s: an object by output name is expected",
                        word);
     }
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)expected, name, value) {
+    json_each_member(expected, name, value) {
         size_t buffer = kernel_spec_buffer(spec, name);
         if (buffer == SIZE_MAX || !spec->buffers[buffer].output ||
             spec->buffers[buffer].scratch) {

@@ -162,9 +162,7 @@ static void no_spec(const json_t *params, const char *const *roots, const char *
 
 static int no_size(const json_t *sizes, const char *given, struct err *err) {
     autobuf known = BUF_INIT(400);
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+    json_each_member(sizes, name, value) {
         buf_addf(&known, "%s%s", known.len ? ", " : "", name);
     }
     return err_set(err, -EINVAL,
@@ -175,8 +173,6 @@ static int no_size(const json_t *sizes, const char *given, struct err *err) {
 /* The request's sizes replace the file's of the same names, in each of its cases;
  * adjacent cases that become equal are merged. */
 static int join_sizes(json_t *sizes, const json_t *given, struct err *err) {
-    const char *name;
-    json_t *value;
     int r = 0;
     for (size_t i = json_array_size(sizes); r == 0 && i-- > 0;) {
         r = join_sizes(json_array_get(sizes, i), given, err);
@@ -184,7 +180,7 @@ static int join_sizes(json_t *sizes, const json_t *given, struct err *err) {
             json_array_remove(sizes, i + 1);
         }
     }
-    json_object_foreach((json_t *)(uintptr_t)given, name, value) {
+    json_each_member(given, name, value) {
         if (r == 0 && json_is_object(sizes)) {
             r = json_object_get(sizes, name) ? json_object_set(sizes, name, value)
                                              : no_size(sizes, name, err);

@@ -31,14 +31,12 @@ static int check_number(struct spec_reader *r, enum tensor_type type, const json
 
 int spec_check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
                       const char *at) {
-    size_t i;
-    json_t *item;
     r->numbers += json_array_size(value);
     if (!json_array_size(value) || r->numbers > SPEC_MAX_VALUES) {
         return err_set(r->err, -EINVAL, "%s: 1 to %u numbers are expected", at,
                        SPEC_MAX_VALUES);
     }
-    json_array_foreach(value, i, item) {
+    json_each(value, i, item) {
         struct err why = {0};
         struct spec_reader quiet = {.spec = r->spec, .err = &why};
         if (!json_is_number(item) && !json_is_boolean(item) && !spec_is_special(item)) {
@@ -109,10 +107,8 @@ static int check_integers(struct spec_reader *r, enum tensor_type type,
 static int check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
                         const char *at) {
     autojson *numbers = json_array();
-    size_t i;
-    json_t *item;
     char path[192];
-    json_array_foreach(value, i, item) {
+    json_each(value, i, item) {
         snprintf(path, sizeof path, "%s[%zu]", at, i);
         bool expression = json_is_string(item) && !spec_is_special(item);
         if (expression && spec_check_size(r, item, path) < 0) {

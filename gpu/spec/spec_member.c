@@ -15,9 +15,7 @@
 static struct size_values first_sizes(const struct spec_reader *r,
                                       struct size_value sizes[static SPEC_MAX_SIZES]) {
     struct size_values list = {.list = sizes};
-    const char *name;
-    json_t *size;
-    json_object_foreach((json_t *)(uintptr_t)r->spec->cases[0], name, size) {
+    json_each_member(r->spec->cases[0], name, size) {
         sizes[list.count++] = (struct size_value){name, json_integer_value(size)};
     }
     return list;
@@ -66,9 +64,7 @@ static int find_word(const struct spec_member *m, const json_t *value) {
 
 static int check_words(struct spec_reader *r, const struct spec_member *m,
                        const json_t *value, const char *at) {
-    size_t i;
-    json_t *item;
-    json_array_foreach(value, i, item) {
+    json_each(value, i, item) {
         if (find_word(m, item) < 0) {
             return err_set(r->err, -EINVAL, "%s[%zu]: %s", at, i, m->expected);
         }
@@ -126,9 +122,7 @@ static int refuse_unknown(struct spec_reader *r, const struct spec_member *known
 
 int spec_check_members(struct spec_reader *r, const json_t *json,
                        const struct spec_member *known, const char *at) {
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)json, name, value) {
+    json_each_member(json, name, value) {
         char path[256];
         const struct spec_member *m = find_member(known, name);
         snprintf(path, sizeof path, "%.200s%s%.40s", at, *at ? "." : "", name);
@@ -147,10 +141,8 @@ int spec_word(const struct spec_member *known, const json_t *json, const char *n
 
 unsigned spec_words(const struct spec_member *known, const json_t *json,
                     const char *name) {
-    size_t i;
-    json_t *item;
     unsigned bits = 0;
-    json_array_foreach(json_object_get(json, name), i, item) {
+    json_each(json_object_get(json, name), i, item) {
         bits |= 1u << find_word(find_member(known, name), item);
     }
     return bits;

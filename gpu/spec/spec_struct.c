@@ -53,9 +53,7 @@ static size_t place_member(const json_t *member, size_t *at, size_t *align) {
 
 struct spec_layout spec_struct_layout(const json_t *holder) {
     struct spec_layout ret = {0, (size_t)json_get_integer(holder, "align", 1)};
-    size_t i;
-    json_t *member;
-    json_array_foreach(json_object_get(holder, "struct"), i, member) {
+    json_each(json_object_get(holder, "struct"), i, member) {
         place_member(member, &ret.bytes, &ret.align);
         if (ret.bytes > SPEC_STRUCT_MAX_BYTES) {
             break; /* refused: the rest need not be counted */
@@ -82,8 +80,6 @@ static int check_count(struct spec_reader *r, const json_t *member, const char *
 static int check_array(struct spec_reader *r, const json_t *member, const char *at) {
     const json_t *values = json_object_get(member, "values");
     enum tensor_type type;
-    size_t i;
-    json_t *value;
     int n = spec_check_type(r, member, at, &type);
     if (n < 0) {
         return n;
@@ -93,7 +89,7 @@ static int check_array(struct spec_reader *r, const json_t *member, const char *
         return err_set(r->err, -EINVAL,
                        "%s.values: a list of values, without a count, is expected", at);
     }
-    json_array_foreach(values, i, value) {
+    json_each(values, i, value) {
         char path[256];
         snprintf(path, sizeof path, "%s.values[%zu]", at, i);
         n = spec_check_value(r, type, value, path);
@@ -178,8 +174,7 @@ static int check_told(struct spec_reader *r, const json_t *told, size_t have,
 static int check_struct(struct spec_reader *r, const json_t *holder, const char *at,
                         unsigned depth) {
     const json_t *members = json_object_get(holder, "struct");
-    size_t i, bytes = 0, align = 1;
-    json_t *member;
+    size_t bytes = 0, align = 1;
     if (!json_is_array(members) || !json_array_size(members) ||
         json_array_size(members) > SPEC_STRUCT_MAX_MEMBERS ||
         depth > SPEC_STRUCT_MAX_DEPTH) {
@@ -189,7 +184,7 @@ static int check_struct(struct spec_reader *r, const json_t *holder, const char 
                        at, SPEC_STRUCT_MAX_MEMBERS, SPEC_STRUCT_MAX_DEPTH);
     }
     int n = 0;
-    json_array_foreach(members, i, member) {
+    json_each(members, i, member) {
         char path[224];
         snprintf(path, sizeof path, "%.180s.struct[%zu]", at, i);
         n = n < 0 ? n : check_member(r, member, path, depth);
@@ -246,9 +241,8 @@ static int walk_member(const struct walk *w, const json_t *member, size_t base) 
 }
 
 static int walk_struct(const struct walk *w, const json_t *holder, size_t base) {
-    size_t at = 0, align = 1, i;
-    json_t *member;
-    json_array_foreach(json_object_get(holder, "struct"), i, member) {
+    size_t at = 0, align = 1;
+    json_each(json_object_get(holder, "struct"), i, member) {
         int n = walk_member(w, member, base + place_member(member, &at, &align));
         if (n) {
             return n;

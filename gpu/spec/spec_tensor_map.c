@@ -12,8 +12,6 @@
 static int check_list(struct spec_reader *r, const json_t *in, const char *name,
                       const char *at) {
     const json_t *list = json_object_get(in, name);
-    size_t i;
-    json_t *item;
     if (!list) {
         return 0;
     }
@@ -21,7 +19,7 @@ static int check_list(struct spec_reader *r, const json_t *in, const char *name,
         return err_set(r->err, -EINVAL, "%s.%s: a list of up to %d numbers is expected",
                        at, name, TENSOR_MAP_MAX_RANK);
     }
-    json_array_foreach(list, i, item) {
+    json_each(list, i, item) {
         char path[256];
         snprintf(path, sizeof path, "%.200s.%s[%zu]", at, name, i);
         int n = spec_check_size(r, item, path);

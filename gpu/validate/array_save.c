@@ -294,10 +294,9 @@ static void place_files(json_t *list, const json_t *written) {
 
 void array_save_tell(const struct array_save *s, json_t *result, const json_t *written,
                      const struct err *err) {
-    json_t *saved = json_object_get(result, "saved"), *of_case;
+    json_t *saved = json_object_get(result, "saved");
     bool told = json_is_object(saved);
-    size_t i;
-    json_array_foreach(json_object_get(result, "cases"), i, of_case) {
+    json_each(json_object_get(result, "cases"), i, of_case) {
         place_files(json_object_get(of_case, "files"), written);
     }
     if (!told) {

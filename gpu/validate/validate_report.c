@@ -18,18 +18,15 @@ enum {
 #define MAX_TEXT (24u << 10)
 
 static void tell_list(const json_t *list, const char *separator, struct buf *out) {
-    size_t i;
-    const json_t *item;
-    json_array_foreach(list, i, item) {
+    json_each(list, i, item) {
         buf_adds(out, i ? separator : "");
         json_tell(out, item);
     }
 }
 
 static void tell_sizes(const json_t *sizes, struct buf *out) {
-    const char *name, *separator = "";
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+    const char *separator = "";
+    json_each_member(sizes, name, value) {
         buf_addf(out, "%s%s=%lld", separator, name, (long long)json_integer_value(value));
         separator = " ";
     }
@@ -55,8 +52,6 @@ static void tell_output(const json_t *output, struct buf *out) {
     json_int_t wrong = json_get_integer(output, "mismatches", 0);
     json_int_t elements = json_get_integer(output, "elements", 0);
     json_int_t judged = json_get_integer(output, "judged", elements);
-    const json_t *sample;
-    size_t i;
     buf_addf(out, "  %s: ", json_get_string(output, "name", "?"));
     if (judged < elements) {
         buf_addf(out, "judged %lld of %lld, ", (long long)judged, (long long)elements);
@@ -76,7 +71,7 @@ static void tell_output(const json_t *output, struct buf *out) {
         tell_absolute(output, out);
         buf_addc(out, '\n');
     }
-    json_array_foreach(json_object_get(output, "samples"), i, sample) {
+    json_each(json_object_get(output, "samples"), i, sample) {
         if (i < MAX_SAMPLES) {
             buf_adds(out, "    ");
             validate_tell_element(sample, out);
@@ -86,23 +81,19 @@ static void tell_output(const json_t *output, struct buf *out) {
 }
 
 static void tell_case(const json_t *item, struct buf *out) {
-    size_t i;
-    const json_t *output;
     buf_addf(out, "%s: ", json_get_string(item, "verdict", "?"));
     tell_sizes(json_object_get(item, "sizes"), out);
     buf_addf(out, " (trial %lld, seed %s)\n",
              (long long)json_get_integer(item, "trial", 0),
              json_get_string(item, "seed", "?"));
-    json_array_foreach(json_object_get(item, "outputs"), i, output) {
+    json_each(json_object_get(item, "outputs"), i, output) {
         tell_output(output, out);
     }
 }
 
 static size_t tell_cases_that(const json_t *cases, bool fail, size_t told,
                               struct buf *out) {
-    size_t i;
-    const json_t *item;
-    json_array_foreach(cases, i, item) {
+    json_each(cases, i, item) {
         const char *verdict = json_get_string(item, "verdict", "");
         bool fails = strcmp(verdict, "pass") != 0 && strcmp(verdict, "unjudged") != 0;
         if (fails == fail && (fails || !json_get_integer(item, "trial", 0)) &&
@@ -126,9 +117,7 @@ static void tell_cases(const json_t *cases, struct buf *out) {
 
 /* Calls, and the other side of what takes two: without it a race is half told. */
 static void tell_related(const json_t *f, struct buf *out) {
-    size_t i;
-    const json_t *item;
-    json_array_foreach(json_object_get(f, "related"), i, item) {
+    json_each(json_object_get(f, "related"), i, item) {
         const char *file = json_get_string(item, "file", NULL);
         if (file && i < MAX_RELATED) {
             buf_addf(out, "    %.200s:%lld: %.200s\n", file,
@@ -163,9 +152,9 @@ static void tell_place(const json_t *f, struct buf *out) {
 }
 
 static void tell_findings(const json_t *result, struct buf *out) {
-    const json_t *findings = json_object_get(result, "findings"), *f;
-    size_t i, count = json_array_size(findings);
-    json_array_foreach(findings, i, f) {
+    const json_t *findings = json_object_get(result, "findings");
+    size_t count = json_array_size(findings);
+    json_each(findings, i, f) {
         if (i < MAX_FINDINGS) {
             tell_place(f, out);
         }
@@ -180,9 +169,8 @@ static void tell_findings(const json_t *result, struct buf *out) {
 /* --- the whole --- */
 
 static void tell_error(const json_t *result, struct buf *out) {
-    const json_t *error = json_object_get(result, "error"), *item;
+    const json_t *error = json_object_get(result, "error");
     const char *hint = json_get_string(error, "hint", NULL);
-    size_t i;
     if (error) {
         buf_addf(out, "%s: %s\n", json_get_string(error, "stage", ""),
                  json_get_string(error, "message", ""));
@@ -190,7 +178,7 @@ static void tell_error(const json_t *result, struct buf *out) {
     if (hint) {
         buf_addf(out, "hint: %s\n", hint);
     }
-    json_array_foreach(json_object_get(result, "unsupported"), i, item) {
+    json_each(json_object_get(result, "unsupported"), i, item) {
         buf_addf(out, "  %s at %s:%lld\n", json_get_string(item, "opcode", "?"),
                  json_get_string(item, "file", "?"),
                  (long long)json_get_integer(item, "line", 0));
@@ -220,8 +208,6 @@ static double time_of(const json_t *timing, const char *name) {
 }
 
 static void tell_timing(const json_t *timing, struct buf *out) {
-    const json_t *note;
-    size_t i;
     if (!json_is_object(timing)) {
         return;
     }
@@ -238,7 +224,7 @@ static void tell_timing(const json_t *timing, struct buf *out) {
         buf_addf(out, "  the reference takes %.4g us: %.3g times as long\n",
                  time_of(timing, "reference_median_us"), time_of(timing, "speedup"));
     }
-    json_array_foreach(json_object_get(timing, "notes"), i, note) {
+    json_each(json_object_get(timing, "notes"), i, note) {
         buf_addf(out, "  %.200s\n", json_string_value(note));
     }
 }
@@ -283,29 +269,28 @@ static void tell_numerics(const json_t *result, struct buf *out) {
 /* Why it is the CPU where a driver is there, and what was not looked for. */
 static void tell_backend(const json_t *result, struct buf *out) {
     const json_t *backend = json_object_get(result, "backend");
-    const json_t *unchecked = json_object_get(result, "unchecked"), *name;
+    const json_t *unchecked = json_object_get(result, "unchecked");
     const char *fallback = json_get_string(backend, "fallback", NULL);
-    size_t i;
     if (fallback) {
         buf_addf(out, "not on a GPU: %.400s\n", fallback);
     }
-    json_array_foreach(unchecked, i, name) {
+    json_each(unchecked, i, name) {
         buf_addf(out, "%s%s", i ? ", " : "not checked here: ", json_string_value(name));
     }
     buf_adds(out, json_array_size(unchecked) ? "\n" : "");
 }
 
 static void tell_saved(const json_t *result, struct buf *out) {
-    const json_t *saved = json_object_get(result, "saved"), *of_case, *file;
+    const json_t *saved = json_object_get(result, "saved");
     const char *error = json_get_string(saved, "error", NULL);
-    size_t i, k, told = 0;
+    size_t told = 0;
     if (!saved) {
         return;
     }
     buf_addf(out, "%lld files in %.400s", (long long)json_get_integer(saved, "files", 0),
              json_get_string(saved, "dir", "?"));
-    json_array_foreach(json_object_get(result, "cases"), i, of_case) {
-        json_array_foreach(json_object_get(of_case, "files"), k, file) {
+    json_each(json_object_get(result, "cases"), i, of_case) {
+        json_each(json_object_get(of_case, "files"), k, file) {
             if (told++ < MAX_FILES) {
                 const char *path = json_get_string(file, "path", "");
                 const char *slash = strrchr(path, '/');
@@ -322,19 +307,18 @@ static void tell_saved(const json_t *result, struct buf *out) {
 /* What compute-sanitizer looked at, or why it did not. Its findings are among the others.
  */
 static void tell_sanitizer(const json_t *result, struct buf *out) {
-    const json_t *report = json_object_get(result, "sanitizer"), *tool;
+    const json_t *report = json_object_get(result, "sanitizer");
     const char *absent = json_get_string(report, "absent", NULL);
     const char *hint = json_get_string(report, "hint", "");
-    size_t i;
     if (absent && json_object_get(result, "unchecked")) {
         buf_addf(out, "%.300s%s%.400s\n", absent, *hint ? ": " : "", hint);
     }
-    json_array_foreach(json_object_get(report, "tools"), i, tool) {
+    json_each(json_object_get(report, "tools"), i, tool) {
         buf_addf(out, "%s%.20s %.20s",
                  i ? ", " : "compute-sanitizer: ", json_get_string(tool, "tool", "?"),
                  json_get_string(tool, "outcome", "?"));
     }
-    buf_adds(out, i ? "\n" : "");
+    buf_adds(out, json_array_size(json_object_get(report, "tools")) ? "\n" : "");
 }
 
 void validate_result_describe(const json_t *result, struct buf *out) {

@@ -9,9 +9,7 @@
 
 static json_int_t wrong_elements(const json_t *item) {
     json_int_t wrong = 0;
-    const json_t *output;
-    size_t i;
-    json_array_foreach(json_object_get(item, "outputs"), i, output) {
+    json_each(json_object_get(item, "outputs"), i, output) {
         wrong += json_get_integer(output, "mismatches", 0);
     }
     return wrong;
@@ -46,12 +44,11 @@ static void add_warnings(const json_t *result, struct buf *out) {
 }
 
 static char *pass_summary(const json_t *result) {
-    const json_t *item, *output;
-    size_t i, k, cases = 0, outputs = 0;
+    size_t cases = 0, outputs = 0;
     double largest = 0;
-    json_array_foreach(json_object_get(result, "cases"), i, item) {
+    json_each(json_object_get(result, "cases"), i, item) {
         cases += !json_get_integer(item, "trial", 0);
-        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+        json_each(json_object_get(item, "outputs"), k, output) {
             outputs++;
             largest = fmax(largest,
                            json_number_value(json_object_get(output, "max_abs_error")));
@@ -70,15 +67,14 @@ static char *pass_summary(const json_t *result) {
 }
 
 static char *fail_summary(const json_t *result) {
-    const json_t *item, *finding = validate_first_error(result);
+    const json_t *finding = validate_first_error(result);
     json_int_t warnings = json_get_integer(result, "warnings", 0);
     if (json_get_bool(result, "strict", 0)) {
         return xasprintf("fail: %lld warning%s, and strict allows none",
                          (long long)warnings, warnings == 1 ? "" : "s");
     }
     json_int_t wrong = 0;
-    size_t i;
-    json_array_foreach(json_object_get(result, "cases"), i, item) {
+    json_each(json_object_get(result, "cases"), i, item) {
         wrong = wrong ? wrong : wrong_elements(item);
     }
     const char *code = json_get_string(finding, "code", NULL);

@@ -185,13 +185,11 @@ struct sanitizing {
 /* Files as the client knows them. */
 static void show_files(json_t *object) {
     const char *file = json_get_string(object, "file", NULL);
-    size_t i;
-    json_t *other;
     if (file) {
         const char *display = cuda_file_display(file, strlen(file));
         json_object_set_new(object, "file", json_string(display));
     }
-    json_array_foreach(json_object_get(object, "related"), i, other) {
+    json_each(json_object_get(object, "related"), i, other) {
         show_files(other);
     }
 }
@@ -238,8 +236,6 @@ static json_t *run_tool(struct sanitizing *s, const char *name, unsigned wall_ms
     struct err err = {0};
     struct sanitizer_log log;
     int status = 0;
-    size_t i;
-    json_t *f;
     uint64_t begun = clock_ms();
     snprintf(ms, sizeof ms, "%u", wall_ms > EARLIER_MS ? wall_ms - EARLIER_MS : 1);
     char *const argv[] = {s->program, (char[]){SANITIZED_RUN_ARGUMENT},
@@ -251,7 +247,7 @@ static json_t *run_tool(struct sanitizing *s, const char *name, unsigned wall_ms
                                       .timeout_ms = wall_ms};
     int r = sanitizer_run(&s->tool, &job, &log, &status, &err);
     autojson *ran = ran_read(s->folder);
-    json_array_foreach(log.findings, i, f) {
+    json_each(log.findings, i, f) {
         show_files(f);
     }
     const char *outcome = outcome_of(r, ran, json_array_size(log.findings), &err);

@@ -26,9 +26,8 @@ json_t *sanitize_recall(const struct sanitize_memory *m, const char *key) {
 }
 
 static bool is_whole(const json_t *report) {
-    const json_t *tools = json_object_get(report, "tools"), *tool;
-    size_t i;
-    json_array_foreach(tools, i, tool) {
+    const json_t *tools = json_object_get(report, "tools");
+    json_each(tools, i, tool) {
         const char *outcome = json_get_string(tool, "outcome", "");
         if (strcmp(outcome, "clean") != 0 && strcmp(outcome, "findings") != 0) {
             return false;

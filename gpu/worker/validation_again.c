@@ -75,9 +75,7 @@ static json_t *report_of_death(const struct validation *v, int status) {
                              : xstrdup("the process that watches it gave no answer");
     json_t *tools = json_array();
     autojson *wanted = sanitizer_wanted(v->answer);
-    size_t i;
-    const json_t *tool;
-    json_array_foreach(wanted, i, tool) {
+    json_each(wanted, i, tool) {
         json_array_append_new(
             tools, json_pack("{s:O, s:s, s:s, s:s, s:i}", "tool", tool, "check",
                              sanitizer_check_of(json_string_value(tool)), "outcome", how,

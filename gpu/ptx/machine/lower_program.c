@@ -116,9 +116,7 @@ static void tell_unsupported(const struct lowering *l, const struct ptx_instruct
                              json_t *list) {
     const struct ptx_module *m = l->module;
     autojson *opcode = spelling_of(l, i);
-    size_t k;
-    json_t *known;
-    json_array_foreach(list, k, known) {
+    json_each(list, k, known) {
         if (json_equal(json_object_get(known, "opcode"), opcode)) {
             json_int_t count = json_get_integer(known, "count", 0);
             json_object_set_new(known, "count", json_integer(count + 1));
