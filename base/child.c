@@ -5,7 +5,6 @@
  * number cannot be another's while we signal it. */
 #include "base/child.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/launch.h"

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <dlfcn.h>
@@ -59,12 +60,9 @@ static const char *certificates_find(void) {
                                   "/etc/ssl/certs/ca-certificates.crt",
                                   "/etc/pki/tls/certs/ca-bundle.crt",
                                   "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        if (places[i] && access(places[i], R_OK) == 0) {
-            return places[i];
-        }
-    }
-    return NULL;
+    size_t at =
+        first_of(i, 0, ARRAY_LEN(places), places[i] && access(places[i], R_OK) == 0);
+    return at < ARRAY_LEN(places) ? places[at] : NULL;
 }
 
 const struct curl_table *curl_table_load(struct err *err) {

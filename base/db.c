@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -51,12 +52,8 @@ static int code_of(int rc) {
         {SQLITE_RANGE, -EINVAL},
         {SQLITE_MISMATCH, -EINVAL},
     };
-    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
-        if (codes[i][0] == (rc & 0xff)) {
-            return codes[i][1];
-        }
-    }
-    return -EIO;
+    size_t at = first_of(i, 0, ARRAY_LEN(codes), codes[i][0] == (rc & 0xff));
+    return at < ARRAY_LEN(codes) ? codes[at][1] : -EIO;
 }
 
 static int failed(sqlite3 *handle, int rc, struct err *err) {

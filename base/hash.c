@@ -1,9 +1,8 @@
 #include "base/hash.h"
 
-#include "base/mem.h"
-
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 static void to_hex(const uint8_t *bytes, size_t len, char *ret) {

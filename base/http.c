@@ -1,6 +1,7 @@
 #include "base/http.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/http_state.h"
 #include "base/mem.h"
 
@@ -72,12 +73,8 @@ static int failure_of(const struct http_request *request, CURLcode code) {
     if (code == CURLE_COULDNT_CONNECT) {
         return request->refused ? -EACCES : connect_failure(request);
     }
-    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
-        if (codes[i][0] == (int)code) {
-            return codes[i][1];
-        }
-    }
-    return -EIO;
+    size_t at = first_of(i, 0, ARRAY_LEN(codes), codes[i][0] == (int)code);
+    return at < ARRAY_LEN(codes) ? codes[at][1] : -EIO;
 }
 
 static void free_request(struct http_request *request) {

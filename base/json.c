@@ -2,10 +2,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/find.h"
 #include "base/text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -398,21 +398,12 @@ json_t *json_finite(double value) {
 }
 
 bool json_is_texts(const json_t *array) {
-    json_each(array, i, item) {
-        if (!json_is_string(item)) {
-            return false;
-        }
-    }
-    return json_is_array(array);
+    return !json_any(array, item, !json_is_string(item)) && json_is_array(array);
 }
 
 bool json_has_text(const json_t *array, const char *text) {
-    json_each(array, i, item) {
-        if (json_is_string(item) && strcmp(json_string_value(item), text) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(array, item,
+                    json_is_string(item) && strcmp(json_string_value(item), text) == 0);
 }
 
 json_t *json_keys(const json_t *object) {

@@ -1,6 +1,7 @@
 #include "base/link.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -117,11 +118,8 @@ enum link_kind link_kind(const char *content_type, bool *latin1) {
     size_t len = strcspn(content_type, "; \t");
     *latin1 = strcasestr(content_type, "iso-8859-1") ||
               strcasestr(content_type, "windows-1252");
-    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        if (strlen(types[i].type) == len &&
-            strncasecmp(content_type, types[i].type, len) == 0) {
-            return types[i].kind;
-        }
-    }
-    return LINK_OTHER;
+    size_t at = first_of(i, 0, ARRAY_LEN(types),
+                         strlen(types[i].type) == len &&
+                             strncasecmp(content_type, types[i].type, len) == 0);
+    return at < ARRAY_LEN(types) ? types[at].kind : LINK_OTHER;
 }

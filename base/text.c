@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <locale.h>
@@ -160,12 +161,8 @@ static bool is_deceptive(uint32_t cp) {
         {0x200b, 0x200f}, {0x202a, 0x202e},   {0x2060, 0x206f}, {0xfeff, 0xfeff},
         {0xfff9, 0xfffb}, {0xe0000, 0xe0fff},
     };
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        if (cp <= ranges[i].last) {
-            return cp >= ranges[i].first;
-        }
-    }
-    return false;
+    size_t at = first_of(i, 0, sizeof ranges / sizeof *ranges, cp <= ranges[i].last);
+    return at < sizeof ranges / sizeof *ranges && cp >= ranges[at].first;
 }
 
 /* Cleaning in progress. */

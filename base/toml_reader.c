@@ -1,7 +1,6 @@
 #include "base/toml_reader.h"
 #include "base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 bool toml_fail(struct toml_reader *r, size_t at, const char *fmt, ...) {

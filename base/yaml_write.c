@@ -1,5 +1,6 @@
 /* YAML as we write it: texts in the plainest style that every reader reads alike. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "base/yaml.h"
 
@@ -15,12 +16,7 @@
 static bool is_typed_word(const char *s) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strcasecmp(s, words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(words), strcasecmp(s, words[i]) == 0);
 }
 
 /* Numbers, dates, times and versions all begin with a digit and have no space. */
@@ -33,12 +29,7 @@ static bool is_plain_start(unsigned char c) {
 }
 
 static bool is_printable_ascii(const char *s, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        if ((unsigned char)s[i] < 0x20 || (unsigned char)s[i] == 0x7F) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, len, (unsigned char)s[i] < 0x20 || (unsigned char)s[i] == 0x7F);
 }
 
 /* U+0085, U+2028 and U+2029 break lines in YAML 1.1; U+FEFF may be dropped; the C1

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/text.h"
@@ -62,12 +63,8 @@ static const json_t *entry_argv(const json_t *entry) {
 }
 
 static bool name_occurs(const json_t *workers, size_t before, const char *name) {
-    for (size_t i = 0; i < before; i++) {
-        if (!strcmp(json_get_string(json_array_get(workers, i), "name", ""), name)) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, before,
+                  !strcmp(json_get_string(json_array_get(workers, i), "name", ""), name));
 }
 
 /* Rules that the schema cannot express: each worker has one argv, and names differ.

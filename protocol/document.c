@@ -1,6 +1,5 @@
 #include "protocol/document.h"
 
-#include "base/mem.h"
 #include "base/strings.h"
 
 #include <fnmatch.h>

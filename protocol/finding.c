@@ -1,6 +1,7 @@
 #include "protocol/finding.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/lines.h"
 
 #include <string.h>
@@ -203,12 +204,7 @@ size_t findings_tidy(json_t *array, size_t max) {
 }
 
 const json_t *findings_first_error(const json_t *array) {
-    json_each(array, i, finding) {
-        if (json_says(finding, "severity", "error")) {
-            return finding;
-        }
-    }
-    return NULL;
+    return json_find(array, finding, json_says(finding, "severity", "error"));
 }
 
 size_t findings_count(const json_t *array, enum finding_severity severity) {

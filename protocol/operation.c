@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "protocol/schema/schema.h"
 
@@ -133,12 +134,8 @@ const struct operation *operation_at(const struct operation_table *t, size_t i) 
 
 const struct operation *operation_find(const struct operation_table *t,
                                        const char *name) {
-    for (size_t i = 0; i < t->count; i++) {
-        if (strcmp(t->entries[i].op->name, name) == 0) {
-            return t->entries[i].op;
-        }
-    }
-    return NULL;
+    size_t at = first_of(i, 0, t->count, strcmp(t->entries[i].op->name, name) == 0);
+    return at < t->count ? t->entries[at].op : NULL;
 }
 
 static struct entry *tool_entry(const struct operation_table *t, const char *tool) {
@@ -227,10 +224,8 @@ static json_t *discover_params(const json_t *schema) {
     json_t *params = json_array();
     const json_t *required = json_object_get(schema, "required");
     json_each_member(json_object_get(schema, "properties"), name, property) {
-        bool is_needed = false;
-        json_each(required, i, needed) {
-            is_needed = is_needed || strcmp(json_string_value(needed), name) == 0;
-        }
+        bool is_needed =
+            json_any(required, needed, strcmp(json_string_value(needed), name) == 0);
         json_array_append_new(
             params, json_pack("{s:s,s:o*,s:O}", "name", name, "required",
                               is_needed ? json_true() : NULL, "schema", property));

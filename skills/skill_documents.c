@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "base/work.h"
 #include "protocol/document.h"
 #include "protocol/finding.h"

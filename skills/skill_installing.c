@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
@@ -160,12 +161,8 @@ static void refuse_unsafe(struct call *call, const json_t *findings, bool may_su
 
 /* Stopped before anything was done: what was done is told in any case. */
 static bool was_stopped(const struct installing *in) {
-    json_each(in->results, i, result) {
-        if (!json_says(result, "outcome", "refused")) {
-            return false;
-        }
-    }
-    return in->stopped;
+    return !json_any(in->results, result, !json_says(result, "outcome", "refused")) &&
+           in->stopped;
 }
 
 static void on_cancel(struct call *call, void *data) {

@@ -10,7 +10,6 @@
 #include "skills/install/zip.h"
 #include "skills/skill_operations.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define HEADERS_MAX (2u << 20) /* of all files: their names twice */

@@ -1,4 +1,5 @@
 /* What upskillctl's exit status says of a result: done, the answer no, or no answer. */
+#include "base/find.h"
 #include "clients/ctl/render.h"
 
 #include <string.h>
@@ -16,12 +17,7 @@ static bool has_answers(const json_t *result) {
 }
 
 static bool any_refused(const json_t *targets) {
-    json_each(targets, i, target) {
-        if (json_says(target, "outcome", "refused")) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(targets, target, json_says(target, "outcome", "refused"));
 }
 
 static int evaluation_exit_status(const json_t *result) {

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/lines.h"
 #include "base/mem.h"
 
@@ -81,24 +82,15 @@ static bool edit_read(const struct edited *e, const json_t *json, struct edit *r
 
 /* Two insertions at one place overlap too: their order would be a guess. */
 static bool overlaps(const struct edited *e, const struct edit *edit) {
-    for (size_t i = 0; i < e->count; i++) {
-        const struct edit *other = &e->edits[i];
-        if (edit->from == other->from ||
-            (edit->from < other->to && other->from < edit->to)) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(other, e->edits, e->count,
+                    edit->from == other->from ||
+                        (edit->from < other->to && other->from < edit->to));
 }
 
 /* In another file than the only one. */
 static bool is_elsewhere(const struct fixes *f, const json_t *edits) {
-    json_each(edits, i, json) {
-        if (f->only && strcmp(f->only, json_get_string(json, "file", "")) != 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(edits, json,
+                    f->only && strcmp(f->only, json_get_string(json, "file", "")) != 0);
 }
 
 static bool fits(struct fixes *f, const json_t *edits) {

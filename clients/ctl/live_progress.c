@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "clients/ctl/live_table.h"
 
 #include <string.h>

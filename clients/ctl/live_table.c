@@ -1,6 +1,7 @@
 #include "clients/ctl/live_table.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"
@@ -263,12 +264,8 @@ static void foot_line(const struct live_table *t, struct buf *out) {
 
 static bool is_first(const json_t *rows, size_t at, const char *key) {
     const char *name = json_get_string(json_array_get(rows, at), key, "");
-    for (size_t i = 0; i < at; i++) {
-        if (strcmp(json_get_string(json_array_get(rows, i), key, ""), name) == 0) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, at,
+                   strcmp(json_get_string(json_array_get(rows, i), key, ""), name) == 0);
 }
 
 static size_t count_students(const json_t *rows) {

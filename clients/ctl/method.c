@@ -1,5 +1,6 @@
 #include "clients/ctl/method.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/strings.h"
 
@@ -103,12 +104,8 @@ static bool is_named(const json_t *parameter, const char *name, size_t len) {
 }
 
 const json_t *method_parameter(const json_t *method, const char *name, size_t len) {
-    json_each(json_object_get(method, "params"), i, parameter) {
-        if (is_named(parameter, name, len)) {
-            return parameter;
-        }
-    }
-    return NULL;
+    return json_find(json_object_get(method, "params"), parameter,
+                     is_named(parameter, name, len));
 }
 
 const json_t *method_option(const json_t *method, const char *name, size_t len) {

@@ -3,6 +3,7 @@
 #include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -161,10 +162,8 @@ char *paths_meant(const char *word) {
 }
 
 const char *paths_missing(const char *const *words, int count) {
-    for (int i = 0; i < count; i++) {
-        if (*words[i] != '-' && strpbrk(words[i], "./") && access(words[i], F_OK) < 0) {
-            return words[i];
-        }
-    }
-    return NULL;
+    int at = first_of(i, 0, count,
+                      *words[i] != '-' && strpbrk(words[i], "./") &&
+                          access(words[i], F_OK) < 0);
+    return at < count ? words[at] : NULL;
 }

@@ -1,5 +1,6 @@
 /* skill/evaluate's result on a terminal. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "clients/ctl/evaluation_plot.h"
 #include "clients/ctl/render.h"
@@ -39,12 +40,7 @@ static const char *const column_titles[] = {
     "errored", "refused",   "skipped", "tokens",        "cost"};
 
 static bool any(const json_t *arms, const char *key) {
-    json_each(arms, i, arm) {
-        if (number_of(arm, key) > 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(arms, arm, number_of(arm, key) > 0);
 }
 
 /* What is there to say, and fits; returns how many columns. */
@@ -356,12 +352,7 @@ static double most_tests_needed(const json_t *students) {
 }
 
 static bool any_errored(const json_t *students) {
-    json_each(students, i, student) {
-        if (any(json_object_get(student, "arms"), "errored")) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(students, student, any(json_object_get(student, "arms"), "errored"));
 }
 
 /* Every student fails most tests with the skill, too. */

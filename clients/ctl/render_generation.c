@@ -7,7 +7,6 @@
 #include "clients/ctl/texts.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 

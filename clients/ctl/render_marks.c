@@ -1,5 +1,6 @@
 /* What is known against tests: one line a mark, with the tests that have it. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "clients/ctl/method.h"
 #include "clients/ctl/render.h"
@@ -49,10 +50,7 @@ void render_marks(const struct terminal *t, const json_t *marks) {
                                         "judge_only",   "always_passes", "never_passes"};
     bool titled = false;
     for (size_t k = 0; k < ARRAY_LEN(names); k++) {
-        bool there = false;
-        json_each(marks, i, test) {
-            there = there || has_mark(test, names[k]);
-        }
+        bool there = json_any(marks, test, has_mark(test, names[k]));
         if (there && !titled) {
             puts("\ntests that prove little");
             titled = true;

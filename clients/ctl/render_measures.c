@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "clients/ctl/render.h"
 
-#include <stdint.h>
 #include <string.h>
 
 enum { LABEL = 15, BAR_MIN = 8, BAR_MAX = 28, POOR_COALESCING = 50 };

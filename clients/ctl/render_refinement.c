@@ -1,5 +1,6 @@
 /* What a refinement did: a bar of the gate for each round, and start against result. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "clients/ctl/evaluation_plot.h"
 #include "clients/ctl/render.h"
@@ -50,12 +51,8 @@ static const char *stop_in_words(const char *word) {
         {"budget", "the budget or the time is used up"},
         {"unavailable", "it could not continue"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(stops); i++) {
-        if (strcmp(stops[i].word, word) == 0) {
-            return stops[i].words;
-        }
-    }
-    return word;
+    size_t at = first_of(i, 0, ARRAY_LEN(stops), strcmp(stops[i].word, word) == 0);
+    return at < ARRAY_LEN(stops) ? stops[at].words : word;
 }
 
 static void print_verdict(const struct terminal *t, const json_t *verdict) {

@@ -2,7 +2,6 @@
 #include "clients/ctl/render.h"
 
 #include <math.h>
-#include <stdint.h>
 
 json_int_t count_of(const json_t *object, const char *key) {
     return json_get_integer(object, key, 0);

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/edit_distance.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "clients/ctl/render.h"
 #include "protocol/finding.h"
 

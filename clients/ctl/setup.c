@@ -4,6 +4,7 @@
 #include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "clients/ctl/agent_config.h"
 #include "clients/ctl/agent_daemon.h"
@@ -180,12 +181,8 @@ static int look_at_file(struct step *t) {
 }
 
 static const struct step *earlier(const struct setup *s, const char *file) {
-    for (int i = 0; i < s->count; i++) {
-        if (strcmp(s->steps[i].file ? s->steps[i].file : "", file) == 0) {
-            return &s->steps[i];
-        }
-    }
-    return NULL;
+    return list_find(one, s->steps, s->count,
+                     strcmp(one->file ? one->file : "", file) == 0);
 }
 
 /* The file is the step's now. */

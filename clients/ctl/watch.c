@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <signal.h>
@@ -34,12 +35,7 @@ struct watch {
 /* --- which files --- */
 
 static bool has_file(const struct watch *w, const char *path) {
-    for (size_t i = 0; i < w->file_count; i++) {
-        if (strcmp(w->files[i], path) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, w->file_count, strcmp(w->files[i], path) == 0);
 }
 
 /* Takes path. */
@@ -159,12 +155,7 @@ static void interrupted(uv_signal_t *handle, int number) {
 }
 
 static bool has_folder(const struct watch *w, const char *path) {
-    for (size_t i = 0; i < w->folder_count; i++) {
-        if (strcmp(w->folders[i]->path, path) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, w->folder_count, strcmp(w->folders[i]->path, path) == 0);
 }
 
 static void add_folder(struct watch *w, const char *file) {

@@ -1,4 +1,5 @@
 /* upskillctl worker check: a compilation and a run on one worker, and what was learnt. */
+#include "base/find.h"
 #include "clients/ctl/worker_commands.h"
 
 #include "base/buf.h"
@@ -11,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,12 +35,8 @@ struct trial {
 
 static const json_t *configured(const json_t *status, const char *name) {
     const json_t *kernels = json_object_get(status, "kernels");
-    json_each(json_object_get(kernels, "workers"), i, worker) {
-        if (strcmp(json_get_string(worker, "name", ""), name) == 0) {
-            return worker;
-        }
-    }
-    return NULL;
+    return json_find(json_object_get(kernels, "workers"), worker,
+                     strcmp(json_get_string(worker, "name", ""), name) == 0);
 }
 
 static int choose_worker(struct trial *t, const json_t *status, struct err *err) {

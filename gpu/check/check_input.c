@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/shared_bytes.h"
@@ -105,12 +106,7 @@ static void add_normalized(struct strings *folders, const char *const *list) {
 }
 
 static bool is_beneath_any(const char *path, const struct strings *roots) {
-    for (size_t i = 0; i < roots->count; i++) {
-        if (path_is_beneath(path, roots->list[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, roots->count, path_is_beneath(path, roots->list[i]));
 }
 
 /* Absolute and normalised; relative ones are meant from the first root. NULL: no root. */

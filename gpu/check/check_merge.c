@@ -1,5 +1,6 @@
 #include "gpu/check/check_merge.h"
 
+#include "base/find.h"
 #include "gpu/check/check_result.h"
 #include "protocol/finding.h"
 
@@ -39,10 +40,7 @@ static void merge_kernels(json_t *before, const json_t *next) {
     json_t *kernels = json_object_get(before, "kernels");
     size_t own = json_array_size(kernels);
     json_each(json_object_get(next, "kernels"), i, kernel) {
-        bool known = false;
-        for (size_t k = 0; k < own && !known; k++) {
-            known = json_equal(kernel, json_array_get(kernels, k));
-        }
+        bool known = any_of(k, 0, own, json_equal(kernel, json_array_get(kernels, k)));
         if (!known) {
             json_array_append(kernels, kernel);
         }

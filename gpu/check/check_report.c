@@ -4,7 +4,6 @@
 #include "gpu/check/check_result.h"
 #include "protocol/finding.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_SHOWN 40 /* diagnostics in full */

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
 
@@ -201,12 +202,7 @@ static bool is_cuda(const char *path) {
 }
 
 static const struct entry *entry_of(const struct compile_commands *c, const char *file) {
-    for (size_t i = 0; i < c->count; i++) {
-        if (strcmp(c->entries[i].file, file) == 0) {
-            return &c->entries[i];
-        }
-    }
-    return NULL;
+    return list_find(one, c->entries, c->count, strcmp(one->file, file) == 0);
 }
 
 static const struct entry *includer_of(const struct compile_commands *c,

@@ -1,6 +1,7 @@
 #include "gpu/check/guess_attempts.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/lines.h"
 #include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
@@ -26,21 +27,14 @@ static bool is_same(const json_t *a, const json_t *b) {
 }
 
 static bool is_among(const json_t *finding, const json_t *list) {
-    json_each(list, i, other) {
-        if (is_same(finding, other)) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(list, other, is_same(finding, other));
 }
 
 bool guess_may_cause(const json_t *finding) {
-    json_each(json_object_get(finding, "related"), i, related) {
-        if (strstr(json_get_string(related, "message", ""), "instantiation of")) {
-            return true;
-        }
-    }
-    return strstr(json_get_string(finding, "message", ""), "static assertion failed");
+    return json_any(
+               json_object_get(finding, "related"), related,
+               strstr(json_get_string(related, "message", ""), "instantiation of")) ||
+           strstr(json_get_string(finding, "message", ""), "static assertion failed");
 }
 
 /* Whether its place is in text that a guess wrote rather than in the source. */
@@ -166,10 +160,8 @@ static void add_names(struct buf *out, const struct host_guesses *g, unsigned ch
 static void add_types(struct buf *out, const struct host_guesses *g) {
     static const char *const holes[] = {GUESS_FLOATING, GUESS_INTEGRAL};
     for (size_t h = 0; h < ARRAY_LEN(holes); h++) {
-        bool used = false;
-        for (size_t i = 0; i < g->count; i++) {
-            used |= strchr(g->list[i].expression, holes[h][0]) != NULL;
-        }
+        bool used =
+            any_of(i, 0, g->count, strchr(g->list[i].expression, holes[h][0]) != NULL);
         for (unsigned k = 0; used && k < host_guesses_choices(g); k++) {
             autofree char *type = host_guess_text(g, holes[h], k);
             if (type && !memmem(out->data, out->len, type, strlen(type))) {

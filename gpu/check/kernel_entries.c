@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/source/kernel_name.h"
@@ -111,12 +112,7 @@ static bool is_plain_type(struct part p) {
         "long",          "unsigned long",  "long long",   "float",
         "double",        "__half",         "__half2",     "__nv_bfloat16",
         "__nv_bfloat162"};
-    for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
-        if (part_is(p, plain[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(plain), part_is(p, plain[i]));
 }
 
 /* Whether an argument as the spec has it can't be the compiler's. An alias of the source,

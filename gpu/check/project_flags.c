@@ -4,6 +4,7 @@
 #include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
 #include "base/yaml.h"
@@ -87,12 +88,8 @@ static bool is_missing(int rc) {
 /* --- what is gathered --- */
 
 static bool is_told(const json_t *findings, const char *message) {
-    json_each(findings, i, finding) {
-        if (strcmp(json_get_string(finding, "message", ""), message) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(findings, finding,
+                    strcmp(json_get_string(finding, "message", ""), message) == 0);
 }
 
 void project_flags_complain(json_t *findings, const char *what, const char *why) {
@@ -576,10 +573,7 @@ static bool tells_missing(const json_t *finding) {
 
 void project_flags_tell_outside(const json_t *flags, json_t *findings) {
     const json_t *outside = json_object_get(flags, "outside");
-    bool missing = false;
-    json_each(findings, i, finding) {
-        missing = missing || tells_missing(finding);
-    }
+    bool missing = json_any(findings, finding, tells_missing(finding));
     for (size_t i = 0; missing && i < json_array_size(outside); i++) {
         autofree char *message = xasprintf(
             "%s is outside the workspace and was not searched: add it to include_dirs in "

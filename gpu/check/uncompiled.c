@@ -1,6 +1,7 @@
 #include "gpu/check/uncompiled.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/device_templates.h"
 #include "gpu/source/kernel_name.h"
@@ -205,12 +206,9 @@ static const char *tell_no_kernels(const struct check_input *input, json_t *find
 /* --- templates beside what was compiled --- */
 
 static bool is_compiled(const json_t *kernels, const struct device_template *one) {
-    json_each(kernels, i, kernel) {
-        if (kernel_same_plain_name(json_get_string(kernel, "name", ""), one->name)) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(
+        kernels, kernel,
+        kernel_same_plain_name(json_get_string(kernel, "name", ""), one->name));
 }
 
 /* A header may name what the file that includes it defines. */

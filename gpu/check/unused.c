@@ -1,5 +1,6 @@
 #include "gpu/check/unused.h"
 
+#include "base/find.h"
 #include "gpu/fixes/fix_text.h"
 
 #include <string.h>
@@ -76,12 +77,8 @@ static bool is_hosts(const json_t *finding, const struct place *at,
 static const struct source_file *file_of(const json_t *finding,
                                          const struct source_set *sources) {
     const char *display = json_get_string(finding, "file", "");
-    for (size_t i = 0; i < sources->count; i++) {
-        if (strcmp(sources->files[i].display, display) == 0) {
-            return &sources->files[i];
-        }
-    }
-    return NULL;
+    return list_find(one, sources->files, sources->count,
+                     strcmp(one->display, display) == 0);
 }
 
 static bool is_unused(const json_t *finding) {

@@ -1,6 +1,7 @@
 #include "gpu/compile/compile_options.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
 #include "base/strings.h"
@@ -58,12 +59,7 @@ static int arch_set(struct compile_options *o, const char *value, struct err *er
 
 bool compile_std_is_known(const char *std) {
     static const char *const known[] = {"c++03", "c++11", "c++14", "c++17", "c++20"};
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (!strcmp(std, known[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(known), !strcmp(std, known[i]));
 }
 
 static int std_set(struct compile_options *o, const char *value, struct err *err) {
@@ -103,21 +99,13 @@ static bool is_identifier(const char *s, size_t len) {
     if (!len || len > MAX_NAME || isdigit((unsigned char)s[0])) {
         return false;
     }
-    for (size_t i = 0; i < len; i++) {
-        if (s[i] != '_' && (!isascii(s[i]) || !isalnum((unsigned char)s[i]))) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, len,
+                   s[i] != '_' && (!isascii(s[i]) || !isalnum((unsigned char)s[i])));
 }
 
 static bool is_one_line(const char *s, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        if ((unsigned char)s[i] < 0x20 && s[i] != '\t') {
-            return false;
-        }
-    }
-    return len <= MAX_VALUE && text_is_utf8(s, len);
+    return !any_of(i, 0, len, (unsigned char)s[i] < 0x20 && s[i] != '\t') &&
+           len <= MAX_VALUE && text_is_utf8(s, len);
 }
 
 static int define_set(struct compile_options *o, const char *name, size_t name_len,

@@ -1,6 +1,7 @@
 #include "gpu/compile/toolkit.h"
 
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -63,13 +64,9 @@ static bool is_known(const struct finder *f, const char *nvrtc) {
     if (stat(nvrtc, &a)) {
         return false;
     }
-    for (size_t i = 0; i < f->count; i++) {
-        if (!stat(f->found[i].nvrtc, &b) && a.st_dev == b.st_dev &&
-            a.st_ino == b.st_ino) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, f->count,
+                  !stat(f->found[i].nvrtc, &b) && a.st_dev == b.st_dev &&
+                      a.st_ino == b.st_ino);
 }
 
 /* Header folders: NULL-terminated, NULL when cuda_fp16.h, which every toolkit has, is in

@@ -4,7 +4,6 @@
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/findings.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 

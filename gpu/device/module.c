@@ -1,10 +1,10 @@
 #include "gpu/device/module.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/machine/entry_reach.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define DEFAULT_SHARED (48 << 10)
@@ -35,12 +35,8 @@ static void kernels_find(struct module *m) {
 }
 
 struct kernel *module_kernel(struct module *m, const char *name) {
-    for (uint32_t n = 0; n < m->ptx->function_count; n++) {
-        if (m->kernels[n].entry && strcmp(m->kernels[n].entry->name, name) == 0) {
-            return &m->kernels[n];
-        }
-    }
-    return NULL;
+    return list_find(one, m->kernels, m->ptx->function_count,
+                     one->entry && strcmp(one->entry->name, name) == 0);
 }
 
 int kernel_prepare(struct kernel *k, json_t **ret_unsupported, struct err *err) {

@@ -1,5 +1,6 @@
 #include "gpu/device/repeats.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/device/contents.h"
 #include "gpu/ptx/state/findings.h"
@@ -130,10 +131,7 @@ static unsigned behind(const struct repeats *r, const struct proven *p) {
 }
 
 static bool has_contents(const struct proven *p) {
-    bool has = false;
-    for (unsigned n = 0; n < p->count; n++) {
-        has = has || p->touched[n].before;
-    }
+    bool has = any_of(n, 0, p->count, p->touched[n].before);
     return has;
 }
 
@@ -290,12 +288,8 @@ static bool did_no_more(const struct repeats_before *b,
 }
 
 static struct content *before_of(const struct repeats *r, const struct allocation *a) {
-    for (unsigned n = 0; n < r->before_count; n++) {
-        if (content_is_of(r->before[n], a)) {
-            return content_again(r->before[n]);
-        }
-    }
-    return NULL;
+    unsigned at = first_of(n, 0, r->before_count, content_is_of(r->before[n], a));
+    return at < r->before_count ? content_again(r->before[at]) : NULL;
 }
 
 static struct touched touched_now(struct repeats *r, const struct device *d,

@@ -1,6 +1,7 @@
 #include "gpu/driver/cuda_view.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -49,12 +50,7 @@ void cuda_views_free(struct cuda_views *images) {
 }
 
 bool cuda_views_has_surface(const struct cuda_views *images) {
-    for (size_t i = 0; i < images->count; i++) {
-        if (images->list[i].image.surface) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, images->count, images->list[i].image.surface);
 }
 
 /* ---- making ---- */

@@ -1,6 +1,7 @@
 #include "gpu/driver/nvml.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "gpu/driver/cuda_device.h"
 
 #include <dlfcn.h>
@@ -161,12 +162,8 @@ static const struct {
 };
 
 bool nvml_reasons_throttle(uint64_t reasons) {
-    for (size_t i = 0; i < ARRAY_LEN(reason_names); i++) {
-        if (reason_names[i].throttles && (reasons & reason_names[i].bit)) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(reason_names),
+                  reason_names[i].throttles && (reasons & reason_names[i].bit));
 }
 
 json_t *nvml_reasons_to_json(uint64_t reasons) {

@@ -1,7 +1,7 @@
 #include "gpu/editor/cuda_document.h"
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/check/kernel_check.h"
 #include "gpu/editor/cuda_lens.h"
@@ -263,12 +263,7 @@ static void add_lenses(const struct document *d, json_t *lenses,
 }
 
 static bool names(const json_t *list, const char *name) {
-    json_each(list, i, one) {
-        if (strcmp(json_string_value(one), name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(list, one, strcmp(json_string_value(one), name) == 0);
 }
 
 /* Over the templates that are no kernels. */

@@ -1,5 +1,6 @@
 #include "gpu/editor/json_places.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <stdint.h>
@@ -187,12 +188,9 @@ size_t json_place_member(const struct json_places *p, size_t object, const char 
 }
 
 static size_t element(const struct json_places *p, size_t array, size_t index) {
-    for (size_t i = array + 1; i < p->count; i++) {
-        if (p->list[i].parent == array && p->list[i].index == index) {
-            return i;
-        }
-    }
-    return NONE;
+    size_t at = first_of(i, array + 1, p->count,
+                         p->list[i].parent == array && p->list[i].index == index);
+    return at < p->count ? at : NONE;
 }
 
 /* One step of a path from `from`; *at is moved behind it. */

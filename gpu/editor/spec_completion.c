@@ -1,6 +1,7 @@
 #include "gpu/editor/spec_completion.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/editor/spec_members.h"
 #include "gpu/reference/operator.h"
@@ -19,12 +20,7 @@ struct offer {
 };
 
 static bool offered(const struct offer *o, const char *label) {
-    json_each(o->list, i, item) {
-        if (!strcmp(json_get_string(item, "label", ""), label)) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(o->list, item, !strcmp(json_get_string(item, "label", ""), label));
 }
 
 static void offer(struct offer *o, const char *label, const char *text,

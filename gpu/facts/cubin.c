@@ -1,6 +1,7 @@
 #include "gpu/facts/cubin.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <elf.h>
@@ -179,12 +180,7 @@ static int collect_kernels(struct cubin *c, const struct elf *e, struct err *err
 }
 
 static struct cubin_kernel *find_kernel(struct cubin *c, const char *symbol) {
-    for (size_t i = 0; i < c->count; i++) {
-        if (strcmp(c->kernels[i].symbol, symbol) == 0) {
-            return &c->kernels[i];
-        }
-    }
-    return NULL;
+    return list_find(one, c->kernels, c->count, strcmp(one->symbol, symbol) == 0);
 }
 
 /* Formats 1 to 3 hold two bytes inline, format 4 a length and that many bytes. */

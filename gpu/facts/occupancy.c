@@ -1,5 +1,7 @@
 #include "gpu/facts/occupancy.h"
 
+#include "base/find.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -33,12 +35,9 @@ const struct device_limits *device_limits_find(const char *arch) {
     if (arch && strcmp(arch, "sm_90a") == 0) {
         arch = "sm_90";
     }
-    for (size_t i = 0; arch && i < ARRAY_LEN(devices); i++) {
-        if (strcmp(devices[i].arch, arch) == 0) {
-            return &devices[i];
-        }
-    }
-    return NULL;
+    return arch
+               ? list_find(one, devices, ARRAY_LEN(devices), strcmp(one->arch, arch) == 0)
+               : NULL;
 }
 
 /* --- how many blocks that gives --- */

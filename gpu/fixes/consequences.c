@@ -1,5 +1,6 @@
 #include "gpu/fixes/consequences.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "protocol/finding.h"
 
@@ -35,12 +36,7 @@ static bool is_echo(const json_t *finding) {
     if (!is_error(finding) || json_array_size(json_object_get(finding, "fixes"))) {
         return false;
     }
-    for (size_t i = 0; i < ARRAY_LEN(echoes); i++) {
-        if (starts_with(finding, echoes[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(echoes), starts_with(finding, echoes[i]));
 }
 
 /* The declaration went wrong as a whole: its `__global__` or `__device__` does not fit.

@@ -1,5 +1,6 @@
 #include "gpu/fixes/fix_names.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/fixes/cuda_builtins.h"
 
@@ -86,12 +87,7 @@ void fix_unsynchronised_name(struct mistake *m) {
 /* A declaration at file level goes on so after its name. */
 static bool continues_variable(const struct fix_text *t, size_t i) {
     static const char *const words[] = {"=", "[", ";", "{"};
-    for (size_t k = 0; k < ARRAY_LEN(words); k++) {
-        if (fix_text_is(t, i, words[k])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(k, 0, ARRAY_LEN(words), fix_text_is(t, i, words[k]));
 }
 
 /* The declaration that begins at `place` names what is missing, at token i. */

@@ -1,6 +1,7 @@
 #include "gpu/fixes/fixes.h"
 
 #include "base/edit_distance.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/fix_headers_table.h"
 #include "gpu/fixes/fix_names.h"
@@ -25,14 +26,10 @@ static bool is_harmless(const struct mistake *m, const json_t *other) {
 static bool follows_another(const struct mistake *m) {
     json_int_t line = json_get_integer(m->finding, "line", 0);
     json_int_t column = json_get_integer(m->finding, "column", 0);
-    json_each(m->fixer->findings, i, other) {
-        if (other != m->finding && json_get_integer(other, "line", 0) == line &&
-            json_get_integer(other, "column", 0) < column &&
-            json_says(other, "severity", "error") && !is_harmless(m, other)) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(m->fixer->findings, other,
+                    other != m->finding && json_get_integer(other, "line", 0) == line &&
+                        json_get_integer(other, "column", 0) < column &&
+                        json_says(other, "severity", "error") && !is_harmless(m, other));
 }
 
 static void fix_semicolon(struct mistake *m) {

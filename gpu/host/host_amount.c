@@ -1,6 +1,6 @@
 #include "gpu/host/host_amount.h"
 
-#include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/host/host_type.h"
 
@@ -28,13 +28,9 @@ static bool extents_of(struct reader *r, const struct place *place, struct amoun
 #define MACRO_SIZE SIZE_MAX /* instead of a variable's token: its word tells it */
 
 static struct host_size *size_find(struct host_sizes *s, size_t variable, uint64_t word) {
-    for (size_t i = 0; i < s->count; i++) {
-        if (s->list[i].variable == variable &&
-            (variable != MACRO_SIZE || s->list[i].word == word)) {
-            return &s->list[i];
-        }
-    }
-    return NULL;
+    return list_find(one, s->list, s->count,
+                     one->variable == variable &&
+                         (variable != MACRO_SIZE || one->word == word));
 }
 
 /* By another size, or by a function of check specs. */
@@ -169,12 +165,9 @@ static bool read_ceil(struct reader *r, const struct place *inside, struct amoun
 /* The two of min(a, b). */
 static bool read_pair(struct reader *r, const struct place *list, struct amount pair[2]) {
     struct place part;
-    for (size_t i = 0; i < 2; i++) {
-        if (!host_part(list, i, &part) || !read_place(r, &part, &pair[i])) {
-            return false;
-        }
-    }
-    return !host_part(list, 2, &part);
+    return !any_of(i, 0, 2,
+                   !host_part(list, i, &part) || !read_place(r, &part, &pair[i])) &&
+           !host_part(list, 2, &part);
 }
 
 static bool read_least(struct reader *r, const struct place *list, bool most,
@@ -273,12 +266,7 @@ static bool may_vary(const struct reader *r, enum host_found found,
 
 /* argv[1], atoi(…), a parameter of what nobody calls: some number from outside. */
 static bool comes_from_outside(const struct place *v) {
-    for (size_t i = v->from; i < v->to; i++) {
-        if (code_token_in(v->t, i, "argv optarg")) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, v->from, v->to, code_token_in(v->t, i, "argv optarg"));
 }
 
 /* Whether the value is made of other variables: it varies with them, or not at all. */

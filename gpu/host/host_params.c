@@ -1,7 +1,5 @@
 #include "gpu/host/host_params.h"
 
-#include "base/mem.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

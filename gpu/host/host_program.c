@@ -1,6 +1,7 @@
 #include "gpu/host/host_program.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/host/host_conditions.h"
 
@@ -114,14 +115,10 @@ static const struct declaration *function_at(const struct host_program *p, size_
 const struct declaration *host_function_find(const struct host_program *p,
                                              const struct code_tokens *t, size_t i) {
     uint64_t name = code_word(t, i) == WORD_NAME ? code_token_hash(t, i) : 0;
-    for (size_t n = 0; name && n < p->b.declarations.count; n++) {
-        const struct declaration *d = &p->b.declarations.list[n];
-        if (d->kind == DECLARATION_FUNCTION && d->body && d->name &&
-            code_token_hash(&p->b.tokens, d->name) == name) {
-            return d;
-        }
-    }
-    return NULL;
+    return name ? list_find(d, p->b.declarations.list, p->b.declarations.count,
+                            d->kind == DECLARATION_FUNCTION && d->body && d->name &&
+                                code_token_hash(&p->b.tokens, d->name) == name)
+                : NULL;
 }
 
 size_t host_call_paren(const struct code_tokens *t, size_t i) {

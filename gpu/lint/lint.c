@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "gpu/lint/source_launches.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define RULE(name) lint_##name,

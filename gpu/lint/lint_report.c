@@ -1,7 +1,6 @@
 /* What rules use: figures of a kernel, and how a finding is told. */
 #include "gpu/lint/lint.h"
 
-#include "base/mem.h"
 #include "gpu/source/kernel_name.h"
 
 #include <stdarg.h>

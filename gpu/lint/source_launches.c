@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/lines.h"
-#include "base/mem.h"
 #include "gpu/host/kernel_launch.h"
 #include "gpu/source/kernel_name.h"
 #include "protocol/finding.h"

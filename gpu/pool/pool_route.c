@@ -1,4 +1,5 @@
 /* Which worker takes a job, and in which words nobody can. */
+#include "base/find.h"
 #include "gpu/pool/pool_internal.h"
 
 #include "base/buf.h"
@@ -200,14 +201,9 @@ static struct choice choose(struct pool *pool, const struct pool_needs *needs,
 
 static bool start_one(struct pool *pool, const struct pool_needs *needs,
                       const struct slot *avoid, bool local) {
-    for (size_t i = 0; i < pool->slot_count; i++) {
-        struct slot *slot = &pool->slots[i];
-        if (slot->local == local && slot != avoid && !slot->link &&
-            slot_fit(slot, needs, NULL) != FIT_NO && slot_start(slot)) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(slot, pool->slots, pool->slot_count,
+                    slot->local == local && slot != avoid && !slot->link &&
+                        slot_fit(slot, needs, NULL) != FIT_NO && slot_start(slot));
 }
 
 /* True: it runs, or something is under way after which it may. */

@@ -1,5 +1,6 @@
 /* A pool's slot: the place of one worker, which is started, asked, rested and ended. */
 #define LOG_MODULE "pool"
+#include "base/find.h"
 #include "gpu/pool/pool_internal.h"
 
 #include "base/buf.h"
@@ -95,12 +96,7 @@ static void slot_init(struct pool *pool, struct slot *slot,
 }
 
 static bool any_is_local(const struct pool_config *config) {
-    for (size_t i = 0; i < config->count; i++) {
-        if (config_is_local(&config->workers[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, config->count, config_is_local(&config->workers[i]));
 }
 
 void slots_init(struct pool *pool, const struct pool_config *config) {

@@ -1,5 +1,4 @@
 /* The workers of a pool in daemon/status. */
-#include "base/mem.h"
 #include "gpu/pool/pool_internal.h"
 
 #include <string.h>

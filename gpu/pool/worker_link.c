@@ -12,7 +12,6 @@
 #include "gpu/compile/compile.h"
 #include "protocol/rpc/rpc.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

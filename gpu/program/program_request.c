@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/program/program_words.h"
 #include "gpu/source/source_set.h"
@@ -55,10 +56,8 @@ static int add_files(struct making *m, const struct source_set *from) {
 
 static void add_include_dirs(struct making *m, char *const *dirs) {
     for (; dirs && *dirs; dirs++) {
-        bool known = false;
-        json_each(m->include_dirs, i, one) {
-            known |= !strcmp(json_string_value(one), *dirs);
-        }
+        bool known =
+            json_any(m->include_dirs, one, !strcmp(json_string_value(one), *dirs));
         if (!known) {
             json_array_append_new(m->include_dirs, json_string(*dirs));
         }
@@ -74,12 +73,7 @@ static bool is_binary(const char *path, const char *const *roots) {
 static bool is_source(const char *path) {
     static const char *const ends[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
     const char *end = strrchr(path_basename(path), '.');
-    for (size_t i = 0; end && i < ARRAY_LEN(ends); i++) {
-        if (!strcmp(end, ends[i])) {
-            return true;
-        }
-    }
-    return false;
+    return end && any_of(i, 0, ARRAY_LEN(ends), !strcmp(end, ends[i]));
 }
 
 /* One of its files; more: words of the first one. NULL path: the source itself. */

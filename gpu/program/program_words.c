@@ -1,6 +1,7 @@
 #include "gpu/program/program_words.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
 #include "base/strings.h"
@@ -48,10 +49,8 @@ static bool is_host_option(const char *word, size_t len) {
     static const char *const never[] = {"plugin", "-fdump", "=/", "profile"};
     static const char *const passed_on[] = {"-Wl", "-Wa", "-Wp", NULL};
     autofree char *text = xstrndup(word, len);
-    bool good = false;
-    for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
-        good |= !strncmp(text, starts[i], strlen(starts[i]));
-    }
+    bool good =
+        any_of(i, 0, ARRAY_LEN(starts), !strncmp(text, starts[i], strlen(starts[i])));
     for (size_t i = 0; i < ARRAY_LEN(never); i++) {
         good &= !strstr(text, never[i]);
     }
@@ -142,12 +141,7 @@ static bool take_dropped_value(struct words *w) {
     if (!strncmp(word_at(w, w->at), "-L", 2) && word_at(w, w->at)[2]) {
         return true;
     }
-    for (size_t i = 0; i < ARRAY_LEN(dropped); i++) {
-        if (value_of(w, dropped[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(dropped), value_of(w, dropped[i]));
 }
 
 static bool take_default_stream(struct words *w) {

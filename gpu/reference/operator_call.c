@@ -1,5 +1,6 @@
 #include "gpu/reference/operator_call.h"
 
+#include "base/find.h"
 #include "gpu/tensor/tensor_shape.h"
 
 #include <stdarg.h>
@@ -154,12 +155,7 @@ void call_rows_of_first(struct operator_call *c, bool whole) {
 }
 
 bool shape_equal(const struct operator_array *a, const struct operator_array *b) {
-    for (size_t i = 0; a->rank == b->rank && i < a->rank; i++) {
-        if (a->shape[i] != b->shape[i]) {
-            return false;
-        }
-    }
-    return a->rank == b->rank;
+    return a->rank == b->rank && all_of(i, 0, a->rank, a->shape[i] == b->shape[i]);
 }
 
 int call_output(struct operator_call *c, size_t i, const int64_t *shape, size_t rank) {

@@ -1,14 +1,11 @@
 #include "gpu/run/compare_internal.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/parts.h"
 #include "base/vectors.h"
 #include "gpu/run/expected_scale.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {

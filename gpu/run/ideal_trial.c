@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 static bool is_wanted(const struct course *run) {

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/spec/odd_sizes.h"
 #include "protocol/finding.h"
 

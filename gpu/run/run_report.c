@@ -1,4 +1,6 @@
 #include "gpu/run/run_report.h"
+
+#include "base/find.h"
 #include "gpu/run/compare.h"
 
 #include "base/json.h"
@@ -395,13 +397,9 @@ void run_report_add_ended(struct run_report *r, const struct trial *t, unsigned 
 }
 
 static bool is_known(const struct run_report *r, const char *code, const char *buffer) {
-    json_each(r->findings, i, f) {
-        if (!strcmp(json_get_string(f, "code", ""), code) &&
-            !strcmp(json_get_string(f, "buffer", ""), buffer)) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(r->findings, f,
+                    !strcmp(json_get_string(f, "code", ""), code) &&
+                        !strcmp(json_get_string(f, "buffer", ""), buffer));
 }
 
 /* Inputs must be what they were. A backend that saw the store has told its place. */

@@ -9,8 +9,6 @@
 #include "gpu/spec/spec_npy.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

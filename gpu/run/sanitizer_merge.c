@@ -1,5 +1,6 @@
 #include "gpu/run/sanitizer_merge.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "protocol/finding.h"
 
@@ -17,12 +18,8 @@ static const struct {
              {"barrier", "synccheck"}};
 
 const char *sanitizer_check_of(const char *tool) {
-    for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
-        if (!strcmp(tools[i].tool, tool)) {
-            return tools[i].check;
-        }
-    }
-    return NULL;
+    size_t at = first_of(i, 0, ARRAY_LEN(tools), !strcmp(tools[i].tool, tool));
+    return at < ARRAY_LEN(tools) ? tools[at].check : NULL;
 }
 
 static const char *text_of(const json_t *object, const char *member) {
@@ -130,14 +127,11 @@ static void join_places(json_t *own, json_t *found) {
 }
 
 static bool is_told(const json_t *own, const json_t *f) {
-    json_each(own, i, other) {
-        if (same_code(other, f) && same_kernel(other, f) &&
+    return json_any(
+        own, other,
+        same_code(other, f) && same_kernel(other, f) &&
             json_equal(json_object_get(other, "file"), json_object_get(f, "file")) &&
-            json_get_integer(other, "line", 0) == json_get_integer(f, "line", 0)) {
-            return true;
-        }
-    }
-    return false;
+            json_get_integer(other, "line", 0) == json_get_integer(f, "line", 0));
 }
 
 /* Returns whether an error was among them. */

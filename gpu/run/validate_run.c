@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/compile/cubin_text.h"
 #include "gpu/run/foresight.h"
@@ -158,12 +159,8 @@ static void end_unjudged(struct course *run) {
 
 /* A kernel without inputs may well write one value, as cudaMemset does. */
 static bool has_inputs(const struct kernel_spec *spec) {
-    for (size_t i = 0; i < spec->buffer_count; i++) {
-        if (!spec->buffers[i].output && !spec->buffers[i].scratch) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, spec->buffer_count,
+                  !spec->buffers[i].output && !spec->buffers[i].scratch);
 }
 
 static void warn_same(struct course *run, const struct report_weakness *weak) {

@@ -7,7 +7,6 @@
 #include "gpu/spec/expect_operator.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 struct timed {
     struct course *run;

@@ -1,5 +1,4 @@
 /* allocations: cudaMalloc and its like, and what frees them. */
-#include "base/mem.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/leaks.h"

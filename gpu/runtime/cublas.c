@@ -1,6 +1,7 @@
 /* cublas: handles of cuBLAS and their settings. Many programs make one and compute with
  * kernels of their own. Nothing is computed here: other functions of cuBLAS are exported
  * by nobody, so a program that calls one is told its name. */
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/runtime/api.h"
 
@@ -96,19 +97,11 @@ static const struct {
 };
 
 EXPORT const char *cublasGetStatusName(int status) {
-    for (size_t k = 0; k < ARRAY_LEN(statuses); k++) {
-        if (statuses[k].status == status) {
-            return statuses[k].name;
-        }
-    }
-    return "unknown status";
+    size_t at = first_of(k, 0, ARRAY_LEN(statuses), statuses[k].status == status);
+    return at < ARRAY_LEN(statuses) ? statuses[at].name : "unknown status";
 }
 
 EXPORT const char *cublasGetStatusString(int status) {
-    for (size_t k = 0; k < ARRAY_LEN(statuses); k++) {
-        if (statuses[k].status == status) {
-            return statuses[k].words;
-        }
-    }
-    return "unknown status";
+    size_t at = first_of(k, 0, ARRAY_LEN(statuses), statuses[k].status == status);
+    return at < ARRAY_LEN(statuses) ? statuses[at].words : "unknown status";
 }

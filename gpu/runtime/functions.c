@@ -4,8 +4,6 @@
 #include "gpu/runtime/registration.h"
 #include "gpu/runtime/runtime.h"
 
-#include <stdio.h>
-
 #define REGISTERS 32 /* ptxas's matter; a number that fits everywhere */
 #define OPTIN_SHARED (227 << 10)
 

@@ -1,5 +1,6 @@
 #include "gpu/runtime/graph.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -69,12 +70,8 @@ struct node *graph_add(struct graph *g, enum node_type type, struct op *op,
 }
 
 static struct node *clone_of(const struct graph *g, const struct node *original) {
-    for (size_t k = 0; k < g->count; k++) {
-        if (g->nodes[k]->original == original) {
-            return g->nodes[k];
-        }
-    }
-    return NULL;
+    size_t at = first_of(k, 0, g->count, g->nodes[k]->original == original);
+    return at < g->count ? g->nodes[at] : NULL;
 }
 
 struct graph *graph_copy(const struct graph *g) {
@@ -95,10 +92,7 @@ struct graph *graph_copy(const struct graph *g) {
 }
 
 static bool is_free(const struct node *n) {
-    bool all = true;
-    for (size_t d = 0; d < n->need_count; d++) {
-        all = all && (!n->needs[d] || n->needs[d]->placed);
-    }
+    bool all = all_of(d, 0, n->need_count, !n->needs[d] || n->needs[d]->placed);
     return all;
 }
 

@@ -1,5 +1,4 @@
 /* graph_calls: graphs built by hand or captured, made ready, changed and launched. */
-#include "base/mem.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/arrays.h"
 #include "gpu/runtime/graph.h"

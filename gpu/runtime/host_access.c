@@ -1,5 +1,6 @@
 #include "gpu/runtime/host_access.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/runtime/report.h"
@@ -272,10 +273,8 @@ void host_access_waited(const struct order_clock *c) {
 
 bool host_access_may(const struct kernel *k, const void *params) {
     const struct memory *m = &runtime.device.memory;
-    bool may = false;
-    for (uint32_t n = 0; n < m->count && !may; n++) {
-        may = !m->table[n]->freed && m->table[n]->flags & DEVICE_MANAGED;
-    }
+    bool may = any_of(n, 0, m->count,
+                      !m->table[n]->freed && m->table[n]->flags & DEVICE_MANAGED);
     for (uint64_t at = 0; at + 8 <= k->entry->param_bytes && !may; at += 8) {
         uint64_t address;
         memcpy(&address, (const uint8_t *)params + at, sizeof address);
@@ -318,13 +317,8 @@ static struct allocation *guarded_at(uint64_t address) {
 /* Whom the touch disagrees with; NULL: it is of a byte that nobody else uses. */
 static const struct guard *guard_against(const struct allocation *a, uint64_t offset,
                                          bool writes) {
-    for (unsigned k = 0; k < guards.count; k++) {
-        const struct guard *g = &guards.items[k];
-        if (g->in == a && (g->writes || writes) && covers(g, offset)) {
-            return g;
-        }
-    }
-    return NULL;
+    return list_find(g, guards.items, guards.count,
+                     g->in == a && (g->writes || writes) && covers(g, offset));
 }
 
 bool host_access_fault(uint64_t address, bool writes, const struct host_site *site) {

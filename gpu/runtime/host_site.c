@@ -1,7 +1,6 @@
 #include "gpu/runtime/host_site.h"
 
 #include "gpu/runtime/run_report.h"
-
 #include <dlfcn.h>
 #include <link.h>
 #include <unwind.h>

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/ptx/read/module.h"
@@ -83,13 +84,8 @@ static void add_pointed(const uint8_t *bytes, size_t len) {
 static const struct ptx_variable *variable_of(const struct kernel *k,
                                               const struct allocation *a) {
     const struct ptx_module *m = k->module->ptx;
-    for (uint32_t i = 0; i < m->variable_count; i++) {
-        const struct ptx_variable *v = &m->variables[i];
-        if (v->function < 0 && v->size == a->bytes && !strcmp(v->name, a->name)) {
-            return v;
-        }
-    }
-    return NULL;
+    return list_find(v, m->variables, m->variable_count,
+                     v->function < 0 && v->size == a->bytes && !strcmp(v->name, a->name));
 }
 
 /* The program gave the variable another value than its source does. */
@@ -172,12 +168,8 @@ static enum tensor_type texel_type(const struct image *im) {
                  {PTX_U8, TENSOR_UINT8},    {PTX_S8, TENSOR_INT8},
                  {PTX_U16, TENSOR_UINT16},  {PTX_S16, TENSOR_INT16},
                  {PTX_U32, TENSOR_UINT32},  {PTX_S32, TENSOR_INT32}};
-    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        if (types[i].ptx == im->type) {
-            return types[i].type;
-        }
-    }
-    return TENSOR_TYPES;
+    size_t at = first_of(i, 0, ARRAY_LEN(types), types[i].ptx == im->type);
+    return at < ARRAY_LEN(types) ? types[at].type : TENSOR_TYPES;
 }
 
 /* As a check spec has it: the slowest dimension first, channels last. */

@@ -4,7 +4,6 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static struct {

@@ -4,8 +4,6 @@
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/api_errors.h"
 
-#include <stdio.h>
-
 struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __thread struct {

@@ -1,5 +1,6 @@
 #include "gpu/runtime/tensor_maps.h"
 
+#include "base/find.h"
 #include "gpu/ptx/state/tensor_blob.h"
 #include "gpu/runtime/cuda_types.h"
 
@@ -39,14 +40,13 @@ static bool words_are_right(const struct map_words *m) {
         (m->fill && !is_float(m->type)) || m->inner > 256) {
         return false;
     }
-    for (unsigned k = 0; k < m->rank; k++) {
-        if (m->dims[k] == 0 || m->dims[k] > UINT64_C(1) << 32 ||
-            m->element_strides[k] == 0 || m->element_strides[k] > 8 ||
-            (k + 1 < m->rank && (m->strides[k] % unit || m->strides[k] >> 40))) {
-            return false;
-        }
-    }
-    return m->interleave || !swizzled || (uint64_t)m->inner * bytes <= spans[m->swizzle];
+    return !any_of(
+               k, 0, m->rank,
+               m->dims[k] == 0 || m->dims[k] > UINT64_C(1) << 32 ||
+                   m->element_strides[k] == 0 || m->element_strides[k] > 8 ||
+                   (k + 1 < m->rank && (m->strides[k] % unit || m->strides[k] >> 40))) &&
+           (m->interleave || !swizzled ||
+            (uint64_t)m->inner * bytes <= spans[m->swizzle]);
 }
 
 /* What executes the maps here takes rows of whole 16 bytes alone, as they are. */

@@ -1,5 +1,6 @@
 /* textures: texture and surface objects, over arrays and over linear memory. */
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/image/images.h"
 #include "gpu/ptx/read/module.h"
@@ -155,12 +156,7 @@ static cudart_error surface_new(unsigned long long *ret,
 }
 
 static struct object *object_find(uint64_t handle) {
-    for (size_t k = 0; k < object_count; k++) {
-        if (objects[k].handle == handle) {
-            return &objects[k];
-        }
-    }
-    return NULL;
+    return list_find(one, objects, object_count, one->handle == handle);
 }
 
 static int object_drop(void *of) {

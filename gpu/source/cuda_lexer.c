@@ -1,5 +1,6 @@
 #include "gpu/source/cuda_lexer.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -401,12 +402,8 @@ struct cuda_token cuda_lexer_next(struct cuda_lexer *l) {
 static const char *primary_spelling(const char *s) {
     static const char *const digraphs[][2] = {{"<%", "{"}, {"%>", "}"}, {"<:", "["},
                                               {":>", "]"}, {"%:", "#"}, {"%:%:", "##"}};
-    for (size_t i = 0; i < ARRAY_LEN(digraphs); i++) {
-        if (strcmp(s, digraphs[i][0]) == 0) {
-            return digraphs[i][1];
-        }
-    }
-    return s;
+    size_t at = first_of(i, 0, ARRAY_LEN(digraphs), strcmp(s, digraphs[i][0]) == 0);
+    return at < ARRAY_LEN(digraphs) ? digraphs[at][1] : s;
 }
 
 bool cuda_token_is(const struct cuda_lexer *l, const struct cuda_token *t,

@@ -1,5 +1,6 @@
 #include "gpu/source/device_templates.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/host_blanker.h"
 
@@ -52,14 +53,9 @@ static void add(struct device_templates *t, const struct host_blanker *b,
 }
 
 static bool pastes(const struct code_tokens *t) {
-    for (size_t i = 0; i < t->count; i++) {
-        const struct code_token *one = &t->list[i];
-        if (one->word == WORD_DIRECTIVE &&
-            memmem(t->text + one->start, one->end - one->start, "##", 2)) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(one, t->list, t->count,
+                    one->word == WORD_DIRECTIVE &&
+                        memmem(t->text + one->start, one->end - one->start, "##", 2));
 }
 
 void device_templates_read(struct device_templates *ret, const char *text, size_t len) {

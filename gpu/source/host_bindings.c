@@ -1,6 +1,7 @@
 #include "gpu/source/host_bindings.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_parameters.h"
@@ -128,13 +129,9 @@ static void bind_constants(const struct code_tokens *t, size_t i, size_t limit,
  * is not told apart here, so what uses the name is left. */
 static bool names_itself(const struct code_tokens *t, size_t name, size_t from,
                          size_t to) {
-    for (size_t i = from; i < to; i++) {
-        if (code_word(t, i) == WORD_NAME &&
-            code_token_hash(t, i) == code_token_hash(t, name)) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, from, to,
+                  code_word(t, i) == WORD_NAME &&
+                      code_token_hash(t, i) == code_token_hash(t, name));
 }
 
 static void bind_alias(const struct code_tokens *t, size_t i, size_t limit,

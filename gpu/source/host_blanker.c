@@ -1,5 +1,6 @@
 #include "gpu/source/host_blanker.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/host_gone.h"
 #include "gpu/source/host_names.h"
@@ -81,14 +82,10 @@ static bool is_torch_device(const struct host_blanker *b, size_t i) {
 
 static bool is_namespace(const struct host_blanker *b, size_t i) {
     uint64_t name = code_token_hash(&b->tokens, i);
-    for (size_t k = 0; k < b->declarations.scope_count; k++) {
-        const struct name_scope *s = &b->declarations.scopes[k];
-        if (s->name_end > s->name &&
-            code_token_hash(&b->tokens, s->name_end - 1) == name) {
-            return true;
-        }
-    }
-    return name_set_has(&b->macros.namespaces, name);
+    return list_any(s, b->declarations.scopes, b->declarations.scope_count,
+                    s->name_end > s->name &&
+                        code_token_hash(&b->tokens, s->name_end - 1) == name) ||
+           name_set_has(&b->macros.namespaces, name);
 }
 
 /* "::a": nothing stands right before the token `i`, which is "::". */
@@ -171,10 +168,8 @@ bool host_blanker_has_unknown_space(const struct host_blanker *b,
             memcmp(b->tokens.text + t->end - 2, "__", 2) != 0) {
             continue;
         }
-        bool found = false;
-        for (size_t k = 0; k < ARRAY_LEN(known) && !found; k++) {
-            found = code_token_is(&b->tokens, i, known[k]);
-        }
+        bool found =
+            any_of(k, 0, ARRAY_LEN(known), code_token_is(&b->tokens, i, known[k]));
         if (!found) {
             return true;
         }
@@ -218,14 +213,11 @@ static bool uses_gone_value(const struct host_blanker *b, size_t index) {
 
 /* NVRTC takes no throw, wherever it stands; a macro of the host's may hold one. */
 static bool may_throw(const struct host_blanker *b, const struct declaration *d) {
-    for (size_t i = d->body; d->body && i < d->body_end; i++) {
-        if (code_token_is(&b->tokens, i, "throw") ||
-            (word_at(b, i) == WORD_NAME && word_at(b, i + 1) == WORD_PAREN_OPEN &&
-             space_of(&b->macros, &b->tokens, i).host_only)) {
-            return true;
-        }
-    }
-    return false;
+    return d->body && any_of(i, d->body, d->body_end,
+                             code_token_is(&b->tokens, i, "throw") ||
+                                 (word_at(b, i) == WORD_NAME &&
+                                  word_at(b, i + 1) == WORD_PAREN_OPEN &&
+                                  space_of(&b->macros, &b->tokens, i).host_only));
 }
 
 static bool is_main(const struct host_blanker *b, const struct declaration *d) {
@@ -320,12 +312,8 @@ static bool function_goes(struct host_blanker *b, size_t index) {
 }
 
 static bool is_lambda(const struct host_blanker *b, const struct declaration *d) {
-    for (size_t i = d->first; i < d->last; i++) {
-        if (word_at(b, i) == WORD_ASSIGN) {
-            return word_at(b, i + 1) == WORD_BRACKET_OPEN;
-        }
-    }
-    return false;
+    size_t at = first_of(i, d->first, d->last, word_at(b, i) == WORD_ASSIGN);
+    return at < d->last && word_at(b, at + 1) == WORD_BRACKET_OPEN;
 }
 
 /* "const auto x = f(3)", "const table t = {f}", where f went. */
@@ -398,12 +386,9 @@ static bool macro_goes(struct host_blanker *b, size_t index) {
     if (space.host_only || host_names_macro(name)) {
         return true;
     }
-    for (size_t i = d->body; d->body && i < d->body_end; i++) {
-        if (word_at(b, i) == WORD_LAUNCH_OPEN) {
-            return true;
-        }
-    }
-    return d->body && names_host(b, d->body, d->body_end);
+    return d->body &&
+           (any_of(i, d->body, d->body_end, word_at(b, i) == WORD_LAUNCH_OPEN) ||
+            names_host(b, d->body, d->body_end));
 }
 
 /* A type's own words: its head and tail. Its members are judged one by one. */

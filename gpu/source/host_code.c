@@ -14,7 +14,6 @@
 #include "gpu/source/host_spelling.h"
 #include "gpu/source/source_set.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #include "gpu/source/host_expansion.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -140,12 +141,7 @@ static void expand_all(struct expander *x, const struct host_blanker *b,
 }
 
 static bool has_uses(const struct host_blanker *b) {
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        if (is_use(&b->declarations.list[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, b->declarations.count, is_use(&b->declarations.list[i]));
 }
 
 bool host_expansion_read(struct host_expansion *ret, const struct host_blanker *b,

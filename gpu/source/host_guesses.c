@@ -1,5 +1,6 @@
 #include "gpu/source/host_guesses.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/host_launch_text.h"
 #include "gpu/source/source_set.h"
@@ -67,12 +68,8 @@ void host_guesses_keep_file(struct host_guesses *g, size_t file, const char *tex
 }
 
 char *host_guesses_text(const struct host_guesses *g, size_t file) {
-    for (size_t i = 0; i < g->file_count; i++) {
-        if (g->files[i].file == file) {
-            return g->files[i].text;
-        }
-    }
-    return NULL;
+    size_t at = first_of(i, 0, g->file_count, g->files[i].file == file);
+    return at < g->file_count ? g->files[at].text : NULL;
 }
 
 unsigned host_guesses_choices(const struct host_guesses *g) {

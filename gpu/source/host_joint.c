@@ -1,7 +1,7 @@
 #include "gpu/source/host_joint.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
+#include "base/find.h"
 #include "gpu/source/host_behind.h"
 #include "gpu/source/host_expansion.h"
 #include "gpu/source/host_guesses.h"
@@ -39,13 +39,9 @@ static size_t join(const struct source_set *sources, struct buf *out) {
 }
 
 static bool is_duplicate(const struct host_launches *l, size_t i) {
-    for (size_t k = 0; k < i; k++) {
-        if (l->list[k].borrowed &&
-            strcmp(l->list[k].expression, l->list[i].expression) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(k, 0, i,
+                  l->list[k].borrowed &&
+                      strcmp(l->list[k].expression, l->list[i].expression) == 0);
 }
 
 /* How many before it ask for the same kernel. */

@@ -1,4 +1,5 @@
 /* Which room in host code an instantiation gets. */
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/host_behind.h"
 #include "gpu/source/host_guesses.h"
@@ -7,12 +8,7 @@
 #include <string.h>
 
 static bool is_duplicate(const struct host_launches *l, size_t i) {
-    for (size_t k = 0; k < i; k++) {
-        if (strcmp(l->list[k].expression, l->list[i].expression) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(k, 0, i, strcmp(l->list[k].expression, l->list[i].expression) == 0);
 }
 
 /* template __global__ void k<half>(…); */

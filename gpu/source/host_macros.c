@@ -1,6 +1,7 @@
 #include "gpu/source/host_macros.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_guesses.h"
@@ -67,12 +68,7 @@ static const struct host_macro *macro_named(const struct host_macros *m, uint64_
 }
 
 static bool is_parameter(const struct host_macro *m, uint64_t name) {
-    for (size_t p = 0; p < m->parameter_count; p++) {
-        if (m->parameters[p] == name) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(p, 0, m->parameter_count, m->parameters[p] == name);
 }
 
 /* Reads the body from the lexer on. False when no declaration and no launch can come of

@@ -1,5 +1,6 @@
 #include "gpu/source/host_names.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/host_names_table.h"
 
@@ -16,12 +17,7 @@ static bool listed(const char *const *list, size_t count, const char *name) {
 }
 
 static bool begins(const char *const *list, size_t count, const char *name) {
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(list[i], name, strlen(list[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, count, strncmp(list[i], name, strlen(list[i])) == 0);
 }
 
 bool host_names_header(const char *target) {

@@ -1,6 +1,7 @@
 #include "gpu/source/host_spelling.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "gpu/source/host_launch_text.h"
 
 #include <string.h>
@@ -44,13 +45,9 @@ static bool same_parameters(const struct host_blanker *b, const struct declarati
     if (c->params_end - c->params != n) {
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (code_token_hash(&b->tokens, a->params + i) !=
-            code_token_hash(&b->tokens, c->params + i)) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, n,
+                   code_token_hash(&b->tokens, a->params + i) !=
+                       code_token_hash(&b->tokens, c->params + i));
 }
 
 static bool may_be_twin(const struct declaration *d) {

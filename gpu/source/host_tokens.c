@@ -1,5 +1,6 @@
 #include "gpu/source/host_tokens.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 
@@ -60,12 +61,10 @@ static size_t spell_token(const struct code_tokens *t, const struct code_token *
 }
 
 static enum code_word punctuator_word(const char *s) {
-    for (size_t i = 0; i < ARRAY_LEN(punctuators); i++) {
-        if (punctuators[i].text[0] == s[0] && strcmp(punctuators[i].text, s) == 0) {
-            return punctuators[i].word;
-        }
-    }
-    return WORD_NONE;
+    size_t at =
+        first_of(i, 0, ARRAY_LEN(punctuators),
+                 punctuators[i].text[0] == s[0] && strcmp(punctuators[i].text, s) == 0);
+    return at < ARRAY_LEN(punctuators) ? punctuators[at].word : WORD_NONE;
 }
 
 static int compare_spelling(const void *key, const void *spelling) {
@@ -82,12 +81,8 @@ static bool is_reserved_word(const char *s) {
     if (len < 5 || s[0] != '_' || s[1] != '_') {
         return false;
     }
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strcmp(s + 2, words[i]) == 0) {
-            return true;
-        }
-    }
-    return s[len - 1] == '_' && s[len - 2] == '_';
+    return any_of(i, 0, ARRAY_LEN(words), strcmp(s + 2, words[i]) == 0) ||
+           (s[len - 1] == '_' && s[len - 2] == '_');
 }
 
 /* No keyword: a name; reserved words take arguments as attributes do. */

@@ -1,5 +1,6 @@
 #include "gpu/source/host_walk.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -78,12 +79,8 @@ static void place(struct collector *c, struct host_launch launch,
 }
 
 const struct declaration *collector_kernel(const struct collector *c, uint64_t name) {
-    for (size_t k = 0; k < c->kernel_count; k++) {
-        if (c->kernels[k].name == name) {
-            return c->kernels[k].declaration;
-        }
-    }
-    return NULL;
+    size_t at = first_of(k, 0, c->kernel_count, c->kernels[k].name == name);
+    return at < c->kernel_count ? c->kernels[at].declaration : NULL;
 }
 
 /* ---- walking ---- */
@@ -246,10 +243,8 @@ static bool names_another(const struct walk *w, size_t i,
         return false;
     }
     uint64_t outer = code_token_hash(w->t, i - 2);
-    bool is_scope = false;
-    for (size_t k = 0; k < b->declarations.scope_count && !is_scope; k++) {
-        is_scope = scope_hash(b, &scopes[k]) == outer;
-    }
+    bool is_scope =
+        any_of(k, 0, b->declarations.scope_count, scope_hash(b, &scopes[k]) == outer);
     return is_scope &&
            (kernel->scope == SIZE_MAX || scope_hash(b, &scopes[kernel->scope]) != outer);
 }

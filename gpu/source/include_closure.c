@@ -11,8 +11,6 @@
 #include "gpu/source/python_strings.h"
 #include "protocol/finding.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "gpu/source/include_directives.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "gpu/source/host_names.h"
@@ -67,13 +68,10 @@ static enum condition judge_condition(const char *text, const struct cuda_direct
     };
     char words[64];
     spell_condition(text, d, words, sizeof words);
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (strcmp(d->name, known[i].directive) == 0 &&
-            strcmp(words, known[i].words) == 0) {
-            return known[i].value;
-        }
-    }
-    return UNKNOWN;
+    size_t at = first_of(i, 0, ARRAY_LEN(known),
+                         strcmp(d->name, known[i].directive) == 0 &&
+                             strcmp(words, known[i].words) == 0);
+    return at < ARRAY_LEN(known) ? known[at].value : UNKNOWN;
 }
 
 static bool in_skipped(const struct regions *r) {
@@ -369,12 +367,7 @@ static bool is_heavy(const char *target) {
             return true;
         }
     }
-    for (size_t i = 0; i < ARRAY_LEN(shimmed); i++) {
-        if (strcmp(target, shimmed[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(shimmed), strcmp(target, shimmed[i]) == 0);
 }
 
 struct prefix {

@@ -1,5 +1,6 @@
 /* The files of a closure: where they may come from, what they are called inside the job,
  * and what is told of them. */
+#include "base/find.h"
 #include "gpu/source/include_search.h"
 
 #include "base/buf.h"
@@ -19,12 +20,8 @@
 /* ---- folders that files may come from, and names inside the job ---- */
 
 size_t include_root_of(const struct include_builder *b, const char *path) {
-    for (size_t i = 0; i < b->root_count; i++) {
-        if (path_is_beneath(path, b->ret->roots[i])) {
-            return i;
-        }
-    }
-    return SIZE_MAX;
+    size_t at = first_of(i, 0, b->root_count, path_is_beneath(path, b->ret->roots[i]));
+    return at < b->root_count ? at : SIZE_MAX;
 }
 
 /* Before those that lie beneath it: a path is of the first root that it is beneath, and

@@ -1,5 +1,6 @@
 #include "gpu/source/include_macros.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -214,12 +215,7 @@ bool include_macro_is_unknown(const struct source_set *sources, const char *text
     if (r->kind != REFERENCE_INCLUDE || !read_call(directive, &call)) {
         return false;
     }
-    for (size_t i = 0; i < sources->count; i++) {
-        if (is_defined_in(&sources->files[i], call.name)) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, sources->count, is_defined_in(&sources->files[i], call.name));
 }
 
 /* Whether `at` is in the first line of a #define. */

@@ -1,6 +1,7 @@
 #include "gpu/source/launch_types.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/host_bindings.h"
 
@@ -139,12 +140,9 @@ static bool same_type(const struct plain_type *a, const struct plain_type *b) {
         a->to - a->from != b->to - b->from) {
         return false;
     }
-    for (size_t i = 0; i < a->to - a->from; i++) {
-        if (code_token_hash(a->t, a->from + i) != code_token_hash(b->t, b->from + i)) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, a->to - a->from,
+                   code_token_hash(a->t, a->from + i) !=
+                       code_token_hash(b->t, b->from + i));
 }
 
 /* As declared before the call; false when it is not, or differently in two places. */
@@ -305,10 +303,8 @@ static bool may_call_with(const struct code_tokens *own, const struct parts *wan
     size_t needed = 0;
     bool macro = false;
     for (size_t k = 0; k < wanted->count; k++) {
-        bool fallback = false;
-        for (size_t i = wanted->list[k].from; i < wanted->list[k].to; i++) {
-            fallback |= code_word(own, i) == WORD_ASSIGN;
-        }
+        bool fallback = any_of(i, wanted->list[k].from, wanted->list[k].to,
+                               code_word(own, i) == WORD_ASSIGN);
         needed += !fallback;
     }
     for (size_t k = 0; k < told->count; k++) {

@@ -1,5 +1,6 @@
 #include "gpu/source/python_units.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/python_literals.h"
 
@@ -323,12 +324,8 @@ static bool joins(const struct finder *f, size_t i) {
         return i && !strchr("a\")]", kind_at(f, i - 1));
     }
     size_t name = i && kind_at(f, i - 1) == '(' ? i - 1 : i; /* join((a, b)) */
-    for (size_t k = 0; name && kind_at(f, i) == '(' && k < ARRAY_LEN(methods); k++) {
-        if (is(f, name - 1, methods[k])) {
-            return true;
-        }
-    }
-    return false;
+    return name && kind_at(f, i) == '(' &&
+           any_of(k, 0, ARRAY_LEN(methods), is(f, name - 1, methods[k]));
 }
 
 /* The elements of a list, or the arguments of such a method with what that is called on.

@@ -1,6 +1,7 @@
 #include "gpu/source/source_set.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -27,12 +28,7 @@ static bool is_plain_component(const char *s, size_t len) {
         (len == 2 && s[0] == '.' && s[1] == '.')) {
         return false;
     }
-    for (size_t i = 0; i < len; i++) {
-        if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, len, (unsigned char)s[i] < 0x20 || s[i] == 0x7f);
 }
 
 /* The worker writes files by these names: a path must stay beneath the job's folder. */
@@ -136,12 +132,7 @@ void source_set_shorten(struct source_set *s) {
 }
 
 const struct source_file *source_set_find(const struct source_set *s, const char *path) {
-    for (size_t i = 0; i < s->count; i++) {
-        if (strcmp(s->files[i].path, path) == 0) {
-            return &s->files[i];
-        }
-    }
-    return NULL;
+    return list_find(one, s->files, s->count, strcmp(one->path, path) == 0);
 }
 
 json_t *source_set_to_json(const struct source_set *s) {

@@ -1,4 +1,5 @@
 /* Macros that stand for execution spaces (__global__, __device__ …) by other names. */
+#include "base/find.h"
 #include "gpu/source/host_declarations.h"
 
 #include "base/mem.h"
@@ -180,12 +181,7 @@ static void asked_read_all(struct space_macros *m, const struct code_tokens *t) 
 static bool names_library_type(const char *text, size_t len) {
     static const char *const parts[] = {"half",     "bfloat16",     "Complex",
                                         "__nv_fp8", "cudaDataType", "cufft"};
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        if (memmem(text, len, parts[i], strlen(parts[i]))) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(parts), memmem(text, len, parts[i], strlen(parts[i])));
 }
 
 void space_macros_read(struct space_macros *m, const struct code_tokens *t) {

@@ -1,5 +1,6 @@
 #include "gpu/source/std_names.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/source/source_set.h"
 
@@ -87,12 +88,8 @@ static bool makes_constant(const char *text, const char *at) {
     while (from > text && at - from < 1024 && !strchr(";{}", from[-1])) {
         from--;
     }
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (memmem(from, (size_t)(at - from), words[i], strlen(words[i]))) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(words),
+                  memmem(from, (size_t)(at - from), words[i], strlen(words[i])));
 }
 
 static unsigned wanted_in(const char *text, size_t len, bool relaxed) {

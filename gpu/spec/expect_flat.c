@@ -1,16 +1,12 @@
 #include "gpu/spec/expect_flat.h"
 
+#include "base/find.h"
 #include "gpu/reference/operator.h"
 
 #include <string.h>
 
 static bool has_rows(const struct kernel_spec *spec) {
-    for (size_t i = 0; i < spec->buffer_count; i++) {
-        if (json_array_size(spec->buffers[i].shape) > 1) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, spec->buffer_count, json_array_size(spec->buffers[i].shape) > 1);
 }
 
 /* softmax's dim, which is -1 unless it is given; not sum's, which are all by default. */

@@ -6,7 +6,6 @@
 #include "gpu/tensor/tensor_shape.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 /* --- attributes: expressions over sizes become integers --- */

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/find.h"
 #include "gpu/spec/spec_words.h"
 
 #include <errno.h>
@@ -111,12 +112,8 @@ static int read_inputs(struct expect_plan *plan, size_t k) {
 }
 
 static bool is_taken(const struct expect_step *s, size_t buffer) {
-    for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
-        if (s->inputs[i].kind == FROM_BUFFER && s->inputs[i].buffer == buffer) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, OPERATOR_MAX_INPUTS,
+                  s->inputs[i].kind == FROM_BUFFER && s->inputs[i].buffer == buffer);
 }
 
 /* The only buffer with contents that the step does not take yet, of those that are no

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/spec/spec_schema.h"
 
 #include <ctype.h>

@@ -8,7 +8,6 @@
 #include "gpu/spec/value_expression.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 /* --- buffers --- */

@@ -1,14 +1,12 @@
 #include "gpu/spec/spec_words.h"
 
 #include "base/edit_distance.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/reference/operator.h"
 #include "gpu/spec/value_functions.h"
 #include "gpu/tensor/tensor_type.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,5 @@
 /* An expression of expected values, evaluated for an element. */
+#include "base/find.h"
 #include "gpu/spec/value_tree.h"
 
 #include "base/err.h"
@@ -75,10 +76,7 @@ static void evaluate_row(struct run *run, uint16_t at, unsigned slot, double fro
 }
 
 static void note(struct run *run, const double *values, size_t count) {
-    bool inexact = false;
-    for (size_t i = 0; i < count; i++) {
-        inexact |= fabs(values[i]) > 0x1p53 && isfinite(values[i]);
-    }
+    bool inexact = any_of(i, 0, count, fabs(values[i]) > 0x1p53 && isfinite(values[i]));
     run->inexact |= inexact;
 }
 
@@ -93,10 +91,7 @@ static void outside(struct run *run, const struct value_node *n, double index) {
 
 /* Whether they are consecutive. Then they are loaded together. */
 static bool is_row(const double *index, size_t count) {
-    bool row = true;
-    for (size_t i = 1; i < count; i++) {
-        row &= index[i] == index[0] + (double)i;
-    }
+    bool row = all_of(i, 1, count, index[i] == index[0] + (double)i);
     return row;
 }
 
@@ -293,10 +288,7 @@ static int share_some(void *data, int64_t from, int64_t to) {
 
 /* Following elements reuse the result of a fold: they stay on one thread. */
 static bool has_folds(const struct value_expression *e) {
-    bool found = false;
-    for (size_t i = 0; i < e->count; i++) {
-        found |= e->nodes[i].kind == NODE_FOLD;
-    }
+    bool found = any_of(i, 0, e->count, e->nodes[i].kind == NODE_FOLD);
     return found;
 }
 

@@ -1,5 +1,6 @@
 #include "gpu/spec/value_functions.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -114,21 +115,13 @@ bool expression_word_is(const char *name, size_t len, const char *word) {
 }
 
 const struct value_function *value_function_find(const char *name, size_t len) {
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
-        if (expression_word_is(name, len, functions[i].name)) {
-            return &functions[i];
-        }
-    }
-    return NULL;
+    return list_find(one, functions, ARRAY_LEN(functions),
+                     expression_word_is(name, len, one->name));
 }
 
 const struct value_fold *value_fold_find(const char *name, size_t len) {
-    for (size_t i = 0; i < ARRAY_LEN(folds); i++) {
-        if (expression_word_is(name, len, folds[i].name)) {
-            return &folds[i];
-        }
-    }
-    return NULL;
+    return list_find(one, folds, ARRAY_LEN(folds),
+                     expression_word_is(name, len, one->name));
 }
 
 bool value_constant_find(const char *name, size_t len, double *ret) {

@@ -1,6 +1,7 @@
 #include "gpu/validate/argument_order.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/check/kernel_entries.h"
 #include "protocol/finding.h"
@@ -23,12 +24,7 @@ static size_t place_in_names(const json_t *names, const char *name) {
 }
 
 static bool is_argument(const struct spec_launch *launch, const char *name) {
-    for (size_t i = 0; i < launch->arg_count; i++) {
-        if (!strcmp(launch->args[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, launch->arg_count, !strcmp(launch->args[i].name, name));
 }
 
 /* The names that both have stand at the same places, and not each at its own. */

@@ -1,5 +1,6 @@
 #include "gpu/validate/argument_type.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/check/kernel_entries.h"
 #include "gpu/facts/kernel_index.h"
@@ -32,10 +33,7 @@ static char *words_of(const struct kernel_spec *spec, const struct spec_arg *arg
 
 /* Once, of a kernel that is launched often. */
 static void add(json_t *list, json_t *finding) {
-    bool known = false;
-    json_each(list, i, one) {
-        known |= json_equal(one, finding);
-    }
+    bool known = json_any(list, one, json_equal(one, finding));
     if (!known) {
         json_array_append(list, finding);
     }

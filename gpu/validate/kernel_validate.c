@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/json_release.h"
 #include "base/mem.h"
 #include "base/work.h"
 #include "gpu/check/check_input.h"

@@ -1,6 +1,5 @@
 /* kernel/validate's result in words. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/check/check_result.h"
 #include "gpu/validate/kernel_validate.h"

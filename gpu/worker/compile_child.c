@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/compile/compile.h"
@@ -53,13 +54,8 @@ static bool is_understood(const struct compile_room *room, const char *option) {
 
 static bool job_quotes(const struct compile_job *job, const char *name) {
     autofree char *quoted = xasprintf("\"%s\"", name);
-    for (size_t i = 0; i < job->sources.count; i++) {
-        const struct source_file *f = &job->sources.files[i];
-        if (memmem(f->text, f->len, quoted, strlen(quoted))) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(f, job->sources.files, job->sources.count,
+                    memmem(f->text, f->len, quoted, strlen(quoted)));
 }
 
 static bool is_in_include_dirs(const struct compile_job *job, const char *name) {
@@ -409,12 +405,7 @@ static bool file_write(const struct source_file *file) {
 }
 
 static bool files_write(const struct source_set *sources) {
-    for (size_t i = 0; i < sources->count; i++) {
-        if (!file_write(&sources->files[i])) {
-            return false;
-        }
-    }
-    return true;
+    return all_of(i, 0, sources->count, file_write(&sources->files[i]));
 }
 
 /* The supervisor removes the folder; the memory of large files is freed here, so that it

@@ -1,6 +1,7 @@
 #include "gpu/worker/cuda_room.h"
 
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/worker/confine.h"
@@ -72,12 +73,8 @@ static bool is_passed(const char *variable) {
     static const char *const prefixes[] = {
         "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "CUDA_MPS_",
         "CUDA_DISABLE_PTX_JIT=", "UPSKILLD_LIBCUDA=",  "UPSKILLD_EMULATOR_CODE="};
-    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
-        if (!strncmp(variable, prefixes[i], strlen(prefixes[i]))) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(prefixes),
+                  !strncmp(variable, prefixes[i], strlen(prefixes[i])));
 }
 
 /* Those of LD_LIBRARY_PATH; else the first of the others, when the loader would find no

@@ -1,4 +1,5 @@
 /* Parents, seen by the supervisor: started, asked to fork, given up, chosen by prefix. */
+#include "base/find.h"
 #include "gpu/worker/worker_internal.h"
 
 #include "base/clock.h"
@@ -148,12 +149,7 @@ static void unusable_add(struct worker *w, const char *key) {
 }
 
 static bool is_unusable(const struct worker *w, const char *key) {
-    for (size_t i = 0; i < w->unusable_count; i++) {
-        if (!strcmp(w->unusable[i], key)) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, w->unusable_count, !strcmp(w->unusable[i], key));
 }
 
 static void parent_fail(struct worker *w, struct parent *p, int status, const char *why) {
@@ -296,12 +292,8 @@ static bool is_core_free(const struct worker *w) {
 }
 
 static struct parent *prefix_find(struct worker *w, const char *key) {
-    for (size_t i = 0; i < WORKER_PREFIXES; i++) {
-        if (w->prefixes[i].state != PARENT_NONE && !strcmp(w->prefixes[i].key, key)) {
-            return &w->prefixes[i];
-        }
-    }
-    return NULL;
+    return list_find(one, w->prefixes, WORKER_PREFIXES,
+                     one->state != PARENT_NONE && !strcmp(one->key, key));
 }
 
 /* The first compile with a prefix runs plainly; the parent for the next ones is made

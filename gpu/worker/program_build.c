@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/strings.h"
@@ -138,10 +139,8 @@ static bool sources_write(const struct program_job *job, const char *folder) {
     if (root_open(&root, folder, NULL) < 0) {
         return false;
     }
-    bool good = true;
-    for (size_t i = 0; good && i < job->sources.count; i++) {
-        good = source_write(&root, &job->sources.files[i]);
-    }
+    bool good =
+        all_of(i, 0, job->sources.count, source_write(&root, &job->sources.files[i]));
     root_close(&root);
     return good;
 }
@@ -287,12 +286,8 @@ static bool killed_by(const struct program_end *end, int sig) {
 }
 
 static bool lacks_main(const struct program_log *log) {
-    json_each(log->findings, i, finding) {
-        if (strstr(json_get_string(finding, "message", ""), "`main'")) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(log->findings, finding,
+                    strstr(json_get_string(finding, "message", ""), "`main'"));
 }
 
 /* Why there is no program. */

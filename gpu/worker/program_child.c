@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/compile/toolkit.h"
@@ -82,12 +83,7 @@ static bool room_make(const char *folder, const json_t *request) {
 /* --- what it wrote --- */
 
 static bool was_given(const json_t *files, const char *name) {
-    json_each(files, i, file) {
-        if (!strcmp(json_get_string(file, "name", ""), name)) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(files, file, !strcmp(json_get_string(file, "name", ""), name));
 }
 
 static json_t *written_file(const FTSENT *entry, const char *name, size_t *room) {

@@ -1,7 +1,6 @@
 #include "gpu/worker/program_lines.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "gpu/worker/program_log.h"
 
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/facts/compiler_log.h"
 #include "gpu/facts/slice.h"
@@ -89,12 +90,7 @@ static bool is_of_cuda(struct slice name) {
             return false;
         }
     }
-    for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
-        if (slice_starts(name, starts[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(starts), slice_starts(name, starts[i]));
 }
 
 static void add_missing(struct reading *r, struct slice name, const json_t *finding) {
@@ -224,10 +220,8 @@ static bool read_unknown(struct reading *r, const json_t *finding) {
     const char *name = strstr(message, begins);
     name = name ? name + strlen(begins) : "";
     size_t len = strcspn(name, "\"");
-    bool theirs = false;
-    for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
-        theirs |= !strncasecmp(name, libraries[i], strlen(libraries[i]));
-    }
+    bool theirs = any_of(i, 0, ARRAY_LEN(libraries),
+                         !strncasecmp(name, libraries[i], strlen(libraries[i])));
     if (theirs && len) {
         add_missing(r, (struct slice){name, len}, finding);
     }

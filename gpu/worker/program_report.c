@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/run/run_report.h"
@@ -216,12 +217,8 @@ static void add_finding(struct making *m, const json_t *event) {
 
 /* Whether the library has reported the same as a finding. */
 static bool is_told(const struct making *m, const char *message) {
-    json_each(m->ret->findings, i, finding) {
-        if (!strcmp(json_get_string(finding, "message", ""), message)) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(m->ret->findings, finding,
+                    !strcmp(json_get_string(finding, "message", ""), message));
 }
 
 static void add_crash(struct making *m, const json_t *event) {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/compile/toolkit.h"
@@ -112,12 +113,7 @@ static void on_term(int sig) {
 static bool is_system_folder(const char *folder) {
     static const char *const all[] = {"/bin",      "/usr/bin",        "/usr/local/bin",
                                       "/usr/sbin", "/usr/local/sbin", "/"};
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        if (!strcmp(folder, all[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(all), !strcmp(folder, all[i]));
 }
 
 /* owned NULL: there is none. */

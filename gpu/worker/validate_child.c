@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "gpu/run/foresight.h"
 #include "gpu/run/run_notes.h"
 #include "gpu/run/run_save.h"
@@ -17,7 +16,6 @@
 #include "gpu/worker/driver_trial.h"
 #include "gpu/worker/validation.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 

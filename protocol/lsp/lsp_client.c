@@ -1,4 +1,5 @@
 /* An editor: its capabilities, and sending to it. */
+#include "base/find.h"
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/buf.h"
@@ -29,12 +30,8 @@ static bool lists(const json_t *array, const char *word) {
 }
 
 static bool lists_number(const json_t *array, json_int_t number) {
-    json_each(array, i, item) {
-        if (json_is_integer(item) && json_integer_value(item) == number) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(array, item,
+                    json_is_integer(item) && json_integer_value(item) == number);
 }
 
 /* The first known one, as other servers choose: an editor with several servers for one

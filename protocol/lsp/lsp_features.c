@@ -1,4 +1,5 @@
 /* Requests about a document: hover, lenses, hints, symbols, completion. */
+#include "base/find.h"
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/mem.h"
@@ -85,12 +86,8 @@ static int symbol_kind(const char *word) {
         {"object", 19},   {"key", 20},      {"struct", 23},   {"heading", 15},
         {"operator", 25},
     };
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        if (strcmp(kinds[i].word, word) == 0) {
-            return kinds[i].kind;
-        }
-    }
-    return 13;
+    size_t at = first_of(i, 0, ARRAY_LEN(kinds), strcmp(kinds[i].word, word) == 0);
+    return at < ARRAY_LEN(kinds) ? kinds[at].kind : 13;
 }
 
 /* The range of its name: clients reject a list in which that is not within the whole. */
@@ -236,12 +233,8 @@ void lsp_add_features(const struct lsp *l, json_t *capabilities) {
 }
 
 static const struct feature *feature_of(const struct rpc_call *call) {
-    for (size_t i = 0; i < ARRAY_LEN(features); i++) {
-        if (strcmp(features[i].method, rpc_call_method(call)) == 0) {
-            return &features[i];
-        }
-    }
-    return NULL;
+    return list_find(one, features, ARRAY_LEN(features),
+                     strcmp(one->method, rpc_call_method(call)) == 0);
 }
 
 static void answer(struct lsp_document *d, struct rpc_call *call) {

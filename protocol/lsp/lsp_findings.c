@@ -1,5 +1,6 @@
 /* Findings have 1-based lines and byte columns; LSP wants 0-based lines and its own
  * units. */
+#include "base/find.h"
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/buf.h"
@@ -234,12 +235,9 @@ static size_t anchor_line(const struct lsp_document *d, const json_t *finding) {
 }
 
 bool lsp_document_refers(const struct lsp_document *d, const char *path) {
-    json_each(d->findings, i, finding) {
-        if (strcmp(json_get_string(finding, "file", ""), path) == 0) {
-            return true;
-        }
-    }
-    return naming_line(d, path) != 0;
+    return json_any(d->findings, finding,
+                    strcmp(json_get_string(finding, "file", ""), path) == 0) ||
+           naming_line(d, path) != 0;
 }
 
 void lsp_finding_span(const struct lsp_document *d, const json_t *finding,

@@ -1,4 +1,5 @@
 /* The workspace: its folders, the editor's settings, and files that others change. */
+#include "base/find.h"
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/mem.h"
@@ -130,10 +131,8 @@ static bool is_open(struct lsp *l, const char *uri) {
 }
 
 void lsp_did_change_watched_files(struct lsp *l, const json_t *params) {
-    bool others = false;
-    json_each(json_object_get(params, "changes"), i, change) {
-        others = others || !is_open(l, json_get_string(change, "uri", ""));
-    }
+    bool others = json_any(json_object_get(params, "changes"), change,
+                           !is_open(l, json_get_string(change, "uri", "")));
     if (others) {
         check_all(l);
     }

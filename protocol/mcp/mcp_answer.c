@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #define STATIC_TTL_MS 3600000

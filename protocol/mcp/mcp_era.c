@@ -4,6 +4,7 @@
  * server/discover and then say initialize, and a bridge may mix both. What carries the
  * modern per-request _meta is modern; the rest is legacy, and legal only after
  * initialize. */
+#include "base/find.h"
 #include "protocol/mcp/mcp_internal.h"
 
 #include "base/strings.h"
@@ -37,12 +38,7 @@ static const struct mcp_method methods[] = {
 };
 
 const struct mcp_method *mcp_method_find(const char *name) {
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-        if (strcmp(methods[i].name, name) == 0) {
-            return &methods[i];
-        }
-    }
-    return NULL;
+    return list_find(one, methods, ARRAY_LEN(methods), strcmp(one->name, name) == 0);
 }
 
 /* Any of the reserved keys makes a message modern, so that a message with a key missing

@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 struct question {

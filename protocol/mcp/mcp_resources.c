@@ -1,4 +1,5 @@
 /* Resources: those of the domains' providers, page by page. */
+#include "base/find.h"
 #include "protocol/mcp/mcp_internal.h"
 
 #include "base/err.h"
@@ -24,12 +25,8 @@ bool mcp_has_resources(const struct mcp *m) {
 }
 
 const struct resource_provider *mcp_changing_provider(const struct mcp *m) {
-    for (size_t i = 0; i < provider_count(m); i++) {
-        if (provider_at(m, i)->changes) {
-            return provider_at(m, i);
-        }
-    }
-    return NULL;
+    size_t at = first_of(i, 0, provider_count(m), provider_at(m, i)->changes);
+    return at < provider_count(m) ? provider_at(m, at) : NULL;
 }
 
 /* The one with the longest prefix. */

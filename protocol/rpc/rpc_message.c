@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "protocol/rpc/rpc.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #include "protocol/schema/schema.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "protocol/schema/schema_tree.h"
 
 #include <errno.h>
@@ -181,12 +182,7 @@ static const struct keyword {
 #undef AT
 
 static const struct keyword *find_keyword(const char *name) {
-    for (size_t i = 0; i < ARRAY_LEN(keywords); i++) {
-        if (strcmp(keywords[i].name, name) == 0) {
-            return &keywords[i];
-        }
-    }
-    return NULL;
+    return list_find(one, keywords, ARRAY_LEN(keywords), strcmp(one->name, name) == 0);
 }
 
 static int compile_members(struct schema *s, struct err *err) {

@@ -1,5 +1,6 @@
 /* Reads values as weak models or strict function calling send them: see schema_adapt in
  * schema.h. A value that does not fit is unchanged, and schema_check refuses it. */
+#include "base/find.h"
 #include "base/mem.h"
 #include "protocol/schema/schema.h"
 #include "protocol/schema/schema_tree.h"
@@ -84,12 +85,7 @@ static bool is_absent(const struct schema *s, const json_t *object, const char *
 }
 
 static bool is_required(const struct schema *s, const char *name) {
-    json_each(s->required, i, one) {
-        if (strcmp(json_string_value(one), name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(s->required, one, strcmp(json_string_value(one), name) == 0);
 }
 
 /* *copy is made before the first change. */

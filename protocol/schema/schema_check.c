@@ -1,6 +1,7 @@
 /* Values checked against a compiled schema, with errors that name the member. */
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "protocol/schema/schema.h"
 #include "protocol/schema/schema_complaint.h"
@@ -162,12 +163,8 @@ static bool check_array(const struct schema *s, const json_t *value,
 }
 
 const struct schema_property *schema_property(const struct schema *s, const char *name) {
-    for (size_t i = 0; i < s->properties.count; i++) {
-        if (strcmp(s->properties.items[i].name, name) == 0) {
-            return &s->properties.items[i];
-        }
-    }
-    return NULL;
+    return list_find(one, s->properties.items, s->properties.count,
+                     strcmp(one->name, name) == 0);
 }
 
 static bool check_member(const struct schema *s, const char *name, const json_t *value,

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "skills/catalog/catalog_state.h"
@@ -55,12 +56,8 @@ static bool is_current(const struct catalog *c) {
     if (!c->snapshot || c->damaged || c->refolded) {
         return false;
     }
-    for (uint32_t i = 0; i < c->folders.count; i++) {
-        if (c->looks[i].first == i && needs_look(c, i)) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, (uint32_t)c->folders.count,
+                   c->looks[i].first == i && needs_look(c, i));
 }
 
 static struct order *make_order(struct catalog *c) {
@@ -348,14 +345,11 @@ static bool same_text(const char *a, const char *b) {
 
 static bool same_folders(const struct catalog_folders *a,
                          const struct catalog_folders *b) {
-    for (size_t i = 0; a->count == b->count && i < a->count; i++) {
-        if (strcmp(a->list[i].path, b->list[i].path) != 0 ||
-            strcmp(a->list[i].scope, b->list[i].scope) != 0 ||
-            !same_text(a->list[i].agent, b->list[i].agent)) {
-            return false;
-        }
-    }
-    return a->count == b->count;
+    return a->count == b->count &&
+           all_of(i, 0, a->count,
+                  strcmp(a->list[i].path, b->list[i].path) == 0 &&
+                      strcmp(a->list[i].scope, b->list[i].scope) == 0 &&
+                      same_text(a->list[i].agent, b->list[i].agent));
 }
 
 /* A stable sort by precedence. */

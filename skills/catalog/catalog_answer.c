@@ -1,6 +1,6 @@
 /* What the catalog answers: matches for a task, lists, names, places. */
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/catalog/catalog_state.h"
@@ -245,12 +245,7 @@ struct finding {
 };
 
 static bool something_fits(const struct ranking *r) {
-    for (size_t i = 0; i < r->count; i++) {
-        if (r->list[i].fit >= RANK_THRESHOLD) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, r->count, r->list[i].fit >= RANK_THRESHOLD);
 }
 
 /* Behind what fits by itself its rivals: where one skill is meant, it may be they. */

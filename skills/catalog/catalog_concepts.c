@@ -1,5 +1,6 @@
 /* From a task to what the index is asked for: its words by stem, weighed by how rare they
  * are among skills, and their other names. */
+#include "base/find.h"
 #include "base/mem.h"
 #include "skills/catalog/catalog_search.h"
 #include "skills/catalog/key_phrases.h"
@@ -63,12 +64,7 @@ static double rarity(int64_t total, int64_t documents) {
 
 static struct candidate *find_candidate(struct candidate *list, size_t count,
                                         const char *stem) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i].stem, stem) == 0) {
-            return &list[i];
-        }
-    }
-    return NULL;
+    return list_find(one, list, count, strcmp(one->stem, stem) == 0);
 }
 
 static size_t read_candidates(struct ranker *r, const struct key_terms *terms,
@@ -100,12 +96,7 @@ static void add_phrase(struct search *q, const char *word, const char *stem,
 }
 
 static bool is_asked(const struct search *q, const char *stem) {
-    for (size_t i = 0; i < q->phrase_count; i++) {
-        if (strcmp(q->phrases[i].stem, stem) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, q->phrase_count, strcmp(q->phrases[i].stem, stem) == 0);
 }
 
 /* In a long task a word that no description uses is mostly one of the story told. */

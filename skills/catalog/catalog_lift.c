@@ -2,7 +2,6 @@
  * the indexer's thread, kept as text in the index, looked up on the loop's. */
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "skills/catalog/catalog_internal.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 #include "skills/catalog/catalog_meaning.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "skills/catalog/key_phrases.h"
 
@@ -103,12 +104,7 @@ static struct task_word *least_word(struct task_meaning *t) {
 }
 
 static bool has_place(const struct task_meaning *t, uint16_t place) {
-    for (size_t i = 0; i < t->count; i++) {
-        if (t->words[i].place == place) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, t->count, t->words[i].place == place);
 }
 
 static void keep_word(void *data, const char *word, size_t len, enum word_kind kind) {

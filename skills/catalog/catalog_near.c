@@ -1,4 +1,5 @@
 /* Documents that a task finds by what they are about, not by its words. */
+#include "base/find.h"
 #include "skills/catalog/catalog_search.h"
 
 #include "base/mem.h"
@@ -28,12 +29,7 @@ static void keep_near(struct near *list, size_t *count, size_t max, struct near 
 }
 
 static bool is_listed(const struct ranking *k, uint32_t document) {
-    for (size_t i = 0; i < k->count; i++) {
-        if (k->list[i].document == document) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, k->count, k->list[i].document == document);
 }
 
 static void compare(const struct search *q, uint32_t document, struct meaning *ret) {

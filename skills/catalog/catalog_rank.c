@@ -10,9 +10,7 @@
 #include "skills/catalog/catalog_search.h"
 #include "skills/catalog/key_phrases.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* Walking a folder of skills: bounded, following no link, opening nothing that blocks. */
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
 #include "skills/catalog/catalog_internal.h"
 #include "skills/format/skill.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +42,8 @@ static bool is_remote(int fd) {
     if (fstatfs(fd, &fs) < 0) {
         return true;
     }
-    for (size_t i = 0; i < ARRAY_LEN(magics); i++) {
-        if (((unsigned long)fs.f_type & 0xffffffffu) == magics[i]) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(magics),
+                  ((unsigned long)fs.f_type & 0xffffffffu) == magics[i]);
 }
 
 static void add_directory(struct found *f, const char *path, ino_t inode,

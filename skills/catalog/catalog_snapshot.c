@@ -1,6 +1,7 @@
 /* The snapshot: what the loop needs to answer without asking the disk. Made on the
  * indexer's thread, then handed over whole. */
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "skills/catalog/catalog_internal.h"
 
@@ -129,12 +130,7 @@ static int keep_totals(sqlite3_stmt *stmt, void *data) {
 }
 
 bool folder_is_repeated(const struct catalog_folders *f, size_t i) {
-    for (size_t k = 0; k < i; k++) {
-        if (strcmp(f->list[k].path, f->list[i].path) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(k, 0, i, strcmp(f->list[k].path, f->list[i].path) == 0);
 }
 
 /* All in one read transaction, so that places and documents belong together. */

@@ -1,4 +1,5 @@
 /* Where a skill comes from, whether it is trusted, and which others it hides. */
+#include "base/find.h"
 #include "skills/catalog/catalog_state.h"
 
 #include "base/file.h"
@@ -75,12 +76,8 @@ void place_add_hidden(const struct catalog *c, const struct snapshot_place *p,
 
 static const struct snapshot_place *place_at(const struct catalog *c, const char *path) {
     const struct snapshot *s = c->snapshot;
-    for (size_t i = 0; s && i < s->place_count; i++) {
-        if (strcmp(s->places[i].path, path) == 0) {
-            return &s->places[i];
-        }
-    }
-    return NULL;
+    return s ? list_find(one, s->places, s->place_count, strcmp(one->path, path) == 0)
+             : NULL;
 }
 
 /* What is not known lies beneath the workspace's folders, or it could not be named. */

@@ -1,5 +1,6 @@
 /* Why a skill fits, or what of the task it does not speak of. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "skills/catalog/catalog_internal.h"
 #include "skills/catalog/key_phrases.h"
@@ -36,12 +37,8 @@ static void add_words(struct buf *out, const struct ranking *r, const struct ran
 
 static bool stands_there(const struct ranking *r, const struct ranked *m,
                          const char *word) {
-    for (size_t i = 0; i < r->concept_count; i++) {
-        if (m->fields[i] && strcmp(r->concepts[i].word, word) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, r->concept_count,
+                  m->fields[i] && strcmp(r->concepts[i].word, word) == 0);
 }
 
 /* "game" near "godot", for words of the task that do not stand there. */

@@ -1,5 +1,6 @@
 #include "skills/catalog/key_phrases.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -17,12 +18,7 @@ struct reading {
 };
 
 static struct key_term *find_term(struct key_terms *t, const char *word) {
-    for (size_t i = 0; i < t->count; i++) {
-        if (strcmp(t->list[i].word, word) == 0) {
-            return &t->list[i];
-        }
-    }
-    return NULL;
+    return list_find(one, t->list, t->count, strcmp(one->word, word) == 0);
 }
 
 static bool is_number(const char *word) {
@@ -58,12 +54,9 @@ static const char *language_of(const char *extension) {
                  {"ps1", "powershell"}, {"py", "python"}, {"rb", "ruby"},
                  {"rs", "rust"},        {"sh", "bash"},   {"ts", "typescript"},
                  {"tsx", "react"}};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(extension, known[i].extension) == 0) {
-            return known[i].language;
-        }
-    }
-    return NULL;
+    size_t at = first_of(i, 0, sizeof known / sizeof known[0],
+                         strcmp(extension, known[i].extension) == 0);
+    return at < sizeof known / sizeof known[0] ? known[at].language : NULL;
 }
 
 static bool leads_to_topic(const char *word) {

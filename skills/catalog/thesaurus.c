@@ -2,6 +2,7 @@
  * thousand words is asked a dozen times per task. */
 #include "skills/catalog/thesaurus.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "skills/thesaurus_rows.h"
 
@@ -101,12 +102,8 @@ void thesaurus_free(struct thesaurus *t) {
 
 static bool is_there(const struct other_name *list, size_t count, const char *word,
                      size_t len) {
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(list[i].word, word, len) == 0 && list[i].word[len] == '\0') {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, count,
+                  strncmp(list[i].word, word, len) == 0 && list[i].word[len] == '\0');
 }
 
 /* What one side of a row adds. */

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "skills/catalog/key_phrases.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #define PARTS_MAX 8

@@ -1,4 +1,6 @@
 #include "skills/check/check_report.h"
+
+#include "base/find.h"
 #include "protocol/finding.h"
 
 #include <ctype.h>
@@ -99,14 +101,10 @@ static bool is_suppressed(const json_t *finding, const json_t *allowed,
     if (json_says(finding, "severity", "error")) {
         return false;
     }
-    json_each(allowed, i, entry) {
-        if (same_code(entry, finding) &&
-            strcmp(json_get_string(entry, "file", ""),
-                   json_get_string(finding, "file", "?")) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(allowed, entry,
+                    same_code(entry, finding) &&
+                        strcmp(json_get_string(entry, "file", ""),
+                               json_get_string(finding, "file", "?")) == 0);
 }
 
 /* A wrong hardware fact in others' text is only a warning: no reason to refuse the

@@ -1,7 +1,6 @@
 #include "skills/check/danger.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/check/skill_check.h"

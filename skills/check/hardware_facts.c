@@ -1,5 +1,6 @@
 /* Claims about hardware in a skill's text, judged by hardware_table.txt. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/lines.h"
 #include "protocol/finding.h"
 #include "skills/check/hardware_claims.h"
@@ -152,12 +153,7 @@ static struct finding_span span_of(const struct judge *j, size_t at, size_t end)
 }
 
 static bool single_answer(const struct hardware_verdict *v) {
-    for (size_t i = 1; i < v->count; i++) {
-        if (strcmp(v->facts[i]->shown, v->facts[0]->shown) != 0) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 1, v->count, strcmp(v->facts[i]->shown, v->facts[0]->shown) != 0);
 }
 
 static void add_right_values(struct buf *out, const struct hardware_verdict *v) {
@@ -186,10 +182,7 @@ static void add_fixes(const struct judge *j, json_t *finding,
     }
     for (size_t i = 0; i < v->count; i++) {
         const struct hardware_fact *f = v->facts[i];
-        bool told = false;
-        for (size_t k = 0; k < i; k++) {
-            told = told || strcmp(v->facts[k]->shown, f->shown) == 0;
-        }
+        bool told = any_of(k, 0, i, strcmp(v->facts[k]->shown, f->shown) == 0);
         if (!told) {
             autofree char *title = xasprintf("Write %s (%s%s%s)", f->shown, f->device,
                                              f->board[0] ? " " : "", f->board);
@@ -403,12 +396,7 @@ static void judge_features(struct judge *j, const struct statement *s) {
 }
 
 static bool has_digit(const struct statement *s) {
-    for (size_t i = s->label; i < s->len; i++) {
-        if (isdigit((unsigned char)s->text[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, s->label, s->len, isdigit((unsigned char)s->text[i]));
 }
 
 static void judge_statement(void *data, const struct statement *s) {

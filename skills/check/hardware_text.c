@@ -1,5 +1,7 @@
 #include "skills/check/hardware_text.h"
+
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/work.h"
 
@@ -29,12 +31,8 @@ static bool header_unit_is(const char *text, size_t len) {
         "kb",   "kib",   "mb",  "mib", "gb",     "gib",     "tb/s",     "gb/s",   "tbps",
         "gbps", "bytes", "mhz", "ghz", "tflops", "tflop/s", "tflops/s", "pflops", "tops",
     };
-    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-        if (strlen(units[i]) == len && memcmp(units[i], text, len) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(units),
+                  strlen(units[i]) == len && memcmp(units[i], text, len) == 0);
 }
 
 /* Only a number, so that its unit must be elsewhere. */
@@ -198,21 +196,11 @@ static size_t split_cells(const struct reader *r, size_t at, size_t end,
 }
 
 static bool is_rule(const struct reader *r, struct span row) {
-    for (size_t i = row.at; i < row.end; i++) {
-        if (!strchr("|-: \t\r", r->text[i])) {
-            return false;
-        }
-    }
-    return true;
+    return all_of(i, row.at, row.end, strchr("|-: \t\r", r->text[i]));
 }
 
 static bool has_digit(const char *s, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        if (isdigit((unsigned char)s[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, len, isdigit((unsigned char)s[i]));
 }
 
 /* "Compute capability" without its number is a label. */
@@ -290,13 +278,9 @@ static void tell_cell(struct reader *r, const struct span *cells, size_t count,
 static bool is_about_programs(const struct reader *r, struct span corner) {
     static const char *const words[] = {"kernel",         "launch",   "variant",
                                         "implementation", "workload", "benchmark"};
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (memmem(r->text + corner.at, corner.end - corner.at, words[i],
-                   strlen(words[i]))) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(
+        i, 0, ARRAY_LEN(words),
+        memmem(r->text + corner.at, corner.end - corner.at, words[i], strlen(words[i])));
 }
 
 static void read_row(struct reader *r, size_t at, size_t end) {

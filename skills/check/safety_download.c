@@ -1,5 +1,4 @@
 #include "skills/check/safety_download.h"
-#include "base/mem.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/strings.h"
 #include "base/work.h"
 #include "protocol/finding.h"
@@ -43,12 +44,8 @@ static bool field_allows_everything(const json_t *value) {
     if (json_is_string(value)) {
         return allows_everything(json_string_value(value));
     }
-    json_each(value, i, item) {
-        if (json_is_string(item) && allows_everything(json_string_value(item))) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(value, item,
+                    json_is_string(item) && allows_everything(json_string_value(item)));
 }
 
 static void check_frontmatter(const struct skill *s, json_t *findings) {

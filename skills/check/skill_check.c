@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "base/text.h"
 #include "base/work.h"
 #include "protocol/call.h"
 #include "protocol/finding.h"

@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

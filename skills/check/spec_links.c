@@ -1,4 +1,5 @@
 /* Rules of the specification on links and on paths that pages mention. */
+#include "base/find.h"
 #include "skills/check/spec_rules.h"
 
 #include "base/buf.h"
@@ -7,7 +8,6 @@
 #include "skills/format/markdown.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -92,12 +92,10 @@ static char *resolve(const struct page *p, const char *path) {
 
 static bool is_folder(const struct skill *s, const char *path) {
     size_t len = strlen(path);
-    for (size_t i = 0; i < s->file_count; i++) {
-        if (strncmp(s->files[i].path, path, len) == 0 && s->files[i].path[len] == '/') {
-            return true;
-        }
-    }
-    return strcmp(path, ".") == 0;
+    return any_of(i, 0, s->file_count,
+                  strncmp(s->files[i].path, path, len) == 0 &&
+                      s->files[i].path[len] == '/') ||
+           strcmp(path, ".") == 0;
 }
 
 static void mark_linked(struct links *l, const char *path) {
@@ -306,12 +304,8 @@ static bool is_for_people(const char *path) {
     static const char *const starts[] = {
         "evals/", "tests/",    "skill_meta.json", "LICENSE", "LICENCE", "NOTICE",
         "README", "CHANGELOG", "manifest.txt",    ".",       "agents/"};
-    for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
-        if (strncmp(path, starts[i], strlen(starts[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(starts),
+                  strncmp(path, starts[i], strlen(starts[i])) == 0);
 }
 
 static bool is_named(const struct links *l, const char *path) {

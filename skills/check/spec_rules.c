@@ -6,7 +6,6 @@
 #include "skills/format/frontmatter.h"
 #include "skills/format/tokens.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
@@ -40,10 +41,8 @@ static bool is_ours(const char *work, const char *skill, const char *path) {
 static bool is_cut(const json_t *problems) {
     static const char *const bounds[] = {"too_many_files", "too_many_bytes",
                                          "folder_too_deep", "file_unreadable", NULL};
-    bool cut = false;
-    json_each(problems, i, one) {
-        cut = cut || strings_have(bounds, json_get_string(one, "code", ""));
-    }
+    bool cut =
+        json_any(problems, one, strings_have(bounds, json_get_string(one, "code", "")));
     return cut;
 }
 

@@ -1,5 +1,6 @@
 #include "skills/evaluation/agent_student.h"
 
+#include "base/find.h"
 #include "skills/evaluation/agent_files.h"
 
 #include "base/buf.h"
@@ -39,12 +40,9 @@
 #include "skills/agent_programs.h"
 
 static bool is_word_list(const json_t *list, size_t least) {
-    json_each(list, i, one) {
-        if (!json_is_string(one) || strlen(json_string_value(one)) == 0) {
-            return false;
-        }
-    }
-    return json_is_array(list) && json_array_size(list) >= least &&
+    return !json_any(list, one,
+                     !json_is_string(one) || strlen(json_string_value(one)) == 0) &&
+           json_is_array(list) && json_array_size(list) >= least &&
            json_array_size(list) <= LIST_MAX;
 }
 

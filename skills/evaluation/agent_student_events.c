@@ -2,6 +2,7 @@
  * has the shapes). Everything unknown is skipped, so that newer versions still work; what
  * is needed and missing becomes a failure with a sentence. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "skills/evaluation/agent_student.h"
 
@@ -71,12 +72,7 @@ static bool names_skill(const json_t *value, unsigned depth) {
             return true;
         }
     }
-    json_each(value, i, one) {
-        if (names_skill(one, depth + 1)) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(value, one, names_skill(one, depth + 1));
 }
 
 /* --- claude -p --output-format stream-json --- */

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/evaluation/baseline.h"

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "skills/catalog/catalog.h"
 #include "skills/evaluation/evaluate_operation.h"
 #include "skills/evaluation/evaluation_room.h"
@@ -11,7 +12,6 @@
 #include "skills/statistics/statistics.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -184,12 +184,8 @@ static int find_files(struct evaluate_request *r, struct skills *skills,
 /* --- the rest --- */
 
 static bool wants_arm(const json_t *params, const char *name) {
-    json_each(json_object_get(params, "arms"), i, one) {
-        if (strcmp(json_string_value(one), name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(json_object_get(params, "arms"), one,
+                    strcmp(json_string_value(one), name) == 0);
 }
 
 /* An arm needs what it is made of; what it is made of asks for the arm. */

@@ -6,10 +6,10 @@
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/evaluation_state.h"
 #include "skills/evaluation/standing.h"
-#include "skills/statistics/statistics.h"
 #include "skills/grading/quality.h"
 #include "skills/grading/suite.h"
 #include "skills/skill_operations.h"
+#include "skills/statistics/statistics.h"
 
 #include <math.h>
 #include <string.h>

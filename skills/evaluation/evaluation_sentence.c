@@ -1,6 +1,7 @@
 #include "skills/evaluation/evaluation_sentence.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "skills/evaluation/evaluation_result.h"
 #include "skills/evaluation/evaluation_state.h"
@@ -54,13 +55,8 @@ void sentence_add(struct buf *out, const char *text) {
 }
 
 const struct cell *sentence_first_problem(const struct evaluation *e, size_t student) {
-    for (size_t i = 0; i < e->grid.count; i++) {
-        const struct cell *c = &e->grid.cells[i];
-        if (c->student == student && c->why && !cell_counts(c)) {
-            return c;
-        }
-    }
-    return NULL;
+    return list_find(c, e->grid.cells, e->grid.count,
+                     c->student == student && c->why && !cell_counts(c));
 }
 
 /* Why answers errored: the cure of the student's own errors, else the first's words (a

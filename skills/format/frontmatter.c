@@ -1,10 +1,10 @@
 #include "skills/format/frontmatter.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <string.h>
 
 #define REPAIR_MAX (256u << 10)
@@ -224,12 +224,8 @@ static bool bracket_ends_early(const char *s, size_t len) {
 }
 
 static bool has_colon(const char *s, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        if (s[i] == ':' && (i + 1 == len || isspace((unsigned char)s[i + 1]))) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, len,
+                  s[i] == ':' && (i + 1 == len || isspace((unsigned char)s[i + 1])));
 }
 
 /* "*Packs* wheels": no alias of YAML, which is one word. */

@@ -1,6 +1,5 @@
 #include "skills/format/frontmatter_editor.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 
 #include <stdbool.h>

@@ -7,7 +7,6 @@
 #include <cmark.h>
 #include <ctype.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #define MAX_INPUT (4u << 20)

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/strings.h"
@@ -37,12 +38,7 @@ bool skill_skips(const char *name) {
     static const char *const patterns[] = {
         ".git",      ".hg", ".svn",       "node_modules", "__pycache__", ".DS_Store",
         "Thumbs.db", "*~",  ".*.sw[a-p]", ".#*",          "#*#"};
-    for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
-        if (fnmatch(patterns[i], name, 0) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(patterns), fnmatch(patterns[i], name, 0) == 0);
 }
 
 static void add_problem(struct walk *w, const char *code, const char *path,

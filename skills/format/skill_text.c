@@ -1,5 +1,6 @@
 /* SKILL.md's text read: frontmatter, body, places of both. */
 #include "base/err.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "skills/format/frontmatter.h"
 #include "skills/format/skill.h"
@@ -16,21 +17,12 @@ int skill_text_line(const struct skill_text *t, size_t offset, int *ret_column) 
 }
 
 const struct skill_field *skill_text_field(const struct skill_text *t, const char *name) {
-    for (size_t i = 0; i < t->field_count; i++) {
-        if (strcmp(t->fields[i].name, name) == 0) {
-            return &t->fields[i];
-        }
-    }
-    return NULL;
+    return list_find(one, t->fields, t->field_count, strcmp(one->name, name) == 0);
 }
 
 const struct yaml_pair *skill_text_pair(const struct skill_text *t, const char *name) {
-    for (size_t i = 0; i < t->places.count; i++) {
-        if (t->places.pairs[i].depth == 0 && strcmp(t->places.pairs[i].key, name) == 0) {
-            return &t->places.pairs[i];
-        }
-    }
-    return NULL;
+    return list_find(one, t->places.pairs, t->places.count,
+                     one->depth == 0 && strcmp(one->key, name) == 0);
 }
 
 static void add_field(struct skill_text *t, const struct yaml_pair *pair) {
@@ -263,13 +255,10 @@ static void refuse_frontmatter(struct skill_text *t, const struct frontmatter *f
 /* As some editors save: a byte order mark, or a NUL byte beside each dash. */
 static bool is_utf16(const struct skill_text *t) {
     static const char *const begins[] = {"\xFF\xFE", "\xFE\xFF"};
-    for (size_t i = 0; i < ARRAY_LEN(begins); i++) {
-        if (t->len >= 2 && memcmp(t->text, begins[i], 2) == 0) {
-            return true;
-        }
-    }
-    return t->len >= 4 &&
-           (memcmp(t->text, "-\0-", 4) == 0 || memcmp(t->text, "\0-\0-", 4) == 0);
+    return any_of(i, 0, ARRAY_LEN(begins),
+                  t->len >= 2 && memcmp(t->text, begins[i], 2) == 0) ||
+           (t->len >= 4 &&
+            (memcmp(t->text, "-\0-", 4) == 0 || memcmp(t->text, "\0-\0-", 4) == 0));
 }
 
 void skill_text_read(struct skill_text *ret, const char *text, size_t len) {

@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "skills/format/skill.h"
 
-#include <stdint.h>
 #include <string.h>
 
 /* The limits on reading, with room for what quoting adds. */

@@ -2,7 +2,6 @@
 #include "skills/generation/builtin_skill.h"
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/check/skill_check.h"

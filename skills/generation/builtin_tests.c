@@ -1,6 +1,5 @@
 #include "skills/generation/builtin_tests.h"
 
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"

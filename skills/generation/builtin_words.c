@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 

@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 

@@ -10,7 +10,6 @@
 #include "skills/generation/teacher_prompts.h"
 #include "skills/traces/redaction.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define DRAFT_TOKENS 16000u /* of an answer, where the model's entry says nothing */

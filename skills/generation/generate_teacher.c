@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "skills/generation/page_text.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 

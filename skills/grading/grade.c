@@ -3,7 +3,6 @@
 #include "base/work.h"
 #include "skills/grading/grade_check.h"
 
-#include <stdint.h>
 #include <string.h>
 
 static grade_check grade_files;

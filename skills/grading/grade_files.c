@@ -1,6 +1,7 @@
 #include "skills/grading/grade_files.h"
 
 #include "base/file.h"
+#include "base/find.h"
 #include "base/lines.h"
 #include "base/mem.h"
 
@@ -14,12 +15,8 @@
 /* --- what is a name --- */
 
 static bool is_plain(const char *s, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        if (!isalnum((unsigned char)s[i]) && !strchr("._-+/", s[i])) {
-            return false;
-        }
-    }
-    return len > 0 && len <= MAX_PATH_BYTES;
+    return !any_of(i, 0, len, !isalnum((unsigned char)s[i]) && !strchr("._-+/", s[i])) &&
+           len > 0 && len <= MAX_PATH_BYTES;
 }
 
 /* Like a file's: an ending that begins with a letter, or a folder before it. */

@@ -1,5 +1,6 @@
 /* grade_kernel: checks whether the answer's CUDA code compiles and is correct. The
  * compiler and the validator are the daemon's. */
+#include "base/find.h"
 #include "base/strings.h"
 #include "protocol/call.h"
 #include "skills/check/cuda_block.h"
@@ -114,12 +115,8 @@ static bool is_entry(const char *name, const char *entry) {
 
 /* A template that nothing instantiates is only parsed, whatever else was compiled. */
 static bool has_entry(const json_t *kernels, const char *entry) {
-    json_each(kernels, i, kernel) {
-        if (is_entry(json_get_string(kernel, "name", ""), entry)) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(kernels, kernel,
+                    is_entry(json_get_string(kernel, "name", ""), entry));
 }
 
 static void compile_add(struct kernel_step *c, json_t *findings, const json_t *kernels,

@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #define MAX_SCHEMA (128u << 10)

@@ -5,7 +5,6 @@
 #include "skills/grading/grade.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #define MAX_AT_ONCE 8

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/hash.h"
 #include "skills/format/skill.h"
 #include "skills/grading/expected.h"
@@ -380,13 +381,10 @@ static enum test_split neediest(const long wanted[static 4]) {
 /* That of another test of its lesson, or the neediest. */
 static enum test_split split_for(const struct suite *s, const struct test_case *test,
                                  const long wanted[static 4]) {
-    for (size_t i = 0; i < s->count; i++) {
-        if (s->tests[i].split != SPLIT_NONE &&
-            strcmp(s->tests[i].lesson, test->lesson) == 0) {
-            return s->tests[i].split;
-        }
-    }
-    return neediest(wanted);
+    size_t at = first_of(i, 0, s->count,
+                         s->tests[i].split != SPLIT_NONE &&
+                             strcmp(s->tests[i].lesson, test->lesson) == 0);
+    return at < s->count ? s->tests[at].split : neediest(wanted);
 }
 
 void suite_split(struct suite *s) {

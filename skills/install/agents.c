@@ -4,6 +4,7 @@
 #include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/yaml.h"
 #include "protocol/schema/schema.h"
 
@@ -317,12 +318,7 @@ int agents_load(struct agents *ret, struct err *err) {
 }
 
 const struct agent *agents_find(const struct agents *a, const char *name) {
-    for (size_t i = 0; i < a->count; i++) {
-        if (strcmp(a->list[i].name, name) == 0) {
-            return &a->list[i];
-        }
-    }
-    return NULL;
+    return list_find(one, a->list, a->count, strcmp(one->name, name) == 0);
 }
 
 /* The first part of its name, or its title. */

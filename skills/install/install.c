@@ -1,5 +1,6 @@
 /* The flow of an install: the folders, their contents, and whether they may be
  * replaced. */
+#include "base/find.h"
 #include "skills/install/install_internal.h"
 
 #include "base/err.h"
@@ -129,10 +130,7 @@ static json_t *all_agents(const json_t *entry, const json_t *asking) {
     const json_t *lists[] = {json_object_get(entry, "agents"), asking};
     for (size_t l = 0; l < 2; l++) {
         json_each(lists[l], i, name) {
-            bool twice = false;
-            json_each(all, k, known) {
-                twice |= json_equal(known, name);
-            }
+            bool twice = json_any(all, known, json_equal(known, name));
             if (!twice) {
                 json_array_append(all, name);
             }
@@ -242,10 +240,7 @@ static json_t *install_here(struct task *t) {
 static json_t *other_agents(const struct task *t, const json_t *entry) {
     json_t *others = json_array();
     json_each(json_object_get(entry, "agents"), i, name) {
-        bool asks = false;
-        json_each(t->agents, k, asking) {
-            asks |= json_equal(asking, name);
-        }
+        bool asks = json_any(t->agents, asking, json_equal(asking, name));
         if (!asks) {
             json_array_append(others, name);
         }

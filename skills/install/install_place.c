@@ -1,4 +1,5 @@
 /* From an agent's name to a folder that may be written in. */
+#include "base/find.h"
 #include "skills/install/install_internal.h"
 
 #include "base/err.h"
@@ -74,12 +75,8 @@ size_t install_place_leader(const struct install_place *places, size_t i) {
     if (places[i].fd < 0 || fstat(places[i].fd, &mine) < 0) {
         return i;
     }
-    for (size_t k = 0; k < i; k++) {
-        if (places[k].leader == k && places[k].fd >= 0 &&
-            fstat(places[k].fd, &other) == 0 && mine.st_dev == other.st_dev &&
-            mine.st_ino == other.st_ino) {
-            return k;
-        }
-    }
-    return i;
+    return first_of(k, 0, i,
+                    places[k].leader == k && places[k].fd >= 0 &&
+                        fstat(places[k].fd, &other) == 0 && mine.st_dev == other.st_dev &&
+                        mine.st_ino == other.st_ino);
 }

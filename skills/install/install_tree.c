@@ -2,7 +2,6 @@
  * trusted. */
 #include "skills/install/install_internal.h"
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"

@@ -1,6 +1,7 @@
 /* The tables follow kernel-builder's own definitions of editions 4 and 5. */
 #include "skills/kernel_project/build_toml_keys.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -54,14 +55,9 @@ const char *build_toml_section_meaning(const char *section) {
 const struct build_toml_key *build_toml_key_find(const char *section, const char *name,
                                                  unsigned editions) {
     section = build_toml_section_key(section);
-    for (size_t i = 0; i < build_toml_key_count; i++) {
-        const struct build_toml_key *key = &build_toml_keys[i];
-        if ((key->editions & editions) && strcmp(key->section, section) == 0 &&
-            strcmp(key->name, name) == 0) {
-            return key;
-        }
-    }
-    return NULL;
+    return list_find(key, build_toml_keys, build_toml_key_count,
+                     (key->editions & editions) && strcmp(key->section, section) == 0 &&
+                         strcmp(key->name, name) == 0);
 }
 
 const char *build_toml_type_name(enum build_toml_type type) {

@@ -3,7 +3,6 @@
 #include "base/edit_distance.h"
 #include "base/text.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include "skills/models/structured.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* --- the request --- */

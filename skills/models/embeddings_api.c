@@ -3,7 +3,6 @@
  * JSON list of whole numbers of a byte: all that is kept of it. */
 #include "skills/models/api.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

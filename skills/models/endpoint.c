@@ -2,7 +2,6 @@
 
 #include "base/hash.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define COOLING_MS 15000

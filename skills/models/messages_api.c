@@ -2,8 +2,6 @@
  * version 2026-10-21 refuses them even at their defaults. */
 #include "skills/models/api.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 /* --- the request --- */

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/find.h"
 #include "protocol/schema/schema.h"
 #include "skills/model.schema.h"
 #include "skills/models/model_client.h"
@@ -45,13 +46,8 @@ static const char *env(const char *name) {
 }
 
 static const struct provider *provider_named(const char *name, size_t len) {
-    for (size_t i = 0; i < ARRAY_LEN(providers); i++) {
-        if (strlen(providers[i].name) == len &&
-            strncmp(providers[i].name, name, len) == 0) {
-            return &providers[i];
-        }
-    }
-    return NULL;
+    return list_find(one, providers, ARRAY_LEN(providers),
+                     strlen(one->name) == len && strncmp(one->name, name, len) == 0);
 }
 
 /* --- names --- */

@@ -1,6 +1,7 @@
 #include "skills/models/sse.h"
 
 #include "base/err.h"
+#include "base/find.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -68,12 +69,7 @@ static int end_line(struct sse *s) {
 
 /* Bytes of s up to the end of a line, or all. */
 static size_t span(const char *bytes, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        if (bytes[i] == '\n' || bytes[i] == '\r') {
-            return i;
-        }
-    }
-    return len;
+    return first_of(i, 0, len, bytes[i] == '\n' || bytes[i] == '\r');
 }
 
 static int feed(struct sse *s, const char *bytes, size_t len) {

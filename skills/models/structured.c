@@ -1,5 +1,7 @@
 #include "skills/models/structured.h"
 
+#include "base/find.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -27,12 +29,7 @@ enum answer_form structured_offer(unsigned quirks) {
 static bool is_strict(const json_t *schema, unsigned depth);
 
 static bool all_strict(const json_t *list, unsigned depth) {
-    json_each(list, i, item) {
-        if (!is_strict(item, depth)) {
-            return false;
-        }
-    }
-    return true;
+    return !json_any(list, item, !is_strict(item, depth));
 }
 
 static bool object_is_strict(const json_t *schema, unsigned depth) {

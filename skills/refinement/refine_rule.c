@@ -1,9 +1,9 @@
 #include "skills/refinement/refine_rule.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <math.h>
-#include <stdint.h>
 
 /* Multiplications of the exact test; beyond, the normal approximation is as good. */
 #define EXACT_WORK 20000000.0
@@ -144,10 +144,6 @@ double refine_rate(const struct refine_score *scores, size_t n) {
 }
 
 bool refine_is_perfect(const struct refine_score *scores, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!scores[i].graded || scores[i].passed < scores[i].graded) {
-            return false;
-        }
-    }
-    return n > 0;
+    return !any_of(i, 0, n, !scores[i].graded || scores[i].passed < scores[i].graded) &&
+           n > 0;
 }

@@ -6,7 +6,6 @@
 #include "skills/runs/run_record.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/strings.h"
 #include "skills/runs/run_read.h"
 #include "skills/runs/run_record.h"
@@ -67,12 +68,7 @@ static json_t *number_or_null(const json_t *object, const char *key) {
 }
 
 static const json_t *named(const json_t *list, const char *name) {
-    json_each(list, i, item) {
-        if (strcmp(json_get_string(item, "name", ""), name) == 0) {
-            return item;
-        }
-    }
-    return NULL;
+    return json_find(list, item, strcmp(json_get_string(item, "name", ""), name) == 0);
 }
 
 static json_t *lift_json(const json_t *given) {

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/find.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "skills/statistics/statistics.h"
@@ -126,12 +127,7 @@ static int take_mark(json_t *marks, const json_t *batch, const struct run_pair *
 }
 
 static bool is_marked(const json_t *marks, const json_t *mark) {
-    json_each(marks, i, one) {
-        if (is_of(one, mark)) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(marks, one, is_of(one, mark));
 }
 
 static int take_all(json_t *marks, const json_t *batch, const json_t *given,
@@ -170,10 +166,7 @@ json_t *run_marks_take(const json_t *batch, const json_t *given, struct err *err
     }
     size_t taken = json_array_size(marks);
     json_each(json_object_get(batch, "marks"), i, old) {
-        bool again = false;
-        for (size_t k = 0; k < taken && !again; k++) {
-            again = is_of(json_array_get(marks, k), old);
-        }
+        bool again = any_of(k, 0, taken, is_of(json_array_get(marks, k), old));
         if (!again) {
             json_array_append(marks, old);
         }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/work.h"
 #include "skills/run_list.operation.h"
 #include "skills/run_marks.operation.h"
@@ -337,13 +338,10 @@ static const char *format_of(const json_t *params) {
     const char *out = json_get_string(params, "out", "");
     const char *dot = strrchr(path_basename(out), '.');
     const char *format = json_get_string(params, "format", dot ? dot + 1 : "json");
-    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        if (strcmp(format, formats[i]) == 0 &&
-            (!*out || (dot && strcmp(dot + 1, format) == 0))) {
-            return formats[i];
-        }
-    }
-    return NULL;
+    size_t at = first_of(i, 0, ARRAY_LEN(formats),
+                         strcmp(format, formats[i]) == 0 &&
+                             (!*out || (dot && strcmp(dot + 1, format) == 0)));
+    return at < ARRAY_LEN(formats) ? formats[at] : NULL;
 }
 
 static void show_start(struct call *call, const json_t *params) {

@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 struct column {

@@ -1,3 +1,4 @@
+#include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
@@ -33,12 +34,7 @@ void evidence_name(char ret[static EVIDENCE_NAME_SIZE], struct evidence e) {
 /* --- a list --- */
 
 struct lesson *lesson_list_find(const struct lesson_list *lessons, const char *key) {
-    for (size_t i = 0; i < lessons->count; i++) {
-        if (strcmp(lessons->list[i].key, key) == 0) {
-            return &lessons->list[i];
-        }
-    }
-    return NULL;
+    return list_find(one, lessons->list, lessons->count, strcmp(one->key, key) == 0);
 }
 
 struct lesson *lesson_list_add(struct lesson_list *lessons) {

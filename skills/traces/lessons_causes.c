@@ -1,5 +1,6 @@
 /* Which change ended an error: what lies between the last run with it and the first
  * without it, and is the only thing there or is named by the error. */
+#include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
@@ -95,12 +96,7 @@ bool lesson_names(const char *told, const char *text, const char *known) {
 }
 
 bool lesson_has_error(const struct lesson_step *s, const char *normal) {
-    for (size_t i = 0; i < s->error_count; i++) {
-        if (strcmp(s->errors[i].normal, normal) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, s->error_count, strcmp(s->errors[i].normal, normal) == 0);
 }
 
 bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run) {
@@ -541,12 +537,7 @@ static bool explain_lookup(struct lesson *fix, const struct failure *f) {
 
 /* The agent's reason has a name in common with what it did. */
 static bool is_about(const char *cause, const struct lesson *fix) {
-    for (size_t i = 0; i < fix->change_count; i++) {
-        if (names_any(cause, fix->changes[i].to, "")) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, fix->change_count, names_any(cause, fix->changes[i].to, ""));
 }
 
 /* Without pytest's "E   ". */

@@ -1,5 +1,6 @@
 /* Command lines: the programs that they run, how they are compared, the files that they
  * write. */
+#include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
@@ -124,12 +125,8 @@ static void read_simple(const char **at, struct words *ret, unsigned *classes) {
 /* --- classes --- */
 
 static const char *plain_word(const struct words *w, size_t from) {
-    for (size_t i = from; i < w->count; i++) {
-        if (w->list[i][0] != '-') {
-            return w->list[i];
-        }
-    }
-    return NULL;
+    size_t at = first_of(i, from, w->count, w->list[i][0] != '-');
+    return at < w->count ? w->list[at] : NULL;
 }
 
 static const char *base_of(const char *path) {
@@ -339,10 +336,8 @@ char *command_environment(const char *text) {
     struct buf out = BUF_INIT(MAX_COMMAND);
     for (;;) {
         size_t len = strcspn(text, "&;|\n");
-        bool set = false;
-        for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
-            set |= strncmp(text, sets[i], strlen(sets[i])) == 0;
-        }
+        bool set =
+            any_of(i, 0, ARRAY_LEN(sets), strncmp(text, sets[i], strlen(sets[i])) == 0);
         bool joined = text[len] == ';' || strncmp(text + len, "&&", 2) == 0;
         if (!joined || (!set && strncmp(text, "cd ", 3) != 0)) {
             return buf_detach(&out);

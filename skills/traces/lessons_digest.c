@@ -1,10 +1,10 @@
 /* The lessons as text for a teacher, within a budget. */
-#include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "skills/format/tokens.h"
+#include "skills/traces/lessons_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

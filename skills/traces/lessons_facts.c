@@ -1,4 +1,5 @@
 /* Links that were read, versions that tools printed. */
+#include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
@@ -7,7 +8,6 @@
 #include "base/work.h"
 #include "skills/lessons_tables.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #define MAX_LINKS 20u
@@ -35,12 +35,7 @@ static bool is_public(const char *url, size_t len) {
         memchr(host, '@', len - (size_t)(host - url)) || memchr(url, '?', len)) {
         return false;
     }
-    for (size_t i = 0; i < ARRAY_LEN(no); i++) {
-        if (strncmp(host, no[i], strlen(no[i])) == 0) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, ARRAY_LEN(no), strncmp(host, no[i], strlen(no[i])) == 0);
 }
 
 /* The words of the line around a link. */

@@ -3,6 +3,7 @@
  * A failing command is followed to the next success of the same command. What happened
  * between its last run with this error and the first without it may explain the end
  * (lessons_causes.c); an end that nothing explains is not told. */
+#include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
 #include "base/file.h"
@@ -113,14 +114,9 @@ static bool is_shared(const struct lesson_change *c, char mark, const struct ste
 /* What it brought was changed again, or it brought back what the session had taken away:
  * an attempt, no fix. */
 static bool is_attempt(const struct failure *f, const struct lesson *fix) {
-    for (size_t i = 0; i < fix->change_count; i++) {
-        const struct lesson_change *c = &fix->changes[i];
-        if (is_shared(c, '+', f->s, f->gone, f->s->count, '-') ||
-            is_shared(c, '+', f->s, 0, f->last, '-')) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(c, fix->changes, fix->change_count,
+                    is_shared(c, '+', f->s, f->gone, f->s->count, '-') ||
+                        is_shared(c, '+', f->s, 0, f->last, '-'));
 }
 
 /* The last run before that did not show the error yet; 0: none. */

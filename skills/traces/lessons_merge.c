@@ -1,4 +1,5 @@
 /* Merges the lessons of several traces. */
+#include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
@@ -17,16 +18,11 @@ static bool same(const char *a, const char *b) {
 }
 
 static bool same_changes(const struct lesson *a, const struct lesson *b) {
-    if (a->change_count != b->change_count) {
-        return false;
-    }
-    for (size_t i = 0; i < a->change_count; i++) {
-        const struct lesson_change *x = &a->changes[i], *y = &b->changes[i];
-        if (x->kind != y->kind || !same(x->to, y->to) || !same(x->path, y->path)) {
-            return false;
-        }
-    }
-    return true;
+    const struct lesson_change *x = a->changes, *y = b->changes;
+    return a->change_count == b->change_count &&
+           all_of(i, 0, a->change_count,
+                  x[i].kind == y[i].kind && same(x[i].to, y[i].to) &&
+                      same(x[i].path, y[i].path));
 }
 
 /* The same failure with the same change is one lesson. */
@@ -78,12 +74,7 @@ static bool is_error(struct lessons *l, struct lesson *limit) {
             return true;
         }
     }
-    for (size_t i = 0; i < l->dead_ends.count; i++) {
-        if (strstr(l->dead_ends.list[i].quote, text)) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, l->dead_ends.count, strstr(l->dead_ends.list[i].quote, text));
 }
 
 void lessons_consolidate(struct lessons *l) {

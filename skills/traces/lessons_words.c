@@ -1,4 +1,5 @@
 /* People's messages: the task, and corrections. */
+#include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
@@ -33,13 +34,9 @@ static size_t word_length(const char *s) {
 }
 
 static bool is_technical(const char *word, size_t len) {
-    for (size_t i = 1; i < len; i++) {
-        if (strchr("_.-", word[i]) || isupper((unsigned char)word[i]) ||
-            isdigit((unsigned char)word[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 1, len,
+                  strchr("_.-", word[i]) || isupper((unsigned char)word[i]) ||
+                      isdigit((unsigned char)word[i]));
 }
 
 static bool runs_program(const struct lesson_step *e, const char *word) {

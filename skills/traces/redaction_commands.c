@@ -1,5 +1,6 @@
 #include "skills/traces/redaction_commands.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "skills/redaction_commands_table.h"
 #include "skills/traces/redaction_words.h"
@@ -193,12 +194,7 @@ static void take_input(struct finding *f, const struct take *t) {
 }
 
 static bool has_word(const struct command_words *w, const char *text, size_t n) {
-    for (size_t i = 0; i < w->count; i++) {
-        if (word_is(w, i, text, n)) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, w->count, word_is(w, i, text, n));
 }
 
 /* Whether the command takes secrets by standard input, and with which sign. */

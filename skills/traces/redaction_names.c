@@ -1,4 +1,5 @@
 /* Secrets that a name gives away: password=…, "api_key": "…", --token …. */
+#include "base/find.h"
 #include "skills/traces/redaction_secrets.h"
 
 #include "skills/redaction_names_table.h"
@@ -320,22 +321,16 @@ static bool value_behind(const char *s, size_t len, const struct name *name,
 
 /* connect(password=password): an argument's name and a variable. */
 static bool is_variable(const char *s, size_t len, const struct value *v) {
-    for (size_t i = v->start; i < v->end; i++) {
-        if (!islower((unsigned char)s[i]) && s[i] != '_' && s[i] != '.') {
-            return false;
-        }
-    }
-    return !v->quote && v->end < len && strchr("),(", s[v->end]);
+    return !any_of(i, v->start, v->end,
+                   !islower((unsigned char)s[i]) && s[i] != '_' && s[i] != '.') &&
+           !v->quote && v->end < len && strchr("),(", s[v->end]);
 }
 
 /* user.password, default_password: a variable too. */
 static bool is_dotted(const char *s, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!isalpha((unsigned char)s[i]) && s[i] != '_' && s[i] != '.') {
-            return false;
-        }
-    }
-    return memchr(s, '.', n) || memchr(s, '_', n);
+    return !any_of(i, 0, n,
+                   !isalpha((unsigned char)s[i]) && s[i] != '_' && s[i] != '.') &&
+           (memchr(s, '.', n) || memchr(s, '_', n));
 }
 
 /* 482917, JBSWY3DPEHPK3PXP */

@@ -1,6 +1,7 @@
 /* What a sentence says a secret is: "the password is hunter2", „das Passwort lautet …“,
  * «le mot de passe est …», «la contraseña es …», 密码是…; and "use hunter2 as password".
  */
+#include "base/find.h"
 #include "skills/traces/redaction_secrets.h"
 
 #include "base/mem.h"
@@ -123,26 +124,17 @@ static bool is_state(const char *s, size_t n) {
 }
 
 static bool is_number(const char *s, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!isdigit((unsigned char)s[i])) {
-            return false;
-        }
-    }
-    return n > 0;
+    return all_of(i, 0, n, isdigit((unsigned char)s[i])) && n > 0;
 }
 
 /* user.password, MAX_TOKENS, sha256: names of code. */
 static bool is_name(const char *s, size_t n) {
     bool joined = memchr(s, '_', n) || memchr(s, '.', n) || memchr(s, '/', n);
-    for (size_t i = 0; i < n; i++) {
-        if (!isalnum((unsigned char)s[i]) && !strchr("_./", s[i])) {
-            return false;
-        }
-    }
-    return joined || (n > 3 && strncasecmp(s, "sha", 3) == 0) ||
-           (n > 2 && (strncasecmp(s, "md", 2) == 0 || strncasecmp(s, "v", 1) == 0) &&
-            is_number(s + (tolower((unsigned char)s[0]) == 'v' ? 1 : 2),
-                      n - (tolower((unsigned char)s[0]) == 'v' ? 1 : 2)));
+    return !any_of(i, 0, n, !isalnum((unsigned char)s[i]) && !strchr("_./", s[i])) &&
+           (joined || (n > 3 && strncasecmp(s, "sha", 3) == 0) ||
+            (n > 2 && (strncasecmp(s, "md", 2) == 0 || strncasecmp(s, "v", 1) == 0) &&
+             is_number(s + (tolower((unsigned char)s[0]) == 'v' ? 1 : 2),
+                       n - (tolower((unsigned char)s[0]) == 'v' ? 1 : 2))));
 }
 
 static bool has_brackets(const char *s, size_t n) {

@@ -1,7 +1,6 @@
 /* The forms of values that are secrets, and of those that are only placeholders. */
 #include "skills/traces/redaction_secrets.h"
 
-#include "base/mem.h"
 #include "skills/redaction_values_table.h"
 
 #include <ctype.h>

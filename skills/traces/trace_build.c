@@ -1,12 +1,10 @@
 #include "skills/traces/trace_build.h"
 
 #include "base/buf.h"
-#include "base/text.h"
 #include "skills/traces/trace_clean.h"
 
 #include <ctype.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_OF_RECORD 8192 /* events that one record surely may have */

@@ -44,8 +44,8 @@ static const json_t *follow(const struct trace_node *node, const char *path, siz
 }
 
 /* len: of the paths, which are parted by ','. */
-static const json_t *first_of(const struct trace_node *node, const char *paths,
-                              size_t len, bool text) {
+static const json_t *first_value(const struct trace_node *node, const char *paths,
+                                 size_t len, bool text) {
     const json_t *value = NULL;
     while (len && (text ? !json_is_string(value) : !value)) {
         const char *comma = memchr(paths, ',', len);
@@ -59,12 +59,13 @@ static const json_t *first_of(const struct trace_node *node, const char *paths,
 }
 
 const json_t *trace_rules_get(const struct trace_node *node, const char *paths) {
-    return first_of(node, paths, strlen(paths), false);
+    return first_value(node, paths, strlen(paths), false);
 }
 
 const char *trace_rules_text(const struct trace_node *node, const char *paths) {
-    return *paths == '\'' ? paths + 1
-                          : json_string_value(first_of(node, paths, strlen(paths), true));
+    return *paths == '\''
+               ? paths + 1
+               : json_string_value(first_value(node, paths, strlen(paths), true));
 }
 
 /* --- conditions --- */
@@ -108,7 +109,8 @@ static bool term_holds(const struct trace_node *node, const char *term, size_t l
     const char *colon = memchr(term, ':', len), *equals = memchr(term, '=', len);
     char how = equals && strchr("!^*~", equals[-1]) ? equals[-1] : 0;
     const char *sign = equals ? equals - (how != 0) : colon;
-    const json_t *value = first_of(node, term, sign ? (size_t)(sign - term) : len, false);
+    const json_t *value =
+        first_value(node, term, sign ? (size_t)(sign - term) : len, false);
     if (!sign) {
         return (value || *term == '*') != negated;
     }

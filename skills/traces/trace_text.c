@@ -2,6 +2,7 @@
  * exports (SpecStory, Cursor), whose headings say who speaks. Nothing is left out: what
  * is neither a person's turn nor a command is the agent's words, by paragraphs. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "skills/traces/trace_envelope.h"
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
@@ -32,12 +33,7 @@ static bool looks_like_output(const char *s) {
     static const char *const marks[] = {
         "error:",   "Error:",  "Traceback (most recent", "fatal:", "FAILED",
         "warning:", "npm ERR!"};
-    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-        if (strstr(s, marks[i])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, ARRAY_LEN(marks), strstr(s, marks[i]));
 }
 
 static const char *call_id(const struct text_state *t, char out[static 24]) {

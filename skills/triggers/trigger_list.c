@@ -1,6 +1,7 @@
 #include "skills/triggers/trigger_list.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/format/skill.h"
@@ -14,12 +15,7 @@ const char *const trigger_controls[] = {control_first, control_second};
 /* --- neighbours --- */
 
 static bool is_taken(const json_t *list, const char *name) {
-    json_each(list, i, one) {
-        if (strcmp(json_get_string(one, "name", ""), name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(list, one, strcmp(json_get_string(one, "name", ""), name) == 0);
 }
 
 static void take_rows(json_t *list, const json_t *rows, const char *self, size_t count) {

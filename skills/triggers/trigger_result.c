@@ -1,12 +1,11 @@
 #include "skills/triggers/trigger_result.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/evaluation_state.h"
-#include "skills/statistics/statistics.h"
 #include "skills/refinement/refinement.h"
+#include "skills/statistics/statistics.h"
 #include "skills/triggers/trigger_queries.h"
 
 #include <string.h>

@@ -1,0 +1,56 @@
+#pragma once
+/* find: which numbers of a range, items of a list or values of a JSON array fulfil a
+ * condition.
+ *
+ * `i` and `item` are declared for the condition only:
+ *     any_of(i, 0, s->count, s->files[i].open)
+ *     list_find(file, s->files, s->count, strcmp(file->path, path) == 0)
+ *     json_any(findings, finding, json_says(finding, "severity", "error")) */
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The first number of [from, to) for which `holds` is true; else to. */
+#define first_of(i, from, to, holds)                                                     \
+    ({                                                                                   \
+        __typeof__((from) + (to)) i = (from);                                            \
+        while (i < (to) && !(holds)) {                                                   \
+            i++;                                                                         \
+        }                                                                                \
+        i;                                                                               \
+    })
+#define any_of(i, from, to, holds)                                                       \
+    ({                                                                                   \
+        bool i##_any = false;                                                            \
+        for (__typeof__((from) + (to)) i = (from); i < (to) && !i##_any; i++) {          \
+            i##_any = (holds);                                                           \
+        }                                                                                \
+        i##_any;                                                                         \
+    })
+#define all_of(i, from, to, holds) (!any_of(i, from, to, !(holds)))
+
+/* The first item for which `holds` is true, or NULL; `item` points to it. */
+#define list_find(item, list, count, holds)                                              \
+    ({                                                                                   \
+        __typeof__(*(list)) *item, *item##_found = NULL;                                 \
+        for (__typeof__((count) + 0) item##_at = 0;                                      \
+             item##_at < (count) && !item##_found; item##_at++) {                        \
+            item = &(list)[item##_at];                                                   \
+            item##_found = (holds) ? item : NULL;                                        \
+        }                                                                                \
+        item##_found;                                                                    \
+    })
+#define list_any(item, list, count, holds) (list_find(item, list, count, holds) != NULL)
+
+/* The same for the values of an array (json.h); borrowed. */
+#define json_find(array, item, holds)                                                    \
+    ({                                                                                   \
+        json_t *item##_found = NULL;                                                     \
+        json_each(array, item##_at, item) {                                              \
+            if (holds) {                                                                 \
+                item##_found = item;                                                     \
+                break;                                                                   \
+            }                                                                            \
+        }                                                                                \
+        item##_found;                                                                    \
+    })
+#define json_any(array, item, holds) (json_find(array, item, holds) != NULL)
