@@ -8,6 +8,7 @@
 #include "base/yaml.h"
 #include "clients/ctl/jsonc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,23 +74,19 @@ static bool on_path(const char *program) {
     return false;
 }
 
-/* Its folder, unless that is the home folder, which everybody has. */
+/* Its folder, unless that is the home folder, which everybody has, or holds nothing, or
+ * only skills: setup and skill/install may have made it. */
 static bool has_folder(const char *file) {
     const char *home = getenv("HOME");
     size_t len = (size_t)(path_basename(file) - file);
     autofree char *folder = xstrndup(file, len ? len - 1 : 0);
-    return access(folder, F_OK) == 0 && home && strcmp(folder, home) != 0;
-}
-
-bool agent_config_owns(const struct agent_config *agent, const char *folder) {
-    const char *home = getenv("HOME");
-    autofree char *above = home ? path_normalize(home) : NULL;
-    autofree char *name =
-        xstrndup(agent->user + 2,
-                 strncmp(agent->user, "${", 2) == 0 ? strcspn(agent->user + 2, ":") : 0);
-    const char *named = getenv(name);
-    return *folder && (!named || !path_is_beneath(named, folder)) &&
-           (!above || !path_is_beneath(above, folder));
+    autodir *entries = home && strcmp(folder, home) != 0 ? opendir(folder) : NULL;
+    const struct dirent *e = NULL;
+    while (entries && (e = readdir(entries)) &&
+           (strspn(e->d_name, ".") == strlen(e->d_name) ||
+            strcmp(e->d_name, "skills") == 0)) {
+    }
+    return e;
 }
 
 bool agent_config_is_here(const struct agent_config *agent) {
@@ -343,10 +340,68 @@ static size_t place(const struct entry *e, const char *text, bool whole) {
     return at;
 }
 
+/* Of a list's item that has the name, or of a member, behind the outer key. */
+static size_t yaml_entry_at(const char *text, size_t outer_at) {
+    struct yaml_map map;
+    autojson *value = NULL;
+    size_t at = outer_at, n = strlen(NAME);
+    yaml_parse_map(text, strlen(text), YAML_TYPED, &value, &map, NULL);
+    for (size_t i = 0; i < map.count && at == outer_at; i++) {
+        const struct yaml_pair *p = &map.pairs[i];
+        size_t quote = p->at < p->end && strchr("\"'", text[p->at]);
+        bool named = strcmp(p->key, "name") == 0 && p->end - p->at == n + 2 * quote &&
+                     strncmp(text + p->at + quote, NAME, n) == 0;
+        at = p->key_at > outer_at && (named || strcmp(p->key, NAME) == 0) ? p->key_at : at;
+    }
+    yaml_map_finish(&map);
+    return at;
+}
+
+static int line_at(const char *text, size_t at) {
+    int line = 1;
+    for (size_t i = 0; i < at; i++) {
+        line += text[i] == '\n';
+    }
+    return line;
+}
+
+/* Of an entry that is there. */
+static int entry_line(const struct entry *e, const char *text) {
+    size_t at = format_of(e) == JSON ? jsonc_place(text, e->outer, NAME)
+                                     : place(e, text, false);
+    return line_at(text, format_of(e) == YAML ? yaml_entry_at(text, at) : at);
+}
+
 /* --- the text of a file --- */
 
-static int has_another(const struct entry *e, struct err *err) {
-    return err_set(err, -EEXIST, "\"%s\" has another \"" NAME "\"", e->outer);
+/* -EEXIST, which is told with what to do about it. */
+static int has_another(const struct entry *e, const char *text, const char *advice,
+                       struct err *err) {
+    return err_set(err, -EEXIST,
+                   "line %d has an entry \"" NAME "\" that is not as setup writes it; it "
+                   "is left as it is%s",
+                   entry_line(e, text), advice);
+}
+
+/* The member that holds servers may be there in a form that a block cannot follow. */
+static int check_outer(const struct entry *e, const char *text, const json_t *before,
+                       struct err *err) {
+    int line = line_at(text, place(e, text, false));
+    if (format_of(e) == YAML && json_object_get(before, e->outer)) {
+        return err_set(err, -ENOTSUP, "setup does not add to \"%s\", which is on line %d",
+                       e->outer, line);
+    }
+    struct toml_error error;
+    autofree char *pointer = xasprintf("/%s", e->outer);
+    autoptr(toml_free) struct toml_document *doc =
+        format_of(e) == TOML ? toml_parse(text, strlen(text), &error) : NULL;
+    const struct toml_node *node = doc ? toml_find(doc, pointer) : NULL;
+    return node && node->kind == TOML_INLINE_TABLE
+               ? err_set(err, -EEXIST,
+                         "\"%s\" on line %d is one inline table, to which setup adds "
+                         "nothing; write it as tables [%s.NAME], and run setup again",
+                         e->outer, line_at(text, node->start), e->outer)
+               : 0;
 }
 
 /* -EBADMSG where a text with the entry says anything else than before, too. */
@@ -381,7 +436,15 @@ static int put_entry(const struct entry *e, const char *text, const char *progra
     }
     const json_t *there = entry_in(before, e);
     if (there) {
-        return json_equal(there, value) ? 0 : has_another(e, err);
+        return json_equal(there, value)
+                   ? 0
+                   : has_another(
+                         e, text, "; for setup's entry, delete it and run setup again",
+                         err);
+    }
+    int rc = check_outer(e, text, before, err);
+    if (rc < 0) {
+        return rc;
     }
     const char *schema = json_get_string(before, "schema", YAML_SCHEMA);
     if (format_of(e) == YAML && strcmp(schema, YAML_SCHEMA) != 0) {
@@ -392,7 +455,7 @@ static int put_entry(const struct entry *e, const char *text, const char *progra
     autofree char *next = inside ? jsonc_put(text, e->outer, NAME, value)
                                  : appended(text, alone ? whole : block);
     autojson *entry = parse(e, alone || inside ? whole : block, NULL);
-    int rc = check_put(e, before, entry, next, err);
+    rc = check_put(e, before, entry, next, err);
     *ret = rc == 0 ? take(next) : NULL;
     return rc;
 }
@@ -433,45 +496,55 @@ static int take_entry(const struct entry *e, const char *text, char **ret, bool 
     json_t *there = entry_in(before, e);
     const char *program = program_of(there);
     if (!program) {
-        return there ? has_another(e, err) : 0;
+        return there ? has_another(e, text, "", err) : 0;
     }
     autojson *set = variables_of(there, e);
     autojson *value = entry_value(e, program, set);
     if (!says_no_more(there, value)) {
-        return has_another(e, err);
+        return has_another(e, text, "", err);
     }
     autofree char *block = filled(e, program, set);
     autofree char *whole = whole_file(e, block, there);
     *ret_gone = strcmp(text, whole) == 0;
     *ret = *ret_gone ? xstrdup("") : without_entry(e, text, before, block, whole);
-    return *ret ? 0 : err_set(err, -EEXIST, "its entry does not have the form that setup "
-                                            "writes");
+    return *ret ? 0
+                : err_set(err, -ENOTSUP,
+                          "setup's entry is not as, or not where, setup writes it");
 }
 
-/* Both entries, the later one out first; each step's text is the next one's. */
+static struct entry entry_of(const struct agent_config *agent, int which) {
+    return which ? (struct entry){agent->lsp_outer, agent->lsp_entry, "env"}
+                 : (struct entry){agent->outer, agent->entry, agent->env};
+}
+
+/* Both entries, the later one out first; each step's text is the next one's. Of two, one
+ * may be another's: the other is taken out all the same. */
 static int edit(const struct agent_config *agent, const char *text, const char *program,
                 char **ret, bool *ret_gone, struct err *err) {
-    const struct entry entries[] = {{agent->outer, agent->entry, agent->env},
-                                    {agent->lsp_outer, agent->lsp_entry, "env"}};
     autofree char *now = NULL;
+    int another = 0;
     *ret = NULL;
     for (int i = 0; i < 2; i++) {
-        const struct entry *e = &entries[program ? i : 1 - i];
+        const struct entry e = entry_of(agent, program ? i : 1 - i);
         const char *from = now ? now : text;
         char *next = NULL;
-        int rc = !e->outer ? 0
-                 : program ? put_entry(e, from, program, &next, err)
-                           : take_entry(e, from, &next, ret_gone, err);
-        if (rc < 0) {
+        int rc = !e.outer ? 0
+                 : program ? put_entry(&e, from, program, &next, err)
+                           : take_entry(&e, from, &next, ret_gone, err);
+        if (rc < 0 && (program || rc != -EEXIST)) {
             return rc;
         }
+        another = rc < 0 ? rc : another;
         if (next) {
             free(now);
             now = next;
         }
     }
+    if (now && another) {
+        *err = (struct err){0};
+    }
     *ret = take(now);
-    return 0;
+    return *ret ? 0 : another;
 }
 
 int agent_config_put(const struct agent_config *agent, const char *text,
@@ -485,10 +558,27 @@ int agent_config_take(const struct agent_config *agent, const char *text, char *
     return edit(agent, text, NULL, ret, ret_gone, err);
 }
 
-void agent_config_manual(const struct agent_config *agent, const char *program,
-                         struct buf *out) {
+int agent_config_line(const struct agent_config *agent, const char *text) {
+    int line = 0;
+    for (int i = 0; i < 2 && !line; i++) {
+        const struct entry e = entry_of(agent, i);
+        autojson *doc = e.outer ? parse(&e, text, NULL) : NULL;
+        line = entry_in(doc, &e) ? entry_line(&e, text) : 0;
+    }
+    return line;
+}
+
+void agent_config_manual(const struct agent_config *agent, const char *text,
+                         const char *program, struct buf *out) {
+    const struct entry e = entry_of(agent, 0);
+    autojson *set = variables_set();
+    autojson *before = text ? parse(&e, text, NULL) : NULL;
     autofree char *whole = NULL;
-    if (agent_config_put(agent, NULL, program, &whole, NULL) == 0 && whole) {
+    if (format_of(&e) != JSON && text && !json_is_null(before)) {
+        autofree char *block = filled(&e, program, set);
+        bool item = json_object_get(before, e.outer) && format_of(&e) == YAML;
+        buf_adds(out, item ? strchr(block, '\n') + 1 : block);
+    } else if (agent_config_put(agent, NULL, program, &whole, NULL) == 0 && whole) {
         buf_adds(out, whole);
     }
 }

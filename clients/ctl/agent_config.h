@@ -30,15 +30,11 @@ struct agent_config {
 extern const struct agent_config agent_configs[]; /* ended by one without a name */
 
 const struct agent_config *agent_config_find(const char *name);
-/* Its program or its folder is on this machine. */
+/* Its program, its file, or a folder with something of its own is on this machine. */
 bool agent_config_is_here(const struct agent_config *agent);
 /* The n-th file of a scope, absolute for the user's; NULL: it has no more. Freed by the
  * caller. */
 char *agent_config_file(const struct agent_config *agent, bool project, int n);
-
-/* A folder that is the agent's alone: neither the home folder nor one that a variable of
- * the table names, nor above them. */
-bool agent_config_owns(const struct agent_config *agent, const char *folder);
 
 /* The daemon's own variables, of which those that are set go into the entry: many agents
  * start the daemon without the shell's. Ended by NULL. */
@@ -46,14 +42,15 @@ extern const char *const agent_config_variables[];
 
 /* The text of such a file with the entry, or without it. text: NULL where there is no
  * file. *ret is NULL where nothing has to change, else freed by the caller. *ret_gone:
- * nothing is left of a file that setup has made, which is to be deleted. -EEXIST: there
- * is another entry of that name; -EBADMSG, -EINVAL, -EFBIG: the text, or its form, is not
- * understood.
- */
+ * nothing is left of a file that setup has made, which is to be deleted. -EEXIST: what
+ * is there stays as it is, such as another entry of that name; others: the text, or its
+ * form, is not understood. */
 int agent_config_put(const struct agent_config *agent, const char *text,
                      const char *program, char **ret, struct err *err);
 int agent_config_take(const struct agent_config *agent, const char *text, char **ret,
                       bool *ret_gone, struct err *err);
-/* What a person would add by hand. */
-void agent_config_manual(const struct agent_config *agent, const char *program,
-                         struct buf *out);
+/* The line of an entry of our name; 0: the text has none. */
+int agent_config_line(const struct agent_config *agent, const char *text);
+/* What is added to such a text, or what a person would add by hand. */
+void agent_config_manual(const struct agent_config *agent, const char *text,
+                         const char *program, struct buf *out);

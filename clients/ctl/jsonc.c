@@ -158,6 +158,15 @@ static bool find_member(const char *brace, const char *name, struct member *ret)
     return false;
 }
 
+size_t jsonc_place(const char *text, const char *outer, const char *name) {
+    autofree char *plain = plain_of(text);
+    struct member m = {.key = skip_blanks(plain)};
+    if (find_member(m.key, outer, &m) && *m.value == '{') {
+        find_member(m.value, name, &m);
+    }
+    return (size_t)(m.key - plain);
+}
+
 static bool is_empty(const char *brace) {
     return *skip_blanks(brace + 1) == '}';
 }

@@ -16,6 +16,8 @@ struct err;
 json_t *jsonc_parse(const char *text, struct err *err);
 /* The offset of its root; the text's end if it has none. */
 size_t jsonc_root(const char *text);
+/* The offset of a member, or of what would hold it. */
+size_t jsonc_place(const char *text, const char *outer, const char *name);
 
 /* The text of a new file with only the member, on separate lines. Freed by the caller, as
  * all texts here are. */

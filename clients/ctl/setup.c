@@ -28,6 +28,7 @@ struct step {
     char *file;     /* absolute or of the project; NULL: the agent has none here */
     struct buf now; /* its text */
     bool exists;
+    const char *kept; /* why it is not written */
     struct stat was;
     char *next;              /* its new text; NULL: nothing to write */
     bool gone;               /* next is nothing, and the file is deleted */
@@ -165,17 +166,16 @@ static int look_at_file(struct step *t) {
         return errno == ENOENT ? 0 : err_set(&t->refusal, -errno, "%s", strerror(errno));
     }
     t->exists = true;
-    const char *why = S_ISLNK(t->was.st_mode)     ? "it is a link"
-                      : !S_ISREG(t->was.st_mode)  ? "it is not a file"
-                      : t->was.st_nlink > 1       ? "it has hard links"
-                      : !(t->was.st_mode & 0222)  ? "it is read-only"
-                      : access(t->file, W_OK) < 0 ? "it cannot be written"
-                                                  : NULL;
-    if (why) {
-        return err_set(&t->refusal, -EACCES, "%s", why);
-    }
-    int rc = file_read(t->file, &t->now, &t->refusal);
-    return rc == 0 && strlen(t->now.data) != t->now.len
+    t->kept = S_ISLNK(t->was.st_mode)     ? "it is a link"
+              : !S_ISREG(t->was.st_mode)  ? "it is not a file"
+              : t->was.st_nlink > 1       ? "it has hard links"
+              : !(t->was.st_mode & 0222)  ? "it is read-only"
+              : access(t->file, W_OK) < 0 ? "it cannot be written"
+                                          : NULL;
+    struct stat st;
+    bool text = stat(t->file, &st) == 0 && S_ISREG(st.st_mode);
+    int rc = text ? file_read(t->file, &t->now, &t->refusal) : 0;
+    return rc == 0 && t->now.len && strlen(t->now.data) != t->now.len
                ? err_set(&t->refusal, -EINVAL, "it holds a zero byte")
                : rc;
 }
@@ -183,6 +183,11 @@ static int look_at_file(struct step *t) {
 static const struct step *earlier(const struct setup *s, const char *file) {
     return list_find(one, s->steps, s->count,
                      strcmp(one->file ? one->file : "", file) == 0);
+}
+
+/* NULL: there is no file. */
+static const char *text_of(const struct step *t) {
+    return !t->exists ? NULL : t->now.len ? t->now.data : "";
 }
 
 /* The file is the step's now. */
@@ -196,11 +201,16 @@ static void plan_step(const struct setup *s, struct step *t,
     if (!file || t->same || look_at_file(t) < 0) {
         return;
     }
-    const char *text = t->exists ? t->now.data : NULL;
+    const char *text = text_of(t);
     if (!s->remove) {
         agent_config_put(agent, text, s->program, &t->next, &t->refusal);
     } else if (t->exists) {
         agent_config_take(agent, text, &t->next, &t->gone, &t->refusal);
+    }
+    if (t->next && t->kept) {
+        err_set(&t->refusal, -EACCES, "%s", t->kept);
+        free(t->next);
+        t->next = NULL;
     }
 }
 
@@ -271,15 +281,24 @@ static void print_indented(const char *text) {
 
 static void show_manual(const struct setup *s, const struct step *t) {
     autobuf text = BUF_INIT(64u << 10);
-    agent_config_manual(t->agent, s->program, &text);
+    agent_config_manual(t->agent, text_of(t), s->program, &text);
     print_indented(text.data);
 }
 
 static void show_refusal(const struct setup *s, const struct step *t) {
+    int line = s->remove && t->exists ? agent_config_line(t->agent, text_of(t)) : 0;
     say(s, t, STYLE_YELLOW, "left alone:");
-    printf("    %s. %s by hand:\n", t->refusal.msg,
-           s->remove ? "Setup would remove this; remove it" : "Add this");
-    show_manual(s, t);
+    printf("    %s.", t->refusal.msg);
+    if (t->refusal.code == -EEXIST) {
+        puts("");
+    } else if (!s->remove) {
+        puts(" Add this by hand:");
+        show_manual(s, t);
+    } else if (line) {
+        printf(" Remove the entry \"upskilld\" on line %d by hand.\n", line);
+    } else {
+        puts(" If it has an entry \"upskilld\", remove that by hand.");
+    }
 }
 
 /* Nothing is asked before it is written. */
@@ -387,19 +406,6 @@ static int write_file(const struct setup *s, const struct step *t, const char *f
     return rc < 0 ? err_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
-/* A folder that is left empty would say that its agent is here. */
-static int delete_file(const struct step *t, const char *folder, struct err *err) {
-    if (unlink(t->file) < 0) {
-        return err_set(err, -errno, "%s", strerror(errno));
-    }
-    autofree char *at = xstrdup(folder);
-    while (agent_config_owns(t->agent, at) && rmdir(at) == 0) {
-        char *slash = strrchr(at, '/');
-        at[slash ? slash - at : 0] = '\0';
-    }
-    return 0;
-}
-
 static int write_step(const struct setup *s, struct step *t) {
     struct err *err = &t->refusal;
     size_t len = (size_t)(path_basename(t->file) - t->file);
@@ -407,7 +413,10 @@ static int write_step(const struct setup *s, struct step *t) {
     if (!still_the_same(t)) {
         return err_set(err, -EAGAIN, "another program has just changed it");
     }
-    return t->gone ? delete_file(t, folder, err) : write_file(s, t, folder, err);
+    if (!t->gone) {
+        return write_file(s, t, folder, err);
+    }
+    return unlink(t->file) < 0 ? err_set(err, -errno, "%s", strerror(errno)) : 0;
 }
 
 /* What was not shown yet, or has come otherwise, is shown. */
@@ -425,10 +434,12 @@ static void write_all(struct setup *s) {
 
 /* --- all of it --- */
 
+/* Somebody's own entry is none to remove. */
 static int refused(const struct setup *s) {
     int n = 0;
     for (int i = 0; i < s->count; i++) {
-        n += s->steps[i].refusal.code != 0;
+        int code = s->steps[i].refusal.code;
+        n += code != 0 && !(s->remove && code == -EEXIST);
     }
     return n;
 }

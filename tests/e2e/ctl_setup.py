@@ -37,7 +37,7 @@ def new_files_come_and_go():
         assert stat.S_IMODE(os.stat(os.path.join(home.path, file)).st_mode) == 0o600
         assert "has its entry in" in home.setup(agent) and home.read(file) == text
         assert "deleted:" in home.setup(agent, "--remove")
-        assert sorted(os.listdir(home.path)) == ["bin", "project"], file
+        assert not os.path.exists(os.path.join(home.path, file)) and "no agent was found" in home.setup(status=1), file
 
 
 def the_daemon_works_as_an_agent_starts_it():
@@ -102,8 +102,9 @@ def another_programs_entry_stays():
         before = json.dumps({outer: {"upskilld": entry, "b": {}}})
         home.write(file, before)
         for words in ((), ("--remove",)):
-            said = home.setup("claude-code", *words, status=1)
-            assert "left alone" in said and 'has another "upskilld"' in said, said
+            said = home.setup("claude-code", *words, status=0 if words else 1)
+            assert "left alone" in said and 'line 1 has an entry "upskilld" that is not as setup writes it' in said and "by hand" not in said, said
+            assert ("delete it and run setup again" in said) == (not words), said
             assert home.read(file) == before, (entry, words)
 
 
@@ -116,7 +117,17 @@ def folders_of_others_stay():
     for words in ([], ["--remove"]):
         home.setup("cursor", "codex", "zed", *words, env=env)
     assert os.listdir(home.path + "/.cursor") == ["rules"] and os.listdir(home.path + "/codex") == []
-    assert os.listdir(home.path + "/xdg") == []
+    assert os.listdir(home.path + "/xdg") == ["zed"]
+
+
+def skills_alone_are_no_agent():
+    """Which skill/install puts there, for an agent that may come later."""
+    home = Home()
+    os.makedirs(home.path + "/.codex/skills")
+    home.write(".cursor/skills/a/SKILL.md", "")
+    assert "no agent was found" in home.setup("--print", status=1)
+    home.write(".cursor/rules/a.md", "")
+    assert re.findall("(?m)^(Codex|Cursor) ", home.setup("--print")) == ["Cursor"]
 
 
 def the_daemons_variables_go_with_the_entry():
@@ -147,7 +158,8 @@ def bad_files_are_left_alone():
         before = bad.replace("OUTER", outer)
         home.write(file, before)
         said = home.setup("claude-code", status=1)
-        assert "left alone" in said and "by hand" in said and json.dumps(home.program) in said, said
+        own = "upskilld" in bad
+        assert "left alone" in said and ("by hand" in said and json.dumps(home.program) in said) == (not own), said
         assert home.read(file) == before
 
 
@@ -166,6 +178,40 @@ def what_would_be_another_file_is_left_alone():
     os.link(home.path + "/.qwen/settings.json", home.path + "/other")
     said = home.setup("qwen-code", status=1)
     assert "it has hard links" in said and "entry added" not in said and home.read("other") == "{}" and os.stat(home.path + "/other").st_nlink == 2
+
+
+def what_is_not_written_is_looked_at():
+    """A link, a hard link and a read-only file, with no entry, somebody's own, and setup's."""
+    home = Home()
+    file = JSON["cursor"][0]
+    own = '{"x": 1,\n "mcpServers": {"a": {},\n  "upskilld": {"command": "/my/wrapper"}}}'
+    home.write(file, '{"x": 1}\n')
+    home.setup("cursor")
+    ours = home.read(file)
+    for make, why in ((lambda a, b: os.symlink(a, b), "it is a link"), (os.link, "it has hard links"), (lambda a, b: home.write(file, home.read("kept"), 0o400), "it is read-only")):
+        for text, status, says in (('{"x": 1}\n', 0, "has no entry in"), ("", 0, "has no entry in"), (own, 0, "line 3 has an entry"),
+                                   (ours, 1, why + '. Remove the entry "upskilld" on line 1 by hand.')):
+            home.write("kept", text)
+            os.remove(os.path.join(home.path, file))
+            make(home.path + "/kept", os.path.join(home.path, file))
+            said = home.setup("cursor", "--remove", status=status)
+            assert says in said and home.read(file) == text, (why, text, said)
+        assert "has its entry in" in home.setup("cursor")
+    os.remove(os.path.join(home.path, file))
+    os.symlink("nowhere", os.path.join(home.path, file))
+    assert "has no entry in" in home.setup("cursor", "--remove") and "it is a link" in home.setup("cursor", status=1)
+
+
+def of_two_entries_one_may_be_somebodys():
+    home = Home()
+    home.write(JSON["opencode"][0], "{}")
+    home.setup("opencode")
+    said = json.loads(home.read(JSON["opencode"][0]))
+    own = said["lsp"]["upskilld"] = {"command": ["other"]}
+    home.write(JSON["opencode"][0], json.dumps(said))
+    home.setup("opencode", "--remove")
+    left = json.loads(home.read(JSON["opencode"][0]))
+    assert left["lsp"] == {"upskilld": own} and not left.get("mcp"), left
 
 
 def owner_and_mode_stay():
@@ -212,15 +258,20 @@ def toml_is_kept():
         home.setup("codex", "--remove", env={"CUDA_HOME": "/opt/cuda"})
         if before:
             assert home.read(CODEX) == before, (before, home.read(CODEX))
-    for before in ('mcp_servers = {x = {command = "y"}}\n', '[mcp_servers.x\ncommand = "a"\n', 'a = """\nb\n', "a = \n"):
+    before = 'a = 1\nmcp_servers = {x = {command = "y"}}\n'
+    home.write(CODEX, before)
+    said = home.setup("codex", status=1)
+    assert '"mcp_servers" on line 2 is one inline table' in said and "[mcp_servers.upskilld]" not in said and home.read(CODEX) == before, said
+    for before in ('[mcp_servers.x\ncommand = "a"\n', 'a = """\nb\n', "a = \n"):
         home.write(CODEX, before)
         said = home.setup("codex", status=1)
         assert "left alone" in said and "TOML: line " in said and home.read(CODEX) == before, (before, said)
         assert "Add this by hand" in said and "\n    [mcp_servers.upskilld]\n" in said, said
-    for before, says in (('[mcp_servers.upskilld]\ncommand = "z"\n', "has another"), ('[mcp_servers]\n"upskilld" = {command = "z"}\n', "has another"),
+    for before, says in (('[mcp_servers.upskilld]\ncommand = "z"\n', "line 1 has an entry"), ('[mcp_servers]\n"upskilld" = {command = "z"}\n', "line 2 has an entry"),
                          ("[[mcp_servers]]\na = 1\n", "its other content would change"), ("mcp_servers = 1\n", "TOML: line ")):
         home.write(CODEX, before)
-        assert says in home.setup("codex", status=1) and home.read(CODEX) == before, before
+        said = home.setup("codex", status=1)
+        assert says in said and home.read(CODEX) == before and ("by hand" in said) == ("has an entry" not in says), (before, said)
 
 
 def toml_entries_are_where_toml_says():
@@ -240,7 +291,7 @@ def toml_entries_are_where_toml_says():
         home.write(CODEX, before)
         assert "has its entry in" in home.setup("codex") and home.read(CODEX) == before, before
         said = home.setup("codex", "--remove", status=1)
-        assert "does not have the form that setup writes" in said and "by hand" in said and home.read(CODEX) == before, (before, said)
+        assert "not as, or not where, setup writes it. Remove the entry" in said and "by hand" in said and home.read(CODEX) == before, (before, said)
 
 
 def variables_go_with_the_entry_they_came_with():
@@ -276,7 +327,9 @@ def what_was_added_to_the_entry_stays():
         home.setup(agent)
         changed = home.read(name) + more
         home.write(name, changed)
-        assert "left alone" in home.setup(agent, "--remove", status=1) and home.read(name) == changed, more
+        apart = agent == "continue"  # the entry says what it said, and something follows it
+        said = home.setup(agent, "--remove", status=int(apart))
+        assert "left alone" in said and ("on line 4 by hand" if apart else "has an entry") in said and home.read(name) == changed, (more, said)
     for more in ('\n[projects."/x"]\ntrust_level = "trusted"\n', ""):  # ours is what the file begins with
         os.remove(os.path.join(home.path, CODEX))
         home.setup("codex")
@@ -290,11 +343,20 @@ def yaml_is_kept():
     home = Home()
     for before in ("name: mine\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: m\n", "name: mine\nschema: v1"):
         home.write(CONTINUE, before)
-        home.setup("continue")
+        assert "version:" not in home.setup("continue")  # shown is what is written
         assert re.search(r"\nmcpServers:\n  - name: upskilld\n    command: \"%s\"" % re.escape(home.program), home.read(CONTINUE))
         home.setup("continue", "--remove")
         assert home.read(CONTINUE) == before
-    for before in ("mcpServers:\n  - name: x\n    command: y\n", "name: [\n", "{name: mine}\n", "- name\n"):
+    for before in ("name: mine\nmcpServers:\n  - name: x\n    command: y\n", "name: mine\nmcpServers:\n"):
+        home.write(CONTINUE, before)
+        said = home.setup("continue", status=1)
+        assert home.read(CONTINUE) == before and '"mcpServers", which is on line 2. Add this by hand:\n      - name: upskilld\n' in said, (before, said)
+        assert not re.search("(?m)^ *(version|schema|mcpServers):", said), said
+    own = "name: a\nmcpServers:\n- name: upskilld2\n  command: y\n- command: z\n  name: \"upskilld\"\n"
+    home.write(CONTINUE, own)
+    assert "line 6 has an entry" in home.setup("continue", "--remove") and "line 6 has an entry" in home.setup("continue", status=1)
+    assert home.read(CONTINUE) == own
+    for before in ("name: [\n", "{name: mine}\n", "- name\n"):
         home.write(CONTINUE, before)
         said = home.setup("continue", status=1)
         assert "left alone" in said and "YAML: line " in said and home.read(CONTINUE) == before, (before, said)
@@ -354,25 +416,25 @@ def both_files_of_an_agent_count():
         assert home.setup("opencode", "--remove").count("entry removed from") == 2
         assert [home.read(name) for name in names] == ['{"a": 1}'] * 2
     home.write(names[1], '{"mcp": {"upskilld": {"command": ["other"]}}}')
-    assert "has another" in home.setup("opencode", status=1) and home.read(names[0]) == '{"a": 1}'
+    assert "line 1 has an entry" in home.setup("opencode", status=1) and home.read(names[0]) == '{"a": 1}'
 
 
 def nothing_is_written_unasked():
     home = Home()
     assert "no agent was found" in home.setup(status=1) and "No agent here has a file" in home.setup("--remove")
     home.write("project/.mcp.json", '{"mcpServers": {"upskilld": {"command": "other"}}}')  # of a team; no agent is here
-    assert "left alone" in home.setup("--remove", "--scope", "project", "--yes", status=1)
+    assert "left alone" in home.setup("--remove", "--scope", "project", "--yes")
     home.write("project/.mcp.json", "{}")
     assert "has no entry in" in home.setup("--remove", "--scope", "project")
-    os.mkdir(home.path + "/.cursor")
+    home.write(".cursor/rules", "")
     home.write(JSON["gemini-cli"][0], "{}")
     for words in ([], ["--print"], ["cursor", "--print"]):
         said = home.setup(*words, status=0 if words else 1)
         assert "Cursor" in said and '"upskilld"' in said and "would be a new file:" in said, said
         assert "entry added" not in said and (words == ["cursor", "--print"] or "entry would be added to" in said), said
-        assert not os.listdir(home.path + "/.cursor") and home.read(JSON["gemini-cli"][0]) == "{}"
+        assert os.listdir(home.path + "/.cursor") == ["rules"] and home.read(JSON["gemini-cli"][0]) == "{}"
     home.setup("--yes")
-    assert sorted(os.listdir(home.path + "/.cursor")) == ["mcp.json"]
+    assert sorted(os.listdir(home.path + "/.cursor")) == ["mcp.json", "rules"]
     said = home.setup("--remove", status=1)
     assert "would be deleted:" in said and "entry would be removed from" in said and "nothing was written" in said, said
     assert "upskilld" in home.read(JSON["gemini-cli"][0]) and not os.path.exists(home.path + "/.qwen")
@@ -414,8 +476,9 @@ def what_no_agent_could_start_is_not_written():
 
 tap = Tap()
 for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shapes_are_kept, moved_entries_are_found, another_programs_entry_stays,
-             folders_of_others_stay, the_daemons_variables_go_with_the_entry, variables_go_with_the_entry_they_came_with, bad_files_are_left_alone,
-             what_would_be_another_file_is_left_alone, owner_and_mode_stay, what_cannot_be_written_is_not_told_as_done, toml_is_kept,
+             folders_of_others_stay, skills_alone_are_no_agent, the_daemons_variables_go_with_the_entry, variables_go_with_the_entry_they_came_with, bad_files_are_left_alone,
+             what_would_be_another_file_is_left_alone, what_is_not_written_is_looked_at,
+             of_two_entries_one_may_be_somebodys, owner_and_mode_stay, what_cannot_be_written_is_not_told_as_done, toml_is_kept,
              toml_entries_are_where_toml_says, empty_files_stay, what_was_added_to_the_entry_stays, yaml_is_kept, a_project_has_files_of_its_own,
              two_agents_may_share_a_file, both_files_of_an_agent_count, nothing_is_written_unasked, wrong_words_say_what_is_right,
              a_program_that_does_not_answer_is_told, what_no_agent_could_start_is_not_written):
