@@ -244,10 +244,10 @@ static int complain_twice(struct reader *r, const yaml_event_t *key, const char 
     char what[192];
     if (r->map) {
         r->map->first_at = first;
-        snprintf(what, sizeof what, "key \"%.100s\" is there twice, first on line %zu",
+        snprintf(what, sizeof what, "the key \"%.100s\" occurs twice, first on line %zu",
                  name, line_of(r, first));
     } else {
-        snprintf(what, sizeof what, "key \"%.100s\" is there twice", name);
+        snprintf(what, sizeof what, "the key \"%.100s\" occurs twice", name);
     }
     return complain_event(r, key, YAML_DUPLICATE, what);
 }

@@ -436,11 +436,8 @@ static int put_entry(const struct entry *e, const char *text, const char *progra
     }
     const json_t *there = entry_in(before, e);
     if (there) {
-        return json_equal(there, value)
-                   ? 0
-                   : has_another(
-                         e, text, "; for setup's entry, delete it and run setup again",
-                         err);
+        const char *advice = "; for setup's entry, delete it and run setup again";
+        return json_equal(there, value) ? 0 : has_another(e, text, advice, err);
     }
     int rc = check_outer(e, text, before, err);
     if (rc < 0) {
@@ -568,13 +565,30 @@ int agent_config_line(const struct agent_config *agent, const char *text) {
     return line;
 }
 
+/* The members of a JSON file that get an entry. */
+static void show_members(const struct agent_config *agent, const json_t *before,
+                         const char *program, const json_t *set, struct buf *out) {
+    for (int i = 0; i < 2; i++) {
+        const struct entry e = entry_of(agent, i);
+        autojson *value = e.outer ? entry_value(&e, program, set) : NULL;
+        bool more = value && json_object_size(json_object_get(before, e.outer));
+        if (value) {
+            buf_addf(out, "\"%s\": { %s\"" NAME "\": ", e.outer, more ? "…, " : "");
+            add_json(out, value);
+            buf_adds(out, " }\n");
+        }
+    }
+}
+
 void agent_config_manual(const struct agent_config *agent, const char *text,
                          const char *program, struct buf *out) {
     const struct entry e = entry_of(agent, 0);
     autojson *set = variables_set();
     autojson *before = text ? parse(&e, text, NULL) : NULL;
     autofree char *whole = NULL;
-    if (format_of(&e) != JSON && text && !json_is_null(before)) {
+    if (format_of(&e) == JSON && json_is_object(before)) {
+        show_members(agent, before, program, set, out);
+    } else if (format_of(&e) != JSON && text && !json_is_null(before)) {
         autofree char *block = filled(&e, program, set);
         bool item = json_object_get(before, e.outer) && format_of(&e) == YAML;
         buf_adds(out, item ? strchr(block, '\n') + 1 : block);

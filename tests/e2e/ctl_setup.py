@@ -197,6 +197,9 @@ def what_is_not_written_is_looked_at():
             said = home.setup("cursor", "--remove", status=status)
             assert says in said and home.read(file) == text, (why, text, said)
         assert "has its entry in" in home.setup("cursor")
+        home.write("kept", '{"mcpServers": {"a": {}}}', 0o400)
+        said = home.setup("cursor", status=1) if why != "it is read-only" else ""  # which is another file
+        assert not said or 'by hand:\n    "mcpServers": { …, "upskilld": {"command": "%s"} }\n' % home.program in said, said
     os.remove(os.path.join(home.path, file))
     os.symlink("nowhere", os.path.join(home.path, file))
     assert "has no entry in" in home.setup("cursor", "--remove") and "it is a link" in home.setup("cursor", status=1)

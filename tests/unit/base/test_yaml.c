@@ -62,7 +62,7 @@ Test(yaml, what_surprises_readers_is_refused_with_its_line) {
     static const struct {
         const char *text, *says;
     } cases[] = {
-        {"a: 1\na: 2\n", "line 2: key \"a\" is there twice"},
+        {"a: 1\na: 2\n", "line 2: the key \"a\" occurs twice"},
         {"a: &x 1\nb: *x\n", "line 1: anchors"},
         {"a: !!int 1\n", "line 1: tags"},
         {"a: b\n---\nc: d\n", "line 2: a second document"},
@@ -140,10 +140,10 @@ Test(yaml, problems_have_a_kind_and_a_place) {
         const char *says;
     } cases[] = {
         {"a: 1\nb: 2\na: 3\n", YAML_DUPLICATE, 10,
-         "line 3: key \"a\" is there twice, first on line 1"},
+         "line 3: the key \"a\" occurs twice, first on line 1"},
         {"\xEF\xBB\xBF"
          "a: 1\na: 3\n",
-         YAML_DUPLICATE, 8, "line 2: key \"a\" is there twice, first on line 1"},
+         YAML_DUPLICATE, 8, "line 2: the key \"a\" occurs twice, first on line 1"},
         {"\xEF\xBB\xBF"
          "a: \x01",
          YAML_BAD_BYTES, 6, "line 1: control characters"},
