@@ -377,6 +377,15 @@ static int ptx_read(struct check_input *ret, const struct source_file *file,
     }
     ret->is_ptx = ret->has_device_code = true;
     ret->options.line_info = false; /* what lines it has are its own */
+    if (!head.has_version) {
+        const struct finding_span span = finding_span_in(
+            file->text, file->len, head.start, head.start + strlen(".version"));
+        json_array_append_new(
+            ret->closure.findings,
+            finding_new("upskilld", "ptx_version", FINDING_ERROR,
+                        "this is not a version of PTX; one is written as in .version 9.0",
+                        file->display, &span));
+    }
     if (!ptx_target_suits(head.target, ret->options.arch)) {
         const struct finding_span span =
             finding_span_in(file->text, file->len, head.target_at, head.target_end);

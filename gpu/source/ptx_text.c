@@ -85,8 +85,11 @@ static void read_version(struct ptx_head *ret, struct reading *r) {
     size_t at, end;
     take_operands(r, &at, &end);
     ret->major = number_at(r->text, &at, end);
+    size_t point = at;
     at += at < end && r->text[at] == '.';
+    size_t minor = at;
     ret->minor = number_at(r->text, &at, end);
+    ret->has_version = minor > point && at > minor && at == end;
 }
 
 static void read_target(struct ptx_head *ret, struct reading *r) {
