@@ -59,13 +59,13 @@ static size_t find_near(const struct search *q, struct near *ret) {
     return kept;
 }
 
-/* Those that another measure, NULL or one per document, puts first and that are not found
- * yet. */
-static size_t find_first(const struct search *q, const double *measure,
+/* Those that another measure, NULL or one per document, puts first, that are more than
+ * `above` and not found yet. */
+static size_t find_first(const struct search *q, const double *measure, double above,
                          struct near *ret) {
     size_t kept = 0;
     for (uint32_t i = 0; measure && i < q->snapshot->document_count; i++) {
-        bool counts = q->allowed[i] && !isnan(measure[i]) &&
+        bool counts = q->allowed[i] && measure[i] > above && /* false for NaN */
                       (kept < NEAR_KEPT || measure[i] > ret[kept - 1].how);
         if (counts && !is_listed(q->ranking, i)) {
             keep_near(ret, &kept, NEAR_KEPT, (struct near){i, measure[i]});
@@ -85,8 +85,8 @@ static void add_found(struct ranking *k, const struct near *near, size_t count) 
 void search_add_near(struct search *q) {
     struct near near[NEAR_KEPT + 1];
     add_found(q->ranking, near, find_near(q, near));
-    add_found(q->ranking, near, find_first(q, q->outstanding, near));
-    add_found(q->ranking, near, find_first(q, q->spelling, near));
+    add_found(q->ranking, near, find_first(q, q->outstanding, -INFINITY, near));
+    add_found(q->ranking, near, find_first(q, q->spelling, 0, near));
 }
 
 /* What the nearest of n stands out by when none has to do with the task. */

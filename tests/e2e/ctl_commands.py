@@ -34,7 +34,7 @@ def help_says_what_schemas_know(room):
     holds(out, r"^usage: upskillctl skill install NAME\|FOLDER --agents VALUE \[options\]",
           r"--scope project\|user .*\(default\s+project\)", r"--agents VALUE .*\(required;",
           r"\nexample: upskillctl skill install h100-cuda-kernels --agents claude-code --scope project\n")
-    holds(room.run("help", "kernel", "validate")[1], r"--odd-sizes .*\(on unless --no-odd-sizes\)",
+    holds(room.run("help", "kernel", "validate")[1], r"--odd-sizes [^-]*\(on unless\s+--no-odd-sizes\)",
           r"--trials N .*\(1 to 16; default 3\)",
           r"--check VALUE .*\(of\s+memory, initialized, race, barrier;")
     for command in "check", "validate":  # and each says what it is
@@ -373,7 +373,7 @@ def tables_fit_the_terminal(room):
             for columns in (40, 60):
                 lines = on_terminal(room, columns, *words)
                 assert max(map(columns_of, lines)) <= columns, lines
-                holds("\n".join(lines), r"^  line \d+  registers \d+  ")
+                holds("\n".join(lines), r"^rms_norm\n  line \d+  registers \d+  ")
         assert not any(line != line.rstrip() for line in narrow), narrow
         if "skill" in words:
             assert any(LONG in line for line in wide), wide
