@@ -131,7 +131,7 @@ Test(source_launches, reads_constant_blocks) {
 }
 
 /* Time and stack stay small, whatever the text. */
-Test(source_launches, bears_hostile_text, .timeout = 20) {
+Test(source_launches, bears_hostile_text, .timeout = 60) {
     static const char *const rows[] = {"k<<<n, (",
                                        "k<",
                                        "int t = t2; ",
