@@ -4,7 +4,7 @@ one core), numba's CUDA simulator and Triton's interpreter.
 
 usage: bench_peers.py BUILD_FOLDER [PYTHON]
 
-PYTHON has the peers (`pip install numba triton torch`, in an environment of its own); without it this one is asked. A peer
+PYTHON has the peers (`pip install numba triton` in an environment of its own); without it this one is asked. A peer
 that is not installed is skipped with a word. Sizes differ, for simulators take a thread at a time: what is printed is nanoseconds for an
 element, or a multiply-add of gemm, and how many times as long as here. Each figure is the best of three."""
 import json

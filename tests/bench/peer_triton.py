@@ -2,11 +2,28 @@
 """What bench_peers.py asks of Triton's interpreter (TRITON_INTERPRET=1): nanoseconds for an element as JSON. Kernels must stand in a file."""
 import json
 
-import torch
+import numpy
 import triton
 import triton.language as tl
 
 from peer_time import best
+
+
+class Tensor:
+    """What the interpreter asks of PyTorch's tensors, of an array in the host's memory: it needs no PyTorch (3 GB) then."""
+    dtype = "float32"
+
+    def __init__(self, array):
+        self.array = array
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+    def itself(self, *ignored, **also_ignored):
+        return self
+
+    untyped_storage = cpu = new_empty = itself
+    set_ = copy_ = storage_offset = size = stride = itself
 
 
 @triton.jit
@@ -35,13 +52,14 @@ def reduction(a, c, SIZE: tl.constexpr):
 
 
 def main():
-    n, m = 1 << 18, 128
-    a, b, c, sums = torch.rand(n), torch.rand(n), torch.zeros(n), torch.zeros(n // 256)
-    p, q, r = torch.rand(m, m), torch.rand(m, m), torch.zeros(m, m)
+    n, m, random = 1 << 18, 128, numpy.random.default_rng(1)
+    arrays = [random.random(shape, "float32") for shape in (n, n, n, n // 256, (m, m), (m, m), (m, m))]
+    a, b, c, sums, p, q, r = map(Tensor, arrays)
     found = {"vector_add": best(n, lambda: vector_add[(n // 256,)](a, b, c, n, SIZE=256)),
              "gemm": best(m ** 3, lambda: gemm[(m // 16, m // 16)](p, q, r, m, SIZE=16)),
              "reduction": best(n, lambda: reduction[(n // 256,)](a, sums, SIZE=256))}
-    assert torch.allclose(c, a + b) and torch.allclose(r, p @ q, rtol=1e-4) and torch.allclose(sums, a.view(-1, 256).sum(1), rtol=1e-4)
+    a, b, c, sums, p, q, r = arrays
+    assert numpy.allclose(c, a + b) and numpy.allclose(r, p @ q, rtol=1e-4) and numpy.allclose(sums, a.reshape(-1, 256).sum(1), rtol=1e-4)
     print(json.dumps(found))
 
 
