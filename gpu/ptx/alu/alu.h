@@ -3,23 +3,25 @@
  * (alu_dispatch.c), and helpers with which a family finds its handler. */
 #include "gpu/ptx/alu/bind.h"
 
-/* One compilation of alu_*.c. */
-#define ALU_DECLARE(extension)                                                           \
-    step_run *bind_integer_##extension(const struct ptx_instruction *i, struct step *s); \
-    step_run *bind_carry_##extension(const struct ptx_instruction *i, struct step *s);   \
-    step_run *bind_bits_##extension(const struct ptx_instruction *i, struct step *s);    \
-    step_run *bind_float_##extension(const struct ptx_instruction *i, struct step *s);   \
-    step_run *bind_half_##extension(const struct ptx_instruction *i, struct step *s);    \
-    step_run *bind_special_function_##extension(const struct ptx_instruction *i,         \
-                                                struct step *s);                         \
-    step_run *bind_convert_##extension(const struct ptx_instruction *i, struct step *s); \
-    step_run *bind_convert_small_##extension(const struct ptx_instruction *i,            \
-                                             struct step *s);                            \
-    step_run *bind_select_##extension(const struct ptx_instruction *i, struct step *s);
-ALU_DECLARE(baseline)
-ALU_DECLARE(avx2)
-ALU_DECLARE(avx512)
-ALU_DECLARE(neon)
+/* The families in the order in which they are asked for an instruction. Each has a
+ * function bind_FAMILY_EXTENSION in every compilation of alu_*.c. */
+#define ALU_FAMILIES(F, extension)                                                       \
+    F(integer, extension)                                                                \
+    F(carry, extension)                                                                  \
+    F(bits, extension)                                                                   \
+    F(float, extension)                                                                  \
+    F(select, extension)                                                                 \
+    F(convert, extension)                                                                \
+    F(convert_small, extension)                                                          \
+    F(special_function, extension)                                                       \
+    F(half, extension)
+#define ALU_DECLARE(family, extension)                                                   \
+    step_run *bind_##family##_##extension(const struct ptx_instruction *i,               \
+                                          struct step *step);
+ALU_FAMILIES(ALU_DECLARE, baseline)
+ALU_FAMILIES(ALU_DECLARE, avx2)
+ALU_FAMILIES(ALU_DECLARE, avx512)
+ALU_FAMILIES(ALU_DECLARE, neon)
 
 /* A row of a family's table: an instruction matches when its opcode, types, number of
  * sources and modifiers are exactly the row's. */

@@ -10,17 +10,12 @@ typedef step_run *bind_run(const struct ptx_instruction *i, struct step *step);
 struct extension {
     const char *name;
     bool (*usable)(void);
-    bind_run *integer, *carry, *bits, *flt, *half, *special, *convert, *convert_small,
-        *select;
     const struct matrix_arithmetic *matrix;
+    bind_run *families[10]; /* NULL-terminated */
 };
+#define BIND(family, id) bind_##family##_##id,
 #define EXTENSION(id)                                                                    \
-    {                                                                                    \
-#id, usable_##id, bind_integer_##id, bind_carry_##id, bind_bits_##id,            \
-            bind_float_##id, bind_half_##id, bind_special_function_##id,                 \
-            bind_convert_##id, bind_convert_small_##id, bind_select_##id,                \
-            &matrix_arithmetic_##id                                                      \
-    }
+    { #id, usable_##id, &matrix_arithmetic_##id, {ALU_FAMILIES(BIND, id)} }
 
 /* The build says which compilations there are: LANES_HAVE_… */
 #if defined __x86_64__
@@ -92,39 +87,13 @@ int bind_force_extension(const char *name) {
     return -ENOTSUP;
 }
 
-step_run *bind_integer(const struct ptx_instruction *i, struct step *step) {
-    const struct extension *e = chosen();
-    step_run *run = e->integer(i, step);
-    run = run ? run : e->carry(i, step);
-    return run ? run : e->bits(i, step);
-}
-step_run *bind_float(const struct ptx_instruction *i, struct step *step) {
-    return chosen()->flt(i, step);
-}
-step_run *bind_half(const struct ptx_instruction *i, struct step *step) {
-    return chosen()->half(i, step);
-}
-step_run *bind_special_function(const struct ptx_instruction *i, struct step *step) {
-    return chosen()->special(i, step);
-}
-step_run *bind_convert(const struct ptx_instruction *i, struct step *step) {
-    step_run *run = chosen()->convert(i, step);
-    return run ? run : chosen()->convert_small(i, step);
-}
-step_run *bind_select(const struct ptx_instruction *i, struct step *step) {
-    return chosen()->select(i, step);
-}
-
 const struct matrix_arithmetic *bind_matrix(void) {
     return chosen()->matrix;
 }
 
 step_run *bind_alu(const struct ptx_instruction *i, struct step *step) {
-    bind_run *const families[] = {bind_integer,          bind_float,
-                                  bind_select,           bind_convert,
-                                  bind_special_function, bind_half};
-    for (size_t k = 0; k < sizeof(families) / sizeof(families[0]); k++) {
-        step_run *run = families[k](i, step);
+    for (bind_run *const *family = chosen()->families; *family; family++) {
+        step_run *run = (*family)(i, step);
         if (run) {
             return run;
         }

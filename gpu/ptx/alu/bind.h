@@ -13,22 +13,15 @@
  * lane. */
 #include "gpu/ptx/state/step.h"
 
-/* Integer arithmetic, logic, shifts, bit fields, carry chains, dp4a/dp2a, prmt, lop3,
- * video-free. */
-step_run *bind_integer(const struct ptx_instruction *i, struct step *step);
-/* f32, f64: every rounding, .ftz, .sat; min/max/abs/neg/copysign/testp; div, sqrt, rcp.
- */
-step_run *bind_float(const struct ptx_instruction *i, struct step *step);
-/* f16, f16x2, bf16, bf16x2. */
-step_run *bind_half(const struct ptx_instruction *i, struct step *step);
-/* ex2, lg2, sin, cos, tanh, rsqrt, rcp/sqrt/div approx and full. */
-step_run *bind_special_function(const struct ptx_instruction *i, struct step *step);
-/* cvt, cvt.pack, all types with rounding, .sat, .satfinite, .relu. */
-step_run *bind_convert(const struct ptx_instruction *i, struct step *step);
-/* setp, set, selp, slct, predicate logic, mov between registers of one width. */
-step_run *bind_select(const struct ptx_instruction *i, struct step *step);
-
-/* Any of the above, for the widest vector extension of this CPU. */
+/* Asks the families in turn (alu.h), for the widest vector extension of this CPU:
+ * integer  arithmetic, dp4a and dp2a; carry: with .cc; bits: logic, shifts, bit fields,
+ *          lop3, prmt
+ * float    f32, f64: every rounding, .ftz, .sat; min, max, abs, neg, copysign; div, sqrt,
+ *          rcp. half: f16, f16x2, bf16, bf16x2
+ * select   setp, set, selp, slct, testp, logic of predicates, mov between registers of
+ *          one width
+ * convert  cvt, cvt.pack: all types with rounding, .sat, .satfinite, .relu
+ * special_function  ex2, lg2, sin, cos, tanh, rsqrt; rcp, sqrt and div approx and full */
 step_run *bind_alu(const struct ptx_instruction *i, struct step *step);
 /* "avx512", "avx2", "baseline", "neon" … for reports; tests can force one (NULL = best;
  * -ENOTSUP when the CPU lacks it). */
