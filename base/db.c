@@ -297,8 +297,7 @@ static int prepare(struct db *db, const char *sql, unsigned flags, sqlite3_stmt 
 static int get_statement(struct db *db, const char *sql, sqlite3_stmt **ret,
                          bool *ret_own, struct err *err) {
     *ret_own = false;
-    for (size_t i = 0; i < db->count; i++) {
-        const struct statement *kept = &db->statements[i];
+    list_each(i, kept, db->statements, db->count) {
         if (kept->text == sql && strcmp(sqlite3_sql(kept->stmt), sql) == 0) {
             *ret = kept->stmt;
             *ret_own = sqlite3_stmt_busy(*ret);

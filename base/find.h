@@ -1,8 +1,8 @@
 #pragma once
 /* find: which numbers of a range, items of a list or values of a JSON array fulfil a
- * condition.
+ * condition; and loops over a list.
  *
- * `i` and `item` are declared for the condition only:
+ * `i` and `item` are declared for the condition or the loop only:
  *     any_of(i, 0, s->count, s->files[i].open)
  *     list_find(file, s->files, s->count, strcmp(file->path, path) == 0)
  *     json_any(findings, finding, json_says(finding, "severity", "error")) */
@@ -27,6 +27,14 @@
         i##_any;                                                                         \
     })
 #define all_of(i, from, to, holds) (!any_of(i, from, to, !(holds)))
+
+/* Loops over the items of a list; `item` points to the one with the index `i`. break and
+ * continue work as usual.
+ *     list_each(i, file, s->files, s->count) { … } */
+#define list_each(i, item, list, count)                                                  \
+    for (__typeof__(*(list)) *item = (list), *item##_of = item; item##_of;               \
+         item##_of = NULL)                                                               \
+        for (__typeof__((count) + 0) i = 0; i < (count) && (item = &(list)[i], true); i++)
 
 /* The first item for which `holds` is true, or NULL; `item` points to it. */
 #define list_find(item, list, count, holds)                                              \

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "protocol/call.h"
@@ -73,8 +74,7 @@ static char *beneath(const char *dir, const char *relative) {
 static void add_project_folders(struct folder_list *l, const struct agents *agents,
                                 const char *root) {
     add_folder(l, beneath(root, "skills"), "project", NULL, root);
-    for (size_t i = 0; i < agents->count; i++) {
-        const struct agent *a = &agents->list[i];
+    list_each(i, a, agents->list, agents->count) {
         if (a->project) {
             add_folder(l, beneath(root, a->project), "project", a->name, root);
         }
@@ -97,14 +97,12 @@ static bool is_shared(const struct agents *agents, const char *path) {
 }
 
 static void add_user_folders(struct folder_list *l, const struct agents *agents) {
-    for (size_t i = 0; i < agents->count; i++) {
-        const struct agent *a = &agents->list[i];
+    list_each(i, a, agents->list, agents->count) {
         if (a->user && is_shared(agents, a->user)) {
             add_folder(l, xstrdup(a->user), "user", NULL, NULL);
         }
     }
-    for (size_t i = 0; i < agents->count; i++) {
-        const struct agent *a = &agents->list[i];
+    list_each(i, a, agents->list, agents->count) {
         if (a->user) {
             add_folder(l, xstrdup(a->user), "agent", a->name, NULL);
         }

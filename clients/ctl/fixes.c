@@ -50,8 +50,7 @@ static struct edited *file_of(struct fixes *f, const char *name) {
 }
 
 static void fixes_finish(struct fixes *f) {
-    for (size_t i = 0; i < f->count; i++) {
-        struct edited *e = &f->files[i];
+    list_each(i, e, f->files, f->count) {
         lines_finish(&e->lines);
         buf_finish(&e->text);
         free(e->edits);

@@ -1,5 +1,6 @@
 /* Tables on a terminal: widths of columns, and what wraps where there is little room. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"
@@ -137,8 +138,7 @@ static int total_width(const struct layout *columns, size_t count) {
  * else of all, the widest. */
 static struct layout *next_to_give(struct layout *columns, size_t count) {
     struct layout *best = NULL;
-    for (size_t i = 0; i < count; i++) {
-        struct layout *c = &columns[i];
+    list_each(i, c, columns, count) {
         bool titled = c->width > c->cells;
         if (c->width > c->least &&
             (!best || (titled && best->width <= best->cells) ||
@@ -190,8 +190,7 @@ static bool put_line(const struct terminal *terminal, const struct layout *colum
                      size_t count, const char **rest, const enum style *styles) {
     int owed = 0; /* blanks before the next text */
     bool more = false;
-    for (size_t i = 0; i < count; i++) {
-        const struct layout *c = &columns[i];
+    list_each(i, c, columns, count) {
         size_t len = line_length(rest[i], c->width);
         int pad = c->width - (int)text_width(rest[i], len);
         if (len) {

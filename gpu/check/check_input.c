@@ -286,8 +286,7 @@ static void key_make(struct check_input *input, const char *compiler) {
     autojson *options = compile_options_to_json(&input->options);
     hash_json(&h, options);
     const struct source_set *sources = &input->closure.sources;
-    for (size_t i = 0; i < sources->count; i++) {
-        const struct source_file *file = &sources->files[i];
+    list_each(i, file, sources->files, sources->count) {
         hash_string(&h, file->path);
         hash_string(&h, file->display);
         hash_add_field(&h, file->text, file->len);

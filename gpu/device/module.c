@@ -18,8 +18,7 @@ static int threads_of(const uint32_t v[3]) {
 
 static void kernels_find(struct module *m) {
     m->kernels = xcalloc(m->ptx->function_count + 1u, sizeof *m->kernels);
-    for (uint32_t n = 0; n < m->ptx->function_count; n++) {
-        const struct ptx_function *f = &m->ptx->functions[n];
+    list_each(n, f, m->ptx->functions, m->ptx->function_count) {
         struct kernel *k = &m->kernels[n];
         if (!f->is_entry || f->is_declaration) {
             continue;

@@ -190,8 +190,7 @@ static bool stands(const struct touched *t, bool look) {
 /* The cost of comparing, and of restoring what differs. */
 static uint64_t cost_of(const struct proven *p) {
     uint64_t cost = 0;
-    for (unsigned n = 0; n < p->count; n++) {
-        const struct touched *t = &p->touched[n];
+    list_each(n, t, p->touched, p->count) {
         bool open = t->before && !t->in->freed && t->in->version != t->version;
         uint64_t bytes = open ? content_bytes(t->in) : 0;
         cost += bytes / COMPARED + (t->written ? bytes : 0);
@@ -374,8 +373,7 @@ void repeats_end(struct repeats *r, const struct launch_words *l,
 
 bool repeats_fill(struct repeats *r, struct allocation *in, uint64_t offset,
                   uint64_t bytes, unsigned value) {
-    for (unsigned n = 0; n < FILLS_MAX; n++) {
-        const struct filled *f = &r->fills[n];
+    list_each(n, f, r->fills, FILLS_MAX) {
         if (f->in == in && f->version == in->version && f->offset == offset &&
             f->bytes == bytes && f->value == value) {
             return true;

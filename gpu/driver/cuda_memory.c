@@ -1,6 +1,7 @@
 #include "gpu/driver/cuda_memory.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/random.h"
 #include "protocol/finding.h"
 
@@ -75,8 +76,7 @@ void cuda_memory_free(struct cuda_memory *m) {
     free(before.list);
     before.list = xcalloc(m->count + 1, sizeof *before.list);
     before.count = m->count;
-    for (size_t i = 0; i < m->count; i++) {
-        const struct area *a = &m->areas[i];
+    list_each(i, a, m->areas, m->count) {
         before.list[i] = a->address;
         if (a->base && !m->context->lost) {
             (void)m->context->api->memory_free(a->base);
@@ -182,8 +182,7 @@ void cuda_memory_add(struct cuda_memory *m, const char *name, cuda_address addre
 
 static struct area *area_of(struct cuda_memory *m, cuda_address address, uint64_t len,
                             struct err *err) {
-    for (size_t i = 0; i < m->count; i++) {
-        struct area *a = &m->areas[i];
+    list_each(i, a, m->areas, m->count) {
         if (address >= a->address && address - a->address <= a->bytes &&
             len <= a->bytes - (address - a->address)) {
             return a;

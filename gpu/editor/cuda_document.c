@@ -275,8 +275,7 @@ static void add_template_lenses(const struct document *d, const json_t *result,
     if (uncompiled) {
         device_templates_read(&t, d->text, d->len);
     }
-    for (size_t i = 0; i < t.count; i++) {
-        const struct device_template *one = &t.list[i];
+    list_each(i, one, t.list, t.count) {
         const struct kernel_place place = {.offset = one->offset, .end = one->end};
         if (!one->kernel && names(uncompiled, one->name)) {
             add_lens(list, &place, why, strlen(why));
@@ -476,8 +475,7 @@ static json_t *symbols(const struct document *d) {
         return list;
     }
     host_code_scan(d->text, d->len, &code);
-    for (size_t i = 0; i < code.kernel_count; i++) {
-        const struct kernel_place *k = &code.kernels[i];
+    list_each(i, k, code.kernels, code.kernel_count) {
         json_array_append_new(
             list, json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:I}", "name",
                             json_clean_z(k->name), "detail", "__global__", "symbol",

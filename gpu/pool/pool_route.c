@@ -190,8 +190,7 @@ static void choice_consider(struct choice *c, struct slot *slot, enum fit fit) {
 static struct choice choose(struct pool *pool, const struct pool_needs *needs,
                             const struct slot *avoid, bool local) {
     struct choice c = {0};
-    for (size_t i = 0; i < pool->slot_count; i++) {
-        struct slot *slot = &pool->slots[i];
+    list_each(i, slot, pool->slots, pool->slot_count) {
         if (slot->local == local && slot != avoid) {
             choice_consider(&c, slot, slot_fit(slot, needs, NULL));
         }
@@ -287,8 +286,7 @@ static int tell_nobody(const struct pool *pool, const struct pool_needs *needs,
         strstr(only, "CUDA compiler")) {
         return status; /* the same words again */
     }
-    for (size_t i = 0; i < pool->slot_count; i++) {
-        const struct slot *slot = &pool->slots[i];
+    list_each(i, slot, pool->slots, pool->slot_count) {
         char lack[MAX_LACK];
         buf_adds(out, i ? "; " : ": ");
         if (slot_fit(slot, needs, lack) == FIT_NO) {

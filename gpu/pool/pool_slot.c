@@ -149,8 +149,7 @@ void slot_rest(struct slot *slot) {
 }
 
 static void slots_free(struct pool *pool) {
-    for (size_t i = 0; i < pool->slot_count; i++) {
-        struct slot *slot = &pool->slots[i];
+    list_each(i, slot, pool->slots, pool->slot_count) {
         strings_free(slot->argv);
         free(slot->name);
         json_decref(slot->hello);

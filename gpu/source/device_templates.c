@@ -78,8 +78,7 @@ void device_templates_read(struct device_templates *ret, const char *text, size_
 /* Those of a name. True: one became used. */
 static bool use(struct device_templates *t, const char *word, size_t len) {
     bool any = false;
-    for (size_t i = 0; i < t->count; i++) {
-        struct device_template *one = &t->list[i];
+    list_each(i, one, t->list, t->count) {
         if (!one->used && !one->kernel && one->name[0] == word[0] &&
             strlen(one->name) == len && memcmp(one->name, word, len) == 0) {
             any = one->used = true;

@@ -470,8 +470,7 @@ void host_blanker_judge(struct host_blanker *b) {
     }
     struct open_class *open = NULL;
     size_t depth = 0, cap = 0;
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
+    list_each(i, d, b->declarations.list, b->declarations.count) {
         while (depth > 0 &&
                b->declarations.list[open[depth - 1].declaration].last < d->first) {
             close_class(b, &open[--depth]);

@@ -1,6 +1,7 @@
 #include "gpu/source/host_code.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_behind.h"
 #include "gpu/source/host_blanker.h"
@@ -83,8 +84,7 @@ static bool is_device_code(const struct host_blanker *b, size_t i) {
 
 static void tell(const struct host_blanker *b, struct host_code *ret) {
     ret->needs_default_device = b->needs_default_device;
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
+    list_each(i, d, b->declarations.list, b->declarations.count) {
         ret->leaves_code_out |= b->goes[i] || b->tail_goes[i] || b->body_goes[i];
         ret->has_device_code |= is_device_code(b, i);
         if (d->kind == DECLARATION_FUNCTION && d->name && d->has_global && d->body &&
@@ -185,8 +185,7 @@ static bool device_needs_std(const struct host_blanker *b) {
 
 static bool blank_includes(const struct host_blanker *b, bool costly, char *text) {
     bool any = false;
-    for (size_t i = 0; i < b->tokens.count; i++) {
-        const struct code_token *t = &b->tokens.list[i];
+    list_each(i, t, b->tokens.list, b->tokens.count) {
         if (t->word == WORD_DIRECTIVE && is_host_include(b, i, costly)) {
             any = true;
             if (text) {
@@ -215,8 +214,7 @@ static void write_torch_includes(const struct host_blanker *b, bool needs_std,
                                  char *text) {
     const char *line = needs_std ? "#include <torch_std>" : "#include <torch>";
     size_t len = strlen(line);
-    for (size_t i = 0; i < b->tokens.count; i++) {
-        const struct code_token *t = &b->tokens.list[i];
+    list_each(i, t, b->tokens.list, b->tokens.count) {
         if (is_torch_include(b, i) && t->end - t->start >= len &&
             !memchr(text + t->start, '\n', len)) {
             memcpy(text + t->start, line, len);
@@ -242,8 +240,7 @@ static void blank_host(const struct host_blanker *b, const struct host_expansion
     if (e->text) {
         host_expansion_settle(e, b, &launches);
     }
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
+    list_each(i, d, b->declarations.list, b->declarations.count) {
         size_t body = d->kind == DECLARATION_FUNCTION ? d->body : 0;
         if (b->goes[i]) {
             blank_tokens(b, d->first, d->last, body, text);
@@ -319,8 +316,7 @@ static bool is_made_for_nvrtc(const struct source_file *f) {
 /* How device code can name the type of half precision. */
 static const char *name_of_half(const struct source_set *sources) {
     const char *name = NULL;
-    for (size_t i = 0; i < sources->count; i++) {
-        const struct source_file *f = &sources->files[i];
+    list_each(i, f, sources->files, sources->count) {
         if (memmem(f->text, f->len, "#include <torch", 15)) {
             return "at::Half";
         }

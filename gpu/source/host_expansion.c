@@ -122,8 +122,7 @@ static void expand_all(struct expander *x, const struct host_blanker *b,
                        struct buf *out) {
     const struct code_tokens *t = &b->tokens;
     size_t done = 0;
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
+    list_each(i, d, b->declarations.list, b->declarations.count) {
         size_t from = t->list[d->name].start;
         autofree char *became =
             is_use(d) ? expand_use(x, t, d->name, d->params_end, from, 0) : NULL;
@@ -247,8 +246,7 @@ void host_expansion_judge(const struct host_expansion *e, struct host_blanker *b
 
 /* The outermost declaration of b that goes and holds the offset; SIZE_MAX when none. */
 static size_t gone_at(const struct host_blanker *b, size_t offset) {
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
+    list_each(i, d, b->declarations.list, b->declarations.count) {
         if (b->goes[i] && b->tokens.list[d->first].start <= offset &&
             offset < b->tokens.list[d->last].end) {
             return i;
@@ -260,8 +258,7 @@ static size_t gone_at(const struct host_blanker *b, size_t offset) {
 void host_expansion_settle(const struct host_expansion *e, const struct host_blanker *b,
                            struct host_launches *launches) {
     size_t kept = 0;
-    for (size_t i = 0; i < launches->count; i++) {
-        struct host_launch *l = &launches->list[i];
+    list_each(i, l, launches->list, launches->count) {
         l->offset = host_expansion_source(e, l->offset);
         l->declaration = gone_at(b, l->offset);
         if (l->declaration == SIZE_MAX) {

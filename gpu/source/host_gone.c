@@ -1,5 +1,7 @@
 #include "gpu/source/host_gone.h"
 
+#include "base/find.h"
+
 #include <stdlib.h>
 
 static enum code_word word_at(const struct host_blanker *b, size_t i) {
@@ -85,8 +87,7 @@ static void forget(struct host_blanker *b, size_t token) {
 }
 
 void host_gone_forget_own(struct host_blanker *b) {
-    for (size_t k = 0; k < b->declarations.count; k++) {
-        const struct declaration *d = &b->declarations.list[k];
+    list_each(k, d, b->declarations.list, b->declarations.count) {
         if (may_name_type(d)) {
             forget(b, first_name(b, d));
             for (size_t i = 0; (i = next_name(b, d, i));) {
@@ -101,8 +102,7 @@ void host_gone_forget_own(struct host_blanker *b) {
 void host_gone_tell_values(const struct host_blanker *b, struct space_macros *to) {
     struct name_set gone;
     name_set_copy(&gone, &b->gone_values);
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
+    list_each(i, d, b->declarations.list, b->declarations.count) {
         if (d->kind == DECLARATION_FUNCTION && d->name && !b->goes[i]) {
             name_set_remove(&gone, code_token_hash(&b->tokens, d->name));
         }
@@ -127,8 +127,7 @@ static void tell_type(const struct host_blanker *b, const struct declaration *d,
 }
 
 void host_gone_tell_types(const struct host_blanker *b, struct space_macros *to) {
-    for (size_t k = 0; k < b->declarations.count; k++) {
-        const struct declaration *d = &b->declarations.list[k];
+    list_each(k, d, b->declarations.list, b->declarations.count) {
         if (may_name_type(d) && b->goes[k] && d->parent == SIZE_MAX) {
             tell_type(b, d, first_name(b, d), to);
             for (size_t i = 0; (i = next_name(b, d, i));) {

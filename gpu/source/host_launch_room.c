@@ -31,8 +31,7 @@ static bool is_told(const struct host_launches *l, const struct host_blanker *b,
             return true;
         }
     }
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
+    list_each(i, d, b->declarations.list, b->declarations.count) {
         if (is_instantiated(b, d)) {
             autofree char *name = host_qualified_name(&b->tokens, &b->declarations, d);
             if (strlen(name) == len && memcmp(name, guess, len) == 0) {
@@ -119,8 +118,7 @@ void host_launches_write(const struct host_launches *launches,
                          const struct host_blanker *b, char *text,
                          struct host_guesses *guesses, struct buf *behind) {
     unsigned elsewhere = 0;
-    for (size_t i = 0; i < launches->count; i++) {
-        const struct host_launch *launch = &launches->list[i];
+    list_each(i, launch, launches->list, launches->count) {
         if (is_duplicate(launches, i)) {
             continue;
         }

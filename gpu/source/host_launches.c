@@ -1,4 +1,5 @@
 /* Host code searched for launches, and for calls of templates that launch. */
+#include "base/find.h"
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_walk.h"
 
@@ -9,8 +10,7 @@
 /* Macros whose bodies name the host template that is looked for are looked into. */
 static void note_callers(struct collector *c, const struct code_token *name) {
     size_t len = name->end - name->start;
-    for (size_t i = 0; i < c->macros.count; i++) {
-        struct host_macro *m = &c->macros.list[i];
+    list_each(i, m, c->macros.list, c->macros.count) {
         m->uses = 0;
         m->launches |= memmem(m->body, strlen(m->body), c->b->tokens.text + name->start,
                               len) != NULL;
@@ -67,8 +67,7 @@ static void collect_calls(struct collector *c) {
         size_t name = b->declarations.list[waiting.declaration].name;
         size_t before = c->ready->count + c->waiting.count;
         note_callers(c, &b->tokens.list[name]);
-        for (size_t k = 0; k < b->declarations.count; k++) {
-            const struct declaration *d = &b->declarations.list[k];
+        list_each(k, d, b->declarations.list, b->declarations.count) {
             if (b->goes[k] && d->kind != DECLARATION_CLASS && k != waiting.declaration &&
                 may_call(c, d, code_token_hash(&b->tokens, name))) {
                 walk_declaration(c, k, &waiting);
@@ -103,8 +102,7 @@ static void note_kernel_macros(struct collector *c) {
         uint64_t name = c->kernels[k].name;
         named[name / 64 % 64] |= UINT64_C(1) << name % 64;
     }
-    for (size_t i = 0; i < c->macros.count; i++) {
-        struct host_macro *m = &c->macros.list[i];
+    list_each(i, m, c->macros.list, c->macros.count) {
         struct code_tokens body;
         if (m->launches || code_tokens_read(&body, m->body, strlen(m->body)) < 0) {
             continue;

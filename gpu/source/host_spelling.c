@@ -116,8 +116,7 @@ static bool settle_one(const struct host_blanker *b, size_t index, char *text) {
 
 bool host_spelling_settle(const struct host_blanker *b, char *text) {
     bool any = false;
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
+    list_each(i, d, b->declarations.list, b->declarations.count) {
         if (!b->goes[i] && !d->has_global &&
             (d->kind == DECLARATION_FUNCTION || d->kind == DECLARATION_VARIABLE)) {
             any |= settle_one(b, i, text);

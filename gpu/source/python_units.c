@@ -133,8 +133,7 @@ static bool is(const struct finder *f, size_t i, const char *word) {
 /* ---- names ---- */
 
 static struct name *find_name(struct finder *f, size_t start, size_t end) {
-    for (size_t i = 0; i < f->name_count; i++) {
-        const struct name *n = &f->names[i];
+    list_each(i, n, f->names, f->name_count) {
         if (n->end - n->start == end - start &&
             memcmp(f->text + n->start, f->text + start, end - start) == 0) {
             return &f->names[i];

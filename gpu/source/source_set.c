@@ -137,8 +137,7 @@ const struct source_file *source_set_find(const struct source_set *s, const char
 
 json_t *source_set_to_json(const struct source_set *s) {
     json_t *files = json_array();
-    for (size_t i = 0; i < s->count; i++) {
-        const struct source_file *file = &s->files[i];
+    list_each(i, file, s->files, s->count) {
         json_t *entry = json_object();
         json_object_set_new(entry, "path", json_text(file->path, strlen(file->path)));
         json_object_set_new(entry, "display",

@@ -140,8 +140,7 @@ static bool includes_integers(const struct source_file *f) {
 
 unsigned std_names_wanted(const struct source_set *sources, bool relaxed) {
     unsigned wanted = 0;
-    for (size_t i = 0; i < sources->count; i++) {
-        const struct source_file *f = &sources->files[i];
+    list_each(i, f, sources->files, sources->count) {
         wanted |= wanted_in(f->text, f->len, relaxed);
         wanted |= memmem(f->text, f->len, CUDA_ABS, strlen(CUDA_ABS))
                       ? 1u << ARRAY_LEN(std_names)

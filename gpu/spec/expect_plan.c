@@ -121,8 +121,7 @@ static bool is_taken(const struct expect_step *s, size_t buffer) {
 static size_t only_buffer_left(const struct expect_plan *plan,
                                const struct expect_step *s) {
     size_t found[2] = {SIZE_MAX, SIZE_MAX}, count[2] = {0};
-    for (size_t i = 0; i < plan->spec->buffer_count; i++) {
-        const struct spec_buffer *b = &plan->spec->buffers[i];
+    list_each(i, b, plan->spec->buffers, plan->spec->buffer_count) {
         if (has_contents(b) && !is_taken(s, i)) {
             found[b->output] = i;
             count[b->output]++;

@@ -1,6 +1,7 @@
 #include "gpu/spec/spec_case.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/spec/launch_limits.h"
 #include "gpu/spec/spec_tensor_map.h"
@@ -154,8 +155,7 @@ static int check_numbers(const struct spec_case *c, const char *name,
 
 struct value_inputs case_value_inputs(const struct spec_case *c, void *const *before,
                                       struct value_input list[static SPEC_MAX_BUFFERS]) {
-    for (size_t i = 0; i < c->spec->buffer_count; i++) {
-        const struct spec_buffer *spec = &c->spec->buffers[i];
+    list_each(i, spec, c->spec->buffers, c->spec->buffer_count) {
         list[i] = (struct value_input){.name = spec->name,
                                        .type = spec->type,
                                        .data = before ? before[i] : NULL,
@@ -176,8 +176,7 @@ static int check_expression(const struct spec_case *c, const char *text,
 }
 
 static int check_judges(const struct spec_case *c, struct err *err) {
-    for (size_t i = 0; i < c->spec->buffer_count; i++) {
-        const struct spec_buffer *b = &c->spec->buffers[i];
+    list_each(i, b, c->spec->buffers, c->spec->buffer_count) {
         if (b->judge && check_expression(c, b->judge, err) < 0) {
             err_wrap(err, "%s.judge", b->name);
             return -EINVAL;

@@ -61,8 +61,7 @@ static void note_launch(const struct kernel_spec *spec, const struct spec_launch
 void argument_type_note(const struct kernel_spec *spec, const json_t *kernels,
                         enum finding_severity severity, json_t *findings) {
     autojson *found = json_array();
-    for (size_t i = 0; i < spec->launch_count; i++) {
-        const struct spec_launch *launch = &spec->launches[i];
+    list_each(i, launch, spec->launches, spec->launch_count) {
         size_t matches;
         note_launch(spec, launch, kernel_entry_find(kernels, launch->kernel, &matches),
                     severity, found);

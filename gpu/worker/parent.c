@@ -237,8 +237,7 @@ static void prefix_key(const struct worker *w, const struct compile_run *run,
  * kept: a run may wait for it, and two at a time are enough. */
 static struct parent *prefix_place(struct worker *w) {
     struct parent *oldest = NULL;
-    for (size_t i = 0; i < WORKER_PREFIXES; i++) {
-        struct parent *p = &w->prefixes[i];
+    list_each(i, p, w->prefixes, WORKER_PREFIXES) {
         if (p->state == PARENT_NONE) {
             return p;
         }

@@ -263,8 +263,7 @@ static void key_make(const struct program_job *job, char key[static HASH_HEX_SIZ
     hash_json(&h, job->units);
     hash_json(&h, job->include_dirs);
     hash_json(&h, job->words);
-    for (size_t i = 0; i < job->sources.count; i++) {
-        const struct source_file *file = &job->sources.files[i];
+    list_each(i, file, job->sources.files, job->sources.count) {
         hash_text(&h, file->path);
         hash_text(&h, file->display);
         hash_add_field(&h, file->text, file->len);

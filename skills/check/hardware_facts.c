@@ -80,8 +80,7 @@ static unsigned devices_in(const char *text, size_t len) {
         }
     }
     /* "Hopper H100" is the H100: a board says more than its architecture. */
-    for (size_t i = 0; i < hardware_device_count; i++) {
-        const struct hardware_device *d = &hardware_devices[i];
+    list_each(i, d, hardware_devices, hardware_device_count) {
         for (size_t k = 0; (found >> i & 1) && k < hardware_device_count; k++) {
             bool board =
                 strcmp(hardware_devices[k].name, hardware_devices[k].capability) != 0;

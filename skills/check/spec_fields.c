@@ -1,4 +1,5 @@
 /* Rules of the specification on the frontmatter's fields but the name. */
+#include "base/find.h"
 #include "skills/check/spec_rules.h"
 
 #include "base/buf.h"
@@ -251,8 +252,7 @@ static const char *meant_of(const struct yaml_pair *p) {
 /* The field under a name that is almost its own, where it is not there itself; or NULL.
  */
 static const struct yaml_pair *spec_misspelt(const struct spec *s, const char *field) {
-    for (size_t i = 0; i < s->text->places.count; i++) {
-        const struct yaml_pair *p = &s->text->places.pairs[i];
+    list_each(i, p, s->text->places.pairs, s->text->places.count) {
         const char *meant = meant_of(p);
         if (meant && strcmp(meant, field) == 0) {
             return skill_text_pair(s->text, field) ? NULL : p;
@@ -311,8 +311,7 @@ static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
 }
 
 static void check_unknown_fields(const struct spec *s) {
-    for (size_t i = 0; i < s->text->places.count; i++) {
-        const struct yaml_pair *p = &s->text->places.pairs[i];
+    list_each(i, p, s->text->places.pairs, s->text->places.count) {
         if (p->depth == 0 && !is_said(s, p) && !strings_have(known_fields, p->key)) {
             check_unknown(s, p);
         }

@@ -57,8 +57,7 @@ json_t *agent_files_read(const char *work, const char *skill) {
     json_t *files = json_object();
     found.problems = json_array();
     skill_files_read(&found, fd, false, &unused);
-    for (size_t i = 0; i < found.file_count; i++) {
-        const struct skill_file *file = &found.files[i];
+    list_each(i, file, found.files, found.file_count) {
         if (!is_ours(work, skill, file->path)) {
             json_object_set_new(files, file->path, text_of(fd, file, &left));
         }

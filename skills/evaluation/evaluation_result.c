@@ -1,6 +1,7 @@
 #include "skills/evaluation/evaluation_result.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation_sentence.h"
@@ -317,8 +318,7 @@ static json_t *marks_json(const struct work *w) {
 
 static json_t *models_json(const struct work *w) {
     json_t *models = json_array();
-    for (size_t i = 0; i < w->e->o.student_count; i++) {
-        const struct student *s = &w->e->o.students[i];
+    list_each(i, s, w->e->o.students, w->e->o.student_count) {
         json_t *one =
             s->model ? model_to_json(s->model)
                      : json_pack("{s:s,s:s}", "name", s->name, "agent", s->agent->agent);
@@ -331,8 +331,7 @@ static json_t *models_json(const struct work *w) {
 
 static json_t *prompts_json(const struct work *w) {
     json_t *prompts = json_array();
-    for (size_t i = 0; i < w->e->o.arm_count; i++) {
-        const struct arm *arm = &w->e->o.arms[i];
+    list_each(i, arm, w->e->o.arms, w->e->o.arm_count) {
         json_array_append_new(prompts,
                               json_pack("{s:s,s:s,s:I}", "arm", arm_name(arm->kind),
                                         "digest", arm->digest, "added_tokens",

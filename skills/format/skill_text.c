@@ -155,8 +155,7 @@ static void describe(struct skill_text *t, const struct yaml_map *map,
 /* --- reading --- */
 
 static void shift_places(struct skill_text *t, const struct frontmatter_repair *repair) {
-    for (size_t i = 0; i < t->places.count; i++) {
-        struct yaml_pair *p = &t->places.pairs[i];
+    list_each(i, p, t->places.pairs, t->places.count) {
         size_t *offsets[] = {&p->key_at, &p->key_end, &p->at, &p->end};
         for (size_t k = 0; k < ARRAY_LEN(offsets); k++) {
             *offsets[k] =

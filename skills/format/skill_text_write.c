@@ -1,5 +1,6 @@
 /* SKILL.md's text written anew, or changed with the rest as it is. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "skills/format/skill.h"
 
 #include <string.h>
@@ -100,8 +101,7 @@ static void change_field(struct writer *w, const struct yaml_pair *p,
 
 static void change_fields(struct writer *w) {
     const struct yaml_map *places = &w->text->places;
-    for (size_t i = 0; i < places->count; i++) {
-        const struct yaml_pair *p = &places->pairs[i];
+    list_each(i, p, places->pairs, places->count) {
         const json_t *value = json_object_get(w->changes, p->key);
         if (p->depth == 0 && value) {
             change_field(w, p, value);
@@ -112,8 +112,7 @@ static void change_fields(struct writer *w) {
 /* New fields follow the last one, before comments that end the frontmatter. */
 static void add_fields(struct writer *w) {
     size_t end = w->text->yaml;
-    for (size_t i = 0; i < w->text->places.count; i++) {
-        const struct yaml_pair *p = &w->text->places.pairs[i];
+    list_each(i, p, w->text->places.pairs, w->text->places.count) {
         end = p->depth == 0 ? line_behind(w->text, last_byte(p)) : end;
     }
     copy_to(w, end);
@@ -160,8 +159,7 @@ static char *rewrite(const struct skill_text *t, const json_t *wanted, const cha
 
 /* "? key" and what is not followed by its colon cannot be changed in place. */
 static bool can_change(const struct skill_text *t) {
-    for (size_t i = 0; i < t->places.count; i++) {
-        const struct yaml_pair *p = &t->places.pairs[i];
+    list_each(i, p, t->places.pairs, t->places.count) {
         size_t at = p->key_end;
         while (at < t->yaml_end && (t->text[at] == ' ' || t->text[at] == '\t')) {
             at++;

@@ -213,8 +213,7 @@ void answer_code_read(struct answer_code *ret, const char *text, size_t len) {
     markdown_read(&ret->blocks, text, len, 1);
     struct lines lines;
     lines_init(&lines, text, len);
-    for (size_t i = 0; i < ret->blocks.code_count; i++) {
-        struct markdown_code *code = &ret->blocks.codes[i];
+    list_each(i, code, ret->blocks.codes, ret->blocks.code_count) {
         if (code->line == code->fence_line) {
             continue; /* indented code has no name */
         }
@@ -255,8 +254,7 @@ void answer_code_finish(struct answer_code *c) {
 
 const char *answer_code_file(const struct answer_code *c, const char *path) {
     const char *found = NULL;
-    for (size_t i = 0; i < c->file_count; i++) {
-        const struct answer_file *file = &c->files[i];
+    list_each(i, file, c->files, c->file_count) {
         if (strcmp(file->path, path) == 0) {
             return file->text;
         }

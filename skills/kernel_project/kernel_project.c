@@ -3,6 +3,7 @@
 #include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/lines.h"
 #include "base/mem.h"
 #include "base/strings.h"
@@ -167,8 +168,7 @@ static struct project_file *meant_file(const struct kernel_project *p, const cha
     struct project_file *in_folder = NULL, *near = NULL;
     size_t in_folders = 0;
     struct nearest_name slip = {.said = path, .limit = 2};
-    for (size_t i = 0; i < p->count; i++) {
-        struct project_file *f = &p->files[i];
+    list_each(i, f, p->files, p->count) {
         if (f->kind != PROJECT_REGULAR || f->listed || strpbrk(f->path, "\"\\")) {
             continue;
         }
@@ -200,10 +200,11 @@ static void missing_source(struct kernel_project *p, const struct toml_node *ite
                            const char *path, const char *what) {
     const struct project_file *file = project_file(p, path);
     if (!file) {
-        json_t *finding =
-            build_toml_add(&p->report, "kernel_project_source_missing", FINDING_ERROR,
-                           toml_value_range(item), "%s %.200s does not "
-                                                   "exist", what, path);
+        json_t *finding = build_toml_add(&p->report, "kernel_project_source_missing",
+                                         FINDING_ERROR, toml_value_range(item),
+                                         "%s %.200s does not "
+                                         "exist",
+                                         what, path);
         if (strcmp(what, "file") == 0) {
             fix_missing(p, finding, item, path);
         }
@@ -308,8 +309,7 @@ static void unlisted(struct kernel_project *p, const struct project_file *file) 
 }
 
 static void check_unlisted(struct kernel_project *p) {
-    for (size_t i = 0; i < p->count; i++) {
-        const struct project_file *f = &p->files[i];
+    list_each(i, f, p->files, p->count) {
         bool aside =
             strncmp(f->path, "test", 4) == 0 || strncmp(f->path, "bench", 5) == 0 ||
             strncmp(f->path, "example", 7) == 0 || strncmp(f->path, "docs/", 5) == 0;
@@ -364,8 +364,7 @@ static bool check_python_text(struct kernel_project *p, const char *path,
 static void check_python_files(struct kernel_project *p, const char *package) {
     size_t n = strlen(package);
     bool uses_ops = false;
-    for (size_t i = 0; i < p->count; i++) {
-        const struct project_file *f = &p->files[i];
+    list_each(i, f, p->files, p->count) {
         if (f->kind == PROJECT_REGULAR && strncmp(f->path, package, n) == 0 &&
             f->path[n] == '/' && has_ending(f->path, ".py ")) {
             autobuf text;

@@ -1,6 +1,7 @@
 #include "skills/refinement/patch.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/lines.h"
 #include "base/text.h"
 #include "skills/format/markdown.h"
@@ -122,8 +123,7 @@ static bool is_section(const struct patching *p, const struct markdown_heading *
 static size_t find_section(const struct patching *p, const char *name, size_t len,
                            size_t *start, size_t *end) {
     size_t count = 0;
-    for (size_t i = 0; i < p->body.heading_count; i++) {
-        const struct markdown_heading *h = &p->body.headings[i];
+    list_each(i, h, p->body.headings, p->body.heading_count) {
         if (!is_section(p, h) || !same_heading(name, len, h->text) || count++) {
             continue;
         }
@@ -252,8 +252,7 @@ static int by_place(const void *a, const void *b) {
 static void check_together(struct patching *p) {
     size_t added = 0, removed = 0;
     qsort(p->spans, p->count, sizeof *p->spans, by_place);
-    for (size_t i = 0; i < p->count; i++) {
-        const struct span *s = &p->spans[i];
+    list_each(i, s, p->spans, p->count) {
         added += s->text.full ? PATCH_MAX_BYTES + 1 : s->text.len;
         removed += s->end - s->start;
         if (i + 1 < p->count && p->spans[i + 1].start < s->end) {
@@ -271,8 +270,7 @@ static void check_together(struct patching *p) {
 static char *write_all(const struct patching *p) {
     autobuf out = BUF_INIT(SKILL_MAX_TEXT);
     size_t at = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        const struct span *s = &p->spans[i];
+    list_each(i, s, p->spans, p->count) {
         buf_add(&out, p->text + at, s->start - at);
         buf_add(&out, s->text.data, s->text.len);
         at = s->end;

@@ -1,5 +1,6 @@
 #include "gpu/ptx/copies/bulk_copies.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/copies/async_copies.h"
@@ -121,8 +122,7 @@ bool bulk_deliver(struct block *b, uint32_t mbarrier) {
     uint32_t kept = 0, count = b->arrivals.count;
     const struct mbarrier *m = mbarrier_find(b, mbarrier);
     uint32_t phase = m->phase;
-    for (uint32_t k = 0; k < count; k++) {
-        struct bulk_copy *c = &b->arrivals.items[k];
+    list_each(k, c, b->arrivals.items, count) {
         if (c->mbarrier == mbarrier && m->phase == phase) {
             arrive_at(b, c);
         } else {
@@ -136,8 +136,7 @@ bool bulk_deliver(struct block *b, uint32_t mbarrier) {
 void bulk_deliver_groups(struct warp *w, uint32_t lanes, const uint32_t *limit) {
     struct bulk_list *list = &w->block->stores;
     uint32_t kept = 0;
-    for (uint32_t k = 0; k < list->count; k++) {
-        struct bulk_copy *c = &list->items[k];
+    list_each(k, c, list->items, list->count) {
         if (c->warp == w && (lanes >> c->lane & 1) && c->group < limit[c->lane]) {
             copy_arrive(c, w->block);
             race_copy_seen(w, c->race);
@@ -163,8 +162,7 @@ static void tell_unwaited(const struct bulk_copy *c, bool warning, const char *w
 
 static void end_arrivals(struct block *b) {
     struct bulk_list *list = &b->arrivals;
-    for (uint32_t k = 0; k < list->count; k++) {
-        struct bulk_copy *c = &list->items[k];
+    list_each(k, c, list->items, list->count) {
         if (c->kind != BULK_ARRIVE && c->kind != BULK_NOTHING) {
             const struct mbarrier *m = mbarrier_find(b, c->mbarrier);
             tell_unwaited(c, false,
@@ -184,8 +182,7 @@ static void end_arrivals(struct block *b) {
 void bulk_end(struct block *b) {
     end_arrivals(b);
     struct bulk_list *list = &b->stores;
-    for (uint32_t k = 0; k < list->count; k++) {
-        const struct bulk_copy *c = &list->items[k];
+    list_each(k, c, list->items, list->count) {
         bool committed = c->group < c->warp->bulk_groups[c->lane];
         tell_unwaited(
             c, committed,

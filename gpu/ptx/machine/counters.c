@@ -1,5 +1,7 @@
 #include "gpu/ptx/machine/counters.h"
 
+#include "base/find.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -149,8 +151,7 @@ static struct line *line_of(struct lines *l, const struct program *p, uint32_t c
 
 static void lines_program(struct lines *l, const struct program_counters *c) {
     const struct program *p = c->program;
-    for (uint32_t k = 0; k < p->block_count; k++) {
-        const struct basic_block *b = &p->blocks[k];
+    list_each(k, b, p->blocks, p->block_count) {
         for (uint32_t i = b->first; c->blocks[k].runs && i < b->first + b->count; i++) {
             struct line *line = line_of(l, p, b->code, i);
             if (line) {
@@ -159,8 +160,7 @@ static void lines_program(struct lines *l, const struct program_counters *c) {
             }
         }
     }
-    for (uint32_t k = 0; k < p->access_count; k++) {
-        const struct access *a = &p->accesses[k];
+    list_each(k, a, p->accesses, p->access_count) {
         struct line *line =
             c->accesses[k].requests ? line_of(l, p, a->code, a->instruction) : NULL;
         if (line) {
@@ -194,8 +194,7 @@ json_t *counters_json(const struct program_counters *programs, size_t count) {
     struct totals all = {0};
     struct lines lines = {0};
     json_t *kernels = json_array();
-    for (size_t k = 0; k < count; k++) {
-        const struct program_counters *c = &programs[k];
+    list_each(k, c, programs, count) {
         if (!c->program || c->launches == 0) {
             continue;
         }

@@ -1,5 +1,6 @@
 #include "gpu/ptx/machine/entry_reach.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 static void reach_function(struct reach *r, uint32_t index) {
@@ -51,8 +52,7 @@ static void reach_operand(struct reach *r, const struct ptx_function *f,
 
 /* A call through a register that names no targets. */
 static bool calls_any(const struct ptx_function *f) {
-    for (uint32_t k = 0; k < f->code_count; k++) {
-        const struct ptx_instruction *i = &f->code[k];
+    list_each(k, i, f->code, f->code_count) {
         const struct ptx_operand *o = &f->operands[i->operands];
         if (i->opcode == PTX_OP_CALL && o->kind == PTX_OPERAND_REGISTER &&
             (i->operand_count < 4 || o[3].kind != PTX_OPERAND_TABLE)) {
@@ -65,8 +65,7 @@ static bool calls_any(const struct ptx_function *f) {
 /* All whose address is known anywhere: what is called may be in an object that another
  * kernel made. */
 static void reach_taken(struct reach *r) {
-    for (uint32_t k = 0; k < r->module->function_count; k++) {
-        const struct ptx_function *f = &r->module->functions[k];
+    list_each(k, f, r->module->functions, r->module->function_count) {
         if (f->taken && !f->is_entry) {
             reach_function(r, k);
         }
@@ -103,8 +102,7 @@ uint64_t entry_static_shared(const struct ptx_module *module, uint32_t entry) {
     struct reach r;
     uint64_t bytes = 0;
     reach_entry(&r, module, entry);
-    for (uint32_t k = 0; k < module->variable_count; k++) {
-        const struct ptx_variable *v = &module->variables[k];
+    list_each(k, v, module->variables, module->variable_count) {
         if (v->space == PTX_SHARED && r.variables[k] && !v->is_unsized) {
             uint64_t align = v->align ? v->align : 1;
             bytes = (bytes + align - 1) / align * align + v->size;

@@ -1,6 +1,7 @@
 #include "gpu/ptx/machine/lower_program.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/access/atomics.h"
 #include "gpu/ptx/copies/copies_lower.h"
@@ -162,8 +163,7 @@ static void lower_body(struct lowering *l, json_t *unsupported) {
 }
 
 static void patch_targets(struct lowering *l, uint32_t first_table) {
-    for (uint32_t k = 0; k < l->code->step_count; k++) {
-        struct step *s = &l->code->steps[k];
+    list_each(k, s, l->code->steps, l->code->step_count) {
         if (s->run == step_branch) {
             s->target = l->starts[s->target];
         }
@@ -174,8 +174,7 @@ static void patch_targets(struct lowering *l, uint32_t first_table) {
             table->targets[k] = l->starts[table->targets[k]];
         }
     }
-    for (uint32_t k = 0; k < l->code->step_count; k++) {
-        struct step *s = &l->code->steps[k];
+    list_each(k, s, l->code->steps, l->code->step_count) {
         if (s->run == step_enter_block) {
             uint32_t end = k + 1;
             while (end < l->code->step_count &&
@@ -265,8 +264,7 @@ static void build_image(struct lowering *l, uint32_t fixed) {
     uint32_t bytes = c->arena_bytes - fixed;
     c->fixed_image = xcalloc(1, bytes + 1);
     c->uniform = xcalloc(1, bytes / 64 + 1);
-    for (uint32_t k = 0; k < l->constant_room; k++) {
-        const struct lower_constant *x = &l->constants[k];
+    list_each(k, x, l->constants, l->constant_room) {
         if (x->bytes == UINT32_MAX) {
             continue;
         }

@@ -1,6 +1,7 @@
 #include "gpu/ptx/machine/machine.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/emit/emit.h"
 #include "gpu/ptx/image/images.h"
@@ -74,8 +75,7 @@ static bool is_reference(const struct ptx_variable *v) {
 
 static int variables_place(struct machine *m, struct err *err) {
     const struct ptx_module *module = m->module;
-    for (uint32_t k = 0; k < module->variable_count; k++) {
-        const struct ptx_variable *v = &module->variables[k];
+    list_each(k, v, module->variables, module->variable_count) {
         bool constant = v->space == PTX_CONST;
         if (!v->used || (v->space != PTX_GLOBAL && !constant) || is_reference(v)) {
             continue;
@@ -90,8 +90,7 @@ static int variables_place(struct machine *m, struct err *err) {
             memcpy(m->variables[k]->host, v->initialiser, v->size);
         }
     }
-    for (uint32_t k = 0; k < module->variable_count; k++) {
-        const struct ptx_variable *v = &module->variables[k];
+    list_each(k, v, module->variables, module->variable_count) {
         for (uint32_t r = 0; m->variables[k] && r < v->relocation_count; r++) {
             write_relocation(m, m->variables[k]->host, v->size, &v->relocations[r]);
         }
@@ -137,8 +136,7 @@ static bool is_entry(const struct ptx_function *f) {
 static int programs_lower(struct machine *m, const char *const *entries,
                           json_t *unsupported, struct err *err) {
     int result = 0;
-    for (uint32_t k = 0; k < m->module->function_count; k++) {
-        const struct ptx_function *f = &m->module->functions[k];
+    list_each(k, f, m->module->functions, m->module->function_count) {
         if (!is_entry(f) || !entry_wanted(f->name, entries)) {
             continue;
         }

@@ -1,6 +1,7 @@
 #include "gpu/ptx/machine/schedule.h"
 
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/access/pattern.h"
 #include "gpu/ptx/copies/bulk_copies.h"
@@ -96,11 +97,9 @@ static void resident_drop(struct processor *w, uint32_t index) {
 
 /* Reports the positions of a block's runnable threads. */
 static void tell_runnable(struct block *b, enum finding_code code, const char *words) {
-    for (uint32_t n = 0; n < b->warp_count; n++) {
-        struct warp *x = &b->warps[n];
+    list_each(n, x, b->warps, b->warp_count) {
         bool told = code == FINDING_DEADLOCK && mbarriers_tell_waits(x);
-        for (uint32_t p = 0; p < x->pending_count; p++) {
-            const struct split *s = &x->pending[p];
+        list_each(p, s, x->pending, x->pending_count) {
             if (s->state != SPLIT_READY || told) {
                 continue;
             }
@@ -208,8 +207,7 @@ static bool processor_round(struct processor *w) {
 static bool all_poll(const struct processor *w) {
     for (uint32_t k = 0; k < w->resident_count; k++) {
         const struct block *b = w->resident[k];
-        for (uint32_t n = 0; n < b->warp_count; n++) {
-            const struct warp *x = &b->warps[n];
+        list_each(n, x, b->warps, b->warp_count) {
             for (uint32_t p = 0; p < x->pending_count; p++) {
                 if (x->pending[p].state == SPLIT_READY && !x->polled) {
                     return false;

@@ -3,6 +3,7 @@
  * All lanes that a mask names and that have not exited come together, whatever split or
  * call they are in and whichever of several equal instructions they stand at; then the
  * operation is done for all of them at once. */
+#include "base/find.h"
 #include "gpu/ptx/access/undefined.h"
 #include "gpu/ptx/machine/families.h"
 #include "gpu/ptx/race/race.h"
@@ -291,8 +292,7 @@ static void meet_if_complete(struct warp *w, const struct split *p) {
     }
     struct split key = *p;
     struct meeting t = {.lanes = 0, .predicate = 0, .strange = 0};
-    for (uint32_t k = 0; k < w->pending_count; k++) {
-        struct split *q = &w->pending[k];
+    list_each(k, q, w->pending, w->pending_count) {
         if (same_meeting(&key, q)) {
             meeting_join(&t, q->frame->regs, q->at, q->lanes);
         }
@@ -301,8 +301,7 @@ static void meet_if_complete(struct warp *w, const struct split *p) {
     warp_met(w);
     race_meet(w, t.lanes, key.at->aux == OP_SYNC);
     struct shuffled through = {.parts = 0};
-    for (uint32_t k = 0; k < w->pending_count; k++) {
-        struct split *q = &w->pending[k];
+    list_each(k, q, w->pending, w->pending_count) {
         if (same_meeting(&key, q)) {
             meeting_leave(&t, q->frame->regs, q->at, q->lanes);
             q->state = SPLIT_READY;

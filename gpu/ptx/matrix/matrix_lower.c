@@ -1,6 +1,7 @@
 /* Matrix instructions become steps: which shapes and types exist (PTX ISA 9.0, sm_90a),
  * and where their fragments lie. */
 #include "gpu/ptx/matrix/matrix_lower.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/alu/alu.h"
 #include "gpu/ptx/lower/lower.h"
@@ -58,8 +59,7 @@ static const struct shape wmma_shapes[] = {
 
 static bool shape_exists(const struct shape *shapes, size_t count, enum factor_kind kind,
                          const uint16_t s[3]) {
-    for (size_t k = 0; k < count; k++) {
-        const struct shape *x = &shapes[k];
+    list_each(k, x, shapes, count) {
         if (x->kind == kind && x->m == s[0] && x->n == s[1] && x->k == s[2]) {
             return true;
         }
@@ -383,8 +383,7 @@ static bool wmma_extent(const struct ptx_instruction *i, struct matrix *m) {
                shape_exists(wmma_shapes, ARRAY_LEN(wmma_shapes), kind, s) &&
                (!m->transposed || m->element_bits >= 8);
     }
-    for (size_t k = 0; k < ARRAY_LEN(wmma_shapes); k++) {
-        const struct shape *x = &wmma_shapes[k];
+    list_each(k, x, wmma_shapes, ARRAY_LEN(wmma_shapes)) {
         if (x->m == s[0] && x->n == s[1] && x->k == s[2] &&
             (x->kind == F16   ? t == PTX_F16 || t == PTX_F32
              : x->kind == F64 ? t == PTX_F64

@@ -1,4 +1,5 @@
 /* What the entries reach: functions they call or take the address of, and variables. */
+#include "base/find.h"
 #include "gpu/ptx/read/ptx_reader.h"
 
 #include "base/mem.h"
@@ -35,8 +36,7 @@ static void reach_operand(struct reach *s, const struct ptx_operand *o) {
 }
 
 static void take_addresses(struct ptx_module *m, const struct ptx_function *f) {
-    for (uint32_t k = 0; k < f->code_count; k++) {
-        const struct ptx_instruction *i = &f->code[k];
+    list_each(k, i, f->code, f->code_count) {
         const struct ptx_operand *o = &f->operands[i->operands];
         for (unsigned n = 0; i->opcode == PTX_OP_MOV && n < i->operand_count; n++) {
             if (o[n].kind == PTX_OPERAND_FUNCTION) {
@@ -79,8 +79,7 @@ static void look_into_variable(struct reach *s, const struct ptx_variable *v) {
 }
 
 static void drop_unused(struct ptx_module *m) {
-    for (uint32_t i = 0; i < m->variable_count; i++) {
-        struct ptx_variable *v = &m->variables[i];
+    list_each(i, v, m->variables, m->variable_count) {
         if (!v->used) {
             free(take(v->initialiser));
             free(take(v->relocations));

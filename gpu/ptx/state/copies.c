@@ -1,5 +1,6 @@
 #include "gpu/ptx/state/copies.h"
 
+#include "base/find.h"
 #include "gpu/ptx/state/block.h"
 
 #include <stdlib.h>
@@ -15,8 +16,7 @@ static bool bulk_copies_to(const struct block *b, uint64_t offset, uint64_t byte
     /* The mbarrier may be another block's. */
     for (uint32_t r = 0; r < b->cluster->count; r++) {
         const struct bulk_list *list = &b->cluster->blocks[r]->arrivals;
-        for (uint32_t k = 0; k < list->count; k++) {
-            const struct bulk_copy *c = &list->items[k];
+        list_each(k, c, list->items, list->count) {
             if (c->block == b && c->kind != BULK_ARRIVE && c->kind != BULK_NOTHING &&
                 offset < c->shared + (uint64_t)c->bytes && c->shared < offset + bytes) {
                 return true;
@@ -27,10 +27,8 @@ static bool bulk_copies_to(const struct block *b, uint64_t offset, uint64_t byte
 }
 
 const char *block_copies_to(const struct block *b, uint64_t offset, uint64_t bytes) {
-    for (uint32_t i = 0; i < b->warp_count; i++) {
-        const struct warp *w = &b->warps[i];
-        for (uint32_t k = 0; k < w->copy_count; k++) {
-            const struct async_copy *c = &w->copies[k];
+    list_each(i, w, b->warps, b->warp_count) {
+        list_each(k, c, w->copies, w->copy_count) {
             if (offset < c->to + (uint64_t)c->bytes && c->to < offset + bytes) {
                 return "cp.async";
             }

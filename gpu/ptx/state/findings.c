@@ -1,5 +1,6 @@
 #include "gpu/ptx/state/findings.h"
 
+#include "base/find.h"
 #include "base/text.h"
 #include "gpu/ptx/state/run.h"
 
@@ -102,8 +103,7 @@ void findings_launch(struct findings *f, const char *label, const uint32_t block
 /* ---- adding ---- */
 
 static struct finding *finding_known(struct findings *f, const struct finding *as) {
-    for (size_t k = 0; k < f->count; k++) {
-        struct finding *x = &f->items[k];
+    list_each(k, x, f->items, f->count) {
         if (x->code == as->code && x->module == as->module &&
             x->function == as->function && x->instruction == as->instruction &&
             x->level == as->level && x->harmless == as->harmless) {
@@ -114,8 +114,7 @@ static struct finding *finding_known(struct findings *f, const struct finding *a
 }
 
 void findings_settle(struct findings *f) {
-    for (size_t k = 0; k < f->count; k++) {
-        struct finding *x = &f->items[k];
+    list_each(k, x, f->items, f->count) {
         if (x->harmless) {
             x->level = *x->harmless ? LEVEL_WARNING : x->level;
             x->harmless = NULL;

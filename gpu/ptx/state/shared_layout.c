@@ -1,5 +1,6 @@
 #include "gpu/ptx/state/shared_layout.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/state/program.h"
 #include "gpu/ptx/state/run.h"
@@ -16,8 +17,7 @@ static uint64_t round_up(uint64_t value, uint64_t align) {
 static uint64_t gap_for(const struct ptx_module *m, const bool *reached) {
     uint64_t count = 0;
     bool is_dynamic = false;
-    for (uint32_t k = 0; k < m->variable_count; k++) {
-        const struct ptx_variable *v = &m->variables[k];
+    list_each(k, v, m->variables, m->variable_count) {
         if (!is_placed(v, reached, k)) {
             continue;
         }
@@ -34,8 +34,7 @@ static uint64_t gap_for(const struct ptx_module *m, const bool *reached) {
 static uint64_t place_sized(struct program *p, const bool *reached, uint64_t gap) {
     const struct ptx_module *m = p->module;
     uint64_t top = 0, extern_align = 16;
-    for (uint32_t k = 0; k < m->variable_count; k++) {
-        const struct ptx_variable *v = &m->variables[k];
+    list_each(k, v, m->variables, m->variable_count) {
         uint64_t align = v->align ? v->align : 1;
         p->shared_offsets[k] = UINT64_MAX;
         if (!is_placed(v, reached, k)) {
