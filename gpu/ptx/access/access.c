@@ -344,8 +344,7 @@ static void step_discard(struct warp *w, const struct step *s, uint32_t mask) {
     uint64_t addresses[WARP_LANES];
     unsigned size = (unsigned)a->bytes * a->count;
     read_addresses(w, s, addresses);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         uint8_t *shadow;
         uint8_t *at = access_resolve(w, s, lane, addresses[lane], PTX_GLOBAL, size, false,
                                      true, &shadow);

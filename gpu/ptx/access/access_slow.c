@@ -289,8 +289,7 @@ void access_slow(struct warp *w, const struct step *s, uint32_t mask,
     if (space == PTX_SHARED && a->space != PTX_SHARED) {
         space = PTX_SHARED_CLUSTER; /* may be another block's */
     }
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         const struct access_fault f = {.warp = w,
                                        .step = s,
                                        .lane = lane,
@@ -386,16 +385,15 @@ void access_local(struct warp *w, const struct step *s, uint32_t mask,
     unsigned size = (unsigned)a->bytes * a->count;
     uint64_t first = offsets[__builtin_ctz(mask)], differ = 0;
     uint64_t top = w->frame->local_top;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        differ |= offsets[__builtin_ctz(m)] ^ first;
+    bits_each(lane, mask) {
+        differ |= offsets[lane] ^ first;
     }
     bool inside = first < top && size <= top - first && first % size == 0;
     if (differ == 0 && inside && a->bytes >= 4 && a->bytes <= 8 &&
         local_rows(w, a, mask, first, check)) {
         return;
     }
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         struct access_fault f = {.warp = w,
                                  .step = s,
                                  .lane = lane,
@@ -425,8 +423,7 @@ static void access_params(struct warp *w, const struct step *s, uint32_t mask,
     struct run *run = w->processor->run;
     const struct access *a = &run->program->accesses[s->extra];
     unsigned size = (unsigned)a->bytes * a->count;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         struct access_fault f = {.warp = w,
                                  .step = s,
                                  .lane = lane,
@@ -455,8 +452,7 @@ void access_generic_mixed(struct warp *w, const struct step *s, uint32_t mask,
                           const uint64_t addresses[WARP_LANES]) {
     uint32_t local = 0, param = 0, other = 0;
     uint64_t offsets[WARP_LANES];
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    bits_each(l, mask) {
         uint64_t a = addresses[l];
         bool is_local = a - MEMORY_LOCAL < MEMORY_WINDOW_BYTES;
         bool is_param = a - MEMORY_PARAM < MEMORY_WINDOW_BYTES;

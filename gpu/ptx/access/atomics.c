@@ -288,8 +288,7 @@ static void step_atomic(struct warp *w, const struct step *s, uint32_t mask) {
     }
     bool shared = in_shared(a, addresses[__builtin_ctz(mask)]);
     count_atomic(w, s, a, addresses, mask, shared);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         unsigned bytes = (unsigned)a->bytes * a->count;
         bool here = in_shared(a, addresses[lane]);
         uint8_t *shadow;

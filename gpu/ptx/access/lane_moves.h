@@ -216,8 +216,8 @@ LANE_INLINE bool move_scattered(struct warp *w, const struct access *a,
         }
     }
     if (at.shadow && store) {
-        for (uint32_t m = mask; m; m &= m - 1) {
-            shadow_note(at.shadow, o[__builtin_ctz(m)], size);
+        bits_each(lane, mask) {
+            shadow_note(at.shadow, o[lane], size);
         }
     }
     return true;

@@ -116,8 +116,7 @@ LANE_INLINE void load_words(uint8_t *to, const uint8_t *host, const struct patte
         }
         return;
     }
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    bits_each(l, mask) {
         v[l] = from[p->places[l]];
     }
 }

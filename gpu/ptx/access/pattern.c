@@ -22,8 +22,8 @@ static enum pattern_kind kind_of(const struct lane_request *r) {
 /* Which bytes of their words the lanes touch. */
 static void touch(struct pattern *p, const struct lane_request *r, uint64_t low) {
     memset(p->touched, 0, sizeof p->touched);
-    for (uint32_t m = r->mask; m; m &= m - 1) {
-        uint64_t at = r->offsets[__builtin_ctz(m)] - (low & ~UINT64_C(3));
+    bits_each(lane, r->mask) {
+        uint64_t at = r->offsets[lane] - (low & ~UINT64_C(3));
         for (unsigned k = 0; k < r->size; k++, at++) {
             p->touched[at / 4] |= (uint8_t)(1u << (at & 3));
         }

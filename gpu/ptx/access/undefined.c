@@ -1,5 +1,6 @@
 #include "gpu/ptx/access/undefined.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/lower/byte_flow.h"
 #include "gpu/ptx/lower/register_flow.h"
@@ -54,8 +55,8 @@ static const struct register_live *live_of(const struct frame *f) {
 /* ---- telling ---- */
 
 static void source_tell(struct warp *w, struct source *s, uint32_t lanes) {
-    for (uint32_t m = s->lanes & lanes; m; m &= m - 1) {
-        origin_tell(w->processor->run->findings, &s->at[__builtin_ctz(m)]);
+    bits_each(lane, s->lanes & lanes) {
+        origin_tell(w->processor->run->findings, &s->at[lane]);
     }
     s->lanes &= ~lanes;
 }
@@ -70,8 +71,7 @@ static bool is_of(const struct value *v, const struct frame *f, uint32_t index) 
 static uint32_t lanes_of(struct warp *w, uint32_t index, uint32_t lanes, bool tell) {
     struct undefined *u = w->undefined;
     uint32_t found = 0;
-    for (unsigned k = 0; k < u->value_count; k++) {
-        struct value *v = &u->values[k];
+    list_each(k, v, u->values, u->value_count) {
         struct source *s = &u->sources[v->source];
         if (is_of(v, w->frame, index) && v->lanes & s->lanes & lanes) {
             found |= v->lanes & s->lanes & lanes;
@@ -266,8 +266,7 @@ static void part_goes(struct warp *w, const struct shuffled_part *p, const uint8
     if (index != UINT32_MAX) {
         value_forget(w->undefined, p->frame, index, p->lanes);
     }
-    for (uint32_t m = p->lanes; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, p->lanes) {
         if (met->lanes >> from[lane] & 1) {
             struct source *source = lane_source(w, p->step, lane, &met->at[from[lane]]);
             if (source) {

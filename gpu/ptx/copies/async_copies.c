@@ -1,5 +1,6 @@
 #include "gpu/ptx/copies/async_copies.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/access/coalescing.h"
@@ -35,8 +36,7 @@ static struct race_copy copy_race(const struct warp *w, const struct async_copy 
 static void copies_arrive(struct warp *w, uint32_t lanes,
                           const uint32_t limit[WARP_LANES]) {
     uint32_t kept = 0;
-    for (uint32_t k = 0; k < w->copy_count; k++) {
-        struct async_copy *c = &w->copies[k];
+    list_each(k, c, w->copies, w->copy_count) {
         if ((lanes >> c->lane & 1) && c->group < limit[c->lane]) {
             copy_arrive(w, c);
             race_copy_seen(w, copy_race(w, c));
@@ -50,8 +50,7 @@ static void copies_arrive(struct warp *w, uint32_t lanes,
 void warp_copies_arrive(struct warp *w, unsigned lane, uint64_t order, struct block *b,
                         uint32_t mbarrier) {
     uint32_t kept = 0;
-    for (uint32_t k = 0; k < w->copy_count; k++) {
-        struct async_copy *c = &w->copies[k];
+    list_each(k, c, w->copies, w->copy_count) {
         if (c->lane == lane && c->order < order) {
             copy_arrive(w, c);
             race_copy_done_at(b, mbarrier, copy_race(w, c));
@@ -96,8 +95,7 @@ static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
     uint64_t sources[WARP_LANES];
     uint32_t reading = 0;
     struct race_copy race = race_copy_begin(w);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    bits_each(l, mask) {
         struct async_copy c = {.lane = (uint8_t)l,
                                .bytes = s->bytes,
                                .from_bytes = s->bytes,
@@ -144,8 +142,8 @@ static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
 
 static void step_commit(struct warp *w, const struct step *s, uint32_t mask) {
     (void)s;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        w->copy_groups[__builtin_ctz(m)]++;
+    bits_each(lane, mask) {
+        w->copy_groups[lane]++;
     }
 }
 

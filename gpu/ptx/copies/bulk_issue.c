@@ -197,8 +197,7 @@ static bool repeats(struct warp *w, const struct step *s, unsigned lane, unsigne
 
 void step_bulk(struct warp *w, const struct step *s, uint32_t mask) {
     unsigned first = mask ? (unsigned)__builtin_ctz(mask) : 0;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         if (s->aux & AUX_TO_SHARED) {
             lane_load(w, s, lane);
         } else if (!repeats(w, s, lane, first, true)) {
@@ -297,8 +296,7 @@ static bool repeats_tensor(struct warp *w, const struct step *s, unsigned lane,
 void step_bulk_tensor(struct warp *w, const struct step *s, uint32_t mask) {
     bool load = s->aux & AUX_TO_SHARED;
     unsigned first = mask ? (unsigned)__builtin_ctz(mask) : 0;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         struct tensor_copy t = {0};
         if (repeats_tensor(w, s, lane, first)) {
             continue;
@@ -322,8 +320,7 @@ void step_bulk_tensor(struct warp *w, const struct step *s, uint32_t mask) {
 
 void step_bulk_value(struct warp *w, const struct step *s, uint32_t mask) {
     const struct vector_registers *v = &w->processor->run->program->vectors[s->extra + 1];
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         struct bulk_copy c =
             copy_of(w, s, lane, BULK_VALUE, (uint64_t)v->count * v->bytes);
         for (unsigned k = 0; k < v->count; k++) {
@@ -341,8 +338,8 @@ void step_bulk_value(struct warp *w, const struct step *s, uint32_t mask) {
 
 void step_bulk_commit(struct warp *w, const struct step *s, uint32_t mask) {
     (void)s;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        w->bulk_groups[__builtin_ctz(m)]++;
+    bits_each(lane, mask) {
+        w->bulk_groups[lane]++;
     }
 }
 

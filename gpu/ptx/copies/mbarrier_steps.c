@@ -203,8 +203,7 @@ void step_mbarrier_wait(struct warp *w, const struct step *s, uint32_t mask) {
     for (uint32_t left = mask; left;) {
         unsigned first = (unsigned)__builtin_ctz(left);
         uint32_t same = 0;
-        for (uint32_t m = left; m; m &= m - 1) {
-            unsigned lane = (unsigned)__builtin_ctz(m);
+        bits_each(lane, left) {
             same |= (uint32_t)same_question(w, s, first, lane) << lane;
         }
         done |= lane_wait(w, s, first, same) ? same : 0;
@@ -223,8 +222,7 @@ void step_mbarrier_wait(struct warp *w, const struct step *s, uint32_t mask) {
 void step_mbarrier_pending_count(struct warp *w, const struct step *s, uint32_t mask) {
     const uint64_t *from = LANES(const uint64_t, w, s->src[0]);
     uint32_t *to = LANES(uint32_t, w, s->dst);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         to[lane] = (uint32_t)from[lane] & MBARRIER_MAX_COUNT;
     }
 }

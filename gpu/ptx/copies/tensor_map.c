@@ -264,8 +264,8 @@ static void lane_replace(struct warp *w, const struct step *s, unsigned lane) {
 }
 
 static void step_replace(struct warp *w, const struct step *s, uint32_t mask) {
-    for (uint32_t m = mask; m; m &= m - 1) {
-        lane_replace(w, s, (unsigned)__builtin_ctz(m));
+    bits_each(lane, mask) {
+        lane_replace(w, s, lane);
     }
 }
 
@@ -284,8 +284,7 @@ static void step_copy_map(struct warp *w, const struct step *s, uint32_t mask) {
             "of the warp",
             mask);
     }
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    bits_each(l, mask) {
         if (to[l] != to[lane] || from[l] != from[lane]) {
             tell(w, s, l, FINDING_INVALID_MASK,
                  "tensormap.cp_fenceproxy with other addresses than those of lane", lane);
@@ -313,8 +312,7 @@ static void step_acquire_map(struct warp *w, const struct step *s, uint32_t mask
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     race_fence(w, false);
     warp_synced(w);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         uint64_t address = addresses[lane];
         struct tensor_blob map;
         const struct allocation *in = run_find(w->processor->run, address);

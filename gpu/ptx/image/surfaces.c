@@ -200,8 +200,8 @@ static void lane_surface(const struct image_lane *at) {
 
 static void step_surface(struct warp *w, const struct step *s, uint32_t mask) {
     const struct image_access *x = &w->processor->run->program->images[s->extra];
-    for (uint32_t m = mask; m; m &= m - 1) {
-        lane_surface(&(struct image_lane){w, s, x, (unsigned)__builtin_ctz(m)});
+    bits_each(lane, mask) {
+        lane_surface(&(struct image_lane){w, s, x, lane});
     }
 }
 

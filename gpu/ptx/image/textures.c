@@ -279,8 +279,8 @@ static void gather(const struct image_lane *at, const struct image *im) {
 
 static void step_texture(struct warp *w, const struct step *s, uint32_t mask) {
     const struct image_access *x = &w->processor->run->program->images[s->extra];
-    for (uint32_t m = mask; m; m &= m - 1) {
-        struct image_lane at = {w, s, x, (unsigned)__builtin_ctz(m)};
+    bits_each(lane, mask) {
+        struct image_lane at = {w, s, x, lane};
         const struct image *im = image_of(&at, false);
         if (!im) {
             static const double nothing[4];
@@ -297,8 +297,8 @@ static void step_texture(struct warp *w, const struct step *s, uint32_t mask) {
 
 static void step_query(struct warp *w, const struct step *s, uint32_t mask) {
     const struct image_access *x = &w->processor->run->program->images[s->extra];
-    for (uint32_t m = mask; m; m &= m - 1) {
-        struct image_lane at = {w, s, x, (unsigned)__builtin_ctz(m)};
+    bits_each(lane, mask) {
+        struct image_lane at = {w, s, x, lane};
         const struct image *im = image_any(&at);
         uint32_t value = 0;
         if (im) {

@@ -1,5 +1,6 @@
 #include "gpu/ptx/machine/barriers.h"
 
+#include "base/find.h"
 #include "gpu/ptx/machine/families.h"
 #include "gpu/ptx/matrix/wgmma.h"
 #include "gpu/ptx/race/cluster_life.h"
@@ -20,8 +21,7 @@ enum barrier_kind { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_POPC, BARRIER_AND, BAR
 
 static uint32_t lanes_waiting(const struct warp *w, unsigned id) {
     uint32_t lanes = 0;
-    for (uint32_t k = 0; k < w->pending_count; k++) {
-        const struct split *p = &w->pending[k];
+    list_each(k, p, w->pending, w->pending_count) {
         lanes |= p->state == SPLIT_BARRIER && p->barrier == id ? p->lanes : 0;
     }
     return lanes;
@@ -41,8 +41,8 @@ static void reduce_split(const struct split *p, struct reduction *r) {
     if (AUX_KIND(p->at->aux) < BARRIER_POPC) {
         return;
     }
-    for (uint32_t m = p->lanes; m; m &= m - 1) {
-        bool on = split_predicate(p, (unsigned)__builtin_ctz(m));
+    bits_each(lane, p->lanes) {
+        bool on = split_predicate(p, lane);
         r->popc += on;
         r->all = r->all && on;
         r->any = r->any || on;
@@ -53,8 +53,8 @@ static void give_result(const struct split *p, const struct reduction *r) {
     uint8_t *to = p->frame->regs + p->at->dst;
     switch (AUX_KIND(p->at->aux)) {
     case BARRIER_POPC:
-        for (uint32_t m = p->lanes; m; m &= m - 1) {
-            ((uint32_t *)(void *)to)[__builtin_ctz(m)] = r->popc;
+        bits_each(lane, p->lanes) {
+            ((uint32_t *)(void *)to)[lane] = r->popc;
         }
         break;
     case BARRIER_AND:
@@ -88,8 +88,7 @@ static void tell_divergence(struct warp *w, const struct split *here,
 static void check_divergence(struct warp *w, unsigned id) {
     const struct split *first = NULL;
     bool told = false;
-    for (uint32_t k = 0; k < w->pending_count; k++) {
-        const struct split *p = &w->pending[k];
+    list_each(k, p, w->pending, w->pending_count) {
         if (p->state != SPLIT_BARRIER || p->barrier != id) {
             continue;
         }
@@ -115,8 +114,7 @@ static void check_exited(struct block *b, unsigned id) {
     if (!some) {
         return;
     }
-    for (uint32_t k = 0; k < some->pending_count; k++) {
-        const struct split *p = &some->pending[k];
+    list_each(k, p, some->pending, some->pending_count) {
         if (p->state == SPLIT_BARRIER && p->barrier == id) {
             struct frame *running = some->frame;
             some->frame = p->frame;
@@ -135,10 +133,8 @@ static void check_exited(struct block *b, unsigned id) {
 
 static struct reduction reduce_all(const struct block *b, unsigned id) {
     struct reduction r = {.all = true};
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        const struct warp *w = &b->warps[k];
-        for (uint32_t n = 0; n < w->pending_count; n++) {
-            const struct split *p = &w->pending[n];
+    list_each(k, w, b->warps, b->warp_count) {
+        list_each(n, p, w->pending, w->pending_count) {
             if (p->state == SPLIT_BARRIER && p->barrier == id) {
                 reduce_split(p, &r);
             }
@@ -157,13 +153,11 @@ static void barrier_release(struct block *b, unsigned id) {
     if (bar->reduces) {
         r = reduce_all(b, id);
     }
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        struct warp *w = &b->warps[k];
+    list_each(k, w, b->warps, b->warp_count) {
         if (check && w->pending_count > 1) {
             check_divergence(w, id);
         }
-        for (uint32_t n = 0; n < w->pending_count; n++) {
-            struct split *p = &w->pending[n];
+        list_each(n, p, w->pending, w->pending_count) {
             if (p->state == SPLIT_BARRIER && p->barrier == id) {
                 give_result(p, &r);
                 p->state = SPLIT_READY;
@@ -172,8 +166,8 @@ static void barrier_release(struct block *b, unsigned id) {
     }
     race_barrier_pass(b, id, bar->warps);
     life_block_barrier(b);
-    for (uint32_t m = bar->warps; m; m &= m - 1) {
-        warp_synced(&b->warps[__builtin_ctz(m)]);
+    bits_each(k, bar->warps) {
+        warp_synced(&b->warps[k]);
     }
     *bar = (struct barrier){.expected = 0};
     b->changes++;
@@ -285,8 +279,7 @@ static void step_barrier(struct warp *w, const struct step *s, uint32_t mask) {
     while (mask) {
         unsigned first = (unsigned)__builtin_ctz(mask);
         uint32_t group = 0;
-        for (uint32_t m = mask; m; m &= m - 1) {
-            unsigned l = (unsigned)__builtin_ctz(m);
+        bits_each(l, mask) {
             group |= (uint32_t)(id[l] == id[first] && count[l] == count[first]) << l;
         }
         mask &= ~group;
@@ -352,8 +345,7 @@ static void describe_missing(const struct block *b, unsigned id, char *to, size_
 }
 
 void block_tell_stuck(struct block *b) {
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        struct warp *w = &b->warps[k];
+    list_each(k, w, b->warps, b->warp_count) {
         for (uint32_t n = 0; n < w->pending_count; n++) {
             if (w->pending[n].state == SPLIT_READY) {
                 continue;

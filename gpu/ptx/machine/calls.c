@@ -32,8 +32,7 @@ static void copy_results(const struct frame *callee, uint32_t lanes) {
             (const uint32_t *)(const void *)(callee->regs +
                                              callee->code->result_areas[k]);
         for (uint32_t r = 0; r < words; r++, to += WARP_LANES, from += WARP_LANES) {
-            for (uint32_t m = lanes; m; m &= m - 1) {
-                unsigned l = (unsigned)__builtin_ctz(m);
+            bits_each(l, lanes) {
                 to[l] = from[l];
             }
         }
@@ -112,8 +111,7 @@ static void call_indirect(struct warp *w, const struct step *s,
     while (mask) {
         uint64_t target = targets[__builtin_ctz(mask)];
         uint32_t same = 0;
-        for (uint32_t m = mask; m; m &= m - 1) {
-            unsigned k = (unsigned)__builtin_ctz(m);
+        bits_each(k, mask) {
             same |= (uint32_t)(targets[k] == target) << k;
         }
         mask &= ~same;

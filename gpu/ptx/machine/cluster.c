@@ -136,8 +136,7 @@ static void tell_outside(struct warp *w, const struct step *s, unsigned lane,
 static void step_mapa(struct warp *w, const struct step *s, uint32_t mask) {
     const struct cluster *c = w->block->cluster;
     const uint32_t *ranks = LANES(const uint32_t, w, s->src[1]);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         uint64_t address = address_of(w, s, lane), base = 0;
         uint32_t rank = ranks[lane];
         if (is_outside(s, address)) {
@@ -165,8 +164,7 @@ static void step_mapa(struct warp *w, const struct step *s, uint32_t mask) {
 
 static void step_getctarank(struct warp *w, const struct step *s, uint32_t mask) {
     uint32_t *to = LANES(uint32_t, w, s->dst);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         uint64_t address = address_of(w, s, lane);
         if (is_outside(s, address)) {
             tell_outside(w, s, lane, address);

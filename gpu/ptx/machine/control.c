@@ -1,5 +1,6 @@
 #include "gpu/ptx/machine/control.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/emit/emit.h"
 #include "gpu/ptx/lower/lower.h"
@@ -27,8 +28,7 @@ static __attribute__((noinline)) void meet(struct warp *w, const struct step *s)
         w->hold--;
         return;
     }
-    for (uint32_t k = 0; k < w->pending_count; k++) {
-        struct split *p = &w->pending[k];
+    list_each(k, p, w->pending, w->pending_count) {
         if (p->state == SPLIT_READY && split_goes_first(p, w->frame, s)) {
             /* Both have to enter their blocks. */
             struct split out = {.frame = w->frame, .next = s, .lanes = w->active};
@@ -162,8 +162,7 @@ static void step_branch_table(struct warp *w, const struct step *s, uint32_t mas
     while (left) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         uint32_t same = 0;
-        for (uint32_t m = left; m; m &= m - 1) {
-            unsigned k = (unsigned)__builtin_ctz(m);
+        bits_each(k, left) {
             same |= (uint32_t)(index[k] == index[lane]) << k;
         }
         left &= ~same;
@@ -196,9 +195,8 @@ void step_exit(struct warp *w, const struct step *s, uint32_t mask) {
 
 static void step_trap(struct warp *w, const struct step *s, uint32_t mask) {
     bool no_grid = __atomic_load_n(&w->processor->run->no_grid, __ATOMIC_RELAXED);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        struct finding_place at = {
-            .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(m)};
+    bits_each(l, mask) {
+        struct finding_place at = {.warp = w, .step = s, .lane = l};
         finding_add(&at, FINDING_TRAP, "The kernel executed %s%s",
                     s->aux ? "a breakpoint" : "a trap instruction",
                     no_grid

@@ -17,8 +17,7 @@ copy_part(uint8_t *to, const uint8_t *from, size_t to_stride, size_t from_stride
         }
         return;
     }
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    bits_each(l, mask) {
         memcpy(to + l * to_stride, from + l * from_stride, bytes);
     }
 }
@@ -184,8 +183,7 @@ static bool address_is_in(const struct warp *w, uint64_t a, enum ptx_space space
 static void step_isspacep(struct warp *w, const struct step *s, uint32_t mask) {
     const uint64_t *a = LANES(const uint64_t, w, s->src[0]);
     uint32_t bits = 0;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    bits_each(l, mask) {
         bits |= (uint32_t)address_is_in(w, a[l], (enum ptx_space)s->aux) << l;
     }
     uint32_t *p = LANES(uint32_t, w, s->dst);

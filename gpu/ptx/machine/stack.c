@@ -72,8 +72,7 @@ static bool lane_take(struct warp *w, const struct step *s, unsigned lane) {
 
 static void step_alloca(struct warp *w, const struct step *s, uint32_t mask) {
     uint32_t gone = 0;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         gone |= (uint32_t)!lane_take(w, s, lane) << lane;
     }
     set_top(w->frame);
@@ -84,8 +83,7 @@ static void step_alloca(struct warp *w, const struct step *s, uint32_t mask) {
 
 static void step_stacksave(struct warp *w, const struct step *s, uint32_t mask) {
     uint64_t *to = LANES(uint64_t, w, s->dst);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         to[lane] = own_top(w->frame) + w->frame->taken[lane];
     }
 }
@@ -95,8 +93,7 @@ static void step_stackrestore(struct warp *w, const struct step *s, uint32_t mas
     struct frame *f = w->frame;
     const uint64_t *from = LANES(const uint64_t, w, s->src[0]);
     uint32_t gone = 0;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         uint64_t taken = from[lane] - own_top(f);
         if (taken <= f->taken[lane]) {
             f->taken[lane] = taken;

@@ -197,8 +197,7 @@ static void call_free(struct warp *w, const struct step *s, const struct call_si
 void system_call_run(enum system_call which, struct warp *w, const struct step *s,
                      const struct call_site *site, uint32_t mask) {
     w->block->changes++;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         switch (which) {
         case SYSTEM_VPRINTF:
             call_vprintf(w, s, site, lane);

@@ -183,8 +183,7 @@ static void step_video(struct warp *w, const struct step *s, uint32_t mask) {
     const uint32_t *b = LANES(const uint32_t, w, s->src[1]);
     const uint32_t *c = LANES(const uint32_t, w, s->src[2]);
     uint32_t *d = LANES(uint32_t, w, s->dst);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    bits_each(l, mask) {
         d[l] = (v.parts > 1                ? video_parts
                 : v.operation == VIDEO_MAD ? video_mad
                                            : video_whole)(&v, &x, a[l], b[l], c[l]);

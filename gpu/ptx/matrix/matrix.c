@@ -1,3 +1,4 @@
+#include "base/find.h"
 #include "gpu/ptx/matrix/tensor_core.h"
 
 #include "base/mem.h"
@@ -328,8 +329,8 @@ static void registers_move(const struct step *s, const struct matrix *m,
                            const struct frame *from, struct frame *to, uint32_t lanes) {
     for (uint32_t k = 0; k < m->register_count; k++) {
         unsigned bytes = m->product.a == PTX_F64 || m->element_bits == 64 ? 8 : 4;
-        for (uint32_t b = lanes; b; b &= b - 1) {
-            size_t at = m->registers[k] + (size_t)__builtin_ctz(b) * bytes;
+        bits_each(lane, lanes) {
+            size_t at = m->registers[k] + (size_t)lane * bytes;
             memcpy(to->regs + at, from->regs + at, bytes);
         }
     }
@@ -360,8 +361,7 @@ static void matrix_meet(struct warp *w, const struct split *p) {
     uint8_t *regs = w->head.regs;
     w->frame = key.frame;
     w->head.regs = key.frame->regs;
-    for (uint32_t k = 0; k < w->pending_count; k++) {
-        struct split *q = &w->pending[k];
+    list_each(k, q, w->pending, w->pending_count) {
         if (same_place(&key, q) && q->frame != key.frame) {
             registers_move(key.at, m, q->frame, key.frame, q->lanes);
         }
@@ -370,8 +370,7 @@ static void matrix_meet(struct warp *w, const struct split *p) {
         tell_missing(w, key.at, here);
     }
     bool done = m->run(w, key.at, m);
-    for (uint32_t k = 0; k < w->pending_count; k++) {
-        struct split *q = &w->pending[k];
+    list_each(k, q, w->pending, w->pending_count) {
         if (same_place(&key, q)) {
             if (q->frame != key.frame) {
                 registers_move(key.at, m, key.frame, q->frame, q->lanes);

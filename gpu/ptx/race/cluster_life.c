@@ -179,8 +179,8 @@ void life_synchronise(struct warp *w, const struct step *s, const struct access 
         return;
     }
     most(known_by(l, w->block), l->fenced, l->agents);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        uint64_t at = base[__builtin_ctz(m)] + (uint64_t)s->offset - window;
+    bits_each(lane, mask) {
+        uint64_t at = base[lane] + (uint64_t)s->offset - window;
         uint64_t tag = at >> CLUSTER_TAG_SHIFT;
         bool own = tag == 0 || tag == w->block->rank + UINT64_C(1);
         if (own && at != last && a->space != PTX_GLOBAL) {

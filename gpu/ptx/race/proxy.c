@@ -1,5 +1,6 @@
 #include "gpu/ptx/race/proxy.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/state/run.h"
 
@@ -135,8 +136,7 @@ static void note_lanes(struct warp *w, const struct step *s, const struct access
     struct proxy *p = b->proxy;
     uint64_t bytes = b->shared_bytes, low = p->low, high = p->high;
     uint32_t event = 0;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         uint64_t offset = base[lane] + add, first = offset / 4;
         if (offset >= bytes || size > bytes - offset) {
             continue;
@@ -167,8 +167,7 @@ static bool is_noted(const struct access *a) {
 }
 
 static void watch_code(struct program *p, struct code *c) {
-    for (uint32_t k = 0; k < c->step_count; k++) {
-        struct step *s = &c->steps[k];
+    list_each(k, s, c->steps, c->step_count) {
         struct access *a = s->extra < p->access_count ? &p->accesses[s->extra] : NULL;
         if (a && is_noted(a) && a->watched == s->run && a->code == c->index &&
             a->instruction == s->instruction) {

@@ -152,8 +152,8 @@ static void check_lanes(const struct look *k, const struct lanes *x, uint32_t do
 /* All lanes at one place: what holds for the first and the last holds for each. */
 static uint32_t some_of(const struct lanes *x) {
     uint64_t first = x->addresses[__builtin_ctz(x->mask)];
-    for (uint32_t m = x->mask; m; m &= m - 1) {
-        if (x->addresses[__builtin_ctz(m)] != first) {
+    bits_each(lane, x->mask) {
+        if (x->addresses[lane] != first) {
             return x->mask;
         }
     }
@@ -164,8 +164,7 @@ static uint32_t some_of(const struct lanes *x) {
 static void look_each(struct look *k, const struct lanes *x) {
     bool stores = !(k->kind & RACE_READ);
     uint32_t seen = 0, done = 0;
-    for (uint32_t m = x->mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, x->mask) {
         uint8_t value[64];
         if (look_open(k, x->addresses[lane])) {
             if (stores) {
@@ -175,8 +174,7 @@ static void look_each(struct look *k, const struct lanes *x) {
             seen |= 1u << lane;
         }
     }
-    for (uint32_t m = seen; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, seen) {
         if (!look_open(k, x->addresses[lane])) {
             continue;
         }
@@ -197,8 +195,7 @@ static uint32_t lanes_used(const struct look *k, const struct lanes *x) {
     uint32_t over = k->events->first << RACE_LANE_BITS, used = 0;
     uint64_t base = k->base;
     unsigned grain = s->grain, more = (k->bytes - 1) >> grain;
-    for (uint32_t m = x->mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, x->mask) {
         uint64_t u = (x->addresses[lane] - base) >> grain;
         bool some = false;
         for (unsigned n = 0; n <= more; n++) {
@@ -220,8 +217,7 @@ static uint32_t lanes_new(const struct look *k, const struct lanes *x) {
         return x->mask;
     }
     unsigned grain = s->grain, more = (k->bytes - 1) >> grain;
-    for (uint32_t m = x->mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, x->mask) {
         uint64_t u = (x->addresses[lane] - base) >> grain;
         bool some = false;
         for (unsigned n = 0; n <= more; n++) {
@@ -235,16 +231,15 @@ static uint32_t lanes_new(const struct look *k, const struct lanes *x) {
 /* All in one piece of memory, and in order, as nearly always. */
 static bool look_all(struct look *k, const struct lanes *x) {
     uint64_t low = UINT64_MAX, high = 0;
-    for (uint32_t m = x->mask; m; m &= m - 1) {
-        uint64_t a = x->addresses[__builtin_ctz(m)];
+    bits_each(lane, x->mask) {
+        uint64_t a = x->addresses[lane];
         low = a < low ? a : low;
         high = a > high ? a : high;
     }
     if (!look_open(k, low) || high - k->base > k->shadow->bytes - k->bytes) {
         return false;
     }
-    for (uint32_t m = lanes_used(k, x); m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, lanes_used(k, x)) {
         if (!lane_fine(k, lane, x->addresses[lane] - k->base)) {
             return false;
         }
@@ -257,18 +252,15 @@ static void look_lanes(struct look *k, const struct lanes *x) {
         look_each(k, x);
         return;
     }
-    for (uint32_t m = race_keeps(k) ? x->mask : 0; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, race_keeps(k) ? x->mask : 0) {
         race_keep(k, lane, x->addresses[lane] - k->base);
     }
     bool stores = !(k->kind & RACE_READ);
     uint32_t mask = k->kind & RACE_WRITE ? x->mask : lanes_new(k, x);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, mask) {
         lane_note(k, lane, x->addresses[lane] - k->base);
     }
-    for (uint32_t m = stores ? mask : 0; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
+    bits_each(lane, stores ? mask : 0) {
         check_lanes(k, x, mask, lane, x->addresses[lane] - k->base);
     }
 }
@@ -279,8 +271,8 @@ static bool is_constant(struct warp *w, const struct step *s, const struct lanes
     if (!in || in->writable) {
         return false;
     }
-    for (uint32_t m = x->mask; m; m &= m - 1) {
-        if (x->addresses[__builtin_ctz(m)] - in->address >= in->bytes) {
+    bits_each(lane, x->mask) {
+        if (x->addresses[lane] - in->address >= in->bytes) {
             return false;
         }
     }
@@ -300,9 +292,9 @@ static void store_note(struct warp *w, const struct step *s, uint32_t mask) {
         return;
     }
     const char *values = LANES(const char, w, a->registers[0]);
-    for (uint32_t m = mask; m; m &= m - 1) {
+    bits_each(lane, mask) {
         uint64_t value = 0;
-        memcpy(&value, values + (size_t)__builtin_ctz(m) * a->bytes, a->bytes);
+        memcpy(&value, values + (size_t)lane * a->bytes, a->bytes);
         x->varied |= x->seen && value != x->value;
         x->harmless = x->seen && !x->varied;
         x->seen = true;
@@ -374,8 +366,7 @@ void race_step(struct warp *w, const struct step *s, uint32_t mask) {
     for (left &= mask; left;) {
         struct block *owner = owners[__builtin_ctz(left)];
         struct lanes x = {.access = a, .addresses = addresses};
-        for (uint32_t m = left; m; m &= m - 1) {
-            unsigned l = (unsigned)__builtin_ctz(m);
+        bits_each(l, left) {
             x.mask |= (uint32_t)(owners[l] == owner) << l;
         }
         left &= ~x.mask;

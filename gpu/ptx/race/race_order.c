@@ -1,4 +1,5 @@
 /* Knowledge of accesses: barriers, warp operations, fences, releases, acquires. */
+#include "base/find.h"
 #include "gpu/ptx/race/race_internal.h"
 
 #include <stdio.h>
@@ -86,8 +87,7 @@ static bool barrier_is_plain(const struct block *b) {
     if (b->race->copies) {
         return false;
     }
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        const struct race_warp *x = &b->race->warps[k];
+    list_each(k, x, b->race->warps, b->warp_count) {
         if (x->foreign || x->fenced || x->fenced_block) {
             return false;
         }
@@ -110,15 +110,14 @@ static void pass_all(struct block *b) {
 
 static void pass_some(struct block *b, struct race_barrier *sum, uint32_t warps) {
     struct race_run *r = b->processor->run->race;
-    for (uint32_t m = warps; m; m &= m - 1) {
-        struct warp *w = &b->warps[__builtin_ctz(m)];
+    bits_each(k, warps) {
+        struct warp *w = &b->warps[k];
         uint32_t t[RACE_AGENTS];
         known_now(w, t);
         most(sum->known, t, RACE_AGENTS);
         barrier_add(r, sum, w->race);
     }
-    for (uint32_t m = warps; m; m &= m - 1) {
-        unsigned k = (unsigned)__builtin_ctz(m);
+    bits_each(k, warps) {
         struct race_warp *x = &b->race->warps[k];
         most(x->known, sum->known, RACE_AGENTS);
         at_least(x->all, sum->known[k], WARP_LANES);
@@ -150,14 +149,12 @@ void race_barrier_pass(struct block *b, unsigned id, uint32_t warps) {
  * more than they know is taken where masks differ. */
 static void meet_some(struct race_warp *x, uint32_t lanes) {
     uint32_t all = 0;
-    for (uint32_t m = lanes; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    bits_each(l, lanes) {
         uint32_t part = x->mask[l] == lanes ? 0 : x->part[l];
         uint32_t known = x->all[l] > part ? x->all[l] : part;
         all = known > all ? known : all;
     }
-    for (uint32_t m = lanes; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    bits_each(l, lanes) {
         x->all[l] = all;
         x->part[l] = x->stamp;
         x->mask[l] = lanes;
@@ -243,8 +240,7 @@ static void learn(struct warp *w, uint32_t lanes, struct race_know *from) {
     if (own) {
         uint32_t of_warp = own->t[w->index];
         most(x->known, own->t, RACE_AGENTS);
-        for (uint32_t m = lanes; m; m &= m - 1) {
-            unsigned l = (unsigned)__builtin_ctz(m);
+        bits_each(l, lanes) {
             x->all[l] = of_warp > x->all[l] ? of_warp : x->all[l];
         }
     }

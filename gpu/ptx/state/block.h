@@ -68,7 +68,6 @@ struct block {
     uint64_t changes;          /* stores and the like since the launch began */
     bool ended;                /* trapped: no thread continues */
     bool resident;
-    uint64_t last_changes;
 };
 
 /* Whether one of its warps has a ready split. */

@@ -50,3 +50,10 @@ struct warp_head {
 #define WARP_HEAD(warp) ((struct warp_head *)(warp))
 #define LANES(type, warp, offset)                                                        \
     ((type *)__builtin_assume_aligned(WARP_HEAD(warp)->regs + (offset), 64))
+
+/* The numbers of the bits that are set in a mask: of lanes in a warp, of warps in a
+ * block. `k` is declared for the loop only. */
+#define bits_each(k, mask)                                                               \
+    for (uint32_t k##_left = (mask), k;                                                  \
+         k##_left && (k = (uint32_t)__builtin_ctz(k##_left), true);                      \
+         k##_left &= k##_left - 1)

@@ -90,7 +90,6 @@ struct warp { /* the members of every turn come first, on few cache lines */
     uint8_t *local;        /* rows of 128 bytes: word w of lane l at 128 w + 4 l */
     uint8_t *local_shadow; /* rows of 32 bytes */
     uint64_t local_bytes;  /* per lane */
-    uint64_t frame_bytes;  /* of all frames but the entry's */
     struct frame root;
     uint32_t frame_count;
     struct async_copy *copies; /* issued, not arrived (async_copies.c), in order */
