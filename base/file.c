@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define READ_STEP (64u << 10)
@@ -244,6 +245,9 @@ int file_write_all(int fd, const void *data, size_t len) {
 
 /* --- replacing files --- */
 
+#define TEMPORARY ".upskilld-" /* 32 hexadecimal digits and ".tmp" follow */
+#define STALE_S 60
+
 /* The folder of rel, made when missing, and the name in it. 0 or -errno. */
 static int file_place(struct root_file *f, const struct root *r, const char *rel) {
     autofree char *folder = path_normalize(rel);
@@ -267,7 +271,7 @@ int root_file_begin(struct root_file *ret, const struct root *r, const char *rel
     }
     int rc = file_place(ret, r, rel);
     random_hex(16, random);
-    snprintf(ret->temporary, sizeof ret->temporary, ".%s.tmp", random);
+    snprintf(ret->temporary, sizeof ret->temporary, TEMPORARY "%s.tmp", random);
     if (rc == 0) {
         ret->fd = openat(ret->dir, ret->temporary,
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -299,10 +303,15 @@ void root_file_drop(struct root_file *f) {
     file_close(f);
 }
 
-/* A link that is made twice is refused, on every file system that has links. */
+/* A link that is made twice is refused, on every file system that has links; between the
+ * calls it has two names, so it is the second choice. */
 static int file_name(const struct root_file *f) {
-    if (!f->only_new) {
-        return renameat(f->dir, f->temporary, f->dir, f->name) < 0 ? -errno : 0;
+    unsigned flags = f->only_new ? RENAME_NOREPLACE : 0;
+    if (renameat2(f->dir, f->temporary, f->dir, f->name, flags) == 0) {
+        return 0;
+    }
+    if (!f->only_new || (errno != EINVAL && errno != ENOSYS)) {
+        return -errno;
     }
     if (linkat(f->dir, f->temporary, f->dir, f->name, 0) < 0) {
         return -errno;
@@ -321,6 +330,25 @@ int root_file_end(struct root_file *f, bool durable) {
     rc = durable && fsync(f->dir) < 0 && errno != EINVAL && errno != ENOTSUP ? -errno : 0;
     file_close(f);
     return rc;
+}
+
+static bool is_stale(int dir, const char *name) {
+    size_t head = strlen(TEMPORARY);
+    struct stat st;
+    return strncmp(name, TEMPORARY, head) == 0 &&
+           strspn(name + head, "0123456789abcdef") == 32 &&
+           strcmp(name + head + 32, ".tmp") == 0 &&
+           fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+           st.st_uid == geteuid() && time(NULL) - st.st_mtime > STALE_S;
+}
+
+void root_sweep(const struct root *r) {
+    autodir *entries = dir_entries(r->fd);
+    for (const struct dirent *e; (e = dir_next(entries));) {
+        if (is_stale(r->fd, e->d_name)) {
+            unlinkat(r->fd, e->d_name, 0);
+        }
+    }
 }
 
 static int write_whole(const struct root *r, const char *rel, const void *bytes,

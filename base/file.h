@@ -50,7 +50,7 @@ int root_create(const struct root *r, const char *rel, const void *bytes, size_t
 struct root_file {
     int dir, fd;
     char *name;
-    char temporary[40];
+    char temporary[48];
     bool only_new; /* set before the end: -EEXIST where something has the name by then */
 };
 int root_file_begin(struct root_file *ret, const struct root *r, const char *rel,
@@ -59,6 +59,9 @@ int root_file_add(struct root_file *f, const void *bytes, size_t len); /* 0 or -
 /* durable: fsync before the rename. 0, or -errno with the temporary file removed. */
 int root_file_end(struct root_file *f, bool durable);
 void root_file_drop(struct root_file *f); /* undoes begin; may be called twice */
+/* Removes the temporary files in the folder itself that a killed process left: those of
+ * this user that were last written more than a minute ago. */
+void root_sweep(const struct root *r);
 /* Make a folder and its parents beneath the root; existing ones are fine. */
 int root_mkdir(const struct root *r, const char *rel, mode_t mode, struct err *err);
 /* Opens the existing folder rel beneath the root; the caller closes the descriptor. */

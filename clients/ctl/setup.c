@@ -392,6 +392,7 @@ static int write_file(const struct setup *s, const struct step *t, const char *f
     if (rc < 0 || (rc = root_open(&root, folder, err)) < 0) {
         return rc;
     }
+    root_sweep(&root);
     rc = root_file_begin(&file, &root, path_basename(t->file), mode, err);
     root_close(&root);
     if (rc < 0) {

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[64];
@@ -166,6 +167,35 @@ Test(file, a_failed_replacement_leaves_the_old_file_and_nothing_else, .init = ma
     autobuf out = BUF_INIT(10);
     cr_assert(zero(int, root_read(&r, "taken/file", &out, &err)));
     cr_assert(eq(str, out.data, "x"));
+    root_close(&r);
+}
+
+/* As after a process that was killed before it named its file. */
+static void leave_behind(const struct root *r, time_t written) {
+    struct root_file f;
+    struct err err = {0};
+    const struct timespec times[2] = {{.tv_sec = written}, {.tv_sec = written}};
+    cr_assert(zero(int, root_file_begin(&f, r, "wanted", 0600, &err)), "%s", err.msg);
+    cr_assert(zero(int, futimens(f.fd, times)));
+    cr_assert(zero(int, rename(f.temporary, "kept")));
+    root_file_drop(&f);
+    cr_assert(zero(int, rename("kept", f.temporary)));
+}
+
+Test(file, what_a_killed_process_left_is_swept_when_it_is_old, .init = make_folder,
+     .fini = drop_folder) {
+    struct err err = {0};
+    struct root r;
+    cr_assert(zero(int, root_open(&r, folder, &err)));
+    put(".upskilld-notes.tmp", "somebody's own");
+    struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    cr_assert(zero(int, utimensat(AT_FDCWD, ".upskilld-notes.tmp", old, 0)));
+    leave_behind(&r, 1);
+    leave_behind(&r, 1);
+    leave_behind(&r, time(NULL));
+    cr_assert(eq(sz, count_entries("."), 4));
+    root_sweep(&r);
+    cr_assert(eq(sz, count_entries("."), 2));
     root_close(&r);
 }
 
