@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/toml.h"
 #include "base/yaml.h"
+#include "clients/ctl/config_text.h"
 #include "clients/ctl/jsonc.h"
 
 #include <dirent.h>
@@ -197,10 +198,21 @@ static json_t *entry_in(const json_t *doc, const struct entry *e) {
     return json_object_get(servers, NAME);
 }
 
-/* The one text says what the other says, and the entry. */
-static bool differs_by(const json_t *without, const json_t *entry, const json_t *with) {
+/* The one text says what the other says, and the entry: of a list, one more item. */
+static bool differs_by(const struct entry *e, const json_t *without, const json_t *entry,
+                       const json_t *with) {
     autojson *sum = json_is_null(without) ? json_object() : json_deep_copy(without);
-    json_object_update_recursive(sum, (json_t *)(uintptr_t)entry);
+    json_t *list = json_object_get(sum, e->outer);
+    const json_t *own = entry_in(entry, e);
+    if (json_is_array(list)) {
+        json_each(json_object_get(with, e->outer), i, one) {
+            if (one == entry_in(with, e)) {
+                json_array_insert(list, i, (json_t *)(uintptr_t)own);
+            }
+        }
+    } else {
+        json_object_update_recursive(sum, (json_t *)(uintptr_t)entry);
+    }
     return json_equal(sum, with);
 }
 
@@ -271,50 +283,6 @@ static char *whole_file(const struct entry *e, const char *block, const json_t *
                                   : xstrdup(block);
 }
 
-static char *with_newlines(const char *piece, const char *newline) {
-    autobuf out = BUF_INIT(1u << 20);
-    for (; *piece; piece++) {
-        buf_add(&out, piece, *piece != '\n');
-        buf_adds(&out, *piece == '\n' ? newline : "");
-    }
-    return buf_detach(&out);
-}
-
-/* A text whose last line has an end is followed by a blank line and a piece with one, and
- * one without by a piece without: so both can be told apart afterwards, and from a file
- * that setup has made. */
-static char *appended(const char *text, const char *piece) {
-    size_t len = strlen(text);
-    const char *newline = strstr(text, "\r\n") ? "\r\n" : "\n";
-    autofree char *added = with_newlines(piece, newline);
-    if (!len || text[len - 1] == '\n') {
-        return xasprintf("%s%s%s", text, newline, added);
-    }
-    added[strlen(added) - strlen(newline)] = '\0';
-    return xasprintf("%s%s%s%s", text, newline, newline, added);
-}
-
-/* How many bytes of blank line end at `at`. */
-static size_t blank_line(const char *text, size_t at, const char *newline) {
-    size_t n = strlen(newline);
-    bool there = at >= n && strncmp(text + at - n, newline, n) == 0 &&
-                 (at == n || text[at - n - 1] == '\n');
-    return there ? n : 0;
-}
-
-/* The text from before; NULL where the piece does not stand at `at`. */
-static char *cut(const char *text, size_t at, const char *piece) {
-    size_t line = strcspn(text + at, "\n");
-    const char *newline = line && text[at + line - 1] == '\r' ? "\r\n" : "\n";
-    autofree char *added = with_newlines(piece, newline);
-    size_t len = strlen(added), n = strlen(newline), gap = blank_line(text, at, newline);
-    if (strncmp(text + at, added, len) == 0) {
-        return xasprintf("%.*s%s", (int)(at - gap), text, text + at + len);
-    }
-    added[len - n] = '\0';
-    return strcmp(text + at, added) == 0 ? xstrndup(text, at - (gap ? 2 * n : 0)) : NULL;
-}
-
 /* Where an entry, or the whole of what setup would write, begins; the text's end where
  * there is none. */
 static size_t place(const struct entry *e, const char *text, bool whole) {
@@ -340,21 +308,8 @@ static size_t place(const struct entry *e, const char *text, bool whole) {
     return at;
 }
 
-/* Of a list's item that has the name, or of a member, behind the outer key. */
-static size_t yaml_entry_at(const char *text, size_t outer_at) {
-    struct yaml_map map;
-    autojson *value = NULL;
-    size_t at = outer_at, n = strlen(NAME);
-    yaml_parse_map(text, strlen(text), YAML_TYPED, &value, &map, NULL);
-    for (size_t i = 0; i < map.count && at == outer_at; i++) {
-        const struct yaml_pair *p = &map.pairs[i];
-        size_t quote = p->at < p->end && strchr("\"'", text[p->at]);
-        bool named = strcmp(p->key, "name") == 0 && p->end - p->at == n + 2 * quote &&
-                     strncmp(text + p->at + quote, NAME, n) == 0;
-        at = p->key_at > outer_at && (named || strcmp(p->key, NAME) == 0) ? p->key_at : at;
-    }
-    yaml_map_finish(&map);
-    return at;
+static size_t yaml_entry(const struct entry *e, const char *text) {
+    return config_yaml_entry(text, place(e, text, false), NAME);
 }
 
 static int line_at(const char *text, size_t at) {
@@ -367,9 +322,9 @@ static int line_at(const char *text, size_t at) {
 
 /* Of an entry that is there. */
 static int entry_line(const struct entry *e, const char *text) {
-    size_t at = format_of(e) == JSON ? jsonc_place(text, e->outer, NAME)
-                                     : place(e, text, false);
-    return line_at(text, format_of(e) == YAML ? yaml_entry_at(text, at) : at);
+    return line_at(text, format_of(e) == JSON   ? jsonc_place(text, e->outer, NAME)
+                         : format_of(e) == TOML ? place(e, text, false)
+                                                : yaml_entry(e, text));
 }
 
 /* --- the text of a file --- */
@@ -387,8 +342,10 @@ static int has_another(const struct entry *e, const char *text, const char *advi
 static int check_outer(const struct entry *e, const char *text, const json_t *before,
                        struct err *err) {
     int line = line_at(text, place(e, text, false));
-    if (format_of(e) == YAML && json_object_get(before, e->outer)) {
-        return err_set(err, -ENOTSUP, "setup does not add to \"%s\", which is on line %d",
+    if (format_of(e) == YAML && json_object_get(before, e->outer) &&
+        !config_yaml_is_list(text, e->outer)) {
+        return err_set(err, -ENOTSUP,
+                       "\"%s\" on line %d is no list with each item on lines of its own",
                        e->outer, line);
     }
     struct toml_error error;
@@ -415,7 +372,7 @@ static int check_put(const struct entry *e, const json_t *before, const json_t *
     if (!after) {
         return err_wrap(err, "adding the entry would make it invalid %s", format);
     }
-    return differs_by(before, entry, after)
+    return differs_by(e, before, entry, after)
                ? 0
                : err_set(err, -EBADMSG, "its other content would change");
 }
@@ -449,8 +406,10 @@ static int put_entry(const struct entry *e, const char *text, const char *progra
                        schema);
     }
     bool alone = json_is_null(before), inside = format_of(e) == JSON && !alone;
-    autofree char *next = inside ? jsonc_put(text, e->outer, NAME, value)
-                                 : appended(text, alone ? whole : block);
+    bool listed = format_of(e) == YAML && json_object_get(before, e->outer);
+    autofree char *next = inside   ? jsonc_put(text, e->outer, NAME, value)
+                          : listed ? config_yaml_put(text, e->outer, block)
+                                   : config_text_append(text, alone ? whole : block);
     autojson *entry = parse(e, alone || inside ? whole : block, NULL);
     rc = check_put(e, before, entry, next, err);
     *ret = rc == 0 ? take(next) : NULL;
@@ -462,7 +421,7 @@ static bool is_without(const struct entry *e, const char *text, const json_t *be
                        const char *piece, bool whole) {
     autojson *after = text ? parse(e, text, NULL) : NULL;
     autojson *entry = parse(e, piece, NULL);
-    return after && !entry_in(after, e) && differs_by(after, entry, before) &&
+    return after && !entry_in(after, e) && differs_by(e, after, entry, before) &&
            (!whole || !json_object_size(after));
 }
 
@@ -472,10 +431,11 @@ static char *without_entry(const struct entry *e, const char *text, const json_t
     const json_t *there = entry_in(before, e);
     for (int way = -2; way < JSONC_WAYS; way++) {
         bool all = way == -2, json = format_of(e) == JSON;
-        char *next = all       ? cut(text, place(e, text, true), whole)
-                     : way < 0 ? cut(text, place(e, text, false), block)
-                     : json    ? jsonc_take(text, e->outer, NAME, there, way)
-                               : NULL;
+        char *next = all                     ? config_text_cut(text, place(e, text, true), whole)
+                     : way < 0               ? config_text_cut(text, place(e, text, false), block)
+                     : json                  ? jsonc_take(text, e->outer, NAME, there, way)
+                     : format_of(e) == YAML ? config_yaml_cut(text, yaml_entry(e, text), block)
+                                             : NULL;
         if (is_without(e, next, before, all || json ? whole : block, all)) {
             return next;
         }

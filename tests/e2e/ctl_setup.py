@@ -324,7 +324,6 @@ def what_was_added_to_the_entry_stays():
     home = Home()
     for agent, name, before, more in (("codex", CODEX, "a = 1\n", "startup_timeout_sec = 30\n"), ("codex", CODEX, "a = 1\n", "\nb = 2\n"),
                                       ("codex", CODEX, "a = 1\n", '\n[mcp_servers.upskilld.tools.x]\napproval_mode = "approve"\n'),
-                                      ("continue", CONTINUE, "name: a\n", '  - name: other\n    command: "o"\n'),
                                       ("continue", CONTINUE, "name: a\n", "    args: []\n")):
         home.write(name, before)
         home.setup(agent)
@@ -333,6 +332,11 @@ def what_was_added_to_the_entry_stays():
         apart = agent == "continue"  # the entry says what it said, and something follows it
         said = home.setup(agent, "--remove", status=int(apart))
         assert "left alone" in said and ("on line 4 by hand" if apart else "has an entry") in said and home.read(name) == changed, (more, said)
+    home.write(CONTINUE, "name: a\n")
+    home.setup("continue")
+    home.write(CONTINUE, home.read(CONTINUE) + '  - name: other\n    command: "o"\n')
+    home.setup("continue", "--remove")
+    assert home.read(CONTINUE) == 'name: a\n\nmcpServers:\n  - name: other\n    command: "o"\n'
     for more in ('\n[projects."/x"]\ntrust_level = "trusted"\n', ""):  # ours is what the file begins with
         os.remove(os.path.join(home.path, CODEX))
         home.setup("codex")
@@ -350,10 +354,10 @@ def yaml_is_kept():
         assert re.search(r"\nmcpServers:\n  - name: upskilld\n    command: \"%s\"" % re.escape(home.program), home.read(CONTINUE))
         home.setup("continue", "--remove")
         assert home.read(CONTINUE) == before
-    for before in ("name: mine\nmcpServers:\n  - name: x\n    command: y\n", "name: mine\nmcpServers:\n"):
+    for before in ("name: mine\nmcpServers: [{name: x, command: y}]\n", "name: mine\nmcpServers:\n"):
         home.write(CONTINUE, before)
         said = home.setup("continue", status=1)
-        assert home.read(CONTINUE) == before and '"mcpServers", which is on line 2. Add this by hand:\n      - name: upskilld\n' in said, (before, said)
+        assert home.read(CONTINUE) == before and '"mcpServers" on line 2 is no list with each item on lines of its own. Add this by hand:\n      - name: upskilld\n' in said, (before, said)
         assert not re.search("(?m)^ *(version|schema|mcpServers):", said), said
     own = "name: a\nmcpServers:\n- name: upskilld2\n  command: y\n- command: z\n  name: \"upskilld\"\n"
     home.write(CONTINUE, own)
@@ -373,6 +377,35 @@ def yaml_is_kept():
     for before in ("name: a\nprompt: |\n  name: upskilld%s" % block.replace("\n", "\n  "), "name: a\n#" + block.replace("\n", "\n#") + "\n"):
         home.write(CONTINUE, before)
         assert "has no entry" in home.setup("continue", "--remove") and home.read(CONTINUE) == before, before
+
+
+def a_yaml_list_gets_an_item():
+    home = Home()
+    for before in ("name: mine\nmcpServers:\n  - name: x\n    command: y\n", "mcpServers:  # mine\n\n# first\n- name: x\n  command: y\nname: mine",
+                   "mcpServers:\r\n    - command: y\r\n      name: x\r\n\r\nname: mine\r\n", "mcpServers:\n  - name: x\n    command: |\n      - name: upskilld\nname: m\n"):
+        home.write(CONTINUE, before)
+        assert "      - name: upskilld\n" in home.setup("continue")
+        after = home.read(CONTINUE)
+        newline = "\r\n" if "\r" in before else "\n"
+        at = next(m for m in re.finditer(r"(?m)^( *)- ", before))
+        assert after == before[:at.start()] + "%s- name: upskilld%s%s  command: %s%s" % (
+            at[1], newline, at[1], json.dumps(home.program), newline) + before[at.start():], after
+        assert "has its entry in" in home.setup("continue")
+        for moved in (after, after + (newline if after[-1] != "\n" else "") + "tail: 1" + newline):
+            home.write(CONTINUE, moved)
+            home.setup("continue", "--remove")
+            assert home.read(CONTINUE) == before + moved[len(after):], (before, home.read(CONTINUE))
+
+
+def a_killed_setups_file_goes_next_time():
+    home = Home()
+    old, new, others = (".cursor/.upskilld-%s.tmp" % (32 * "a"), ".cursor/.upskilld-%s.tmp" % (32 * "b"), ".cursor/.upskilld-notes.tmp")
+    for name in (old, new, others):
+        home.write(name, "half a file")
+    for name in (old, others):
+        os.utime(os.path.join(home.path, name), (1, 1))
+    home.setup("cursor")
+    assert sorted(os.listdir(home.path + "/.cursor")) == sorted([os.path.basename(new), os.path.basename(others), "mcp.json"])
 
 
 def a_project_has_files_of_its_own():
@@ -482,7 +515,8 @@ for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shap
              folders_of_others_stay, skills_alone_are_no_agent, the_daemons_variables_go_with_the_entry, variables_go_with_the_entry_they_came_with, bad_files_are_left_alone,
              what_would_be_another_file_is_left_alone, what_is_not_written_is_looked_at,
              of_two_entries_one_may_be_somebodys, owner_and_mode_stay, what_cannot_be_written_is_not_told_as_done, toml_is_kept,
-             toml_entries_are_where_toml_says, empty_files_stay, what_was_added_to_the_entry_stays, yaml_is_kept, a_project_has_files_of_its_own,
+             toml_entries_are_where_toml_says, empty_files_stay, what_was_added_to_the_entry_stays, yaml_is_kept, a_yaml_list_gets_an_item,
+             a_killed_setups_file_goes_next_time, a_project_has_files_of_its_own,
              two_agents_may_share_a_file, both_files_of_an_agent_count, nothing_is_written_unasked, wrong_words_say_what_is_right,
              a_program_that_does_not_answer_is_told, what_no_agent_could_start_is_not_written):
     tap.run(test.__name__.replace("_", " "), test)

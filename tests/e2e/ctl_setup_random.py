@@ -99,8 +99,17 @@ class Yaml(Texts):
         if self.r.random() < 0.9:
             lines += ["name: mine", self.r.choice(["version: 1.0.0", 'version: "1.0"  # v']), "schema: v1"]
         for n in self.some(4) if lines and lines[-1] == "schema: v1" else ():
+            lines += self.servers() if n == 2 else []
             lines += self.pair(n).split("\n") + [self.r.choice(["", "# c", "  # mcpServers:"]) for _ in self.some(1)]
         return self.ended("\n".join(lines))
+
+    def servers(self):
+        """A list of other servers, with comments and blanks where YAML allows them."""
+        lines, indent = ["mcpServers:" + self.r.choice(["", "  # mine"])], self.r.choice(["", "  ", "    "])
+        for n in range(1 + len(list(self.some(2)))):
+            lines += [self.r.choice(["", "# c", indent + "# - name: upskilld"]) for _ in self.some(1)]
+            lines += [indent + "- " + self.r.choice(["name: s%d", "command: s%d\n%s  name: t" % (0, indent) + " # %d"]) % n, indent + "  args: [a]"]
+        return "\n".join(lines).split("\n")
 
     def pair(self, n):
         block = (BLOCK["yaml"] % "upskilld").strip().replace("\n", "\n  ")
