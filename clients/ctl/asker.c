@@ -142,6 +142,7 @@ static int show(const struct asker *a, const char *method, const json_t *params,
     struct finding_sources sources = {
         .name = json_get_string(params, "name", ""),
         .text = json_get_string(params, "source", NULL),
+        .roots = a->roots,
     };
     if (!a->json) {
         help_hints(a->discover, a->method, result);

@@ -23,6 +23,7 @@ struct asker {
     bool said;             /* words follow the command */
     struct report *report; /* owned; NULL: answers are shown one by one */
     char *error;           /* owned: the daemon's last error message */
+    const char *const *roots; /* that the daemon was given; NULL-terminated, or NULL */
 };
 
 /* Wrong usage: shows the text and the command that explains the options. Returns 2. */

@@ -28,7 +28,7 @@ struct ctl {
     bool help;
     const char *daemon_args[DAEMON_ARGS_MAX + 1];
     int daemon_count;
-    char *granted[DAEMON_ARGS_MAX]; /* folders among daemon_args that are ours to free */
+    char *granted[DAEMON_ARGS_MAX + 1]; /* folders among daemon_args that are ours to free */
     int granted_count;
     bool keep_stderr;
 };
@@ -257,6 +257,7 @@ static int run_daemon(struct ctl *c) {
         terminal_hint(&c->asker.terminal, "run ./setup, or name the daemon in UPSKILLD");
         return 2;
     }
+    c->asker.roots = (const char *const *)c->granted;
     c->asker.progress = live_progress_new(&c->asker.terminal, !c->keep_stderr);
     int status = run_connected(c);
     connection_close(c->asker.connection);

@@ -4,11 +4,13 @@
 #include "clients/ctl/terminal.h"
 
 /* Compiler-style: place, severity, message, the source line with a caret, notes, fixes.
- * Quoted lines are read from disk. `text` (may be NULL) was sent in place of a file,
- * under the name `name`. `folder` (may be NULL): the files' names are relative to it, and
- * links that leave it are not followed. */
+ * Quoted lines are read from disk, beneath the working folder and `roots` alone
+ * (NULL-terminated, real paths; may be NULL). `text` (may be NULL) was sent in place of a
+ * file, under the name `name`. `folder` (may be NULL): the files' names are relative to
+ * it, and links that leave it are not followed. */
 struct finding_sources {
     const char *name, *text, *folder;
+    const char *const *roots;
 };
 void render_findings(const struct terminal *t, const json_t *findings,
                      const struct finding_sources *sources);

@@ -7,7 +7,11 @@
 #include "clients/ctl/render.h"
 #include "protocol/finding.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SOURCE_MAX (4u << 20)
 
@@ -28,12 +32,26 @@ static void quoted_finish(struct quoted *q) {
     *q = (struct quoted){.text = BUF_INIT(SOURCE_MAX)};
 }
 
-/* A skill came from somebody else: a link in it may name a file of the user's. */
+/* By what upskillctl's daemon may read, too. */
+static bool is_inside(const char *real, const char *const *roots) {
+    autofree char *here = getcwd(NULL, 0);
+    bool inside = here && path_is_beneath(real, here);
+    for (; roots && *roots && !inside; roots++) {
+        inside = path_is_beneath(real, *roots);
+    }
+    return inside;
+}
+
+/* What is checked may come from somebody else: a link in a skill, "#line" or ".file" may
+ * name any file of the user's. */
 static int source_read(const char *file, const struct finding_sources *sources,
                        struct buf *ret) {
     struct root root;
+    char real[PATH_MAX];
     if (!sources || !sources->folder) {
-        return file_read(file, ret, NULL);
+        bool inside =
+            realpath(file, real) && is_inside(real, sources ? sources->roots : NULL);
+        return inside ? file_read(real, ret, NULL) : -EACCES;
     }
     int rc = root_open(&root, sources->folder, NULL);
     if (rc == 0) {

@@ -308,6 +308,39 @@ def a_finding_has_its_line_and_caret(room):
           r"^n=64 +0 +– +– .*fail$", r"^fail: out_of_bounds, 2 trials, \d findings")
 
 
+FILE_OF_PTX = """.version 8.0
+.target sm_90a
+.address_size 64
+.file 1 "%s"
+.visible .entry k(.param .u64 p) {
+ .reg .b64 %%rd;
+ .loc 1 1 1
+ ld.param.u64 %%rd, [p];
+ st.global.u32 [%%rd+4096], 7;
+ ret;
+}
+"""
+
+
+def lines_are_quoted_from_the_folders_in_use_alone(room):
+    """PTX names any file as where it comes from; a line of it is no concern of who checks it."""
+    elsewhere = scratch.folder("ctl-elsewhere-")
+    for folder, quoted in ((elsewhere, False), (room.dir, True), (elsewhere, True)):
+        origin, words = os.path.join(folder, "origin.py"), ["--", elsewhere + "/k.ptx"] if quoted and folder == elsewhere else ["k.ptx"]
+        with open(origin, "w") as f:
+            f.write("only for its owner\n")
+        for where in (room.dir, elsewhere):
+            with open(where + "/k.ptx", "w") as f:
+                f.write(FILE_OF_PTX % origin)
+            with open(where + "/k.check.json", "w") as f:
+                json.dump({"args": [{"name": "y", "type": "int32", "shape": [4], "output": True}], "launch": {"grid": [1], "block": [1]},
+                           "expect": {"values": {"y": [1, 2, 3, 4]}}}, f)
+        code, out, _ = room.validate(*words)
+        same(code, 1)
+        holds(out, r"origin\.py:1:1: error: Invalid global write")
+        same("only for its owner" in out, quoted)
+
+
 def what_does_not_compile_is_status_1_and_what_cannot_run_2(room):
     room.kernel("typo", GOOD.replace("0.5f", "half_of"))
     code, out, _ = room.validate("typo.cu")
@@ -405,7 +438,7 @@ TESTS = [a_right_kernel_is_status_0, a_kernel_of_another_folder_is_found, one_si
          arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained,
          a_race_stands_before_the_reads_that_it_leads_to, elements_without_an_error_are_told,
          an_odd_size_stands_at_the_line_that_fails, a_device_that_is_not_there_is_told,
-         a_type_that_the_kernel_does_not_take_is_told_first]
+         a_type_that_the_kernel_does_not_take_is_told_first, lines_are_quoted_from_the_folders_in_use_alone]
 
 
 def main():
