@@ -92,7 +92,9 @@ static bool scan_text(char *s, size_t len) {
 
 static int set_parse_error(struct err *err, const json_error_t *error) {
     if (json_error_code(error) == json_error_numeric_overflow) {
-        return err_set(err, -ERANGE, "line %d column %d: number out of range",
+        return err_set(err, -ERANGE,
+                       "line %d column %d: the number is out of range (integers have 64 "
+                       "bits, others at most 1.8e308)",
                        error->line, error->column);
     }
     autobuf words = BUF_INIT(2 * sizeof error->text);

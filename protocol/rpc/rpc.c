@@ -137,9 +137,7 @@ static void take_batch(struct rpc_peer *peer, struct source from, struct rpc_bod
 /* Everything in one body. May end the peer. body is used up. */
 static void take_body(struct rpc_peer *peer, struct source from, struct rpc_body *body) {
     if (!body->root) {
-        char why[sizeof body->why + 32];
-        snprintf(why, sizeof why, "not valid JSON: %s", body->why);
-        refuse(peer, from, NULL, RPC_PARSE_ERROR, why);
+        refuse(peer, from, NULL, RPC_PARSE_ERROR, body->why);
     } else if (body->batch) {
         take_batch(peer, from, body);
     } else {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "protocol/rpc/rpc.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -316,7 +317,9 @@ void rpc_body_read(char *body, size_t len, struct rpc_body *ret) {
     scan_ids(body, len, ret);
     ret->root = json_parse(body, len, &err);
     if (!ret->root) {
-        snprintf(ret->why, sizeof ret->why, "%.*s", (int)sizeof ret->why - 1, err.msg);
+        bool is_json = err.code == -ERANGE;
+        snprintf(ret->why, sizeof ret->why, "%s%.200s", is_json ? "" : "not valid JSON: ",
+                 err.msg);
         return;
     }
     ret->batch = json_is_array(ret->root);
