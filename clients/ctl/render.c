@@ -7,6 +7,7 @@
 #include "clients/ctl/paths.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define OCCUPANCY_WORDS 70 /* columns beside its bars */
 
@@ -172,7 +173,7 @@ static void put_flags(const struct terminal *t, const json_t *result) {
 }
 
 /* kernel/check's result: findings, a table of the kernels, a last line. */
-static void render_kernel_check(const struct terminal *t, const json_t *result,
+static void render_check(const struct terminal *t, const json_t *result,
                                 const struct finding_sources *sources) {
     const json_t *kernels = json_object_get(result, "kernels");
     bool ok = json_get_bool(result, "ok", 0);
@@ -184,6 +185,25 @@ static void render_kernel_check(const struct terminal *t, const json_t *result,
     }
     put_verdict(t, result, ok);
     put_flags(t, result);
+}
+
+/* PTX goes to standard output where it was asked for, all else beside it. */
+static void render_kernel_check(const struct terminal *t, const json_t *params,
+                                const json_t *result,
+                                const struct finding_sources *sources) {
+    bool asked = json_get_bool(params, "ptx", 0) ||
+                 json_has_text(json_object_get(params, "options"), "-ptx");
+    fflush(stdout);
+    autofd int out = asked ? dup(STDOUT_FILENO) : -1;
+    if (out >= 0) {
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    }
+    render_check(t, result, sources);
+    if (out >= 0) {
+        fflush(stdout);
+        dup2(out, STDOUT_FILENO);
+        fputs(json_get_string(result, "ptx", ""), stdout);
+    }
 }
 
 /* "01-02 03:04" of "2026-01-02T03:04:05.678Z": the newest thousand are no year old. */
@@ -314,7 +334,7 @@ static void render_other(const struct terminal *t, const char *operation,
 int render_result(const struct terminal *t, const char *operation, const json_t *params,
                   const json_t *result, const struct finding_sources *sources) {
     if (strcmp(operation, "kernel/check") == 0) {
-        render_kernel_check(t, result, sources);
+        render_kernel_check(t, params, result, sources);
     } else if (strcmp(operation, "kernel/validate") == 0) {
         render_kernel_validate(t, params, result, sources);
     } else if (strcmp(operation, "kernel/init") == 0) {

@@ -453,6 +453,12 @@ static void tell_unused(const struct check_input *input, const json_t *params) {
     }
 }
 
+/* A project's -ptx is for its own builds. */
+static bool asks_for_ptx(const json_t *params) {
+    return json_get_bool(params, "ptx", 0) ||
+           json_has_text(json_object_get(params, "options"), "-ptx");
+}
+
 int check_input_read(struct check_input *ret, const json_t *params,
                      const struct check_wants *wants, const char *const *origin_roots,
                      const struct check_places *places, struct check_refusal *refusal) {
@@ -482,11 +488,9 @@ int check_input_read(struct check_input *ret, const json_t *params,
     }
     json_array_extend(ret->closure.findings, findings);
     ret->flags = json_incref(flags);
-    if (wants) {
-        ret->options.want_ptx = wants->ptx;
-        ret->options.want_cubin = wants->cubin;
-        ret->options.line_info |= wants->ptx;
-    }
+    ret->options.want_ptx = (wants && wants->ptx) || asks_for_ptx(params);
+    ret->options.want_cubin = wants && wants->cubin;
+    ret->options.line_info |= wants && wants->ptx;
     r = text_read(ret, refusal);
     if (r < 0) {
         check_input_finish(ret);

@@ -78,6 +78,7 @@ json_t *check_results_merge(json_t *before, json_t *next) {
     if (functions > 0) {
         json_object_set_new(before, "functions", json_integer(functions));
     }
+    json_object_del(before, "ptx"); /* modules do not become one */
     merge_kernels(before, next);
     merge_findings(before, next);
     merge_outcome(before, next);

@@ -156,6 +156,25 @@ def options_reach_the_daemon(room):
     same(code, 0)
 
 
+def ptx_is_alone_on_standard_output(room):
+    for words in (["--ptx"], ["-ptx"]):
+        code, out, err = room.run("kernel", "check", "good.cu", *words)
+        same(code, 0)
+        holds(out, r"\.version \d", r"\.visible \.entry \w*k\w*\(", r"\.target sm_90a", r"\}\s*$")
+        assert "ok:" in err and "ok:" not in out, (out, err)
+    room.write("made.ptx", out)
+    code, out, _ = room.run("kernel", "check", "made.ptx")
+    same(code, 0)
+    holds(out, "ok: 1 kernel")
+    code, out, err = room.run("kernel", "check", "bad.cu", "--ptx")
+    same((code, out), (1, ""))
+    holds(err, r"bad\.cu:2:8: error")
+    room.write("made/compile_commands.json", json.dumps([{"directory": room.dir + "/made", "file": "k.cu", "command": "nvcc -ptx k.cu"}]))
+    room.write("made/k.cu", KERNEL)
+    code, out, _ = room.run("kernel", "check", "made/k.cu")
+    assert ".version" not in out and "ok: 1 kernel" in out, out
+
+
 def a_named_file_may_lie_anywhere(room):
     """What a person names is granted; its neighbours are found."""
     other = os.path.join(room.dir, "elsewhere")
@@ -234,12 +253,12 @@ def what_is_no_daemon_is_named(room):
 NEED_COMPILER = {a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
                  strict_makes_warnings_fail, json_is_the_raw_result, json_keeps_the_exit_status,
                  a_check_says_what_it_looked_at, a_dash_reads_standard_input, options_reach_the_daemon,
-                 a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash}
+                 a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash, ptx_is_alone_on_standard_output}
 TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
          strict_makes_warnings_fail, what_cannot_be_asked_is_status_2, no_command_shows_the_usage,
          json_is_the_raw_result, json_keeps_the_exit_status, a_check_says_what_it_looked_at,
          a_dash_reads_standard_input, options_reach_the_daemon, a_named_file_may_lie_anywhere,
-         a_reader_that_leaves_is_no_crash, lost_output_is_status_2, closed_descriptors_are_no_crash,
+         a_reader_that_leaves_is_no_crash, ptx_is_alone_on_standard_output, lost_output_is_status_2, closed_descriptors_are_no_crash,
          ctrl_c_ends_it_whenever_it_comes, what_is_no_daemon_is_named]
 
 
