@@ -144,7 +144,8 @@ def try_one(ctl, one):
     """(why it does not count, or None; notes)"""
     folder, name = os.path.split(one["file"])
     words = [ctl, "kernel", "init", name, *map(os.path.basename, one["sources"]), "--kernel", one["kernel"], "--force", "--json"]
-    words += [w for f in one["include"] for w in ("-I", f)] + [w for f in one["files"] for w in ("--file", f)]
+    folders = [w for f in one["include"] for w in ("-I", f)]
+    words += folders + [w for f in one["files"] for w in ("--file", f)]
     status, out, err, init_s = timed(words + (["--"] + one["args"] if one["args"] else []), folder)
     if status:
         return "init: " + " | ".join((err or out).split("\n"))[:600], {"init_s": init_s}
@@ -154,7 +155,7 @@ def try_one(ctl, one):
     open_ = [n[1:] for n in nulls(answer["spec"]) if n != ".expect"]
     if open_:
         return "null: " + " ".join(open_), notes
-    status, out, err, run_s = timed([ctl, "kernel", "validate", os.path.basename(answer["path"]), "--json"], folder)
+    status, out, err, run_s = timed([ctl, "kernel", "validate", os.path.basename(answer["path"]), "--json", *folders], folder)
     notes["run_s"] = run_s
     try:
         result = json.loads(out)
