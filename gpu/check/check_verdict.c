@@ -37,7 +37,8 @@ static void add_findings(const json_t *result, bool comma, struct buf *out) {
 }
 
 /* If nothing was compiled, uncompiled_tell has written the sentence. */
-static void add_words(const json_t *result, bool failed, bool strict, struct buf *out) {
+static void add_words(const json_t *result, bool failed, bool strict, bool quick,
+                      struct buf *out) {
     const char *outcome = json_get_string(result, "outcome", NULL);
     const char *nothing = json_get_string(result, "summary", "");
     bool host = json_object_get(result, "host_code") != NULL;
@@ -55,6 +56,9 @@ static void add_words(const json_t *result, bool failed, bool strict, struct buf
         buf_adds(out, host ? "device code ok: " : "ok: ");
         add_compiled(result, out);
         add_findings(result, true, out);
+        buf_adds(out, quick ? "; quick: registers and occupancy are those of "
+                              "unoptimized code"
+                            : "");
     }
     if (left && !failed) {
         buf_addf(out, "; %zu template%s not compiled: nothing instantiates %s", left,
@@ -63,14 +67,14 @@ static void add_words(const json_t *result, bool failed, bool strict, struct buf
     buf_adds(out, host ? "; host code not checked" : "");
 }
 
-void check_verdict_set(json_t *result, bool strict) {
+void check_verdict_set(json_t *result, bool strict, bool quick) {
     const json_t *findings = json_object_get(result, "diagnostics");
     bool failed = findings_count(findings, FINDING_ERROR) > 0;
     bool good = !json_object_get(result, "outcome") || is_outcome(result, "no_kernels");
     bool stopped = strict && good && !failed && findings_count(findings, FINDING_WARNING);
     autobuf words = BUF_INIT(4096);
     bool verdict = good || is_outcome(result, "nothing_compiled");
-    add_words(result, failed && verdict, stopped, &words);
+    add_words(result, failed && verdict, stopped, quick, &words);
     json_object_set_new(result, "summary", json_text(words.data, words.len));
     json_object_set_new(result, "ok", json_boolean(good && !failed && !stopped));
     if (stopped) {

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 
 /* Sets "ok", and "summary": the verdict in a sentence that every face shows. strict:
- * warnings alone also make it not ok, and "strict" says so. */
-void check_verdict_set(json_t *result, bool strict);
+ * warnings alone also make it not ok, and "strict" says so. quick: the figures are not
+ * those of the program that people run. */
+void check_verdict_set(json_t *result, bool strict, bool quick);
 
 struct buf;
 /* Explains why a check is not ok, for a caller that wanted to run the kernel: its first

@@ -88,7 +88,8 @@ static void check_unit_end(struct kernel_check *check) {
     if (*check->kernels) {
         check_narrow(check->result, (const char *const *)check->kernels);
     }
-    check_verdict_set(check->result, json_get_bool(check->params, "strict", 0));
+    check_verdict_set(check->result, json_get_bool(check->params, "strict", 0),
+                      json_get_bool(check->params, "quick", 0));
     check_end(check);
 }
 

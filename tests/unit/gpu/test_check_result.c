@@ -66,7 +66,7 @@ Test(check_result, absurd_figures_do_no_harm) {
         json_t *result = check_result_new(&input, answer, NULL, &keep);
         cr_assert_not_null(result);
         autojson *complete = check_result_complete(result, NULL, false);
-        check_verdict_set(complete, false);
+        check_verdict_set(complete, false, false);
         cr_expect_geq(json_get_integer(complete, "omitted", -1), 0);
         cr_expect_not(json_is_true(json_object_get(complete, "ok")));
         json_decref(result);
@@ -213,12 +213,21 @@ Test(check_result, strict_fails_on_warnings_alone) {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         autojson *result = json_pack("{s:[{s:s, s:s}]}", "diagnostics", "severity",
                                      rows[i].severity, "message", "m");
-        check_verdict_set(result, false);
+        check_verdict_set(result, false, false);
         cr_expect_eq(json_get_bool(result, "ok", -1), rows[i].ok, "%zu", i);
-        check_verdict_set(result, true);
+        check_verdict_set(result, true, false);
         cr_expect_eq(json_get_bool(result, "ok", -1), rows[i].strict_ok, "%zu", i);
         cr_expect_eq(json_get_bool(result, "strict", 0), rows[i].says_why, "%zu", i);
     }
+}
+
+/* Figures of code that nobody runs are told as such. */
+Test(check_result, quick_figures_are_told) {
+    autojson *result = json_pack("{s:[{}]}", "kernels");
+    check_verdict_set(result, false, true);
+    cr_expect_str_eq(json_get_string(result, "summary", ""),
+                     "ok: 1 kernel; quick: registers and occupancy are those of "
+                     "unoptimized code");
 }
 
 /* ok is said of what was compiled, and the sentence of all that was looked at. */
@@ -255,7 +264,7 @@ Test(check_result, verdicts_say_what_was_looked_at) {
         }
         autojson *result = json_loads(text, 0, NULL);
         cr_assert_not_null(result, "%zu", i);
-        check_verdict_set(result, false);
+        check_verdict_set(result, false, false);
         cr_expect_str_eq(json_get_string(result, "summary", ""), rows[i].summary);
         cr_expect_eq(json_get_bool(result, "ok", -1), rows[i].ok, "%zu", i);
     }

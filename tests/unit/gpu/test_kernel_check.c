@@ -126,7 +126,7 @@ Test(kernel_check, report) {
         "{s:b, s:s, s:s, s:{s:s, s:s}, s:b, s:f, s:o, s:i, s:[]}", "ok", 0, "arch",
         "sm_90a", "mode", "device", "compiler", "name", "nvrtc", "version", "13.0.88",
         "cached", 0, "compile_ms", 61.4, "diagnostics", many, "omitted", 7, "kernels");
-    check_verdict_set(result, false);
+    check_verdict_set(result, false, false);
     autofree char *text = report_of(result);
     static const char first[] =
         "not ok: 100 errors, 7 more not shown (sm_90a, nvrtc 13.0.88, 61 ms)\n";
