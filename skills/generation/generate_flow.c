@@ -109,9 +109,8 @@ static char *reason_of(const struct generating *g) {
     json_each(json_object_get(g->material.provenance, "traces"), i, trace) {
         if (json_says(trace, "format", "text")) {
             autofree char *formats = trace_formats();
-            return xasprintf("%s; %s is no session of a known format and was read as "
-                             "text. Known are %s",
-                             g->nothing, json_get_string(trace, "name", ""), formats);
+            return xasprintf("%s is no session of a known format (%s); read as text, %s",
+                             json_get_string(trace, "name", ""), formats, g->nothing);
         }
     }
     return xstrdup(g->nothing);
