@@ -40,8 +40,8 @@ static void lift_axis(struct buf *out) {
 void plot_lift(struct buf *out, double estimate, double low, double high, double smallest,
                const char *tone) {
     buf_addf(out,
-             "<svg class=\"plot\" viewBox=\"0 0 640 76\" role=\"img\" aria-label=\"lift "
-             "%+.0f points",
+             "<svg class=\"plot lift\" viewBox=\"0 0 640 76\" role=\"img\" "
+             "aria-label=\"lift %+.0f points",
              100 * estimate);
     if (!isnan(low) && !isnan(high)) {
         buf_addf(out, ", 95 %% interval %+.0f to %+.0f", 100 * low, 100 * high);
@@ -124,8 +124,8 @@ static void plot_pair(struct buf *out, const struct plot_pair *p, double y) {
 void plot_pairs(struct buf *out, const struct plot_pair *pairs, size_t count) {
     double height = ROW * (double)count + 34;
     buf_addf(out,
-             "<svg class=\"plot\" viewBox=\"0 0 640 %.0f\" role=\"img\" "
-             "aria-label=\"pass rates of each test without and with the skill\">",
+             "<div class=\"scroll\"><svg class=\"plot pairs\" viewBox=\"0 0 640 %.0f\" "
+             "role=\"img\" aria-label=\"pass rates of each test without and with the skill\">",
              height);
     for (int percent = 0; percent <= 100; percent += 25) {
         double x = pair_x(percent / 100.0);
@@ -138,5 +138,5 @@ void plot_pairs(struct buf *out, const struct plot_pair *pairs, size_t count) {
     for (size_t i = 0; i < count; i++) {
         plot_pair(out, &pairs[i], ROW * (double)i + 14);
     }
-    buf_adds(out, "</svg>\n");
+    buf_adds(out, "</svg></div>\n");
 }
