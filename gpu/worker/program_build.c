@@ -149,7 +149,9 @@ static bool sources_write(const struct program_job *job, const char *folder) {
 static bool headers_write(const char *folder) {
     static const struct {
         const char *name, *text;
-    } headers[] = {{"cublas_v2.h", HEADER_CUBLAS_V2}, {"cublasLt.h", HEADER_CUBLASLT}};
+    } headers[] = {{"cublas_v2.h", HEADER_CUBLAS_V2},
+                   {"cublasLt.h", HEADER_CUBLASLT},
+                   {"before_cuda13.h", HEADER_BEFORE_CUDA13}};
     bool good = true;
     for (size_t i = 0; good && i < ARRAY_LEN(headers); i++) {
         autofree char *path = path_join(folder, headers[i].name);
@@ -203,7 +205,9 @@ static void command_make(struct strings *argv, const struct program_job *job) {
                                         "-Xcompiler",
                                         "-fno-omit-frame-pointer",
                                         "-Xcompiler",
-                                        "-idirafter../lib"};
+                                        "-idirafter../lib",
+                                        "-include",
+                                        "../lib/before_cuda13.h"};
     add(argv, job->nvcc);
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
         add(argv, fixed[i]);

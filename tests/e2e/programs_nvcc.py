@@ -136,6 +136,22 @@ bool begun = cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS;
 int main(""")
 
 
+OLDER = HEAD + r"""
+__global__ void five(int *x) { *x = 5; }
+int main() {
+    int *x;
+    cudaMallocManaged(&x, sizeof *x);
+    cudaMemAdvise(x, sizeof *x, cudaMemAdviseSetReadMostly, 0);
+    cudaMemPrefetchAsync(x, sizeof *x, 0);
+    five<<<1, 1>>>(x);
+    cudaThreadSynchronize();
+    printf("%d\n", *x);
+    cudaFree(x);
+    return cudaThreadExit();
+}
+"""
+
+
 def nvcc_of(upskilld):
     d = Daemon(upskilld)
     result = d.ask("kernel/run", {"source": HEAD + "int main() {}\n"})["result"]
@@ -217,6 +233,16 @@ def knows_handles_of_cublas_and_no_more(d):
     assert [(u["function"], u["line"]) for u in r["unsupported"]] == [("cublasSscal", line_of(text, "cublasSscal"))], r
 
 
+def runs_what_cuda_13_no_longer_declares(d):
+    """... and warns at the line of each call."""
+    r = run(d, OLDER)
+    assert r["verdict"] == "pass" and r["stdout"] == "5\n", r
+    told = {f["line"]: f["message"] for f in r["diagnostics"] if f["severity"] == "warning"}
+    names = "cudaMemAdvise", "cudaMemPrefetchAsync", "cudaThreadSynchronize", "cudaThreadExit"
+    assert told.keys() == {line_of(OLDER, name + "(") for name in names}, r["diagnostics"]
+    assert "cudaDeviceSynchronize() instead" in told[line_of(OLDER, "cudaThreadS")], told
+
+
 def tells_what_does_not_compile(d):
     text = ADD.replace("float *c, int n) {", "float *c, int n) { int x = undeclared;").replace("int n = 1000;", "int n = also;")
     r = run(d, text)
@@ -265,7 +291,8 @@ def main():
         return 0
     for function in (adds, finds_the_line, runs_managed_and_constant, runs_thrust, variables_have_their_first_values,
                      a_launch_that_was_refused_is_no_pass, tells_a_followed_pointer,
-                     joins_parts_that_were_compiled_apart, knows_handles_of_cublas_and_no_more, tells_what_does_not_compile):
+                     joins_parts_that_were_compiled_apart, knows_handles_of_cublas_and_no_more,
+                     runs_what_cuda_13_no_longer_declares, tells_what_does_not_compile):
         tap.run(function.__name__.replace("_", " "), function, d)
     d.close()
     return tap.end()

@@ -19,6 +19,7 @@ while [ $# -gt 0 ]; do
     -cudart) shift ;;
     -Xlinker=--warn-*) words="$words -Wl,${1#-Xlinker=}" ;;
     -arch=*|-code=*|-lineinfo|--no-compress|-l*|-L*|-std=*|-Xlinker=*) ;;
+    -include) words="$words -include $2"; shift ;;
     *.cu) units="$units $1" ;;
     -*) words="$words $1" ;;
     esac
