@@ -6,6 +6,7 @@
 #include "base/find.h"
 #include "base/mem.h"
 #include "gpu/program/program_words.h"
+#include "gpu/source/cuda_lexer.h"
 #include "gpu/source/source_set.h"
 #include "gpu/spec/spec_file.h"
 #include "gpu/spec/spec_npy.h"
@@ -16,6 +17,8 @@
 #define MEMORY_BYTES ((json_int_t)12 << 30) /* that the program may use */
 #define GRACE_MS 20000                      /* around the compiler and the run */
 #define MAX_FILES_BYTES (32u << 20)
+#define MAX_NAMED 64 /* files, of which a program names some itself */
+#define MAX_NAME 200
 
 #define BINARY_HINT                                                                      \
     "give its sources: nvcc links NVIDIA's own runtime by default (-cudart static), and " \
@@ -133,6 +136,11 @@ static char *room_name(const struct making *m, const char *path) {
     return xstrdup(beneath ? plain + folder : path_basename(plain));
 }
 
+static json_t *file_json(const char *name, const struct buf *bytes) {
+    return json_pack("{s:o, s:o}", "name", json_text(name, strlen(name)), "data",
+                     spec_array_encode(bytes->data, bytes->len));
+}
+
 static int add_file(const struct making *m, const char *path, json_t *files,
                     size_t *room) {
     struct err err = {0};
@@ -146,19 +154,90 @@ static int add_file(const struct making *m, const char *path, json_t *files,
     }
     *room -= bytes.len;
     autofree char *name = room_name(m, path);
-    json_array_append_new(files,
-                          json_pack("{s:o, s:o}", "name", json_text(name, strlen(name)),
-                                    "data", spec_array_encode(bytes.data, bytes.len)));
+    json_array_append_new(files, file_json(name, &bytes));
     return 0;
 }
 
-static int add_all_files(const struct making *m, json_t *files) {
-    size_t room = MAX_FILES_BYTES;
+static int add_all_files(const struct making *m, json_t *files, size_t *room) {
     int r = 0;
     json_each(json_object_get(m->params, "files"), i, path) {
-        r = r < 0 ? r : add_file(m, json_string_value(path), files, &room);
+        r = r < 0 ? r : add_file(m, json_string_value(path), files, room);
     }
     return r;
+}
+
+/* --- files that it names itself --- */
+
+/* "signal.dat", "data/a.ppm": no address, and nothing above its own folder. */
+static bool may_be_file(const char *name, size_t len) {
+    bool named = memchr(name, '.', len) || memchr(name, '/', len);
+    return named && len > 2 && len < MAX_NAME && name[0] != '/' &&
+           !memmem(name, len, "..", 2) && !memmem(name, len, "//", 2) &&
+           !memchr(name, '\\', len) && !memchr(name, '\0', len);
+}
+
+static bool is_given(const json_t *files, const char *name) {
+    return json_any(files, one, !strcmp(json_get_string(one, "name", ""), name));
+}
+
+/* In the first source's folder, or in its folder data; too many and too large ones are
+ * left out, for the program says what it lacks. */
+static void add_named(const struct making *m, const char *name, size_t len, json_t *files,
+                      size_t *room) {
+    static const char *const folders[] = {"", "data/"};
+    const char *source = json_get_string(m->params, "path", "");
+    int own = (int)(path_basename(source) - source);
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        autofree char *inside = xasprintf("%s%.*s", folders[i], (int)len, name);
+        autofree char *path = xasprintf("%.*s%s", own, source, inside);
+        autobuf bytes = BUF_INIT(*room);
+        bool wanted = json_array_size(files) < MAX_NAMED && !is_given(files, inside);
+        if (wanted && spec_file_read(m->roots, path, &bytes, NULL) == 0) {
+            *room -= bytes.len;
+            json_array_append_new(files, file_json(inside, &bytes));
+        }
+    }
+}
+
+static bool is_define(const struct cuda_lexer *l, const struct cuda_token *t) {
+    struct cuda_directive d;
+    cuda_directive_read(l, t, &d);
+    bool ret = !strcmp(d.name, "define");
+    cuda_directive_finish(&d);
+    return ret;
+}
+
+static void add_literals(const struct making *m, const char *text, size_t len,
+                         json_t *files, size_t *room) {
+    struct cuda_lexer lexer;
+    struct cuda_token t;
+    cuda_lexer_init(&lexer, text, len);
+    while ((t = cuda_lexer_next(&lexer)).kind != CUDA_END) {
+        const char *at = text + t.start + 1;
+        size_t inside = t.end - t.start - 1;
+        if (t.kind == CUDA_DIRECTIVE && is_define(&lexer, &t)) {
+            add_literals(m, at, inside, files, room);
+        } else if (t.kind == CUDA_STRING && at[-1] == '"' && inside > 1 &&
+                   may_be_file(at, inside - 1)) {
+            add_named(m, at, inside - 1, files, room);
+        }
+    }
+}
+
+static void add_named_files(const struct making *m, json_t *files, size_t *room) {
+    if (!json_object_get(m->params, "path")) {
+        return;
+    }
+    for (size_t i = 0; i < m->sources.count; i++) {
+        const struct source_file *f = &m->sources.files[i];
+        add_literals(m, f->text, f->len, files, room);
+    }
+    json_each(json_object_get(m->params, "args"), i, arg) {
+        const char *word = json_string_value(arg);
+        if (may_be_file(word, strlen(word))) {
+            add_named(m, word, strlen(word), files, room);
+        }
+    }
 }
 
 /* --- the request --- */
@@ -179,11 +258,13 @@ static json_t *request_json(const struct making *m, json_t *files) {
 
 static int request_make(struct making *m, struct buf *out) {
     autojson *files = json_array();
+    size_t room = MAX_FILES_BYTES;
     int r = add_units(m);
-    r = r < 0 ? r : add_all_files(m, files);
+    r = r < 0 ? r : add_all_files(m, files, &room);
     if (r < 0) {
         return r;
     }
+    add_named_files(m, files, &room);
     autojson *request = request_json(m, files);
     if (json_write(out, request) < 0) {
         return check_refuse(m->refusal, -EMSGSIZE, CALL_BAD_PARAMS, "too_large", NULL,

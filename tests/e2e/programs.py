@@ -239,6 +239,24 @@ f = fopen("out.txt", "w"); fputs("eight", f); fclose(f);'''
     assert "outside" in r["saved"]["error"] and r["saved"]["files"] == 0, r
 
 
+def gets_what_it_names(d):
+    """Of the files beside it and in their folder data, those that a text or an argument names; nothing above, and no directive's."""
+    d.put("named/data/signal.dat", "one")
+    d.put("named/beside.txt", "two")
+    d.put("named/other.txt", "three")
+    d.put("named/argument.txt", "four")
+    d.put("above.txt", "five")
+    d.put("named/main.cu", program("""char other[20]; sprintf(other, "%s.txt", "other");
+printf("%d%d%d%d%d", has("data/" "signal.dat"), has(NAME), has(other), has("../above.txt"), has(argv[1]));
+has("signal.dat");""", """#define NAME "beside.txt"
+static int has(const char *name) { FILE *f = fopen(name, "r"); if (f) fclose(f); return f != NULL; }
+"""))
+    r = d.run("named/main.cu", "argument.txt")
+    assert r["stdout"] == "11001", r
+    r = d.run("named/main.cu", "../above.txt")
+    assert r["stdout"] == "11000", r
+
+
 def several_files(d):
     d.put("part/twice.h", "int twice(int);\n")
     d.put("part/twice.cu", '#include "twice.h"\nint twice(int x) { return 2 * x + MORE; }\n')
@@ -429,7 +447,7 @@ def main():
                      records_pointers_into_the_middle, large_contents_keep_their_range,
                      records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
                      tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
-                     suggests_the_race_check, cleans_output, reads_and_writes, several_files,
+                     suggests_the_race_check, cleans_output, reads_and_writes, gets_what_it_names, several_files,
                      kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:
