@@ -1,5 +1,6 @@
 #include "gpu/worker/program_result.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/run/validate_result.h"
 #include "protocol/finding.h"
@@ -19,17 +20,31 @@ static void tell_compilation(const struct program_built *built, json_t *result) 
     json_object_set_new(result, "cached", json_boolean(built->cached));
 }
 
+/* The first few by name, because kernel/init shows the message alone. */
+static void name_missing(const json_t *missing, struct buf *message) {
+    enum { named = 4 };
+    size_t n = json_array_size(missing);
+    buf_adds(message, "the program calls functions that are not supported: ");
+    json_each(missing, i, one) {
+        if (i < named) {
+            buf_addf(message, "%s%.80s", i ? ", " : "",
+                     json_get_string(one, "function", "?"));
+        }
+    }
+    if (n > named) {
+        buf_addf(message, " and %zu more", n - named);
+    }
+}
+
 static void tell_not_compiled(const struct program_built *built, json_t *result) {
     bool only_missing = !built->code && json_array_size(built->log.missing);
     if (only_missing) {
-        char message[120];
-        snprintf(message, sizeof message,
-                 "%zu functions that the program calls are not supported",
-                 json_array_size(built->log.missing));
-        validate_set_error(
-            result, "unsupported", "compile", "missing_functions", message,
-            "`unsupported` names them: avoid them, or check the kernels alone with "
-            "kernel/validate");
+        struct buf message = BUF_INIT(512);
+        name_missing(built->log.missing, &message);
+        validate_set_error(result, "unsupported", "compile", "missing_functions",
+                           message.data,
+                           "avoid them, or check the kernels alone with kernel/validate");
+        buf_finish(&message);
         return;
     }
     const char *message =

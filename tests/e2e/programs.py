@@ -282,6 +282,7 @@ def missing_functions(d):
     r = d.run_text(text)
     assert r["verdict"] == "unsupported" and "exit_status" not in r, r
     assert [(u["function"], u["line"]) for u in r["unsupported"]] == [("cudaNoSuchThing", 8), ("cublasSgemm_v2", 9)], r
+    assert r["error"]["message"].endswith(": cudaNoSuchThing, cublasSgemm_v2"), r
     r = d.run_text(text.replace("cudaFree(0)", "helper()").replace("int cuda", "int helper(void), cuda"))
     assert r["verdict"] == "error" and r["error"]["code"] == "not_compiled", r
     assert "helper" in r["diagnostics"][0]["message"] and r["diagnostics"][0]["line"] == 10, r
