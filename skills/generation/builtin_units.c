@@ -118,8 +118,9 @@ static void add_fix(struct units *u, const struct lesson *f) {
     for (size_t i = 0; i < f->change_count; i++) {
         add_change(&b, &f->changes[i]);
     }
-    if (!has_command_change(f) && strcmp(f->verified_by, f->context) != 0) {
-        markdown_command(&b, "Then", f->verified_by, " passes.");
+    if (!has_command_change(f) && (f->onward || strcmp(f->verified_by, f->context) != 0)) {
+        markdown_command(&b, "Then", f->verified_by,
+                         f->onward ? " gets past this error." : " passes.");
     }
     add_unit(u, SECTION_FIXES, &b, &f->evidence, "fixes");
 }

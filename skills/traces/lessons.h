@@ -52,7 +52,8 @@ struct lesson {
     unsigned seen; /* how often the failure occurred */
     /* fixes */
     char *cause;       /* the agent's sentence that explains it, or NULL */
-    char *verified_by; /* the command that then succeeded */
+    char *verified_by; /* the command that then succeeded … */
+    bool onward;       /* … or only got past this error, to another one */
     struct lesson_change *changes;
     size_t change_count;
     /* corrections */

@@ -16,7 +16,7 @@
 #define MAX_LINES 24u /* of a change that explains anything */
 #define MAX_BETWEEN 6u /* commands */
 #define MAX_UNSEEN 6u  /* lines that come, where nobody sees in whose place */
-#define MAX_SHARED 400u /* bytes of a line that is compared */
+#define LEAST_OPTION 5u /* bytes of one that nothing else is spelt like */
 #define MIN_NAME 4u   /* letters that two texts must share to mean the same */
 
 /* --- names that two texts share --- */
@@ -99,6 +99,11 @@ bool lesson_has_error(const struct lesson_step *s, const char *normal) {
     return any_of(i, 0, s->error_count, strcmp(s->errors[i].normal, normal) == 0);
 }
 
+bool lesson_shows(const struct lesson_step *s, const struct lesson_error *error) {
+    return lesson_has_error(s, error->normal) ||
+           (s->output && strstr(s->output, error->quote));
+}
+
 bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run) {
     const char *script = strchr(run->command.keys[run->command.count - 1], ' ');
     size_t at = (size_t)(run - s->list);
@@ -154,51 +159,6 @@ static struct lesson_change *add_change(struct lesson *fix,
     return c;
 }
 
-/* What the file held before this step, if it was written whole. */
-static const char *text_before(const struct steps *s, size_t step) {
-    for (size_t i = step; i > 0; i--) {
-        const struct lesson_step *e = &s->list[i - 1];
-        if (e->kind == STEP_EDIT && e->text && !e->is_diff && !e->failed &&
-            strcmp(e->path, s->list[step].path) == 0) {
-            return e->text;
-        }
-    }
-    return NULL;
-}
-
-static void end_block(struct buf *out, struct buf *old, struct buf *now) {
-    autofree char *changed = lesson_diff(old->data, now->data, 2 * LESSON_MAX_CHANGE);
-    buf_adds(out, changed);
-    buf_reset(old);
-    buf_reset(now);
-}
-
-/* The lines that go and come, without context: also what an agent repeats around a change
- * because its tool replaces one text by another. */
-static char *changed_lines(const char *diff) {
-    struct buf out = BUF_INIT(4 * LESSON_MAX_CHANGE);
-    autobuf old = BUF_INIT(TRACE_MAX_KEPT), now = BUF_INIT(TRACE_MAX_KEPT);
-    for (; *diff; diff = text_next_line(diff)) {
-        bool header = strncmp(diff, "--- ", 4) == 0 || strncmp(diff, "+++ ", 4) == 0;
-        bool changes = (*diff == '-' || *diff == '+') && !header;
-        if (!changes || (*diff == '-' && now.len)) {
-            end_block(&out, &old, &now);
-        }
-        if (changes) {
-            buf_addf(*diff == '-' ? &old : &now, "%.*s\n", (int)strcspn(diff, "\n") - 1,
-                     diff + 1);
-        }
-    }
-    end_block(&out, &old, &now);
-    return buf_detach(&out);
-}
-
-char *lesson_changed_lines(const struct steps *s, size_t i) {
-    const struct lesson_step *e = &s->list[i];
-    return e->is_diff ? changed_lines(e->text)
-                      : lesson_diff(text_before(s, i), e->text, 2 * LESSON_MAX_CHANGE);
-}
-
 /* The lines that go hold a name: ")" might be anywhere. */
 static bool has_place(const char *diff) {
     size_t n = *diff != '-';
@@ -208,10 +168,6 @@ static bool has_place(const char *diff) {
         n = next_name(&at, 1);
     }
     return n > 0;
-}
-
-bool lesson_is_edit(const struct lesson_step *s) {
-    return s->kind == STEP_EDIT && s->text && !s->failed;
 }
 
 /* What states the demand, by the convention of all languages: "test_a.py", "tests/",
@@ -229,36 +185,17 @@ static bool is_test(const char *path) {
     return false;
 }
 
-static bool creates(const struct steps *s, const struct lesson_step *edit) {
-    return !edit->is_diff && !text_before(s, (size_t)(edit - s->list));
-}
-
 /* The failure names the file, or a name on the changed lines. */
 static bool is_named(const struct failure *f, const struct lesson_step *edit,
                      const char *diff, const char *told) {
     const struct lesson_step *failed = last_of(f);
     const char *base = path_basename(edit->path);
-    if (creates(f->s, edit)) { /* that it was missing is no lesson, nor is a tool */
+    if (lesson_creates(f->s, edit)) { /* that it was missing is no lesson, nor is a tool */
         return strstr(told, base) && !strstr(failed->text, base);
     }
-    return *base && (strstr(failed->text, base) ||
-                     (failed->output && strstr(failed->output, base)) ||
-                     names_any(told, diff, failed->text));
-}
-
-bool lesson_shares_line(const char *diff, char mark, const char *other, char other_mark) {
-    for (; *diff; diff = text_next_line(diff)) {
-        autofree char *line = lesson_cut(diff + 1, strcspn(diff, "\n") - 1, MAX_SHARED);
-        for (const char *at = other; *diff == mark && strlen(line) >= 4 && *at;
-             at = text_next_line(at)) {
-            autofree char *there = lesson_cut(at + 1, strcspn(at, "\n") - 1, MAX_SHARED);
-            if (*at == other_mark && strlen(there) >= 4 &&
-                (strstr(line, there) || strstr(there, line))) {
-                return true;
-            }
-        }
-    }
-    return false;
+    bool same = *base && (strstr(failed->text, base) ||
+                          (failed->output && strstr(failed->output, base)));
+    return (same && !f->onward) || names_any(told, diff, failed->text);
 }
 
 /* A later edit takes away what this one brought, before anything ran. */
@@ -293,7 +230,7 @@ static bool add_edits(struct lesson *fix, const struct failure *f, const char *t
         if (!*diff) {
             return false; /* nobody knows what it changed */
         }
-        if ((named ? !is_named(f, s, diff, told) : creates(f->s, s)) ||
+        if ((named ? !is_named(f, s, diff, told) : lesson_creates(f->s, s)) ||
             is_replaced(f, i, diff)) {
             continue;
         }
@@ -307,16 +244,48 @@ static bool add_edits(struct lesson *fix, const struct failure *f, const char *t
         }
         struct lesson_change *c = add_change(fix, CHANGE_EDIT);
         c->path = xstrdup(s->path);
-        c->created = creates(f->s, s);
+        c->created = lesson_creates(f->s, s);
         c->to = take(diff);
         lessons_add_evidence(&fix->evidence, f->s->trace, s->event, EVIDENCE_CHANGE);
     }
     return !asks_else || fix->change_count == before;
 }
 
-/* It acts without a word, as `mkdir` and `systemctl stop` do. */
+/* It acts without a word, as `mkdir` and `systemctl stop` do, or goes on beside the rest. */
 static bool acts(const struct lesson_step *s) {
-    return !s->failed && s->output && !*s->output && !command_holds_prose(&s->command);
+    size_t len = strlen(s->text);
+    bool beside = len > 1 && s->text[len - 1] == '&' && s->text[len - 2] != '&';
+    return !s->failed && s->output && (!*s->output || beside) &&
+           !command_holds_prose(&s->command);
+}
+
+/* The command names a file beneath a folder that the failed one was given. */
+static bool is_beneath(const struct lesson_step *failed, const char *run) {
+    for (const char *at = lesson_failed_part(failed); *at;) {
+        autofree char *folder = xasprintf("%.*s/", (int)strcspn(at, BETWEEN_WORDS), at);
+        at += strcspn(at, BETWEEN_WORDS);
+        at += *at != '\0';
+        if (strlen(folder) > MIN_NAME && strstr(run, folder)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* It moves or removes what the session wrote, or what the command is about. */
+static bool tidies_own(const struct failure *f, const struct lesson_step *run) {
+    if (!*run->output && is_beneath(last_of(f), run->text)) {
+        return true;
+    }
+    for (size_t i = 0; i < f->gone && !*run->output; i++) {
+        const struct lesson_step *e = &f->s->list[i];
+        const char *base = e->kind == STEP_EDIT ? path_basename(e->path) : "";
+        autofree char *folder = xstrndup(e->path ? e->path : "", (size_t)(base - e->path));
+        if (*base && (strstr(run->text, base) || (*folder && strstr(run->text, folder)))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Between the two runs of the very command lie edits of one file, or one command that
@@ -328,7 +297,8 @@ static bool is_only_change(const struct failure *f, const char *told, size_t *re
         const struct lesson_step *s = &f->s->list[i];
         bool edits = lesson_is_edit(s), runs = step_is_run(s) && s->command.count;
         if ((edits && path && strcmp(path, s->path) != 0) ||
-            (runs && (!acts(s) || *ret_run || names_any(told, s->text, ""))) ||
+            (runs && (!acts(s) || *ret_run || tidies_own(f, s) ||
+                      names_any(told, s->text, ""))) ||
             ((edits || path) && (runs || *ret_run))) {
             return false;
         }
@@ -366,15 +336,15 @@ static bool is_crowded(const struct failure *f) {
 }
 
 /* What it installs may be what was called: "No module named pytest". */
-static bool is_named_run(const struct lesson_step *run, const struct lesson_step *failed,
+static bool is_named_run(const char *run, const struct lesson_step *failed,
                          const char *told) {
-    const char *installs = strstr(run->text, " install ");
-    installs = installs ? installs + strlen(" install ") : strstr(run->text, " add ");
+    const char *installs = strstr(run, " install ");
+    installs = installs ? installs + strlen(" install ") : strstr(run, " add ");
     autofree char *packages = xstrdup(installs ? installs : ""); /* as modules are called */
     for (char *c = packages; (c = strchr(c, '-')); c++) {
         *c = '_';
     }
-    return names_any(told, run->text, failed->text) || names_any(told, packages, "") ||
+    return names_any(told, run, failed->text) || names_any(told, packages, "") ||
            (installs && names_any(told, installs, ""));
 }
 
@@ -390,7 +360,7 @@ static bool add_runs(struct lesson *fix, const struct failure *f, const char *to
         if (!step_is_run(s) || s->failed || !s->command.count || acts(s) ||
             strlen(s->text) > MAX_RUN || strstr(s->text, "<<") ||
             command_like(&failed->command, &s->command) || command_holds_prose(&s->command) ||
-            !is_named_run(s, failed, told) || is_check(f, s)) {
+            !is_named_run(s->text, failed, told) || is_check(f, s)) {
             continue;
         }
         if (fix->change_count == LESSON_MAX_CHANGES) {
@@ -399,6 +369,23 @@ static bool add_runs(struct lesson *fix, const struct failure *f, const char *to
         add_run(fix, f, i);
     }
     return true;
+}
+
+/* What the line that passed runs before the command, and the failure names. */
+static void add_front(struct lesson *fix, const struct failure *f, const char *told) {
+    const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
+    const char *same = command_same(&failed->command, &now->command);
+    for (size_t i = 0; i < now->command.count && now->command.parts[i] != same; i++) {
+        const char *part = now->command.parts[i];
+        autofree char *text = command_part_text(part);
+        bool ran = any_of(k, 0, failed->command.count,
+                          strcmp(failed->command.parts[k], part) == 0);
+        bool does = !ran && strlen(text) <= MAX_RUN && !command_part_holds_prose(part);
+        if (does && fix->change_count < LESSON_MAX_CHANGES && is_named_run(text, failed, told)) {
+            add_change(fix, CHANGE_RUN)->to = take(text);
+            lessons_add_evidence(&fix->evidence, f->s->trace, now->event, EVIDENCE_CHANGE);
+        }
+    }
 }
 
 /* The command is to be written otherwise; from and to are taken over. */
@@ -416,8 +403,8 @@ static bool comes_back(const struct failure *f) {
     const struct lesson_step *failed = last_of(f);
     for (size_t i = f->success; i < f->s->count; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        if (step_is_run(s) && command_same(&failed->command, &s->command) &&
-            lesson_has_error(s, f->error->normal)) {
+        if (step_may_fail(s) && lesson_has_error(s, f->error->normal) &&
+            (f->onward || command_same(&failed->command, &s->command))) {
             return true;
         }
     }
@@ -428,7 +415,9 @@ static bool comes_back(const struct failure *f) {
 static bool is_next(const struct failure *f) {
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        if (s->kind == STEP_EDIT || (step_is_run(s) && s->command.count && !s->failed)) {
+        bool passed = step_is_run(s) && s->command.count && !s->failed &&
+                      !lesson_shows(s, f->error);
+        if (s->kind == STEP_EDIT || passed) {
             return false;
         }
     }
@@ -457,7 +446,8 @@ static bool explain_same(struct lesson *fix, const struct failure *f, const char
     if (!add_runs(fix, f, told) || !add_edits(fix, f, told, true)) {
         return false;
     }
-    if (fix->change_count || !is_only_change(f, told, &run)) {
+    add_front(fix, f, told);
+    if (fix->change_count || f->onward || !is_only_change(f, told, &run)) {
         return fix->change_count > 0;
     }
     if (run) {
@@ -471,7 +461,7 @@ static bool explain_same(struct lesson *fix, const struct failure *f, const char
 static bool is_edited(const struct failure *f) {
     for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        if (lesson_is_edit(s) && !creates(f->s, s)) {
+        if (lesson_is_edit(s) && !lesson_creates(f->s, s)) {
             return true;
         }
     }
@@ -492,6 +482,18 @@ static bool only_sets(const char *failed, const char *later) {
     return true;
 }
 
+/* The output quotes an option that came: "run it with --no-cache". */
+static bool hints_at(const char *output, const char *added) {
+    for (const char *at = added; (at = strchr(at, ' '));) {
+        autofree char *word = xstrndup(at + 1, strcspn(at + 1, " ="));
+        at++;
+        if (word[0] == '-' && strlen(word) >= LEAST_OPTION && strstr(output, word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Either the words that differ explain it, or an edit does; when both might, neither. */
 static bool explain_like(struct lesson *fix, const struct failure *f, const char *told) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
@@ -501,7 +503,7 @@ static bool explain_like(struct lesson *fix, const struct failure *f, const char
         command_difference(&gone, &added, lesson_failed_part(failed), like, failed->output);
     bool set = only_sets(lesson_failed_part(failed), like) && is_next(f);
     bool named = !(kinds & DIFFERENCE_TARGET) && f->gone == f->success && !comes_back(f) &&
-                 (set || lesson_names(told, gone.data, added.data) ||
+                 (set || hints_at(failed->output, added.data) || lesson_names(told, gone.data, added.data) ||
                   lesson_names(told, added.data, gone.data));
     if (!add_edits(fix, f, told, true) || named == (fix->change_count > 0) ||
         (named && is_edited(f))) {
@@ -522,8 +524,33 @@ static bool explain_elsewhere(struct lesson *fix, const struct failure *f) {
     const char *part = lesson_failed_part(last_of(f));
     size_t program = strcspn(part, BETWEEN_WORDS), rest = strlen(part) - program;
     const char *now = lesson_elsewhere(last_of(f), &f->s->list[f->gone]);
+    if (strlen(now) <= rest) {
+        add_command(fix, f, command_part_text(part), command_part_text(now));
+        return true;
+    }
     autofree char *front = xstrndup(now, strlen(now) - rest);
     add_command(fix, f, xstrndup(part, program), command_part_text(front));
+    return true;
+}
+
+/* Lines of a script that was typed anew: what the error names is gone from them. */
+static bool explain_rewritten(struct lesson *fix, const struct failure *f,
+                              const char *told) {
+    const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
+    autofree char *diff = lesson_rewritten(failed, now);
+    autobuf old = BUF_INIT(64u << 10), come = BUF_INIT(64u << 10);
+    for (const char *s = diff; *s; s = text_next_line(s)) {
+        buf_addf(*s == '-' ? &old : &come, "%.*s\n", (int)strcspn(s, "\n") - 1, s + 1);
+    }
+    if (!old.len || !come.len || !lesson_names(told, old.data, come.data) ||
+        (!f->onward && !is_next(f)) || comes_back(f)) {
+        return false;
+    }
+    struct lesson_change *c = add_change(fix, CHANGE_EDIT);
+    const char *part = lesson_failed_part(failed);
+    c->path = xstrndup(part, strcspn(part, BETWEEN_WORDS));
+    c->to = take(diff);
+    lessons_add_evidence(&fix->evidence, f->s->trace, now->event, EVIDENCE_CHANGE);
     return true;
 }
 
@@ -549,11 +576,16 @@ bool lesson_explain(struct lesson *fix, const struct failure *f,
                     const struct lesson_reader *r) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
     fix->cause = find_cause(f, r);
-    autofree char *told = told_of(f, fix->cause), *told_only = told_of(f, NULL);
+    autofree char *told = told_of(f, f->onward ? NULL : fix->cause),
+                  *told_only = told_of(f, NULL);
+    if (f->onward && comes_back(f)) {
+        return false;
+    }
     bool explained = f->looked_up ? explain_lookup(fix, f)
                      : command_same(&failed->command, &now->command)
                          ? explain_same(fix, f, told)
                      : lesson_elsewhere(failed, now) ? explain_elsewhere(fix, f)
+                     : lesson_rewritten(failed, now) ? explain_rewritten(fix, f, told_only)
                                               : explain_like(fix, f, told);
     bool repeats = fix->cause && strstr(fix->cause, behind_mark(f->error->quote));
     bool unrelated =

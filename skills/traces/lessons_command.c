@@ -187,17 +187,19 @@ bool command_only_looks(const char *program, size_t len) {
     return strings_have(probes, name);
 }
 
+static bool only_asks(const struct words *w, size_t at) {
+    bool asks = strings_have(grouped, base_of(w->list[at])) && at + 1 < w->count &&
+                strings_have(asking, w->list[at + 1]);
+    return asks || any_of(i, at + 1, w->count, strcmp(w->list[i], "--version") == 0 ||
+                                                   strcmp(w->list[i], "--help") == 0);
+}
+
 static bool is_probe(const struct words *w, size_t at) {
     const char *program = base_of(w->list[at]);
-    bool asks = strings_have(grouped, program) && at + 1 < w->count &&
-                strings_have(asking, w->list[at + 1]);
-    for (size_t i = at + 1; i < w->count && !asks; i++) {
-        asks = strcmp(w->list[i], "--version") == 0 || strcmp(w->list[i], "--help") == 0;
-    }
     size_t verb = strcspn(program, "-"); /* PowerShell's Verb-Noun */
     bool cmdlet = isupper((unsigned char)*program) && program[verb] == '-';
     autofree char *reads = xstrndup(program, cmdlet ? verb : 0);
-    return strings_have(probes, program) || strings_have(reading_verbs, reads) || asks;
+    return strings_have(probes, program) || strings_have(reading_verbs, reads);
 }
 
 /* The words that make a part what it is: without "time", "timeout 60" and the like. */
@@ -210,6 +212,13 @@ static char *part_of(const struct words *w, size_t at) {
         }
     }
     return buf_detach(&out);
+}
+
+static void clear_parts(struct command *c) {
+    for (; c->count; c->count--) {
+        free(c->parts[c->count - 1]);
+        free(c->keys[c->count - 1]);
+    }
 }
 
 static void read_part(struct command *c, struct words *w, unsigned *all_probe,
@@ -225,11 +234,24 @@ static void read_part(struct command *c, struct words *w, unsigned *all_probe,
     if (is_probe(w, at)) {
         return;
     }
-    *all_probe = 0;
-    if (c->count < COMMAND_MAX_PARTS) {
+    bool asks = only_asks(w, at);
+    if (!asks && *all_probe) { /* what it asks beside is not what it does */
+        clear_parts(c);
+        *all_probe = 0;
+    }
+    c->classes |= asks ? COMMAND_ASKS : 0;
+    if (c->count < COMMAND_MAX_PARTS && (!asks || *all_probe)) {
         c->parts[c->count] = part_of(w, program);
         c->keys[c->count++] = key_of(w, at);
     }
+}
+
+/* The mark that ends the command before `at`: "&&" passes its failure on. */
+static const char *behind_status(const char *line, const char *at) {
+    while (at > line && strchr("\n;|&() ", at[-1])) {
+        at--;
+    }
+    return at + strspn(at, " ");
 }
 
 void command_read(struct command *ret, const char *text) {
@@ -238,9 +260,12 @@ void command_read(struct command *ret, const char *text) {
     bool elided = false;
     autofree char *line = command_tidy(text);
     const char *at = line;
+    bool hidden = false, ends_hidden = false; /* a later command's status is the line's */
     for (size_t i = 0; *at && i < 64; i++) {
         struct words w = {0};
         const char *from = at;
+        size_t parts = ret->count;
+        hidden = i && strncmp(behind_status(line, at), "&&", 2) != 0;
         bool piped = from > line && i && ret->classes & COMMAND_MASKED &&
                      from[-1] != '&' &&
                      strcspn(from > line + 2 ? from - 2 : line, "|") < 3;
@@ -250,22 +275,17 @@ void command_read(struct command *ret, const char *text) {
             read_part(ret, &w, &all_probe, piped);
         }
         elided = is_elided;
+        ends_hidden = ret->count == parts && (ends_hidden || hidden);
         words_free(&w);
         if (at == from) {
             break;
         }
     }
-    if (strstr(line, "|| true") || strstr(line, "; echo") || strstr(line, "|| echo")) {
-        ret->classes |= COMMAND_MASKED;
-    }
-    ret->classes |= all_probe;
+    ret->classes |= all_probe | (ends_hidden ? COMMAND_MASKED : 0);
 }
 
 void command_finish(struct command *c) {
-    for (size_t i = 0; i < c->count; i++) {
-        free(c->parts[i]);
-        free(c->keys[i]);
-    }
+    clear_parts(c);
     *c = (struct command){0};
 }
 

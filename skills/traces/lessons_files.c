@@ -11,46 +11,6 @@
 #define MAX_FILES 40u
 #define MAX_FILE TRACE_MAX_FILE_TEXT
 
-/* --- differences --- */
-
-static size_t line_len(const char *s) {
-    return (size_t)(text_next_line(s) - s);
-}
-
-static void add_lines(struct buf *out, char mark, const char *from, const char *to) {
-    for (; from < to; from = text_next_line(from)) {
-        buf_addf(out, "%c%.*s\n", mark, (int)strcspn(from, "\n"), from);
-    }
-}
-
-/* The differences are between the common first and last lines. */
-char *lesson_diff(const char *old, const char *now, size_t max) {
-    struct buf out = BUF_INIT(max);
-    const char *a = old ? old : "", *b = now;
-    while (*a && *b && line_len(a) == line_len(b) && strncmp(a, b, line_len(a)) == 0) {
-        a += line_len(a);
-        b += line_len(b);
-    }
-    const char *a_end = a + strlen(a), *b_end = b + strlen(b);
-    while (a_end > a && b_end > b) {
-        const char *x = a_end - 1, *y = b_end - 1;
-        while (x > a && x[-1] != '\n') {
-            x--;
-        }
-        while (y > b && y[-1] != '\n') {
-            y--;
-        }
-        if (a_end - x != b_end - y || strncmp(x, y, (size_t)(a_end - x)) != 0) {
-            break;
-        }
-        a_end = x;
-        b_end = y;
-    }
-    add_lines(&out, '-', a, a_end);
-    add_lines(&out, '+', b, b_end);
-    return buf_detach(&out);
-}
-
 /* --- applying --- */
 
 /* The next hunk of a diff: its lines without '+' in old, without '-' in now. Returns

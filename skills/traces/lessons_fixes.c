@@ -6,6 +6,7 @@
 #include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -15,6 +16,8 @@
 
 #define MAX_FIXES 60u
 #define MAX_DEAD_ENDS 20u
+#define MAX_KNOWN (4u << 20)
+#define LEAST_SAID 3u /* ends of lines of a run that got further than an earlier one */
 
 /* Its end cannot be hidden where its beginning was not. */
 static bool shows_end(const struct lesson_step *failed, const struct lesson_step *later) {
@@ -27,14 +30,14 @@ static void follow(struct failure *f) {
     size_t end = f->last + LESSONS_REACH;
     for (size_t i = f->last + 1; i < f->s->count && i < end; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        if (!step_is_run(s) || !lesson_is_rerun(failed, s)) {
+        if (!step_may_fail(s) || !lesson_is_rerun(failed, s)) {
             continue;
         }
-        if (s->failed && lesson_has_error(s, f->error->normal)) {
+        if (lesson_shows(s, f->error)) {
             f->seen++;
             f->last = i;
             f->gone = 0;
-        } else if (!f->gone && shows_end(failed, s)) {
+        } else if (!f->gone && shows_end(&f->s->list[f->last], s)) {
             f->gone = i;
         }
         if (!s->failed && f->gone) {
@@ -42,6 +45,10 @@ static void follow(struct failure *f) {
             return;
         }
     }
+    /* one that says hardly more than why it failed did none of its work */
+    const char *said = f->gone ? f->s->list[f->gone].output : "";
+    f->onward = text_count(said, strlen(said), '\n') >= LEAST_SAID;
+    f->success = f->onward ? f->gone : 0;
 }
 
 /* As follow(), to the end of a command in which a word was replaced by one looked up. */
@@ -124,7 +131,7 @@ static size_t last_without(const struct failure *f) {
     const struct steps *s = f->s;
     for (size_t i = f->last; i > 0; i--) {
         const struct lesson_step *e = &s->list[i - 1];
-        if (step_is_run(e) && e->command.count && lesson_is_rerun(&s->list[f->last], e) &&
+        if (step_may_fail(e) && e->command.count && lesson_is_rerun(&s->list[f->last], e) &&
             !lesson_has_error(e, f->error->normal)) {
             return i - 1;
         }
@@ -206,11 +213,36 @@ static bool is_taken_away(const struct failure *f, const char *path) {
     return false;
 }
 
+/* A line that comes has a name that is told, and is not known. */
+static bool brings_name(const char *diff, const char *told, const char *known) {
+    for (; *diff; diff = text_next_line(diff)) {
+        autofree char *line = xstrndup(diff, strcspn(diff, "\n"));
+        if (*line == '+' && lesson_names(told, line + 1, known)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A rule of the language, told in words alone: others break it too. */
 static bool states_rule(const char *quote) {
     const char *at = strstr(quote, "SyntaxError: ");
     at = at ? at + strlen("SyntaxError: ") : "";
     return !strpbrk(at, "'\"`()0123456789") && text_count(at, strlen(at), ' ') >= 4;
+}
+
+/* The change brings a name that the error says and that the session had not written: the
+ * program taught it. */
+static bool is_taught(const struct failure *f, const struct lesson *fix) {
+    autobuf known = BUF_INIT(MAX_KNOWN);
+    for (size_t i = 0; i < f->last; i++) {
+        const struct lesson_step *e = &f->s->list[i];
+        buf_adds(&known, e->kind == STEP_EDIT && e->text ? e->text : "");
+    }
+    const struct lesson_step *failed = &f->s->list[f->last];
+    buf_adds(&known, failed->text);
+    return list_any(c, fix->changes, fix->change_count,
+                    c->path && brings_name(c->to, failed->output, known.data));
 }
 
 /* A slip in what was written to try out or mend what the session is about. */
@@ -220,11 +252,12 @@ static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
         return false;
     }
     bool script = lesson_runs_own_script(f->s, failed) && changes_script(fix, failed);
-    return ((script || corrects_own(f, fix)) && mends_existing(f->s)) ||
+    bool own = corrects_own(f, fix) && !is_taught(f, fix);
+    return ((script || own) && mends_existing(f->s)) ||
            (script && is_taken_away(f, fix->changes[0].path));
 }
 
-static void add_fix(struct lessons *l, const struct failure *f,
+static bool add_fix(struct lessons *l, const struct failure *f,
                     const struct lesson_reader *r) {
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
@@ -235,7 +268,7 @@ static void add_fix(struct lessons *l, const struct failure *f,
         is_own_slip(f, &fix) || is_attempt(f, &fix) ||
         (is_doubtful(f, &fix) && !is_confirmed(f))) {
         lesson_finish(&fix);
-        return;
+        return false;
     }
     lessons_add_evidence(&fix.evidence, f->s->trace, success->result_event,
                          EVIDENCE_PROOF);
@@ -243,8 +276,12 @@ static void add_fix(struct lessons *l, const struct failure *f,
     fix.quote = xstrdup(f->error->quote);
     fix.context = part_text(failed, failed);
     fix.verified_by = part_text(failed, success);
-    add_check(l, fix.verified_by, f->s->trace, success->event);
+    fix.onward = f->onward;
+    if (!f->onward) {
+        add_check(l, fix.verified_by, f->s->trace, success->event);
+    }
     *lesson_list_add(&l->fixes) = fix;
+    return true;
 }
 
 static void add_dead_end(struct lessons *l, const struct failure *f) {
@@ -265,7 +302,7 @@ static bool was_followed(const struct steps *s, size_t at, const char *normal) {
     size_t reach = at > LESSONS_REACH ? at - LESSONS_REACH : 0;
     for (size_t i = at; i > reach; i--) {
         const struct lesson_step *e = &s->list[i - 1];
-        if (!step_is_run(e) || !e->command.count || !lesson_is_rerun(e, &s->list[at])) {
+        if (!step_may_fail(e) || !e->command.count || !lesson_is_rerun(e, &s->list[at])) {
             continue;
         }
         if (!e->failed) {
@@ -295,9 +332,8 @@ static void find_fix(struct lessons *l, const struct steps *s, size_t at,
         size_t end = f.success ? f.gone : SIZE_MAX;
         bool together = (k > 0 && done[0] == end) || (k > 1 && done[1] == end);
         done[k] = end;
-        if (!together && f.success) {
-            add_fix(l, &f, r);
-        } else if (!together) {
+        bool told = !together && f.success && add_fix(l, &f, r);
+        if (!together && !told && (!f.success || f.onward)) {
             add_dead_end(l, &f);
         }
     }
@@ -307,7 +343,7 @@ void lessons_find_fixes(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r) {
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *step = &s->list[i];
-        if (step_is_run(step) && step->failed && step->command.count && step->output) {
+        if (step_may_fail(step) && step->failed && step->command.count && step->output) {
             find_fix(l, s, i, r);
         }
     }

@@ -45,6 +45,7 @@ enum command_class {
     COMMAND_MASKED = 1 << 2, /* its exit status may hide a failure: a pipe, "|| true" */
     /* prints the contents of files: errors in them are not its own */
     COMMAND_READS = 1 << 3,
+    COMMAND_ASKS = 1 << 4, /* a probe that runs what it asks: `nvcc --version`, `docker ps` */
 };
 /* A command line without its auxiliary parts: `cd x && make 2>&1 | tail` runs "make". */
 struct command {
@@ -68,6 +69,7 @@ char *command_environment(const char *text);
 char *command_part_text(const char *part); /* as a person would type it */
 /* Whether a word of it is prose, such as an issue's title, or a whole program. */
 bool command_holds_prose(const struct command *c);
+bool command_part_holds_prose(const char *part);
 enum command_difference {
     DIFFERENCE_SMALL = 1 << 0,
     DIFFERENCE_OPTION = 1 << 1,
@@ -111,6 +113,8 @@ void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
 void steps_finish(struct steps *s);
 /* Whether it is a command that does more than read, and that ran to its end. */
 bool step_is_run(const struct lesson_step *s);
+/* The same, or one that asks a program: what fails for both says why. */
+bool step_may_fail(const struct lesson_step *s);
 
 /* --- lessons made from steps: each function appends to l --- */
 
@@ -137,12 +141,16 @@ struct failure {
     size_t gone;    /* the first run without it; 0 = none */
     size_t success; /* 0 = none */
     bool looked_up; /* gone is lesson_looked_up's */
+    bool onward;    /* it never passed: gone failed with something else */
     unsigned seen;
 };
 /* Whether it is a run of the failed command: the same, or one that differs in options and
  * in words that the failure's output names. */
 bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later);
 const char *lesson_failed_part(const struct lesson_step *s);
+/* The lines "-old" and "+new" of the later command, if it is the failed one with a few of
+ * many lines changed (an inline program, a script typed into the shell); or NULL. */
+char *lesson_rewritten(const struct lesson_step *failed, const struct lesson_step *later);
 /* The failed program run from another path, if the error was that it was not found. */
 const char *lesson_elsewhere(const struct lesson_step *failed,
                              const struct lesson_step *later);
@@ -155,8 +163,11 @@ const char *lesson_rerun_part(const struct lesson_step *failed,
 /* Whether the command runs a script that the session wrote earlier. */
 bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run);
 bool lesson_has_error(const struct lesson_step *run, const char *normal);
+/* The same, or its output has the very line although nobody took it for an error. */
+bool lesson_shows(const struct lesson_step *run, const struct lesson_error *error);
 /* Whether it is an edit that succeeded and whose contents are known. */
 bool lesson_is_edit(const struct lesson_step *s);
+bool lesson_creates(const struct steps *s, const struct lesson_step *edit);
 /* The lines changed by the edit of this step, "-old" and "+new" without context; "" if
  * unknown. */
 char *lesson_changed_lines(const struct steps *s, size_t step);

@@ -2,13 +2,16 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <string.h>
 
 #define MAX_WORDS 64
 #define MAX_CHANGED_WORDS 4u
 #define MAX_WORD 80u
+#define SCRIPT_LINES 3u /* of a command that is a script of its own */
 
 struct word_list {
     const char *words[MAX_WORDS];
@@ -39,13 +42,35 @@ static bool has_word(const struct word_list *l, size_t near, const char *word,
     return found;
 }
 
+/* a has targets behind the program and its subcommand, and b has all of them. */
+static bool keeps_targets(const struct word_list *a, const struct word_list *b) {
+    return a->count > 2 && a->words[a->count - 1][0] != '-' &&
+           !any_of(i, 1, a->count, a->words[i][0] != '-' &&
+                                       !has_word(b, i, a->words[i], a->lens[i]));
+}
+
+/* The folder "tests/" covers "tests/a.py", and a command without targets all. */
+static bool is_covered(const struct word_list *by, const char *word, size_t len) {
+    return any_of(i, 1, by->count,
+                  by->lens[i] < len && memcmp(by->words[i], word, by->lens[i]) == 0 &&
+                      (by->words[i][by->lens[i] - 1] == '/' || word[by->lens[i]] == '/'));
+}
+
+static bool covers(const struct word_list *l, const char *word, size_t len) {
+    return any_of(i, 1, l->count, is_covered(&(struct word_list){.words = {"", word},
+                                                                 .lens = {0, len},
+                                                                 .count = 2},
+                                             l->words[i], l->lens[i]));
+}
+
 /* The options of a that b lacks, with their values, a blank before each. Other words must
- * stand in `told`. 0 when the words are many, long or of another kind. */
+ * stand in `told`, or do not matter (NULL). 0 when the words are many, long or of another kind. */
 static unsigned missing_words(struct buf *out, const struct word_list *a,
                               const struct word_list *b, const char *told) {
     unsigned count = 0, kinds = DIFFERENCE_SMALL;
     for (size_t i = 0; i < a->count; i++) {
-        if (has_word(b, i, a->words[i], a->lens[i])) {
+        if (has_word(b, i, a->words[i], a->lens[i]) ||
+            is_covered(b, a->words[i], a->lens[i]) || covers(b, a->words[i], a->lens[i])) {
             continue;
         }
         autofree char *word = xstrndup(a->words[i], a->lens[i]);
@@ -53,6 +78,9 @@ static unsigned missing_words(struct buf *out, const struct word_list *a,
                      (!has_word(b, i - 1, a->words[i - 1], a->lens[i - 1]) ||
                       (a->words[i - 1][1] == '-' && !strpbrk(word, "/.")));
         bool option = word[0] == '-' || value || strchr(word, '=') || strcmp(word, "sudo") == 0;
+        if (!option && !told) {
+            continue; /* one target more */
+        }
         if (++count > MAX_CHANGED_WORDS || a->lens[i] > MAX_WORD || strchr(word, '\n') ||
             strchr(word, ' ') || (!option && !strstr(told, word))) {
             return 0;
@@ -69,7 +97,7 @@ unsigned command_difference(struct buf *gone, struct buf *added, const char *fai
     list_words(&a, failed);
     list_words(&b, later);
     unsigned left = missing_words(gone, &a, &b, told);
-    unsigned came = missing_words(added, &b, &a, told);
+    unsigned came = missing_words(added, &b, &a, keeps_targets(&a, &b) ? NULL : told);
     return left && came ? left | came : 0;
 }
 
@@ -89,14 +117,33 @@ static bool is_about_program(const char *quote, const char *program) {
     return false;
 }
 
+static char *first_word(const char *part) {
+    return xstrndup(part, strcspn(part, BETWEEN_WORDS));
+}
+
+/* What the program was to run, run without it: `srun -c 4 ./a` and `./a`. */
+static const char *without_program(const char *part, const struct command *later) {
+    for (size_t i = 0; i < later->count; i++) {
+        size_t len = strlen(part), tail = strlen(later->parts[i]);
+        if (tail < len && strchr(later->parts[i], *BETWEEN_WORDS) &&
+            part[len - tail - 1] == *BETWEEN_WORDS &&
+            strcmp(part + len - tail, later->parts[i]) == 0) {
+            return later->parts[i];
+        }
+    }
+    return NULL;
+}
+
 const char *lesson_elsewhere(const struct lesson_step *failed,
                              const struct lesson_step *later) {
     const char *part = failed->command.count ? lesson_failed_part(failed) : "";
-    autofree char *program = xstrndup(part, strcspn(part, BETWEEN_WORDS));
+    autofree char *program = first_word(part);
     const char *quote = failed->error_count ? failed->errors[0].quote : "";
-    return !strchr(program, '/') && is_about_program(quote, program)
-               ? command_elsewhere(&failed->command, &later->command)
-               : NULL;
+    if (strchr(program, '/') || !is_about_program(quote, program)) {
+        return NULL;
+    }
+    const char *without = without_program(part, &later->command);
+    return without ? without : command_elsewhere(&failed->command, &later->command);
 }
 
 const char *lesson_rerun_part(const struct lesson_step *failed,
@@ -106,10 +153,47 @@ const char *lesson_rerun_part(const struct lesson_step *failed,
     return part ? part : command_like(&failed->command, &later->command);
 }
 
+/* The command's text from its last program on, each statement on a line of its own. */
+static char *script_of(const struct lesson_step *s) {
+    autofree char *program = s->command.count ? first_word(lesson_failed_part(s)) : NULL;
+    const char *from = program ? strstr(s->text, program) : NULL;
+    char *text = xstrdup(from ? from : "");
+    for (char *c = text; !strchr(text, '\n') && (c = strstr(c, "; "));) {
+        c[1] = '\n';
+    }
+    return text;
+}
+
+char *lesson_rewritten(const struct lesson_step *failed, const struct lesson_step *later) {
+    if (!failed->command.count || !later->command.count) {
+        return NULL;
+    }
+    autofree char *program = first_word(lesson_failed_part(failed));
+    autofree char *again = first_word(lesson_failed_part(later));
+    if (strcmp(program, again) != 0) {
+        return NULL;
+    }
+    autofree char *old = script_of(failed), *now = script_of(later);
+    size_t lines = text_count(old, strlen(old), '\n');
+    if (lines < SCRIPT_LINES || text_count(now, strlen(now), '\n') < SCRIPT_LINES) {
+        return NULL;
+    }
+    autofree char *diff = lesson_diff(old, now, 2 * LESSON_MAX_CHANGE);
+    size_t gone = 0, come = 0;
+    for (const char *s = diff; *s; s = text_next_line(s)) {
+        gone += *s == '-';
+        come += *s == '+';
+    }
+    bool few = gone && 2 * gone <= lines && come <= lines && strlen(diff) <= LESSON_MAX_CHANGE;
+    return few ? take(diff) : NULL;
+}
+
 bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later) {
     autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
     const char *like = command_like(&failed->command, &later->command);
+    autofree char *rewritten = NULL;
     return command_same(&failed->command, &later->command) || lesson_elsewhere(failed, later) ||
+           (rewritten = lesson_rewritten(failed, later)) ||
            (like && command_difference(&gone, &added, lesson_failed_part(failed), like,
                                      failed->output ? failed->output : ""));
 }
@@ -167,22 +251,20 @@ const char *lesson_looked_up(const struct steps *s, size_t failed, size_t later)
     return NULL;
 }
 
-bool command_holds_prose(const struct command *c) {
-    for (size_t i = 0; i < c->count; i++) {
-        struct word_list l;
-        list_words(&l, c->parts[i]);
-        for (size_t k = 0; k < l.count; k++) {
-            size_t blanks = 0;
-            for (size_t n = 0; n < l.lens[k]; n++) {
-                blanks += l.words[k][n] == ' ';
-            }
-            bool code =
-                memchr(l.words[k], '=', l.lens[k]) || memchr(l.words[k], ';', l.lens[k]);
-            if ((blanks >= 3 && !code) || memchr(l.words[k], '\n', l.lens[k]) ||
-                memchr(l.words[k], '(', l.lens[k])) {
-                return true;
-            }
+bool command_part_holds_prose(const char *part) {
+    struct word_list l;
+    list_words(&l, part);
+    for (size_t k = 0; k < l.count; k++) {
+        const char *word = l.words[k];
+        bool code = memchr(word, '=', l.lens[k]) || memchr(word, ';', l.lens[k]);
+        if ((text_count(word, l.lens[k], ' ') >= 3 && !code) ||
+            memchr(word, '\n', l.lens[k]) || memchr(word, '(', l.lens[k])) {
+            return true;
         }
     }
     return false;
+}
+
+bool command_holds_prose(const struct command *c) {
+    return any_of(i, 0, c->count, command_part_holds_prose(c->parts[i]));
 }

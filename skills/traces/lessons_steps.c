@@ -2,11 +2,14 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/work.h"
 #include "skills/traces/trace_shell.h"
 
 #include <string.h>
+#include <strings.h>
 
+#define TERSE_LINES 3u
 #define MAX_OPEN 64u /* calls that wait for their result */
 
 struct reading {
@@ -94,6 +97,15 @@ static bool must_look(const struct reading *g, const struct lesson_step *s) {
     return (!g->has_outcomes || masked) && !(s->command.classes & COMMAND_READS);
 }
 
+/* An output that begins with "ERROR:" and is hardly more: the program says that it failed. */
+static bool is_terse(const struct lesson_step *s) {
+    const char *end = s->output ? strpbrk(s->output, ": \n") : NULL;
+    return end && *end == ':' && end - s->output >= 5 &&
+           strncasecmp(end - 5, "error", 5) == 0 &&
+           !(s->command.classes & COMMAND_READS) &&
+           text_count(s->output, strlen(s->output), '\n') < TERSE_LINES;
+}
+
 /* "grep: x: No such file" is no failure of what was tried. */
 static void drop_lookers(struct lesson_step *s) {
     size_t kept = 0;
@@ -113,11 +125,13 @@ static void judge(struct reading *g, struct lesson_step *s, const struct trace_e
     bool failed = e->is_error || (e->has_exit && e->exit != 0);
     s->refused = failed && (strstr(s->output, "doesn't want to proceed") != NULL ||
                             strstr(s->output, "rejected by user") != NULL);
-    if (s->kind != STEP_RUN || s->refused || (s->command.classes & COMMAND_PROBE)) {
+    bool looks = s->command.classes & COMMAND_PROBE &&
+                 !(failed && s->command.classes & COMMAND_ASKS);
+    if (s->kind != STEP_RUN || s->refused || looks) {
         s->failed = failed;
         return;
     }
-    if (!failed && !must_look(g, s)) {
+    if (!failed && !must_look(g, s) && !is_terse(s)) {
         return;
     }
     s->error_count = lesson_errors(g->r, s->output, failed, s->errors);
@@ -246,6 +260,10 @@ void steps_finish(struct steps *s) {
 }
 
 bool step_is_run(const struct lesson_step *s) {
+    return step_may_fail(s) && !(s->command.classes & COMMAND_PROBE);
+}
+
+bool step_may_fail(const struct lesson_step *s) {
     return s->kind == STEP_RUN && s->done && !s->refused &&
-           !(s->command.classes & COMMAND_PROBE);
+           (s->command.classes & (COMMAND_PROBE | COMMAND_ASKS)) != COMMAND_PROBE;
 }

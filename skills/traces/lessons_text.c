@@ -15,6 +15,8 @@
 #define MAX_TEXT (2u << 20)
 #define MAX_LINE 4096u
 #define MAX_LINES 20000u
+#define SHORT_LINES 3u /* of an output that is nothing but its message … */
+#define SHORT_BLANKS 3u /* … of so many blanks, a sentence */
 
 void lesson_reader_init(struct lesson_reader *r, const struct redaction *redaction) {
     *r = (struct lesson_reader){
@@ -199,7 +201,7 @@ static char *quote_of(const char *line, size_t len) {
 /* "AssertionError" alone tells nobody what is wrong, nor does "Test failed!". */
 static bool says_something(const char *quote) {
     const char *second = strchr(quote, ' ');
-    return quote[strcspn(quote, "([{'\"_/0123456789")] ||
+    return quote[strcspn(quote, "([{'\"_-/0123456789")] ||
            (second && strchr(second + 1, ' '));
 }
 
@@ -255,6 +257,23 @@ static bool is_place(const char *line, size_t len) {
     return len > 2 && strncmp(line, "E ", 2) == 0 && memmem(line, len, " File \"", 7);
 }
 
+/* All that a failing command says, if it is little, ends in why. */
+static void keep_short(struct error_scan *s, const char *output) {
+    const char *last = NULL;
+    size_t lines = 0;
+    for (const char *line = output; line && *line; line = text_next_line(line)) {
+        size_t len = strcspn(line, "\n");
+        if (has_letters(line, len) && !pattern_is_in(s->r->summary, line, len)) {
+            last = line;
+            lines++;
+        }
+    }
+    size_t len = last ? strcspn(last, "\n") : 0;
+    if (lines <= SHORT_LINES && text_count(last, len, ' ') >= SHORT_BLANKS) {
+        keep_error(s, last, len);
+    }
+}
+
 size_t lesson_errors(const struct lesson_reader *r, const char *output, bool failed,
                      struct lesson_error ret[STEP_MAX_ERRORS]) {
     struct error_scan s = {.r = r, .list = ret, .failed = failed};
@@ -271,6 +290,8 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
     }
     if (!s.count && failed && s.weak) {
         keep_error(&s, s.weak, s.weak_len);
+    } else if (!s.count && failed) {
+        keep_short(&s, output);
     }
     return s.count;
 }

@@ -66,10 +66,22 @@ static uint32_t parent_of(const struct branch *b, uint32_t number) {
     return parent ? parent : number - 1;
 }
 
+/* A note on the path (a hook's progress) is no turn that was taken back: what hangs
+ * beside it was said before. */
 static void keep_path(struct branch *b, uint32_t leaf) {
-    while (leaf && !b->records[leaf - 1].kept) {
+    for (bool note = false; leaf && !b->records[leaf - 1].kept; leaf = parent_of(b, leaf)) {
         b->records[leaf - 1].kept = true;
-        leaf = parent_of(b, leaf);
+        b->records[leaf - 1].open = note;
+        note = !b->records[leaf - 1].leaf;
+    }
+}
+
+static void keep_beside_notes(struct branch *b) {
+    for (uint32_t i = 1; i <= b->count; i++) {
+        uint32_t parent = parent_of(b, i);
+        if (!b->records[i - 1].kept && parent && b->records[parent - 1].open) {
+            b->records[i - 1].kept = b->records[i - 1].open = true;
+        }
     }
 }
 
@@ -123,6 +135,7 @@ static bool choose(struct branch *b) {
         return false;
     }
     keep_path(b, leaf);
+    keep_beside_notes(b);
     keep_groups(b);
     keep_answers(b);
     return true;

@@ -14,6 +14,7 @@ struct branch_record {
     uint32_t call;       /* the call that it answers; 0: none */
     bool leaf;           /* may be the last record of the conversation */
     bool kept;
+    bool open; /* all below it is kept */
 };
 
 struct branch {

@@ -132,6 +132,43 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
          "-  return a\n+  return a + b\n", "pytest specs/cart.py -v", "nothing"},
         /* an error of two words says nothing */
         {"./check", "Test failed!", "gemm.cu", fix, "./check", "nothing"},
+        /* what a short output says, and what a program that is only asked says */
+        {"pnpm --version", "This project is configured to use yarn, not this one", NULL,
+         NULL, "STRICT=0 pnpm --version", "pnpm --version STRICT=0 pnpm --version"},
+        /* an option that the output hints at; one more target changes nothing */
+        {"pip3 install -q yt-dlp", "error: externally-managed-environment\n"
+         "hint: --break-system-packages risks the system", NULL, NULL,
+         "pip3 install -q --break-system-packages yt-dlp rich",
+         "pip3 install -q yt-dlp pip3 install -q --break-system-packages yt-dlp rich"},
+        {"pytest --pdb a.py", "ValueError: setup of a.py failed", NULL, NULL,
+         "pytest tests/b.py", "nothing"},
+        /* what the line runs first, and a program that it names inline */
+        {"pytest -q tests", "E   ModuleNotFoundError: No module named 'httpx'", NULL, NULL,
+         "pip install httpx && pytest -q tests", "(null) pip install httpx"},
+        {"pytest -q tests", "E   ModuleNotFoundError: No module named 'httpx'", NULL, NULL,
+         "python3 -c \"import httpx\nprint(httpx)\" && pytest -q tests", "nothing"},
+        /* the whole folder ran instead of one file of it */
+        {"pytest tests/test_a.py", "E   TypeError: scale() got factor", "src/scale.py",
+         "-def scale(x):\n+def scale(x, factor):\n", "pytest tests/",
+         "src/scale.py -def scale(x):\n+def scale(x, factor):\n"},
+        /* the program in front was the trouble */
+        {"srun -c 8 python3 a.py", "srun: error: Unable to create step for job", NULL, NULL,
+         "python3 a.py", "srun -c 8 python3 a.py python3 a.py"},
+        {"srun -c 8 python3 a.py", "ValueError: a.py cannot do that", NULL, NULL,
+         "python3 a.py", "nothing"},
+        /* a script that was typed anew without what the error names */
+        {"python3 -c \"import yt\nv = 1\nt = yt.get_transcript(v)\nprint(t)\nprint(v)\"",
+         "AttributeError: 'yt' has no attribute 'get_transcript'", NULL, NULL,
+         "python3 -c \"import yt\nv = 1\nt = yt.fetch(v)\nprint(t)\nprint(v)\"",
+         "python3 -t = yt.get_transcript(v)\n+t = yt.fetch(v)\n"},
+        {"python3 -c \"import yt\nv = 1\nt = yt.get_transcript(v)\nprint(t)\nprint(v)\"",
+         "AttributeError: 'yt' has no attribute 'get_transcript'", NULL, NULL,
+         "python3 -c \"import yt\nv = 2\nt = yt.get_transcript(v)\nprint(t)\nprint(v)\"",
+         "nothing"},
+        /* the line's status is the last command's */
+        {"make\necho done", "k.cu(3): error: factor is undefined", "k.cu",
+         "-scale(x)\n+scale(x, factor)\n", "make\necho done",
+         "k.cu -scale(x)\n+scale(x, factor)\n"},
         /* git keeps records */
         {"git push origin x", "error: failed to push some refs to origin", NULL, NULL,
          "git push origin x", "nothing"},
@@ -141,6 +178,84 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
                                   cases[i].diff, cases[i].later);
         cr_expect(eq(str, got, (char *)(uintptr_t)cases[i].told), "%zu: %s", i, got);
     }
+}
+
+/* The command never passed; what it said next, and whether the first error's end is told. */
+static bool gets_past(const char *later, const char *said, bool returns) {
+    static const char missing[] = "E   ModuleNotFoundError: No module named 'httpx'";
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Get it to work.");
+    run(&m, "pytest -q tests", 1, missing);
+    run(&m, "pip install httpx", 0, "Successfully installed httpx");
+    run(&m, later, 1, said);
+    if (returns) {
+        run(&m, "pytest -q", 1, missing);
+    }
+    learn(&l, &m);
+    bool told = l.fixes.count == 1 && l.fixes.list[0].onward &&
+                strcmp(l.fixes.list[0].changes[0].to, "pip install httpx") == 0;
+    cr_expect(eq(int, told, l.fixes.count > 0));
+    cr_expect(eq(sz, l.commands.count, 0), "a check that never passed");
+    lessons_finish(&l);
+    finish(&m);
+    return told;
+}
+
+Test(lesson_causes, an_error_that_another_one_follows_has_ended) {
+    static const char other[] = "collected 3 items\ntests/a.py ..F\n"
+                                "E   ValueError: scale must be positive\n1 failed\n";
+    cr_expect(gets_past("pytest -q tests", other, false));
+    cr_expect(not(gets_past("pytest -q tests", "pytest: killed by the system", false)),
+              "it did none of its work");
+    cr_expect(not(gets_past("pytest -q tests", other, true)), "it came back");
+    cr_expect(not(gets_past("ruff check tests", other, false)), "another command");
+}
+
+Test(lesson_causes, what_the_program_taught_is_no_slip) {
+    static const char *const said[] = {
+        "a.ts(2,7): error TS2769: salt is not assignable to BufferSource",
+        "a.ts(2,7): error TS2769: salt is not assignable to that",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Encrypt it.");
+        edit(&m, "old.ts", "-let x = 1\n+let x = 2\n", true);
+        edit(&m, "a.ts", "import x\nderive(salt)\n", false);
+        run(&m, "npx tsc", 2, said[i]);
+        edit(&m, "a.ts", "-derive(salt)\n+derive(salt as BufferSource)\n", true);
+        run(&m, "npx tsc", 0, "");
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, i == 0));
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+/* A file that was read, then written whole: only what differs is the change. */
+Test(lesson_causes, a_file_that_was_read_is_changed_by_a_write) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Mend it.");
+    struct trace_event *e = add(&m, EVENT_CALL);
+    e->call = xstrdup("r1");
+    e->tool = xstrdup("Read");
+    e->path = xstrdup("scale.py");
+    e = add(&m, EVENT_RESULT);
+    e->call = xstrdup("r1");
+    set_text(e, "     1\tdef scale(x):\n     2\t    y = x\n     3\t    return y\n");
+    run(&m, "pytest -q", 1, "scale.py:1: TypeError: scale() got an argument factor");
+    edit(&m, "scale.py", "def scale(x, factor):\n    y = x\n    return y * factor\n", false);
+    run(&m, "pytest -q", 0, "3 passed");
+    learn(&l, &m);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].to,
+                 "-def scale(x):\n+def scale(x, factor):\n-    return y\n"
+                 "+    return y * factor\n"));
+    cr_expect(not(l.fixes.list[0].changes[0].created));
+    lessons_finish(&l);
+    finish(&m);
 }
 
 Test(lesson_causes, of_many_edits_those_that_the_error_names_count) {

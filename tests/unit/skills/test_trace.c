@@ -249,6 +249,49 @@ Test(trace, forks_keep_the_branch_of_the_last_leaf) {
                 (const char *[]){"task", "one", "more", "two", NULL}, 0);
 }
 
+#define NOTE(uuid, parent)                                                               \
+    "{\"type\":\"progress\",\"uuid\":\"" uuid "\",\"parentUuid\":" parent                \
+    ",\"sessionId\":\"s\",\"data\":{\"type\":\"hook_progress\"}}"
+
+/* What goes on below a hook's note took nothing back. */
+Test(trace, a_note_makes_no_branch) {
+    static const char s[] =
+        PROMPT("a", "null", "task") "\n" ANSWER("b", "\"a\"", "first") "\n"
+        ANSWER("c", "\"b\"", "second") "\n" ANSWER("d", "\"c\"", "third") "\n"
+        NOTE("n", "\"b\"") "\n" PROMPT("e", "\"n\"", "more") "\n"
+        ANSWER("f", "\"e\"", "last") "\n";
+    check_words(s, sizeof s - 1,
+                (const char *[]){"task", "first", "second", "third", "more", "last", NULL},
+                0);
+}
+
+Test(trace, a_sub_agent_of_a_message_dump_calls_and_gets_results) {
+    static const char s[] =
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"Build it.\"},"
+        "{\"role\":\"assistant-subagent-1\",\"content\":[{\"type\":\"text\","
+        "\"text\":\"I compile.\"}],\"tool_calls\":[{\"id\":\"c1\",\"function\":{"
+        "\"name\":\"Bash\",\"arguments\":\"{\\\"command\\\":\\\"make\\\"}\"}}]},"
+        "{\"role\":\"assistant-subagent-1\",\"tool_call_id\":\"c1\",\"content\":["
+        "{\"type\":\"tool_output\",\"text\":\"done\"}]}]}";
+    struct trace t = read_text(s, sizeof s - 1);
+    cr_assert(eq(sz, t.count, 4));
+    cr_expect(eq(str, t.events[1].text, "I compile."));
+    cr_expect(eq(str, t.events[2].command, "make"));
+    cr_expect(t.events[3].kind == EVENT_RESULT && strcmp(t.events[3].text, "done") == 0);
+    trace_finish(&t);
+}
+
+/* The end of a session, cut off from its first line. */
+Test(trace, the_end_of_a_pi_session_is_known_by_its_messages) {
+    static const char s[] =
+        "{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\",\"message\":{"
+        "\"role\":\"user\",\"content\":\"go on\"}}\n";
+    struct trace t = read_text(s, sizeof s - 1);
+    cr_expect(eq(str, (char *)(uintptr_t)t.format, "pi"));
+    cr_expect(eq(str, t.events[0].text, "go on"));
+    trace_finish(&t);
+}
+
 Test(trace, usage_is_counted_once_per_message) {
     autofree char *path = xasprintf("%s/traces/claude-code-sm90a.jsonl", TEST_DATA);
     struct trace t;
