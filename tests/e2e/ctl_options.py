@@ -16,9 +16,9 @@ UNKNOWN = "no_such_parameter"
 
 # A command line behind "upskillctl", and the parameters it must send. {dir} is the folder of the files FILES.
 LINES = [
-    ("kernel check {dir}/a.cu --arch sm_90 --std c++20 --fast-math --line-info --quick --strict",
+    ("kernel check {dir}/a.cu --arch sm_90 --std c++20 --fast-math --line-info --quick --strict --ptx",
      {"path": "{dir}/a.cu", "arch": "sm_90", "std": "c++20", "fast_math": True, "line_info": True, "quick": True,
-      "strict": True}),
+      "strict": True, "ptx": True}),
     ("kernel check {dir}/a.cu --no-fast-math --define N=4 --define E --defines M=a,b=c",
      {"path": "{dir}/a.cu", "fast_math": False, "defines": {"N": "4", "E": "1", "M": "a,b=c"}}),
     ("kernel check {dir}/a.cu --include-root {dir} --include-roots {dir}/inc --option -O1 --options=-lineinfo",
