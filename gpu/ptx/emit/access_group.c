@@ -122,16 +122,11 @@ static void plan_access(struct emit_unit *u, uint32_t step, uint32_t first,
 }
 
 static void note_versions(const struct emit_unit *u, uint32_t step, uint32_t *versions) {
-    const struct native *n = &u->natives[step];
-    if (n->kind == NATIVE_ACCESS) {
-        const struct access *a = access_of(u, step);
-        for (unsigned k = 0; k < a->count && !a->is_store; k++) {
-            if (a->registers[k] != STEP_NO_REGISTER) {
-                versions[a->registers[k] / 64]++;
-            }
-        }
-    } else if ((n->bytes || n->kind == NATIVE_CALL) &&
-               u->steps[step].dst != STEP_NO_REGISTER) {
+    uint32_t results[8];
+    for (uint32_t k = unit_results(u, step, results); k-- > 0;) {
+        versions[results[k] / 64]++;
+    }
+    if (u->natives[step].kind == NATIVE_CALL && u->steps[step].dst != STEP_NO_REGISTER) {
         versions[u->steps[step].dst / 64]++;
     }
 }
@@ -180,6 +175,9 @@ static void plan_words(struct emit_unit *u, struct access_group *g, uint32_t ind
 
 void unit_access_plan(struct emit_unit *u) {
     u->group_of = xcalloc(u->count + 1u, sizeof *u->group_of);
+    if (!u->shapes) {
+        return;
+    }
     plan_groups(u);
     for (uint32_t k = 0; k < u->group_count; k++) {
         struct access_group *g = &u->groups[k];

@@ -26,7 +26,7 @@ static void put_32(struct assembler *a, uint32_t v) {
 static void put_place(struct assembler *a, unsigned reg, struct asm_place p,
                       unsigned scale) {
     unsigned low = p.base & 7;
-    if (p.kind == PLACE_REGISTER) {
+    if (p.kind == PLACE_REGISTER || p.kind == PLACE_ROUNDED) {
         put(a, (uint8_t)(0xc0 | (reg & 7) << 3 | low));
         return;
     }
@@ -53,18 +53,19 @@ void asm_vector_masked(struct assembler *a, enum vector_op op, unsigned reg,
                        unsigned second, struct asm_place rm, unsigned mask,
                        uint8_t immediate) {
     const struct vector_form *f = &vector_forms[op];
-    bool broadcast = rm.kind == PLACE_BROADCAST;
+    bool rounded = rm.kind == PLACE_ROUNDED, broadcast = rm.kind == PLACE_BROADCAST;
     unsigned index = rm.kind == PLACE_INDEXED ? rm.index : 0;
     /* The bits that extend rm: of a register 3 and 4, of memory the base's 3, the index's
      * 3 and, in V', 4. */
-    unsigned x = rm.kind == PLACE_REGISTER ? rm.base >> 4 : index >> 3;
+    unsigned x = rm.kind == PLACE_REGISTER || rounded ? rm.base >> 4 : index >> 3;
     unsigned high = rm.kind == PLACE_INDEXED ? index >> 4 : second >> 4;
     put(a, 0x62);
     put(a, (uint8_t)((~reg >> 3 & 1) << 7 | (~x & 1) << 6 | (~rm.base >> 3 & 1) << 5 |
                      (~reg >> 4 & 1) << 4 | f->map));
     put(a, (uint8_t)(f->w << 7 | (~second & 15) << 3 | 4 | f->prefix));
-    put(a,
-        (uint8_t)(f->length << 5 | (unsigned)broadcast << 4 | (~high & 1) << 3 | mask));
+    unsigned length = rounded ? rm.index : f->length;
+    put(a, (uint8_t)(length << 5 | (unsigned)(broadcast || rounded) << 4 |
+                     (~high & 1) << 3 | mask));
     put(a, f->opcode);
     put_place(a, reg, rm, broadcast ? 4u << f->w : f->bytes);
     if (f->flags & ASM_BYTE) {

@@ -26,13 +26,19 @@ enum asm_place_kind {
     PLACE_MEMORY,    /* [base + at] */
     PLACE_BROADCAST, /* one element at [base + at] for all */
     PLACE_INDEXED,   /* [base + at + element of the vector `index`]: gather, scatter */
+    PLACE_ROUNDED,   /* a register, and the direction `index` to round in */
 };
+enum asm_rounding { ROUND_NEAREST, ROUND_DOWN, ROUND_UP, ROUND_ZERO };
 struct asm_place {
     uint8_t kind, base, index;
     int32_t at;
 };
 static inline struct asm_place in_register(unsigned number) {
     return (struct asm_place){.kind = PLACE_REGISTER, .base = (uint8_t)number};
+}
+static inline struct asm_place in_rounded(unsigned number, enum asm_rounding direction) {
+    return (struct asm_place){
+        .kind = PLACE_ROUNDED, .base = (uint8_t)number, .index = (uint8_t)direction};
 }
 static inline struct asm_place in_memory(enum gpr base, int32_t at) {
     return (struct asm_place){.kind = PLACE_MEMORY, .base = (uint8_t)base, .at = at};
@@ -43,20 +49,20 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
  * 128, 1: 256, 2: 512). Operands in Intel's order are (reg, second, rm), (reg, rm) where
  * ASM_TWO, (rm, reg) where ASM_STORE; an immediate byte follows where ASM_BYTE. */
 #define ASM_VECTOR_OPS(X)                                                                \
-    X(VADDPS, 1, 0, 0, 0x58, 64, 2, 0)                                                   \
-    X(VSUBPS, 1, 0, 0, 0x5c, 64, 2, 0)                                                   \
-    X(VMULPS, 1, 0, 0, 0x59, 64, 2, 0)                                                   \
-    X(VDIVPS, 1, 0, 0, 0x5e, 64, 2, 0)                                                   \
-    X(VSQRTPS, 1, 0, 0, 0x51, 64, 2, ASM_TWO)                                            \
-    X(VADDPD, 1, 1, 1, 0x58, 64, 2, 0)                                                   \
-    X(VSUBPD, 1, 1, 1, 0x5c, 64, 2, 0)                                                   \
-    X(VMULPD, 1, 1, 1, 0x59, 64, 2, 0)                                                   \
-    X(VDIVPD, 1, 1, 1, 0x5e, 64, 2, 0)                                                   \
-    X(VFMADD213PS, 2, 1, 0, 0xa8, 64, 2, 0)                                              \
-    X(VFMADD231PS, 2, 1, 0, 0xb8, 64, 2, 0)                                              \
-    X(VFMADD213PD, 2, 1, 1, 0xa8, 64, 2, 0)                                              \
-    X(VFMADD231PD, 2, 1, 1, 0xb8, 64, 2, 0)                                              \
-    X(VSQRTPD, 1, 1, 1, 0x51, 64, 2, ASM_TWO)                                            \
+    X(VADDPS, 1, 0, 0, 0x58, 64, 2, ASM_ROUND)                                          \
+    X(VSUBPS, 1, 0, 0, 0x5c, 64, 2, ASM_ROUND)                                          \
+    X(VMULPS, 1, 0, 0, 0x59, 64, 2, ASM_ROUND)                                          \
+    X(VDIVPS, 1, 0, 0, 0x5e, 64, 2, ASM_ROUND)                                          \
+    X(VSQRTPS, 1, 0, 0, 0x51, 64, 2, ASM_TWO | ASM_ROUND)                               \
+    X(VADDPD, 1, 1, 1, 0x58, 64, 2, ASM_ROUND)                                          \
+    X(VSUBPD, 1, 1, 1, 0x5c, 64, 2, ASM_ROUND)                                          \
+    X(VMULPD, 1, 1, 1, 0x59, 64, 2, ASM_ROUND)                                          \
+    X(VDIVPD, 1, 1, 1, 0x5e, 64, 2, ASM_ROUND)                                          \
+    X(VFMADD213PS, 2, 1, 0, 0xa8, 64, 2, ASM_ROUND)                                     \
+    X(VFMADD231PS, 2, 1, 0, 0xb8, 64, 2, ASM_ROUND)                                     \
+    X(VFMADD213PD, 2, 1, 1, 0xa8, 64, 2, ASM_ROUND)                                     \
+    X(VFMADD231PD, 2, 1, 1, 0xb8, 64, 2, ASM_ROUND)                                     \
+    X(VSQRTPD, 1, 1, 1, 0x51, 64, 2, ASM_TWO | ASM_ROUND)                               \
     X(VRANGEPS, 3, 1, 0, 0x50, 64, 2, ASM_BYTE)                                          \
     X(VCMPPS, 1, 0, 0, 0xc2, 64, 2, ASM_BYTE | ASM_MASK)                                 \
     X(VCMPPD, 1, 1, 1, 0xc2, 64, 2, ASM_BYTE | ASM_MASK)                                 \
@@ -94,12 +100,34 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
     X(VPMAXUQ, 2, 1, 1, 0x3f, 64, 2, 0)                                                  \
     X(VPBLENDMD, 2, 1, 0, 0x64, 64, 2, 0)                                                \
     X(VPBLENDMQ, 2, 1, 1, 0x64, 64, 2, 0)                                                \
-    X(VMOVDQU32, 1, 2, 0, 0x6f, 64, 2, ASM_TWO)                                          \
-    X(VMOVDQU32_STORE, 1, 2, 0, 0x7f, 64, 2, ASM_STORE)                                  \
-    X(VMOVDQU8_STORE, 1, 3, 0, 0x7f, 64, 2, ASM_STORE)                                   \
+    X(VMAXPS, 1, 0, 0, 0x5f, 64, 2, 0)                                                  \
+    X(VMINPS, 1, 0, 0, 0x5d, 64, 2, 0)                                                  \
+    X(VRANGEPD, 3, 1, 1, 0x50, 64, 2, ASM_BYTE)                                         \
+    X(VRNDSCALEPS, 3, 1, 0, 0x08, 64, 2, ASM_TWO | ASM_BYTE)                            \
+    X(VRNDSCALEPD, 3, 1, 1, 0x09, 64, 2, ASM_TWO | ASM_BYTE)                            \
+    X(VFPCLASSPS, 3, 1, 0, 0x66, 64, 2, ASM_TWO | ASM_BYTE | ASM_MASK)                  \
+    X(VPCMPW, 3, 1, 1, 0x3f, 64, 2, ASM_BYTE | ASM_MASK | ASM_WHOLE)                    \
+    X(VPCMPUW, 3, 1, 1, 0x3e, 64, 2, ASM_BYTE | ASM_MASK | ASM_WHOLE)                   \
+    X(VPADDW, 1, 1, 0, 0xfd, 64, 2, ASM_WHOLE)                                          \
+    X(VPSUBW, 1, 1, 0, 0xf9, 64, 2, ASM_WHOLE)                                          \
+    X(VPMULLW, 1, 1, 0, 0xd5, 64, 2, ASM_WHOLE)                                         \
+    X(VPXORQ, 1, 1, 1, 0xef, 64, 2, 0)                                                  \
+    X(VPANDQ, 1, 1, 1, 0xdb, 64, 2, 0)                                                  \
+    X(VPABSD, 2, 1, 0, 0x1e, 64, 2, ASM_TWO)                                            \
+    X(VPABSQ, 2, 1, 1, 0x1f, 64, 2, ASM_TWO)                                            \
+    X(VPLZCNTD, 2, 1, 0, 0x44, 64, 2, ASM_TWO)                                          \
+    X(VPSHUFB, 2, 1, 0, 0x00, 64, 2, ASM_WHOLE)                                         \
+    X(VPBLENDMW, 2, 1, 1, 0x66, 64, 2, ASM_WHOLE)                                       \
+    X(VMOVDQU32, 1, 2, 0, 0x6f, 64, 2, ASM_TWO | ASM_WHOLE)                             \
+    X(VMOVDQU32_STORE, 1, 2, 0, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                     \
+    X(VMOVDQU8_STORE, 1, 3, 0, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                      \
+    X(VMOVDQU64_STORE, 1, 2, 1, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                     \
+    X(VMOVDQU16_STORE, 1, 3, 1, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                     \
     X(VPMOVSXDQ, 2, 1, 0, 0x25, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VPMOVZXDQ, 2, 1, 0, 0x35, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VPMOVZXWD, 2, 1, 0, 0x33, 32, 2, ASM_TWO | ASM_HALF)                               \
+    X(VPMOVSXWD, 2, 1, 0, 0x23, 32, 2, ASM_TWO | ASM_HALF)                              \
+    X(VPMOVDW, 2, 2, 0, 0x33, 32, 2, ASM_STORE | ASM_HALF)                              \
     X(VPMOVQD, 2, 2, 0, 0x35, 32, 2, ASM_STORE | ASM_HALF)                               \
     X(VEXTRACTI64X4, 3, 1, 1, 0x3b, 32, 2, ASM_STORE | ASM_HALF | ASM_BYTE)              \
     X(VINSERTI64X4, 3, 1, 1, 0x3a, 32, 2, ASM_HALF | ASM_BYTE)                           \
@@ -110,12 +138,20 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
     X(VPERMQ, 2, 1, 1, 0x36, 64, 2, 0)                                                   \
     X(VPERMI2D, 2, 1, 0, 0x76, 64, 2, 0)                                                 \
     X(VPERMI2Q, 2, 1, 1, 0x76, 64, 2, 0)                                                 \
-    X(VCVTDQ2PS, 1, 0, 0, 0x5b, 64, 2, ASM_TWO)                                          \
-    X(VCVTUDQ2PS, 1, 3, 0, 0x7a, 64, 2, ASM_TWO)                                         \
+    X(VCVTDQ2PS, 1, 0, 0, 0x5b, 64, 2, ASM_TWO | ASM_ROUND)                             \
+    X(VCVTUDQ2PS, 1, 3, 0, 0x7a, 64, 2, ASM_TWO | ASM_ROUND)                            \
     X(VCVTDQ2PD, 1, 2, 0, 0xe6, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VCVTUDQ2PD, 1, 2, 0, 0x7a, 32, 2, ASM_TWO | ASM_HALF)                              \
     X(VCVTPH2PS, 2, 1, 0, 0x13, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VCVTPS2PH, 3, 1, 0, 0x1d, 32, 2, ASM_STORE | ASM_HALF | ASM_BYTE)                  \
+    X(VCVTPS2PD, 1, 0, 0, 0x5a, 32, 2, ASM_TWO | ASM_HALF)                              \
+    X(VCVTPD2PS, 1, 1, 1, 0x5a, 64, 2, ASM_TWO | ASM_HALVES | ASM_ROUND)                \
+    X(VCVTTPS2DQ, 1, 2, 0, 0x5b, 64, 2, ASM_TWO)                                        \
+    X(VCVTPS2DQ, 1, 1, 0, 0x5b, 64, 2, ASM_TWO | ASM_ROUND)                             \
+    X(VCVTTPS2UDQ, 1, 0, 0, 0x78, 64, 2, ASM_TWO)                                       \
+    X(VCVTPS2UDQ, 1, 0, 0, 0x79, 64, 2, ASM_TWO | ASM_ROUND)                            \
+    X(VCVTQQ2PD, 1, 2, 1, 0xe6, 64, 2, ASM_TWO | ASM_ROUND)                             \
+    X(VCVTUQQ2PD, 1, 2, 1, 0x7a, 64, 2, ASM_TWO | ASM_ROUND)                            \
     X(VCVTTPD2DQ, 1, 1, 1, 0xe6, 64, 2, ASM_TWO | ASM_HALVES)                            \
     X(VCVTTPD2UDQ, 1, 0, 1, 0x78, 64, 2, ASM_TWO | ASM_HALVES)                           \
     X(VPGATHERDD, 2, 1, 0, 0x90, 4, 2, ASM_TWO | ASM_VSIB)                               \
@@ -133,6 +169,8 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
 #define ASM_GPR 64  /* rm is a general register, reg an xmm */
 #define ASM_VSIB 128
 #define ASM_HALVES 256 /* reg is a ymm */
+#define ASM_WHOLE 512  /* memory is never broadcast; of ASM_STORE rm is memory */
+#define ASM_ROUND 1024 /* rm may be PLACE_ROUNDED */
 
 enum vector_op {
 #define X(name, ...) name,
@@ -167,11 +205,13 @@ static inline void asm_vector_byte(struct assembler *a, enum vector_op op, unsig
     X(KORTESTB, 1, 0, 0, 0x98)                                                           \
     X(KORTESTW, 0, 0, 0, 0x98)                                                           \
     X(KMOVW_LOAD, 0, 0, 0, 0x90)                                                         \
+    X(KMOVD_LOAD, 1, 1, 0, 0x90)                                                         \
     X(KMOVQ_LOAD, 0, 1, 0, 0x90)                                                         \
     X(KMOVD_TO, 3, 0, 0, 0x93)                                                           \
     X(KUNPCKWD, 0, 0, 1, 0x4b)                                                           \
     X(KUNPCKBW, 1, 0, 1, 0x4b)                                                           \
-    X(KXNORW, 0, 0, 1, 0x46)
+    X(KXNORW, 0, 0, 1, 0x46)                                                             \
+    X(KORW, 0, 0, 1, 0x45)
 enum mask_op {
 #define X(name, ...) name,
     ASM_MASK_OPS(X)
@@ -192,6 +232,7 @@ void asm_mask(struct assembler *a, enum mask_op op, unsigned reg, unsigned secon
     X(ADD, 1, 0x03, SCALAR_REG)                                                          \
     X(SUB, 1, 0x2b, SCALAR_REG)                                                          \
     X(CMP, 1, 0x3b, SCALAR_REG)                                                          \
+    X(CMP_32, 0, 0x3b, SCALAR_REG)                                                       \
     X(AND_32, 0, 0x23, SCALAR_REG)                                                       \
     X(OR_32, 0, 0x0b, SCALAR_REG)                                                        \
     X(XOR_32, 0, 0x33, SCALAR_REG)                                                       \

@@ -17,6 +17,7 @@ typedef void unit_run(struct warp *w, struct unit_data *data);
 enum block_code { BLOCK_NONE, BLOCK_CODE, BLOCK_REFUSED };
 struct emitted_block {
     uint8_t state, builds;
+    uint32_t entries; /* before it was code: of fewer than all lanes */
     unit_run *run;
     uint64_t runs;
     struct unit_data *data;
@@ -28,7 +29,8 @@ struct emitted_block {
 
 struct emitted {
     struct code_pages pages;
-    struct emitted_block *blocks; /* by program->blocks */
+    /* By program->blocks, for all lanes; as many again for fewer. */
+    struct emitted_block *blocks;
     uint32_t **homes;             /* by function; NULL: not yet asked for */
 };
 
@@ -40,7 +42,8 @@ void emit_start(struct processor *p, uint32_t after) {
         return;
     }
     p->emitted = run_lines(1, sizeof *p->emitted);
-    p->emitted->blocks = run_lines(run->program->block_count, sizeof *p->emitted->blocks);
+    p->emitted->blocks =
+        run_lines(2 * (size_t)run->program->block_count, sizeof *p->emitted->blocks);
     p->emitted->homes =
         xcalloc(run->program->module->function_count + 1u, sizeof *p->emitted->homes);
 }
@@ -81,7 +84,7 @@ void emit_finish(struct processor *p) {
     if (!e) {
         return;
     }
-    for (uint32_t k = 0; k < p->run->program->block_count; k++) {
+    for (uint32_t k = 0; k < 2 * p->run->program->block_count; k++) {
         block_drop(p, &e->blocks[k]);
         free(e->blocks[k].marks);
         free(e->blocks[k].changes);
@@ -186,13 +189,14 @@ static void block_keep(struct emitted *e, struct emitted_block *b, struct emit_u
     b->runs = 0;
 }
 
-static void block_build(struct warp *w, struct emitted_block *b,
-                        const struct step *head) {
+static void block_build(struct warp *w, struct emitted_block *b, const struct step *head,
+                        bool all) {
     struct processor *p = w->processor;
     struct emit_unit u = {.processor = p,
                           .program = p->run->program,
                           .code = w->frame->code,
-                          .steps = head + 1};
+                          .steps = head + 1,
+                          .is_masked = !all};
     u.count = part_count(u.program, u.code, head);
     b->state = BLOCK_REFUSED;
     if (u.count == 0 || b->builds == BUILDS) {
@@ -203,8 +207,8 @@ static void block_build(struct warp *w, struct emitted_block *b,
         b->changes = xcalloc(u.count, 1);
     }
     autofree struct shape *shapes = xcalloc(u.count, sizeof *shapes);
-    u.shapes = shapes;
-    bool together = look(b, w, head + 1, u.count, shapes);
+    u.shapes = all ? shapes : NULL;
+    bool together = !all || look(b, w, head + 1, u.count, shapes);
     b->builds++;
     if (!together) {
         b->state = BLOCK_NONE;
@@ -216,15 +220,17 @@ static void block_build(struct warp *w, struct emitted_block *b,
     unit_finish(&u);
 }
 
-void emit_enter(struct warp *w, const struct step *head) {
-    struct emitted_block *b = &w->processor->emitted->blocks[head->aux];
+void emit_enter(struct warp *w, const struct step *head, bool all) {
+    struct processor *p = w->processor;
+    struct emitted_block *b =
+        &p->emitted->blocks[head->aux + (all ? 0 : p->run->program->block_count)];
     if (b->state == BLOCK_CODE) {
         b->runs++;
         b->run(w, b->data);
         if (b->data->exits > EXITS_FREE + b->runs / 4) {
-            block_drop(w->processor, b);
+            block_drop(p, b);
         }
-    } else if (b->state == BLOCK_NONE) {
-        block_build(w, b, head);
+    } else if (b->state == BLOCK_NONE && (all || ++b->entries >= p->emit_after)) {
+        block_build(w, b, head, all);
     }
 }

@@ -16,11 +16,6 @@ struct native_row {
     .native = {                                                                          \
         .kind = NATIVE_##kind_, .vector = (vector_), .bytes = (bytes_), ##__VA_ARGS__}
 #define FROM(...) .from = {__VA_ARGS__}
-#define PLAIN_DOUBLE(op, n, vec, ...)                                                    \
-    {                                                                                    \
-        ALU_ROW_OF(op, n, F64, ##__VA_ARGS__),                                           \
-            CODE(PLAIN, vec, 8, FROM(8, (n) > 1 ? 8 : 0), .settles = true)               \
-    }
 #define HALVES(op, vec, ...)                                                             \
     {ALU_ROW_OF(op, 2, F16, ##__VA_ARGS__), CODE(HALVES, vec, 2, FROM(2, 2))}, {         \
         ALU_ROW_OF(op, 2, F16X2, ##__VA_ARGS__), CODE(HALVES, vec, 4, FROM(4, 4))        \
@@ -35,10 +30,6 @@ struct native_row {
 #define PLAIN_INTEGER(op, bits, vec, b, ...)                                             \
     PLAIN_2(op, U##bits, vec, b, ##__VA_ARGS__),                                         \
         PLAIN_2(op, S##bits, vec, b, ##__VA_ARGS__)
-#define PLAIN_FLOAT(op, vec)                                                             \
-    {ALU_ROW_OF(op, 2, F32), CODE(PLAIN, vec, 4, FROM(4, 4), FLOAT)}, {                  \
-        ALU_ROW_OF(op, 2, F32, PTX_M_RN), CODE(PLAIN, vec, 4, FROM(4, 4), FLOAT)         \
-    }
 #define MAD_LO(T, mul, b)                                                                \
     { ALU_ROW_OF(MAD, 3, T, PTX_M_LO), CODE(PRODUCT, mul, b, FROM(b, b, b)) }
 #define WIDE(T, mul)                                                                     \
@@ -61,47 +52,54 @@ struct native_row {
     { ALU_ROW_OF(op, 1, T, ##__VA_ARGS__), CODE(SIGN, vec, b, FROM(b), .mask = (bits)) }
 #define CONVERT(to, from_, code)                                                         \
     { ALU_ROW2_OF(CVT, 1, to, from_), code }
-#define WIDEN(vec) CODE(WIDEN, vec, 8, FROM(4))
-#define NARROW CODE(NARROW, 0, 4, FROM(8))
-#define SAME(b) CODE(MOVE, 0, b, FROM(b))
-#define LOGIC(op, vec) PLAIN_2(op, B32, vec, 4), PLAIN_2(op, B64, vec, 8)
+#define LOGIC(op, vec)                                                                   \
+    PLAIN_2(op, B16, vec, 2), PLAIN_2(op, B32, vec, 4), PLAIN_2(op, B64, vec, 8)
+#define EXTREME(op, how_)                                                                \
+    {ALU_ROW_OF(op, 2, F32),                                                             \
+     CODE(EXTREME, VRANGEPS, 4, FROM(4, 4), FLOAT, .how = how_)},                        \
+        {ALU_ROW_OF(op, 2, F32, PTX_M_FTZ),                                              \
+         CODE(EXTREME, VRANGEPS, 4, FROM(4, 4), FLOAT, .how = how_,                      \
+              .flush = FLUSH_SOURCES)},                                                  \
+    {                                                                                    \
+        ALU_ROW_OF(op, 2, F64),                                                          \
+            CODE(EXTREME, VRANGEPD, 8, FROM(8, 8), .how = how_, .settles = true)         \
+    }
+#define SIGNS(op, vec, bits)                                                             \
+    SIGN(op, F32, vec##D, 4, (bits) >> 32),                                              \
+        SIGN(op, F64, vec##Q, 8, bits), {                                                \
+        ALU_ROW_OF(op, 1, F32, PTX_M_FTZ),                                               \
+            CODE(SIGN, vec##D, 4, FROM(4), .mask = (bits) >> 32, .flush = FLUSH_SOURCES) \
+    }
+#define FUNNEL(how_, ...)                                                                \
+    {                                                                                    \
+        ALU_ROW_OF(SHF, 3, B32, __VA_ARGS__),                                            \
+            CODE(FUNNEL, 0, 4, FROM(4, 4, 4), .how = how_)                               \
+    }
 #define PREDICATE(op, n, how_)                                                           \
     { ALU_ROW_OF(op, n, PRED), CODE(PREDICATE, 0, 0, .how = PREDICATE_##how_) }
 
 static const struct native_row rows[] = {
-    PLAIN_FLOAT(ADD, VADDPS),
-    PLAIN_FLOAT(SUB, VSUBPS),
-    PLAIN_FLOAT(MUL, VMULPS),
-    {ALU_ROW_OF(DIV, 2, F32, PTX_M_RN), CODE(PLAIN, VDIVPS, 4, FROM(4, 4), FLOAT)},
-    {ALU_ROW_OF(SQRT, 1, F32, PTX_M_RN), CODE(PLAIN, VSQRTPS, 4, FROM(4), FLOAT)},
-    {ALU_ROW_OF(FMA, 3, F32, PTX_M_RN),
-     CODE(FUSED, VFMADD231PS, 4, FROM(4, 4, 4), FLOAT)},
-    {ALU_ROW_OF(MAD, 3, F32, PTX_M_RN),
-     CODE(FUSED, VFMADD231PS, 4, FROM(4, 4, 4), FLOAT)},
-    PLAIN_DOUBLE(ADD, 2, VADDPD),
-    PLAIN_DOUBLE(SUB, 2, VSUBPD),
-    PLAIN_DOUBLE(MUL, 2, VMULPD),
-    PLAIN_DOUBLE(ADD, 2, VADDPD, PTX_M_RN),
-    PLAIN_DOUBLE(SUB, 2, VSUBPD, PTX_M_RN),
-    PLAIN_DOUBLE(MUL, 2, VMULPD, PTX_M_RN),
-    PLAIN_DOUBLE(DIV, 2, VDIVPD, PTX_M_RN),
-    PLAIN_DOUBLE(SQRT, 1, VSQRTPD, PTX_M_RN),
-    {ALU_ROW_OF(FMA, 3, F64, PTX_M_RN),
-     CODE(FUSED, VFMADD231PD, 8, FROM(8, 8, 8), .settles = true)},
-    {ALU_ROW_OF(MAD, 3, F64, PTX_M_RN),
-     CODE(FUSED, VFMADD231PD, 8, FROM(8, 8, 8), .settles = true)},
     HALVES(ADD, VADDPS),
     HALVES(SUB, VSUBPS),
     HALVES(MUL, VMULPS),
     HALVES(ADD, VADDPS, PTX_M_RN),
     HALVES(SUB, VSUBPS, PTX_M_RN),
     HALVES(MUL, VMULPS, PTX_M_RN),
-    {ALU_ROW_OF(MIN, 2, F32), CODE(EXTREME, VRANGEPS, 4, FROM(4, 4), FLOAT, .how = 4)},
-    {ALU_ROW_OF(MAX, 2, F32), CODE(EXTREME, VRANGEPS, 4, FROM(4, 4), FLOAT, .how = 5)},
-    SIGN(NEG, F32, VPXORD, 4, 0x80000000),
-    SIGN(ABS, F32, VPANDD, 4, 0x7fffffff),
+    EXTREME(MIN, 4),
+    EXTREME(MAX, 5),
+    SIGNS(NEG, VPXOR, UINT64_C(0x8000000000000000)),
+    SIGNS(ABS, VPAND, UINT64_C(0x7fffffffffffffff)),
+    SIGN(NOT, B16, VPXORD, 2, UINT32_MAX),
     SIGN(NOT, B32, VPXORD, 4, UINT32_MAX),
     SIGN(NOT, B64, VPXORD, 8, UINT32_MAX),
+    {ALU_ROW_OF(NEG, 1, S32), CODE(NEGATE, VPSUBD, 4, FROM(4))},
+    {ALU_ROW_OF(NEG, 1, S64), CODE(NEGATE, VPSUBQ, 8, FROM(8))},
+    {ALU_ROW_OF(ABS, 1, S32), CODE(PLAIN, VPABSD, 4, FROM(4))},
+    {ALU_ROW_OF(ABS, 1, S64), CODE(PLAIN, VPABSQ, 8, FROM(8))},
+    {ALU_ROW_OF(CLZ, 1, B32), CODE(PLAIN, VPLZCNTD, 4, FROM(4))},
+    PLAIN_INTEGER(ADD, 16, VPADDW, 2),
+    PLAIN_INTEGER(SUB, 16, VPSUBW, 2),
+    PLAIN_INTEGER(MUL, 16, VPMULLW, 2, PTX_M_LO),
     PLAIN_INTEGER(ADD, 32, VPADDD, 4),
     PLAIN_INTEGER(ADD, 64, VPADDQ, 8),
     PLAIN_INTEGER(SUB, 32, VPSUBD, 4),
@@ -114,6 +112,8 @@ static const struct native_row rows[] = {
     MAD_LO(S64, VPMULLQ, 8),
     WIDE(U32, VPMULUDQ),
     WIDE(S32, VPMULDQ),
+    {ALU_ROW_OF(MUL, 2, U32, PTX_M_HI), CODE(HIGH, VPMULUDQ, 4, FROM(4, 4))},
+    {ALU_ROW_OF(MUL, 2, S32, PTX_M_HI), CODE(HIGH, VPMULDQ, 4, FROM(4, 4))},
     QUOTIENTS(U32, VCVTTPD2UDQ),
     QUOTIENTS(S32, VCVTTPD2DQ),
     PLAIN_2(MIN, U32, VPMINUD, 4),
@@ -132,9 +132,14 @@ static const struct native_row rows[] = {
     SHIFTS(SHR, B, VPSRLVD, VPSRLVQ),
     SHIFTS(SHR, U, VPSRLVD, VPSRLVQ),
     SHIFTS(SHR, S, VPSRAVD, VPSRAVQ),
-    {ALU_ROW_OF(MOV, 1, B16), CODE(MOVE, 0, 2, FROM(2))},
-    {ALU_ROW_OF(MOV, 1, U16), CODE(MOVE, 0, 2, FROM(2))},
-    {ALU_ROW_OF(MOV, 1, S16), CODE(MOVE, 0, 2, FROM(2))},
+    FUNNEL(0, PTX_M_L, PTX_M_WRAP),
+    FUNNEL(FUNNEL_CLAMP, PTX_M_L, PTX_M_CLAMP),
+    FUNNEL(FUNNEL_RIGHT, PTX_M_R, PTX_M_WRAP),
+    FUNNEL(FUNNEL_RIGHT | FUNNEL_CLAMP, PTX_M_R, PTX_M_CLAMP),
+    {ALU_ROW_OF(BFE, 3, U32), CODE(FIELD, 0, 4, FROM(4, 4, 4))},
+    MOVES(B16, 2),
+    MOVES(U16, 2),
+    MOVES(S16, 2),
     MOVES(B32, 4),
     MOVES(U32, 4),
     MOVES(S32, 4),
@@ -143,20 +148,6 @@ static const struct native_row rows[] = {
     MOVES(U64, 8),
     MOVES(S64, 8),
     MOVES(F64, 8),
-    CONVERT(S64, S32, WIDEN(VPMOVSXDQ)),
-    CONVERT(U64, S32, WIDEN(VPMOVSXDQ)),
-    CONVERT(S64, U32, WIDEN(VPMOVZXDQ)),
-    CONVERT(U64, U32, WIDEN(VPMOVZXDQ)),
-    CONVERT(S32, S64, NARROW),
-    CONVERT(S32, U64, NARROW),
-    CONVERT(U32, S64, NARROW),
-    CONVERT(U32, U64, NARROW),
-    CONVERT(S32, U32, SAME(4)),
-    CONVERT(U32, S32, SAME(4)),
-    CONVERT(S64, U64, SAME(8)),
-    CONVERT(U64, S64, SAME(8)),
-    {ALU_ROW2_OF(CVT, 1, F32, S32, PTX_M_RN), CODE(PLAIN, VCVTDQ2PS, 4, FROM(4))},
-    {ALU_ROW2_OF(CVT, 1, F32, U32, PTX_M_RN), CODE(PLAIN, VCVTUDQ2PS, 4, FROM(4))},
     CONVERT(F32, F16, CODE(WIDEN, VCVTPH2PS, 4, FROM(2), .makes_nans = true)),
     CONVERT(F32, BF16, CODE(WIDEN, VPMOVZXWD, 4, FROM(2), .how = 16, .makes_nans = true)),
     {ALU_ROW2_OF(CVT, 1, F16, F32, PTX_M_RN),
@@ -183,20 +174,185 @@ static struct native comparison(const struct step *s) {
         uint8_t vector, bytes;
         const uint8_t *how;
     } compared[COMPARED] = {
-        [C_U32] = {VPCMPUD, 4, whole}, [C_S32] = {VPCMPD, 4, whole},
-        [C_U64] = {VPCMPUQ, 8, whole}, [C_S64] = {VPCMPQ, 8, whole},
-        [C_F32] = {VCMPPS, 4, floats}, [C_F64] = {VCMPPD, 8, floats},
+        [C_U16] = {VPCMPUW, 2, whole},   [C_S16] = {VPCMPW, 2, whole},
+        [C_U32] = {VPCMPUD, 4, whole},   [C_S32] = {VPCMPD, 4, whole},
+        [C_U64] = {VPCMPUQ, 8, whole},   [C_S64] = {VPCMPQ, 8, whole},
+        [C_F32] = {VCMPPS, 4, floats},   [C_F32_FTZ] = {VCMPPS, 4, floats},
+        [C_F64] = {VCMPPD, 8, floats},
     };
     uint32_t what = AUX_WHAT(s->aux);
-    if (AUX_COMBINE(s->aux) != ALONE || s->dst2 != STEP_NO_REGISTER ||
-        !compared[what].bytes) {
+    if (!compared[what].bytes) {
         return a_call;
     }
     return (struct native){.kind = NATIVE_COMPARE,
                            .vector = compared[what].vector,
                            .from = {compared[what].bytes, compared[what].bytes},
                            .how = compared[what].how[AUX_HOW(s->aux)],
+                           .flush = what == C_F32_FTZ ? FLUSH_SOURCES : 0,
                            .takes_loose = compared[what].how == floats};
+}
+
+/* ---- floats: any rounding, .ftz, .sat ---- */
+
+static const uint8_t directions[] = {[ALU_RN] = ROUND_NEAREST,
+                                     [ALU_RZ] = ROUND_ZERO,
+                                     [ALU_RM] = ROUND_DOWN,
+                                     [ALU_RP] = ROUND_UP,
+                                     [ALU_ROUND_NONE] = ROUND_NEAREST};
+
+/* The same bits by .approx and .full as by .rn (alu_special.c), but for quotients. */
+static struct native float_arithmetic(const struct ptx_instruction *i) {
+    static const struct {
+        uint16_t opcode;
+        uint8_t kind, sources, narrow, wide;
+    } operations[] = {
+        {PTX_OP_ADD, NATIVE_PLAIN, 2, VADDPS, VADDPD},
+        {PTX_OP_SUB, NATIVE_PLAIN, 2, VSUBPS, VSUBPD},
+        {PTX_OP_MUL, NATIVE_PLAIN, 2, VMULPS, VMULPD},
+        {PTX_OP_DIV, NATIVE_PLAIN, 2, VDIVPS, VDIVPD},
+        {PTX_OP_SQRT, NATIVE_PLAIN, 1, VSQRTPS, VSQRTPD},
+        {PTX_OP_RCP, NATIVE_RECIPROCAL, 1, VDIVPS, VDIVPD},
+        {PTX_OP_RSQRT, NATIVE_RSQRT, 1, 0, 0},
+        {PTX_OP_FMA, NATIVE_FUSED, 3, VFMADD231PS, VFMADD231PD},
+        {PTX_OP_MAD, NATIVE_FUSED, 3, VFMADD231PS, VFMADD231PD},
+    };
+    struct alu_modifiers m = alu_modifiers_of(i);
+    uint8_t rounding = directions[alu_take_rounding(&m)];
+    bool ftz = alu_take(&m, PTX_M_FTZ), sat = alu_take(&m, PTX_M_SAT);
+    bool approx = alu_take(&m, PTX_M_APPROX), full = alu_take(&m, PTX_M_FULL);
+    bool wide = i->types[0] == PTX_F64;
+    for (size_t k = 0; k < ARRAY_LEN(operations); k++) {
+        if (operations[k].opcode != i->opcode || !alu_nothing_left(&m) ||
+            (wide && (approx || ftz))) {
+            continue;
+        }
+        bool quick = approx && i->opcode == PTX_OP_DIV;
+        uint8_t bytes = wide ? 8 : 4, n = operations[k].sources;
+        return (struct native){
+            .kind = quick ? NATIVE_QUICK_QUOTIENT : operations[k].kind,
+            .vector = wide ? operations[k].wide : operations[k].narrow,
+            .bytes = bytes,
+            .from = {bytes, n > 1 ? bytes : 0, n > 2 ? bytes : 0},
+            .makes_nans = !wide && !sat,
+            .takes_loose = !wide,
+            .settles = wide,
+            .saturates = sat,
+            .flush = ftz ? FLUSH_SOURCES | FLUSH_RESULT : 0,
+            .rounding = approx || full ? ROUND_NEAREST : rounding};
+    }
+    return a_call;
+}
+
+/* Whole numbers, or registers, of one width to another. */
+static struct native resized(unsigned from, unsigned to, bool is_signed) {
+    static const uint8_t wider[][2] = {[2] = {VPMOVZXWD, VPMOVSXWD},
+                                       [4] = {VPMOVZXDQ, VPMOVSXDQ}};
+    struct native n = {.bytes = (uint8_t)to, .from = {(uint8_t)from}};
+    if (from < 2 || to < 2 || from > 8 || to > 8) {
+        return a_call;
+    }
+    if (from == to) {
+        n.kind = NATIVE_MOVE;
+        return n;
+    }
+    if (to == 2 * from) {
+        n.kind = NATIVE_WIDEN;
+        n.vector = wider[from][is_signed];
+        return n;
+    }
+    n.kind = NATIVE_NARROW;
+    n.vector = from == 8 ? VPMOVQD : VPMOVDW;
+    return from == 2 * to ? n : a_call;
+}
+
+struct conversion {
+    enum ptx_type to, from;
+    enum alu_rounding rounding, integral;
+    bool ftz, sat;
+};
+
+static struct native to_whole(const struct conversion *c) {
+    bool able = c->from == PTX_F32 && (c->to == PTX_S32 || c->to == PTX_U32) &&
+                c->integral != ALU_ROUND_NONE;
+    return !able ? a_call
+                 : (struct native){.kind = NATIVE_INTEGER,
+                                   .bytes = 4,
+                                   .from = {4},
+                                   .how = (uint8_t)(directions[c->integral] |
+                                                    (c->to == PTX_U32 ? OF_UNSIGNED : 0)),
+                                   .takes_loose = true,
+                                   .flush = c->ftz ? FLUSH_SOURCES : 0};
+}
+
+static struct native from_whole(const struct conversion *c) {
+    bool wide = c->to == PTX_F64, is_signed = ptx_type_signed(c->from);
+    unsigned from = ptx_type_bytes(c->from);
+    if (c->sat || from < 4 || (from == 8 && !wide)) {
+        return a_call;
+    }
+    struct native n = {.kind = NATIVE_PLAIN,
+                       .vector = is_signed ? VCVTDQ2PS : VCVTUDQ2PS,
+                       .bytes = wide ? 8 : 4,
+                       .from = {(uint8_t)from},
+                       .rounding = directions[c->rounding]};
+    if (wide) {
+        n.kind = from == 8 ? NATIVE_PLAIN : NATIVE_WIDEN;
+        n.vector = from == 8 ? (is_signed ? VCVTQQ2PD : VCVTUQQ2PD)
+                             : (is_signed ? VCVTDQ2PD : VCVTUDQ2PD);
+    }
+    return n;
+}
+
+static struct native between_floats(const struct conversion *c) {
+    bool from = c->from == PTX_F64, to = c->to == PTX_F64;
+    bool integral = c->integral != ALU_ROUND_NONE;
+    struct native n = {.kind = NATIVE_MOVE,
+                       .bytes = to ? 8 : 4,
+                       .from = {from ? 8 : 4},
+                       .saturates = c->sat,
+                       .flush = c->ftz ? FLUSH_SOURCES | FLUSH_RESULT : 0};
+    if ((to && c->sat) || (from && !to && c->rounding != ALU_RN)) {
+        return a_call;
+    }
+    if (from != to) {
+        n.kind = to ? NATIVE_WIDEN : NATIVE_NARROW;
+        n.vector = to ? VCVTPS2PD : VCVTPD2PS;
+        n.flush &= to ? FLUSH_SOURCES : FLUSH_RESULT;
+        return integral ? a_call : n;
+    }
+    n.settles = to;
+    n.flush &= FLUSH_SOURCES;
+    if (integral) {
+        n.kind = NATIVE_PLAIN;
+        n.vector = to ? VRNDSCALEPD : VRNDSCALEPS;
+        n.how = (uint8_t)(8 | directions[c->integral]);
+        n.makes_nans = !to && !c->sat;
+    }
+    return n;
+}
+
+static struct native converted(const struct ptx_instruction *i) {
+    struct alu_modifiers m = alu_modifiers_of(i);
+    struct conversion c = {.to = (enum ptx_type)i->types[0],
+                           .from = (enum ptx_type)i->types[1],
+                           .rounding = alu_take_rounding(&m),
+                           .integral = alu_take_integral(&m),
+                           .ftz = alu_take(&m, PTX_M_FTZ),
+                           .sat = alu_take(&m, PTX_M_SAT)};
+    bool to = c.to >= PTX_U8 && c.to <= PTX_S64,
+         to_float = c.to == PTX_F32 || c.to == PTX_F64;
+    bool from = c.from >= PTX_U8 && c.from <= PTX_S64,
+         from_float = c.from == PTX_F32 || c.from == PTX_F64;
+    if (i->type_count != 2 || alu_sources(i) != 1 || !alu_nothing_left(&m)) {
+        return a_call;
+    }
+    return to && from ? (c.sat ? a_call
+                               : resized(ptx_type_bytes(c.from), ptx_type_bytes(c.to),
+                                         ptx_type_signed(c.from)))
+           : to && from_float       ? to_whole(&c)
+           : to_float && from       ? from_whole(&c)
+           : to_float && from_float ? between_floats(&c)
+                                    : a_call;
 }
 
 static struct native arithmetic(const struct ptx_instruction *i, const struct step *s) {
@@ -204,12 +360,15 @@ static struct native arithmetic(const struct ptx_instruction *i, const struct st
         return comparison(s);
     }
     unsigned modifiers = alu_modifier_count(i);
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         if (alu_row_fits(&rows[k].row, i, modifiers)) {
             return rows[k].native;
         }
     }
-    return a_call;
+    bool is_float = i->types[0] == PTX_F32 || i->types[0] == PTX_F64;
+    return i->opcode == PTX_OP_CVT            ? converted(i)
+           : is_float && i->type_count == 1 ? float_arithmetic(i)
+                                              : a_call;
 }
 
 /* A load or store that the fast handlers do; order, races and proxies have others. */
@@ -224,6 +383,21 @@ static bool is_plain_access(const struct program *p, const struct step *s) {
            (a->is_store ? a->count == 1 : a->count <= 4);
 }
 
+/* mov.b64 between one register and two. */
+static struct native pair_move(const struct program *p, const struct ptx_function *f,
+                               const struct step *s) {
+    const struct ptx_instruction *i = &f->code[s->instruction];
+    const struct ptx_operand *o = &f->operands[i->operands];
+    if (i->opcode != PTX_OP_MOV || i->operand_count != 2 ||
+        (o[0].kind != PTX_OPERAND_VECTOR && o[1].kind != PTX_OPERAND_VECTOR) ||
+        p->vectors[s->extra].count != 2 || p->vectors[s->extra].bytes != 4) {
+        return a_call;
+    }
+    return o[1].kind == PTX_OPERAND_VECTOR
+               ? (struct native){.kind = NATIVE_JOIN, .bytes = 8}
+               : (struct native){.kind = NATIVE_SPLIT, .from = {8}};
+}
+
 struct native native_of(const struct program *program, const struct code *code,
                         const struct step *s) {
     unsigned from, to;
@@ -236,14 +410,11 @@ struct native native_of(const struct program *program, const struct code *code,
         return (struct native){.kind = NATIVE_MOVE, .bytes = 8, .from = {8}};
     }
     if (lower_is_copy(s, &from, &to, &is_signed)) {
-        return from == 4 && to == 8
-                   ? (struct native){.kind = NATIVE_WIDEN,
-                                     .vector = is_signed ? VPMOVSXDQ : VPMOVZXDQ,
-                                     .bytes = 8,
-                                     .from = {4}}
-               : from == 8 && to == 4
-                   ? (struct native){.kind = NATIVE_NARROW, .bytes = 4, .from = {8}}
-                   : a_call;
+        return resized(from, to, is_signed);
+    }
+    struct native pair = pair_move(program, code->function, s);
+    if (pair.kind != NATIVE_CALL) {
+        return pair;
     }
     unsigned bytes = step_param_bytes(s);
     if (bytes >= 4) {

@@ -1,6 +1,7 @@
 #include "gpu/ptx/emit/unit.h"
 
 #include "base/mem.h"
+#include "gpu/ptx/emit/access_group.h"
 #include "gpu/ptx/emit/registers.h"
 
 /* ---- ways out ---- */
@@ -25,7 +26,7 @@ static void make_exits(struct emit_unit *u) {
         const struct unit_exit *e = &u->exits[k];
         asm_land(&u->out, e->jump);
         for (uint32_t d = 0; d < e->dirty_count; d++) {
-            values_store(&u->out, &e->dirty[d]);
+            values_store(&u->values, &e->dirty[d]);
         }
         asm_scalar(&u->out, INC, RAX, in_memory(HOST_DATA, DATA_AT(exits)));
         go_on_with(u, e->step);
@@ -54,6 +55,10 @@ static void make_begin(struct emit_unit *u) {
     asm_scalar(out, MOV, HOST_STEPS, in_memory(HOST_DATA, DATA_AT(steps)));
     asm_scalar(out, MOV, HOST_REGS,
                in_memory(HOST_WARP, (int32_t)offsetof(struct warp_head, regs)));
+    if (u->values.is_masked) {
+        asm_scalar(out, MOV_32, HOST_LANES,
+                   in_memory(HOST_WARP, (int32_t)offsetof(struct warp, active)));
+    }
     load_constants(u);
 }
 
@@ -79,13 +84,33 @@ static void run_guarded(struct warp *w, const struct step *s, uint32_t mask) {
 /* Whoever was called may have parted lanes or gone elsewhere; all is stored then. */
 static void make_check_of_control(struct emit_unit *u) {
     struct assembler *out = &u->out;
-    asm_constant(out, CMP_C_32,
-                 in_memory(HOST_WARP, (int32_t)offsetof(struct warp, active)), -1);
+    struct asm_place active =
+        in_memory(HOST_WARP, (int32_t)offsetof(struct warp, active));
+    if (u->values.is_masked) {
+        asm_scalar(out, CMP_32, HOST_LANES, active);
+    } else {
+        asm_constant(out, CMP_C_32, active, -1);
+    }
     u->leaves = xreallocarray(u->leaves, u->leave_count + 2, sizeof *u->leaves);
     u->leaves[u->leave_count++] = asm_jump(out, IF_NOT_EQUAL);
     asm_scalar(out, LEA, RAX, in_memory(HOST_STEPS, step_at(u, u->at + 1)));
     asm_scalar(out, CMP, RAX, in_memory(HOST_WARP, (int32_t)offsetof(struct warp, next)));
     u->leaves[u->leave_count++] = asm_jump(out, IF_NOT_EQUAL);
+}
+
+/* What the step writes is the arena's. */
+static void forget_results(struct emit_unit *u, const struct step *s, bool pure) {
+    uint32_t results[8];
+    if (pure) {
+        values_forget(&u->values, s->dst);
+        values_forget(&u->values, s->dst2);
+    } else if (u->natives[u->at].kind != NATIVE_ACCESS) {
+        values_forget_all(&u->values);
+    } else {
+        for (uint32_t k = unit_results(u, u->at, results); k-- > 0;) {
+            values_forget(&u->values, results[k]);
+        }
+    }
 }
 
 static void make_call(struct emit_unit *u, const struct step *s) {
@@ -99,19 +124,16 @@ static void make_call(struct emit_unit *u, const struct step *s) {
     asm_scalar(out, MOV, RDI, in_register(HOST_WARP));
     asm_scalar(out, LEA, RSI, in_memory(HOST_STEPS, step_at(u, u->at)));
     asm_load_constant(out, RDX, UINT32_MAX);
-    step_run *run = s->guard < 0 ? s->run : run_guarded;
-    asm_load_constant(out, RAX, (uint64_t)(uintptr_t)run);
+    bool direct = s->guard < 0 && !u->values.is_masked;
+    asm_load_constant(out, RAX, (uint64_t)(uintptr_t)(direct ? s->run : run_guarded));
     asm_forget_uppers(out);
     asm_scalar(out, CALL, RAX, in_register(RAX));
     load_constants(u);
-    if (pure) {
-        values_forget(&u->values, s->dst);
-        values_forget(&u->values, s->dst2);
-        return;
+    if (!pure) {
+        make_check_of_control(u);
+        u->segment++;
     }
-    make_check_of_control(u);
-    values_forget_all(&u->values);
-    u->segment++;
+    forget_results(u, s, pure);
 }
 
 /* ---- which values the block keeps to itself ---- */
@@ -155,17 +177,20 @@ static void note_step(struct emit_unit *u, const struct step *s, const struct na
         note_read(u, s->dst);
         note_read(u, s->dst2);
         code_each_register(u->code, s->instruction, note_operand, u);
-    } else if (n->kind == NATIVE_ACCESS) {
-        const struct access *a = &u->program->accesses[s->extra];
-        for (unsigned k = 0; k < a->count; k++) {
-            if (a->is_store) {
-                note_read(u, a->registers[k]);
-            } else if (a->registers[k] != STEP_NO_REGISTER) {
-                note_written(u, a->registers[k]);
-            }
-        }
-    } else if (n->bytes) {
-        note_written(u, s->dst);
+        return;
+    }
+    const uint32_t *read = n->kind == NATIVE_JOIN
+                               ? u->program->vectors[s->extra].registers
+                           : n->kind == NATIVE_ACCESS && access_of(u, u->at)->is_store
+                               ? access_of(u, u->at)->registers
+                               : NULL;
+    unsigned reads = n->kind == NATIVE_JOIN ? 2 : read ? access_of(u, u->at)->count : 0;
+    for (unsigned k = 0; k < reads; k++) {
+        note_read(u, read[k]);
+    }
+    uint32_t results[8];
+    for (uint32_t k = unit_results(u, u->at, results); k-- > 0;) {
+        note_written(u, results[k]);
     }
 }
 
@@ -235,10 +260,7 @@ static void data_init(struct emit_unit *u) {
     *(struct unit_data *)(void *)u->data =
         (struct unit_data){.steps = u->code->steps,
                            .params = u->processor->run->params,
-                           .nan_f64 = UINT64_C(0xfff8000000000000),
                            .nan = 0x7fffffff,
-                           .sign = 0x80000000,
-                           .magnitude = 0x7fffffff,
                            .ones = UINT32_MAX};
 }
 
@@ -259,6 +281,7 @@ bool unit_make(struct emit_unit *u, const uint32_t *homes, uint32_t block) {
     u->segment = 1;
     u->natives = xcalloc(u->count + 1u, sizeof *u->natives);
     values_init(&u->values, &u->out, u->code);
+    u->values.is_masked = u->is_masked;
     data_init(u);
     look_through(u, homes, block);
     unit_access_plan(u);
@@ -281,4 +304,5 @@ void unit_finish(struct emit_unit *u) {
     free(u->out.bytes);
     free(u->data);
     free(u->counts);
+    free(u->constants);
 }

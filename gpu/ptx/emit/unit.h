@@ -2,8 +2,8 @@
 /* unit: the straight-line part of a basic block, from after its head to where control may
  * branch, while its code is made.
  *
- * The code is a function of the warp and of the block's data. It runs for 32 active lanes
- * and ends with warp->next at the step where the interpreter continues: the end of the
+ * The code is a function of the warp and of the block's data. It runs for all 32 lanes,
+ * or changes the registers of the active lanes alone, and ends with warp->next at the step where the interpreter continues: the end of the
  * part, or a step whose preconditions do not hold. That step has had no effect then. */
 #include "gpu/ptx/emit/native.h"
 #include "gpu/ptx/emit/values.h"
@@ -15,8 +15,7 @@ struct unit_data {
     const struct step *steps;
     const uint8_t *params;
     uint64_t exits; /* runs that did not reach the end */
-    uint64_t nan_f64;
-    uint32_t nan, sign, magnitude, ones;
+    uint32_t nan, ones;
 };
 #define DATA_AT(member) ((int32_t)offsetof(struct unit_data, member))
 
@@ -47,12 +46,15 @@ struct emit_unit {
     const struct code *code;
     const struct step *steps; /* the first one */
     uint32_t count, at;
+    bool is_masked; /* for some of the lanes: those of warp->active */
     struct native *natives;
-    const struct shape *shapes; /* by step */
+    const struct shape *shapes; /* by step; NULL: accesses are calls */
     struct assembler out;
     struct values values;
     uint8_t *data;
     uint32_t data_size;
+    int32_t *constants; /* in the data */
+    uint32_t constant_count;
     struct unit_exit *exits;
     uint32_t exit_count;
     size_t *leaves; /* jumps to the end of the function */
@@ -70,8 +72,12 @@ struct emit_unit {
 #define UNIT_STEPS 4096u
 #define UNIT_CODE (256u << 10)
 
+/* The registers that the step writes, if its kind is known: their count, 8 at most. */
+uint32_t unit_results(const struct emit_unit *u, uint32_t step, uint32_t *to);
 /* `bytes` of zeros, aligned to 64, in the data; its offset. */
 int32_t unit_data_add(struct emit_unit *u, uint32_t bytes);
+/* Eight bytes with this value, of which the first four may be used; their offset. */
+int32_t unit_constant(struct emit_unit *u, uint64_t value);
 /* If the condition holds, the interpreter continues, with the step that is being made. */
 void unit_exit_if(struct emit_unit *u, enum condition condition);
 

@@ -1,6 +1,7 @@
-/* Parts of a unit that its steps request while their code is made: data, and exits. */
+/* Parts of a unit that its steps request while their code is made: data, constants, exits,
+ * and which registers a step writes. */
 #include "base/mem.h"
-#include "gpu/ptx/emit/unit.h"
+#include "gpu/ptx/emit/access_group.h"
 
 #include <string.h>
 
@@ -11,6 +12,22 @@ int32_t unit_data_add(struct emit_unit *u, uint32_t bytes) {
     memset(u->data + u->data_size, 0, size - u->data_size);
     u->data_size = size;
     return (int32_t)at;
+}
+
+int32_t unit_constant(struct emit_unit *u, uint64_t value) {
+    for (uint32_t k = 0; k < u->constant_count; k++) {
+        uint64_t known;
+        memcpy(&known, u->data + u->constants[k], sizeof known);
+        if (known == value) {
+            return u->constants[k];
+        }
+    }
+    int32_t at = u->constant_count % 8 ? u->constants[u->constant_count - 1] + 8
+                                       : unit_data_add(u, 64);
+    memcpy(u->data + at, &value, sizeof value);
+    u->constants = xreallocarray(u->constants, u->constant_count + 1, sizeof at);
+    u->constants[u->constant_count++] = at;
+    return at;
 }
 
 void unit_exit_if(struct emit_unit *u, enum condition condition) {
@@ -25,4 +42,28 @@ void unit_exit_if(struct emit_unit *u, enum condition condition) {
             e->dirty[e->dirty_count++] = *x;
         }
     }
+}
+
+uint32_t unit_results(const struct emit_unit *u, uint32_t step, uint32_t *to) {
+    const struct step *s = &u->steps[step];
+    const struct native *n = &u->natives[step];
+    uint32_t count = 0;
+    const uint32_t *registers = NULL;
+    if (n->kind == NATIVE_ACCESS && !access_of(u, step)->is_store) {
+        registers = access_of(u, step)->registers;
+        count = access_of(u, step)->count;
+    } else if (n->kind == NATIVE_SPLIT) {
+        registers = u->program->vectors[s->extra].registers;
+        count = 2;
+    } else if (n->bytes) {
+        registers = &s->dst;
+        count = 1;
+    }
+    uint32_t written = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        if (registers[k] != STEP_NO_REGISTER) {
+            to[written++] = registers[k];
+        }
+    }
+    return written;
 }

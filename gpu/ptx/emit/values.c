@@ -1,6 +1,7 @@
 #include "gpu/ptx/emit/values.h"
 
 #include "base/mem.h"
+#include "gpu/ptx/state/warp.h"
 
 #include <string.h>
 
@@ -59,20 +60,36 @@ static void settle(struct assembler *to, unsigned vector) {
     asm_vector_masked(to, VMOVDQU32, vector, 0, in_register(VECTOR_NAN), 1, 0);
 }
 
-void values_store(struct assembler *to, const struct value *x) {
+void values_active(struct assembler *to, unsigned mask, unsigned bytes, unsigned part) {
+    int32_t at = (int32_t)offsetof(struct warp, active);
+    unsigned lanes = 64 / bytes;
+    asm_mask(to, lanes == 32 ? KMOVD_LOAD : KMOVW_LOAD, mask, 0,
+             in_memory(HOST_WARP, at + (int32_t)(part * lanes / 8)));
+}
+
+static void store_part(const struct values *v, const struct value *x, unsigned part) {
+    static const enum vector_op stores[] = {
+        [2] = VMOVDQU16_STORE, [4] = VMOVDQU32_STORE, [8] = VMOVDQU64_STORE};
+    struct asm_place to = in_memory(HOST_REGS, (int32_t)(x->offset + 64 * part));
+    unsigned from = x->vectors[x->count == 1 ? 0 : part];
+    if (v->is_masked) {
+        values_active(v->to, 1, x->bytes, part);
+    }
+    asm_vector_masked(v->to, stores[x->bytes], from, 0, to, v->is_masked ? 1 : 0, 0);
+}
+
+void values_store(const struct values *v, const struct value *x) {
     for (unsigned k = 0; x->is_loose && k < x->count; k++) {
-        settle(to, x->vectors[k]);
+        settle(v->to, x->vectors[k]);
     }
     for (unsigned k = 0; k < x->bytes / 2u; k++) {
-        unsigned from = x->vectors[x->count == 1 ? 0 : k];
-        asm_vector(to, VMOVDQU32_STORE, from, 0,
-                   in_memory(HOST_REGS, (int32_t)(x->offset + 64 * k)));
+        store_part(v, x, k);
     }
 }
 
 static void store(struct values *v, struct value *x) {
     if (!x->is_stored && x->count) {
-        values_store(v->to, x);
+        values_store(v, x);
         x->is_stored = true;
         x->is_loose = false;
     }
@@ -83,6 +100,8 @@ static void release(struct values *v, struct value *x) {
         v->owners[x->vectors[k]] = 0;
     }
     x->count = 0;
+    /* The arena has the value in the active lanes alone. */
+    x->is_uniform = x->is_uniform && (x->is_fixed || !v->is_masked);
 }
 
 /* One is free afterwards: a step uses less than all. */
@@ -197,6 +216,7 @@ void values_set(struct values *v, uint32_t offset, unsigned bytes, struct vector
     }
     x->is_stored = false;
     x->is_loose = is_loose;
+    x->is_flushed = false;
     x->is_uniform = from.is_uniform;
     fresh_id(v, x);
 }
@@ -209,7 +229,7 @@ void values_forget(struct values *v, uint32_t offset) {
     struct value *x = &v->items[slot - 1];
     release(v, x);
     x->is_stored = true;
-    x->is_loose = x->is_uniform = false;
+    x->is_loose = x->is_uniform = x->is_flushed = false;
     fresh_id(v, x);
 }
 

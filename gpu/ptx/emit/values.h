@@ -19,6 +19,7 @@
 #define HOST_REGS R12  /* its arena */
 #define HOST_DATA R13  /* the block's data */
 #define HOST_STEPS R14 /* code->steps */
+#define HOST_LANES RBP /* the active lanes, where they are not all */
 
 enum {
     VECTOR_POOL = 26,
@@ -35,6 +36,7 @@ struct value {
     uint8_t vectors[VECTORS_OF_A_VALUE];
     bool is_stored; /* the arena holds it */
     bool is_loose;
+    bool is_flushed; /* no lane is a subnormal f32 */
     bool is_uniform; /* all lanes are equal */
     bool is_fixed;   /* a constant or special register */
     bool is_own;     /* no other block sees it */
@@ -52,6 +54,7 @@ struct slot_use {  /* the block's use of 64 bytes of the arena, and their value 
 
 struct values {
     struct assembler *to;
+    bool is_masked; /* only the lanes of warp->active are stored */
     const struct code *code;
     struct value *items;
     uint32_t count, room;
@@ -100,6 +103,8 @@ void values_drop_dead(struct values *v);
 /* Stores all values that are not dead. */
 void values_store_all(struct values *v);
 /* The instructions that store this value. */
-void values_store(struct assembler *to, const struct value *x);
+void values_store(const struct values *v, const struct value *x);
+/* Lanes of part `part` that are active, of `bytes` each, become k`mask`. */
+void values_active(struct assembler *to, unsigned mask, unsigned bytes, unsigned part);
 /* Frees all vectors: a call follows. */
 void values_release(struct values *v);

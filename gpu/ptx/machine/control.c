@@ -68,8 +68,8 @@ void step_enter_block(struct warp *w, const struct step *s, uint32_t mask) {
             return;
         }
     }
-    if (count->runs >= processor->emit_after && mask == UINT32_MAX) {
-        emit_enter(w, s);
+    if (count->runs >= processor->emit_after) {
+        emit_enter(w, s, mask == UINT32_MAX);
     }
 }
 

@@ -58,6 +58,9 @@ static void vector_rm(const struct vector_form *f, struct asm_place p, char *to)
     const char *size = f->flags & ASM_HALF ? "ymm" : f->flags & ASM_ONE ? "xmm" : "zmm";
     if (p.kind == PLACE_REGISTER && f->flags & ASM_GPR) {
         strcpy(to, f->w ? gprs[p.base] : gprs_32[p.base]);
+    } else if (p.kind == PLACE_ROUNDED) {
+        static const char *const directions[] = {"rn", "rd", "ru", "rz"};
+        sprintf(to, "%s%u, {%s-sae}", size, p.base, directions[p.index]);
     } else if (p.kind == PLACE_REGISTER) {
         sprintf(to, "%s%u", size, p.base);
     } else if (p.kind == PLACE_INDEXED) {
@@ -66,7 +69,8 @@ static void vector_rm(const struct vector_form *f, struct asm_place p, char *to)
         const char *bytes = f->bytes == 2   ? "word ptr "
                             : f->bytes == 4 ? "dword ptr "
                             : f->bytes == 8 ? "qword ptr "
-                                            : "";
+                            : f->bytes == 64 ? "zmmword ptr "
+                                             : "";
         sprintf(to, "%s[%s%+d]%s", p.kind == PLACE_BROADCAST ? "" : bytes, gprs[p.base],
                 p.at,
                 p.kind != PLACE_BROADCAST ? ""
@@ -124,7 +128,7 @@ static void try_vector_memory(enum vector_op op, unsigned reg, uint8_t kind) {
 static void try_vector_op(enum vector_op op) {
     const struct vector_form *f = &vector_forms[op];
     bool only_memory =
-        f->flags & ASM_VSIB || op == VMOVDQU32_STORE || op == VMOVDQU8_STORE;
+        f->flags & ASM_VSIB || (f->flags & ASM_STORE && f->flags & ASM_WHOLE);
     for (size_t k = 0; k < 8; k++) {
         unsigned reg = f->flags & ASM_MASK ? (unsigned)k % 7 + 1 : ends_of_32[k];
         for (size_t m = 0; m < 8 && !only_memory; m++) {
@@ -134,9 +138,13 @@ static void try_vector_op(enum vector_op op) {
                        f->flags & ASM_GPR ? 0 : (unsigned)m);
         }
     }
+    for (uint8_t k = 0; k < 32 && f->flags & ASM_ROUND; k++) {
+        try_vector(op, k, 31 - k, in_rounded((k + 9u) % 32, (enum asm_rounding)(k % 4)),
+                   k % 8);
+    }
     unsigned reg = f->flags & ASM_MASK ? 5 : 21;
     try_vector_memory(op, reg, f->flags & ASM_VSIB ? PLACE_INDEXED : PLACE_MEMORY);
-    if (f->bytes == 64 && !(f->flags & ASM_STORE) && op != VMOVDQU32) {
+    if (f->bytes == 64 && !(f->flags & (ASM_STORE | ASM_WHOLE))) {
         try_vector_memory(op, reg, PLACE_BROADCAST);
     }
 }
@@ -146,12 +154,13 @@ static void try_vector_op(enum vector_op op) {
 static void try_mask(enum mask_op op, unsigned reg, unsigned second,
                      struct asm_place rm) {
     static const char *const names[MASK_OPS] = {"kortestb", "kortestw", "kmovw",
-                                                "kmovq",    "kmovd",    "kunpckwd",
-                                                "kunpckbw", "kxnorw"};
+                                                "kmovd",    "kmovq",    "kmovd",
+                                                "kunpckwd", "kunpckbw", "kxnorw",
+                                                "korw"};
     char place[64], number[8], other[8] = "";
     sprintf(number, "k%u", rm.base);
     const char *text = rm.kind == PLACE_REGISTER ? number : place_text(rm, gprs, place);
-    bool three = op == KUNPCKWD || op == KUNPCKBW || op == KXNORW;
+    bool three = op >= KUNPCKWD;
     if (three) {
         sprintf(other, "k%u, ", second);
     }
@@ -164,7 +173,7 @@ static void try_mask(enum mask_op op, unsigned reg, unsigned second,
 
 static void try_masks(enum mask_op op) {
     for (unsigned k = 0; k < 16; k++) {
-        bool load = op == KMOVW_LOAD || op == KMOVQ_LOAD;
+        bool load = op == KMOVW_LOAD || op == KMOVD_LOAD || op == KMOVQ_LOAD;
         unsigned reg = op == KMOVD_TO ? k : k & 7;
         if (!load) {
             try_mask(op, reg, (k + 3) & 7, in_register((k + 5) & 7));
@@ -181,8 +190,8 @@ static void try_scalar(enum scalar_op op, unsigned reg, struct asm_place rm) {
         bool wide;
     } forms[SCALAR_OPS] = {{"mov", true},  {"mov", true}, {"mov", false}, {"mov", false},
                            {"lea", true},  {"add", true}, {"sub", true},  {"cmp", true},
-                           {"and", false}, {"or", false}, {"xor", false}, {"inc", true},
-                           {"not", false}, {"call", true}};
+                           {"cmp", false}, {"and", false}, {"or", false}, {"xor", false},
+                           {"inc", true},  {"not", false}, {"call", true}};
     const char *const *names = forms[op].wide ? gprs : gprs_32;
     char place[64];
     const char *text = place_text(rm, names, place);

@@ -132,6 +132,98 @@ static const struct {
     {"sqrt.rn.f64", "ee"},       {"mov.f64", "ee"},          {"setp.lt.f64", "pee"},
     {"setp.neu.f64", "pee"},     {"selp.f64", "eeep"},       {"cvt.f64.f32", "ef"},
     {"cvt.rn.f32.f64", "fe"},    {"mov.b64", "ed"},
+    {"add.ftz.f32", "fff"},
+    {"sub.ftz.f32", "fff"},
+    {"mul.ftz.f32", "fff"},
+    {"mul.rn.ftz.f32", "fff"},
+    {"fma.rn.ftz.f32", "ffff"},
+    {"add.sat.f32", "fff"},
+    {"fma.rn.sat.f32", "ffff"},
+    {"mul.ftz.sat.f32", "fff"},
+    {"add.rm.f32", "fff"},
+    {"mul.rp.f32", "fff"},
+    {"fma.rm.f32", "ffff"},
+    {"fma.rz.f32", "ffff"},
+    {"fma.rp.ftz.f32", "ffff"},
+    {"div.rz.f32", "fff"},
+    {"add.rm.f64", "eee"},
+    {"fma.rz.f64", "eeee"},
+    {"sqrt.approx.f32", "ff"},
+    {"sqrt.approx.ftz.f32", "ff"},
+    {"rcp.approx.f32", "ff"},
+    {"rcp.approx.ftz.f32", "ff"},
+    {"rcp.rn.f32", "ff"},
+    {"rcp.rn.f64", "ee"},
+    {"rsqrt.approx.f32", "ff"},
+    {"rsqrt.approx.ftz.f32", "ff"},
+    {"div.full.f32", "fff"},
+    {"div.full.ftz.f32", "fff"},
+    {"div.approx.f32", "fff"},
+    {"div.approx.ftz.f32", "fff"},
+    {"div.rn.ftz.f32", "fff"},
+    {"sqrt.rn.ftz.f32", "ff"},
+    {"ex2.approx.ftz.f32", "ff"},
+    {"lg2.approx.f32", "ff"},
+    {"min.ftz.f32", "fff"},
+    {"max.ftz.f32", "fff"},
+    {"neg.ftz.f32", "ff"},
+    {"abs.ftz.f32", "ff"},
+    {"setp.lt.ftz.f32", "pff"},
+    {"setp.gtu.ftz.f32", "pff"},
+    {"setp.ge.or.f32", "pffp"},
+    {"setp.ne.xor.s32", "prrp"},
+    {"setp.lt.u16", "phh"},
+    {"setp.ge.s16", "phh"},
+    {"setp.eq.and.s16", "phhp"},
+    {"min.f64", "eee"},
+    {"max.f64", "eee"},
+    {"neg.f64", "ee"},
+    {"abs.f64", "ee"},
+    {"neg.s32", "rr"},
+    {"neg.s64", "dd"},
+    {"abs.s32", "rr"},
+    {"abs.s64", "dd"},
+    {"clz.b32", "rr"},
+    {"add.u16", "hhh"},
+    {"sub.s16", "hhh"},
+    {"mul.lo.u16", "hhh"},
+    {"and.b16", "hhh"},
+    {"xor.b16", "hhh"},
+    {"not.b16", "hh"},
+    {"selp.b16", "hhhp"},
+    {"mul.hi.s32", "rrr"},
+    {"mul.hi.u32", "rrr"},
+    {"shf.l.wrap.b32", "rrrr"},
+    {"shf.r.wrap.b32", "rrrr"},
+    {"shf.l.clamp.b32", "rrrr"},
+    {"shf.r.clamp.b32", "rrrr"},
+    {"bfe.u32", "rrrr"},
+    {"cvt.rni.s32.f32", "rf"},
+    {"cvt.rmi.s32.f32", "rf"},
+    {"cvt.rpi.u32.f32", "rf"},
+    {"cvt.rzi.u32.f32", "rf"},
+    {"cvt.rni.ftz.u32.f32", "rf"},
+    {"cvt.rzi.ftz.s32.f32", "rf"},
+    {"cvt.rmi.f32.f32", "ff"},
+    {"cvt.rni.f32.f32", "ff"},
+    {"cvt.rzi.ftz.f32.f32", "ff"},
+    {"cvt.sat.f32.f32", "ff"},
+    {"cvt.ftz.f32.f32", "ff"},
+    {"cvt.ftz.sat.f32.f32", "ff"},
+    {"cvt.rpi.f64.f64", "ee"},
+    {"cvt.ftz.f64.f32", "ef"},
+    {"cvt.rn.ftz.f32.f64", "fe"},
+    {"cvt.rn.sat.f32.f64", "fe"},
+    {"cvt.rn.f64.s32", "er"},
+    {"cvt.rn.f64.u32", "er"},
+    {"cvt.rn.f64.s64", "ed"},
+    {"cvt.rm.f64.u64", "ed"},
+    {"cvt.rz.f32.s32", "fr"},
+    {"cvt.rm.f32.u32", "fr"},
+    {"cvt.s32.s16", "rh"},
+    {"cvt.s16.s32", "hr"},
+    {"cvt.u16.u64", "hd"},
+    {"cvt.s64.s16", "dh"},
 };
 
 static void put_arithmetic(struct buf *b) {
@@ -147,6 +239,24 @@ static void put_arithmetic(struct buf *b) {
         put(b, ", %s", bits ? result(*s) : operand(*s));
     }
     put(b, ";\n");
+}
+
+/* A register of two words, and back; a comparison with two results. */
+static void put_pair(struct buf *b) {
+    switch (pick(4)) {
+    case 0:
+        put(b, "mov.b64 {%s, %s}, %s;\n", result('r'), result('r'), operand('d'));
+        break;
+    case 1:
+        put(b, "mov.b64 {%%f1, _}, %s;\n", result('e'));
+        break;
+    case 2:
+        put(b, "mov.b64 %s, {%s, %s};\n", result('d'), operand('r'), result('r'));
+        break;
+    default:
+        put(b, "setp.le.%s.s32 %%p%u|%%p%u, %s, %s, !%%p%u;\n", pick(2) ? "and" : "or",
+            pick(2), 2 + pick(2), operand('r'), operand('r'), pick(PREDICATES));
+    }
 }
 
 static void put_lop3(struct buf *b) {
@@ -289,6 +399,8 @@ static void put_body(struct buf *b) {
         case 2:
             if (pick(2)) {
                 put_lop3(b);
+            } else if (pick(2)) {
+                put_pair(b);
             } else {
                 put_vector_load(b);
             }
@@ -298,8 +410,11 @@ static void put_body(struct buf *b) {
         }
         if (pick(15) == 0) { /* some lanes, or all, go another way */
             put(b, "@%s bra S%u;\n", operand('p'), k);
-            put_arithmetic(b);
+            for (unsigned more = pick(12); more > 0; more--) {
+                put_arithmetic(b);
+            }
             put_access(b);
+            put_arithmetic(b);
             put(b, "S%u:\n", k);
         }
         if (pick(40) == 0) {
