@@ -581,12 +581,13 @@ bool lesson_explain(struct lesson *fix, const struct failure *f,
     if (f->onward && comes_back(f)) {
         return false;
     }
+    autofree char *rewritten = f->looked_up ? NULL : lesson_rewritten(failed, now);
     bool explained = f->looked_up ? explain_lookup(fix, f)
                      : command_same(&failed->command, &now->command)
                          ? explain_same(fix, f, told)
                      : lesson_elsewhere(failed, now) ? explain_elsewhere(fix, f)
-                     : lesson_rewritten(failed, now) ? explain_rewritten(fix, f, told_only)
-                                              : explain_like(fix, f, told);
+                     : rewritten ? explain_rewritten(fix, f, told_only)
+                                 : explain_like(fix, f, told);
     bool repeats = fix->cause && strstr(fix->cause, behind_mark(f->error->quote));
     bool unrelated =
         fix->cause && !is_about(fix->cause, fix) && !names_any(fix->cause, told_only, "");

@@ -259,7 +259,7 @@ static bool is_place(const char *line, size_t len) {
 
 /* All that a failing command says, if it is little, ends in why. */
 static void keep_short(struct error_scan *s, const char *output) {
-    const char *last = NULL;
+    const char *last = "";
     size_t lines = 0;
     for (const char *line = output; line && *line; line = text_next_line(line)) {
         size_t len = strcspn(line, "\n");
@@ -268,7 +268,7 @@ static void keep_short(struct error_scan *s, const char *output) {
             lines++;
         }
     }
-    size_t len = last ? strcspn(last, "\n") : 0;
+    size_t len = strcspn(last, "\n");
     if (lines <= SHORT_LINES && text_count(last, len, ' ') >= SHORT_BLANKS) {
         keep_error(s, last, len);
     }
