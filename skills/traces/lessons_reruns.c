@@ -12,6 +12,8 @@
 #define MAX_CHANGED_WORDS 4u
 #define MAX_WORD 80u
 #define SCRIPT_LINES 3u /* of a command that is a script of its own */
+#define SCRIPT_STEPS 16 /* until it is typed anew: each pair within them is compared */
+#define MAX_SCRIPT 64u  /* lines */
 
 struct word_list {
     const char *words[MAX_WORDS];
@@ -165,7 +167,8 @@ static char *script_of(const struct lesson_step *s) {
 }
 
 char *lesson_rewritten(const struct lesson_step *failed, const struct lesson_step *later) {
-    if (!failed->command.count || !later->command.count) {
+    if (!failed->command.count || !later->command.count ||
+        later > failed + SCRIPT_STEPS) {
         return NULL;
     }
     autofree char *program = first_word(lesson_failed_part(failed));
@@ -175,7 +178,8 @@ char *lesson_rewritten(const struct lesson_step *failed, const struct lesson_ste
     }
     autofree char *old = script_of(failed), *now = script_of(later);
     size_t lines = text_count(old, strlen(old), '\n');
-    if (lines < SCRIPT_LINES || text_count(now, strlen(now), '\n') < SCRIPT_LINES) {
+    if (lines < SCRIPT_LINES || lines > MAX_SCRIPT ||
+        text_count(now, strlen(now), '\n') < SCRIPT_LINES) {
         return NULL;
     }
     autofree char *diff = lesson_diff(old, now, 2 * LESSON_MAX_CHANGE);
