@@ -292,14 +292,15 @@ static int fill_run(struct op *op) {
     if (end_gone(&f->to)) {
         return CUDART_INVALID_VALUE;
     }
-    if (is_plain(f) && repeats_fill(runtime.repeats, f->to.in,
-                                    (uintptr_t)f->to.rows.address - f->to.in->address,
-                                    f->shape.width, f->value)) {
+    end_used(op, &f->to, f->shape, true, &f->site);
+    if (!is_plain(f)) {
+        f->to.in->version++;
+    } else if (repeats_fill(runtime.repeats, f->to.in,
+                            (uintptr_t)f->to.rows.address - f->to.in->address,
+                            f->shape.width, f->value)) {
         outcome_skipped(NULL);
         return CUDART_SUCCESS;
     }
-    f->to.in->version++;
-    end_used(op, &f->to, f->shape, true, &f->site);
     for (size_t z = 0; z < f->shape.depth; z++) {
         for (size_t y = 0; y < f->shape.height; y++) {
             size_t at = z * f->to.rows.slice + y * f->to.rows.pitch;

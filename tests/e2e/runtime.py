@@ -116,8 +116,9 @@ def check_leak(run):
 
 
 def check_repeat(run):
-    assert run.one("skipped")["kernels"] == {"add": 9}, run.one("skipped")
-    assert sum(e["times"] for e in run.events("launch")) == 24, run.events("launch")
+    skipped = run.one("skipped")
+    assert skipped["kernels"] == {"add": 9} and skipped["sets"] == 9, skipped
+    assert sum(e["times"] for e in run.events("launch")) == 25, run.events("launch")
 
 
 def check_repeat_contents(run):

@@ -257,6 +257,13 @@ static int case_repeat(void) {
     FINE(sum(a, b, a, NULL));
     FINE(cudaMemcpy(host, a, sizeof host, OUT));
     CHECK(host[0] == 104);
+    for (int k = 0; k < 10; k++) { /* one that is done, nine that change nothing */
+        FINE(cudaMemset(counts, 0, 4));
+    }
+    FINE(launch(&bump, 1, 1, (void *[]){&counts}, NULL));
+    FINE(cudaMemset(counts, 0, 4));
+    FINE(cudaMemcpy(&count, counts, 4, OUT));
+    CHECK(count == 0);
     return cudaFree(a) || cudaFree(b) || cudaFree(c) || cudaFree(counts);
 }
 
