@@ -116,6 +116,23 @@ static json_t *use_size(struct size *s) {
     return json_string(s->name);
 }
 
+/* Rows of as many elements as an argument says, one for each block along a dimension. */
+static json_t *rows_of_blocks(struct run *r, int64_t n, int64_t ret[2], size_t *rank) {
+    const json_t *grid = json_object_get(r->record, "grid");
+    for (size_t i = 0; i < 3 * r->count; i++) {
+        struct size *s = &r->sizes[i % r->count];
+        json_int_t blocks = json_integer_value(json_array_get(grid, i / r->count));
+        if (s->name && s->value > 1 && blocks > 1 && n % s->value == 0 &&
+            n / s->value == blocks) {
+            ret[0] = blocks;
+            ret[1] = s->value;
+            *rank = 2;
+            return json_pack("[I, o]", blocks, use_size(s));
+        }
+    }
+    return NULL;
+}
+
 /* An extent by the names of arguments, where it is one or a product of two. */
 static json_t *extents_of(struct run *r, int64_t n, int64_t ret[2], size_t *rank) {
     *rank = 1;
@@ -137,7 +154,8 @@ static json_t *extents_of(struct run *r, int64_t n, int64_t ret[2], size_t *rank
             return json_pack("[o, o]", use_size(a), use_size(b));
         }
     }
-    return json_pack("[I]", (json_int_t)n);
+    json_t *rows = rows_of_blocks(r, n, ret, rank);
+    return rows ? rows : json_pack("[I]", (json_int_t)n);
 }
 
 static void add_sizes(struct run *r) {

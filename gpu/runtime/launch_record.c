@@ -196,7 +196,7 @@ static json_t *image_modes(const struct image *im) {
     static const char *const modes[] = {"wrap", "clamp", "mirror", "border"};
     json_t *address = json_array(),
            *ret = json_pack("{s:i}", "channels", (int)im->channels);
-    for (unsigned d = 0; d < im->rank; d++) {
+    for (unsigned d = im->rank; d-- > 0;) { /* as the shape's extents */
         json_array_append_new(address, json_string(modes[im->address[d] % 4]));
     }
     if (im->is_layered) {

@@ -91,6 +91,13 @@ def records(d):
     assert again["error"]["data"]["reason"] == "exists", again
 
 
+def rows_of_blocks_are_named(d):
+    """An array that has n elements for each block is so many rows of n."""
+    text = kernel("r0/rows.cu").replace("int h[4]", "int h[6]").replace("(dim3){1, 1, 1}", "(dim3){2, 1, 1}")
+    r = init(d, d.put("rows.cu", SPOKEN + text), 3)
+    assert r["spec"]["args"][0]["shape"] == [2, "n"] and r["spec"]["sizes"] == {"n": 3}, r
+
+
 def arguments_are_for_a_run(d):
     """Where arguments are given, the program runs although its text tells everything."""
     text = SPOKEN + "int main() { unsigned *d; cudaMalloc(&d, 4); count<<<1, 1>>>(d, 1); }\n"
@@ -163,6 +170,37 @@ def records_pointers_in_memory(d):
     held = {"struct": [{"of": "x"}, {"type": "int64", "values": [0]}]}
     assert r["spec"]["args"][0] == {"name": "x", "type": "uint8", "shape": [16], "output": True, "init": held, "judge": False}, r
     assert any("it holds addresses" in u["why"] for u in r["unknown"]) and "files" not in r, r
+
+
+TEXTURE = r"""
+    struct { int type; struct { void *at; int channel[5]; size_t width, height, pitch; } of; char rest[72]; unsigned flags;
+    } from = {3, {0, {32, 0, 0, 0, 1}, 4, 2, 64}};
+    int how[18] = {0, 3}; /* cudaAddressModeWrap along x, cudaAddressModeBorder along y */
+    static unsigned texels[2][16] = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+    how[10] = NORMALIZED;
+    cudaMalloc(&from.of.at, sizeof texels);
+    cudaMemcpy(from.of.at, texels, sizeof texels, 1);
+    if (cudaCreateTextureObject((unsigned long long *)&d, &from, how, 0)) abort();
+    if (!__cudaPush"""
+
+
+def records_textures(d):
+    """As CUDA treats them: coordinates in texels cannot wrap, which then means clamp."""
+    for normalized, along_x in (0, "clamp"), (1, "wrap"):
+        text = SPOKEN.replace("unsigned *x,", "cudaTextureObject_t x,").replace("if (n) x[0] = n;", "").replace(
+            "__global__ void", "typedef unsigned long long cudaTextureObject_t;\n__global__ void") + kernel("r0/textured.cu").replace(
+            "    if (!__cudaPush", TEXTURE.replace("NORMALIZED", str(normalized))).replace(
+            "int main", "int cudaCreateTextureObject(unsigned long long *, void *, void *, void *);\nint main")
+        r = init(d, d.put("textured.cu", text), 3)
+        buffer, = r["spec"]["buffers"]
+        assert (buffer["type"], buffer["shape"]) == ("uint32", [2, 4]), r
+        assert r["spec"].pop("comment")
+        texture = r["spec"]["args"][0]["texture"]
+        assert texture["address"] == ["border", along_x] and texture["normalized"] == bool(normalized), texture
+        # The spec is read before a compiler is looked for, which is not here.
+        assert d.ask("kernel/validate", dict(r["spec"], source=SPOKEN))["error"]["data"]["reason"] == "no_compiler"
+        texture["address"][1] = "lap"
+        assert "texture.address" in d.ask("kernel/validate", dict(r["spec"], source=SPOKEN))["error"]["message"]
 
 
 def tells_what_is_wrong_already(d):
@@ -444,7 +482,8 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, records, arguments_are_for_a_run, records_contents, records_what_comes_before_missing_functions,
+    for function in (passes, finds, records, rows_of_blocks_are_named, arguments_are_for_a_run, records_contents, records_textures,
+                     records_what_comes_before_missing_functions,
                      records_pointers_into_the_middle, large_contents_keep_their_range,
                      records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
                      tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,

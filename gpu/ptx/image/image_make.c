@@ -90,8 +90,10 @@ int image_make(struct image *ret, struct allocation *in, const struct machine_im
                           .is_normalized = from->normalized,
                           .reads_floats = from->reads_floats};
     for (unsigned d = 0; d < from->rank; d++) {
+        bool periodic = from->mode[d] == MACHINE_WRAP || from->mode[d] == MACHINE_MIRROR;
+        bool clamps = from->seamless || (periodic && !from->normalized);
         ret->extent[d] = from->extent[d];
-        ret->address[d] = from->seamless ? IMAGE_CLAMP : (uint8_t)from->mode[d];
+        ret->address[d] = clamps ? IMAGE_CLAMP : (uint8_t)from->mode[d];
     }
     return check_bytes(ret, from->pitch, err);
 }

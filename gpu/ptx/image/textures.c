@@ -94,7 +94,7 @@ static int64_t address_apply(const struct image *im, unsigned d, int64_t i) {
     if (im->is_linear || im->address[d] == IMAGE_BORDER) {
         return -1;
     }
-    if (im->address[d] == IMAGE_WRAP && im->is_normalized) {
+    if (im->address[d] == IMAGE_WRAP) {
         return (i % n + n) % n;
     }
     return i < 0 ? 0 : n - 1; /* what is mirrored lies inside, but for half a texel */
