@@ -181,9 +181,12 @@ static void put_counters(const struct terminal *t, const json_t *counters) {
     put_coalescing(t, counters);
     if (requests) {
         put_label(t, "bank conflicts");
-        printf("%s%lld%s in %lld requests to shared memory\n",
-               terminal_start(t, conflicts ? STYLE_YELLOW : STYLE_GREEN), conflicts,
-               terminal_end(t), requests);
+        int column = LABEL;
+        terminal_flow(t, conflicts ? STYLE_YELLOW : STYLE_GREEN, &column, LABEL, "%lld",
+                      conflicts);
+        putchar(' ');
+        terminal_wrapf(t, STYLE_PLAIN, column + 1, LABEL,
+                       "in %lld requests to shared memory", requests);
     }
     if (json_object_get(counters, "active_lanes_percent")) {
         put_label(t, "lanes active");

@@ -364,7 +364,8 @@ static void put_again(const struct terminal *t, const json_t *params,
                       const json_t *result) {
     const char *path = json_get_string(params, "path", NULL);
     const char *seed = json_get_string(result, "seed", NULL);
-    if (!seed || passes(result) || verdict_is(result, "unjudged")) {
+    bool ran = json_array_size(json_object_get(result, "cases")) > 0;
+    if (!seed || !ran || passes(result) || verdict_is(result, "unjudged")) {
         return;
     }
     fputs(terminal_start(t, STYLE_DIM), stdout);

@@ -481,7 +481,8 @@ json_t *draft_close(json_t *spec, const char *kernel, json_t *unknown) {
     }
     json_object_set_new(spec, "expect", json_null());
     draft_note(unknown, "expect",
-               "the expected outputs: without them, nothing is judged");
+               "the expected outputs, such as {\"op\": \"softmax\"}: without them, nothing "
+               "is judged");
     for (size_t i = 0; i < ARRAY_LEN(order); i++) {
         json_t *value = json_object_get(spec, order[i]);
         if (value) {

@@ -442,7 +442,10 @@ static bool is_foreseeable(struct course *run) {
                        r == -ENOMEM   ? "memory"
                        : r == -E2BIG ? "wall_time"
                                      : "expectation",
-                       err.msg, NULL);
+                       err.msg,
+                       r == -EINVAL ? "operators use the shapes of the check spec: change "
+                                      "them there if the arrays have others"
+                                    : NULL);
         }
     }
     for (size_t i = 0; i < run->added_count; i++) {

@@ -71,7 +71,7 @@ def a_spec_is_written_and_what_is_not_known_is_said():
     out, _ = r.run("init", "scale.cu")
     assert r.read("scale.check.json") == SPEC, r.read("scale.check.json")
     assert out.splitlines() == ["wrote " + r.path("scale.check.json"), "left to fill in:",
-                                "  expect: the expected outputs: without them, nothing is judged",
+                                '  expect: the expected outputs, such as {"op": "softmax"}: without them, nothing is judged',
                                 "then run: upskillctl kernel validate scale.cu"], out
 
 

@@ -347,6 +347,7 @@ def what_does_not_compile_is_status_1_and_what_cannot_run_2(room):
     same(code, 1)
     holds(out, r"^typo\.cu:3:\d+: error: identifier \"half_of\" is undefined", r"^ +\| +\^",
           r"^compile: it does not compile: identifier \"half_of\" is undefined \(typo\.cu:3\)$", r"^error$")
+    assert "again:" not in out, out  # no trial had the seed
     room.kernel("nested", GOOD + "__global__ void outer(float *x) { scale<<<1, 1>>>(x, x, 1); }\n")
     code, out, _ = room.validate("nested.cu")
     same(code, 1)

@@ -88,6 +88,7 @@ ROWS = [
     ("kernel validate block.cu", "2048"), ("kernel validate op.cu", "softmax"), ("kernel validate name.cu", "z"),
     ("kernel validate output.cu", "z"), ("kernel validate count.cu", "n", None), ("kernel validate init.cu", "normal"),
     ("kernel validate good.cu --expect '{\"op\": \"sum\"}'", "makes shape [], 'y' has [100]: give \"dim\""),
+    ("kernel validate good.cu --expect '{\"op\": \"sum\", \"dim\": 1}'", "operators use the shapes of the check spec"),
     ("kernel validate good.cu --expect '{\"op\": \"softmax\", \"axis\": 0}'", "'softmax' has no attribute 'axis'; it has dim"),
     ("kernel validate good.cu --args n=5", "called 'n=5'; a size belongs in --sizes"),
     ("kernel validate good.cu --checks race,memroy", "memroy"), ("kernel validate good.cu --checks race,memory", "pass", 0),
