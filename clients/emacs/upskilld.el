@@ -43,7 +43,7 @@ auto: as long as clangd serves a buffer too (lsp-mode)."
   (or (executable-find (or name upskilld-program))
       (let ((home (expand-file-name (or name upskilld-program) "~/.local/bin")))
         (and (file-executable-p home) home))
-      (user-error "%s is not on `exec-path'; docs/guide/getting-upskilld.md says how to get it"
+      (user-error "%s is not on `exec-path': uv tool install upskilld-*.whl puts it there, or set `upskilld-program'"
                   (or name upskilld-program))))
 
 (defun upskilld--settings (with-clangd)

@@ -81,9 +81,14 @@ def check_messages(source):
 
 def check_texts(source):
     """Who installed the programs has no page of this repository."""
+    page = re.compile(r"\bdocs/(?:\w+/)?[\w-]+\.md")
     for text in re.findall(r'"(?:[^"\\\n]|\\.)*"', strings_of_the_product(source)):
-        if re.search(r"\bdocs/\w+/[\w-]+\.md", text):
+        if page.search(text):
             yield "a text names a page that an installed program does not have: %s" % text[:100]
+    for plugin in "emacs", "neovim", "zed/src", "vscode/src", "vscode/media", "python":
+        for file in glob.glob(os.path.join(source, "clients", plugin, "**", "*.*"), recursive=True):
+            if os.path.isfile(file) and not file.endswith((".md", ".pyc")) and page.search(open(file).read()):
+                yield "%s names a page that is not installed with it" % os.path.relpath(file, source)
 
 
 PROPERTIES = [("links lead somewhere", check_links),

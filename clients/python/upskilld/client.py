@@ -183,7 +183,7 @@ class Client:
     def validate(self, kernel, spec=None, args=None, expect=None, **params):
         """Run a kernel and compare what it writes.
 
-        spec     a check spec (docs/guide/validate.md); by default the one beside the file, k.check.json
+        spec     a check spec (`upskillctl help kernel validate` has its members); by default the one beside the file, k.check.json
         args     the kernel's arguments by name, in its order: arrays, numbers, output(shape, dtype); where the spec
                  has `args`, these stand in for its own of the same name
         expect   the expected arrays by output's name; or a function, called here with the arguments that it names,

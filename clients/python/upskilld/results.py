@@ -1,4 +1,4 @@
-"""What comes back, typed. `raw` is the daemon's whole answer, which docs/reference.md describes."""
+"""What comes back, typed. `raw` is the daemon's whole answer, as `upskillctl help METHOD` describes it."""
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional
 

@@ -5,8 +5,8 @@ use zed_extension_api::{
 };
 
 const NAME: &str = "upskilld";
-const HOW_TO_GET_IT: &str = "upskilld is not on PATH: docs/guide/getting-upskilld.md of its repository says how to get \
-                             it; or set lsp.upskilld.binary.path in Zed's settings";
+const HOW_TO_GET_IT: &str = "upskilld is not on PATH: uv tool install upskilld-*.whl puts it there; or set \
+                             lsp.upskilld.binary.path in Zed's settings";
 
 struct Upskilld;
 

@@ -8,7 +8,7 @@ local function check_program()
   local upskilld = require("upskilld")
   local program = upskilld.program()
   if not program then
-    health.error("upskilld is not on PATH, nor in ~/.local/bin", { "Get it: docs/guide/getting-upskilld.md",
+    health.error("upskilld is not on PATH, nor in ~/.local/bin", { "Put it there: uv tool install upskilld-*.whl, or ./setup --prefix ~/.local in a clone",
       'Or name it: require("upskilld").setup({ cmd = { "/path/to/upskilld" } })' })
     return
   end
