@@ -3,7 +3,7 @@
 
 usage: kernel_init_lot.py CHECKOUTS SEED COUNT            draws, and prints the lot as JSON
        kernel_init_lot.py run UPSKILLCTL LOT.json [N...]  runs it (or its entries N), prints a line for each and the count
-CHECKOUTS has a folder for each repository; --not LOT.json leaves out what another lot has.
+CHECKOUTS has a folder for each repository; --not LOT.json, as often as wanted, leaves out what other lots have.
 
 The rules, which hold before anything runs:
 - A program is a .cu file with main() that launches, by name, a kernel defined in it or in what it includes with "...". One kernel
@@ -174,8 +174,8 @@ def try_one(ctl, one):
 
 def main():
     if sys.argv[1] != "run":
-        other = sys.argv[sys.argv.index("--not") + 1] if "--not" in sys.argv else None
-        taken = {e["file"] for e in json.load(open(other))["lot"]} if other else set()
+        others = [path for word, path in zip(sys.argv, sys.argv[1:]) if word == "--not"]
+        taken = {e["file"] for path in others for e in json.load(open(path))["lot"]}
         print(json.dumps(draw(os.path.realpath(sys.argv[1]), sys.argv[2], int(sys.argv[3]), taken), indent=1))
         return
     lot = json.load(open(sys.argv[3]))["lot"]
