@@ -21,7 +21,7 @@ COLUMNS = 96
 SCENES = {
     "race": ("a softmax that lacks one barrier, on a machine without a GPU", ["softmax.cu"], [
         "upskillctl kernel init softmax.cu",
-        "upskillctl kernel validate softmax.cu --expect '{\"op\": \"softmax\"}'"]),
+        "upskillctl kernel validate softmax.cu --expect op=softmax"]),
     "check": ("what the compiler knows", ["rms_norm_broken.cu"], [
         "upskillctl kernel check rms_norm_broken.cu"]),
     "agents": ("upskillctl setup connects an agent and tries the connection", ["rms_norm.cu"], [
