@@ -122,10 +122,9 @@ static void note_exit(struct child *child, const siginfo_t *info) {
     finish_if_done(child);
 }
 
-static void on_sigchld(uv_signal_t *watcher, int signum) {
+static void on_sigchld(uv_signal_t *watcher, int) {
     struct child *child = container_of(watcher, struct child, watcher);
     siginfo_t info = {0};
-    (void)signum;
     if (!child->exited &&
         waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         info.si_pid == child->pid) {
@@ -173,9 +172,8 @@ void child_cancel(struct child *child) {
 
 /* --- output --- */
 
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret) {
+static void on_alloc(uv_handle_t *handle, size_t, uv_buf_t *ret) {
     struct child *child = handle->data;
-    (void)suggested;
     *ret = uv_buf_init(child->buffer, sizeof child->buffer);
 }
 

@@ -69,8 +69,7 @@ static int execute(sqlite3 *handle, const char *sql, struct err *err) {
 
 #define WORD_SIZE 16
 
-static int keep_word(void *data, int columns, char **values, char **names) {
-    (void)names;
+static int keep_word(void *data, int columns, char **values, char **) {
     snprintf(data, WORD_SIZE, "%s", columns && values[0] ? values[0] : "");
     return 0;
 }

@@ -188,11 +188,10 @@ static struct watch *watch_new(struct http *http, curl_socket_t fd) {
     return watch;
 }
 
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *socket) {
+static int on_socket(CURL *, curl_socket_t fd, int what, void *data, void *socket) {
     struct http *http = data;
     struct watch *watch = socket;
     int events = 0;
-    (void)easy;
     if (what == CURL_POLL_REMOVE) {
         http->curl->multi_assign(http->multi, fd, NULL);
         if (watch) {
@@ -217,9 +216,8 @@ static void on_timer(uv_timer_t *timer) {
 }
 
 /* Curl must not be called back from inside this. */
-static int on_timeout_wanted(CURLM *multi, long timeout_ms, void *data) {
+static int on_timeout_wanted(CURLM *, long timeout_ms, void *data) {
     struct http *http = data;
-    (void)multi;
     if (timeout_ms < 0) {
         uv_timer_stop(&http->timer);
     } else if (!uv_is_closing((uv_handle_t *)&http->timer)) {

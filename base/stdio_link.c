@@ -200,9 +200,8 @@ void stdio_link_close(struct stdio_link *link, struct stdio_patience patience,
 
 /* --- reading --- */
 
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret) {
+static void on_alloc(uv_handle_t *handle, size_t, uv_buf_t *ret) {
     struct stdio_link *link = handle->data;
-    (void)suggested;
     *ret = uv_buf_init(link->buffer, sizeof link->buffer);
 }
 

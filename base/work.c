@@ -28,8 +28,7 @@ static void on_thread(uv_work_t *request) {
     work_stop_watch(NULL);
 }
 
-static void on_loop(uv_work_t *request, int status) {
-    (void)status;
+static void on_loop(uv_work_t *request, int) {
     struct work *w = container_of(request, struct work, request);
     work_step *done = w->done;
     void *data = w->data;

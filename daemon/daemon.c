@@ -218,8 +218,7 @@ static json_t *status_of(struct daemon *d) {
                      evaluation_room_status(domain_evaluations(d)), "missing", missing);
 }
 
-static void status_start(struct call *call, const json_t *params) {
-    (void)params;
+static void status_start(struct call *call, const json_t *) {
     call_reply(call, status_of(call_origin(call)->host));
 }
 

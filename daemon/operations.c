@@ -71,8 +71,7 @@ static void wait_over(uv_timer_t *timer) {
 
 /* The view is called while the job changes hands; answer from the timer, which is due
  * now. */
-static void job_ended(struct call *job, void *data) {
-    (void)job;
+static void job_ended(struct call *, void *data) {
     struct job_wait *w = data;
     uv_timer_start(&w->timer, wait_over, 0, 0);
 }

@@ -105,9 +105,8 @@ static void on_request(struct rpc_call *call, void *data) {
               near.best ? "?" : "");
 }
 
-static void on_notification(struct rpc_peer *peer, enum frame_mode mode,
-                            const char *method, json_t *params, void *data) {
-    (void)peer;
+static void on_notification(struct rpc_peer *, enum frame_mode mode, const char *method,
+                            json_t *params, void *data) {
     struct session *s = data;
     if (mode == FRAME_HEADERS) {
         (void)(lsp_notification(lsp(s), method, params) ||
@@ -118,9 +117,8 @@ static void on_notification(struct rpc_peer *peer, enum frame_mode mode,
     }
 }
 
-static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
+static void on_send(struct rpc_peer *, char *bytes, size_t len, bool droppable,
                     void *data) {
-    (void)peer;
     struct session *s = data;
     if (droppable && stdio_link_congested(s->link)) {
         free(bytes);
@@ -203,8 +201,7 @@ static void on_full(uv_timer_t *timer) {
     settle(s);
 }
 
-static void on_room(struct rpc_peer *peer, void *data) {
-    (void)peer;
+static void on_room(struct rpc_peer *, void *data) {
     struct session *s = data;
     if (!s->closing) {
         uv_timer_stop(&s->full);
@@ -212,8 +209,7 @@ static void on_room(struct rpc_peer *peer, void *data) {
     }
 }
 
-static bool on_enough(struct rpc_peer *peer, void *data) {
-    (void)peer;
+static bool on_enough(struct rpc_peer *, void *data) {
     const struct session *s = data;
     return stdio_link_congested(s->link) ||
            uv_hrtime() / 1000000 >= uv_now(s->loop) + TURN_MS;
@@ -229,8 +225,7 @@ static void parse_ran(void *data) {
     }
 }
 
-static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data) {
-    (void)peer;
+static void on_parse(struct rpc_peer *, struct rpc_parse *parse, void *data) {
     struct session *s = data;
     s->parsing = parse;
     work_start(s->loop, run_parse, parse_ran, s);
@@ -243,9 +238,8 @@ static void on_release(json_t *message, void *data) {
 
 /* --- the connection --- */
 
-static void on_bytes(struct stdio_link *link, const char *bytes, size_t len, void *data) {
+static void on_bytes(struct stdio_link *, const char *bytes, size_t len, void *data) {
     struct session *s = data;
-    (void)link;
     s->ahead += rpc_peer_busy(s->peer) ? len : 0;
     rpc_feed(s->peer, bytes, len);
     if (!s->closing && rpc_peer_busy(s->peer)) {
@@ -253,16 +247,14 @@ static void on_bytes(struct stdio_link *link, const char *bytes, size_t len, voi
     }
 }
 
-static void on_drained(struct stdio_link *link, void *data) {
-    (void)link;
+static void on_drained(struct stdio_link *, void *data) {
     struct session *s = data;
     if (rpc_peer_busy(s->peer)) {
         uv_idle_start(&s->later, go_on);
     }
 }
 
-static void on_ended(struct stdio_link *link, void *data) {
-    (void)link;
+static void on_ended(struct stdio_link *, void *data) {
     struct session *s = data;
     log_debug("end of input");
     s->input_ended = true;

@@ -78,8 +78,7 @@ struct ready_wait {
     void *arg;
 };
 
-static void on_current(struct catalog *c, int status, void *data) {
-    (void)c;
+static void on_current(struct catalog *, int status, void *data) {
     (void)status; /* without an index the listing has the error */
     struct ready_wait *w = data;
     w->ready(w->arg);

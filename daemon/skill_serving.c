@@ -61,8 +61,7 @@ static int list_resources(void *data, const char *cursor, json_t **ret, char **n
     return 0;
 }
 
-static json_t *list_templates(void *data) {
-    (void)data;
+static json_t *list_templates(void *) {
     return json_pack(
         "[{s:s,s:s,s:s,s:s,s:s},{s:s,s:s,s:s,s:s}]", "uriTemplate",
         SKILL_PREFIX "{scope}/{name}" SKILL_MANIFEST, "name", "skill", "title", "A skill",
@@ -98,9 +97,8 @@ static json_t *complete_scope(struct skill_serving *s, const char *value) {
     return found;
 }
 
-static json_t *complete_variable(void *data, const char *uri, const char *argument,
+static json_t *complete_variable(void *data, const char *, const char *argument,
                                  const char *value) {
-    (void)uri;
     if (strcmp(argument, "scope") == 0) {
         return complete_scope(data, value);
     }

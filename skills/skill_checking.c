@@ -24,8 +24,7 @@ struct checking {
     char *folder;      /* NULL for a text */
 };
 
-static void on_checked(struct skill_check *check, json_t *result, void *data) {
-    (void)check;
+static void on_checked(struct skill_check *, json_t *result, void *data) {
     struct checking *c = data;
     if (result && c->folder) {
         json_object_set_new(result, "path", json_clean_z(c->folder));
@@ -40,8 +39,7 @@ static void on_checked(struct skill_check *check, json_t *result, void *data) {
     free(c);
 }
 
-static void on_cancel(struct call *call, void *data) {
-    (void)call;
+static void on_cancel(struct call *, void *data) {
     skill_check_cancel(data);
 }
 

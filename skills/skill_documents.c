@@ -66,8 +66,7 @@ static char *folder_of(const struct document *d) {
 
 /* --- SKILL.md --- */
 
-static void on_checked(struct skill_check *check, json_t *result, void *data) {
-    (void)check;
+static void on_checked(struct skill_check *, json_t *result, void *data) {
     struct document_check *document = data;
     const char *path = document->document->path;
     document->kind_data = NULL;
@@ -103,9 +102,8 @@ static void check_skill(struct document_check *check) {
         typing ? SKILL_CHECK_TYPING : SKILL_CHECK_LENIENT, NULL, on_checked, check);
 }
 
-static char *hover_skill(const struct document *d, const json_t *result, size_t offset,
+static char *hover_skill(const struct document *d, const json_t *, size_t offset,
                          size_t *start, size_t *end) {
-    (void)result;
     return frontmatter_hover(d->text, d->len, offset, start, end);
 }
 
@@ -154,9 +152,8 @@ static json_t *symbols_skill(const struct document *d) {
     return list;
 }
 
-static json_t *lenses_skill(const struct document *d, const json_t *result) {
+static json_t *lenses_skill(const struct document *d, const json_t *) {
     struct skill_text t;
-    (void)result;
     skill_text_read(&t, d->text, d->len);
     size_t body = tokens_estimate(t.text + t.body, t.len - t.body);
     size_t always =
@@ -165,7 +162,8 @@ static json_t *lenses_skill(const struct document *d, const json_t *result) {
     skill_text_finish(&t);
     return json_pack("[{s:i,s:i,s:o}]", "start", 0, "end", 0, "title",
                      json_sprintf("about %zu tokens when loaded, %zu in "
-                                  "every session", body, always));
+                                  "every session",
+                                  body, always));
 }
 
 static const char *const skill_patterns[] = {"SKILL.md", "skill.md", NULL};
@@ -213,9 +211,8 @@ static void check_toml(struct document_check *check) {
     judge_start(check, judge_toml);
 }
 
-static char *hover_toml(const struct document *d, const json_t *result, size_t offset,
+static char *hover_toml(const struct document *d, const json_t *, size_t offset,
                         size_t *start, size_t *end) {
-    (void)result;
     return build_toml_hover(d->text, d->len, offset, start, end);
 }
 

@@ -165,8 +165,7 @@ static bool was_stopped(const struct installing *in) {
            in->stopped;
 }
 
-static void on_cancel(struct call *call, void *data) {
-    (void)call;
+static void on_cancel(struct call *, void *data) {
     struct installing *in = data;
     in->stopped = true;
     if (in->fetch) {
@@ -498,7 +497,6 @@ void skill_install_operation(struct call *call, const json_t *params) {
                         json_get_bool(params, "remove", 0) ? remove_go : install_go);
 }
 
-void skill_uninstall_operation(struct call *call, const json_t *params) {
-    (void)params;
+void skill_uninstall_operation(struct call *call, const json_t *) {
     skills_when_current(call, remove_go);
 }

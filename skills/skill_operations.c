@@ -144,8 +144,7 @@ static void get_go(struct skills *s, struct call *call, const json_t *params) {
     work_start(call_origin(call)->loop, read_work, read_done, r);
 }
 
-static void get_start(struct call *call, const json_t *params) {
-    (void)params;
+static void get_start(struct call *call, const json_t *) {
     skills_when_current(call, get_go);
 }
 

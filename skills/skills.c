@@ -157,9 +157,7 @@ struct skills *skills_new(uv_loop_t *loop, const struct skills_config *config) {
     return s;
 }
 
-static void tell_nobody(void *data) {
-    (void)data;
-}
+static void tell_nobody(void *) {}
 
 void skills_close(struct skills *s, void (*closed)(void *data), void *data) {
     catalog_close(s->catalog, closed ? closed : tell_nobody, data);
@@ -379,8 +377,7 @@ struct current_wait {
     skills_go *go;
 };
 
-static void on_current(struct catalog *c, int status, void *data) {
-    (void)c;
+static void on_current(struct catalog *, int status, void *data) {
     struct current_wait *w = data;
     if (status == -ECANCELED) {
         call_fail(w->call, CALL_UNAVAILABLE, "closing", NULL, "the daemon is ending");

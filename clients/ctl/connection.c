@@ -72,15 +72,12 @@ static void leave(struct connection *c, const char *problem) {
     }
 }
 
-static void on_request(struct rpc_call *call, void *data) {
-    (void)data;
+static void on_request(struct rpc_call *call, void *) {
     rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "upskillctl serves no methods");
 }
 
-static void on_notification(struct rpc_peer *peer, enum frame_mode mode,
-                            const char *method, json_t *params, void *data) {
-    (void)peer;
-    (void)mode;
+static void on_notification(struct rpc_peer *, enum frame_mode, const char *method,
+                            json_t *params, void *data) {
     struct connection *c = data;
     if (strcmp(method, "job/changed") == 0) {
         if (c->options.progress && c->request) {
@@ -92,10 +89,7 @@ static void on_notification(struct rpc_peer *peer, enum frame_mode mode,
     }
 }
 
-static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
-                    void *data) {
-    (void)peer;
-    (void)droppable;
+static void on_send(struct rpc_peer *, char *bytes, size_t len, bool, void *data) {
     struct connection *c = data;
     if (c->feeding && !c->options.trace) { /* a daemon asks nothing of a plain client */
         leave(c, "does not speak upskilld's protocol");
@@ -105,18 +99,16 @@ static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppab
     free(bytes);
 }
 
-static void on_trace(struct rpc_peer *peer, bool outgoing, const char *body, size_t len,
+static void on_trace(struct rpc_peer *, bool outgoing, const char *body, size_t len,
                      void *data) {
-    (void)peer;
     struct connection *c = data;
     if (c->options.trace) {
         c->options.trace(outgoing, body, len, c->options.data);
     }
 }
 
-static void on_response(struct rpc_request *request, int status, const json_t *result,
+static void on_response(struct rpc_request *, int status, const json_t *result,
                         const json_t *error, void *data) {
-    (void)request;
     struct connection *c = data;
     c->request = NULL;
     c->answered = c->greeted = true;
@@ -126,8 +118,7 @@ static void on_response(struct rpc_request *request, int status, const json_t *r
     uv_stop(&c->loop);
 }
 
-static void on_out(struct child *child, const char *bytes, size_t len, void *data) {
-    (void)child;
+static void on_out(struct child *, const char *bytes, size_t len, void *data) {
     struct connection *c = data;
     if (c->peer && !c->problem) {
         c->feeding = true;
@@ -137,8 +128,7 @@ static void on_out(struct child *child, const char *bytes, size_t len, void *dat
     uv_stop(&c->loop);
 }
 
-static void on_log(struct child *child, const char *bytes, size_t len, void *data) {
-    (void)child;
+static void on_log(struct child *, const char *bytes, size_t len, void *data) {
     struct connection *c = data;
     if (c->options.keep_stderr) {
         fwrite(bytes, 1, len, stderr);
@@ -150,8 +140,7 @@ static void on_log(struct child *child, const char *bytes, size_t len, void *dat
     buf_add(&c->log, bytes, len < c->log.max ? len : c->log.max);
 }
 
-static void on_end(struct child *child, const struct child_end *end, void *data) {
-    (void)child;
+static void on_end(struct child *, const struct child_end *end, void *data) {
     struct connection *c = data;
     c->child = NULL;
     c->killed_by = end->term_signal;

@@ -39,9 +39,8 @@ static bool ends_line(unsigned char key) {
 }
 
 /* The next key; what is too much for a line is dropped, with a bell. */
-static int next_key(FILE *file) {
+static int next_key(FILE *) {
     unsigned char key;
-    (void)file;
     while (read(STDIN_FILENO, &key, 1) == 1) {
         bool was = escaped, ends = ends_line(key);
         escaped = key == KEY_ESCAPE && !was;
@@ -120,8 +119,7 @@ void line_editor_read(struct line_editor *e) {
     e->read();
 }
 
-void line_editor_hide(struct line_editor *e) {
-    (void)e;
+void line_editor_hide(struct line_editor *) {
     fputs("\r\033[K", stdout);
 }
 

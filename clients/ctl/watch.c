@@ -132,10 +132,9 @@ static void settled(uv_timer_t *timer) {
 }
 
 /* Folders are watched, because editors put a new file in the old one's place. */
-static void seen(uv_fs_event_t *event, const char *name, int events, int status) {
+static void seen(uv_fs_event_t *event, const char *name, int, int status) {
     struct folder *f = container_of(event, struct folder, event);
     struct watch *w = f->watch;
-    (void)events;
     if (status < 0 || !name) {
         return;
     }
@@ -149,8 +148,7 @@ static void seen(uv_fs_event_t *event, const char *name, int events, int status)
     }
 }
 
-static void interrupted(uv_signal_t *handle, int number) {
-    (void)number;
+static void interrupted(uv_signal_t *handle, int) {
     uv_stop(handle->loop);
 }
 
@@ -218,8 +216,7 @@ bool watch_touches(const struct watch *w, const char *path) {
     return touched;
 }
 
-static void close_handle(uv_handle_t *handle, void *data) {
-    (void)data;
+static void close_handle(uv_handle_t *handle, void *) {
     uv_close(handle, NULL);
 }
 

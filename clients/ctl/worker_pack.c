@@ -138,14 +138,12 @@ struct archiving {
     struct child_end end;
 };
 
-static void on_words(struct child *child, const char *bytes, size_t len, void *data) {
-    (void)child;
+static void on_words(struct child *, const char *bytes, size_t len, void *data) {
     struct archiving *a = data;
     buf_add(&a->words, bytes, len);
 }
 
-static void on_end(struct child *child, const struct child_end *end, void *data) {
-    (void)child;
+static void on_end(struct child *, const struct child_end *end, void *data) {
     struct archiving *a = data;
     a->end = *end;
 }

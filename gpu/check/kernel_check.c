@@ -253,8 +253,7 @@ void gpu_call_end(json_t *result, const struct check_refusal *failure, void *cal
     call_unref(call);
 }
 
-static void operation_cancelled(struct call *call, void *data) {
-    (void)call;
+static void operation_cancelled(struct call *, void *data) {
     kernel_check_cancel(data);
 }
 

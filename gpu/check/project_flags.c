@@ -228,15 +228,12 @@ static void take_later_folder(const struct search *s, const struct source *from,
     add_folder(s, from, value, true);
 }
 
-static void take_macro(const struct search *s, const struct source *from,
-                       const char *value) {
-    (void)from;
+static void take_macro(const struct search *s, const struct source *, const char *value) {
     add_macro(s, value);
 }
 
-static void take_no_macro(const struct search *s, const struct source *from,
+static void take_no_macro(const struct search *s, const struct source *,
                           const char *value) {
-    (void)from;
     json_object_del(json_object_get(s->flags, "defines"), value);
 }
 

@@ -47,8 +47,7 @@ static void stream_drain(struct stream *s) {
     }
 }
 
-static void *drain(void *data) {
-    (void)data;
+static void *drain(void *) {
     struct stream *s = output.streams;
     for (bool ended = false; !ended;) {
         struct pollfd polls[2] = {{.fd = s[0].ended ? -1 : s[0].fd, .events = POLLIN},

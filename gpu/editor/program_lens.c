@@ -36,8 +36,7 @@ static bool is_program(const struct document *d) {
     return len > 3 && !strcmp(d->path + len - 3, ".cu");
 }
 
-static void add(const struct document *d, const struct host_code *code, json_t *lenses) {
-    (void)code;
+static void add(const struct document *d, const struct host_code *, json_t *lenses) {
     struct cuda_token name;
     if (is_program(d) && find_main(d, &name)) {
         json_array_append_new(

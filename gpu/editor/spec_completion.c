@@ -249,12 +249,11 @@ static char *hover_member(const struct json_places *p, size_t place) {
     return buf_detach(&out);
 }
 
-char *check_hover(const struct document *d, const json_t *result, size_t offset,
-                  size_t *start, size_t *end) {
+char *check_hover(const struct document *d, const json_t *, size_t offset, size_t *start,
+                  size_t *end) {
     struct json_places p;
     struct json_spot spot;
     char *text = NULL;
-    (void)result;
     json_places_read(&p, d->text, d->len);
     json_places_at(&p, offset, &spot);
     if (spot.place != SIZE_MAX && spot.end > spot.start) {

@@ -113,8 +113,7 @@ static void add(const struct document *d, const struct host_code *code, json_t *
     }
 }
 
-json_t *spec_lens_of_spec(const struct document *d, const json_t *result) {
-    (void)result;
+json_t *spec_lens_of_spec(const struct document *d, const json_t *) {
     json_t *list = json_array();
     if (has_suffix(d->path, SPEC_SUFFIX)) {
         json_array_append_new(list, run_lens(d, 0, d->len > 0));

@@ -137,9 +137,8 @@ static void job_lost(struct pool_job *job, const struct slot *slot, bool innocen
     }
 }
 
-static void job_answered(struct rpc_request *request, int status, const json_t *result,
+static void job_answered(struct rpc_request *, int status, const json_t *result,
                          const json_t *error, void *data) {
-    (void)request;
     struct pool_job *job = data;
     struct slot *slot = take(job->slot);
     job->request = NULL;

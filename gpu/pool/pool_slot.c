@@ -193,10 +193,9 @@ static void devices_note_error(struct slot *slot, const char *words) {
              clean.data);
 }
 
-static void devices_answered(struct rpc_request *request, int status,
-                             const json_t *result, const json_t *error, void *data) {
+static void devices_answered(struct rpc_request *, int status, const json_t *result,
+                             const json_t *error, void *data) {
     struct slot *slot = data;
-    (void)request;
     slot->asking = NULL;
     if (status < 0) {
         return; /* its end says the rest */
@@ -244,8 +243,7 @@ static void slot_start_failed(struct slot *slot, int status, const char *why) {
     log_info("%s", slot->last_error);
 }
 
-static void worker_ready(struct worker_link *link, const json_t *hello, void *data) {
-    (void)link;
+static void worker_ready(struct worker_link *, const json_t *hello, void *data) {
     struct slot *slot = data;
     slot->greeted = true;
     json_decref(slot->hello);

@@ -124,8 +124,7 @@ static void timer_fired(uv_timer_t *timer) {
 
 /* --- the peer --- */
 
-static void peer_request(struct rpc_call *call, void *data) {
-    (void)data;
+static void peer_request(struct rpc_call *call, void *) {
     rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "a worker asks nothing of the daemon");
 }
 
@@ -148,9 +147,7 @@ static void peer_send(struct rpc_peer *peer, char *bytes, size_t len, bool dropp
     free(bytes);
 }
 
-static void peer_send_shared(struct rpc_peer *peer, struct shared_bytes *shared,
-                             void *data) {
-    (void)peer;
+static void peer_send_shared(struct rpc_peer *, struct shared_bytes *shared, void *data) {
     struct worker_link *link = data;
     if (link->child) {
         child_write_shared(link->child, shared);
@@ -183,10 +180,9 @@ static void parse_ran(void *data) {
     }
 }
 
-static void peer_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data) {
+static void peer_parse(struct rpc_peer *, struct rpc_parse *parse, void *data) {
     struct worker_link *link = data;
     struct link_parse *p = xcalloc(1, sizeof *p);
-    (void)peer;
     *p = (struct link_parse){.parse = parse, .link = link};
     link->parsing = p;
     if (link->child) {
@@ -263,8 +259,7 @@ static void banner_read(struct worker_link *link) {
     }
 }
 
-static void child_said(struct child *child, const char *bytes, size_t len, void *data) {
-    (void)child;
+static void child_said(struct child *, const char *bytes, size_t len, void *data) {
     struct worker_link *link = data;
     if (link->peer) {
         rpc_feed(link->peer, bytes, len);
@@ -300,9 +295,7 @@ static void words_flush(struct worker_link *link) {
     }
 }
 
-static void child_complained(struct child *child, const char *bytes, size_t len,
-                             void *data) {
-    (void)child;
+static void child_complained(struct child *, const char *bytes, size_t len, void *data) {
     struct worker_link *link = data;
     while (len) {
         const char *newline = memchr(bytes, '\n', len);
@@ -352,8 +345,7 @@ static void end_link(struct worker_link *link) {
     uv_close((uv_handle_t *)&link->timer, timer_closed);
 }
 
-static void child_ended(struct child *child, const struct child_end *end, void *data) {
-    (void)child;
+static void child_ended(struct child *, const struct child_end *end, void *data) {
     struct worker_link *link = data;
     link->child = NULL;
     words_flush(link);

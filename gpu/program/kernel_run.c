@@ -57,9 +57,8 @@ static void on_end(const json_t *answer, json_t *worker,
 
 /* --- the operation --- */
 
-static void run_cancelled(struct call *call, void *data) {
+static void run_cancelled(struct call *, void *data) {
     struct run *r = data;
-    (void)call;
     if (r->job) {
         program_job_cancel(r->job);
     } else {

@@ -63,10 +63,9 @@ static void on_answer(struct pool_job *job, int status, const json_t *answer,
     job_end(j, good ? answer : NULL, good ? pool_job_worker(job) : NULL);
 }
 
-static void on_note(struct pool_job *job, const json_t *note, void *data) {
+static void on_note(struct pool_job *, const json_t *note, void *data) {
     struct program_job *j = data;
     const json_t *progress = json_object_get(note, "progress");
-    (void)job;
     if (progress) {
         call_report(j->call, json_get_number(progress, "done", 0), 2, "%s",
                     json_get_string(progress, "message", "running"));

@@ -108,10 +108,9 @@ static void follow_region(struct regions *r, const char *text,
 
 /* ---- references ---- */
 
-static void report_include(const char *text, const struct cuda_token *t,
+static void report_include(const char *, const struct cuda_token *t,
                            const struct cuda_directive *d, bool skipped,
                            file_reference_found *found, void *data) {
-    (void)text;
     struct file_reference r = {.kind = REFERENCE_INCLUDE,
                                .form = d->target ? d->form : INCLUDE_COMPUTED,
                                .target = d->target,

@@ -58,21 +58,19 @@ static int check_pair(struct spec_reader *r, const json_t *value, const char *at
     return numbers ? 0 : err_set(r->err, -EINVAL, "%s: two numbers are expected", at);
 }
 
-static int check_normal(struct spec_reader *r, enum tensor_type type, const json_t *value,
+static int check_normal(struct spec_reader *r, enum tensor_type, const json_t *value,
                         const char *at) {
     int n = check_pair(r, value, at);
-    (void)type;
     return n == 0 && json_number_value(json_array_get(value, 1)) < 0
                ? err_set(r->err, -EINVAL, "%s: a deviation is not negative", at)
                : n;
 }
 
-static int check_uniform(struct spec_reader *r, enum tensor_type type,
-                         const json_t *value, const char *at) {
+static int check_uniform(struct spec_reader *r, enum tensor_type, const json_t *value,
+                         const char *at) {
     int n = check_pair(r, value, at);
     double low = json_number_value(json_array_get(value, 0));
     double high = json_number_value(json_array_get(value, 1));
-    (void)type;
     return n == 0 && low > high
                ? err_set(r->err, -EINVAL, "%s: [low, high): %.9g lies above %.9g", at,
                          low, high)
@@ -125,30 +123,26 @@ static int check_fill(struct spec_reader *r, enum tensor_type type, const json_t
     return check_values(r, type, one, at);
 }
 
-static int check_arange(struct spec_reader *r, enum tensor_type type, const json_t *value,
+static int check_arange(struct spec_reader *r, enum tensor_type, const json_t *value,
                         const char *at) {
-    (void)type;
     return json_is_true(value) ? 0 : check_pair(r, value, at);
 }
 
-static int check_file(struct spec_reader *r, enum tensor_type type, const json_t *value,
+static int check_file(struct spec_reader *r, enum tensor_type, const json_t *value,
                       const char *at) {
-    (void)type;
     /* It becomes buffer_count if all is well. */
     return spec_read_array(r, value, r->spec->buffer_count, false, at);
 }
 
 /* Its members are checked when all buffers are known (spec_check_struct_inits). */
-static int check_members(struct spec_reader *r, enum tensor_type type,
-                         const json_t *value, const char *at) {
-    (void)type;
+static int check_members(struct spec_reader *r, enum tensor_type, const json_t *value,
+                         const char *at) {
     return json_array_size(value)
                ? 0
                : err_set(r->err, -EINVAL, "%s: a list of members is expected", at);
 }
 
-static int holds_address(const struct spec_struct_value *value, void *data) {
-    (void)data;
+static int holds_address(const struct spec_struct_value *value, void *) {
     return value->type == TENSOR_TYPES;
 }
 

@@ -5,14 +5,12 @@
 
 /* --- the operation --- */
 
-static void operation_stage(struct kernel_validate *v, double done, double total,
+static void operation_stage(struct kernel_validate *, double done, double total,
                             const char *words, void *data) {
-    (void)v;
     call_report(data, done, total, "%s", words);
 }
 
-static void operation_cancelled(struct call *call, void *data) {
-    (void)call;
+static void operation_cancelled(struct call *, void *data) {
     kernel_validate_cancel(data);
 }
 

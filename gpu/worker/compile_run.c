@@ -201,9 +201,8 @@ static const struct worker_child_events child_events = {.ended = on_ended};
 
 /* --- beginnings --- */
 
-static void on_cancel(struct rpc_call *call, void *data) {
+static void on_cancel(struct rpc_call *, void *data) {
     struct compile_run *run = data;
-    (void)call;
     run->cancelled = true;
     if (run->child) {
         worker_child_kill(run->child); /* answered once it is reaped */

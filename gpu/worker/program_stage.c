@@ -26,8 +26,7 @@ enum {
 
 static volatile sig_atomic_t current; /* the stage's process group */
 
-static void on_term(int sig) {
-    (void)sig;
+static void on_term(int) {
     if (current > 0) {
         (void)kill(-(pid_t)current, SIGKILL);
     }

@@ -103,8 +103,7 @@ char *sanitize_locate(json_t **ret_absent) {
 
 /* --- the room --- */
 
-static void on_term(int sig) {
-    (void)sig;
+static void on_term(int) {
     sanitizer_stop();
     _exit(0);
 }

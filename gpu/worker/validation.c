@@ -313,9 +313,8 @@ static void leave_behind(struct validation *v) {
 
 /* --- beginnings --- */
 
-static void on_cancel(struct rpc_call *call, void *data) {
+static void on_cancel(struct rpc_call *, void *data) {
     struct validation *v = data;
-    (void)call;
     v->cancelled = true;
     if (v->child) {
         validation_kill(v);

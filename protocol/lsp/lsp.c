@@ -42,9 +42,7 @@ static void parent_gone(struct lsp *l) {
     l->host->quit(l->host->data, lsp_exit_code(l));
 }
 
-static void poll_fired(uv_poll_t *poll, int status, int events) {
-    (void)status;
-    (void)events;
+static void poll_fired(uv_poll_t *poll, int, int) {
     parent_gone(container_of(poll, struct lsp, parent_poll));
 }
 
@@ -221,8 +219,7 @@ static void cancel_progress(struct lsp *l, const json_t *params) {
     lsp_progress_cancelled(l, json_object_get(params, "token"));
 }
 
-static void initialized(struct lsp *l, const json_t *params) {
-    (void)params;
+static void initialized(struct lsp *l, const json_t *) {
     lsp_workspace_watch(l);
 }
 

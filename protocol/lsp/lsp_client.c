@@ -111,14 +111,8 @@ void lsp_notice(struct lsp *l, const char *sentence) {
     }
 }
 
-static void ignore_response(struct rpc_request *request, int status, const json_t *result,
-                            const json_t *error, void *data) {
-    (void)request;
-    (void)status;
-    (void)result;
-    (void)error;
-    (void)data;
-}
+static void ignore_response(struct rpc_request *, int, const json_t *, const json_t *,
+                            void *) {}
 
 void lsp_tell(struct lsp *l, const char *method, json_t *params) {
     rpc_request_start(l->peer, method, params, ignore_response, NULL);

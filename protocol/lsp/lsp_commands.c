@@ -77,8 +77,7 @@ static void command_stop(struct lsp_command *c) {
     rpc_error(command_abort(c), RPC_REQUEST_CANCELLED, NULL, "cancelled");
 }
 
-static void request_cancelled(struct rpc_call *request, void *data) {
-    (void)request;
+static void request_cancelled(struct rpc_call *, void *data) {
     command_stop(data);
 }
 

@@ -43,11 +43,9 @@ static void show(struct lsp_progress *p) {
         false);
 }
 
-static void asked(struct rpc_request *request, int status, const json_t *result,
-                  const json_t *error, void *data) {
+static void asked(struct rpc_request *, int status, const json_t *, const json_t *error,
+                  void *data) {
     struct lsp_progress *p = data;
-    (void)request;
-    (void)result;
     p->asking = NULL;
     if (status < 0 || error) {
         p->state = BAR_REFUSED;

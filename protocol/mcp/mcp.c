@@ -55,12 +55,9 @@ static json_t *paths_of(const json_t *roots) {
     return paths;
 }
 
-static void on_roots(struct rpc_request *request, int status, const json_t *result,
-                     const json_t *error, void *data) {
+static void on_roots(struct rpc_request *, int, const json_t *result, const json_t *,
+                     void *data) {
     struct mcp *m = data;
-    (void)request;
-    (void)status;
-    (void)error;
     m->roots_request = NULL;
     const json_t *roots = json_object_get(result, "roots");
     if (json_is_array(roots) && m->host->set_roots) {

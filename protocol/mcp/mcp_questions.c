@@ -55,8 +55,7 @@ static void question_forget(struct question *q) {
     rpc_drop(take(q->msg.call));
 }
 
-static void on_cancelled(struct rpc_call *call, void *data) {
-    (void)call;
+static void on_cancelled(struct rpc_call *, void *data) {
     question_forget(data);
 }
 

@@ -59,8 +59,7 @@ static void watched_free(struct watched_task *w) {
     free(w);
 }
 
-static void on_task_end(struct call *call, void *data) {
-    (void)call;
+static void on_task_end(struct call *, void *data) {
     tell_task(data);
     watched_free(data);
 }

@@ -322,8 +322,7 @@ static void wait_over(struct call *call, void *data) {
 }
 
 /* The client stops waiting; the task continues. */
-static void wait_cancelled(struct rpc_call *rpc, void *data) {
-    (void)rpc;
+static void wait_cancelled(struct rpc_call *, void *data) {
     rpc_drop(wait_end(data));
 }
 

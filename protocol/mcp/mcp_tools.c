@@ -132,8 +132,7 @@ void mcp_tools_stop(struct mcp *m) {
     }
 }
 
-static void on_rpc_cancelled(struct rpc_call *rpc, void *data) {
-    (void)rpc;
+static void on_rpc_cancelled(struct rpc_call *, void *data) {
     tool_call_drop(data);
 }
 

@@ -112,8 +112,7 @@ static int compile_enum(void *member, const json_t *value, struct err *err) {
     return json_array_size(value) ? 0 : expected(err, "a list of values");
 }
 
-static int compile_const(void *member, const json_t *value, struct err *err) {
-    (void)err;
+static int compile_const(void *member, const json_t *value, struct err *) {
     *(const json_t **)member = value;
     return 0;
 }

@@ -347,9 +347,7 @@ static bool is_of_nothing(const json_t *finding) {
     return strcmp(code, "not_compiled") == 0 || strcmp(code, "no_kernels") == 0;
 }
 
-static void on_graded(void *data, json_t *findings, const json_t *kernels,
-                      const char *why) {
-    (void)kernels;
+static void on_graded(void *data, json_t *findings, const json_t *, const char *why) {
     struct cuda_block *b = data;
     struct skill_check *c = b->check;
     b->state = BLOCK_ENDED;

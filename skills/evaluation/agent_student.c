@@ -318,14 +318,12 @@ static void finish(struct agent_run *run) {
 
 /* --- the program --- */
 
-static void on_out(struct child *child, const char *bytes, size_t len, void *data) {
-    (void)child;
+static void on_out(struct child *, const char *bytes, size_t len, void *data) {
     struct agent_run *run = data;
     agent_events_add(run->events, bytes, len);
 }
 
-static void on_error(struct child *child, const char *bytes, size_t len, void *data) {
-    (void)child;
+static void on_error(struct child *, const char *bytes, size_t len, void *data) {
     struct agent_run *run = data;
     if (len > KEPT_WORDS) {
         bytes += len - KEPT_WORDS;
@@ -337,8 +335,7 @@ static void on_error(struct child *child, const char *bytes, size_t len, void *d
     buf_add(&run->last, bytes, len);
 }
 
-static void on_end(struct child *child, const struct child_end *end, void *data) {
-    (void)child;
+static void on_end(struct child *, const struct child_end *end, void *data) {
     struct agent_run *run = data;
     run->child = NULL;
     run->child_end = *end;

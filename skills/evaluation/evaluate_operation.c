@@ -192,8 +192,7 @@ static void when_both_done(struct evaluating *v) {
     }
 }
 
-static void on_evaluated(struct evaluation *e, enum evaluation_stop stop, void *data) {
-    (void)e;
+static void on_evaluated(struct evaluation *, enum evaluation_stop stop, void *data) {
     struct evaluating *v = data;
     v->stop = stop;
     v->asked = true;
@@ -203,8 +202,7 @@ static void on_evaluated(struct evaluation *e, enum evaluation_stop stop, void *
     when_both_done(v);
 }
 
-static void on_quality(struct quality *q, json_t *marks, void *data) {
-    (void)q;
+static void on_quality(struct quality *, json_t *marks, void *data) {
     struct evaluating *v = data;
     v->quality = NULL;
     v->marks = marks;
@@ -399,8 +397,7 @@ static void stop(struct evaluating *v) {
     }
 }
 
-static void on_cancel(struct call *call, void *data) {
-    (void)call;
+static void on_cancel(struct call *, void *data) {
     stop(data);
 }
 
@@ -431,8 +428,7 @@ static void evaluate_named(struct skills *s, struct call *call, const json_t *pa
     named_models_learn(s, call, params, of, evaluate_go);
 }
 
-static void evaluate_start(struct call *call, const json_t *params) {
-    (void)params;
+static void evaluate_start(struct call *call, const json_t *) {
     skills_when_current(call, evaluate_named);
 }
 

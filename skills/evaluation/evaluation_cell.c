@@ -148,8 +148,7 @@ static void asking_end(struct asking *a, enum cell_state state) {
 
 /* --- grading --- */
 
-static void on_graded(struct grading *g, const struct grade *grade, void *data) {
-    (void)g;
+static void on_graded(struct grading *, const struct grade *grade, void *data) {
     struct asking *a = data;
     struct cell *c = a->cell;
     a->grading = NULL;
@@ -238,9 +237,8 @@ static void budget_spent(struct evaluation *e) {
     }
 }
 
-static void on_answer(struct model_call *call, const struct model_answer *answer,
+static void on_answer(struct model_call *, const struct model_answer *answer,
                       void *data) {
-    (void)call;
     struct asking *a = data;
     struct evaluation *e = a->e;
     struct cell *c = a->cell;
@@ -294,9 +292,7 @@ static void count_agent(struct evaluation *e, struct cell *c,
     }
 }
 
-static void on_agent(struct agent_run *run, const struct agent_answer *answer,
-                     void *data) {
-    (void)run;
+static void on_agent(struct agent_run *, const struct agent_answer *answer, void *data) {
     struct asking *a = data;
     struct evaluation *e = a->e;
     a->agent = NULL;

@@ -89,9 +89,7 @@ static void on_listed(const json_t *lists, void *data) {
 }
 
 /* The room's connections are closed next, which ends the lists. */
-static void on_room_closing(struct evaluation_guest *guest) {
-    (void)guest;
-}
+static void on_room_closing(struct evaluation_guest *) {}
 
 void named_models_learn(struct skills *s, struct call *call, const json_t *params,
                         const struct named_models *of, skills_go *go) {

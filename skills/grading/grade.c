@@ -220,9 +220,7 @@ static void after_work(void *data) {
     go_on(g);
 }
 
-static void no_work(void *data) {
-    (void)data;
-}
+static void no_work(void *) {}
 
 struct grading *grading_start(const struct grade_room *room, const struct test_case *test,
                               const char *answer, size_t len, grade_done *done,

@@ -45,9 +45,8 @@ static void check_value(const struct toml_document *doc, const char *pointer,
                           : "is not there");
 }
 
-void grade_build_toml(struct answer *answer, const struct test_case *test,
-                      const char *check, const json_t *expected, struct assertions *out) {
-    (void)test;
+void grade_build_toml(struct answer *answer, const struct test_case *, const char *check,
+                      const json_t *expected, struct assertions *out) {
     const char *text = build_toml_of(answer);
     autojson *findings = json_array(), *valid = json_pack("{s:b}", "valid", 1);
     if (!text) {
@@ -125,9 +124,10 @@ void grade_kernel_project(struct answer *answer, const struct test_case *test,
                           struct assertions *out) {
     const struct answer_code *code = answer_code_of(answer);
     if (code->file_count == 0) {
-        assertion_add(out, check, GRADE_FAILED, expected, NULL,
-                      "the answer has no named files (a fenced block with its path on the "
-                      "line before)");
+        assertion_add(
+            out, check, GRADE_FAILED, expected, NULL,
+            "the answer has no named files (a fenced block with its path on the "
+            "line before)");
         return;
     }
     struct err err = {0};

@@ -177,9 +177,8 @@ static void read_answer(struct judging *j, const struct model_answer *answer) {
     }
 }
 
-static void on_answer(struct model_call *call, const struct model_answer *answer,
+static void on_answer(struct model_call *, const struct model_answer *answer,
                       void *data) {
-    (void)call;
     struct judging *j = data;
     read_answer(j, answer);
     j->wait.done(j->wait.data);

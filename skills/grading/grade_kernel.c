@@ -14,8 +14,7 @@
 
 /* --- which code --- */
 
-static bool is_cuda(const struct markdown_code *block, void *data) {
-    (void)data;
+static bool is_cuda(const struct markdown_code *block, void *) {
     return cuda_block_is(block);
 }
 

@@ -58,9 +58,8 @@ static void search(const struct answer *answer, const char *check, const json_t 
 }
 
 /* A list of texts or patterns: each is an assertion. */
-void grade_search(struct answer *answer, const struct test_case *test, const char *check,
+void grade_search(struct answer *answer, const struct test_case *, const char *check,
                   const json_t *expected, struct assertions *out) {
-    (void)test;
     json_each(expected, i, item) {
         const json_t *pattern = json_object_get(item, "pattern");
         const json_t *words = pattern ? pattern : item;
@@ -193,9 +192,8 @@ static void equals_number(const struct answer *answer, const json_t *expected,
                   json_double(found), "the last number is %.17g", found);
 }
 
-void grade_equals(struct answer *answer, const struct test_case *test, const char *check,
+void grade_equals(struct answer *answer, const struct test_case *, const char *check,
                   const json_t *expected, struct assertions *out) {
-    (void)test;
     if (json_is_object(expected)) {
         equals_number(answer, expected, out);
         return;
@@ -249,10 +247,8 @@ static json_t *json_of(struct answer *answer, struct err *err) {
     return value;
 }
 
-void grade_json_schema(struct answer *answer, const struct test_case *test,
-                       const char *check, const json_t *expected,
-                       struct assertions *out) {
-    (void)test;
+void grade_json_schema(struct answer *answer, const struct test_case *, const char *check,
+                       const json_t *expected, struct assertions *out) {
     struct err err = {0};
     struct schema *schema = NULL;
     autobuf text = BUF_INIT(MAX_SCHEMA);

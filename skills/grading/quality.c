@@ -92,8 +92,7 @@ static void finish(struct quality *q) {
 
 static void start_more(struct quality *q);
 
-static void on_grade(struct grading *g, const struct grade *grade, void *data) {
-    (void)g;
+static void on_grade(struct grading *, const struct grade *grade, void *data) {
     struct probing *p = data;
     struct quality *q = p->quality;
     if (grade->outcome == GRADE_PASSED) {

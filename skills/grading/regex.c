@@ -93,8 +93,7 @@ static uint64_t cpu_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int look_at_watch(pcre2_callout_block *block, void *data) {
-    (void)block;
+static int look_at_watch(pcre2_callout_block *, void *data) {
     struct watch *watch = data;
     bool late = ++watch->calls % CALLS_PER_LOOK == 0 && cpu_ns() > watch->end;
     return late ? PCRE2_ERROR_CALLOUT : 0;

@@ -59,10 +59,9 @@ static int check_digest(struct archive_fetch *f, char ret[static HASH_HEX_SIZE])
     const char *wanted = f->source.sha256;
     hash_bytes_hex(f->bytes.data, f->bytes.len, ret);
     return *wanted && strcmp(wanted, ret) != 0
-               ? err_set(
-                     &f->err, -EBADMSG,
-                     "this is a different archive: its SHA-256 is %s, not %s",
-                     ret, wanted)
+               ? err_set(&f->err, -EBADMSG,
+                         "this is a different archive: its SHA-256 is %s, not %s", ret,
+                         wanted)
                : 0;
 }
 
@@ -191,11 +190,9 @@ static void refuse(struct archive_fetch *f, const struct http_response *r) {
     }
 }
 
-static void on_answer(struct http_request *request, const struct http_response *r,
-                      void *data) {
+static void on_answer(struct http_request *, const struct http_response *r, void *data) {
     struct archive_fetch *f = data;
     bool moved = !r->failure && r->status >= 301 && r->status <= 308 && r->status != 304;
-    (void)request;
     f->request = NULL;
     if (!f->cancelled && moved && redirect(f, r->header(r, "Location"))) {
         return;

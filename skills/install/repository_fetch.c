@@ -112,8 +112,7 @@ static void on_out(struct child *child, const char *bytes, size_t len, void *dat
     }
 }
 
-static void on_error(struct child *child, const char *bytes, size_t len, void *data) {
-    (void)child;
+static void on_error(struct child *, const char *bytes, size_t len, void *data) {
     struct repository_fetch *f = data;
     size_t room = f->errors.max - f->errors.len;
     buf_add(&f->errors, bytes, len < room ? len : room);
@@ -199,8 +198,7 @@ static struct repository_copy *copy_new(struct repository_fetch *f, struct err *
     return copy;
 }
 
-static void on_files(struct child *child, const struct child_end *end, void *data) {
-    (void)child;
+static void on_files(struct child *, const struct child_end *end, void *data) {
     struct repository_fetch *f = data;
     struct err err = {0};
     f->child = NULL;
@@ -239,8 +237,7 @@ static int ask_for_files(struct repository_fetch *f, struct err *err) {
     return rc;
 }
 
-static void on_listing(struct child *child, const struct child_end *end, void *data) {
-    (void)child;
+static void on_listing(struct child *, const struct child_end *end, void *data) {
     struct repository_fetch *f = data;
     struct err err = {0};
     f->child = NULL;

@@ -16,8 +16,7 @@ static json_t *embeddings_request(const struct api_ask *ask) {
 }
 
 /* It never streams. */
-static int embeddings_event(struct api_reply *r, const char *name, const json_t *data) {
-    (void)name;
+static int embeddings_event(struct api_reply *r, const char *, const json_t *data) {
     r->failed = endpoint_error_read(&r->error, data);
     return 0;
 }

@@ -270,10 +270,8 @@ static int take_bytes(struct model_call *call, const char *bytes, size_t len) {
                   : 0;
 }
 
-static int on_chunk(struct http_request *request, const char *bytes, size_t len,
-                    void *data) {
+static int on_chunk(struct http_request *, const char *bytes, size_t len, void *data) {
     struct model_call *call = data;
-    (void)request;
     call->read_failure = take_bytes(call, bytes, len);
     return call->read_failure != 0;
 }
@@ -354,10 +352,9 @@ static char *version_header(const struct model_call *call) {
                                              : NULL;
 }
 
-static void on_end(struct http_request *request, const struct http_response *response,
+static void on_end(struct http_request *, const struct http_response *response,
                    void *data) {
     struct model_call *call = data;
-    (void)request;
     if (call->lingering) {
         TAILQ_REMOVE(&call->client->waiting, call, turn);
         call->lingering = false;

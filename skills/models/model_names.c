@@ -49,9 +49,8 @@ static void one_done(struct model_names *n) {
     }
 }
 
-static void on_list(struct http_request *request, const struct http_response *response,
+static void on_list(struct http_request *, const struct http_response *response,
                     void *data) {
-    (void)request;
     struct one_list *one = data;
     autobuf body = BUF_INIT(LIST_MAX);
     buf_add(&body, response->body, response->body_len);

@@ -75,8 +75,7 @@ static void end(struct refine_students *s, enum refine_lack lack, const char *wh
     drop(&seen);
 }
 
-static void on_evaluated(struct evaluation *e, enum evaluation_stop stop, void *data) {
-    (void)e;
+static void on_evaluated(struct evaluation *, enum evaluation_stop stop, void *data) {
     struct refine_students *s = data;
     const char *why = stop == EVALUATION_COMPLETE ? nobody(s) : NULL;
     end(s,

@@ -85,7 +85,7 @@ static bool is_late(const struct trigger_improve *x) {
     return x->o.deadline_ms && clock_ms() >= x->o.deadline_ms;
 }
 
-static void on_taught(struct model_call *call, const struct model_answer *a, void *data) {
+static void on_taught(struct model_call *, const struct model_answer *a, void *data) {
     struct trigger_improve *x = data;
     bool answered = a->outcome == MODEL_ANSWERED;
     autojson *edits = answered ? edits_of(refinement_text(x->refinement), a->json) : NULL;
@@ -96,23 +96,20 @@ static void on_taught(struct model_call *call, const struct model_answer *a, voi
                             : a->outcome == MODEL_BUDGET || is_late(x) ? REFINE_SPENT
                             : a->outcome == MODEL_CANCELLED            ? REFINE_CANCELLED
                                                                        : REFINE_NO_ANSWER;
-    (void)call;
     x->asking = NULL;
     refinement_taught(x->refinement, lack, edits,
                       answered ? "the description's place in SKILL.md cannot be read"
                                : a->message);
 }
 
-static void do_nothing(void *data) {
-    (void)data;
-}
+static void do_nothing(void *) {}
 
 static void could_not_ask(void *data) {
     struct trigger_improve *x = data;
     refinement_taught(x->refinement, x->lack, NULL, x->err.msg);
 }
 
-static void teach(void *host, struct refinement *r, const char *system,
+static void teach(void *host, struct refinement *, const char *system,
                   const char *prompt) {
     struct trigger_improve *x = host;
     autojson *schema = json_loads(improve_schema, 0, NULL);
@@ -132,7 +129,6 @@ static void teach(void *host, struct refinement *r, const char *system,
                            : 0,
         .budget = x->o.students.budget,
     };
-    (void)r;
     x->lack = is_late(x) ? REFINE_SPENT : REFINE_NO_ANSWER;
     if (x->lack == REFINE_SPENT ||
         model_call_start(x->o.students.models, &request, NULL, on_taught, x, &x->asking,
@@ -158,19 +154,17 @@ static char *errors_of(const struct trigger_improve *x, const json_t *check) {
     return words.len ? buf_detach(&words) : NULL;
 }
 
-static void on_checked(struct skill_check *check, json_t *result, void *data) {
+static void on_checked(struct skill_check *, json_t *result, void *data) {
     struct trigger_improve *x = data;
     autojson *owned = result;
     autofree char *problem = errors_of(x, owned);
-    (void)check;
     x->checking = NULL;
     refinement_checked(x->refinement, owned ? REFINE_FINE : REFINE_CANCELLED, problem);
 }
 
-static void check(void *host, struct refinement *r, const char *text) {
+static void check(void *host, struct refinement *, const char *text) {
     struct trigger_improve *x = host;
     struct skill_text t;
-    (void)r;
     skill_text_read(&t, text, strlen(text));
     const struct skill_field *f = skill_text_field(&t, "description");
     x->first = f ? f->line : 0;
@@ -188,20 +182,17 @@ static void stop(void *host) {
     refine_students_stop(&x->students, x->asking, x->checking);
 }
 
-static void changed(void *host, struct refinement *r) {
+static void changed(void *host, struct refinement *) {
     struct trigger_improve *x = host;
     if (x->refinement) { /* it also speaks while it starts */
         x->o.changed(x, x->o.data);
     }
-    (void)r;
 }
 
 static const struct refinement_hooks hooks = {look, teach, check, stop, changed};
 
-static void on_done(struct refinement *r, enum refinement_stop why, void *data) {
+static void on_done(struct refinement *, enum refinement_stop, void *data) {
     struct trigger_improve *x = data;
-    (void)r;
-    (void)why;
     x->o.done(x, x->o.data);
 }
 

@@ -267,9 +267,8 @@ static void make_result(struct triggering *v, enum evaluation_stop stop) {
                   (json_int_t)(r->seed & INT64_MAX), "models", models));
 }
 
-static void on_evaluated(struct evaluation *e, enum evaluation_stop stop, void *data) {
+static void on_evaluated(struct evaluation *, enum evaluation_stop stop, void *data) {
     struct triggering *v = data;
-    (void)e;
     if (stop != EVALUATION_CANCELLED) {
         make_result(v, stop);
     }
@@ -401,8 +400,7 @@ static void stop(struct triggering *v) {
     }
 }
 
-static void on_cancel(struct call *call, void *data) {
-    (void)call;
+static void on_cancel(struct call *, void *data) {
     stop(data);
 }
 
@@ -456,8 +454,7 @@ static void trigger_named(struct skills *s, struct call *call, const json_t *par
     named_models_learn(s, call, params, of, trigger_go);
 }
 
-static void trigger_start(struct call *call, const json_t *params) {
-    (void)params;
+static void trigger_start(struct call *call, const json_t *) {
     skills_when_current(call, trigger_named);
 }
 

@@ -275,7 +275,6 @@ static const struct alu_row rows[] = {
     ALU_ROW(FNS, 3, fns_b32, B32),
 };
 
-step_run *LANES_NAME(bind_bits)(const struct ptx_instruction *i, struct step *step) {
-    (void)step;
+step_run *LANES_NAME(bind_bits)(const struct ptx_instruction *i, struct step *) {
     return alu_find(rows, sizeof(rows) / sizeof(rows[0]), i);
 }

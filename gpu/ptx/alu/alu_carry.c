@@ -91,7 +91,6 @@ static const struct alu_row rows[] = {
     MAD_ROWS(S64, mad_lo_64, mad_hi_s64),
 };
 
-step_run *LANES_NAME(bind_carry)(const struct ptx_instruction *i, struct step *step) {
-    (void)step;
+step_run *LANES_NAME(bind_carry)(const struct ptx_instruction *i, struct step *) {
     return alu_find(rows, sizeof(rows) / sizeof(rows[0]), i);
 }

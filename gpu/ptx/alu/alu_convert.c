@@ -220,8 +220,7 @@ static step_run *bind_between_floats(const struct conversion *c) {
                                          : f64_of_f64_keep;
 }
 
-step_run *LANES_NAME(bind_convert)(const struct ptx_instruction *i, struct step *step) {
-    (void)step;
+step_run *LANES_NAME(bind_convert)(const struct ptx_instruction *i, struct step *) {
     struct conversion c;
     if (i->opcode != PTX_OP_CVT || i->type_count != 2 || alu_sources(i) != 1 ||
         !read_conversion(i, &c)) {

@@ -182,8 +182,7 @@ static const struct alu_row rows[] = {
     ALU_ROW(COPYSIGN, 2, copysign_double, F64),
 };
 
-step_run *LANES_NAME(bind_float)(const struct ptx_instruction *i, struct step *step) {
-    (void)step;
+step_run *LANES_NAME(bind_float)(const struct ptx_instruction *i, struct step *) {
     if (i->type_count != 1 || (i->types[0] != PTX_F32 && i->types[0] != PTX_F64)) {
         return NULL;
     }

@@ -219,7 +219,6 @@ static const struct alu_row rows[] = {
     BOTH(ABS, 1, abs_f16_ftz, PTX_M_FTZ),
 };
 
-step_run *LANES_NAME(bind_half)(const struct ptx_instruction *i, struct step *step) {
-    (void)step;
+step_run *LANES_NAME(bind_half)(const struct ptx_instruction *i, struct step *) {
     return alu_find(rows, sizeof(rows) / sizeof(rows[0]), i);
 }

@@ -231,7 +231,6 @@ static const struct alu_row rows[] = {
     DOT_ROWS(S32, S32, s32, s32),
 };
 
-step_run *LANES_NAME(bind_integer)(const struct ptx_instruction *i, struct step *step) {
-    (void)step;
+step_run *LANES_NAME(bind_integer)(const struct ptx_instruction *i, struct step *) {
     return alu_find(rows, sizeof(rows) / sizeof(rows[0]), i);
 }

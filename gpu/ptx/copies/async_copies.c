@@ -140,8 +140,7 @@ static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
     }
 }
 
-static void step_commit(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)s;
+static void step_commit(struct warp *w, const struct step *, uint32_t mask) {
     bits_each(lane, mask) {
         w->copy_groups[lane]++;
     }

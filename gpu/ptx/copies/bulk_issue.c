@@ -336,8 +336,7 @@ void step_bulk_value(struct warp *w, const struct step *s, uint32_t mask) {
 
 /* ---- groups and fences ---- */
 
-void step_bulk_commit(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)s;
+void step_bulk_commit(struct warp *w, const struct step *, uint32_t mask) {
     bits_each(lane, mask) {
         w->bulk_groups[lane]++;
     }
@@ -352,8 +351,7 @@ void step_bulk_wait(struct warp *w, const struct step *s, uint32_t mask) {
     bulk_deliver_groups(w, mask, limit);
 }
 
-void step_proxy_fence(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)s;
+void step_proxy_fence(struct warp *w, const struct step *, uint32_t mask) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     proxy_fence(w, mask);
 }

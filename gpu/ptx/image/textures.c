@@ -176,7 +176,7 @@ static struct texel sample(const struct image_lane *at, const struct image *im,
 
 /* ---- the instruction ---- */
 
-static uint32_t result_bits(const struct image *im, enum ptx_type type, double v) {
+static uint32_t result_bits(const struct image *im, enum ptx_type, double v) {
     bool floats = im->reads_floats || ptx_type_float((enum ptx_type)im->type);
     float f = (float)v;
     uint32_t bits;
@@ -184,7 +184,6 @@ static uint32_t result_bits(const struct image *im, enum ptx_type type, double v
     if (floats) {
         return bits;
     }
-    (void)type;
     return (uint32_t)(int64_t)v;
 }
 

@@ -144,8 +144,7 @@ static void step_call(struct warp *w, const struct step *s, uint32_t mask) {
     w->active = 0;
 }
 
-void step_return(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)s;
+void step_return(struct warp *w, const struct step *, uint32_t mask) {
     struct frame *f = w->frame;
     copy_results(f, mask);
     struct split back = {.frame = f->parent, .next = f->return_to, .lanes = mask};

@@ -209,8 +209,7 @@ static void step_trap(struct warp *w, const struct step *s, uint32_t mask) {
     warp_exit_lanes(w, mask);
 }
 
-static void step_fence(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)mask;
+static void step_fence(struct warp *w, const struct step *s, uint32_t) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     race_fence(w, s->aux != 0);
     life_fence(w);

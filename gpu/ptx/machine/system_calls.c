@@ -135,9 +135,8 @@ static bool string_argument(void *data, uint64_t address, char *to, size_t room)
     return peek_string(p->warp, p->lane, address, to, room);
 }
 
-static void call_vprintf(struct warp *w, const struct step *s,
+static void call_vprintf(struct warp *w, const struct step *,
                          const struct call_site *site, unsigned lane) {
-    (void)s;
     char format[DEVICE_STRING_MAX];
     struct printing p = {.warp = w, .lane = lane, .args = argument(w, site, 1, lane)};
     const struct printf_source from = {&p, next_argument, string_argument};

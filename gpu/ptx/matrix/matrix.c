@@ -205,8 +205,7 @@ static void multiply_whole(struct warp *w, const struct matrix *m, const uint8_t
     accumulators_add_whole(w, m, c, sums);
 }
 
-bool matrix_run_mma(struct warp *w, const struct step *s, const struct matrix *m) {
-    (void)s;
+bool matrix_run_mma(struct warp *w, const struct step *, const struct matrix *m) {
     uint8_t a[2048], b[2048];
     struct matrix_tiles ta = matrix_tiles_a(m), tb = matrix_tiles_b(m);
     fragment_pack(w, m->registers + m->a.first, &ta, a);
@@ -263,8 +262,7 @@ static unsigned quad_element(enum ptx_type t, unsigned thread, unsigned e) {
     return row * 8 + (e & 4) + (thread & 2) + (e & 1);
 }
 
-bool matrix_run_quads(struct warp *w, const struct step *s, const struct matrix *m) {
-    (void)s;
+bool matrix_run_quads(struct warp *w, const struct step *, const struct matrix *m) {
     double sums[4][64];
     for (unsigned quad = 0; quad < 4; quad++) {
         uint16_t a[8][4], b[8][4];

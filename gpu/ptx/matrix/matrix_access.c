@@ -114,8 +114,7 @@ bool matrix_run_store(struct warp *w, const struct step *s, const struct matrix 
     return true;
 }
 
-bool matrix_run_move(struct warp *w, const struct step *s, const struct matrix *m) {
-    (void)s;
+bool matrix_run_move(struct warp *w, const struct step *, const struct matrix *m) {
     uint16_t halves[64];
     memcpy(halves, register_words(w, m, m->a.first), sizeof halves);
     turn_halves(halves);

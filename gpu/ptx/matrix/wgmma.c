@@ -257,16 +257,14 @@ bool wgmma_run_product(struct warp *w, const struct step *s, const struct matrix
     return true;
 }
 
-bool wgmma_run_fence(struct warp *w, const struct step *s, const struct matrix *m) {
-    (void)m;
+bool wgmma_run_fence(struct warp *w, const struct step *s, const struct matrix *) {
     if (group_is_whole(w, s)) {
         queue_of(w)->fenced = true;
     }
     return true;
 }
 
-bool wgmma_run_commit(struct warp *w, const struct step *s, const struct matrix *m) {
-    (void)m;
+bool wgmma_run_commit(struct warp *w, const struct step *s, const struct matrix *) {
     if (group_is_whole(w, s)) {
         queue_of(w)->group++;
         w->wgmma->reads = (struct race_copy){.stamp = 0};

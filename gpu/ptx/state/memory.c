@@ -109,8 +109,7 @@ static uint8_t *own_lend(struct memory *m, const struct allocation *a) {
     return host;
 }
 
-static void own_take_back(struct memory *m, const struct allocation *a) {
-    (void)m;
+static void own_take_back(struct memory *, const struct allocation *a) {
     free(a->host);
 }
 
