@@ -19,6 +19,8 @@ void render_findings(const struct terminal *t, const json_t *findings,
 void render_labelled(const struct terminal *t, enum style style, const char *label,
                      const char *text);
 
+/* The colour of an object's "verdict": green is good, red is bad, yellow is undecided. */
+enum style verdict_style(const json_t *object);
 /* A last line: the verdict, and what follows it, such as ", 3 trials". */
 void render_verdict(const struct terminal *t, enum style style, const char *verdict,
                     const struct buf *rest);
@@ -52,8 +54,7 @@ void render_targets(const struct terminal *t, const json_t *result);
  * step. */
 void render_evaluation(const struct terminal *t, const json_t *result);
 /* A student's model and verdict, and its sentence if there are several students. */
-void render_student_head(const struct terminal *t, const json_t *student, bool alone,
-                         enum style style);
+void render_student_head(const struct terminal *t, const json_t *student, bool alone);
 /* skill/trigger's result: the sentence, rates with intervals, the queries with wrong
  * answers, what the rounds did, the better description as a diff. */
 void render_trigger(const struct terminal *t, const json_t *result);

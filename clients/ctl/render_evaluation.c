@@ -13,12 +13,6 @@
 #define INDENT 11
 #define LIFT_COLUMN (INDENT + PLOT_LIFT_CELLS + 12) /* behind "-100 … +100  " */
 
-static enum style style_of(const char *verdict) {
-    return strcmp(verdict, "helps") == 0   ? STYLE_GREEN
-           : strcmp(verdict, "hurts") == 0 ? STYLE_RED
-                                           : STYLE_YELLOW;
-}
-
 static const struct facts facts = {STYLE_DIM, 2, INDENT};
 
 /* --- the arms --- */
@@ -208,9 +202,9 @@ static void lift_lines(const struct terminal *t, const json_t *student,
                                          json_get_string(one, "vs", ""));
         if (strlen(label) >= INDENT - 2) {
             terminal_fact(t, &facts, label, STYLE_PLAIN, "%s", "");
-            lift_line(t, "", one, style_of(json_get_string(one, "verdict", "")));
+            lift_line(t, "", one, verdict_style(one));
         } else {
-            lift_line(t, label, one, style_of(json_get_string(one, "verdict", "")));
+            lift_line(t, label, one, verdict_style(one));
         }
     }
     double estimate = number_of(ratio, "estimate");
@@ -313,12 +307,11 @@ static void error_lines(const struct terminal *t, const json_t *student) {
     }
 }
 
-void render_student_head(const struct terminal *t, const json_t *student, bool alone,
-                         enum style style) {
+void render_student_head(const struct terminal *t, const json_t *student, bool alone) {
     putchar('\n');
     terminal_put(t, STYLE_BOLD, json_get_string(student, "model", ""));
     fputs(": ", stdout);
-    terminal_line(t, style, json_get_string(student, "verdict", ""));
+    terminal_line(t, verdict_style(student), json_get_string(student, "verdict", ""));
     if (!alone) {
         fputs("  ", stdout);
         terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(student, "sentence", ""), 2,
@@ -327,11 +320,11 @@ void render_student_head(const struct terminal *t, const json_t *student, bool a
 }
 
 static void student_lines(const struct terminal *t, const json_t *student, bool alone) {
-    const char *verdict = json_get_string(student, "verdict", "");
+    enum style style = verdict_style(student);
     const json_t *tests = json_object_get(student, "tests");
-    render_student_head(t, student, alone, style_of(verdict));
-    arms_table(t, json_object_get(student, "arms"), style_of(verdict));
-    lift_lines(t, student, style_of(verdict));
+    render_student_head(t, student, alone);
+    arms_table(t, json_object_get(student, "arms"), style);
+    lift_lines(t, student, style);
     changed_line(t, tests, true);
     changed_line(t, tests, false);
     activation_line(t, json_object_get(student, "activation"));
@@ -417,7 +410,7 @@ static void record_lines(const struct terminal *t, const json_t *result) {
 void render_evaluation(const struct terminal *t, const json_t *result) {
     const json_t *students = json_object_get(result, "students");
     const char *verdict = json_get_string(result, "verdict", "");
-    terminal_put(t, style_of(verdict), verdict);
+    terminal_put(t, verdict_style(result), verdict);
     fputs(": ", stdout);
     terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "sentence", ""),
                          (int)strlen(verdict) + 2, 0);

@@ -1,6 +1,7 @@
 /* Findings on a terminal: place, message, the source's line with a caret, fixes. */
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/lines.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -247,6 +248,17 @@ void render_labelled(const struct terminal *t, enum style style, const char *lab
         terminal_flow(t, STYLE_PLAIN, &column, INDENT, " %s", text);
         putchar('\n');
     }
+}
+
+enum style verdict_style(const json_t *object) {
+    static const struct colour {
+        const char *verdict;
+        enum style style;
+    } colours[] = {{"pass", STYLE_GREEN}, {"helps", STYLE_GREEN}, {"fail", STYLE_RED},
+                   {"hurts", STYLE_RED},  {"error", STYLE_RED},   {"timeout", STYLE_RED}};
+    const struct colour *found = list_find(c, colours, ARRAY_LEN(colours),
+                                           json_says(object, "verdict", c->verdict));
+    return found ? found->style : STYLE_YELLOW;
 }
 
 void render_verdict(const struct terminal *t, enum style style, const char *verdict,

@@ -8,16 +8,6 @@
 
 enum { MAX_ROWS = 12, MAX_MISSING = 60 };
 
-static bool verdict_is(const json_t *result, const char *verdict) {
-    return strcmp(json_get_string(result, "verdict", ""), verdict) == 0;
-}
-
-static enum style verdict_style(const json_t *result) {
-    return verdict_is(result, "pass")          ? STYLE_GREEN
-           : verdict_is(result, "unsupported") ? STYLE_YELLOW
-                                               : STYLE_RED;
-}
-
 /* The line's end: where in the host's code, and the newline. */
 static void put_place(const struct terminal *t, const json_t *item) {
     const char *file = json_get_string(item, "file", NULL);

@@ -21,13 +21,6 @@ static const char *verdict_of(const json_t *row) {
                                                     : "not judged";
 }
 
-static enum style style_of(const json_t *row) {
-    const char *verdict = json_get_string(row, "verdict", "");
-    bool good = strcmp(verdict, "helps") == 0 || strcmp(verdict, "pass") == 0;
-    bool bad = strcmp(verdict, "hurts") == 0 || strcmp(verdict, "fail") == 0;
-    return good ? STYLE_GREEN : bad ? STYLE_RED : STYLE_PLAIN;
-}
-
 static void rates_cell(struct table *table, const json_t *of) {
     double before = number_of(of, "baseline_rate"), after = number_of(of, "skill_rate");
     if (isnan(before) && isnan(after)) {
@@ -140,7 +133,7 @@ static void show_row(const struct terminal *t, const json_t *row) {
     putchar('\n');
     terminal_put(t, STYLE_BOLD, json_get_string(row, "model", ""));
     fputs(": ", stdout);
-    terminal_put(t, style_of(row), verdict_of(row));
+    terminal_put(t, verdict_style(row), verdict_of(row));
     const json_t *lift = json_object_get(row, "lift");
     double estimate = number_of(lift, "estimate"), p = number_of(lift, "p");
     if (!isnan(estimate)) {
@@ -152,7 +145,7 @@ static void show_row(const struct terminal *t, const json_t *row) {
     }
     putchar('\n');
     bar(t, "without", number_of(row, "baseline_rate"), STYLE_PLAIN);
-    bar(t, "with", number_of(row, "skill_rate"), style_of(row));
+    bar(t, "with", number_of(row, "skill_rate"), verdict_style(row));
 }
 
 static void preference_lines(const struct terminal *t, const json_t *list, bool apart) {

@@ -13,12 +13,6 @@
 
 static const struct facts facts = {STYLE_DIM, 2, INDENT};
 
-static enum style style_of(const char *verdict) {
-    return strcmp(verdict, "pass") == 0   ? STYLE_GREEN
-           : strcmp(verdict, "fail") == 0 ? STYLE_RED
-                                          : STYLE_YELLOW;
-}
-
 /* --- a student --- */
 
 static void rate_line(const struct terminal *t, const json_t *student, const char *key,
@@ -60,7 +54,7 @@ static void query_line(const struct terminal *t, const json_t *q) {
 
 static void student_lines(const struct terminal *t, const json_t *student, bool alone) {
     const char *verdict = json_get_string(student, "verdict", "");
-    render_student_head(t, student, alone, style_of(verdict));
+    render_student_head(t, student, alone);
     if (strcmp(verdict, "not_measurable") == 0) {
         return;
     }
@@ -118,7 +112,7 @@ void render_trigger(const struct terminal *t, const json_t *result) {
     const json_t *students = json_object_get(result, "students");
     const char *verdict = json_get_string(result, "verdict", "");
     const char *run = json_get_string(result, "run", NULL);
-    terminal_put(t, style_of(verdict), verdict);
+    terminal_put(t, verdict_style(result), verdict);
     fputs(": ", stdout);
     terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "sentence", ""),
                          (int)strlen(verdict) + 2, 0);

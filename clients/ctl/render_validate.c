@@ -17,18 +17,8 @@ static double real(const json_t *value) {
                                   : INFINITY;
 }
 
-static bool verdict_is(const json_t *item, const char *verdict) {
-    return strcmp(json_get_string(item, "verdict", ""), verdict) == 0;
-}
-
 static bool passes(const json_t *item) {
-    return verdict_is(item, "pass");
-}
-
-static enum style verdict_style(const json_t *item) {
-    return passes(item)                   ? STYLE_GREEN
-           : verdict_is(item, "unjudged") ? STYLE_YELLOW
-                                          : STYLE_RED;
+    return json_says(item, "verdict", "pass");
 }
 
 /* --- the table of cases --- */
@@ -82,7 +72,7 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
     table_cell(table, json_get_string(output, "name", "?"));
     json_int_t elements = count_of(output, "elements");
     table_cellf(table, "%lld", elements);
-    if (verdict_is(output, "unjudged")) {
+    if (json_says(output, "verdict", "unjudged")) {
         for (int i = 0; i < 3; i++) {
             table_cell(table, "–");
         }
@@ -114,7 +104,8 @@ static void case_table(const struct terminal *t, const json_t *cases) {
         if (!passes(item) && !json_array_size(json_object_get(item, "outputs"))) {
             output_row(table, item, NULL); /* it did not get so far */
         }
-        if ((passes(item) || verdict_is(item, "unjudged")) && count_of(item, "trial")) {
+        if ((passes(item) || json_says(item, "verdict", "unjudged")) &&
+            count_of(item, "trial")) {
             good++;
             unjudged += !passes(item);
             continue;
@@ -291,7 +282,7 @@ static void put_printed(const struct terminal *t, const char *text) {
 /* Of what came to no end, put_error has told why. */
 static void put_verdict(const struct terminal *t, const json_t *result) {
     const json_t *backend = json_object_get(result, "backend");
-    bool ended = passes(result) || verdict_is(result, "fail");
+    bool ended = passes(result) || json_says(result, "verdict", "fail");
     autobuf text = BUF_INIT(1024);
     size_t trials = json_array_size(json_object_get(result, "cases"));
     size_t findings = json_array_size(json_object_get(result, "findings"));
@@ -365,7 +356,7 @@ static void put_again(const struct terminal *t, const json_t *params,
     const char *path = json_get_string(params, "path", NULL);
     const char *seed = json_get_string(result, "seed", NULL);
     bool ran = json_array_size(json_object_get(result, "cases")) > 0;
-    if (!seed || !ran || passes(result) || verdict_is(result, "unjudged")) {
+    if (!seed || !ran || passes(result) || json_says(result, "verdict", "unjudged")) {
         return;
     }
     fputs(terminal_start(t, STYLE_DIM), stdout);
