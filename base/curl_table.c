@@ -81,7 +81,7 @@ const struct curl_table *curl_table_load(struct err *err) {
     const char *missing = find_symbols(library, &table);
     if (missing || table.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         err_set(err, -ENOSYS, "libcurl cannot be used: %s",
-                missing ? missing : "its start failed");
+                missing ? missing : "curl_global_init failed");
         dlclose(library);
         return NULL;
     }

@@ -37,7 +37,7 @@ int link_check(const char *url, struct err *err) {
     size_t host = strcspn(url + scheme, "/?#");
     if (host == 0 || len > LINK_MAX) {
         return err_set(err, -EINVAL, "%.200s: %s", url,
-                       host ? "the link is too long" : "the link names no host");
+                       host ? "the link is too long" : "the link has no host");
     }
     if (memchr(url + scheme, '@', host)) {
         return err_set(err, -EINVAL, "a link may not contain a name and password");
@@ -78,7 +78,7 @@ char *link_resolve(const char *url, const char *location, struct err *err) {
         return NULL;
     }
     if (scheme_len(url) == 8 && scheme_len(next) == 7) {
-        err_set(err, -EACCES, "it leads from https to http");
+        err_set(err, -EACCES, "it redirects from https to http");
         return NULL;
     }
     return take(next);

@@ -38,7 +38,8 @@ static bool skip_folded(struct toml_reader *r) {
     }
     size_t newline = toml_newline(r);
     if (!newline) {
-        return toml_fail(r, at, "only a line's end may follow a backslash and blanks");
+        return toml_fail(r, at,
+                         "only the end of the line may follow a backslash and blanks");
     }
     while (newline || toml_peek(r, 0) == ' ' || toml_peek(r, 0) == '\t') {
         r->at += newline ? newline : 1;

@@ -452,7 +452,7 @@ int yaml_parse_map(const char *text, size_t len, enum yaml_scalars scalars, json
     }
     if (len > YAML_MAX_BYTES) {
         char what[64];
-        snprintf(what, sizeof what, "over %u KiB of YAML", YAML_MAX_BYTES >> 10);
+        snprintf(what, sizeof what, "more than %u KiB of YAML", YAML_MAX_BYTES >> 10);
         return complain(&r, 0, YAML_TOO_LARGE, what);
     }
     if (!text_is_utf8(text, len)) {

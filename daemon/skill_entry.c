@@ -56,7 +56,7 @@ int skill_uri_split(struct skill_uri *ret, const char *uri, struct err *err) {
     }
     char *rest = known ? decode(*at ? at + 1 : "") : NULL;
     if (!rest) {
-        return err_set(err, -EINVAL, "no skill's URI: %.200s", uri);
+        return err_set(err, -EINVAL, "not the URI of a skill: %.200s", uri);
     }
     *ret = (struct skill_uri){.base = xstrndup(uri, (size_t)(at - uri)), .rest = rest};
     return 0;
@@ -179,11 +179,12 @@ static const char *unfit(const struct skill *s, const char *base) {
     }
     const char *why = unfit_fields(t);
     if (!why && is_dangerous(s)) {
-        why = "the safety rules object to it, and skill/check says why";
+        why = "it breaks safety rules; skill/check names them";
     }
-    return why                                            ? why
-           : strcmp(t->name, strrchr(base, '/') + 1) != 0 ? "its name is not the URI's"
-                                                          : NULL;
+    return why ? why
+           : strcmp(t->name, strrchr(base, '/') + 1) != 0
+               ? "its name differs from the name in the URI"
+               : NULL;
 }
 
 /* The digest and size are those of resources/read's contents. */
@@ -272,7 +273,7 @@ int skill_entry_directory(const char *base, const char *folder, const char *rest
     json_t *list = children_of(&s, base, rest);
     if (!json_array_size(list) || (len && rest[len - 1] == '/')) {
         json_decref(list);
-        rc = err_set(err, -EINVAL, "no folder of the skill: %.200s", rest);
+        rc = err_set(err, -EINVAL, "the skill has no folder %.200s", rest);
     } else {
         *ret = list;
     }
@@ -320,7 +321,7 @@ int skill_entry_file(const char *uri, const char *folder, const char *rest, json
     }
     const struct skill_file *file = find_shown(&s, rest);
     rc = file ? read_served(folder, file->path, &bytes, err)
-              : err_set(err, -ENOENT, "no file of the skill: %.200s", rest);
+              : err_set(err, -ENOENT, "the skill has no file %.200s", rest);
     if (rc == 0 && strcmp(rest, MANIFEST) == 0) {
         add_warning(&s, &bytes);
     }

@@ -136,7 +136,7 @@ static void known_go(struct skills *s, struct call *call, const json_t *params) 
     }
 }
 
-/* What lies in the workspace needs no catalog. */
+/* A path in the workspace is checked without the catalog. */
 void skill_check_operation(struct call *call, const json_t *params) {
     const char *path = json_get_string(params, "path", NULL);
     if (!path) {

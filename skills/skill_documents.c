@@ -77,7 +77,7 @@ static void on_checked(struct skill_check *, json_t *result, void *data) {
     json_t *own = own_findings(json_object_get(result, "findings"),
                                path ? path_basename(path) : "SKILL.md");
     if (document->depth == DOCUMENT_QUICK) {
-        json_decref(take(result)); /* the last full one says more */
+        json_decref(take(result)); /* the last full result is more useful */
     }
     document_check_done(document, own, result);
 }
@@ -88,7 +88,7 @@ static void cancel_check(struct document_check *check) {
     }
 }
 
-/* The folder as it would be with the editor's text; a new file has none yet. */
+/* Checks the folder as if the editor's text were saved. A new file has no folder yet. */
 static void check_skill(struct document_check *check) {
     struct stat st;
     const struct document *d = check->document;
@@ -182,7 +182,7 @@ const struct document_kind skill_document_kind = {
 
 /* --- build.toml --- */
 
-/* The disk has what the editor shows, so the rest of the project can be asked. */
+/* The file on disk equals the editor's text, so the project as a whole can be checked. */
 static bool is_saved(const struct document *d) {
     autobuf disk = BUF_INIT(SKILL_MAX_TEXT);
     return d->path && file_read(d->path, &disk, NULL) == 0 && disk.len == d->len &&

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_COPIES 8 /* of copies, that are followed to where they came from */
+#define MAX_COPIES 8 /* copies of copies that are followed to their origin */
 
 struct installing {
     struct work *work;
@@ -159,7 +159,8 @@ static void refuse_unsafe(struct call *call, const json_t *findings, bool may_su
         json_array_size(findings) > 1 ? ", and more" : "");
 }
 
-/* Stopped before anything was done: what was done is told in any case. */
+/* The request was stopped before it changed anything. If it changed something, the
+ * results are returned. */
 static bool was_stopped(const struct installing *in) {
     return !json_any(in->results, result, !json_says(result, "outcome", "refused")) &&
            in->stopped;
@@ -177,7 +178,7 @@ static void on_cancel(struct call *, void *data) {
     }
 }
 
-/* Each target is told where its text came from. */
+/* Adds the origin of the text to each target. */
 static json_t *result_of(struct installing *in) {
     json_t *hides = json_object_get(in->about, "hides");
     json_t *misnamed = json_object_get(in->about, "misnamed");
@@ -273,16 +274,16 @@ static char *name_to_remove(const json_t *params) {
     return xstrdup(base);
 }
 
-/* In the project a name finds the copy in an agent's folder first; what is meant is the
- * skill that it was made from, where that is known and still there. */
+/* In a project, a name finds the copy in an agent's folder first. It means the skill
+ * that the copy was made from, if that is known and still exists. */
 static char *original_folder(struct skills *s, const struct call_origin *origin,
                              char *folder) {
     for (int i = 0; folder && i < MAX_COPIES; i++) {
         struct err err = {0};
         autofree char *source = install_source(folder);
         char *from = source ? skills_find_folder(s, origin, source, &err) : NULL;
-        /* A record is a file in a project like others: what has another name is another
-         * skill, whatever it says. */
+        /* A record is an untrusted file of the project. A skill with another name is
+         * another skill, whatever the record says. */
         if (!from || strcmp(from, folder) == 0 ||
             strcmp(path_basename(from), path_basename(folder)) != 0) {
             free(from);
@@ -306,8 +307,9 @@ static char *find_skill(struct skills *s, struct call *call, const json_t *param
     return strchr(words, '/') ? folder : original_folder(s, call_origin(call), folder);
 }
 
-/* What the record names must mean the same skill wherever it is read: a URI by digest
- * ends with the next change, and outside the project its URIs mean another project's. */
+/* The source in a record must mean the same skill wherever it is read. A URI by digest
+ * is invalid after the next change, and a project's URIs mean something else outside the
+ * project. */
 static char *source_of(struct skills *s, const char *folder, bool at_home) {
     autojson *about = catalog_source(skills_catalog(s), folder);
     bool projects = json_says(about, "source", "project");
@@ -379,7 +381,7 @@ static void on_fetched(struct repository_copy *copy, const struct err *err, void
     installing_free(in);
 }
 
-/* The root is there; a fetch that began goes on alone. */
+/* A fetch that has begun continues by itself. */
 static void fetch_began(struct installing *in, const struct err *err) {
     if (in->fetch || in->archive) {
         call_on_cancel(in->call, on_cancel, in);

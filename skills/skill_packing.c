@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define HEADERS_MAX (2u << 20) /* of all files: their names twice */
+#define HEADERS_MAX (2u << 20) /* bytes of all headers; a file's name occurs in two */
 
 struct packing {
     struct call *call; /* a reference */
@@ -24,7 +24,7 @@ struct packing {
 
 /* --- on the other thread --- */
 
-/* Errors of the rules that a skill which leaves the house must keep. */
+/* The first error of the rules for a skill that is given to others. */
 static json_t *first_error(const struct skill *skill) {
     autojson *findings = json_array();
     spec_rules_check(skill, SKILL_CHECK_STRICT, findings);

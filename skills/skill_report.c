@@ -20,7 +20,7 @@ static void add_cut(struct buf *out, const char *text, size_t max) {
     buf_adds(out, kept < len ? "…" : "");
 }
 
-/* On one line, so that it does not look like more than it is. */
+/* On one line, so that the text cannot imitate other lines of the report. */
 static void add_line(struct buf *out, const char *text) {
     size_t from = out->len;
     text_clean(out, text, strlen(text));
@@ -72,7 +72,8 @@ void skill_tell_name(struct buf *out, const json_t *row, const char *indent) {
     }
 }
 
-/* One that is no proper name, but looks like one or like words of ours, is quoted. */
+/* Quotes a name with other characters, which might look like another name or like the
+ * report's own words. */
 static void add_name(struct buf *out, const char *name) {
     static const char proper[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
     if (name[strspn(name, proper)] == '\0') {

@@ -35,14 +35,14 @@ struct skills {
 struct folder_list {
     struct catalog_folder *list; /* owned paths */
     size_t count, cap;
-    json_t *paths; /* those, as keys: a hundred roots have thousands */
+    json_t *paths; /* the same paths as keys, because a hundred roots have thousands */
 };
 
 /* --- where skills are looked for --- */
 
-/* path is stolen; one that is there already is left out, so the first scope counts.
- * within: the project's root, NULL for other folders, and for one that the user's own
- * table of agents puts outside of it. */
+/* Takes path. A path that is listed already is skipped, so its first scope counts.
+ * within: the project's root; NULL for other folders, also for a folder that the user's
+ * own table of agents puts outside the project. */
 static void add_folder(struct folder_list *l, char *path, const char *scope,
                        const char *agent, const char *within) {
     if (!path || json_object_get(l->paths, path)) {
@@ -111,7 +111,8 @@ static void add_user_folders(struct folder_list *l, const struct agents *agents)
 
 static void folders_tell(struct skills *s) {
     struct folder_list l = {.paths = json_object()};
-    /* First, so that the user's folders are his own where his home is the project. */
+    /* The user's folders come first, so that they stay the user's when the home folder
+     * is the project. */
     add_user_folders(&l, &s->agents);
     for (char **root = s->roots; root && *root; root++) {
         add_project_folders(&l, &s->agents, *root);
@@ -325,7 +326,7 @@ static bool is_copy(const char *folder) {
     return source;
 }
 
-/* Of those that a name means outside the project the first that was not installed. */
+/* The first skill of that name outside the project that is not an installed copy. */
 static char *find_original(struct skills *s, const char *name, struct err *err) {
     bool foreign;
     autofree char *copy = NULL,

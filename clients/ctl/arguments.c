@@ -359,7 +359,8 @@ static int read_stdin(const json_t *method, json_t *params, struct err *err) {
     for (;;) {
         char *to = buf_reserve(&text, 65536);
         if (!to) {
-            return err_set(err, -EFBIG, "standard input: over %u MiB", STDIN_MAX >> 20);
+            return err_set(err, -EFBIG, "standard input: more than %u MiB",
+                           STDIN_MAX >> 20);
         }
         ssize_t n = read(STDIN_FILENO, to, 65536);
         if (n < 0) {

@@ -333,8 +333,8 @@ int asker_show_paths(struct asker *a, const char *method, json_t *params, json_t
         return asker_wrong_usage(a, err.msg);
     }
     if (a->watch && (!files || !json_object_get(kept, "path") || a->format)) {
-        return asker_wrong_usage(a,
-                                 "--watch is for files of kernel check, as text or json");
+        return asker_wrong_usage(a, "--watch works with kernel check alone: on files, "
+                                    "with text or JSON as output");
     }
     if (a->fix && json_object_get(kept, "source")) {
         return asker_wrong_usage(a, "--fix edits files: name one in place of -");

@@ -236,7 +236,7 @@ int connection_open(const struct connection_options *options, struct connection 
 }
 
 static int no_answer(const struct connection *c, struct err *err) {
-    const char *words = c->log.len ? c->log.data : "it said nothing";
+    const char *words = c->log.len ? c->log.data : "it wrote no message";
     if (c->problem) {
         autofree char *program = connection_program();
         return err_set(err, -EPROTO, "%s %s", program, c->problem);

@@ -53,7 +53,7 @@ static int add_folder(const char *folder, json_t *all, struct err *err) {
     fts_close(walk);
     if (json_array_size(files) > MOST_FILES) {
         return err_set(err, -E2BIG,
-                       "%s has over %d .cu files: name some of its folders", folder,
+                       "%s has more than %d .cu files: name some of its folders", folder,
                        MOST_FILES);
     }
     if (!json_array_size(files)) {

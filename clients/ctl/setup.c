@@ -196,7 +196,7 @@ static void plan_step(const struct setup *s, struct step *t,
     *t = (struct step){.agent = agent, .file = file, .now = BUF_INIT(MAX_FILE)};
     t->same = file ? earlier(s, file) : NULL;
     if (!file && !s->project) {
-        err_set(&t->refusal, -ENOENT, "HOME is no absolute path");
+        err_set(&t->refusal, -ENOENT, "HOME is not an absolute path");
     }
     if (!file || t->same || look_at_file(t) < 0) {
         return;

@@ -388,7 +388,7 @@ static int ptx_read(struct check_input *ret, const struct source_file *file,
     if (!ptx_target_suits(head.target, ret->options.arch)) {
         const struct finding_span span =
             finding_span_in(file->text, file->len, head.target_at, head.target_end);
-        autofree char *message = xasprintf("this PTX is for %s and runs on no %s: "
+        autofree char *message = xasprintf("this PTX is for %s and does not run on %s: "
                                            "compile it for %s, or name another arch",
                                            *head.target ? head.target : "no target",
                                            ret->options.arch, ret->options.arch);

@@ -115,9 +115,10 @@ static int define_set(struct compile_options *o, const char *name, size_t name_l
                        (int)text_cut(name, name_len, 40), name);
     }
     if (!is_one_line(value, value_len)) {
-        return err_set(err, -EINVAL,
-                       "the value of macro %.*s is over %d bytes or not one line",
-                       (int)text_cut(name, name_len, 40), name, MAX_VALUE);
+        return err_set(
+            err, -EINVAL,
+            "the value of macro %.*s has more than %d bytes or more than one line",
+            (int)text_cut(name, name_len, 40), name, MAX_VALUE);
     }
     autofree char *key = xstrndup(name, name_len);
     json_object_set_new(o->defines, key, json_text(value, value_len));

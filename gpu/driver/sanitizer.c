@@ -234,7 +234,7 @@ static int judge_log(const struct sanitizer_log *log, int read, const struct buf
     }
     first_words(words, said, sizeof said);
     return err_set(err, -ENOEXEC, NAME " did not do its work (status %d): %s", status,
-                   read == -EFBIG  ? "its log is over 4 MiB"
+                   read == -EFBIG  ? "its log has more than 4 MiB"
                    : *log->trouble ? log->trouble
                    : *said         ? said
                                    : "it left no summary");

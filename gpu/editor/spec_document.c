@@ -141,7 +141,8 @@ static bool judge_members(struct judge *j, const json_t *spec) {
             break;
         }
         if (!json_object_get(known, name)) {
-            autofree char *message = xasprintf("%.64s: no member of a check spec", name);
+            autofree char *message =
+                xasprintf("%.64s is not a member of a check spec", name);
             tell_at(j, FINDING_ERROR, "unknown_member",
                     json_place_member(&j->places, 0, name), true, message);
             good = false;

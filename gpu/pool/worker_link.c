@@ -101,8 +101,8 @@ static void link_fail(struct worker_link *link, const char *fmt, ...) {
 static void greeting_missed(struct worker_link *link) {
     words_flush(link);
     const char *words = link->last_words;
-    link_fail(link, "did not greet within %u ms%s%s", link->hello_ms, *words ? ": " : "",
-              words);
+    link_fail(link, "sent no greeting within %u ms%s%s", link->hello_ms,
+              *words ? ": " : "", words);
 }
 
 static void timer_fired(uv_timer_t *timer) {
@@ -125,7 +125,8 @@ static void timer_fired(uv_timer_t *timer) {
 /* --- the peer --- */
 
 static void peer_request(struct rpc_call *call, void *) {
-    rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "a worker asks nothing of the daemon");
+    rpc_error(call, RPC_METHOD_NOT_FOUND, NULL,
+              "the daemon serves no requests of workers");
 }
 
 static void peer_notification(struct rpc_peer *peer, enum frame_mode mode,
@@ -255,7 +256,7 @@ static void banner_read(struct worker_link *link) {
         }
     }
     if (!link->peer && link->skipped + link->banner.len > WORKER_LINK_MAX_BANNER) {
-        link_fail(link, "said %u KiB without greeting", WORKER_LINK_MAX_BANNER >> 10);
+        link_fail(link, "sent %u KiB without a greeting", WORKER_LINK_MAX_BANNER >> 10);
     }
 }
 

@@ -228,7 +228,8 @@ static int infer_rope(struct operator_call *c) {
         }
     }
     if (r == 0 && call_has(c, 2) != call_has(c, 3)) {
-        r = err_set(c->err, -EINVAL, "%s.inputs: cos and sin come together", c->at);
+        r = err_set(c->err, -EINVAL, "%s.inputs: give both cos and sin, or neither",
+                    c->at);
     }
     return call_output_same(c, r, 3, 40);
 }

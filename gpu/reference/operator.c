@@ -192,7 +192,7 @@ static int unknown_attribute(const struct operator_call *c, const char *name,
         nearest_name_try(&near, c->op->attributes[i].name);
     }
     if (operator_input(c->op, name) >= 0 || operator_output(c->op, name) >= 0) {
-        return err_set(err, -EINVAL, "%s.%.64s: it belongs into \"%s\"", c->at, name,
+        return err_set(err, -EINVAL, "%s.%.64s: it belongs in \"%s\"", c->at, name,
                        operator_input(c->op, name) >= 0 ? "inputs" : "outputs");
     }
     if (strstr(" expression values files kernel ", name)) {

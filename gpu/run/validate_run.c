@@ -275,7 +275,7 @@ static int read_options(struct course *run, const json_t *request, struct err *e
     const char *reference = json_get_string(request, "reference_ptx", NULL);
     if (!ptx || strlen(ptx) > VALIDATE_MAX_PTX ||
         (reference && strlen(reference) > VALIDATE_MAX_PTX)) {
-        return err_set(err, -EINVAL, "the module is missing or over %u MiB",
+        return err_set(err, -EINVAL, "the module is missing or has more than %u MiB",
                        VALIDATE_MAX_PTX >> 20);
     }
     json_int_t device = json_get_integer(limits, "device_bytes", 0);

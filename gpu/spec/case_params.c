@@ -42,7 +42,7 @@ static int scalar_to(const struct packing *p, enum tensor_type type, const json_
     int64_t number = json_is_boolean(value) ? json_is_true(value) : 0;
     int n = json_is_boolean(value) ? 0 : case_size_value(p->c, value, &number, p->err);
     if (n == 0 && !tensor_type_holds(type, number)) {
-        return err_set(p->err, -EINVAL, "%s: the value %lld is no %s", p->at,
+        return err_set(p->err, -EINVAL, "%s: the value %lld is not a valid %s", p->at,
                        (long long)number, tensor_type_name(type));
     }
     tensor_set_integer(type, to, 0, number);

@@ -25,7 +25,7 @@ static int check_number(struct spec_reader *r, enum tensor_type type, const json
         return 0;
     }
     autofree char *text = json_shown(item, 0);
-    return err_set(r->err, -EINVAL, "%s: %.40s is no %s", at, text ? text : "?",
+    return err_set(r->err, -EINVAL, "%s: %.40s is not a valid %s", at, text ? text : "?",
                    tensor_type_name(type));
 }
 

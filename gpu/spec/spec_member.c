@@ -182,8 +182,8 @@ int spec_check_range(struct spec_reader *r, enum tensor_type type, const json_t 
     json_int_t number = json_integer_value(value);
     return tensor_type_holds(type, number)
                ? 0
-               : err_set(r->err, -EINVAL, "%s: %lld is no %s", at, (long long)number,
-                         tensor_type_name(type));
+               : err_set(r->err, -EINVAL, "%s: %lld is not a valid %s", at,
+                         (long long)number, tensor_type_name(type));
 }
 
 static int check_expression(struct spec_reader *r, const json_t *value, const char *at) {

@@ -45,7 +45,7 @@ static int check_shape(const struct spec_case *c, size_t at, const struct spec_a
     if (tensor_shape_fits(npy->shape, npy->rank, b->shape, b->rank)) {
         return 0;
     }
-    return err_set(err, -EINVAL, "the file's shape is %s, case %zu wants %s",
+    return err_set(err, -EINVAL, "the file's shape is %s, case %zu needs %s",
                    tensor_shape_text(npy->shape, npy->rank, have, sizeof have), at,
                    tensor_shape_text(b->shape, b->rank, want, sizeof want));
 }

@@ -128,14 +128,16 @@ static int check_kind(struct spec_reader *r, const json_t *member, const char *a
     static const char *const others[] = {"align", "bytes"};
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         if (found && strcmp(found, "struct") != 0 && json_object_get(member, others[i])) {
-            return err_set(r->err, -EINVAL, "%s.%s: only of a \"struct\"", at, others[i]);
+            return err_set(r->err, -EINVAL, "%s.%s: only a \"struct\" has it", at,
+                           others[i]);
         }
     }
     if (found && strcmp(found, "of") != 0 && json_object_get(member, "at")) {
-        return err_set(r->err, -EINVAL, "%s.at: only of a pointer, \"of\"", at);
+        return err_set(r->err, -EINVAL, "%s.at: only a pointer (\"of\") has it", at);
     }
     return found && !typed && json_object_get(member, "type")
-               ? err_set(r->err, -EINVAL, "%s.type: \"%s\" has none", at, found)
+               ? err_set(r->err, -EINVAL, "%s.type: a member with \"%s\" takes no type",
+                         at, found)
                : 0;
 }
 

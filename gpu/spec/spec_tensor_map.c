@@ -45,8 +45,9 @@ static int check_im2col(struct spec_reader *r, const json_t *im2col, const char 
     for (size_t i = 0; i < ARRAY_LEN(lists) && n == 0; i++) {
         n = json_object_get(im2col, lists[i])
                 ? check_list(r, im2col, lists[i], path)
-                : err_set(r->err, -EINVAL, "%s.%s: a corner of the box of filters", path,
-                          lists[i]);
+                : err_set(r->err, -EINVAL,
+                          "%s.%s: a corner of the bounding box of pixels is expected",
+                          path, lists[i]);
     }
     for (size_t i = 0; i < ARRAY_LEN(numbers) && n == 0; i++) {
         char own[256];
@@ -88,7 +89,7 @@ static int resolve_list(const struct spec_case *c, const json_t *map, const char
                         struct err *err) {
     const json_t *list = json_object_get(map, name);
     if (list && json_array_size(list) != count) {
-        return err_set(err, -EINVAL, "%s has %zu numbers, the tensor wants %zu", name,
+        return err_set(err, -EINVAL, "%s has %zu numbers, the tensor needs %zu", name,
                        json_array_size(list), count);
     }
     for (size_t d = 0; list && d < count; d++) {

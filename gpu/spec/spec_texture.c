@@ -61,7 +61,7 @@ static int check_address(struct spec_reader *r, const struct spec_arg *arg,
         }
         if (!normalized && (mode == TEXTURE_WRAP || mode == TEXTURE_MIRROR)) {
             return err_set(r->err, -EINVAL,
-                           "%s.texture.address: %s wants normalized coordinates", at,
+                           "%s.texture.address: %s needs normalized coordinates", at,
                            modes[mode]);
         }
     }

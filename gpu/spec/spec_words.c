@@ -66,7 +66,7 @@ const char *spec_words_member(const char *name, const char *known, char *ret,
     if (meant && words_have(known, meant)) {
         snprintf(ret, size, "; did you mean \"%s\"?", meant);
     } else if (holder && words_have(known, holder)) {
-        snprintf(ret, size, "; it belongs into \"%s\"", holder);
+        snprintf(ret, size, "; it belongs in \"%s\"", holder);
     } else if (len) {
         snprintf(ret, size, "; did you mean \"%.*s\"?", (int)len, near);
     } else {

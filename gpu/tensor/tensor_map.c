@@ -47,7 +47,7 @@ static int check_kind(const struct tensor_map *map, struct err *err) {
                        "interleave: an interleaved tensor has at least 3 dimensions");
     }
     if (map->interleave == INTERLEAVE_32B && map->swizzle != SWIZZLE_32B) {
-        return err_set(err, -EINVAL, "interleave: 32B goes with swizzle 32B only");
+        return err_set(err, -EINVAL, "interleave: 32B needs swizzle 32B");
     }
     if (map->fill == FILL_NAN && !tensor_type_float(map->type)) {
         return err_set(err, -EINVAL, "fill: %s has no NaN", tensor_type_name(map->type));
@@ -119,8 +119,8 @@ static int check_im2col(const struct tensor_map *map, struct err *err) {
     }
     if (map->rank < 3) {
         return err_set(err, -EINVAL,
-                       "im2col: the tensor has %u dimensions; images, width and channels "
-                       "are wanted, and height and depth may be there",
+                       "im2col: the tensor has %u dimensions; it needs images, width and "
+                       "channels, and may have height and depth",
                        map->rank);
     }
     if (i->channels < 1 || i->channels > TENSOR_MAP_MAX_BOX) {

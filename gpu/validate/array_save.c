@@ -93,8 +93,8 @@ static int file_end(struct array_save *s) {
 static int file_add(struct array_save *s, const void *bytes, size_t len) {
     if (!s->bytes &&
         (len < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1) != 0)) {
-        return err_set(&s->err, -EBADMSG, "%s: what the worker sent is no .npy file",
-                       s->name);
+        return err_set(&s->err, -EBADMSG,
+                       "%s: the worker sent something that is not a .npy file", s->name);
     }
     int n = root_file_add(&s->file, bytes, len);
     if (n < 0) {
@@ -126,7 +126,7 @@ static int memory_write(struct array_save *s, const struct part *part) {
     void *map =
         name_is_good(name) && !*s->name ? memory_map(part->memory, at, bytes) : NULL;
     if (!map) {
-        return err_set(&s->err, -EBADMSG, "what the worker sent is no file");
+        return err_set(&s->err, -EBADMSG, "the worker sent something that is not a file");
     }
     if (json_object_size(s->written) >= SAVE_MAX_FILES) {
         munmap(map, bytes);
@@ -147,7 +147,8 @@ static int part_write(struct array_save *s, const json_t *part) {
     bool fits = json_string_length(data) <= 2 * (size_t)NOTES_PART_BYTES;
     autofree unsigned char *bytes = fits ? spec_array_decode(data, &len) : NULL;
     if (!name_is_good(name) || (*s->name && strcmp(name, s->name) != 0) || !bytes) {
-        return err_set(&s->err, -EBADMSG, "what the worker sent is not part of a file");
+        return err_set(&s->err, -EBADMSG,
+                       "the worker sent something that is not part of a file");
     }
     if (len > SAVE_MAX_BYTES - s->all_bytes ||
         json_object_size(s->written) >= SAVE_MAX_FILES) {

@@ -131,7 +131,7 @@ static int read_spec(struct reading *r) {
             }
             if (err.code == -EBADMSG) {
                 snprintf(r->refusal.hint, sizeof r->refusal.hint,
-                         "mend it there (JSON has no comments and no comma behind the "
+                         "correct it there (JSON has no comments, and no comma after the "
                          "last member), or delete it and let kernel/init begin another");
             }
             return refuse(r,

@@ -306,7 +306,7 @@ static void explain(const struct program_job *job, const struct program_end *end
         fail(ret, "compile_timeout", text,
              "allow more time: compile_timeout_s in upskilld.yaml");
     } else if (end->over_quota) {
-        fail(ret, "compile_space", "nvcc wrote over 1 GiB of temporary files", NULL);
+        fail(ret, "compile_space", "nvcc wrote more than 1 GiB of temporary files", NULL);
     } else if (ret->log.errors) {
         fail(ret, "not_compiled", "",
              lacks_main(&ret->log) ? "kernel/run is for programs with main(); "

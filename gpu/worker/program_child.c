@@ -24,8 +24,8 @@ enum { MAX_WRITTEN = 200 };
 #define MAX_ROOM (256u << 20)   /* bytes of all files that it writes */
 #define MAX_FILE ((size_t)64 << 20)
 #define MAX_SAVED (8u << 20)
-#define ADDRESS_SPACE                                                                    \
-    ((size_t)1 << 40) /* reserved is not used: memory is counted apart */
+/* reserved is not used: memory is counted apart */
+#define ADDRESS_SPACE ((size_t)1 << 40)
 
 /* --- its libraries --- */
 
@@ -285,7 +285,7 @@ static json_t *build_and_run(const struct program_job *job, const json_t *reques
     json_t *result = !built.path ? program_result(&built, NULL, NULL)
                      : !room_make(job->folder, request)
                          ? refuse("no_folder", "the program's files could not be written",
-                                  "two of them may have one name")
+                                  "two of them may have the same name")
                          : run_program(&r, &built);
     program_built_finish(&built);
     return result;

@@ -76,7 +76,7 @@ char *sanitize_locate(json_t **ret_absent) {
     if (own && *own) {
         *ret_absent = own[0] == '/' && access(own, X_OK) == 0
                           ? NULL
-                          : absent("there is no program where UPSKILLD_SANITIZER says",
+                          : absent("UPSKILLD_SANITIZER does not name a program",
                                    "give the absolute path of compute-sanitizer");
         return *ret_absent ? NULL : program_of(own);
     }

@@ -103,8 +103,7 @@ static void on_request(struct rpc_call *call, void *data) {
     } else if (!strcmp(method, "worker/status")) {
         status_reply(w, call);
     } else {
-        rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "a worker has no method %.100s",
-                  method);
+        rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "unknown method %.100s", method);
     }
 }
 

@@ -86,11 +86,11 @@ bool attachment_take(struct worker *w, struct rpc_call *call, struct attachment 
     attachment_finish(ret);
     if (kept < 0) {
         rpc_error(call, RPC_INTERNAL_ERROR, NULL,
-                  "what came with this request cannot be kept in memory: %s",
+                  "the attachments of this request cannot be kept in memory: %s",
                   strerror(-kept));
     } else {
         rpc_error(call, parcel ? RPC_INTERNAL_ERROR : RPC_INVALID_PARAMS, NULL,
-                  "what belongs to this request did not come with it");
+                  "the attachments of this request did not arrive");
     }
     return false;
 }

@@ -119,8 +119,9 @@ static bool check_string(const struct schema *s, const json_t *value,
         return schema_complain(c, at, "does not match the pattern %s",
                                json_get_string(s->json, "pattern", ""));
     }
-    return rc >= 0 || schema_complain(c, at, "is too long or involved for the pattern %s",
-                                      json_get_string(s->json, "pattern", ""));
+    return rc >= 0 ||
+           schema_complain(c, at, "is too long or too complex for the pattern %s",
+                           json_get_string(s->json, "pattern", ""));
 }
 
 static int compare_texts(const void *a, const void *b) {

@@ -9,7 +9,7 @@
 
 #define MARK "upskilld-allow:"
 #define MAX_ALLOWANCES 200
-#define MAX_MARKS 1000 /* looked at in one file; the others excuse nothing */
+#define MAX_MARKS 1000 /* read per file; further ones suppress nothing */
 #define MAX_COMMENT 2048
 
 static size_t word_length(const char *s, const char *end) {
@@ -28,7 +28,8 @@ static const char *skip_space(const char *s, const char *end) {
     return s;
 }
 
-/* Counted on from the line before, so that many are not counted from the start. */
+/* The place of the last finding: the next line number is counted from here, not from the
+ * start of the file. */
 struct place {
     const char *at;
     int line;

@@ -24,9 +24,9 @@ struct scan {
     bool ellipsis;      /* code was left out */
     bool loose;         /* a statement outside of all braces */
     char last;          /* the last character that is no space and no comment */
-    const char *kernel; /* that is looked for, or NULL */
+    const char *kernel; /* the name of the kernel to find, or NULL */
     bool global;        /* the declaration that is being read has __global__ */
-    bool defines;       /* it, or one before, is that kernel's */
+    bool defines;       /* this declaration or an earlier one is that kernel's */
 };
 
 static const char *skip_line(const char *s) {

@@ -131,8 +131,8 @@ static struct hardware_subject subject_of(const struct statement *s) {
     return subject;
 }
 
-/* Nothing in the statement speaks against taking it at its word. Asked last: most
- * statements contradict nothing. */
+/* Nothing in the statement suggests that it is not meant literally. Checked last,
+ * because most statements contradict no fact. */
 static bool is_plain(const struct statement *s, const struct hardware_subject *subject) {
     return !pattern_is_in(patterns.doubt, s->text, s->len) &&
            !pattern_is_in(patterns.usage, s->text, s->len) &&
@@ -170,7 +170,7 @@ static void add_right_values(struct buf *out, const struct hardware_verdict *v) 
     }
 }
 
-/* One for each value that a board has. */
+/* One fix for each value that a board has. */
 static void add_fixes(const struct judge *j, json_t *finding,
                       const struct hardware_verdict *v, const struct finding_span *span,
                       const char *only) {
@@ -237,8 +237,8 @@ static bool shape_applies(const struct claim_shape *shape, const struct statemen
            pattern_is_in(patterns.asserts, s->text, s->len);
 }
 
-/* A column of rates may be what was measured, which is less than the peak, unless it says
- * that it is not. */
+/* The rates in a column may be measurements, which lie below the peak, unless the text
+ * calls them specifications. */
 static bool may_be_measured(const struct claim_shape *shape, const struct statement *s,
                             const struct hardware_verdict *v, double value) {
     return s->borrowed && (shape->flags & CLAIM_PEAK) && value < v->facts[0]->values[0] &&
@@ -246,8 +246,8 @@ static bool may_be_measured(const struct claim_shape *shape, const struct statem
            !pattern_is_in(patterns.specification, s->heading, s->heading_len);
 }
 
-/* What is right as it stands beneath a header with a unit: the number alone. NULL where
- * it is known in another unit. */
+/* The right value without its unit, for a cell whose header names the unit. NULL if the
+ * fact has another unit. */
 static const char *without_unit(const struct statement *s, const char *shown, char *ret,
                                 size_t size) {
     size_t n = strcspn(shown, " ");
@@ -288,7 +288,7 @@ static void judge_match(struct judge *j, const struct claim_shape *shape,
     add_finding(j, &v, m->start[1] + shift, end + shift, cure);
 }
 
-/* Two shapes may see the same number: the first one speaks. */
+/* Two shapes may match the same number: only the first reports it. */
 static bool told_already(const struct judge *j, const struct statement *s,
                          const struct pattern_match *m) {
     const json_t *last = json_array_get(j->findings, json_array_size(j->findings) - 1);

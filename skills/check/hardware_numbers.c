@@ -64,7 +64,7 @@ static bool is_about(const struct hardware_fact *f, const struct hardware_device
             own[n++] = (char)tolower((unsigned char)f->board[i]);
         }
     }
-    /* A board of another kind of name ("80 GB" for an H100) decides nothing. */
+    /* Names of different kinds ("80 GB" and "SXM") do not exclude each other. */
     bool same_kind = isdigit((unsigned char)own[0]) == isdigit((unsigned char)board[0]);
     return !same_kind || strcmp(own, board) == 0;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MAX_STATEMENT 1000u /* longer ones are no sentences */
+#define MAX_STATEMENT 1000u /* a longer text is not a sentence */
 #define MAX_HEADING 300u
 #define MAX_CELLS 32
 #define HEADING_LEVELS 7

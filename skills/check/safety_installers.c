@@ -22,7 +22,8 @@ static bool is_maker(const char *address, size_t len) {
         if (len < n || memcmp(address, installer_makers[i], n) != 0) {
             continue;
         }
-        /* "get.docker.com.evil.example" and "get.docker.com@evil.example" are others. */
+        /* "get.docker.com.evil.example" and "get.docker.com@evil.example" are other
+         * hosts. */
         bool host_only = !memchr(installer_makers[i], '/', n);
         return !host_only || len == n || address[n] == '/';
     }

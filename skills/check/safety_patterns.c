@@ -62,7 +62,7 @@ static bool is_public_address(const char *match, size_t len) {
     bool document = (part[0] == 192 && part[1] == 0 && part[2] == 2) ||
                     (part[0] == 198 && part[1] == 51 && part[2] == 100) ||
                     (part[0] == 203 && part[1] == 0 && part[2] == 113);
-    /* Resolvers that everybody asks. */
+    /* Public DNS resolvers. */
     bool resolver = (part[0] == 1 && part[1] == part[2] && part[1] <= 1) ||
                     (part[0] == 8 && part[1] == 8) || (part[0] == 9 && part[1] == 9);
     return !own && !document && !resolver;

@@ -122,7 +122,7 @@ static void check_content(const struct skill_file *f, const struct buf *content,
     }
 }
 
-/* The text itself; another file that is called nearly so is one like others. */
+/* SKILL.md, or skill.md if there is no SKILL.md. */
 static bool is_skill_text(const struct skill *s, const char *path) {
     return strcmp(path, "SKILL.md") == 0 ||
            (strcmp(path, "skill.md") == 0 && !skill_find_file(s, "SKILL.md"));
@@ -132,7 +132,7 @@ static void check_files(const struct skill *s, size_t *left, json_t *findings) {
     struct root root;
     bool scripts = false;
     if (root_open(&root, s->folder, NULL) < 0) {
-        return; /* said by whoever reads the folder */
+        return; /* whoever reads the folder reports this */
     }
     for (size_t i = 0; i < s->file_count && !work_is_stopped(); i++) {
         const struct skill_file *f = &s->files[i];

@@ -14,7 +14,7 @@
 #include "skills/check_words_table.h"
 
 #define MAX_PATTERNS 96
-#define WINDOW_COST 256  /* bytes that the smallest window counts for */
+#define WINDOW_COST 256 /* the least that a window costs, in bytes */
 #define MAX_MATCHES 20   /* findings per pattern and file */
 #define LINE_REACH 2048u /* bytes of a long line on both sides of a word */
 #define PARAGRAPH_REACH 1200u
@@ -178,7 +178,7 @@ static struct window window_of(const struct scan *s, const struct safety_pattern
     return clip(lines_window(s, first, last), hit, reach);
 }
 
-/* A command that goes on in the next line is one line to a shell. */
+/* For a shell, a command that continues on the next line is one line. */
 static char *join_lines(const struct scan *s, struct window w) {
     char *joined = xstrndup(s->text + w.at, 0);
     joined = xrealloc(joined, w.end - w.at + 1);
@@ -245,7 +245,7 @@ static void report(struct scan *s, const struct safety_pattern *p, size_t at, si
         s->findings, finding_new("skill", p->code, severity, message, s->file, &span));
 }
 
-/* One word about a package is enough, however often a text uses it. */
+/* An unpinned package is reported once, however often the text names it. */
 static bool is_repeated(const struct scan *s, const struct safety_pattern *p,
                         const char *match, size_t len, size_t until) {
     const char *at = s->text, *end = s->text + until;
@@ -261,7 +261,7 @@ static bool is_repeated(const struct scan *s, const struct safety_pattern *p,
     return false;
 }
 
-/* Text and prose alike: instructions are told as a list of commands too. */
+/* In prose and in code, because instructions may also be a list of commands. */
 static bool is_followed(struct scan *s, const struct safety_pattern *p, const char *text,
                         const struct pattern_match *m, size_t behind) {
     if (!p->is_followed) {
@@ -328,7 +328,7 @@ static bool on_word(void *data, unsigned id, size_t end) {
 
 /* --- flows --- */
 
-/* A pattern may have found the same by the words of one line. */
+/* A pattern may have reported the same lines already. */
 static bool is_told(const struct scan *s, const char *code, size_t from, size_t to) {
     json_int_t first = (json_int_t)lines_at(&s->lines, from) + 1;
     json_int_t last = (json_int_t)lines_at(&s->lines, to) + 1;

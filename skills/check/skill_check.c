@@ -149,7 +149,7 @@ static void check_skill_text(struct skill_check *c, const struct skill *s) {
 
 static void check_file(struct skill_check *c, const struct root *root, const char *path) {
     bool toml = strcmp(path_basename(path), "build.toml") == 0;
-    /* A project at the top was checked as a whole. */
+    /* A project in the skill's own folder was checked as a whole already. */
     if ((!is_prose(path) && !toml) || (toml && strcmp(path, "build.toml") == 0)) {
         return;
     }
@@ -257,9 +257,9 @@ static void finish(struct skill_check *c) {
     json_t *result = NULL;
     if (!c->cancelled) {
         if (c->blocks_left_out) {
-            autofree char *message =
-                xasprintf("%zu more CUDA blocks were not compiled: over %d in one skill",
-                          c->blocks_left_out, MAX_CUDA_BLOCKS);
+            autofree char *message = xasprintf(
+                "%zu more CUDA blocks were not compiled: the skill has more than %d",
+                c->blocks_left_out, MAX_CUDA_BLOCKS);
             add_finding(c, "cuda_blocks_left_out", FINDING_WARNING, NULL, 0, message);
         }
         result = check_result(take(c->findings), c->allowed, c->suppress, c->mode,
@@ -341,7 +341,7 @@ static void tell_uncompiled(struct skill_check *c, const struct cuda_block *b,
     }
 }
 
-/* What the compiler's own note says, and how a user's file gets compiled. */
+/* A finding that only says that nothing was compiled. */
 static bool is_of_nothing(const json_t *finding) {
     const char *code = json_get_string(finding, "code", "");
     return strcmp(code, "not_compiled") == 0 || strcmp(code, "no_kernels") == 0;

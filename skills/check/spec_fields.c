@@ -36,8 +36,8 @@ static void make_when_words(void) {
     when_words = pattern_new(when_regex);
 }
 
-/* Whether it has words enough to be judged, in English as far as letters show, and none
- * of them says when. */
+/* Whether the text is long enough to judge, seems to be English by its letters, and does
+ * not say when to use the skill. */
 static bool says_no_when(const char *text) {
     size_t len = strlen(text), foreign = 0;
     for (size_t i = 0; i < len; i++) {

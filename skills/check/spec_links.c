@@ -222,7 +222,7 @@ static void check_mention(struct links *l, const struct page *p, size_t at, size
             xasprintf("\"%.120s\" is mentioned but is not there; add the file or correct "
                       "the path.",
                       path);
-        /* one step less than for a link */
+        /* less severe by one step than for a link */
         add(l, p, "link_missing", spec_severity(l->spec, "link_missing") + 1,
             span_of(p, at, len), message);
     }
@@ -299,7 +299,7 @@ static void follow_all(struct links *l) {
 
 /* --- files that nothing mentions --- */
 
-/* Files that are there for others than the agent, by custom. */
+/* Files that by custom are not meant for the agent. */
 static bool is_for_people(const char *path) {
     static const char *const starts[] = {
         "evals/", "tests/",    "skill_meta.json", "LICENSE", "LICENCE", "NOTICE",

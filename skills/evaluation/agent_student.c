@@ -19,12 +19,12 @@
 #include <string.h>
 
 #define LEAST_KEY 8 /* bytes; shorter values are words */
-/* Bytes of standard error: what an error tells, and what is kept for it, which is more,
- * so that no key is cut in two before it is struck out. */
+/* Bytes of standard error that an error quotes, and that are kept until then. More are
+ * kept, so that a key is removed whole before the text is cut. */
 #define LAST_WORDS 200u
 #define KEPT_WORDS 2048u
-#define LIST_MAX 64            /* words of a list in a configuration */
-#define ENV_MAX (2 * LIST_MAX) /* of those and of what every program gets */
+#define LIST_MAX 64            /* items of a list in the configuration */
+#define ENV_MAX (2 * LIST_MAX) /* those, and the variables that every program gets */
 
 /* --- which program --- */
 

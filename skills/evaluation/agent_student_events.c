@@ -251,7 +251,7 @@ void agent_events_end(struct agent_events *e, struct agent_answer *ret) {
     repair_text(e);
     const char *lack = e->text.full   ? "its answer is too long"
                        : !e->finished ? "it ended without its closing record"
-                       : !e->text.len ? "it said nothing"
+                       : !e->text.len ? "it gave no answer"
                                       : NULL;
     if (!e->failed && lack) {
         fail(e, lack);

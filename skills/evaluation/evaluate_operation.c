@@ -22,9 +22,9 @@
 #define TICK_MS 1000u
 #define QUESTION_KEPT 4000u       /* bytes of a question in the record */
 #define QUESTIONS_KEPT (1u << 20) /* of all */
-#define REPORT_MS 4000u           /* a report at least so often, with or without news */
+#define REPORT_MS 4000u           /* the longest time between two progress reports */
 
-#define AGENTS_AT_ONCE 4u /* whole programs, each of hundreds of MiB */
+#define AGENTS_AT_ONCE 4u /* each is a program that needs hundreds of MiB */
 
 enum stage { READING, ASKING, WRITING };
 
@@ -90,7 +90,7 @@ static void answer(struct evaluating *v) {
     call_unref(call);
 }
 
-/* Nothing of it runs any more on another thread or in the client. */
+/* Call it when no thread and no request to a model is still at work. */
 static void end(struct evaluating *v) {
     if (v->evaluation) {
         evaluation_free(take(v->evaluation));
@@ -379,7 +379,7 @@ static void read_work(void *data) {
 static void read_done(void *data) {
     struct evaluating *v = data;
     if (v->cancelled || v->err.code < 0) {
-        start_writing(v); /* nothing to say; what was read is given back there */
+        start_writing(v); /* there is no result; this frees what was read */
     } else {
         start_asking(v);
     }

@@ -32,12 +32,12 @@ static int read_student(struct evaluate_request *r, struct evaluation_room *room
     bool agents_name =
         !is_agent && name && agent_student_is(name) && !json_object_get(aliases, name);
     if (r->models_only && (is_agent || agents_name)) {
-        return err_set(err, -EINVAL, "an agent is not asked here: name a model");
+        return err_set(err, -EINVAL, "agents cannot be asked here: name a model");
     }
     if (agents_name) {
         return err_set(err, -EINVAL,
-                       "%s is an agent, no model: say \"mode\": \"installed\" and "
-                       "the student {\"cli\": \"%s\"}",
+                       "%s is an agent, not a model: say \"mode\": \"installed\" and the "
+                       "student {\"cli\": \"%s\"}",
                        name, name);
     }
     int rc = is_agent ? agent_student_read(&r->agents[i], known ? known : value,

@@ -40,7 +40,7 @@ static void fill(struct evaluation *e) {
                 break;
             }
         } else if (e->in_flight == 0 && e->pass == 0) {
-            e->pass = 1; /* nothing is on its way: the errored ones, once more */
+            e->pass = 1; /* no request is in flight: retry the errored cells once */
             e->next = 0;
         } else {
             break;
@@ -55,7 +55,7 @@ static void skip_rest(struct evaluation *e) {
         struct cell *c = &e->grid.cells[i];
         if (c->state == CELL_WAITING) {
             evaluation_cell_end(e, c, CELL_SKIPPED, NULL);
-        } else if (c->deferred) { /* its second attempt does not come */
+        } else if (c->deferred) { /* it will not be retried */
             evaluation_cell_end(e, c, CELL_ERRORED, NULL);
         }
     }

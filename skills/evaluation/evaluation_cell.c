@@ -62,8 +62,8 @@ static const char *outcome(const struct cell *c) {
                                       : "errored";
 }
 
-/* A whole cell in the words of run_record.h; answer, what it leaves beside the cell, may
- * be NULL. */
+/* The record of a finished cell (run_record.h). `answer`, which may be NULL, is stored
+ * beside it. */
 static json_t *cell_record(const struct evaluation_options *o, const struct cell *c,
                            const json_t *answer) {
     const struct student *s = &o->students[c->student];
@@ -188,8 +188,8 @@ static void grade_answer(struct asking *a, const char *text, const json_t *writt
 
 /* --- answers of models --- */
 
-/* By the rule: what it called, or left. One that was cut off before it said a word may
- * still have called. */
+/* Judges by the caller's rule which tool the answer called, if any. An answer that was
+ * cut off before its first word may still contain a call. */
 static void rule_answer(struct asking *a, const struct model_answer *answer) {
     struct cell *c = a->cell;
     if (answer->outcome == MODEL_TRUNCATED && !*answer->text) {
@@ -257,7 +257,7 @@ static void on_answer(struct model_call *, const struct model_answer *answer,
     a->record = answer_record(answer);
     switch (answer->outcome) {
     case MODEL_ANSWERED:
-    case MODEL_TRUNCATED: /* what came is what the student had to say in this room */
+    case MODEL_TRUNCATED: /* a cut answer is graded as it is */
         if (e->o.rule) {
             rule_answer(a, answer);
         } else {
@@ -343,7 +343,7 @@ static int ask(struct asking *a, struct err *err) {
     autobuf question = BUF_INIT(ARM_MAX_TEXT);
     arm_question(arm, test, !s->agent, &question);
     if (question.full) {
-        return err_set(err, -EMSGSIZE, "the test's input and files are over %u MiB",
+        return err_set(err, -EMSGSIZE, "the test's input and files have more than %u MiB",
                        ARM_MAX_TEXT >> 20);
     }
     if (!s->agent) {

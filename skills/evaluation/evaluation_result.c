@@ -251,7 +251,7 @@ static void say_whole(struct buf *out, const struct work *w, const struct counts
     }
 }
 
-/* Holm over the students whose p there is; the others' stays null. */
+/* Holm's correction over the students that have a p; for the others it stays null. */
 static void adjust(const struct lift *lifts, json_t *students, struct counts *c) {
     autofree double *p = xcalloc(c->students, sizeof *p);
     autofree size_t *who = xcalloc(c->students, sizeof *who);

@@ -59,8 +59,8 @@ const struct cell *sentence_first_problem(const struct evaluation *e, size_t stu
                      c->student == student && c->why && !cell_counts(c));
 }
 
-/* Why answers errored: the cure of the student's own errors, else the first's words (a
- * judge that could not be asked is not the student's error). */
+/* Why answers errored: the hint for the student's own errors, or else the first error's
+ * message (a judge that did not answer is not the student's error). */
 static void say_why(struct buf *out, const struct sentence_subject *s) {
     const char *hint = s->evaluation->standings[s->student].hint;
     const struct cell *first = sentence_first_problem(s->evaluation, s->student);
@@ -70,7 +70,8 @@ static void say_why(struct buf *out, const struct sentence_subject *s) {
     sentence_add(out, hint ? hint : first ? first->why : "");
 }
 
-/* Answers that one arm alone lost may be the ones that would have spoken against it. */
+/* If only one arm lost answers, the missing ones might have changed the verdict, so the
+ * sentence says how many each arm lost. */
 static void say_share(struct buf *out, size_t baseline, size_t skill) {
     if (baseline != skill) {
         buf_addf(out, " (%zu of them with the skill)", skill);
@@ -102,7 +103,8 @@ static void say_errors(struct buf *out, const struct sentence_subject *s) {
     }
 }
 
-/* Nothing was answered in time; what was heard instead is no error that counts. */
+/* No answer came in time. Messages from the endpoint are quoted, although they do not
+ * count as errors. */
 static void say_heard(struct buf *out, const struct sentence_subject *s) {
     const struct cell *first = sentence_first_problem(s->evaluation, s->student);
     if (first && first->state == CELL_SKIPPED) {

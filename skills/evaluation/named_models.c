@@ -108,7 +108,8 @@ void named_models_learn(struct skills *s, struct call *call, const json_t *param
                            .names = json_incref(names),
                            .go = go};
     evaluation_room_enter(room, &l->guest);
-    /* Where nothing can be asked, whoever resolves the name says how models are named. */
+    /* If no endpoint can be asked, the code that resolves the name reports how to write
+     * it. */
     if (model_names_list(http, on_listed, l, NULL) < 0) {
         go(s, call, params);
         learning_end(l);

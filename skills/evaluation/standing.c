@@ -7,7 +7,7 @@
 
 #define MAX_WORDS 300 /* bytes kept of a sentence */
 #define SERVED_MAX 16
-/* So many questions without any answer, and a student is given up. */
+/* The number of questions without an answer after which a student is given up. */
 #define UNREACHABLE_IS_GONE 6
 #define SILENT_IS_GONE 12
 
@@ -20,12 +20,13 @@ static char *cut(const char *text) {
     return xstrndup(text, text_cut(text, strlen(text), MAX_WORDS));
 }
 
-/* The student is not there, or (from gateways) this one question is not to be asked. */
+/* Either the student does not exist or, behind a gateway, only this question is refused.
+ */
 static const char *const may_end_student[] = {"forbidden", "not_found", NULL};
 static const char *const ends_student[] = {
     "unauthorized", "model_not_found", "out_of_money",  "no_http",
     "insecure",     "redirected",      "price_unknown", NULL};
-/* These end the same way however often they are asked, and so do those above. */
+/* Asking again does not help with these, nor with those above. */
 static const char *const is_final[] = {"context_too_long", "context_cut", "bad_request",
                                        "answer_too_large", NULL};
 

@@ -79,7 +79,7 @@ static bool is_pair(const char *text, size_t at, size_t end) {
     return i > at && i < end && text[i] == ':';
 }
 
-/* Hyphens, dashes of typography and blanks, two of the former or one of the others. */
+/* Only dashes and blanks: two hyphens, or one typographic dash. */
 static bool is_like_marker(const char *text, size_t at, size_t end) {
     size_t dashes = 0;
     while (at < end) {
@@ -281,7 +281,7 @@ static bool needs_quotes(const char *s, size_t len) {
     }
 }
 
-/* The quotes at both ends were meant as such: those between are escaped. */
+/* The quotes at both ends stay quotes; those between them are escaped. */
 static void copy_within_quotes(struct repairer *r, size_t at, size_t end) {
     char quote = r->yaml[at];
     buf_addc(&r->out, quote);

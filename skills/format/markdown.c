@@ -156,8 +156,8 @@ static void add_text(struct reader *r, const char *text) {
 /* --- what cmark cannot take --- */
 
 /* cmark 0.30 needs quadratic time for many open "![" in a paragraph, and for blank lines
- * beneath containers that nest without end on one line. Both are taken out, byte for
- * byte, where nobody writes them. */
+ * beneath very deeply nested containers on one line. Beyond these limits, which no real
+ * text reaches, both are replaced by as many other bytes. */
 #define MAX_OPEN_IMAGES 500 /* between blank lines */
 #define MAX_MARKERS 64      /* of quotes and list items at the head of a line */
 

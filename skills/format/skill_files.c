@@ -52,7 +52,7 @@ static void add_problem(struct walk *w, const char *code, const char *path,
 
 static void stop(struct walk *w, const char *code, const char *path,
                  const char *message) {
-    w->stopped = true; /* told even where there are too many problems */
+    w->stopped = true; /* reported even when the list of problems is full */
     add_problem(w, code, path, message);
 }
 
@@ -160,7 +160,7 @@ static bool is_within_limits(struct walk *w, const char *path, const struct stat
                  "out.",
                  SKILL_MAX_FILES);
         stop(w, "too_many_files", path, message);
-    } else if (w->skill->bytes > SKILL_MAX_BYTES || /* one grew while it was read */
+    } else if (w->skill->bytes > SKILL_MAX_BYTES || /* a file grew while it was read */
                (uintmax_t)st->st_size > SKILL_MAX_BYTES - w->skill->bytes) {
         snprintf(message, sizeof message,
                  "The files of a skill have at most %u MiB together; with this one there "

@@ -39,15 +39,14 @@ char *skill_name_problem(const char *name) {
     struct buf out = BUF_INIT(256);
     buf_adds(&out, "its name");
     add_others(&out, name);
-    buf_adds(&out, out.len > strlen("its name")
-                       ? "; the specification allows"
-                       : " is not as the specification wants it:");
+    buf_adds(&out, out.len > strlen("its name") ? "; the specification allows"
+                                                : " breaks the specification:");
     buf_adds(&out, " only a to z, 0 to 9 and single hyphens between them");
     return buf_detach(&out);
 }
 
-/* What all letters that look like the next one become; 0 at the end. half: of an 'm' its
- * 'r' is told. */
+/* Maps letters that look alike to the same letter; 0 at the end. An 'm' becomes 'r' and
+ * 'n'; `half`: the 'r' was returned. */
 static char look_next(const char **at, bool *half) {
     char c = *half ? 'n' : (char)tolower((unsigned char)**at);
     *half = !*half && c == 'm';

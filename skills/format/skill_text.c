@@ -76,8 +76,8 @@ static const char *without_line(const char *message) {
     return strncmp(message, "line ", 5) == 0 && colon ? colon + 2 : message;
 }
 
-/* Behind the colon of the first "key:value", which YAML takes for a word and complains of
- * lines later; 0 when there is none. */
+/* The offset after the colon of the first "key:value"; 0 if there is none. YAML reads it
+ * as a word and reports an error only some lines later. */
 static size_t glued_key(const struct skill_text *t, size_t until) {
     size_t at = t->yaml;
     while (at <= until && at < t->yaml_end) {

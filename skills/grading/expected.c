@@ -28,7 +28,7 @@ struct member {
     enum member_kind kind;
 };
 
-/* One check's value being read; what is wrong is told with its place. */
+/* The check that is being read; errors name its place. */
 struct reading {
     const char *path, *check;
     const struct member *members; /* of checks that are objects of wishes */

@@ -75,7 +75,7 @@ static void grade_files(struct answer *answer, const struct test_case *test,
         assertion_add(out, check, passed ? GRADE_PASSED : GRADE_FAILED, one, NULL,
                       "%.200s %s", path,
                       !there                 ? "is not there"
-                      : json_is_object(wish) ? "is no text of at most 1 MiB"
+                      : json_is_object(wish) ? "is not a text of at most 1 MiB"
                                              : "is there");
     }
 }
@@ -143,7 +143,7 @@ static void work(void *data) {
 static void finish(struct grading *g) {
     struct assertions *a = &g->assertions;
     const char *why = g->cancelled                      ? "cancelled"
-                      : g->given_len > GRADE_MAX_ANSWER ? "the answer is over 4 MiB"
+                      : g->given_len > GRADE_MAX_ANSWER ? "the answer has more than 4 MiB"
                                                         : a->why;
     a->list = a->list ? a->list : json_array();
     struct grade grade = {.outcome = why         ? GRADE_ERRORED
@@ -174,8 +174,8 @@ static void on_step(void *data) {
     go_on(g);
 }
 
-/* A judge costs money: it is not asked about an answer that has failed, but that there
- * is none to ask must not depend on the answer. */
+/* A judge costs money, so it is not asked about an answer that already failed. But a
+ * missing judge is reported for every answer. */
 static struct grade_step *judge(struct grading *g, const struct grade_wait *wait) {
     if (g->room.unjudged || !wait->expected) {
         return NULL;
@@ -190,7 +190,7 @@ static struct grade_step *judge(struct grading *g, const struct grade_wait *wait
     return grade_judge_start(wait, &g->test, &g->answer);
 }
 
-/* NULL when there is nothing to wait for. */
+/* Returns NULL if the step is finished at once. */
 static struct grade_step *start_step(struct grading *g, enum step step) {
     static const char *const names[] = {"kernel_compiles", "kernel_passes", "judge"};
     const struct grade_wait wait = {&g->room, check_of(g, names[step]), &g->assertions,

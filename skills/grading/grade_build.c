@@ -11,7 +11,7 @@
 
 /* --- build.toml --- */
 
-/* Of the wanted kind: a build.toml by its look, or any TOML. */
+/* A block that looks like a build.toml; with `any`, every TOML block. */
 static bool is_toml(const struct markdown_code *block, void *any) {
     bool toml = strcmp(block->language, "toml") == 0;
     return any ? toml
@@ -79,7 +79,8 @@ static int write_answer(const struct root *root, const struct answer_code *code,
     return rc;
 }
 
-/* One name is a file and a folder, or no name for this system: the answer's fault. */
+/* A name is both a file and a folder, or is not valid on this system: the answer's
+ * mistake. */
 static bool is_conflict(int code) {
     return code == -ENOTDIR || code == -EISDIR || code == -EEXIST ||
            code == -ENAMETOOLONG || code == -EXDEV;

@@ -61,7 +61,7 @@ static struct piece skip(struct piece p, size_t n) {
     return strip((struct piece){p.s + n, p.len - n});
 }
 
-/* List marks ("1.", "-") and the words that announce a name. */
+/* Removes list markers ("1.", "-") and words that announce a name. */
 static struct piece strip_words(struct piece p) {
     static const char *const words[] = {
         "file:", "filename:", "path:", "file ", "- ", "+ "};

@@ -24,7 +24,7 @@ static bool is_wanted(const struct markdown_code *block, void *data) {
            (!entry || cuda_block_defines(block->text, entry));
 }
 
-/* Why none of the blocks will do. */
+/* Why no block can be compiled. */
 static const char *why_none(const struct markdown_code *last, const char *entry) {
     const char *fragment = last ? cuda_block_fragment(last->text) : NULL;
     return !last      ? "the answer has no CUDA block"
@@ -165,7 +165,7 @@ struct grade_step *grade_compile_start(const struct grade_wait *wait, char *sour
 
 /* --- validate --- */
 
-/* What a run that does not pass has to say: its error, else its first finding. */
+/* The evidence of a run that did not pass: its error, or else its first finding. */
 static json_t *run_evidence(const json_t *result) {
     const json_t *error = json_object_get(result, "error");
     const char *message = json_get_string(error, "message", NULL);

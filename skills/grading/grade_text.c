@@ -237,7 +237,8 @@ static json_t *json_of(struct answer *answer, struct err *err) {
     }
     size_t len = strlen(block->text);
     if (len > MAX_JSON) {
-        err_set(err, -1, "the block of JSON at line %d is over 128 KiB", block->line);
+        err_set(err, -1, "the block of JSON at line %d has more than 128 KiB",
+                block->line);
         return NULL;
     }
     json_t *value = structured_parse(block->text, len, err);

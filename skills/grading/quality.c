@@ -115,7 +115,8 @@ static char *answer_of(const struct quality *q, const struct test_case *test,
 static void start_probe(struct quality *q, size_t test, enum probe probe) {
     struct probing *p = q->slots;
     autofree char *answer = answer_of(q, &q->suite->tests[test], probe);
-    /* Judges are not asked, so a test that only they decide would pass everything. */
+    /* Judges are not asked here, so a test that only a judge decides would pass every
+     * probe. */
     if (!answer || (q->found[test] & (1u << MARK_JUDGE_ONLY))) {
         return;
     }

@@ -46,7 +46,7 @@ static int wrong(const struct reading *r, const char *member, const char *why) {
     return err_set(r->err, -EINVAL, "%s.%s: %s", r->path, member, why);
 }
 
-/* The texts that what others wrote of a good answer comes down to. */
+/* The criteria for a judge, from what other formats say about a good answer. */
 static json_t *criteria_of(const json_t *eval) {
     const json_t *given = json_object_get(eval, "expectations");
     given = given ? given : json_object_get(eval, "assertions");
@@ -378,7 +378,8 @@ static enum test_split neediest(const long wanted[static 4]) {
     return wanted[SPLIT_REFINE] > wanted[most] ? SPLIT_REFINE : most;
 }
 
-/* That of another test of its lesson, or the neediest. */
+/* The split of another test of the same lesson, or the split that lacks the most tests.
+ */
 static enum test_split split_for(const struct suite *s, const struct test_case *test,
                                  const long wanted[static 4]) {
     size_t at = first_of(i, 0, s->count,

@@ -141,7 +141,7 @@ static struct agent agent_from_row(const struct agent_row *row) {
     };
 }
 
-/* agent is taken over; a row of the same name gives way. */
+/* Takes agent; it replaces a row of the same name. */
 static void agents_put(struct agents *agents, struct agent agent) {
     for (size_t i = 0; i < agents->count; i++) {
         if (strcmp(agents->list[i].name, agent.name) == 0) {

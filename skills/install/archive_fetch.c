@@ -180,7 +180,7 @@ static void refuse(struct archive_fetch *f, const struct http_response *r) {
                 "configuration allows that",
                 f->url);
     } else if (r->failure == -EMSGSIZE) {
-        err_set(&f->err, -EFBIG, "%.200s is over %u MiB", f->url,
+        err_set(&f->err, -EFBIG, "%.200s has more than %u MiB", f->url,
                 ARCHIVE_MAX_BYTES >> 20);
     } else if (r->failure) {
         err_set(&f->err, -EIO, "%.200s: %.200s", f->url,

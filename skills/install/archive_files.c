@@ -119,8 +119,8 @@ static void finish(struct walk *w) {
     }
 }
 
-/* 1: an entry, 0: the end, negative with err. What an entry has to be unpacked over is
- * counted before it is. */
+/* Returns 1 with an entry, 0 at the end, or a negative number with err. Skipped contents
+ * count towards the limit too, because they are decompressed. */
 static int next(struct walk *w) {
     int rc = work_is_stopped() ? END : lib.read_next_header(w->archive, &w->entry);
     if (rc == END) {

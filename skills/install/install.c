@@ -31,14 +31,14 @@ struct task {
 struct present {
     bool there, readable;
     int fd;           /* of the folder, or -1 */
-    const char *what; /* when it is not a folder that could be ours */
+    const char *what; /* why the folder cannot be ours; else NULL */
     struct install_tree tree;
     char digest[72];
 };
 
 /* --- outcomes --- */
 
-/* NULL and "" for what is not to be told. */
+/* NULL or "": leave the member out. */
 static json_t *outcome_new(const char *outcome, const char *reason, const char *digest) {
     bool told = reason && *reason, named = digest && *digest;
     return json_pack("{s:s, s:o*, s:s*}", "outcome", outcome, "reason",
@@ -148,8 +148,8 @@ static void set_entry(struct task *t, const json_t *was, const char *before) {
                                           agents, before));
 }
 
-/* The record speaks first, so that a crash on either side of the exchange leaves a skill
- * that is known to be ours; what it replaces stands in it until it is gone. */
+/* Writes the record first, so that a crash before or after the exchange leaves a skill
+ * that is known to be ours. Until the old skill is gone, the record names both. */
 static int put(struct task *t, const struct present *p, json_t *was, bool ours,
                struct err *err) {
     char stage[INSTALL_NAME_SIZE];
@@ -298,7 +298,7 @@ static json_t *uninstall_here(struct task *t) {
 
 typedef json_t *act_here(struct task *t);
 
-/* Do it while the folder is ours alone. */
+/* Runs `act` while this process holds the folder's lock. */
 static json_t *act_locked(struct task *t, act_here *act) {
     struct err err = {0};
     autofd int lock = install_lock(t->folder, LOCK_WAIT_MS, &err);

@@ -10,9 +10,10 @@
 
 #define TEXT_MAX (256u << 10) /* of one file */
 #define LINES_MAX 8192
-#define EDITS_MAX 512 /* beyond, the whole middle is shown as replaced */
+/* With more edits, all lines from the first to the last difference count as replaced. */
+#define EDITS_MAX 512
 #define CONTEXT 3
-#define RAW_MAX (1u << 20) /* of all differences; what is behind is not even counted */
+#define RAW_MAX (1u << 20) /* bytes of all differences; the rest is not even counted */
 #define FILES_SHOWN 20
 #define LINES_SHOWN 100
 #define LINE_SHOWN 400 /* bytes */

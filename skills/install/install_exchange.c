@@ -157,8 +157,9 @@ static bool is_leftover(int folder, const char *name) {
            st.st_uid == geteuid();
 }
 
-/* Somebody writes in it without the folder's lock, for longer than that may be held: a
- * generated skill, while it is checked and tested. A process that died holds nothing. */
+/* A generated skill is checked and tested in its stage for longer than the folder's lock
+ * may be held, so its writer locks the stage itself. A process that died holds no lock.
+ */
 static bool is_held(int folder, const char *name) {
     autofd int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;

@@ -62,9 +62,8 @@ int install_lock(int folder, unsigned wait_ms, struct err *err) {
             return install_failed(err, rc, INSTALL_LOCK);
         }
         if (work_is_stopped()) {
-            return err_set(
-                err, -ECANCELED,
-                "stopped: nobody waits for this any more; nothing was changed");
+            return err_set(err, -ECANCELED,
+                           "stopped: the request was cancelled; nothing was changed");
         }
         if (clock_ms() >= end) {
             return err_set(err, -EBUSY, "busy: another process is installing here");

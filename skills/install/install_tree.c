@@ -155,7 +155,7 @@ static void set_odd(struct reading *r, const char *path, const char *what) {
     }
 }
 
-/* The digest of an open file; what passes the limit of a skill makes the tree odd. */
+/* The digest of an open file. A file that exceeds a skill's limits makes the tree odd. */
 static int read_file(struct reading *r, int fd, const char *path) {
     struct hash hash;
     struct stat st;
@@ -215,7 +215,7 @@ static int read_entry(struct reading *r, int dir, const char *name, const char *
     return folder ? read_folder(r, fd, path, depth + 1) : read_file(r, fd, path);
 }
 
-/* What using a skill leaves behind by itself is no change of it. */
+/* Files that appear by merely using a skill do not count as changes. */
 static bool is_passed_over(const char *name) {
     static const char *const names[] = {"__pycache__", ".DS_Store", "Thumbs.db", NULL};
     return strings_have(names, name);

@@ -30,7 +30,8 @@ bool repository_is_meant(const char *words) {
            (len && (words[len] == '/' || words[len] == '@') && strchr(words + len, '@'));
 }
 
-/* One that Git takes for nothing else than a name: no option, range or reflog. */
+/* A reference that Git can only read as a name, not as an option, a range or a reflog
+ * entry. */
 static bool ref_is_sound(const char *ref) {
     return *ref && *ref != '-' && !strstr(ref, "..") && !strstr(ref, "//") &&
            ref[strspn(ref, WORDS "/+")] == '\0';

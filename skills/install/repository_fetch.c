@@ -91,7 +91,7 @@ static int git_failed(const struct repository_fetch *f, const struct child_end *
                        f->repository.url, TIMEOUT_MS / 1000);
     }
     if (end->failure == -EMSGSIZE || f->out.full) {
-        return err_set(err, -EFBIG, "%.200s has more than a skill may have",
+        return err_set(err, -EFBIG, "%.200s is larger than a skill may be",
                        f->repository.url);
     }
     if (end->exit_status == 127) {

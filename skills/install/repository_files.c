@@ -21,7 +21,7 @@ struct entry {
     size_t oid_len;
 };
 
-/* The next entry, or false at the end and at what is none. */
+/* Reads the next entry; false at the end or if the bytes are not an entry. */
 static bool next_entry(struct entry *e, const char **at, const char *end) {
     const char *line = *at, *stop = memchr(line, '\0', (size_t)(end - line));
     const char *tab = stop ? memchr(line, '\t', (size_t)(stop - line)) : NULL;

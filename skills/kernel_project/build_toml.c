@@ -265,7 +265,7 @@ static bool any_kernel_has(const struct build_toml_report *r, const char *key) {
     return false;
 }
 
-/* Which of the formats that say no edition this is: 1 to 4. */
+/* The edition, 1 to 4, of a file in a format that does not name its edition. */
 static int old_edition(const struct build_toml_report *r) {
     static const char *const two[] = {"/general/universal", "/general/cuda-minver",
                                       "/general/cuda-maxver"};
@@ -329,7 +329,7 @@ static bool check_edition(struct build_toml_report *r) {
     }
     json_int_t edition = json_integer_value(node->value);
     if (node->kind != TOML_INTEGER || edition == 5) {
-        return true; /* a wrong type is found with the other keys */
+        return true; /* wrong types are reported with those of the other keys */
     }
     if (edition > 5) {
         build_toml_add(
@@ -367,7 +367,8 @@ static void drop_edition_echo(struct build_toml_report *r, size_t from) {
     }
 }
 
-/* Other programs have a build.toml, too: nothing at its top is or looks like ours. */
+/* Whether the file belongs to another program: no key at its top is one of ours or
+ * resembles one. */
 bool build_toml_is_foreign(const struct toml_document *doc) {
     static const char *const ours[] = {"general", "torch",  "torch-noarch",
                                        "tvm-ffi", "kernel", NULL};

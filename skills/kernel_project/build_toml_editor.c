@@ -80,7 +80,7 @@ static bool tripled(const struct scan *s, size_t at, char quote) {
            s->text[at + 2] == quote;
 }
 
-/* Walk a value's bytes up to `end`; what is open there stays in s and c. */
+/* Reads a value's bytes up to `end`. Open brackets and strings stay in s and c. */
 static void walk_value(struct scan *s, struct cursor *c, size_t at, size_t end) {
     c->quote = s->quote;
     c->in_comment = false;

@@ -35,7 +35,7 @@ json_t *build_toml_add(struct build_toml_report *r, const char *code,
     struct finding_span span = build_toml_span(r, at.start, at.end);
     json_t *finding = finding_new("skill", code, severity, message, r->file, &span);
     json_array_append_new(r->findings, finding);
-    if (++r->count > MAX_FINDINGS) { /* the newest one makes place */
+    if (++r->count > MAX_FINDINGS) { /* the newest finding replaces the one before */
         r->left_out++;
         json_array_remove(r->findings, json_array_size(r->findings) - 2);
     }

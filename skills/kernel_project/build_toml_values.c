@@ -26,8 +26,7 @@ static const char *const kind_names[] = {
     [TOML_TABLES] = "an array of tables",
 };
 
-/* What the value says when quotes are all that is missing, or NULL. Freed by the caller.
- */
+/* The value as text if it only lacks quotes, else NULL. Freed by the caller. */
 static char *quoted(const struct build_toml_report *r, const struct toml_node *node) {
     if (node->kind != TOML_INTEGER && node->kind != TOML_FLOAT) {
         return NULL;
@@ -45,8 +44,8 @@ static bool wants_texts(enum build_toml_type type) {
            type == KEY_DEPENDS || type == KEY_CAPABILITIES || type == KEY_PYTHON_DEPENDS;
 }
 
-/* The whole number that "1.0", 1.0, "v2.3.1" or "5" stands for: what comes first, for a
- * kernel's version counts its interfaces. NULL when it is none; freed by the caller. */
+/* The first part of "1.0", 1.0, "v2.3.1" or "5" as a whole number, because a kernel's
+ * version counts its interfaces. NULL if there is none; freed by the caller. */
 static char *whole_number(const struct build_toml_report *r, const struct toml_node *node,
                           bool edition) {
     const char *said = json_string_value(node->value);
@@ -214,7 +213,7 @@ static void suggest(struct build_toml_report *r, json_t *finding,
     }
 }
 
-/* A word that is none of the known ones: what it is not, and all that are. */
+/* Reports an unknown word, with `what` it should be and all known words. */
 static json_t *refuse_word(struct build_toml_report *r, const char *code,
                            enum finding_severity severity, const struct toml_node *item,
                            const char *what, const char *const *known) {
@@ -227,7 +226,8 @@ static json_t *refuse_word(struct build_toml_report *r, const char *code,
                           list.data);
 }
 
-/* In other letters, by its maker or its toolkit, or with a slip of the pen. */
+/* The backend that is meant by other letter case, by its maker or toolkit, or with a
+ * typing mistake. */
 static const char *meant_backend(const char *word, const char *const *known) {
     for (const struct backend_name *n = backend_names; n->said; n++) {
         if (strcasecmp(n->said, word) == 0) {

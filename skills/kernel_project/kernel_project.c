@@ -129,7 +129,8 @@ add_finding(struct kernel_project *p, const char *path, const char *code,
     static const struct finding_span top = {1, 1, 1, 1};
     json_t *finding =
         finding_new("skill", code, severity, message, path, span ? span : &top);
-    if (json_array_size(p->findings) >= MAX_FINDINGS) { /* the newest makes place */
+    if (json_array_size(p->findings) >=
+        MAX_FINDINGS) { /* the newest finding replaces the one before */
         json_array_remove(p->findings, MAX_FINDINGS - 1);
     }
     json_array_append_new(p->findings, finding);
@@ -162,8 +163,8 @@ static bool same_letters(const char *a, const char *b) {
     return *a == *b;
 }
 
-/* The only one of the files that no src names whose path differs from this one in
- * letters' case, in slashes, in its folder or in a slip of the pen; or NULL. */
+/* The only file that no src names and whose path differs from this one merely in letter
+ * case, slashes, folder or a typing mistake; or NULL. */
 static struct project_file *meant_file(const struct kernel_project *p, const char *path) {
     struct project_file *in_folder = NULL, *near = NULL;
     size_t in_folders = 0;
@@ -224,7 +225,7 @@ static const char *inner_path(const struct toml_node *item) {
     return path && *path && !path_leads_out(path) ? path : NULL;
 }
 
-/* tell: what is not there; else only what is there is noted. */
+/* Notes the listed files that exist; `tell`: also reports those that do not. */
 static void check_listed(struct kernel_project *p, const struct toml_node *list,
                          enum project_file_kind kind, bool tell) {
     for (size_t i = 0; list && list->kind == TOML_ARRAY && i < toml_count(list); i++) {

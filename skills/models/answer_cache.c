@@ -30,7 +30,8 @@ static const char *const migrations[] = {
     "  size INTEGER NOT NULL,"
     "  used INTEGER NOT NULL" /* seconds since 1970 */
     ") WITHOUT ROWID;"
-    "CREATE INDEX answers_used ON answers (used, size);", /* alone enough for the sum */
+    "CREATE INDEX answers_used ON answers (used, size);", /* the sum of sizes needs only
+                                                             this index */
     NULL,
 };
 

@@ -19,7 +19,7 @@ static bool mentions(const struct endpoint_error *e, const char *word) {
     return strcasestr(e->message, word) != NULL;
 }
 
-/* Not "max_tokens is too large: 9000", which another name would not mend. */
+/* Not "max_tokens is too large: 9000": another name for the parameter would not help. */
 static bool says_unknown(const struct endpoint_error *e) {
     return endpoint_error_speaks(e, unknown_phrases) ||
            strcmp(e->code, "unsupported_parameter") == 0 ||
@@ -36,7 +36,7 @@ static bool is_length_quirk(const struct api_ask *sent, const struct endpoint_er
                      (mentions(e, "max_tokens") && says_unknown(e));
 }
 
-/* Whatever a refused form is called there: a request in a plainer form is tried. */
+/* Whatever the endpoint calls what it refused, the next request uses a plainer form. */
 static unsigned learn_form(const struct api_ask *sent) {
     return sent->form == FORM_NATIVE ? QUIRK_NO_SCHEMA
            : api_has_tool(sent)      ? QUIRK_NO_TOOL

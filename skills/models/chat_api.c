@@ -174,7 +174,8 @@ static int chat_event(struct api_reply *r, const char *name, const json_t *data)
     return rc;
 }
 
-/* The word `stop` is absent from some: a whole answer is whole without it. */
+/* Some endpoints leave out finish_reason; an answer that did not come as a stream is
+ * complete without it. */
 static int chat_whole(struct api_reply *r, const json_t *answer) {
     int rc = read_answer(r, answer, "message");
     if (!r->seen && !r->failed) {

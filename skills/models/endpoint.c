@@ -6,7 +6,8 @@
 
 #define COOLING_MS 15000
 #define PACED_START 2
-#define PAYS 1.25 /* more answers per second than before: growing was right */
+/* A higher limit was worth it if there are so many times as many answers per second. */
+#define PAYS 1.25
 #define LONGEST_HOLD_MS 60000
 
 /* --- how many at once --- */
@@ -38,8 +39,8 @@ void limit_started(struct in_flight_limit *l, unsigned in_flight, uint64_t now) 
     l->was_full |= in_flight >= limit_value(l);
 }
 
-/* Whether the round that ends now was worth its limit; else the best one is taken for
- * good. */
+/* Whether the limit of the round that ends now was worth it. If not, the best limit so
+ * far becomes final. */
 static bool pays(struct in_flight_limit *l, uint64_t now) {
     double ms = now > l->round_from ? (double)(now - l->round_from) : 1;
     double rate = l->good / ms;

@@ -132,7 +132,7 @@ static struct fault fault_of(const struct fault_row *row, long code) {
     return (struct fault){row->retry, row->reason, row->hint};
 }
 
-/* The status that says what the words of the error say. */
+/* The status that fits the error's message. */
 static long meant_status(long status, const struct endpoint_error *e) {
     bool overloaded = strcmp(e->type, "overloaded_error") == 0 ||
                       strcmp(e->code, "server_is_overloaded") == 0;

@@ -107,8 +107,8 @@ static void read_head(struct api_reply *r, const json_t *message) {
     read_stop(r, message);
 }
 
-/* A block at its start in a stream, or whole, or what is added to one. A gateway may give
- * a tool's input at once. */
+/* The start of a block in a stream, a whole block, or text to add to one. A gateway may
+ * send a tool's input at once. */
 static int read_part(struct api_reply *r, const json_t *part) {
     const char *type = json_get_string(part, "type", "");
     const json_t *input = json_object_get(part, "input");

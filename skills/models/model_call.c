@@ -15,7 +15,8 @@
 #define STALL_S 300      /* some think for minutes before the first byte */
 #define LINGER_MS 2000   /* for the connection to be reusable after the answer's end */
 #define MESSAGE_TOKENS 7 /* framing of one message: an estimate */
-#define SHORTEST_PART 6  /* of a key, that is taken out of a text's end */
+/* The shortest beginning of a key that is removed from the end of a cut text. */
+#define SHORTEST_PART 6
 #define VERSION "2023-06-01"
 #define OTHER_VERSION "2026-10-21"
 
@@ -45,11 +46,11 @@ static int copy_messages(struct model_call *call, const struct model_request *r,
         call->messages[i].text = xstrdup(m->text);
         call->ask.message_count++;
     }
-    return r->message_count ? 0 : err_set(err, -EINVAL, "nothing is asked: no message");
+    return r->message_count ? 0 : err_set(err, -EINVAL, "there is no message to send");
 }
 
-/* What is asked, not how an endpoint wants it worded: what it refuses is found out anew
- * by every daemon. */
+/* The key covers what is asked and not the form in which the endpoint wants it, because
+ * every daemon learns that form again. */
 static void make_cache_key(struct model_call *call, unsigned run) {
     json_t *list = json_array();
     for (size_t i = 0; i < call->ask.message_count; i++) {
@@ -209,7 +210,8 @@ void call_tell(struct model_call *call) {
     }
 }
 
-/* The answer is whole: its connection may be kept, but not for ever. */
+/* The answer is complete. The transfer may go on for a while, so that the connection can
+ * be reused. */
 static void mark_done(struct model_call *call) {
     if (call->marked_done) {
         return;

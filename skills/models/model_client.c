@@ -87,7 +87,8 @@ static void deliver(struct model_call *call) {
 }
 
 static void on_due(struct model_call *call) {
-    if (call->state == CALL_SENT) { /* it lingers after the end of its answer */
+    if (call->state ==
+        CALL_SENT) { /* its answer is complete, but the transfer is still open */
         leave(call);
         http_cancel(call->http);
     } else {
@@ -113,8 +114,8 @@ static void out_of_time(struct model_call *call) {
               "allow more time, or ask for less at once");
 }
 
-/* A call may start: 1; it must wait for others that spend the same budget: 0; there is
- * nothing left: it is over, -1. */
+/* Returns 1 if the call may start, 0 if it must wait for others that spend the same
+ * budget, and -1 if the budget is spent: then the call has ended. */
 static int ask_budget(struct model_call *call) {
     struct model_budget *b = call->budget;
     if (!b) {
@@ -162,7 +163,7 @@ static void earliest(uint64_t *at, uint64_t other) {
     *at = other < *at ? other : *at;
 }
 
-/* When something may next happen by itself. */
+/* The time at which the client has something to do again. */
 static uint64_t next_turn(const struct model_client *client, uint64_t now) {
     uint64_t at = UINT64_MAX;
     const struct endpoint *e;
@@ -202,7 +203,7 @@ static void on_turn(uv_timer_t *timer) {
     TAILQ_FOREACH(e, &client->endpoints, link) {
         serve(e, now);
     }
-    /* Those that end by what a caller does now have their turn next time. */
+    /* Calls that end because of these callbacks are delivered next time. */
     struct model_call *last = TAILQ_LAST(&client->over, model_queue);
     for (bool more = last != NULL; more;) {
         struct model_call *call = TAILQ_FIRST(&client->over);

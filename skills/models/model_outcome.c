@@ -18,14 +18,15 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define SHORT_KEY 8 /* in messages */
-#define LONG_KEY 16 /* in answers, which may hold a word such as "not-needed" */
-#define CUT_FROM                                                                         \
-    1000 /* estimated prompt tokens from which a small count says something */
-#define BUSY_FACTOR 5 /* attempts that a rate limit may cost, times max_attempts */
+#define SHORT_KEY 8 /* bytes; shorter keys are not removed from messages */
+/* The same for answers, because a key may be a word such as "not-needed". */
+#define LONG_KEY 16
+/* Estimated prompt tokens; below, a small reported count means nothing. */
+#define CUT_FROM 1000
+#define BUSY_FACTOR 5 /* rate limits allow this many times max_attempts */
 #define ODD_ATTEMPTS 2
 #define UNREACHABLE_ATTEMPTS 3
-#define MAX_QUOTED (64u << 10) /* of a bad answer, in the repair round */
+#define MAX_QUOTED (64u << 10) /* bytes of a bad answer that the repair round quotes */
 
 /* --- usage --- */
 
@@ -250,8 +251,8 @@ static void repair(struct model_call *call, const char *problem) {
     try_again(call, 0);
 }
 
-/* An endpoint whose own structured output gives what is no JSON ignores the request for
- * it; llama-server's /v1/messages does. */
+/* If the endpoint's structured output is not JSON, the endpoint ignores that part of the
+ * request, as llama-server's /v1/messages does. */
 static void note_ignored_schema(struct model_call *call) {
     if (call->ask.form == FORM_NATIVE && !call->json) {
         call->ask.quirks |= QUIRK_NO_SCHEMA;
@@ -320,7 +321,8 @@ static void take_answer(struct model_call *call) {
         answered(call);
     } else if (call->schema) {
         take_json(call);
-        return; /* it commits by itself: not what an ignored form seemed to prove */
+        return; /* it commits the quirks itself, except those that an ignored form only
+                   seemed to prove */
     } else {
         answered(call);
     }
@@ -356,7 +358,7 @@ static void say_error(struct model_call *call, long status, int failure,
     }
 }
 
-/* Worded anew without what the endpoint refuses, at once. */
+/* Sends the request again at once, without what the endpoint refused. */
 static bool reword(struct model_call *call, long status, const struct fault *fault,
                    const struct endpoint_error *e) {
     bool about_wording = strcmp(fault->reason, "bad_request") == 0 ||
@@ -396,8 +398,8 @@ static int64_t asked_delay(const struct http_response *response) {
                           response->header(response, "retry-after"), time(NULL));
 }
 
-/* What one call suffers must not starve the others: they are held back for as long as the
- * endpoint says, or, when it says nothing, for the shortest delay. */
+/* After a rate limit, all calls to the endpoint wait for as long as it says, or else for
+ * the shortest delay: the longer backoff of one call must not starve the others. */
 static void note_fault(struct model_call *call, const struct fault *fault, long status,
                        int64_t asked, uint64_t now) {
     struct endpoint *e = call->endpoint;
@@ -406,7 +408,9 @@ static void note_fault(struct model_call *call, const struct fault *fault, long 
         limit_refused(&e->limit, now);
         endpoint_hold(e, now, retry_delay_ms(asked, 1, true, random_unit()));
     } else if (strcmp(fault->reason, "timeout") == 0) {
-        limit_refused(&e->limit, now); /* it queues what it is asked */
+        limit_refused(
+            &e->limit,
+            now); /* the endpoint queues requests, so fewer at once are better */
     } else if (status >= 500) {
         limit_server_failed(&e->limit, now);
     }
@@ -450,7 +454,7 @@ static void take_error(struct model_call *call, const struct http_response *resp
         fault_judge(status, failure, e, response->header(response, "x-should-retry"));
     call->answer.status = response->status;
     if (call->reply.seen) {
-        count_usage(call); /* it will be on the bill */
+        count_usage(call); /* the provider charges for it */
     }
     say_error(call, status, failure, e, why);
     if (failure || !reword(call, status, &fault, e)) {

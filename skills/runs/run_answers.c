@@ -142,7 +142,7 @@ static void add_test(struct buf *out, const json_t *batch, json_t *const *cells,
 
 /* --- all --- */
 
-/* By model, test, arm and run: they were asked in no such order. */
+/* Sorts by model, test, arm and run, because they were asked in another order. */
 static int compare_cells(const void *a, const void *b) {
     const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
     static const char *const keys[] = {"model", "test", NULL, "arm"};

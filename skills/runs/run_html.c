@@ -166,7 +166,7 @@ static void add_saving(struct buf *out, const json_t *student) {
     }
 }
 
-/* said: what the page says already. */
+/* said: a sentence that the page shows already, which is not repeated. */
 static void add_student(struct buf *out, const json_t *student, const char *said) {
     const char *verdict = json_get_string(student, "verdict", "");
     const char *sentence = json_get_string(student, "sentence", "");

@@ -49,7 +49,7 @@ json_t *run_names(const struct root *dir, size_t *ret_omitted) {
 
 /* --- rows --- */
 
-/* more: what else it says; stolen. */
+/* more: further members; stolen. */
 static json_t *row_new(const json_t *batch, const char *skill, const char *model,
                        json_t *more) {
     static const char *const keys[] = {"run", "folder", "origin", "state", NULL};

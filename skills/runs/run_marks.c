@@ -37,7 +37,7 @@ static bool is_answer(const json_t *cell, const char *arm) {
            *json_get_string(cell, "output", "");
 }
 
-/* "model\ntest\nrun": where a baseline is found again. */
+/* "model\ntest\nrun": the key under which a cell finds its baseline. */
 static char *key_of(const json_t *cell) {
     return xasprintf("%s\n%s\n%lld", json_get_string(cell, "model", ""),
                      json_get_string(cell, "test", ""),
@@ -140,7 +140,7 @@ static int take_all(json_t *marks, const json_t *batch, const json_t *given,
     if (!json_is_array(list) || json_array_size(list) > RUN_MARKS_MAX ||
         (!blind && strcmp(order, "open") != 0)) {
         return err_set(err, -EINVAL,
-                       "that is no file of marks: the page that `run/show` makes with "
+                       "this is not a file of marks: the page that `run/show` makes with "
                        "`mark` saves one");
     }
     if (strcmp(json_get_string(given, "run", ""), run) != 0) {

@@ -32,12 +32,13 @@
 struct asking {
     struct call *call;
     char *dir;          /* the folder of runs */
-    struct root runs;   /* it, opened; fd -1 where it is the standard one and not there */
+    struct root
+        runs; /* the same, opened; fd -1 if it is the default and does not exist */
     struct root out;    /* the folder beneath which to write, or path NULL */
     char *out_path;     /* relative to it */
     char *marks_path;   /* of run/marks, or NULL */
     const char *format; /* "json", "csv", "html"; of run/show */
-    bool dir_is_default; /* then it need not exist */
+    bool dir_is_default; /* a default folder may be missing */
     json_t *result;
     struct err err;
 };

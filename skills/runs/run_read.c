@@ -110,7 +110,8 @@ static void put_cell(json_t *cells, json_t *index, json_t *cell) {
     }
 }
 
-/* Lines that are no cell: the torn last one of a killed writer, or damage. */
+/* Skips lines that are not cells: the incomplete last line of a killed writer, or
+ * damage. */
 static size_t parse_cells(char *text, size_t len, json_t *cells) {
     autojson *index = json_object();
     size_t bad = 0;

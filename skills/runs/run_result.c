@@ -15,7 +15,7 @@
 
 struct group {
     const char *model, *arm; /* in cell */
-    json_t *cell;            /* what the first one says of all */
+    json_t *cell;            /* the first cell, for the members that are equal in all */
     json_int_t run;
     size_t model_order;
     size_t passed, failed, errored, refused, cached;
@@ -121,7 +121,7 @@ static struct group *group_of(struct run_results *r, const json_t *cell) {
     return g;
 }
 
-/* Figures that no answer has are none. */
+/* Impossible figures count as 0. */
 static double number_of(const json_t *object, const char *key) {
     double value = json_get_number(object, key, 0);
     return value > 0 && value < 1e15 ? value : 0;
@@ -180,7 +180,7 @@ static json_int_t tests_of(const struct group *g) {
     return (json_int_t)(g->passed + g->failed + g->errored + g->refused);
 }
 
-/* What a model alone does not do is 0 or empty: upskill's readers look for it. */
+/* Figures that only agents have are 0 or empty, because upskill's readers expect them. */
 static json_t *stats_json(const struct group *g) {
     json_t *stats = json_loads(no_stats, 0, NULL);
     autojson *known = json_pack(
@@ -244,7 +244,7 @@ static json_t *result_json(const struct group *g, const json_t *meta, const char
 
 /* --- numbering --- */
 
-/* 0 and 1 are a pair; the rest follows them. */
+/* Baseline and skill are a pair; other arms follow. */
 static int arm_rank(const struct group *g) {
     return strcmp(g->arm, "baseline") == 0 ? 0 : strcmp(g->arm, "skill") == 0 ? 1 : 2;
 }

@@ -125,8 +125,8 @@ static double student_upper(double t, double df) {
     return incomplete_beta(df / 2, 0.5, df / (df + t * t)) / 2;
 }
 
-/* The quantile that leaves `upper` above it; z is the normal one. Many degrees of freedom
- * by the expansion of Abramowitz and Stegun 26.7.5. */
+/* Student's quantile with the probability `upper` above it; z is the normal quantile.
+ * For many degrees of freedom it uses the expansion of Abramowitz and Stegun 26.7.5. */
 static double student_quantile(double df, double upper, double z) {
     if (!(df >= 1)) {
         return NAN;
@@ -232,7 +232,8 @@ static double share_at_least(const double *d, size_t n, double limit) {
     return ldexp(hits, -(int)n);
 }
 
-/* Of each eight differences the 256 sums of ±d, by the bits that say which count as +. */
+/* For each eight differences, the 256 sums of ±d; the bits of the index choose the
+ * signs. */
 static double *sums_of_eights(const double *d, size_t n, size_t eights) {
     double *sums = xreallocarray(NULL, eights * 256, sizeof *sums);
     for (size_t at = 0; at < eights * 256; at++) {
@@ -264,7 +265,7 @@ double sign_flip_p(const double *d, size_t n, uint64_t seed) {
     if (n == 0) {
         return NAN;
     }
-    /* A zero doubles the patterns and the hits alike. */
+    /* A zero doubles both the patterns and the hits, so zeros are left out. */
     autofree double *v = xreallocarray(NULL, n, sizeof *v);
     size_t count = 0;
     double sum = 0, size = 0;
@@ -348,7 +349,7 @@ size_t more_tests_needed(const double *d, size_t n) {
 
 /* --- resampling --- */
 
-/* Of the logarithms that are drawn: n out of the n there are, with replacement. */
+/* exp of the mean of n logarithms, drawn with replacement. */
 static double exp_of_draw(const double *logs, size_t n, uint64_t *seed) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {

@@ -80,7 +80,7 @@ void lift_judge(struct lift *ret, const struct paired_results *r) {
     if (ret->verdict == VERDICT_HELPS || ret->verdict == VERDICT_HURTS) {
         ret->more_tests_needed = 0;
     } else if (ret->more_tests_needed == 0) {
-        ret->more_tests_needed = 1; /* a near miss */
+        ret->more_tests_needed = 1; /* a near miss: at least one more */
     }
 }
 

@@ -25,7 +25,7 @@ struct trigger_improve {
     struct redaction *redaction;
     struct model_call *asking;
     struct skill_check *checking;
-    enum refine_lack lack; /* of a question that could not even be asked */
+    enum refine_lack lack; /* why a question could not be asked */
     struct err err;
     int first, last; /* lines of the description that is checked; last exclusive */
 };
@@ -184,7 +184,7 @@ static void stop(void *host) {
 
 static void changed(void *host, struct refinement *) {
     struct trigger_improve *x = host;
-    if (x->refinement) { /* it also speaks while it starts */
+    if (x->refinement) { /* the hook may also run while the refinement starts */
         x->o.changed(x, x->o.data);
     }
 }

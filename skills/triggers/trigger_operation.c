@@ -35,8 +35,8 @@ struct triggering {
     struct evaluation_room *room;
     struct evaluation_guest guest;
     struct evaluate_request request;
-    struct model teacher; /* its name NULL: there is none */
-    struct skill skill;   /* its folder NULL: not read */
+    struct model teacher; /* without a name: none */
+    struct skill skill;   /* without a folder: not read */
     struct suite suite;
     const struct test_case **tests; /* of the suite */
     json_t *neighbours, *loads, *result;

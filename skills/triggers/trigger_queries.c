@@ -49,7 +49,7 @@ static json_t *test_of(const char *id, const char *query, bool wanted,
                      skill);
 }
 
-/* turns: how many of either kind came before. */
+/* turns: the number of earlier queries of each kind. */
 static json_t *read_query(const json_t *given, size_t i, const char *skill,
                           unsigned turns[2]) {
     bool wanted = json_is_true(json_object_get(given, "should_trigger"));

@@ -41,7 +41,7 @@ void trigger_loads_add(json_t *loads, size_t student, size_t test, const json_t 
 /* One query with one student. */
 struct seen {
     unsigned runs, loaded;
-    bool wanted, right; /* right says nothing without runs */
+    bool wanted, right; /* `right` is undefined without runs */
 };
 
 static struct seen look(const struct evaluation *e, size_t student, size_t test) {

@@ -53,7 +53,7 @@ def what_cannot_be_asked_is_status_2(room):
                            (["skill", "find"], r"TASK is missing\nhint: upskillctl skill find TASK"),
                            (["skill", "install"], r"NAME\|FOLDER is missing\nhint: upskillctl skill install"),
                            (["skill", "install", "x"], r'missing parameter "agents"\nhint: upskillctl skill install NAME\|FOLDER --agents'),
-                           (["eval", "h100-cuda-kernels", "-m", "codex"], r"codex is an agent, no model.*installed"),
+                           (["eval", "h100-cuda-kernels", "-m", "codex"], r"codex is an agent, not a model.*installed"),
                            (["kernel", "validate", "good.cu", "bad.cu"], r"unexpected argument"),
                            (["kernel", "check", "--bogus", "good.cu"], r"--bogus. is not allowed"),
                            (["kernel", "check", "good.cu", "--arch"], r"--arch.*value"),

@@ -504,7 +504,7 @@ def what_no_agent_could_start_is_not_written():
     shutil.rmtree(home.path + "/.cache")
     for directory in ("", "relative"):
         said = home.setup("cursor", status=1, env={"HOME": directory})
-        assert "left alone" in said and "HOME is no absolute path" in said and json.dumps(home.program) in said, said
+        assert "left alone" in said and "HOME is not an absolute path" in said and json.dumps(home.program) in said, said
     assert sorted(os.listdir(home.path)) == ["bin", "project"] and not os.listdir(home.path + "/project")
     home.setup("cursor")
     assert "deleted:" in home.setup("cursor", "--remove", env={"UPSKILLD": home.path + "/none"})

@@ -154,7 +154,7 @@ def what_no_skill_holds_is_refused_whole(room):
     room.repository("linked", {"SKILL.md": TEXT.format("linked", "x")}, links=[("passwd", "/etc/passwd")])
     assert "is a link" in reason(room.ask("acme/linked@main"))[1]
     room.repository("big", {"SKILL.md": TEXT.format("big", "x"), "blob": "x" * (17 << 20)})
-    assert "more than a skill may have" in reason(room.ask("acme/big@main"))[1]
+    assert "larger than a skill may be" in reason(room.ask("acme/big@main"))[1]
     room.repository("many", {"SKILL.md": TEXT.format("many", "x"), **{f"f{i}": "x" for i in range(600)}})
     assert "more than 512 files" in reason(room.ask("acme/many@main"))[1]
     room.repository("large", {"SKILL.md": TEXT.format("large", "x"), "w": "version https://git-lfs.github.com/spec/v1\noid x\n"})

@@ -107,12 +107,12 @@ def marks_are_counted_by_tests():
 def what_is_wrong_is_named():
     with Room() as r:
         good = {("q00", 1): "a"}
-        for given, words in (({}, "no file of marks"), (dict(r.file(good), run="other"), "are of the run other"),
-                             (dict(r.file(good), order="sideways"), "no file of marks"), (r.file({("q99", 1): "a"}), "marks[0]: the run has no pair"),
+        for given, words in (({}, "not a file of marks"), (dict(r.file(good), run="other"), "are of the run other"),
+                             (dict(r.file(good), order="sideways"), "not a file of marks"), (r.file({("q99", 1): "a"}), "marks[0]: the run has no pair"),
                              (r.file({("q00", 7): "a"}), "no pair"), (r.file({("q00", 1): "c"}), "choice: expected a, b or same"),
                              (r.file(good, note="x" * 2001), "2000 bytes"), (r.file(good, note=7), "note"),
                              (dict(r.file(good), marks=r.file(good)["marks"] * 2), "twice"), (dict(r.file(good), marks=[1]), "no pair"),
-                             (dict(r.file(good), marks=r.file(good)["marks"] * 5001), "no file of marks"), ("nosuch.json", "nosuch.json"), ("/etc/passwd", "workspace")):
+                             (dict(r.file(good), marks=r.file(good)["marks"] * 5001), "not a file of marks"), ("nosuch.json", "nosuch.json"), ("/etc/passwd", "workspace")):
             problem = r.marks(given)
             assert problem.get("code") and words in problem["message"], (words, problem)
         with open(r.daemon.home + "/work/bad.json", "w") as f:

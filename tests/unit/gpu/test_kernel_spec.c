@@ -133,8 +133,9 @@ Test(kernel_spec, values_that_a_scalar_cannot_hold) {
         "'sizes':{'n':200},'args':[{'type':'int8','value':'-n'}]",
         "'sizes':{'n':200},'args':[{'type':'bool','value':'n + 56'}]",
     };
-    static const char *const words[] = {"", "", "args[0]: the value 256 is no int8",
-                                        "args[0]: the value -200 is no int8", ""};
+    static const char *const words[] = {
+        "", "", "args[0]: the value 256 is not a valid int8",
+        "args[0]: the value -200 is not a valid int8", ""};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         static const struct kernel_param params[] = {{0, 1}};
         const struct case_places places = {0};
@@ -259,7 +260,7 @@ Test(kernel_spec, pointers_lead_into_buffers) {
         {"{'of':'a','at':-1}", "args[1]: a has 28 bytes, \"at\" is -1", 0},
         {"{'of':'a','at':0.5}", "args[1].struct[0].at: ", 0},
         {"{'type':'int64','value':1,'at':1}",
-         "args[1].struct[0].at: only of a pointer, \"of\"", 0},
+         "args[1].struct[0].at: only a pointer (\"of\") has it", 0},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         static const struct kernel_param params[] = {{0, 8}, {8, 8}};
@@ -493,15 +494,15 @@ static const struct {
     {"'args':[{'name':'x','dtype':'int32','shape':[1],'output':true}]",
      "args[0].dtype: unknown; did you mean \"type\"?"},
     {"'args':[{'name':'n','type':'int32'}]", "a scalar has a \"value\" instead"},
-    {"'grid':[1]", "grid: unknown; it belongs into \"launch\""},
-    {"'rtol':0.1", "rtol: unknown; it belongs into \"tolerance\""},
+    {"'grid':[1]", "grid: unknown; it belongs in \"launch\""},
+    {"'rtol':0.1", "rtol: unknown; it belongs in \"tolerance\""},
     {"'trails':1", "trails: unknown; did you mean \"trials\"?"},
     {"'launch':{'block':[1],'smem':4}",
      "launch.smem: unknown; did you mean \"shared_bytes\"?"},
     {"'launch':{'block':[1],'colour':4}",
      "launch.colour: unknown; it may have grid block"},
     {"'launches':[{'grid':[1],'block':[32],'args':[]}]",
-     "launches[0].grid: unknown; it belongs into \"launch\""},
+     "launches[0].grid: unknown; it belongs in \"launch\""},
     {"'args':[{'name':'x','type':'float32','shape':[1]}]", "say what it contains"},
     {"'args':[{'type':'float32','shape':[1],'output':true}]", "args[0].name"},
     {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'ones':1}}]",
@@ -511,14 +512,14 @@ static const struct {
     {"'args':['x']", "is called 'x'; a scalar is"},
     {"'args':[{'name':'n','type':'int32','value':1.5}]", "args[0].value"},
     {"'args':[{'name':'n','type':'int32','value':4294967296}]",
-     "args[0].value: 4294967296 is no int32"},
+     "args[0].value: 4294967296 is not a valid int32"},
     {"'args':[{'struct':[{'type':'uint8','values':[255,-1,256]}]}]",
-     "values[2]: 256 is no uint8"},
+     "values[2]: 256 is not a valid uint8"},
     {"'args':[{'name':'x','type':'int8','shape':[2],'init':{'values':[255,-129]}}]",
-     "args[0].init.values[1]: -129 is no int8"},
+     "args[0].init.values[1]: -129 is not a valid int8"},
     {"'args':[{'name':'y','type':'int16','shape':[2],'output':true}],"
      "'expect':{'values':{'y':[1,65536]}}",
-     "expect.values.y[1]: 65536 is no int16"},
+     "expect.values.y[1]: 65536 is not a valid int16"},
     {"'args':[{'tensor_map':{}}]", "tensor_map"},
     {"'sizes':[]", "sizes: the list is empty"},
     {"'sizes':{'n':'2'}", "sizes.n"},

@@ -270,8 +270,8 @@ Test(spec_npy, files_that_do_not_fit) {
         {"uint8.npy", "float16.npy", "x.init.file 'uint8.npy'"},
         {"float16.npy", "float16.npy", "x.init.file 'float16.npy'"},
         {"bfloat16.npy", "bfloat16.npy", "elements are <V2, the buffer's float16"},
-        {"bfloat16.npy", "fortran.npy", "shape is [2, 3, 5], case 0 wants [3, 4]"},
-        {"bfloat16.npy", "scalar.npy", "shape is [], case 0 wants [3, 4]"},
+        {"bfloat16.npy", "fortran.npy", "shape is [2, 3, 5], case 0 needs [3, 4]"},
+        {"bfloat16.npy", "scalar.npy", "shape is [], case 0 needs [3, 4]"},
         {"bfloat16.npy", "empty.npy", "shape is [0, 3]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -202,8 +202,8 @@ Test(pool, says_why_no_worker_started) {
         int status, starts;
     } cases[] = {
         {"quit", "ended with status 3: no such host", -EPIPE, 2},
-        {"silent", "did not greet within 60 ms", -EPIPE, 2},
-        {"noise", "said 64 KiB without greeting", -EPIPE, 2},
+        {"silent", "sent no greeting within 60 ms", -EPIPE, 2},
+        {"noise", "sent 64 KiB without a greeting", -EPIPE, 2},
         {"old", "(version 0-fake) speaks worker protocol 99, and this daemon (", -EPIPE,
          2},
     };

@@ -167,7 +167,7 @@ Test(expect_operator, refuses_names) {
 
 Test(expect_operator, refuses_inputs_and_attributes) {
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"input\": \"x\"}",
-            "expect.op.input: it belongs into \"inputs\"");
+            "expect.op.input: it belongs in \"inputs\"");
     refused(ARGS_ONE ARGS_Y, "{\"op\": 1}", "expect.op: an operator's name is expected");
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"softmax\", \"dim\": 3}",
             "expect.op.dim: 3 is outside the rank 2 of 'x'");

@@ -409,7 +409,7 @@ Test(evaluation_answer, a_question_that_is_too_large_is_an_error) {
     }
     const json_t *error = json_object_get(student_of(result, 0), "error");
     cr_expect_str_eq(text_at(error, "message"),
-                     "the test's input and files are over 4 MiB");
+                     "the test's input and files have more than 4 MiB");
     evaluate_room_close(&r);
 }
 
