@@ -196,6 +196,20 @@ static bool expand_one(struct include_builder *b, const struct include_later *l)
     return true;
 }
 
+/* Adds what one definition of an include's macro names, without a word if that cannot be
+ * had: which definition counts is for the compiler of a whole program to say. */
+static void seek_target(const char *target, void *data) {
+    struct visit *v = data;
+    size_t len = strlen(target);
+    autofree char *name = len > 2 ? xstrndup(target + 1, len - 2) : NULL;
+    const struct file_reference silent = {.skipped = true};
+    struct include_search s = {.b = v->b, .file = v->file, .reference = &silent};
+    if (name && name[0] != '/' && !leads_up(name) && ++v->b->lookups <= LOOKUPS_MAX) {
+        (void)include_search_target(
+            &s, name, target[0] == '<' ? INCLUDE_ANGLED : INCLUDE_QUOTED);
+    }
+}
+
 /* A computed include or question that stays unknown: refused, unless it can be told what
  * any compiler would say. */
 static void settle_computed(struct include_builder *b, const struct include_later *l) {
@@ -213,16 +227,22 @@ static void settle_computed(struct include_builder *b, const struct include_late
     hide(b, l->file, r);
 }
 
-/* Until no macro is known that was not before; what is left then is settled. */
+/* Until no macro and no file is known that was not before; what is left is settled. */
 static void follow_all(struct include_builder *b) {
+    const struct source_set *all = &b->ret->sources;
     follow_new(b);
-    for (size_t before = 0; before != b->later_count && b->later_count;) {
+    for (size_t before = 0, files = 0;
+         b->later_count && (before != b->later_count || files != all->count);) {
         before = b->later_count;
+        files = all->count;
         struct include_later *list = b->later;
         b->later = NULL;
         b->later_count = b->later_cap = 0;
         for (size_t i = 0; i < before; i++) {
             if (!expand_one(b, &list[i])) {
+                struct visit v = {b, list[i].file};
+                include_macro_each(all, all->files[v.file].text, &list[i].reference,
+                                   seek_target, &v);
                 later_add(b, list[i].file, &list[i].reference);
             }
         }

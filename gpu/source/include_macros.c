@@ -126,28 +126,28 @@ static bool expand(struct stretch s, const struct macro_call *call, char *ret) {
            substitute(value, parameter, call->argument, ret);
 }
 
-/* Does "#define" stand before `at` on its line? */
-static bool is_defined_at(const char *text, const char *at) {
-    static const char define[] = "define";
-    const size_t len = sizeof define - 1;
-    const char *p = at;
-    while (p > text && (p[-1] == ' ' || p[-1] == '\t')) {
-        p--;
+static const char *line_of(const char *text, const char *at) {
+    while (at > text && at[-1] != '\n') {
+        at--;
     }
-    if (p == at || (size_t)(p - text) < len || memcmp(p - len, define, len) != 0) {
-        return false;
-    }
-    p -= len;
-    while (p > text && (p[-1] == ' ' || p[-1] == '\t')) {
-        p--;
-    }
-    return p > text && p[-1] == '#';
+    return at;
 }
 
-/* One text's definitions: the last counts, since where there are several it is the one
- * behind #else. False when one does not fit the call. ret is "" until there was one. */
+/* Does "#define" stand before `at` on its line, and nothing else? */
+static bool is_defined_at(const char *text, const char *at) {
+    struct stretch s = {line_of(text, at), at};
+    if (!eat(&s, "#") || !eat(&s, "define") || s.at == at) {
+        return false;
+    }
+    skip_blanks(&s);
+    return s.at == at;
+}
+
+/* Visits what each of one text's definitions makes of the call. False when one does not
+ * fit it, after the others. */
 static bool expand_in(const struct source_file *f, const struct macro_call *call,
-                      char *ret) {
+                      include_macro_visit *visit, void *data) {
+    bool all_fit = true;
     size_t len = strlen(call->name);
     const char *end = f->text + f->len, *at = f->text;
     while ((at = memmem(at, (size_t)(end - at), call->name, len))) {
@@ -166,12 +166,18 @@ static bool expand_in(const struct source_file *f, const struct macro_call *call
         if (is_over(&empty)) {
             continue;
         }
-        if (!expand(rest, call, made)) {
-            return false;
+        if (expand(rest, call, made)) {
+            visit(made, data);
+        } else {
+            all_fit = false;
         }
-        memcpy(ret, made, sizeof made);
     }
-    return true;
+    return all_fit;
+}
+
+/* The last counts, since where there are several it is the one behind #else. */
+static void keep_last(const char *target, void *data) {
+    memcpy(data, target, strlen(target) + 1);
 }
 
 char *include_macro_expand(const struct source_set *sources, const char *text,
@@ -185,7 +191,7 @@ char *include_macro_expand(const struct source_set *sources, const char *text,
         return NULL;
     }
     for (size_t i = 0; i < sources->count; i++) {
-        if (!expand_in(&sources->files[i], &call, target)) {
+        if (!expand_in(&sources->files[i], &call, keep_last, target)) {
             return NULL;
         }
     }
@@ -194,6 +200,20 @@ char *include_macro_expand(const struct source_set *sources, const char *text,
         return NULL;
     }
     return xasprintf("%-*s", (int)len, made);
+}
+
+void include_macro_each(const struct source_set *sources, const char *text,
+                        const struct file_reference *r, include_macro_visit *visit,
+                        void *data) {
+    struct macro_call call;
+    const struct stretch directive = {text + r->start, text + r->end};
+    if (r->kind == REFERENCE_INCLUDE && read_call(directive, &call)) {
+        size_t count = sources->count; /* visit may add some */
+        for (size_t i = 0; i < count; i++) {
+            const struct source_file f = sources->files[i];
+            (void)expand_in(&f, &call, visit, data);
+        }
+    }
 }
 
 static bool is_defined_in(const struct source_file *f, const char *name) {
@@ -220,11 +240,7 @@ bool include_macro_is_unknown(const struct source_set *sources, const char *text
 
 /* Whether `at` is in the first line of a #define. */
 static bool is_in_define(const char *text, const char *at) {
-    const char *line = at;
-    while (line > text && line[-1] != '\n') {
-        line--;
-    }
-    struct stretch s = {line, at};
+    struct stretch s = {line_of(text, at), at};
     return eat(&s, "#") && eat(&s, "define");
 }
 

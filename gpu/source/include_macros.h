@@ -15,6 +15,13 @@
 char *include_macro_expand(const struct source_set *sources, const char *text,
                            const struct file_reference *r);
 
+/* What every definition of its macro in the sources makes of a computed include: a name
+ * with its quotes. */
+typedef void include_macro_visit(const char *target, void *data);
+void include_macro_each(const struct source_set *sources, const char *text,
+                        const struct file_reference *r, include_macro_visit *visit,
+                        void *data);
+
 /* Whether no source defines the macro of a computed include: then its lines are for
  * another platform, or wrong wherever they are compiled. */
 bool include_macro_is_unknown(const struct source_set *sources, const char *text,

@@ -112,7 +112,7 @@ Test(include_closure, a_header_that_a_macro_names_is_found) {
         "#include \"mine.h\"\n"
         "#  include  /* ? */  PLAIN\n"
         "#ifdef A\n#define OFTEN_TOLD <cerrno>\n#else\n#define OFTEN_TOLD // no\n"
-        "#endif\n#include OFTEN_TOLD\n";
+        "#endif\n// #define OFTEN_TOLD <no>\n#include OFTEN_TOLD\n";
     cr_assert(zero(int, build_unit(&p, source)));
     cr_expect(
         eq(str, p.closure.sources.files[0].text,
@@ -121,7 +121,7 @@ Test(include_closure, a_header_that_a_macro_names_is_found) {
            "#include \"mine.h\"\n"
            "                          \n"
            "#ifdef A\n#define OFTEN_TOLD <cerrno>\n#else\n#define OFTEN_TOLD // no\n"
-           "#endif\n#include<cerrno>   \n"));
+           "#endif\n// #define OFTEN_TOLD <no>\n#include<cerrno>   \n"));
     cr_expect_not_null(file(&p, "r0/include/deep.h"));
     autofree char *findings = spell_findings(&p);
     cr_expect(eq(str, findings, "include_computed@4:1"));
@@ -139,6 +139,31 @@ Test(include_closure, a_header_that_a_macro_names_is_found) {
     cr_expect_null(strstr(p.closure.sources.files[0].text, "#include<"));
     cr_expect_not_null(strstr(p.closure.sources.files[0].text, "#error   NOWHERE(a)\n"));
     cr_expect_not_null(strstr(p.closure.sources.files[0].text, "#error   ELSEWHERE_H\n"));
+    project_close(&p);
+}
+
+/* The compiler of a whole program resolves them itself: it gets every file that a
+ * definition names, and what those include. */
+Test(include_closure, files_that_a_macro_may_name_are_there) {
+    struct project p;
+    project_open(&p);
+    put(&p, "proj/include/deep/inside/one.h", "#include \"all.h\"\n");
+    put(&p, "proj/include/deep/inside/two.h", "#include \"gone.h\"\n#include OTHER\n");
+    put(&p, "proj/include/deep/inside/all.h", "#define OTHER <deep/inside/x.h>\n");
+    put(&p, "proj/include/deep/inside/x.h", "int x;\n");
+    put(&p, "outside.h", "int o;\n");
+    cr_assert(zero(int, build_unit(&p, "#if A\n#define PICK <deep/inside/one.h>\n#elif B\n"
+                                       "#define PICK \"deep/inside/two.h\"\n#elif C\n"
+                                       "#define PICK \"../../outside.h\"\n#elif D\n"
+                                       "#define PICK <deep/inside/none.h>\n#endif\n"
+                                       "#include PICK\n")));
+    cr_expect_not_null(file(&p, "r0/include/deep/inside/one.h"));
+    cr_expect_not_null(file(&p, "r0/include/deep/inside/two.h"));
+    cr_expect_not_null(file(&p, "r0/include/deep/inside/all.h"));
+    cr_expect_not_null(file(&p, "r0/include/deep/inside/x.h"));
+    cr_expect(eq(sz, p.closure.sources.count, 5));
+    autofree char *findings = spell_findings(&p);
+    cr_expect(eq(str, findings, "include_computed@10:1 include_computed@2:1"));
     project_close(&p);
 }
 
