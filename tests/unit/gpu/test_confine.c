@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/confine-test-XXXXXX";
@@ -46,6 +47,35 @@ static int in_confinement(const struct confine_rules *rules, int (*attempt)(void
 
 static int refused(long result) {
     return result == -1 && (errno == EPERM || errno == EACCES) ? 0 : 1;
+}
+
+static int wait_a_while(void) {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    pthread_mutex_lock(&lock);
+    return pthread_cond_timedwait(&never, &lock, &until) == ETIMEDOUT ? 0 : 1;
+}
+
+/* The system continues an interrupted wait by a call of its own, restart_syscall. The C
+ * library ends a process whose wait fails as none can. */
+Test(confine, a_process_that_was_stopped_goes_on_waiting) {
+    const struct confine_rules rules = {.cpu_s = 10};
+    pid_t pid = fork();
+    if (pid == 0) {
+        confine_self(&rules);
+        _exit(wait_a_while());
+    }
+    usleep(300000);
+    cr_assert_eq(kill(pid, SIGSTOP), 0);
+    int status;
+    cr_assert_eq(waitpid(pid, &status, WUNTRACED), pid);
+    cr_assert(WIFSTOPPED(status));
+    cr_assert_eq(kill(pid, SIGCONT), 0);
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", status);
 }
 
 static int try_socket(void) {
