@@ -8,9 +8,9 @@ in [0, 1); kernelbench_kernels.cu has kernels for what needs others. A line for 
 processor seconds (the daemon and all that it starts), bytes of its buffers, the largest resident memory, and phases.
 --list measures nothing. --seconds: a run's time (60)."""
 import json
+import math
 import os
 import pathlib
-import re
 import sys
 import tempfile
 
@@ -82,7 +82,38 @@ def batch_norm():
                   number("eps", 1e-5, "float32")]}]}
 
 
+def matmul(rows, n, k, a, b, c, **more):
+    """A launch of a product by tiles; with `batch` of as many, with by_rows by rows of b."""
+    kernel, batch = more.get("kernel", "matmul"), more.get("batch", 1)
+    return {"kernel": kernel, "launch": {"grid": [f"ceil_div({n}, 32)", f"ceil_div({rows}, 64)", batch], "block": [32, 8]},
+            "args": [c, a, b, number("m", rows), number("columns", n), number("inner", k)]}
+
+
+def irregular():
+    shapes = [buffer("a", "m", "k"), buffer("b", "k", "n"), buffer("c", "m", "n", output=True)]
+    return dict(matmul("m", "n", "k", *shapes), expect={"op": "matmul", "inputs": {"input": "a", "other": "b"}})
+
+
+def tensor4():
+    shapes = [buffer("a", "p", "q", "m", "k"), buffer("b", "k", "n"), buffer("c", "p", "q", "m", "n", output=True)]
+    return dict(matmul("p * q * m", "n", "k", *shapes), expect={"op": "matmul", "inputs": {"input": "a", "other": "b"}})
+
+
+def attention():
+    """Scores, their softmax, and the weighted values, each by a kernel."""
+    q, k, v = (buffer(x, "b", "h", "l", "e") for x in "qkv")
+    scores, y = buffer("scores", "b * h", "l", "l", scratch=True), buffer("y", "b", "h", "l", "e", output=True)
+    return {"expect": {"op": "scaled_dot_product_attention", "inputs": {"query": "q", "key": "k", "value": "v"}}, "launches": [
+        matmul("l", "l", "e", q, k, scores, kernel="matmul_by_rows", batch="b * h"),
+        {"kernel": "softmax_rows", "launch": {"grid": ["b * h * l"], "block": [256]},
+         "args": ["scores", number("width", "l"), number("scale", "1 / sqrt(e)", "float32")]},
+        matmul("l", "e", "l", "scores", v, y, batch="b * h")]}
+
+
 OWN_SPECS = {
+    "08_irregular_matmul": irregular,
+    "11_tensor4_matmul": tensor4,
+    "97_scaled_dot_product_attention": attention,
     "33_batch_norm": batch_norm,
     "37_frobenius_norm": frobenius,
     "94_mse_loss": lambda: pair("mse", "mse_loss"),
@@ -97,40 +128,36 @@ OWN_SPECS = {
 }
 
 
-# --- those of the folder ---
+# --- convolutions ---
 
-def by_dimension(spec, source, sizes):
-    """Strides, paddings and dilations that differ by dimension: each gets a size, and the kernel a parameter."""
+def extents(sizes):
+    """What is given for each dimension, for three of them: extents, kernel, stride, padding, dilation, output's extents."""
     dims = [d for d in "dhwl" if "k" + d in sizes]
-    for name in [k for k, v in sizes.items() if isinstance(v, list)]:
-        of = dict(zip(dims, sizes.pop(name)))
-        sizes.update({f"{name}_{d}": v for d, v in of.items()})
-        source = source.replace(f"int {name},", "".join(f"int {name}_{d}, " for d in dims)).replace(
-            f"int {name})", ", ".join(f"int {name}_{d}" for d in dims) + ")")
-        for d in dims:
-            lines = source.splitlines()
-            for i, line in enumerate(lines):  # a dimension's own line, or its term of a condition
-                if re.search(rf"\bi{d} = ", line) or re.search(rf"\bi{d} /= ", line):
-                    line = re.sub(rf"\b{name}\b", f"{name}_{d}", line)
-                lines[i] = re.sub(rf"\bi{d} % {name}\b", f"i{d} % {name}_{d}", line)
-            source = "\n".join(lines)
-        own = lambda e: e if not isinstance(e, str) else next(
-            (re.sub(rf"\b{name}\b", f"{name}_{d}", e) for d in dims if "k" + d in e), e)
-        args = []
-        for a in spec["args"]:
-            if a.get("name") == name:
-                args += [number(f"{name}_{d}", f"{name}_{d}") for d in dims]
-            elif "shape" in a:
-                args.append(dict(a, shape=[own(e) for e in a["shape"]]))
-            else:
-                args.append(dict(a, value=own(a["value"])))
-        spec["args"] = args
-        word = {"s": "stride", "p": "padding", "dil": "dilation"}[name]
-        spec["expect"][word] = [f"{name}_{d}" for d in dims]
-        count = next(a for a in args if a.get("output"))["shape"]
-        spec["launch"] = {"grid": ["ceil_div(" + " * ".join(f"({e})" for e in count) + ", 128)"], "block": [128]}
-    return source
+    each = lambda name: sizes[name] if isinstance(sizes[name], list) else [sizes[name]] * len(dims)
+    out, moved = [], "op" in sizes
+    for e, k, s, p, dil in zip([sizes[d] for d in dims], [sizes["k" + d] for d in dims], each("s"), each("p"), each("dil")):
+        reach = dil * (k - 1) + 1
+        out.append((e, k, s, p, dil, (e - 1) * s - 2 * p + reach + sizes["op"] if moved else (e + 2 * p - reach) // s + 1))
+    return out
 
+
+def convolution(spec, sizes):
+    """As one writes it for speed (kernelbench_kernels.cu): a thread makes eight channels of a place."""
+    of = extents(sizes)
+    whole = [(1, 1, 1, 0, 1, 1)] * (3 - len(of)) + of
+    places, channels = [x[5] for x in of], sizes["co"]
+    arrays = {a["name"]: a for a in spec["args"] if "shape" in a}
+    arrays["y"]["shape"] = ["n", "co", *places]
+    names = ("extent", "kernel", "stride", "padding", "dilation", "out")
+    numbers = [number(f"{name}_{d}", x[k]) for k, name in enumerate(names) for d, x in zip("dhw", whole)]
+    expect = dict(spec["expect"], stride=[x[2] for x in of], padding=[x[3] for x in of], dilation=[x[4] for x in of])
+    return {"kernel": "conv_transposed" if "op" in sizes else "conv", "expect": expect,
+            "launch": {"grid": [-(-math.prod(places) // 128), channels // 8, "n"], "block": [128]},
+            "args": [arrays["y"], arrays["x"], arrays["weight"], arrays.get("bias", "weight"), number("has_bias", int("bias" in arrays)),
+                     number("ci", "ci"), number("co", "co"), number("groups", "groups"), *numbers]}
+
+
+# --- those of the folder ---
 
 def made_uniform(args):
     for a in args:
@@ -148,10 +175,9 @@ def problem(name):
         source = (FOLDER / (name + ".cu")).read_text()
         for part in spec.get("launches", [spec]):
             made_uniform(part["args"])
-        source = by_dimension(spec, source, sizes) if any(isinstance(v, list) for v in sizes.values()) else source
-        if name == "87_pointwise_2d":  # 2^31 outputs
-            source = source.replace("int at = blockIdx.x *", "long long at = (long long)blockIdx.x *").replace(
-                "at >= n * co", "at >= (long long)n * co").replace("int rest = at", "long long rest = at")
+        if "groups" in sizes and "co" in sizes and sizes["co"] // sizes["groups"] % 8 == 0:
+            spec, source = convolution(spec, sizes), OWN
+            sizes = {k: v for k, v in sizes.items() if isinstance(v, int)}
     spec.update(sizes=[sizes], trials=1, odd_sizes=False)
     return spec, source
 

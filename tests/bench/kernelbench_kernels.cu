@@ -1,5 +1,6 @@
 // Plain kernels for bench_kernelbench.py where those of tests/kernels/kernelbench are made for small sizes alone: one
-// block sums a billion terms there, in float, which loses most of them.
+// block sums a billion terms there, in float, which loses most of them, and a thread makes one element of a convolution or
+// product where those who want it fast let it make several.
 
 // Of a block's 256 threads, in thread 0.
 __device__ float block_sum(float x) {
@@ -101,3 +102,115 @@ extern "C" __global__ void batch_norm(float *y, const float *x, const float *sum
         y[i] = (x[i] - mean) * scale + bias[channel];
     }
 }
+
+// C = A B of a batch: a block makes a tile of 64 x 32, a thread eight rows of a column.
+template <bool BY_ROWS>
+__device__ void multiply(float *c, const float *a, const float *b, int m, int n, int k) {
+    enum { DEPTH = 16, ROWS = 8 };
+    __shared__ float as[DEPTH][8 * ROWS], bs[DEPTH][32];
+    int thread = threadIdx.y * 32 + threadIdx.x, column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 64 + threadIdx.y * ROWS;
+    a += (size_t)blockIdx.z * m * k, b += (size_t)blockIdx.z * k * n, c += (size_t)blockIdx.z * m * n;
+    float sum[ROWS] = {};
+    for (int first = 0; first < k; first += DEPTH) {
+        for (int t = thread; t < DEPTH * 64; t += 256) {
+            int i = first + t % DEPTH, r = blockIdx.y * 64 + t / DEPTH;
+            as[t % DEPTH][t / DEPTH] = r < m && i < k ? a[(size_t)r * k + i] : 0.f;
+        }
+        for (int t = thread; t < DEPTH * 32; t += 256) {
+            int depth = BY_ROWS ? t % DEPTH : t / 32, at = BY_ROWS ? t / DEPTH : t % 32;
+            int i = first + depth, j = blockIdx.x * 32 + at;
+            bs[depth][at] = i < k && j < n ? b[BY_ROWS ? (size_t)j * k + i : (size_t)i * n + j] : 0.f;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < DEPTH; i++)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) sum[r] += as[i][threadIdx.y * ROWS + r] * bs[i][threadIdx.x];
+        __syncthreads();
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        if (row + r < m && column < n) c[(size_t)(row + r) * n + column] = sum[r];
+}
+
+extern "C" __global__ void matmul(float *c, const float *a, const float *b, int m, int n, int k) { multiply<false>(c, a, b, m, n, k); }
+
+// The rows of b are its columns: scores of queries and keys.
+extern "C" __global__ void matmul_by_rows(float *c, const float *a, const float *b, int m, int n, int k) { multiply<true>(c, a, b, m, n, k); }
+
+// Each block a row, in place.
+extern "C" __global__ void softmax_rows(float *x, int n, float scale) {
+    __shared__ float whole, most[256];
+    x += (size_t)blockIdx.x * n;
+    float largest = -INFINITY, sum = 0.f;
+    for (int i = threadIdx.x; i < n; i += 256) largest = fmaxf(largest, x[i]);
+    most[threadIdx.x] = largest;
+    for (int d = 128; d; d /= 2) {
+        __syncthreads();
+        if (threadIdx.x < d) most[threadIdx.x] = fmaxf(most[threadIdx.x], most[threadIdx.x + d]);
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += 256) sum += x[i] = expf((x[i] - most[0]) * scale);
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) whole = sum;
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += 256) x[i] /= whole;
+}
+
+// Where a tap of a convolution reads the input, along one dimension; false: nowhere.
+template <bool TRANSPOSED>
+__device__ bool reads(int out, int tap, int extent, int stride, int padding, int dilation, int *in) {
+    *in = TRANSPOSED ? out + padding - tap * dilation : out * stride - padding + tap * dilation;
+    if (TRANSPOSED) {
+        if (*in < 0 || *in % stride) return false;
+        *in /= stride;
+    }
+    return *in >= 0 && *in < extent;
+}
+
+// A thread makes eight channels of a place. Their weights, of one tap after another, are kept in shared memory.
+template <bool TRANSPOSED>
+__device__ void convolve(float *y, const float *x, const float *weight, const float *bias, int has_bias, int ci, int co, int groups,
+                         int d, int h, int w, int kd, int kh, int kw, int sd, int sh, int sw, int pd, int ph, int pw, int dd,
+                         int dh, int dw, int od, int oh, int ow) {
+    enum { CHANNELS = 8, MOST = 128 };
+    __shared__ __align__(16) float weights[MOST][CHANNELS];
+    int place = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * CHANNELS;
+    int own = ci / groups, of = co / groups, from = first / of * own, taps = kd * kh * kw, places = od * oh * ow;
+    int oz = place / (oh * ow), oy = place / ow % oh, ox = place % ow;
+    size_t volume = (size_t)d * h * w;
+    x += ((size_t)blockIdx.z * ci + from) * volume;
+    float sum[CHANNELS];
+#pragma unroll
+    for (int k = 0; k < CHANNELS; k++) sum[k] = has_bias ? bias[first + k] : 0.f;
+    for (int tap = 0; tap < taps; tap++) {
+        __syncthreads();
+        for (int i = threadIdx.x; i < own * CHANNELS; i += blockDim.x) {
+            int c = i / CHANNELS, channel = first + i % CHANNELS;
+            size_t row = TRANSPOSED ? (size_t)(from + c) * of + channel % of : (size_t)channel * own + c;
+            weights[c][i % CHANNELS] = weight[row * taps + tap];
+        }
+        __syncthreads();
+        int iz, iy, ix;
+        if (place < places && reads<TRANSPOSED>(oz, tap / (kh * kw), d, sd, pd, dd, &iz) &&
+            reads<TRANSPOSED>(oy, tap / kw % kh, h, sh, ph, dh, &iy) && reads<TRANSPOSED>(ox, tap % kw, w, sw, pw, dw, &ix)) {
+            const float *at = x + ((size_t)iz * h + iy) * w + ix;
+            for (int c = 0; c < own; c++, at += volume)
+#pragma unroll
+                for (int k = 0; k < CHANNELS; k++) sum[k] += *at * weights[c][k];
+        }
+    }
+    if (place >= places) return;
+#pragma unroll
+    for (int k = 0; k < CHANNELS; k++) y[((size_t)blockIdx.z * co + first + k) * places + place] = sum[k];
+}
+
+#define CONVOLUTION(NAME, TRANSPOSED)                                                                                          \
+    extern "C" __global__ void NAME(float *y, const float *x, const float *weight, const float *bias, int has_bias, int ci,    \
+                                    int co, int groups, int d, int h, int w, int kd, int kh, int kw, int sd, int sh, int sw,   \
+                                    int pd, int ph, int pw, int dd, int dh, int dw, int od, int oh, int ow) {                  \
+        convolve<TRANSPOSED>(y, x, weight, bias, has_bias, ci, co, groups, d, h, w, kd, kh, kw, sd, sh, sw, pd, ph, pw, dd,    \
+                             dh, dw, od, oh, ow);                                                                              \
+    }
+CONVOLUTION(conv, false)
+CONVOLUTION(conv_transposed, true)
