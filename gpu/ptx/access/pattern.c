@@ -54,12 +54,22 @@ static bool is_known(const struct pattern *p, const struct lane_request *r,
     return differ == 0;
 }
 
+/* A loop that some of the lanes go through repeats its requests. */
+static bool came_before(struct pattern *p, const struct lane_request *r, uint64_t first) {
+    uint64_t span = r->offsets[31 - __builtin_clz(r->mask)] - first;
+    bool again = r->mask == p->other_mask && span == p->other_span;
+    p->other_mask = r->mask;
+    p->other_span = span;
+    return again;
+}
+
 void pattern_learn(struct pattern *p, const struct lane_request *r, unsigned phase,
                    uint32_t cost, uint32_t ideal) {
-    if (++p->others > TRIES && p->others % PAUSE != 0) {
+    uint64_t first = r->offsets[__builtin_ctz(r->mask)], low = first, high = first;
+    bool again = came_before(p, r, first);
+    if (++p->others > TRIES && p->others % PAUSE != 0 && !again) {
         return;
     }
-    uint64_t first = r->offsets[__builtin_ctz(r->mask)], low = first, high = first;
     uint8_t known = (uint8_t)(cost < 256 ? cost : 0);
     if (is_known(p, r, first)) { /* but not its cost from there */
         p->cost[phase] = known;

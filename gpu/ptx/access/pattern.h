@@ -5,7 +5,7 @@
  * learned offsets, the extent, the cost and the way to move its bytes are known
  * (access_lanes.c), which was measured at 2 to 3 times the speed for products in shared
  * memory. When another request comes, a pattern is learned anew; for an access whose
- * requests mostly differ, only now and then. */
+ * requests mostly differ, only now and then, or when one comes a second time. */
 #include "gpu/ptx/state/warp.h"
 
 enum pattern_kind {
@@ -20,6 +20,8 @@ enum pattern_kind {
 struct pattern {
     uint32_t mask;   /* 0: none is learned */
     uint32_t others; /* requests that differed from the learned one */
+    uint32_t other_mask; /* of the latest of them: its lanes, and how far the last one */
+    uint64_t other_span; /* lies from the first */
     int32_t low;     /* the lowest of the lanes, relative to the first of mask */
     uint32_t span;   /* bytes from there to the end of the highest */
     uint32_t ideal;  /* the lowest possible cost */

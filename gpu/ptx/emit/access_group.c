@@ -51,13 +51,14 @@ static bool fits(const struct shape *x, const struct access *a, int64_t offset) 
            parts_fit(x, a, offset);
 }
 
-static struct access_group *group_find(struct emit_unit *u, uint32_t first, uint32_t base,
-                                       uint32_t version, bool shared, uint64_t address) {
+static struct access_group *group_find(struct emit_unit *u, uint32_t first,
+                                       struct origin of, bool shared, uint64_t address) {
     for (uint32_t k = first; k < u->group_count; k++) {
         struct access_group *g = &u->groups[k];
         bool here = shared ? address >= g->extent.low && address < g->extent.high
                            : g->in && address - g->in->address < g->in->bytes;
-        if (g->base == base && g->version == version && g->shared == shared && here) {
+        if (g->origin.offset == of.offset && g->origin.version == of.version &&
+            g->shared == shared && here) {
             return g;
         }
     }
@@ -65,11 +66,11 @@ static struct access_group *group_find(struct emit_unit *u, uint32_t first, uint
 }
 
 static struct access_group *group_new(struct emit_unit *u, const struct shape *x,
-                                      uint32_t base, uint32_t version, bool shared,
+                                      uint32_t base, struct origin of, bool shared,
                                       unsigned bytes) {
     struct access_group g = {.align = 4,
                              .base = base,
-                             .version = version,
+                             .origin = of,
                              .shared = shared,
                              .shape = x,
                              .low = INT64_MAX,
@@ -107,42 +108,76 @@ static bool is_barrier(const struct emit_unit *u, uint32_t step) {
 }
 
 static void plan_access(struct emit_unit *u, uint32_t step, uint32_t first,
-                        const uint32_t *versions) {
+                        const struct origin *origins) {
     const struct step *s = &u->steps[step];
     const struct shape *x = &u->shapes[step];
     const struct access *a = access_of(u, step);
     bool shared = a->space == PTX_SHARED;
-    uint32_t version = versions[s->src[0] / 64];
-    struct access_group *g = group_find(u, first, s->src[0], version, shared, x->first);
-    g = g ? g : group_new(u, x, s->src[0], version, shared, bytes_of(a));
+    struct origin of = origins[s->src[0] / 64];
+    struct access_group *g = group_find(u, first, of, shared, x->first);
+    g = g ? g : group_new(u, x, s->src[0], of, shared, bytes_of(a));
     if (g) {
         group_add(g, x, s->offset, a);
         u->group_of[step] = (uint32_t)(g - u->groups) + 1;
     }
 }
 
-static void note_versions(const struct emit_unit *u, uint32_t step, uint32_t *versions) {
-    uint32_t results[8];
-    for (uint32_t k = unit_results(u, step, results); k-- > 0;) {
-        versions[results[k] / 64]++;
+/* Addresses in 4 bytes are widened for each access. */
+static bool is_widened(const struct emit_unit *u, uint32_t step) {
+    const struct native *n = &u->natives[step];
+    return n->kind == NATIVE_WIDEN && n->vector == VPMOVZXDQ && n->how == 0;
+}
+
+/* A number that no value had before. */
+static void note_origins(const struct emit_unit *u, uint32_t step,
+                         struct origin *origins) {
+    const struct step *s = &u->steps[step];
+    uint32_t results[8], count = unit_results(u, step, results);
+    if (is_widened(u, step)) {
+        origins[s->dst / 64] = origins[s->src[0] / 64];
+        return;
     }
-    if (u->natives[step].kind == NATIVE_CALL && u->steps[step].dst != STEP_NO_REGISTER) {
-        versions[u->steps[step].dst / 64]++;
+    if (u->natives[step].kind == NATIVE_CALL && s->dst != STEP_NO_REGISTER) {
+        results[count++] = s->dst;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        origins[results[k] / 64] =
+            (struct origin){.offset = results[k], .version = step + 1};
     }
 }
 
 static void plan_groups(struct emit_unit *u) {
-    uint32_t *versions = xcalloc(u->code->arena_bytes / 64 + 1, sizeof *versions);
-    uint32_t first = 0;
+    uint32_t slots = u->code->arena_bytes / 64 + 1, first = 0;
+    autofree struct origin *origins = xcalloc(slots, sizeof *origins);
+    for (uint32_t k = 0; k < slots; k++) {
+        origins[k].offset = 64 * k;
+    }
     for (uint32_t k = 0; k < u->count; k++) {
         first = is_barrier(u, k) ? u->group_count : first;
         if (u->natives[k].kind == NATIVE_ACCESS &&
             fits(&u->shapes[k], access_of(u, k), u->steps[k].offset)) {
-            plan_access(u, k, first, versions);
+            plan_access(u, k, first, origins);
         }
-        note_versions(u, k, versions);
+        note_origins(u, k, origins);
     }
-    free(versions);
+}
+
+/* Behind the check nobody reads an access's address. */
+static void drop_widening(struct emit_unit *u) {
+    autofree bool *checked = xcalloc(u->group_count + 1u, sizeof *checked);
+    for (uint32_t k = 1; k < u->count; k++) {
+        const struct step *s = &u->steps[k];
+        uint32_t group = u->group_of[k];
+        if (group == 0 || !access_group_fits(u, &u->groups[group - 1])) {
+            continue;
+        }
+        bool last = k + 1 == u->count || s[1].instruction != s->instruction;
+        if (checked[group] && last && is_widened(u, k - 1) && s[-1].dst == s->src[0] &&
+            s[-1].instruction == s->instruction && s->src[0] >= u->code->fixed) {
+            u->natives[k - 1] = (struct native){.kind = NATIVE_NOTHING};
+        }
+        checked[group] = true;
+    }
 }
 
 bool access_group_needs_words(const struct emit_unit *u, const struct access_group *g) {
@@ -186,6 +221,7 @@ void unit_access_plan(struct emit_unit *u) {
             plan_words(u, g, k);
         }
     }
+    drop_widening(u);
 }
 
 void unit_access_finish(struct emit_unit *u) {

@@ -9,9 +9,14 @@
 /* limit of offsets and distances, so that displacements stay small */
 #define NEAR (INT64_C(1) << 28)
 
+/* A value: which one of a register. Its copies of the same number have the same. */
+struct origin {
+    uint32_t offset, version;
+};
+
 struct access_group {
-    uint32_t base,
-        version; /* arena offset of the base register, and which of its values */
+    uint32_t base; /* arena offset of the base register */
+    struct origin origin;
     bool shared;
     struct allocation *in;       /* of global memory */
     struct shared_extent extent; /* of shared memory */

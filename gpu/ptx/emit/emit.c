@@ -32,6 +32,7 @@ struct emitted {
     /* By program->blocks, for all lanes; as many again for fewer. */
     struct emitted_block *blocks;
     uint32_t **homes;             /* by function; NULL: not yet asked for */
+    bool **invariant;
 };
 
 void emit_start(struct processor *p, uint32_t after) {
@@ -44,8 +45,9 @@ void emit_start(struct processor *p, uint32_t after) {
     p->emitted = run_lines(1, sizeof *p->emitted);
     p->emitted->blocks =
         run_lines(2 * (size_t)run->program->block_count, sizeof *p->emitted->blocks);
-    p->emitted->homes =
-        xcalloc(run->program->module->function_count + 1u, sizeof *p->emitted->homes);
+    size_t functions = run->program->module->function_count + 1u;
+    p->emitted->homes = xcalloc(functions, sizeof *p->emitted->homes);
+    p->emitted->invariant = xcalloc(functions, sizeof *p->emitted->invariant);
 }
 
 /* ---- counters ---- */
@@ -91,10 +93,12 @@ void emit_finish(struct processor *p) {
     }
     for (uint32_t k = 0; k < p->run->program->module->function_count; k++) {
         free(e->homes[k]);
+        free(e->invariant[k]);
     }
     code_pages_finish(&e->pages);
     free(e->blocks);
     free(e->homes);
+    free(e->invariant);
     free(e);
     p->emitted = NULL;
 }
@@ -166,12 +170,13 @@ static bool look(struct emitted_block *b, struct warp *w, const struct step *fir
 
 /* ---- making ---- */
 
-static const uint32_t *homes_of(struct processor *p, const struct code *code) {
-    uint32_t **homes = &p->emitted->homes[code->index];
-    if (!*homes) {
-        *homes = registers_homes(p->run->program, code);
+/* What is known of the function's registers, at first use. */
+static void look_at_registers(struct processor *p, const struct code *code) {
+    struct emitted *e = p->emitted;
+    if (!e->homes[code->index]) {
+        e->homes[code->index] = registers_homes(p->run->program, code);
+        e->invariant[code->index] = registers_invariant(p->run->program, code);
     }
-    return *homes;
 }
 
 /* Stays refused where there is no room. */
@@ -214,7 +219,9 @@ static void block_build(struct warp *w, struct emitted_block *b, const struct st
         b->state = BLOCK_NONE;
         return;
     }
-    if (unit_make(&u, homes_of(p, u.code), head->aux)) {
+    look_at_registers(p, u.code);
+    if (unit_make(&u, p->emitted->homes[u.code->index],
+                  p->emitted->invariant[u.code->index], head->aux)) {
         block_keep(p->emitted, b, &u);
     }
     unit_finish(&u);

@@ -276,11 +276,12 @@ static bool is_worth_it(const struct emit_unit *u) {
            (native >= 2 && native >= 4 * (u->count - native));
 }
 
-bool unit_make(struct emit_unit *u, const uint32_t *homes, uint32_t block) {
+bool unit_make(struct emit_unit *u, const uint32_t *homes, const bool *invariant,
+               uint32_t block) {
     u->out = (struct assembler){.bytes = xmalloc(UNIT_CODE), .room = UNIT_CODE};
     u->segment = 1;
     u->natives = xcalloc(u->count + 1u, sizeof *u->natives);
-    values_init(&u->values, &u->out, u->code);
+    values_init(&u->values, &u->out, u->code, invariant);
     u->values.is_masked = u->is_masked;
     data_init(u);
     look_through(u, homes, block);

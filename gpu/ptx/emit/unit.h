@@ -89,6 +89,8 @@ void unit_access_plan(struct emit_unit *u);
 void unit_access_finish(struct emit_unit *u);
 
 /* Fills out, data and counts from processor, program, code, steps, count and shapes;
- * homes as registers_homes makes them. false: the code would not pay or not fit. */
-bool unit_make(struct emit_unit *u, const uint32_t *homes, uint32_t block);
+ * homes and invariant as registers.h makes them. false: the code would not pay or not
+ * fit. */
+bool unit_make(struct emit_unit *u, const uint32_t *homes, const bool *invariant,
+               uint32_t block);
 void unit_finish(struct emit_unit *u);

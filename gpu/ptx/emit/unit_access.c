@@ -55,7 +55,8 @@ static void check_shape(struct emit_unit *u, struct access_group *g) {
     enum { EQUAL = 0 };
     const struct value *base = values_of(&u->values, g->base, 8);
     g->value_shape = base->shape;
-    if ((base->is_uniform && is_level(g->shape)) || was_shown(u, g, base->shape)) {
+    bool level = is_level(g->shape);
+    if ((base->is_uniform && level) || was_shown(u, g, base->shape)) {
         return;
     }
     int32_t at = unit_data_add(u, 8 * WARP_LANES);
@@ -73,6 +74,9 @@ static void check_shape(struct emit_unit *u, struct access_group *g) {
     }
     asm_mask(&u->out, KORTESTB, 1, 0, in_register(1));
     unit_exit_if(u, IF_NOT_CARRY);
+    if (level) {
+        values_level(&u->values, g->base, 8);
+    }
 }
 
 /* rdi: the shadow of the word at low. All that is loaded is initialised. */

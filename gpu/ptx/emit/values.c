@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-void values_init(struct values *v, struct assembler *to, const struct code *code) {
-    *v = (struct values){.to = to, .code = code};
+void values_init(struct values *v, struct assembler *to, const struct code *code,
+                 const bool *invariant) {
+    *v = (struct values){.to = to, .code = code, .invariant = invariant};
     v->slots = xcalloc(code->arena_bytes / 64 + 1, sizeof *v->slots);
     v->uses = xcalloc(code->arena_bytes / 64 + 1, sizeof *v->uses);
 }
@@ -26,6 +27,12 @@ static void fresh_id(struct values *v, struct value *x) {
     x->id = x->shape = ++v->ids;
 }
 
+/* What the arena holds is one number for all lanes, if all of them are active: others may
+ * not have got to where it is written. */
+static bool is_invariant(const struct values *v, uint32_t offset) {
+    return offset < v->code->fixed && !v->is_masked && v->invariant[offset / 64];
+}
+
 struct value *values_of(struct values *v, uint32_t offset, unsigned bytes) {
     uint32_t *slot = &v->slots[offset / 64];
     if (*slot == 0) {
@@ -37,7 +44,8 @@ struct value *values_of(struct values *v, uint32_t offset, unsigned bytes) {
                                             .is_stored = true,
                                             .is_own = v->uses[offset / 64].is_own,
                                             .last_use = v->uses[offset / 64].last,
-                                            .is_uniform = uniform,
+                                            .is_uniform =
+                                                uniform || is_invariant(v, offset),
                                             .is_fixed = uniform};
         fresh_id(v, &v->items[v->count]);
         *slot = ++v->count;
@@ -229,8 +237,17 @@ void values_forget(struct values *v, uint32_t offset) {
     struct value *x = &v->items[slot - 1];
     release(v, x);
     x->is_stored = true;
-    x->is_loose = x->is_uniform = x->is_flushed = false;
+    x->is_loose = x->is_flushed = false;
+    x->is_uniform = is_invariant(v, offset);
     fresh_id(v, x);
+}
+
+void values_level(struct values *v, uint32_t offset, unsigned bytes) {
+    struct value *x = values_of(v, offset, bytes);
+    for (; x->count > 1; x->count--) {
+        v->owners[x->vectors[x->count - 1]] = 0;
+    }
+    x->is_uniform = true;
 }
 
 void values_forget_all(struct values *v) {

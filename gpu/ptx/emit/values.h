@@ -56,6 +56,7 @@ struct values {
     struct assembler *to;
     bool is_masked; /* only the lanes of warp->active are stored */
     const struct code *code;
+    const bool *invariant; /* registers_invariant */
     struct value *items;
     uint32_t count, room;
     uint32_t *slots; /* by 64 bytes of the arena: index + 1 */
@@ -72,7 +73,8 @@ struct vectors {
     bool is_uniform; /* all lanes are equal; then one vector stands for several */
 };
 
-void values_init(struct values *v, struct assembler *to, const struct code *code);
+void values_init(struct values *v, struct assembler *to, const struct code *code,
+                 const bool *invariant);
 void values_finish(struct values *v);
 /* The next step begins: values that it uses stay until the one after it. */
 void values_step(struct values *v, uint32_t at);
@@ -95,6 +97,8 @@ bool values_take(struct values *v, uint32_t offset, uint32_t result, unsigned co
                  struct vectors *ret);
 void values_set(struct values *v, uint32_t offset, unsigned bytes, struct vectors from,
                 bool is_loose);
+/* All lanes turned out to be equal. */
+void values_level(struct values *v, uint32_t offset, unsigned bytes);
 /* The value changed in the arena. */
 void values_forget(struct values *v, uint32_t offset);
 void values_forget_all(struct values *v);

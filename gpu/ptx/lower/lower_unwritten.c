@@ -10,12 +10,6 @@ struct unwritten {
     bool *read; /* the answer, by register */
 };
 
-/* Has no results, and each lane reads its own registers only. */
-static bool only_reads(const struct ptx_instruction *i) {
-    return i->opcode == PTX_OP_ST || i->opcode == PTX_OP_BRA || i->opcode == PTX_OP_RET ||
-           i->opcode == PTX_OP_EXIT;
-}
-
 static void operand_read(const struct unwritten *u, const uint64_t *set, bool always,
                          const struct ptx_operand *o) {
     for (uint32_t k = 0; k < operand_parts(o); k++) {
@@ -45,7 +39,7 @@ static void unwritten_step(const struct register_flow *flow, uint32_t at, uint64
     unsigned results = instruction_results(i);
     bool writes = results > 0;
     for (unsigned k = results; k < i->operand_count; k++) {
-        operand_read(u, set, !writes && !only_reads(i), &o[k]);
+        operand_read(u, set, !writes && !instruction_only_reads(i), &o[k]);
     }
     if (i->guard >= 0) {
         uint32_t r = (uint32_t)i->guard;

@@ -14,6 +14,11 @@ bool instruction_is_load(const struct ptx_instruction *i) {
     return i->opcode == PTX_OP_LD || i->opcode == PTX_OP_LDU;
 }
 
+bool instruction_only_reads(const struct ptx_instruction *i) {
+    return i->opcode == PTX_OP_ST || i->opcode == PTX_OP_BRA || i->opcode == PTX_OP_RET ||
+           i->opcode == PTX_OP_EXIT;
+}
+
 unsigned instruction_results(const struct ptx_instruction *i) {
     struct step unused = {0};
     bool writes =

@@ -21,6 +21,8 @@ bool register_flow_run(const struct register_flow *flow, const uint64_t *entry);
 /* The number of leading operands that the instruction writes, in each lane that it runs
  * for, without reading other lanes; 0 for other instructions. */
 unsigned instruction_results(const struct ptx_instruction *i);
+/* Has no results, and each lane reads its own registers only. */
+bool instruction_only_reads(const struct ptx_instruction *i);
 bool instruction_is_load(const struct ptx_instruction *i);
 /* An operand's parts: itself, then those of its vector. */
 uint32_t operand_parts(const struct ptx_operand *o);

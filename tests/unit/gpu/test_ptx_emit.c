@@ -53,6 +53,11 @@ static void put(struct buf *b, const char *format, ...) {
     buf_adds(b, line);
 }
 
+/* Registers that are the same for all lanes, of 4 and of 8 bytes: %u2 is set by some of
+ * the lanes only. */
+static const char *const shared_words[] = {"%v0", "%v1"};
+static const char *const shared_longs[] = {"%u0", "%u1", "%u2"};
+
 /* A register, or now and then an immediate. */
 static const char *operand(char kind) {
     static char texts[8][16];
@@ -62,9 +67,13 @@ static const char *operand(char kind) {
     case 'f':
         return pick(4) ? (sprintf(t, "%%f%u", pick(FLOATS)), t) : ONE_OF(numbers);
     case 'r':
-        return pick(4) ? (sprintf(t, "%%r%u", pick(INTS)), t) : ONE_OF(whole);
+        return pick(4)   ? (sprintf(t, "%%r%u", pick(INTS)), t)
+               : pick(3) ? ONE_OF(whole)
+                         : ONE_OF(shared_words);
     case 'd':
-        return pick(4) ? (sprintf(t, "%%d%u", pick(LONGS)), t) : ONE_OF(whole);
+        return pick(4)   ? (sprintf(t, "%%d%u", pick(LONGS)), t)
+               : pick(2) ? ONE_OF(whole)
+                         : ONE_OF(shared_longs);
     case 'h':
         sprintf(t, "%%h%u", pick(HALVES));
         return t;
@@ -286,6 +295,7 @@ static void put_addresses(struct buf *b) {
             put(b, "mul.wide.u32 %%w, %%t, 4; add.s64 %%a%u, %%b%u, %%w;\n", k, k);
         } else {
             put(b, "mul.wide.u32 %%w, %%t, 4; add.s64 %%s%u, %%sb, %%w;\n", k - 4);
+            put(b, "cvt.u32.u64 %%x%u, %%s%u;\n", k - 4, k - 4);
         }
     }
 }
@@ -370,12 +380,16 @@ static void put_access(struct buf *b) {
     unsigned base = shared ? pick(2) : store ? 1 + pick(2) + (pick(30) == 0) : pick(4);
     const char *space = shared ? "shared" : "global";
     const char *type = kind == 'f' ? "f32" : "u32";
+    char name = shared ? (pick(2) ? 's' : 'x') : 'a';
+    if (!shared && pick(4) == 0) { /* from the same place on in all lanes */
+        put(b, "add.s64 %%a%u, %%a%u, %s;\n", base, base, ONE_OF(shared_longs));
+    }
     if (store) {
-        put(b, "st.%s.%s [%%%c%u+%u], %s;\n", space, type, shared ? 's' : 'a', base, at,
+        put(b, "st.%s.%s [%%%c%u+%u], %s;\n", space, type, name, base, at,
             result(kind));
     } else {
         put(b, "ld.%s.%s %s, [%%%c%u+%u];\n", space, type, result(kind),
-            shared ? 's' : 'a', base, at);
+            name, base, at);
     }
 }
 
@@ -434,7 +448,7 @@ static void put_kernel(struct buf *b) {
         "%%d<6>; .reg .pred %%p<4>, %%q;\n.reg .b16 %%h<6>; .reg .f64 %%e<6>; .reg .b32 "
         "%%t, %%i, %%n, %%n2; .reg .b64 "
         "%%lane4, %%w, "
-        "%%sb, %%a<4>, %%b<4>, %%s<2>;\n.shared .align 4 .b8 s[4096];\n");
+        "%%sb, %%a<4>, %%b<4>, %%s<2>, %%u<3>; .reg .b32 %%x<2>, %%v<2>;\n.shared .align 4 .b8 s[4096];\n");
     for (unsigned k = 0; k < 4; k++) {
         put(b, "ld.param.u64 %%b%u, [p%u]; cvta.to.global.u64 %%b%u, %%b%u;\n", k, k, k,
             k);
@@ -453,6 +467,8 @@ static void put_kernel(struct buf *b) {
     for (unsigned k = 0; k < PREDICATES; k++) {
         put(b, "setp.lt.u32 %%p%u, %%t, %u;\n", k, pick(96));
     }
+    put(b, "ld.param.u32 %%v0, [n]; mul.lo.u32 %%v1, %%v0, 12; mul.wide.u32 %%u0, %%v0, "
+           "4; shl.b64 %%u1, %%u0, 1;\n@%%p0 bra U; add.s64 %%u2, %%u0, 4; U:\n");
     put(b, "mul.wide.u32 %%w, %%t, 4; add.s64 %%s0, %%sb, %%w;\n"
            "st.shared.u32 [%%s0], %%r0; st.shared.u32 [%%s0+256], %%r1;\n"
            "st.shared.u32 [%%s0+512], %%r2; bar.sync 0;\n");
