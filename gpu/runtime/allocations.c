@@ -3,6 +3,7 @@
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/leaks.h"
 #include "gpu/runtime/report.h"
+#include "gpu/runtime/reuse.h"
 #include "gpu/runtime/runtime.h"
 
 #include <errno.h>
@@ -16,12 +17,16 @@ struct making {
     const char *name;
     uint64_t bytes;
     unsigned flags;
-    struct allocation *made;
+    struct allocation *again, *made; /* again: of an earlier round, or NULL */
 };
 
 static int make_run(void *of) {
     struct making *m = of;
-    m->made = device_memory_new(&runtime.device, m->name, m->bytes, m->flags);
+    if (!m->again) {
+        m->made = device_memory_new(&runtime.device, m->name, m->bytes, m->flags);
+    } else if (memory_renew(&runtime.device.memory, m->again) == 0) {
+        m->made = m->again;
+    }
     return 0;
 }
 
@@ -41,9 +46,12 @@ static cudart_error allocate(void **ret, const char *name, size_t bytes, unsigne
         *ret = NULL;
         return CUDART_SUCCESS;
     }
-    struct making m = {name, bytes, flags | DEVICE_ASKED, NULL};
+    struct host_site site;
+    host_site_take(&site);
+    struct making m = {name, bytes, flags | DEVICE_ASKED, NULL, NULL};
+    m.again = reuse_take(&site, bytes, m.flags);
     cudart_error code =
-        needs_turn() ? queue_do(&runtime.device.queue, make_run, &m) : make_run(&m);
+        m.again || needs_turn() ? queue_do(&runtime.device.queue, make_run, &m) : make_run(&m);
     struct allocation *a = m.made;
     if (code) {
         return code;
@@ -54,7 +62,9 @@ static cudart_error allocate(void **ret, const char *name, size_t bytes, unsigne
                        (unsigned long long)runtime.device.memory.used,
                        (unsigned long long)runtime.device.memory.limit);
     }
-    allocation_note(a);
+    if (!m.again) {
+        allocation_note(a, &site);
+    }
     order_fence();
     *ret = (void *)(uintptr_t)a->address;
     return CUDART_SUCCESS;
@@ -126,7 +136,7 @@ EXPORT cudart_error cudaMalloc3D(struct cudart_pitched *ret,
     RETURN(code);
 }
 EXPORT cudart_error cudaMallocAsync(void **ret, size_t bytes, struct stream *s) {
-    (void)s; /* addresses are never used twice, so there is nothing to wait for */
+    (void)s; /* nothing uses its address any more, so there is nothing to wait for */
     RETURN(allocate_device(ret, bytes));
 }
 
@@ -167,10 +177,17 @@ static cudart_error check_free(const struct freeing *f) {
     return CUDART_SUCCESS;
 }
 
+/* Streams that are not waited for may still use what is freed in one of them. */
 static int free_run(void *of) {
-    struct freeing *f = of;
-    return device_memory_free(&runtime.device, f->address) ? CUDART_INVALID_VALUE
-                                                           : CUDART_SUCCESS;
+    const struct freeing *f = of;
+    struct allocation *a = memory_find(&runtime.device.memory, f->address);
+    if (device_memory_free(&runtime.device, f->address)) {
+        return CUDART_INVALID_VALUE;
+    }
+    if (!device_is_mapped(&runtime.device, a) && (f->waits || !order_is_on())) {
+        reuse_freed(a);
+    }
+    return CUDART_SUCCESS;
 }
 
 /* Waits for all that was asked before, as CUDA does. */

@@ -3,6 +3,7 @@
 #include "gpu/runtime/run_report.h"
 #include <dlfcn.h>
 #include <link.h>
+#include <string.h>
 #include <unwind.h>
 
 /* The linker's names for where the library begins and ends. */
@@ -28,6 +29,11 @@ void host_site_take(struct host_site *ret) {
 
 struct host_site host_site_of(void *return_address) {
     return (struct host_site){1, {return_address}};
+}
+
+bool host_site_same(const struct host_site *a, const struct host_site *b) {
+    return a->count == b->count &&
+           memcmp(a->frames, b->frames, a->count * sizeof *a->frames) == 0;
 }
 
 json_t *host_site_json(const struct host_site *s) {

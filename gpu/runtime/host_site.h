@@ -10,5 +10,6 @@ struct host_site {
 void host_site_take(struct host_site *ret); /* for the calling thread */
 /* For one return address. */
 struct host_site host_site_of(void *return_address);
+bool host_site_same(const struct host_site *a, const struct host_site *b);
 /* The array "host" of run_report.h, new reference. */
 json_t *host_site_json(const struct host_site *s);

@@ -28,9 +28,8 @@ static size_t rank_of(uint64_t address) {
     return low;
 }
 
-void allocation_note(const struct allocation *a) {
-    struct made item = {.address = a->address};
-    host_site_take(&item.site);
+void allocation_note(const struct allocation *a, const struct host_site *site) {
+    const struct made item = {a->address, *site};
     pthread_mutex_lock(&made.lock);
     list_room(made.items, made.count, made.room, 64);
     size_t at = rank_of(a->address);
@@ -40,13 +39,11 @@ void allocation_note(const struct allocation *a) {
     pthread_mutex_unlock(&made.lock);
 }
 
-/* Where it was made; NULL: unknown. */
-static const struct host_site *allocation_site(const struct allocation *a) {
+struct host_site allocation_site(const struct allocation *a) {
     pthread_mutex_lock(&made.lock);
     size_t rank = rank_of(a->address);
-    const struct host_site *site = rank && made.items[rank - 1].address == a->address
-                                       ? &made.items[rank - 1].site
-                                       : NULL;
+    bool known = rank && made.items[rank - 1].address == a->address;
+    struct host_site site = known ? made.items[rank - 1].site : (struct host_site){0};
     pthread_mutex_unlock(&made.lock);
     return site;
 }
@@ -54,7 +51,7 @@ static const struct host_site *allocation_site(const struct allocation *a) {
 /* ---- at the end ---- */
 
 struct leak {
-    const struct host_site *site;
+    struct host_site site;
     const char *kind;
     uint64_t bytes, count;
 };
@@ -65,17 +62,13 @@ static const char *kind_of(const struct allocation *a) {
                                       : "device";
 }
 
-static bool same_site(const struct host_site *a, const struct host_site *b) {
-    return a == b || (a && b && a->count == b->count &&
-                      memcmp(a->frames, b->frames, a->count * sizeof *a->frames) == 0);
-}
-
 #define LEAKS_MAX 200
 
 static size_t leak_add(struct leak *leaks, size_t count, const struct allocation *a) {
-    const struct host_site *site = allocation_site(a);
+    const struct host_site site = allocation_site(a);
     struct leak *l = leaks;
-    while (l < leaks + count && (l->kind != kind_of(a) || !same_site(l->site, site))) {
+    while (l < leaks + count &&
+           (l->kind != kind_of(a) || !host_site_same(&l->site, &site))) {
         l++;
     }
     if (l == leaks + LEAKS_MAX) {
@@ -104,7 +97,7 @@ void leaks_tell(void) {
         }
     }
     for (size_t k = 0; k < count; k++) {
-        json_t *event = report_event("leak", k + 1, leaks[k].site);
+        json_t *event = report_event("leak", k + 1, leaks[k].site.count ? &leaks[k].site : NULL);
         json_object_set_new(event, "kind", json_string(leaks[k].kind));
         json_object_set_new(event, "bytes", json_integer((json_int_t)leaks[k].bytes));
         json_object_set_new(event, "count", json_integer((json_int_t)leaks[k].count));

@@ -1,5 +1,5 @@
-/* pools: memory pools, which here are only their attributes: freed addresses are never
- * used again, so there is nothing to keep. */
+/* pools: memory pools, which here are only their attributes: what is freed is given back
+ * at once, so there is nothing to keep. */
 #include "base/mem.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/runtime.h"

@@ -115,6 +115,14 @@ def check_leak(run):
     assert all(e["host"] for e in run.events("leak"))
 
 
+def check_again(run):
+    assert run.findings() == [("uninitialized", line_of("atomicAdd")), ("out_of_bounds", line_of("atomicAdd"))], run.findings()
+    assert "freed" in run.events("finding")[1]["finding"]["message"], run.events("finding")[1]
+    skipped = run.one("skipped")["kernels"]
+    assert list(skipped) == ["bump"] and 30 <= skipped["bump"] <= 53, skipped  # rounds 6 to 59 at the most
+    assert not run.events("leak"), run.events("leak")
+
+
 def check_repeat(run):
     skipped = run.one("skipped")
     assert skipped["kernels"] == {"add": 9} and skipped["sets"] == 9, skipped
@@ -157,7 +165,7 @@ def check_nothing(run):
     assert not run.findings(), run.findings()
 
 
-CASES = {"add": check_add, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
+CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_poll, "registered": lambda run: None, "repeat": check_repeat, "repeat_contents": check_repeat_contents,
          "reset": check_reset, "symbols": check_symbols,

@@ -299,6 +299,35 @@ static int case_repeat_contents(void) {
     return cudaFree(counts) || cudaFree(more);
 }
 
+/* A loop that allocates gets an address back after four rounds, with new bytes. */
+static int case_again(void) {
+    int *a, *seen[60], unwritten;
+    for (int k = 0; k < 60; k++) {
+        FINE(cudaMalloc((void **)&a, N * sizeof *a));
+        seen[k] = a;
+        if (k == 59) {
+            FINE(cudaMemcpy(&unwritten, a + 1, 4, OUT));
+            FINE(launch(&bump, 1, 1, (void *[]){&a}, NULL));
+            FINE(cudaMemcpy(&unwritten, a, 4, OUT));
+        } else {
+            FINE(cudaMemset(a, 0, N * sizeof *a));
+            FINE(launch(&bump, 1, N, (void *[]){&a}, NULL));
+            CHECK(bumped(a, 1) == 0);
+        }
+        FINE(cudaFree(a));
+    }
+    for (int k = 1; k < 60; k++) {
+        CHECK((seen[k] == seen[k - 1]) == (k >= 4));
+    }
+    for (int k = 0; k < 70000; k++) { /* more than the table holds */
+        FINE(cudaMalloc((void **)&a, 4));
+        FINE(cudaFree(a));
+    }
+    FINE(launch(&bump, 1, 1, (void *[]){&seen[1]}, NULL));
+    CHECK(cudaDeviceSynchronize() == 700);
+    return 0;
+}
+
 static int case_poll(void) {
     int *flag, *seen, value = 0;
     char attributes[256];
@@ -565,6 +594,7 @@ int main(int argc, char **argv) {
                  {"order", case_order},
                  {"poll", case_poll},
                  {"registered", case_registered},
+                 {"again", case_again},
                  {"repeat", case_repeat},
                  {"repeat_contents", case_repeat_contents},
                  {"reset", case_reset},

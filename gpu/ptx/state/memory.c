@@ -153,6 +153,20 @@ static void table_add(struct memory *m, struct allocation *a) {
     __atomic_store_n(&m->count, m->count + 1, __ATOMIC_RELEASE);
 }
 
+/* Its bytes and their shadow. */
+static bool bytes_get(struct memory *m, struct allocation *a) {
+    bool shadowed = (a->flags & (MACHINE_UNINITIALIZED | MACHINE_OUTPUT)) != 0;
+    a->shadow = shadow_new(m, a->bytes, a->flags);
+    a->host = shadowed && !a->shadow ? NULL : m->bytes->lend(m, a);
+    if (!a->host) {
+        free(a->shadow);
+        a->shadow = NULL;
+        return false;
+    }
+    m->used += a->bytes;
+    return true;
+}
+
 /* Called with the lock held. */
 static int allocation_new(struct memory *m, const char *name, uint64_t bytes,
                           enum memory_kind kind, unsigned flags,
@@ -165,7 +179,6 @@ static int allocation_new(struct memory *m, const char *name, uint64_t bytes,
         return -ENOMEM;
     }
     struct allocation *a = xcalloc(1, sizeof *a);
-    bool shadowed = (flags & (MACHINE_UNINITIALIZED | MACHINE_OUTPUT)) != 0;
     *a = (struct allocation){.address = m->next,
                              .bytes = bytes,
                              .kind = (uint8_t)kind,
@@ -174,14 +187,10 @@ static int allocation_new(struct memory *m, const char *name, uint64_t bytes,
                              .writable =
                                  !(flags & MACHINE_READ_ONLY) && kind != MEMORY_CONSTANT};
     snprintf(a->name, sizeof a->name, "%s", name);
-    a->shadow = shadow_new(m, bytes, flags);
-    a->host = shadowed && !a->shadow ? NULL : m->bytes->lend(m, a);
-    if (!a->host) {
-        free(a->shadow);
+    if (!bytes_get(m, a)) {
         free(a);
         return -ENOMEM;
     }
-    m->used += bytes;
     m->heap += kind == MEMORY_HEAP ? bytes : 0;
     m->next = (m->next + bytes + MEMORY_GUARD + m->align - 1) & ~(m->align - 1);
     table_add(m, a);
@@ -204,6 +213,19 @@ int memory_add(struct memory *m, const char *name, uint64_t bytes, enum memory_k
             (unsigned long long)m->limit);
     }
     return 0;
+}
+
+int memory_renew(struct memory *m, struct allocation *a) {
+    pthread_mutex_lock(&m->lock);
+    int rc = a->bytes > m->limit - m->used || !bytes_get(m, a) ? -ENOMEM : 0;
+    if (rc == 0) {
+        a->freed = false;
+        a->version++;
+        a->read_in = a->written_in = 0;
+        memset(a->sample, 0, sizeof a->sample);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return rc;
 }
 
 int memory_insert(struct memory *m, const char *name, uint64_t address, uint64_t bytes,

@@ -90,6 +90,9 @@ void memory_finish(struct memory *m);
 /* -ENOMEM over the limit or with too many allocations. */
 int memory_add(struct memory *m, const char *name, uint64_t bytes, enum memory_kind kind,
                unsigned flags, struct allocation **ret, struct err *err);
+/* Makes a new allocation of a freed one, with new bytes at the same address. -ENOMEM over
+ * the limit. Between launches. */
+int memory_renew(struct memory *m, struct allocation *a);
 /* Adds the caller's bytes at a given device address. -EEXIST if it overlaps an
  * allocation. Between launches. */
 int memory_insert(struct memory *m, const char *name, uint64_t address, uint64_t bytes,
