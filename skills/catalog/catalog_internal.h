@@ -264,7 +264,7 @@ struct ranking {
     char names[RANK_NAMES_MAX][48]; /* the names searched for */
     bool wider[RANK_NAMES_MAX];     /* a wider term, not a name of the concept */
     double content; /* the content of the task, in units of the rarest word */
-    double alone;   /* the weight of the words when there is another measure too, 0…1 */
+    double alone;   /* the weight of the words by themselves, 1 without vectors */
 };
 /* allowed: one per document of the snapshot. near: from catalog_find_near. */
 int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,

@@ -89,31 +89,25 @@ void search_add_near(struct search *q) {
     add_found(q->ranking, near, find_first(q, q->spelling, 0, near));
 }
 
-/* What the nearest of n stands out by when none has to do with the task. */
-static double by_chance(double n) {
-    return sqrt(2 * log(n));
-}
-
 double *search_outstanding(const struct snapshot *s, const json_t *near,
                            double *ret_alone) {
-    double sum = 0, squares = 0, n = 0;
+    double sum = 0, most = -INFINITY, n = 0;
     double *told = xcalloc(s->document_count + 1, sizeof *told);
     for (size_t i = 0; i < s->document_count; i++) {
         const json_t *one = json_object_get(near, s->documents[i].digest);
         double x = one ? json_number_value(one) : 0;
         told[i] = one ? x : (double)NAN;
         sum += x;
-        squares += x * x;
+        most = one ? fmax(most, x) : most;
         n += one != NULL;
     }
-    double mean = n > 0 ? sum / n : 0,
-           spread = n > 0 ? sqrt(fmax(0, squares / n - mean * mean)) : 0;
-    if (spread < 1e-6) {
+    double mean = n > 0 ? sum / n : 0;
+    if (most - mean < 1e-6 || mean > 1 - 1e-6) { /* all are alike */
         free(take(told));
     }
     *ret_alone = told ? FEW / (n + FEW) : 1;
     for (size_t i = 0; told && i < s->document_count; i++) {
-        told[i] = ((told[i] - mean) / spread - by_chance(n)) * (1 - *ret_alone);
+        told[i] = (told[i] - mean) / (1 - mean);
     }
     return told;
 }

@@ -137,23 +137,23 @@ static double order_of(const struct ranked *m) {
  * products it names are others than the skill's; how much of the task is in words that no
  * skill at all holds; what both are about: as a whole, and word by word; and how alike
  * they are spelt (catalog_spelling.h). */
-#define NEARNESS 0.8 /* of evidence, per spread that a skill stands out by */
 #define CAUTION 0.3  /* where nobody else says what stands out */
-#define SPELLING 9.0
 #define ALIKE 0.26 /* among very many, by chance */
 #define FEW 1000.0 /* skills say half as surely as many which spellings are rare */
 
-static double logit_of(const struct ranking *k, const struct ranked *m) {
+static double spelling_counts(const struct ranking *k, const struct ranked *m) {
     double n = (double)k->snapshot->document_count, many = n / (n + FEW);
+    return many * (m->spelling - ALIKE * many);
+}
+
+static double logit_of_words(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
-    double x = -CAUTION * k->alone - 2.5 + 1.9 * log(0.05 + evidence) +
-               2.1 * m->mentioned + 4.7 * m->adjacent + 2 * m->described +
-               3.2 * m->named - 2.8 * m->foreign - 3.5 * k->unknown +
-               4.2 * m->meaning.direction + 2 * m->meaning.spoken;
-    x += NEARNESS * m->near;
-    x += SPELLING * many * (m->spelling - ALIKE * many);
+    double x = -CAUTION - 2.5 + 1.9 * log(0.05 + evidence) + 2.1 * m->mentioned +
+               4.7 * m->adjacent + 2 * m->described + 3.2 * m->named - 2.8 * m->foreign -
+               3.5 * k->unknown + 4.2 * m->meaning.direction + 2 * m->meaning.spoken +
+               9 * spelling_counts(k, m);
     if (k->content > RICH_CONTENT) { /* of much that is said some is met by chance */
-        x -= k->alone * log(fmin(k->content, LONG_CONTENT) / RICH_CONTENT);
+        x -= log(fmin(k->content, LONG_CONTENT) / RICH_CONTENT);
     }
     if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
         x += 4.5 * log(k->content / LONG_CONTENT);
@@ -164,8 +164,17 @@ static double logit_of(const struct ranking *k, const struct ranked *m) {
     return x;
 }
 
-/* Models differ in how near they call what has nothing in common: the measure that counts
- * is how far it stands out. */
+/* Beside a model's vectors, which say what both are about, our own measure of that and how
+ * rare a word is add nothing: fitted on 100 tasks over 2,586 public skills. */
+static double logit_of_vectors(const struct ranking *k, const struct ranked *m) {
+    return -5.4 + 12.3 * m->near + 4.8 * m->mentioned + 13.4 * m->adjacent -
+           2.1 * m->foreign - 5.6 * k->unknown + 12 * spelling_counts(k, m);
+}
+
+static double logit_of(const struct ranking *k, const struct ranked *m) {
+    return k->alone * logit_of_words(k, m) + (1 - k->alone) * logit_of_vectors(k, m);
+}
+
 static void add_nearness(struct ranking *k, const double *outstanding) {
     for (size_t i = 0; outstanding && i < k->count; i++) {
         double told = outstanding[k->list[i].document];

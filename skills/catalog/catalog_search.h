@@ -50,9 +50,9 @@ struct ranker {
  * if there are any, and as many that are spelt most alike. */
 #define NEAR_KEPT 12
 void search_add_near(struct search *q);
-/* near: from catalog_find_near. Malloc'ed, one per document: how many standard deviations
- * it is above the mean of all; NAN where unknown. NULL: no document has a value.
- * *ret_alone: the weight that remains for the words, 1 without values. */
+/* near: from catalog_find_near. Malloc'ed, one per document: how far it is on the way from
+ * the mean of all, 0, to the task itself, 1; NAN where unknown. NULL: the values tell
+ * nothing. *ret_alone: the weight of the words by themselves, 1 without values. */
 double *search_outstanding(const struct snapshot *s, const json_t *near,
                            double *ret_alone);
 /* measures how near each document of the ranking is */

@@ -414,6 +414,41 @@ Test(rank, a_name_in_two_words_or_misspelt_is_met_by_its_letters) {
     fixture_drop(&f);
 }
 
+/* The first match when a model calls skill-0 as near as `best` and all others `rest`. */
+static double score_beside(struct fixture *f, double best, double rest) {
+    autojson *texts = catalog_texts(f->catalog, "", NULL), *near = json_object();
+    json_each(texts, i, one) {
+        bool first = strncmp(json_get_string(one, "text", ""), "skill-0:", 8) == 0;
+        json_object_set_new(near, json_get_string(one, "key", ""),
+                            json_real(first ? best : rest));
+    }
+    autojson *result =
+        catalog_find_near(f->catalog, "a zorbleque", 5, NULL, NULL, near, NULL);
+    return json_number_value(json_object_get(
+        json_array_get(json_object_get(result, "matches"), 0), "score"));
+}
+
+/* The task shares no word with any; the second model calls all texts nearer. */
+Test(rank, a_model_says_how_near_a_skill_is_and_not_by_how_little_others_differ) {
+    static const char *const scopes[] = {"user", NULL};
+    struct fixture f;
+    fixture_make(&f);
+    for (int i = 0; i < 100; i++) {
+        char description[64];
+        snprintf(description, sizeof description, "Water plant number %d.", i);
+        number_skill(&f, i, description);
+    }
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    double near = score_beside(&f, 0.8, 0.1);
+    cr_expect(gt(dbl, near, 0.5));
+    cr_expect(zero(dbl, score_beside(&f, 0.13, 0.1)));
+    cr_expect(lt(dbl, fabs(near - score_beside(&f, 0.94, 0.73)), 0.002));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
 /* Whatever is asked: an answer, in bounded time. */
 Test(rank, answers_any_bytes) {
     static const char *const scopes[] = {"user", NULL};
