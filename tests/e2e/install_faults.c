@@ -2,7 +2,7 @@
  *
  * The property is always the same: whoever looks finds the old skill or the new one, each
  * file of it, and the next install finds nothing in its way. What a skill must look like
- * is written down here, file by file; nothing of the installer is used to judge it.
+ * is in install_versions.c, file by file; nothing of the installer is used to judge it.
  *
  * usage: install_faults [--all]   (TAP on standard output)
  *
@@ -15,9 +15,9 @@
 #include "skills/format/skill.h"
 #include "skills/install/agents.h"
 #include "skills/install/install.h"
+#include "tests/e2e/install_versions.h"
 #include "tests/unit/skills/install_clean.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -37,8 +37,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILES 12
-#define FILLER 9000 /* bytes of a file, roughly */
 #define STRIDE 11   /* odd: both the entry to a call and the return from it */
 
 static char top[64], root[80];
@@ -64,111 +62,11 @@ static void die(const char *what) {
     exit(1);
 }
 
-/* --- the two versions --- */
-
-static void file_path(char *ret, size_t size, int i) {
-    static const char *const folders[] = {"", "references/", "scripts/", "assets/a/b/"};
-    snprintf(ret, size, i ? "%sfile-%d.md" : "SKILL.md", folders[i % 4], i);
-}
-
-static char *file_text(int version, int i, const char *name) {
-    char *text = xcalloc(1, FILLER + 200);
-    int n = i ? 0
-              : sprintf(text, "---\nname: %s\ndescription: Version %d.\n---\n", name,
-                        version);
-    while (n < FILLER) {
-        n += sprintf(text + n, "version %d file %d offset %d\n", version, i, n);
-    }
-    return text;
-}
-
 static void write_version(const char *folder, int version, const char *name) {
-    struct root out;
     struct err err = {0};
-    if (dir_make(folder, 0755, &err) < 0 || root_open(&out, folder, &err) < 0) {
+    if (version_write(folder, version, name, &err) < 0) {
         die(err.msg);
     }
-    for (int i = 0; i < FILES; i++) {
-        char path[64];
-        file_path(path, sizeof path, i);
-        autofree char *text = file_text(version, i, name);
-        if (root_write(&out, path, text, strlen(text), 0644, &err) < 0) {
-            die(err.msg);
-        }
-    }
-    root_close(&out);
-}
-
-/* --- the judge --- */
-
-static int count_files(const char *path) {
-    DIR *dir = opendir(path);
-    int n = 0;
-    if (!dir) {
-        return 0;
-    }
-    for (const struct dirent *entry; (entry = readdir(dir));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
-            continue;
-        }
-        autofree char *child = path_join(path, entry->d_name);
-        n += entry->d_type == DT_DIR ? count_files(child) : 1;
-    }
-    closedir(dir);
-    return n;
-}
-
-/* What file_text says of "demo", which is asked for a hundred thousand times. */
-static const char *demo_text(int version, int i) {
-    static char *texts[2][FILES];
-    if (!texts[version][i]) {
-        texts[version][i] = file_text(version, i, "demo");
-    }
-    return texts[version][i];
-}
-
-static bool is_version(const char *target, int version) {
-    for (int i = 0; i < FILES; i++) {
-        char rel[64];
-        file_path(rel, sizeof rel, i);
-        autofree char *path = path_join(target, rel);
-        const char *want = demo_text(version, i);
-        autofree char *got = xcalloc(1, FILLER + 300);
-        FILE *f = fopen(path, "r");
-        if (!f) {
-            return false;
-        }
-        size_t n = fread(got, 1, FILLER + 299, f);
-        fclose(f);
-        if (n != strlen(want) || memcmp(got, want, n) != 0) {
-            return false;
-        }
-    }
-    return count_files(target) == FILES;
-}
-
-enum state { MISSING = -1, FIRST, SECOND, MIXED };
-
-static enum state state_of(const char *target) {
-    struct stat st;
-    if (lstat(target, &st) < 0) {
-        return MISSING;
-    }
-    return is_version(target, 0) ? FIRST : is_version(target, 1) ? SECOND : MIXED;
-}
-
-/* Entries beside the skills, the lock and the record. */
-static int count_leftovers(const char *folder) {
-    DIR *dir = opendir(folder);
-    int n = 0;
-    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
-        n += strncmp(entry->d_name, ".upskilld-stage-", 16) == 0 ||
-             strncmp(entry->d_name, ".upskilld-old-", 14) == 0;
-    }
-    if (dir) {
-        closedir(dir);
-    }
-    return n;
 }
 
 /* --- doing it --- */
