@@ -49,20 +49,20 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
  * 128, 1: 256, 2: 512). Operands in Intel's order are (reg, second, rm), (reg, rm) where
  * ASM_TWO, (rm, reg) where ASM_STORE; an immediate byte follows where ASM_BYTE. */
 #define ASM_VECTOR_OPS(X)                                                                \
-    X(VADDPS, 1, 0, 0, 0x58, 64, 2, ASM_ROUND)                                          \
-    X(VSUBPS, 1, 0, 0, 0x5c, 64, 2, ASM_ROUND)                                          \
-    X(VMULPS, 1, 0, 0, 0x59, 64, 2, ASM_ROUND)                                          \
-    X(VDIVPS, 1, 0, 0, 0x5e, 64, 2, ASM_ROUND)                                          \
-    X(VSQRTPS, 1, 0, 0, 0x51, 64, 2, ASM_TWO | ASM_ROUND)                               \
-    X(VADDPD, 1, 1, 1, 0x58, 64, 2, ASM_ROUND)                                          \
-    X(VSUBPD, 1, 1, 1, 0x5c, 64, 2, ASM_ROUND)                                          \
-    X(VMULPD, 1, 1, 1, 0x59, 64, 2, ASM_ROUND)                                          \
-    X(VDIVPD, 1, 1, 1, 0x5e, 64, 2, ASM_ROUND)                                          \
-    X(VFMADD213PS, 2, 1, 0, 0xa8, 64, 2, ASM_ROUND)                                     \
-    X(VFMADD231PS, 2, 1, 0, 0xb8, 64, 2, ASM_ROUND)                                     \
-    X(VFMADD213PD, 2, 1, 1, 0xa8, 64, 2, ASM_ROUND)                                     \
-    X(VFMADD231PD, 2, 1, 1, 0xb8, 64, 2, ASM_ROUND)                                     \
-    X(VSQRTPD, 1, 1, 1, 0x51, 64, 2, ASM_TWO | ASM_ROUND)                               \
+    X(VADDPS, 1, 0, 0, 0x58, 64, 2, ASM_ROUND)                                           \
+    X(VSUBPS, 1, 0, 0, 0x5c, 64, 2, ASM_ROUND)                                           \
+    X(VMULPS, 1, 0, 0, 0x59, 64, 2, ASM_ROUND)                                           \
+    X(VDIVPS, 1, 0, 0, 0x5e, 64, 2, ASM_ROUND)                                           \
+    X(VSQRTPS, 1, 0, 0, 0x51, 64, 2, ASM_TWO | ASM_ROUND)                                \
+    X(VADDPD, 1, 1, 1, 0x58, 64, 2, ASM_ROUND)                                           \
+    X(VSUBPD, 1, 1, 1, 0x5c, 64, 2, ASM_ROUND)                                           \
+    X(VMULPD, 1, 1, 1, 0x59, 64, 2, ASM_ROUND)                                           \
+    X(VDIVPD, 1, 1, 1, 0x5e, 64, 2, ASM_ROUND)                                           \
+    X(VFMADD213PS, 2, 1, 0, 0xa8, 64, 2, ASM_ROUND)                                      \
+    X(VFMADD231PS, 2, 1, 0, 0xb8, 64, 2, ASM_ROUND)                                      \
+    X(VFMADD213PD, 2, 1, 1, 0xa8, 64, 2, ASM_ROUND)                                      \
+    X(VFMADD231PD, 2, 1, 1, 0xb8, 64, 2, ASM_ROUND)                                      \
+    X(VSQRTPD, 1, 1, 1, 0x51, 64, 2, ASM_TWO | ASM_ROUND)                                \
     X(VRANGEPS, 3, 1, 0, 0x50, 64, 2, ASM_BYTE)                                          \
     X(VCMPPS, 1, 0, 0, 0xc2, 64, 2, ASM_BYTE | ASM_MASK)                                 \
     X(VCMPPD, 1, 1, 1, 0xc2, 64, 2, ASM_BYTE | ASM_MASK)                                 \
@@ -100,34 +100,34 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
     X(VPMAXUQ, 2, 1, 1, 0x3f, 64, 2, 0)                                                  \
     X(VPBLENDMD, 2, 1, 0, 0x64, 64, 2, 0)                                                \
     X(VPBLENDMQ, 2, 1, 1, 0x64, 64, 2, 0)                                                \
-    X(VMAXPS, 1, 0, 0, 0x5f, 64, 2, 0)                                                  \
-    X(VMINPS, 1, 0, 0, 0x5d, 64, 2, 0)                                                  \
-    X(VRANGEPD, 3, 1, 1, 0x50, 64, 2, ASM_BYTE)                                         \
-    X(VRNDSCALEPS, 3, 1, 0, 0x08, 64, 2, ASM_TWO | ASM_BYTE)                            \
-    X(VRNDSCALEPD, 3, 1, 1, 0x09, 64, 2, ASM_TWO | ASM_BYTE)                            \
-    X(VFPCLASSPS, 3, 1, 0, 0x66, 64, 2, ASM_TWO | ASM_BYTE | ASM_MASK)                  \
-    X(VPCMPW, 3, 1, 1, 0x3f, 64, 2, ASM_BYTE | ASM_MASK | ASM_WHOLE)                    \
-    X(VPCMPUW, 3, 1, 1, 0x3e, 64, 2, ASM_BYTE | ASM_MASK | ASM_WHOLE)                   \
-    X(VPADDW, 1, 1, 0, 0xfd, 64, 2, ASM_WHOLE)                                          \
-    X(VPSUBW, 1, 1, 0, 0xf9, 64, 2, ASM_WHOLE)                                          \
-    X(VPMULLW, 1, 1, 0, 0xd5, 64, 2, ASM_WHOLE)                                         \
-    X(VPXORQ, 1, 1, 1, 0xef, 64, 2, 0)                                                  \
-    X(VPANDQ, 1, 1, 1, 0xdb, 64, 2, 0)                                                  \
-    X(VPABSD, 2, 1, 0, 0x1e, 64, 2, ASM_TWO)                                            \
-    X(VPABSQ, 2, 1, 1, 0x1f, 64, 2, ASM_TWO)                                            \
-    X(VPLZCNTD, 2, 1, 0, 0x44, 64, 2, ASM_TWO)                                          \
-    X(VPSHUFB, 2, 1, 0, 0x00, 64, 2, ASM_WHOLE)                                         \
-    X(VPBLENDMW, 2, 1, 1, 0x66, 64, 2, ASM_WHOLE)                                       \
-    X(VMOVDQU32, 1, 2, 0, 0x6f, 64, 2, ASM_TWO | ASM_WHOLE)                             \
-    X(VMOVDQU32_STORE, 1, 2, 0, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                     \
-    X(VMOVDQU8_STORE, 1, 3, 0, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                      \
-    X(VMOVDQU64_STORE, 1, 2, 1, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                     \
-    X(VMOVDQU16_STORE, 1, 3, 1, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                     \
+    X(VMAXPS, 1, 0, 0, 0x5f, 64, 2, 0)                                                   \
+    X(VMINPS, 1, 0, 0, 0x5d, 64, 2, 0)                                                   \
+    X(VRANGEPD, 3, 1, 1, 0x50, 64, 2, ASM_BYTE)                                          \
+    X(VRNDSCALEPS, 3, 1, 0, 0x08, 64, 2, ASM_TWO | ASM_BYTE)                             \
+    X(VRNDSCALEPD, 3, 1, 1, 0x09, 64, 2, ASM_TWO | ASM_BYTE)                             \
+    X(VFPCLASSPS, 3, 1, 0, 0x66, 64, 2, ASM_TWO | ASM_BYTE | ASM_MASK)                   \
+    X(VPCMPW, 3, 1, 1, 0x3f, 64, 2, ASM_BYTE | ASM_MASK | ASM_WHOLE)                     \
+    X(VPCMPUW, 3, 1, 1, 0x3e, 64, 2, ASM_BYTE | ASM_MASK | ASM_WHOLE)                    \
+    X(VPADDW, 1, 1, 0, 0xfd, 64, 2, ASM_WHOLE)                                           \
+    X(VPSUBW, 1, 1, 0, 0xf9, 64, 2, ASM_WHOLE)                                           \
+    X(VPMULLW, 1, 1, 0, 0xd5, 64, 2, ASM_WHOLE)                                          \
+    X(VPXORQ, 1, 1, 1, 0xef, 64, 2, 0)                                                   \
+    X(VPANDQ, 1, 1, 1, 0xdb, 64, 2, 0)                                                   \
+    X(VPABSD, 2, 1, 0, 0x1e, 64, 2, ASM_TWO)                                             \
+    X(VPABSQ, 2, 1, 1, 0x1f, 64, 2, ASM_TWO)                                             \
+    X(VPLZCNTD, 2, 1, 0, 0x44, 64, 2, ASM_TWO)                                           \
+    X(VPSHUFB, 2, 1, 0, 0x00, 64, 2, ASM_WHOLE)                                          \
+    X(VPBLENDMW, 2, 1, 1, 0x66, 64, 2, ASM_WHOLE)                                        \
+    X(VMOVDQU32, 1, 2, 0, 0x6f, 64, 2, ASM_TWO | ASM_WHOLE)                              \
+    X(VMOVDQU32_STORE, 1, 2, 0, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                      \
+    X(VMOVDQU8_STORE, 1, 3, 0, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                       \
+    X(VMOVDQU64_STORE, 1, 2, 1, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                      \
+    X(VMOVDQU16_STORE, 1, 3, 1, 0x7f, 64, 2, ASM_STORE | ASM_WHOLE)                      \
     X(VPMOVSXDQ, 2, 1, 0, 0x25, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VPMOVZXDQ, 2, 1, 0, 0x35, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VPMOVZXWD, 2, 1, 0, 0x33, 32, 2, ASM_TWO | ASM_HALF)                               \
-    X(VPMOVSXWD, 2, 1, 0, 0x23, 32, 2, ASM_TWO | ASM_HALF)                              \
-    X(VPMOVDW, 2, 2, 0, 0x33, 32, 2, ASM_STORE | ASM_HALF)                              \
+    X(VPMOVSXWD, 2, 1, 0, 0x23, 32, 2, ASM_TWO | ASM_HALF)                               \
+    X(VPMOVDW, 2, 2, 0, 0x33, 32, 2, ASM_STORE | ASM_HALF)                               \
     X(VPMOVQD, 2, 2, 0, 0x35, 32, 2, ASM_STORE | ASM_HALF)                               \
     X(VEXTRACTI64X4, 3, 1, 1, 0x3b, 32, 2, ASM_STORE | ASM_HALF | ASM_BYTE)              \
     X(VINSERTI64X4, 3, 1, 1, 0x3a, 32, 2, ASM_HALF | ASM_BYTE)                           \
@@ -138,20 +138,20 @@ static inline struct asm_place in_memory(enum gpr base, int32_t at) {
     X(VPERMQ, 2, 1, 1, 0x36, 64, 2, 0)                                                   \
     X(VPERMI2D, 2, 1, 0, 0x76, 64, 2, 0)                                                 \
     X(VPERMI2Q, 2, 1, 1, 0x76, 64, 2, 0)                                                 \
-    X(VCVTDQ2PS, 1, 0, 0, 0x5b, 64, 2, ASM_TWO | ASM_ROUND)                             \
-    X(VCVTUDQ2PS, 1, 3, 0, 0x7a, 64, 2, ASM_TWO | ASM_ROUND)                            \
+    X(VCVTDQ2PS, 1, 0, 0, 0x5b, 64, 2, ASM_TWO | ASM_ROUND)                              \
+    X(VCVTUDQ2PS, 1, 3, 0, 0x7a, 64, 2, ASM_TWO | ASM_ROUND)                             \
     X(VCVTDQ2PD, 1, 2, 0, 0xe6, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VCVTUDQ2PD, 1, 2, 0, 0x7a, 32, 2, ASM_TWO | ASM_HALF)                              \
     X(VCVTPH2PS, 2, 1, 0, 0x13, 32, 2, ASM_TWO | ASM_HALF)                               \
     X(VCVTPS2PH, 3, 1, 0, 0x1d, 32, 2, ASM_STORE | ASM_HALF | ASM_BYTE)                  \
-    X(VCVTPS2PD, 1, 0, 0, 0x5a, 32, 2, ASM_TWO | ASM_HALF)                              \
-    X(VCVTPD2PS, 1, 1, 1, 0x5a, 64, 2, ASM_TWO | ASM_HALVES | ASM_ROUND)                \
-    X(VCVTTPS2DQ, 1, 2, 0, 0x5b, 64, 2, ASM_TWO)                                        \
-    X(VCVTPS2DQ, 1, 1, 0, 0x5b, 64, 2, ASM_TWO | ASM_ROUND)                             \
-    X(VCVTTPS2UDQ, 1, 0, 0, 0x78, 64, 2, ASM_TWO)                                       \
-    X(VCVTPS2UDQ, 1, 0, 0, 0x79, 64, 2, ASM_TWO | ASM_ROUND)                            \
-    X(VCVTQQ2PD, 1, 2, 1, 0xe6, 64, 2, ASM_TWO | ASM_ROUND)                             \
-    X(VCVTUQQ2PD, 1, 2, 1, 0x7a, 64, 2, ASM_TWO | ASM_ROUND)                            \
+    X(VCVTPS2PD, 1, 0, 0, 0x5a, 32, 2, ASM_TWO | ASM_HALF)                               \
+    X(VCVTPD2PS, 1, 1, 1, 0x5a, 64, 2, ASM_TWO | ASM_HALVES | ASM_ROUND)                 \
+    X(VCVTTPS2DQ, 1, 2, 0, 0x5b, 64, 2, ASM_TWO)                                         \
+    X(VCVTPS2DQ, 1, 1, 0, 0x5b, 64, 2, ASM_TWO | ASM_ROUND)                              \
+    X(VCVTTPS2UDQ, 1, 0, 0, 0x78, 64, 2, ASM_TWO)                                        \
+    X(VCVTPS2UDQ, 1, 0, 0, 0x79, 64, 2, ASM_TWO | ASM_ROUND)                             \
+    X(VCVTQQ2PD, 1, 2, 1, 0xe6, 64, 2, ASM_TWO | ASM_ROUND)                              \
+    X(VCVTUQQ2PD, 1, 2, 1, 0x7a, 64, 2, ASM_TWO | ASM_ROUND)                             \
     X(VCVTTPD2DQ, 1, 1, 1, 0xe6, 64, 2, ASM_TWO | ASM_HALVES)                            \
     X(VCVTTPD2UDQ, 1, 0, 1, 0x78, 64, 2, ASM_TWO | ASM_HALVES)                           \
     X(VPGATHERDD, 2, 1, 0, 0x90, 4, 2, ASM_TWO | ASM_VSIB)                               \

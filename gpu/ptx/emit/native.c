@@ -65,8 +65,7 @@ struct native_row {
             CODE(EXTREME, VRANGEPD, 8, FROM(8, 8), .how = how_, .settles = true)         \
     }
 #define SIGNS(op, vec, bits)                                                             \
-    SIGN(op, F32, vec##D, 4, (bits) >> 32),                                              \
-        SIGN(op, F64, vec##Q, 8, bits), {                                                \
+    SIGN(op, F32, vec##D, 4, (bits) >> 32), SIGN(op, F64, vec##Q, 8, bits), {            \
         ALU_ROW_OF(op, 1, F32, PTX_M_FTZ),                                               \
             CODE(SIGN, vec##D, 4, FROM(4), .mask = (bits) >> 32, .flush = FLUSH_SOURCES) \
     }
@@ -174,10 +173,10 @@ static struct native comparison(const struct step *s) {
         uint8_t vector, bytes;
         const uint8_t *how;
     } compared[COMPARED] = {
-        [C_U16] = {VPCMPUW, 2, whole},   [C_S16] = {VPCMPW, 2, whole},
-        [C_U32] = {VPCMPUD, 4, whole},   [C_S32] = {VPCMPD, 4, whole},
-        [C_U64] = {VPCMPUQ, 8, whole},   [C_S64] = {VPCMPQ, 8, whole},
-        [C_F32] = {VCMPPS, 4, floats},   [C_F32_FTZ] = {VCMPPS, 4, floats},
+        [C_U16] = {VPCMPUW, 2, whole}, [C_S16] = {VPCMPW, 2, whole},
+        [C_U32] = {VPCMPUD, 4, whole}, [C_S32] = {VPCMPD, 4, whole},
+        [C_U64] = {VPCMPUQ, 8, whole}, [C_S64] = {VPCMPQ, 8, whole},
+        [C_F32] = {VCMPPS, 4, floats}, [C_F32_FTZ] = {VCMPPS, 4, floats},
         [C_F64] = {VCMPPD, 8, floats},
     };
     uint32_t what = AUX_WHAT(s->aux);
@@ -228,25 +227,24 @@ static struct native float_arithmetic(const struct ptx_instruction *i) {
         }
         bool quick = approx && i->opcode == PTX_OP_DIV;
         uint8_t bytes = wide ? 8 : 4, n = operations[k].sources;
-        return (struct native){
-            .kind = quick ? NATIVE_QUICK_QUOTIENT : operations[k].kind,
-            .vector = wide ? operations[k].wide : operations[k].narrow,
-            .bytes = bytes,
-            .from = {bytes, n > 1 ? bytes : 0, n > 2 ? bytes : 0},
-            .makes_nans = !wide && !sat,
-            .takes_loose = !wide,
-            .settles = wide,
-            .saturates = sat,
-            .flush = ftz ? FLUSH_SOURCES | FLUSH_RESULT : 0,
-            .rounding = approx || full ? ROUND_NEAREST : rounding};
+        return (struct native){.kind = quick ? NATIVE_QUICK_QUOTIENT : operations[k].kind,
+                               .vector = wide ? operations[k].wide : operations[k].narrow,
+                               .bytes = bytes,
+                               .from = {bytes, n > 1 ? bytes : 0, n > 2 ? bytes : 0},
+                               .makes_nans = !wide && !sat,
+                               .takes_loose = !wide,
+                               .settles = wide,
+                               .saturates = sat,
+                               .flush = ftz ? FLUSH_SOURCES | FLUSH_RESULT : 0,
+                               .rounding = approx || full ? ROUND_NEAREST : rounding};
     }
     return a_call;
 }
 
 /* Whole numbers, or registers, of one width to another. */
 static struct native resized(unsigned from, unsigned to, bool is_signed) {
-    static const uint8_t wider[][2] = {[2] = {VPMOVZXWD, VPMOVSXWD},
-                                       [4] = {VPMOVZXDQ, VPMOVSXDQ}};
+    static const uint8_t wider[][2] = {
+        [2] = {VPMOVZXWD, VPMOVSXWD}, [4] = {VPMOVZXDQ, VPMOVSXDQ}};
     struct native n = {.bytes = (uint8_t)to, .from = {(uint8_t)from}};
     if (from < 2 || to < 2 || from > 8 || to > 8) {
         return a_call;
@@ -346,9 +344,9 @@ static struct native converted(const struct ptx_instruction *i) {
     if (i->type_count != 2 || alu_sources(i) != 1 || !alu_nothing_left(&m)) {
         return a_call;
     }
-    return to && from ? (c.sat ? a_call
-                               : resized(ptx_type_bytes(c.from), ptx_type_bytes(c.to),
-                                         ptx_type_signed(c.from)))
+    return to && from               ? (c.sat ? a_call
+                                             : resized(ptx_type_bytes(c.from), ptx_type_bytes(c.to),
+                                                       ptx_type_signed(c.from)))
            : to && from_float       ? to_whole(&c)
            : to_float && from       ? from_whole(&c)
            : to_float && from_float ? between_floats(&c)
@@ -366,9 +364,9 @@ static struct native arithmetic(const struct ptx_instruction *i, const struct st
         }
     }
     bool is_float = i->types[0] == PTX_F32 || i->types[0] == PTX_F64;
-    return i->opcode == PTX_OP_CVT            ? converted(i)
+    return i->opcode == PTX_OP_CVT          ? converted(i)
            : is_float && i->type_count == 1 ? float_arithmetic(i)
-                                              : a_call;
+                                            : a_call;
 }
 
 /* A load or store that the fast handlers do; order, races and proxies have others. */

@@ -10,9 +10,9 @@
 enum native_kind {
     NATIVE_CALL,
     NATIVE_NOTHING,
-    NATIVE_PLAIN,    /* vector(a, b), or vector(a); `how` is its immediate byte */
-    NATIVE_FUSED,    /* a * b + c by vector, the form 231, and vector - 1, the form 213 */
-    NATIVE_EXTREME,  /* minimum or maximum of floats: `how` of vector */
+    NATIVE_PLAIN,   /* vector(a, b), or vector(a); `how` is its immediate byte */
+    NATIVE_FUSED,   /* a * b + c by vector, the form 231, and vector - 1, the form 213 */
+    NATIVE_EXTREME, /* minimum or maximum of floats: `how` of vector */
     NATIVE_QUICK_QUOTIENT, /* div.approx of f32 */
     NATIVE_RECIPROCAL,     /* 1 / a by vector */
     NATIVE_RSQRT,          /* of f32, through binary64 */
@@ -21,10 +21,10 @@ enum native_kind {
     NATIVE_HIGH,           /* upper half of a product of 4 bytes */
     NATIVE_FUNNEL,         /* enum funnel in how */
     NATIVE_FIELD,          /* bfe.u32 */
-    NATIVE_SIGN,     /* vector(a, one constant of `mask`) */
-    NATIVE_PRODUCT,  /* lower half of a * b by vector, plus c */
-    NATIVE_WIDE,     /* product of twice the width by vector, plus c if there is one */
-    NATIVE_QUOTIENT, /* of 4 bytes, truncated from binary64 by vector; how: the rest */
+    NATIVE_SIGN,           /* vector(a, one constant of `mask`) */
+    NATIVE_PRODUCT,        /* lower half of a * b by vector, plus c */
+    NATIVE_WIDE,       /* product of twice the width by vector, plus c if there is one */
+    NATIVE_QUOTIENT,   /* of 4 bytes, truncated from binary64 by vector; how: the rest */
     NATIVE_SHIFT_WIDE, /* 64 bits by a count of 32 */
     NATIVE_MOVE,       /* of 4 or 8 bytes; plus step->offset */
     NATIVE_WIDEN,      /* to twice as many bytes by vector, and left by `how` bits */
