@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/check/check_input.h"
+#include "gpu/draft/draft_arguments.h"
 #include "gpu/draft/draft_flags.h"
 #include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/ptx_draft.h"
@@ -22,7 +23,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NAMES_SHOWN = 12, LONG_S = 600 };
+enum { NAMES_SHOWN = 12, LONG_S = 600, RUN_S = 300 };
 #define MANY_THREADS 4e6 /* of a launch that may take the CPU minutes */
 
 struct init {
@@ -36,6 +37,8 @@ struct init {
     bool refused;
     /* The program, where its text does not say all of a launch. */
     char *kernel;    /* to be recorded; NULL: no run is wanted */
+    json_t *args;    /* of the program */
+    bool examples;   /* they are some */
     json_t *request; /* kernel/run's params */
     struct program_job *job;
     json_t *answer; /* what came of it */
@@ -362,10 +365,9 @@ static void tell_run(struct init *s, json_t *unknown) {
 /* "recorded from spmv's first launch by csr.cu with the arguments 50": for readers. */
 static json_t *comment_of(const struct init *s, const char *kernel) {
     autobuf text = BUF_INIT(1000);
-    const json_t *args = json_object_get(s->params, "args");
     buf_addf(&text, "recorded from the first launch of %.200s when the program ran",
              kernel);
-    json_each(args, i, arg) {
+    json_each(s->args, i, arg) {
         buf_addf(&text, "%s %s", i ? "" : " with the arguments", json_string_value(arg));
     }
     return json_clean(text.data, text.len);
@@ -383,6 +385,11 @@ static void kernel_answer(struct init *s, const char *name, bool from_run, json_
 
 /* What was found while the program ran will be found in a validation, too. */
 static void tell_findings(const struct init *s, json_t *unknown) {
+    if (s->examples) {
+        draft_note(unknown, "launch",
+                   "the program needs arguments, so it ran with " DRAFT_ARGUMENT_EXAMPLE
+                   " as an example of each number: give its own as `args`");
+    }
     json_each(json_object_get(s->answer, "findings"), i, one) {
         if (!strcmp(json_get_string(one, "severity", ""), "error")) {
             draft_note(unknown, "launch",
@@ -429,6 +436,8 @@ static void draft_kernel(struct init *s, struct host_program *p) {
     if (spec && may && (given || is_open(unknown))) {
         const char *asked = json_get_string(s->params, "kernel", "");
         s->kernel = xstrdup(strchr(asked, '(') ? asked : name);
+        s->args = given ? json_incref(json_object_get(s->params, "args"))
+                        : draft_arguments(p, kernel, &s->examples);
         json_decref(spec);
         json_decref(unknown);
         return;
@@ -509,6 +518,7 @@ static void init_end(struct init *s) {
     recorded_files_finish(&s->files);
     strings_free(s->roots);
     free(s->kernel);
+    json_decref(s->args);
     free(s);
 }
 
@@ -529,12 +539,15 @@ static void on_ran(const json_t *answer, json_t *worker,
 }
 
 static json_t *run_params(const struct init *s) {
-    static const char *const members[] = {"path",      "source",        "args",  "paths",
-                                          "options",   "defines",       "files", "stdin",
-                                          "timeout_s", "include_roots", NULL};
-    json_t *ret = json_pack("{s:{s:s}, s:[s, s]}", "record", "kernel", s->kernel,
-                            "checks", "memory", "initialized");
+    static const char *const members[] = {"path",          "source", "paths", "options",
+                                          "defines",       "files",  "stdin", "timeout_s",
+                                          "include_roots", NULL};
+    json_t *ret = json_pack("{s:{s:s}, s:[s, s], s:i}", "record", "kernel", s->kernel,
+                            "checks", "memory", "initialized", "timeout_s", RUN_S);
     json_copy_members(ret, s->params, members);
+    if (json_array_size(s->args)) {
+        json_object_set(ret, "args", s->args);
+    }
     return ret;
 }
 

@@ -98,6 +98,36 @@ def rows_of_blocks_are_named(d):
     assert r["spec"]["args"][0]["shape"] == [2, "n"] and r["spec"]["sizes"] == {"n": 3}, r
 
 
+def the_argument_that_chooses_a_kernel_is_given(d):
+    """... which the text shows: gcc does not see the launches, kernel/init does."""
+    choose = ("#ifndef __GNUC__\nvoid choose(int which, unsigned *x) {\n    switch (which) {\n    case 1: { other<<<1, 1>>>(x); break; }\n"
+              "    case 2:\n    case 3: if (x) { count<<<1, which>>>(x, 2); }\n        break;\n    default: count<<<1, which>>>(x, 9);\n    }\n}\n#endif\n")
+    text = kernel("r0/chosen.cu").replace("int main", choose + "int main").replace(
+        "    cudaDeviceSync", "#ifndef __GNUC__\n    choose(threads, d);\n#endif\n    cudaDeviceSync")
+    r = init(d, d.put("chosen.cu", SPOKEN + text))
+    assert r["from"] == "run" and r["spec"]["launch"] == {"grid": [1], "block": [3]}, r
+    assert r["spec"]["comment"].endswith("with the arguments 3"), r
+    r = init(d, "chosen.cu", 4)  # what is asked for counts
+    assert r["spec"]["launch"]["block"] == [4], r
+    r = init(d, d.put("chosen.cu", SPOKEN + text.replace("choose(threads", "choose(bad")))
+    assert r["spec"]["launch"]["block"] == [4] and "arguments" not in r["spec"]["comment"], r
+
+
+def numbers_that_a_program_needs_are_examples(d):
+    """... so that it comes as far as its launch, which is told; nothing stands in for a name."""
+    text = kernel("r0/wants.cu").replace("argc > 1 ? atoi(argv[1]) : 4", "0, more = 0").replace(
+        "    cudaMalloc(", "    if (argc != 3) {\n        fprintf(stderr, \"usage: wants N M\\n\");\n        return 1;\n    }\n"
+        "    threads = atoi(argv[1]) / 64; more = atoi(argv[2]);\n    cudaMalloc(", 1)
+    r = init(d, d.put("wants.cu", SPOKEN + text))
+    assert r["from"] == "run" and r["spec"]["launch"]["block"] == [4], r
+    assert r["spec"]["comment"].endswith("with the arguments 256 256"), r
+    assert any("256 as an example" in u["why"] for u in r["unknown"]), r
+    r = init(d, "wants.cu", 192, 1)
+    assert r["spec"]["launch"]["block"] == [3] and not any("example" in u["why"] for u in r["unknown"]), r
+    r = init(d, d.put("wants.cu", SPOKEN + text.replace("atoi(argv[2])", "strlen(argv[2])")))
+    assert r["from"] == "source" and any("usage: wants N M" in u["why"] for u in r["unknown"]), r
+
+
 def arguments_are_for_a_run(d):
     """Where arguments are given, the program runs although its text tells everything."""
     text = SPOKEN + "int main() { unsigned *d; cudaMalloc(&d, 4); count<<<1, 1>>>(d, 1); }\n"
@@ -482,7 +512,9 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, records, rows_of_blocks_are_named, arguments_are_for_a_run, records_contents, records_textures,
+    for function in (passes, finds, records, rows_of_blocks_are_named, the_argument_that_chooses_a_kernel_is_given,
+                     numbers_that_a_program_needs_are_examples,
+                     arguments_are_for_a_run, records_contents, records_textures,
                      records_what_comes_before_missing_functions,
                      records_pointers_into_the_middle, large_contents_keep_their_range,
                      records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,

@@ -1,0 +1,12 @@
+#pragma once
+/* draft_arguments: arguments with which a program launches a kernel, as its text shows
+ * them: the number of the case in which the launch stands, where main switches on
+ * "atoi(argv[1])", and an example for each number without which main ends. */
+#include "base/json.h"
+#include "gpu/host/host_program.h"
+
+#define DRAFT_ARGUMENT_EXAMPLE "256"
+
+/* A list of texts, empty if the program needs none. *examples: some of them are. */
+json_t *draft_arguments(struct host_program *p, const struct declaration *kernel,
+                        bool *examples);
