@@ -192,6 +192,27 @@ static void add_library_folder(struct strings *argv, const char *nvcc) {
     }
 }
 
+/* Whether a source names a member that cudaDeviceProp has no longer in CUDA 13: only those
+ * get a structure of another name. */
+static bool has_older_properties(const struct program_job *job) {
+    static const char *const members[] = {
+        "clockRate",       "deviceOverlap",
+        "computeMode",     "kernelExecTimeoutEnabled",
+        "memoryClockRate", "maxTexture1DLinear",
+        "singleToDoublePrecisionPerfRatio", "cooperativeMultiDeviceLaunch"};
+    for (size_t i = 0; i < job->sources.count * ARRAY_LEN(members); i++) {
+        const struct source_file *f = &job->sources.files[i / ARRAY_LEN(members)];
+        const char *name = members[i % ARRAY_LEN(members)], *end = f->text + f->len;
+        for (const char *at = f->text;
+             (at = memmem(at, (size_t)(end - at), name, strlen(name))); at++) {
+            if (at > f->text && (at[-1] == '.' || at[-1] == '>')) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* PTX for the H100 as text, with lines; host code with lines; our library for NVIDIA's.
  */
 static void command_make(struct strings *argv, const struct program_job *job) {
@@ -211,6 +232,9 @@ static void command_make(struct strings *argv, const struct program_job *job) {
     add(argv, job->nvcc);
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
         add(argv, fixed[i]);
+    }
+    if (has_older_properties(job)) {
+        add(argv, "-DUPSKILLD_OLDER_PROPERTIES");
     }
     json_each(job->words, i, word) {
         add(argv, json_string_value(word));

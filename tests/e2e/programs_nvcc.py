@@ -152,6 +152,18 @@ int main() {
 """
 
 
+OLDER_PROPERTIES = HEAD + r"""
+int main() {
+    struct cudaDeviceProp first = {0}, *own = new cudaDeviceProp[2];
+    if (cudaGetDeviceProperties(&own[1], 0) || cudaChooseDevice(&first.major, &own[1])) return 1;
+    if (own[1].computeMode == cudaComputeModeProhibited) return 2;
+    printf("%d.%d %d %d\n", own[1].major, own[1].minor, own[1].deviceOverlap, (&own[1])->clockRate > 1000000);
+    delete[] own;
+    return 0;
+}
+"""
+
+
 def nvcc_of(upskilld):
     d = Daemon(upskilld)
     result = d.ask("kernel/run", {"source": HEAD + "int main() {}\n"})["result"]
@@ -243,6 +255,14 @@ def runs_what_cuda_13_no_longer_declares(d):
     assert "cudaDeviceSynchronize() instead" in told[line_of(OLDER, "cudaThreadS")], told
 
 
+def runs_with_properties_that_cuda_13_lacks(d):
+    """cudaDeviceProp has the members that it lost; each use is warned of."""
+    r = run(d, OLDER_PROPERTIES)
+    assert r["verdict"] == "pass" and r["stdout"] == "9.0 1 1\n", r
+    told = {f["line"]: f["message"] for f in r["diagnostics"] if f["severity"] == "warning"}
+    assert told.keys() == {line_of(OLDER_PROPERTIES, word) for word in ("computeMode", "deviceOverlap")}, r["diagnostics"]
+
+
 def tells_what_does_not_compile(d):
     text = ADD.replace("float *c, int n) {", "float *c, int n) { int x = undeclared;").replace("int n = 1000;", "int n = also;")
     r = run(d, text)
@@ -292,7 +312,7 @@ def main():
     for function in (adds, finds_the_line, runs_managed_and_constant, runs_thrust, variables_have_their_first_values,
                      a_launch_that_was_refused_is_no_pass, tells_a_followed_pointer,
                      joins_parts_that_were_compiled_apart, knows_handles_of_cublas_and_no_more,
-                     runs_what_cuda_13_no_longer_declares, tells_what_does_not_compile):
+                     runs_what_cuda_13_no_longer_declares, runs_with_properties_that_cuda_13_lacks, tells_what_does_not_compile):
         tap.run(function.__name__.replace("_", " "), function, d)
     d.close()
     return tap.end()

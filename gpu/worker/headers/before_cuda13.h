@@ -21,4 +21,37 @@ UPSKILLD_OLDER("a cudaMemLocation") cudaMemAdvise(const void *at, size_t bytes, 
     return cudaMemAdvise(at, bytes, advice, upskilld_location(device));
 }
 #undef UPSKILLD_OLDER
+
+#if defined UPSKILLD_OLDER_PROPERTIES && __cplusplus >= 201703L
+#define UPSKILLD_OLDER(attribute) [[deprecated("CUDA 13 has cudaDeviceGetAttribute() with " attribute " instead")]] int
+struct upskilld_device_properties : cudaDeviceProp {
+    UPSKILLD_OLDER("cudaDevAttrClockRate") clockRate;
+    UPSKILLD_OLDER("cudaDevAttrGpuOverlap") deviceOverlap;
+    UPSKILLD_OLDER("cudaDevAttrKernelExecTimeout") kernelExecTimeoutEnabled;
+    UPSKILLD_OLDER("cudaDevAttrComputeMode") computeMode;
+    UPSKILLD_OLDER("cudaDevAttrMaxTexture1DLinearWidth") maxTexture1DLinear;
+    UPSKILLD_OLDER("cudaDevAttrMemoryClockRate") memoryClockRate;
+    UPSKILLD_OLDER("cudaDevAttrSingleToDoublePrecisionPerfRatio") singleToDoublePrecisionPerfRatio;
+    UPSKILLD_OLDER("cudaDevAttrCooperativeLaunch") cooperativeMultiDeviceLaunch;
+};
+#undef UPSKILLD_OLDER
+#pragma nv_diag_suppress 1444
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline __attribute__((unused)) cudaError_t cudaGetDeviceProperties(upskilld_device_properties *all, int device) {
+    cudaError_t error = cudaGetDeviceProperties(static_cast<cudaDeviceProp *>(all), device);
+    cudaDeviceGetAttribute(&all->clockRate, cudaDevAttrClockRate, device);
+    cudaDeviceGetAttribute(&all->deviceOverlap, cudaDevAttrGpuOverlap, device);
+    cudaDeviceGetAttribute(&all->kernelExecTimeoutEnabled, cudaDevAttrKernelExecTimeout, device);
+    cudaDeviceGetAttribute(&all->computeMode, cudaDevAttrComputeMode, device);
+    cudaDeviceGetAttribute(&all->maxTexture1DLinear, cudaDevAttrMaxTexture1DLinearWidth, device);
+    cudaDeviceGetAttribute(&all->memoryClockRate, cudaDevAttrMemoryClockRate, device);
+    cudaDeviceGetAttribute(&all->singleToDoublePrecisionPerfRatio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device);
+    all->cooperativeMultiDeviceLaunch = 0;
+    return error;
+}
+#pragma GCC diagnostic pop
+#pragma nv_diag_default 1444
+#define cudaDeviceProp upskilld_device_properties
+#endif
 #endif
