@@ -170,14 +170,16 @@ export class Editor {
     await this.page.locator(`.tab.active[data-resource-name="${name}"]`).first().waitFor();
   }
 
-  // The document inside a webview whose body has this class.
+  // The document inside a webview whose body has this class, with its style.
   webview(name) {
     return until(async () => {
       for (const frame of this.page.frames()) {
-        if (await frame.$(`body.${name}`).catch(() => null)) return frame;
+        const body = await frame.$(`body.${name}`).catch(() => null);
+        const styled = await body?.evaluate((one) => getComputedStyle(one).getPropertyValue("--good")).catch(() => "");
+        if (styled) return frame;
       }
       return undefined;
-    }, `the webview ${name}`);
+    }, `the webview ${name} with its style`);
   }
 
   async shot(path) {

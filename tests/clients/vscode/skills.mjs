@@ -56,6 +56,14 @@ async function installed(editor) {
   await until(async () => /installed for claude-code/.test(await row(editor, "marigold").innerText()), "the view to say so");
 }
 
+// The frame that shows an evaluation.
+async function report(editor) {
+  for (const one of editor.page.frames()) {
+    if (/helps/.test(await one.locator("body").innerText({ timeout: 500 }).catch(() => ""))) return one;
+  }
+  return undefined;
+}
+
 async function evaluated(editor) {
   const model = spawn("python3", [new URL("../../models/fake_model.py", import.meta.url).pathname],
                       { stdio: ["ignore", "pipe", "ignore"] });
@@ -64,16 +72,13 @@ async function evaluated(editor) {
     await action(editor, "marigold", "Evaluate Skill");
     await editor.enter(student);
     await editor.enter(`http://127.0.0.1:${String(port).trim()}/v1`);
-    const frame = await until(async () => {
-      for (const one of editor.page.frames()) {
-        if (/helps/.test(await one.locator("body").innerText({ timeout: 500 }).catch(() => ""))) return one;
-      }
-      return undefined;
-    }, "the report");
+    const frame = await until(() => report(editor), "the report");
     assert.match(await frame.locator("body").innerText(), /marigold/);
     await row(editor, `marigold · ${student}`).waitFor();
     await shot(editor, "skill-report");
     await editor.setTheme("Light Modern");
+    await until(async () => await (await report(editor))?.locator("body").evaluate((body) =>
+      getComputedStyle(body).backgroundColor).catch(() => "") === "rgb(255, 255, 255)", "a light report");
     await shot(editor, "skill-report-light");
     await editor.setTheme("Dark Modern");
   } finally {
