@@ -415,9 +415,28 @@ def what_is_no_json(client):
         assert str(result.outputs[0].first_mismatch["actual"]).lower().startswith(str(value)[:2]), result.raw
     for value in (float("nan"), {1, 2}, object()):
         assert "no form in JSON" in str(raises(upskilld.ArgumentError, lambda: client.validate(RELU, sizes={"n": value})))
-    said = str(raises(upskilld.RequestError, lambda: client.validate(RELU, sizes={"n": 2 ** 70})))
-    assert "out of range" in said and "not valid JSON" not in said, said
     assert client.check(RELU).ok
+
+
+def out_of_range(client):
+    """a number or an array that no request or no parameter holds is told with its name"""
+    def ask(expect=None, **args):
+        return client.validate(FILL, launch={"grid": [1], "block": [4]}, args={"y": upskilld.output(4), "s": 1.0, **args}, expect=expect, trials=1)
+
+    def said(**given):
+        return str(raises(upskilld.ArgumentError, lambda: ask(**given)))
+    for n in (2 ** 70, 2 ** 63, -2 ** 63 - 1):
+        assert str(raises(upskilld.ArgumentError, lambda: client.validate(RELU, sizes={"n": n}))).startswith(f"sizes.n: {n} is out of range"), n
+        assert said(s=n).startswith(f"args.s.value: {n} is out of range"), n
+    assert said(s={"type": "int64", "value": [1, 2 ** 64]}).startswith("args.s.value.1: ")
+    for n in (1e39, 2 ** 31, -2 ** 31 - 1):
+        assert "args[1] s has 8 bytes, the kernel's parameter 4" in ask(s=n).text(), n
+    if importlib.util.find_spec("numpy"):
+        import numpy
+        z = numpy.zeros(4, dtype="complex64")
+        assert said(s=z).startswith("s: no type of kernels is called complex64") and said(s=z[0]).startswith("s: no type")
+        for expect in ({"y": z}, lambda s: z):
+            assert said(expect=expect).startswith("expect of y: no type"), expect
 
 
 def torn_requests(client):
@@ -444,7 +463,7 @@ def torn_requests(client):
 def main():
     tests = [checks, validates, finds_the_race, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, arrays_come_back,
              small_floats_come_back, kernelbench_problems, errors_are_exceptions, functions_that_go_wrong, interrupted_calls,
-             what_is_no_json, torn_requests, linked_folders, progress_is_shown, forked_processes, finds_skills, pytest_fixture]
+             what_is_no_json, out_of_range, torn_requests, linked_folders, progress_is_shown, forked_processes, finds_skills, pytest_fixture]
     print(f"1..{len(tests)}")
     failed = 0
     with tempfile.TemporaryDirectory(prefix="python-client-") as folder:

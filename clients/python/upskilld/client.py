@@ -14,8 +14,10 @@ from . import arrays
 from . import kernelbench as bench
 from . import triton_kernel
 from .daemon import Daemon
-from .errors import ArgumentError, DaemonError
+from .errors import ArgumentError, DaemonError, about
 from .results import Check, Skill, Validation
+
+FLOAT32_MAX = 3.4028235677973362e38  # what is rounded to the largest
 
 
 @dataclass(frozen=True)
@@ -59,26 +61,40 @@ def _named(what, value):
     return value
 
 
+def _type_of(number):
+    """The spec's type of a number; Python's own are an int and a float where they fit."""
+    if hasattr(number, "dtype"):
+        return arrays.type_named(number.dtype)
+    if isinstance(number, bool):
+        return "bool"
+    if isinstance(number, float):
+        return "float64" if FLOAT32_MAX < abs(number) < math.inf else "float32"
+    return "int32" if -2**31 <= number < 2**31 else "int64"
+
+
 def _scalar(value):
-    names = {bool: "bool", int: "int32", float: "float32"}
-    type_name = arrays.type_named(value.dtype) if hasattr(value, "dtype") else names[type(value)]
     number = value.item() if hasattr(value, "dtype") else value
     finite = not isinstance(number, float) or math.isfinite(number)
-    return {"type": type_name, "value": number if finite else str(number)}  # JSON has no word for nan and inf
+    return {"type": _type_of(value), "value": number if finite else str(number)}  # JSON has no word for nan and inf
+
+
+def _entry(value, folder):
+    """What the spec's `args` say of a Python value but for its name; None: nothing."""
+    if isinstance(value, output):
+        return value.buffer()
+    if arrays.is_number(value):
+        return _scalar(value)
+    if arrays.is_array(value):
+        _, type_name, shape = arrays.described(value)
+        return {"type": type_name, "shape": shape, "init": {"file": folder.add(value)}}
+    return dict(value) if isinstance(value, dict) else None
 
 
 def _argument(name, value, folder):
-    """An entry of the spec's `args` for a Python value."""
-    if isinstance(value, output):
-        entry = value.buffer()
-    elif arrays.is_number(value):
-        entry = _scalar(value)
-    elif arrays.is_array(value):
-        _, type_name, shape = arrays.described(value)
-        entry = {"type": type_name, "shape": shape, "init": {"file": folder.add(value)}}
-    elif isinstance(value, dict):
-        entry = dict(value)
-    else:
+    """An entry of the spec's `args`."""
+    with about(name):
+        entry = _entry(value, folder)
+    if entry is None:
         raise ArgumentError(f"{name}: an array, a number, output(shape, dtype) for what the kernel writes, or an entry of a "
                             f"check spec is wanted, not {_said(value)}")
     return {"name": name, **entry}
@@ -128,9 +144,15 @@ def _look_at(name, value, shapes):
         raise ArgumentError(f"expect returned something for {name}, and the outputs are {', '.join(shapes)}")
     if not arrays.is_array(value):
         raise ArgumentError(f"expect returned {_said(value)} for {name}, and an array is wanted")
-    shape, wanted = arrays.described(value)[2], shapes[name]
+    with about(f"expect of {name}"):
+        shape, wanted = arrays.described(value)[2], shapes[name]
     if all(isinstance(n, int) for n in wanted) and [n for n in shape if n != 1] != [n for n in wanted if n != 1]:
         raise ArgumentError(f"expect returned an array of shape {shape} for {name}, whose shape is {list(wanted)}")
+
+
+def _saved(name, value, folder):
+    with about(f"expect of {name}"):
+        return folder.add(value)
 
 
 def _expectation(expect, args, spec, folder):
@@ -142,7 +164,7 @@ def _expectation(expect, args, spec, folder):
         for name, value in expect.items():
             _look_at(name, value, shapes)
     if isinstance(expect, dict) and expect and all(arrays.is_array(value) for value in expect.values()):
-        return {"files": {name: folder.add(value) for name, value in expect.items()}}
+        return {"files": {name: _saved(name, value, folder) for name, value in expect.items()}}
     return expect
 
 

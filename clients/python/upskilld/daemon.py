@@ -29,11 +29,23 @@ def program():
     return found
 
 
+def too_large(value, place=""):
+    """Where an integer stands that the daemon's numbers do not hold, "sizes.n", and its value; None where there is none."""
+    if isinstance(value, int):
+        return None if -2**63 <= value < 2**63 else (place[1:], value)
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    named = ((item.get("name", key) if isinstance(item, dict) else key, item) for key, item in items)
+    return next(filter(None, (too_large(item, f"{place}.{key}") for key, item in named)), None)
+
+
 def encoded(method, params):
     try:
-        return json.dumps(params, allow_nan=False)
+        text, wrong = json.dumps(params, allow_nan=False), too_large(params)
     except (TypeError, ValueError, RecursionError) as e:
         raise ArgumentError(f"{method}: the parameters have no form in JSON: {e}") from None
+    if wrong:
+        raise ArgumentError("%s: %d is out of range: integers have 64 bits, one of them the sign" % wrong)
+    return text
 
 
 class Daemon:

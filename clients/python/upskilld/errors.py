@@ -1,4 +1,5 @@
 """What can go wrong, as exceptions."""
+import contextlib
 
 
 class UpskilldError(Exception):
@@ -11,6 +12,15 @@ class DaemonError(UpskilldError):
 
 class ArgumentError(UpskilldError, TypeError, ValueError):
     """What was given makes no request; the message says what is wanted instead."""
+
+
+@contextlib.contextmanager
+def about(what):
+    """Names what an ArgumentError is about."""
+    try:
+        yield
+    except ArgumentError as e:
+        raise ArgumentError(f"{what}: {e}") from None
 
 
 class RequestError(UpskilldError):
