@@ -17,6 +17,8 @@
 #include "gpu/check/gpu_internal.h"
 #include "gpu/kernel_check.operation.h"
 
+enum { TELL_FIRST_MS = 2000, TELL_EVERY_MS = 1000 };
+
 struct kernel_check {
     struct gpu *gpu;
     json_t *params;                /* a shallow copy */
@@ -32,7 +34,8 @@ struct kernel_check {
     struct work *completing;          /* at last, when that takes long: of base */
     json_t *base;
     bool cached, cancelled;
-    uv_timer_t later; /* ends checks from the loop that ended inside a call */
+    struct call *told;  /* how long it takes; borrowed, or NULL */
+    uv_timer_t later; /* tells that; ends checks from the loop that ended inside a call */
     json_t *result;
     struct check_refusal refusal;
     bool refused;
@@ -257,6 +260,15 @@ static void operation_cancelled(struct call *, void *data) {
     kernel_check_cancel(data);
 }
 
+/* Nothing says how far the compiler is. */
+static void tell_time(uv_timer_t *timer) {
+    struct kernel_check *check = container_of(timer, struct kernel_check, later);
+    call_report(check->told, 0, 0,
+                "compiling, %llu s of at most %u (compile_timeout_s)",
+                (unsigned long long)((clock_us() - check->start_us) / 1000000),
+                check->gpu->wall_ms / 1000);
+}
+
 static void kernel_check_operation(struct call *call, const json_t *params) {
     const struct call_origin *origin = call_origin(call);
     struct gpu *gpu = gpu_of(origin);
@@ -268,6 +280,10 @@ static void kernel_check_operation(struct call *call, const json_t *params) {
     struct kernel_check *check =
         kernel_check_start(gpu, params, origin, gpu_call_end, call_ref(call));
     call_on_cancel(call, operation_cancelled, check);
+    if (!uv_is_active((uv_handle_t *)&check->later)) {
+        check->told = call;
+        uv_timer_start(&check->later, tell_time, TELL_FIRST_MS, TELL_EVERY_MS);
+    }
 }
 
 const struct operation gpu_operations[] = {

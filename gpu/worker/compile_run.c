@@ -101,8 +101,9 @@ static json_t *answer_timeout(const struct worker *w, const struct compile_run *
         w, "timeout", "compile_timeout",
         xasprintf(
             "The compiler was stopped after %s. Deep template recursion, macros that "
-            "multiply, very long unrolled loops or functions are the usual cause: make "
-            "them smaller, or allow more time (compile_timeout_s in upskilld.yaml).",
+            "multiply, very long unrolled loops or functions, and thousands of kernels "
+            "in one source are the usual causes: make them smaller or fewer, or allow "
+            "more time (compile_timeout_s in upskilld.yaml).",
             spent));
 }
 

@@ -225,7 +225,7 @@ def test_cancelled(report, program):
         cancelled = daemon.last
         started = time.monotonic()
         daemon.notify("$/cancelRequest", {"id": cancelled})
-        answer = daemon.message()
+        answer = daemon.answer()
         if answer.get("id") != cancelled or answer.get("error", {}).get("code") != -32800:
             problems.append("answered %s" % answer)
         while any(map(is_busy, running)) and time.monotonic() - started < 5:
@@ -252,7 +252,7 @@ def test_flood(report, program):
             daemon.notify("$/cancelRequest", {"id": number})
         answers = {}
         while len(answers) < count:
-            message = daemon.message()
+            message = daemon.answer()
             if message["id"] in answers:
                 problems.append("answered twice: %s" % message)
             answers[message["id"]] = message.get("error", {}).get("code")
@@ -438,8 +438,8 @@ def test_killed_worker(report, program):
                       if status_of(p)[1] == daemon.process.pid)
         os.kill(worker, signal.SIGKILL)
         while True:
-            message = daemon.message()
-            if message.get("id") == daemon.last and "method" not in message:
+            message = daemon.answer()
+            if message.get("id") == daemon.last:
                 break
         if "timeout" not in json.dumps(message):
             problems.append("the check after its worker's death: %s" % json.dumps(message)[:500])

@@ -119,11 +119,18 @@ class Daemon:
                 raise AssertionError("the daemon closed its output")
             self.pending += data
 
+    def answer(self):
+        """The next message that is no report of how long a compile takes."""
+        while True:
+            message = self.message()
+            if "method" not in message:
+                return message
+
     def ask(self, method, params):
         number = self.request(method, params)
         while True:
-            message = self.message()
-            if message.get("id") == number and "method" not in message:
+            message = self.answer()
+            if message.get("id") == number:
                 return message
 
     def check(self, source):

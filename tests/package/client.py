@@ -2,7 +2,7 @@
 """clients/python, as a program that imports it sees it, against the build's daemon.
 
 usage: client.py UPSKILLD   (TAP on standard output; numpy and pytest are used where they are installed)"""
-import array, glob, importlib.util, os, pty, re, subprocess, sys, tempfile, textwrap
+import array, contextlib, glob, importlib.util, os, pty, re, subprocess, sys, tempfile, textwrap
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ["UPSKILLD"] = os.path.abspath(sys.argv[1])
@@ -280,27 +280,36 @@ SLOW = """__global__ void slow(float *y) {
 SLOWLY = """import sys, upskilld
 upskilld.validate(open(sys.argv[1]).read(), launch={"grid": [512], "block": [256]}, args={"y": upskilld.output(512 * 256)}, trials=3)
 """
+# The compiler's time grows with the square of the kernels: three seconds.
+MANY = """import upskilld
+upskilld.check(".version 8.0\\n.target sm_90\\n.address_size 64\\n" + "".join(".visible .entry k%d() { ret; }\\n" % i for i in range(1500)))
+"""
+
+
+def on_a_terminal(words, env):
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(words, stderr=theirs, env=env)
+    os.close(theirs)
+    told = b""
+    with contextlib.suppress(OSError):  # the other side is closed
+        while True:
+            told += os.read(ours, 4096)
+    os.close(ours)
+    assert child.wait() == 0, told
+    return told
 
 
 def progress_is_shown(client):
     """a request that takes long tells a terminal how far it is, and takes the line away; a pipe gets nothing"""
-    with tempfile.TemporaryDirectory() as folder:
-        with open(folder + "/slow.cu", "w") as file:
-            file.write(SLOW)
-        words = [sys.executable, "-c", SLOWLY, folder + "/slow.cu"]
-        ours, theirs = pty.openpty()
-        env = dict(os.environ, PYTHONPATH=sys.path[0])
-        child = subprocess.Popen(words, stderr=theirs, env=env)
-        os.close(theirs)
-        told = b""
-        while True:
-            try:
-                piece = os.read(ours, 4096)
-            except OSError:  # the other side is closed
-                break
-            told += piece
-        assert child.wait() == 0 and re.search(rb"\r *\d+% .*trial \d of 3", told) and re.search(rb"\r +\r$", told), told
-        assert subprocess.run(words, stderr=subprocess.PIPE, env=env).stderr == b""
+    env = dict(os.environ, PYTHONPATH=sys.path[0])
+    with open("slow.cu", "w") as file:
+        file.write(SLOW)
+    words = [sys.executable, "-c", SLOWLY, "slow.cu"]
+    told = on_a_terminal(words, env)
+    assert re.search(rb"\r *\d+% .*trial \d of 3", told) and re.search(rb"\r +\r$", told), told
+    assert subprocess.run(words, stderr=subprocess.PIPE, env=env).stderr == b""
+    told = on_a_terminal([sys.executable, "-c", MANY], env)
+    assert re.search(rb"\rcompiling, \d+ s of at most 120 \(compile_timeout_s\)", told), told
 
 
 def forked_processes(client):
