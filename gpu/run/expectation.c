@@ -19,7 +19,7 @@ static void expectation_start(struct expectation *ret, const struct spec_case *c
 
 void expectation_finish(struct expectation *e) {
     for (size_t i = 0; i < e->count; i++) {
-        free(e->outputs[i].data);
+        free(e->outputs[i].owned);
         free(e->outputs[i].judged);
     }
     free(e->outputs);
@@ -55,9 +55,9 @@ static int values_of(struct expected_output *ret, const struct spec_case *c,
     }
     /* In double precision for floats, so that a value is rounded once, by the compare. */
     ret->type = tensor_type_float(spec->type) ? TENSOR_FLOAT64 : spec->type;
-    ret->data = xcalloc(count ? count : 1, sizeof(double));
+    ret->data = ret->owned = xcalloc(count ? count : 1, sizeof(double));
     for (size_t i = 0; i < count; i++) {
-        set_number(ret->type, ret->data, i, json_array_get(values, i));
+        set_number(ret->type, ret->owned, i, json_array_get(values, i));
     }
     return 0;
 }
@@ -71,8 +71,7 @@ static int file_of(struct expected_output *ret, const struct spec_case *c, size_
                        c->spec->buffers[buffer].name);
     }
     ret->type = a->type;
-    ret->data = xmalloc(a->bytes ? a->bytes : 1);
-    memcpy(ret->data, a->data, a->bytes);
+    ret->data = a->data;
     return 0;
 }
 
@@ -102,7 +101,7 @@ static int expression_of(struct expected_output *ret, const struct spec_case *c,
     double *values = NULL;
     int r = evaluate(&values, &ret->inexact, c, buffer, text, inputs, err);
     ret->type = TENSOR_FLOAT64;
-    ret->data = values;
+    ret->data = ret->owned = values;
     return r < 0
                ? (err_wrap(err, "expect.expression.%s", c->spec->buffers[buffer].name), r)
                : 0;
@@ -147,7 +146,7 @@ static int operators_of(struct expectation *ret, const struct spec_case *c,
     for (size_t i = 0; i < ret->count; i++) {
         bool known = r == 0 && expect_work_rows(ret->work, i, &rows, &at_once);
         ret->outputs[i].type = TENSOR_FLOAT64;
-        ret->outputs[i].data = outputs[i];
+        ret->outputs[i].data = ret->outputs[i].owned = outputs[i];
         ret->outputs[i].work = by_rows && known ? ret->work : NULL;
     }
     return r;
@@ -219,7 +218,7 @@ static int take_output(struct expected_output *ret, const struct trial *referenc
                        (unsigned long long)left, spec->name, (unsigned long long)first);
     }
     ret->type = spec->type;
-    ret->data = trial_read(reference, i, err);
+    ret->data = ret->owned = trial_read(reference, i, err);
     return ret->data ? 0 : -EIO;
 }
 

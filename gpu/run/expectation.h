@@ -9,7 +9,8 @@ struct expectation {
     /* By the spec's buffers; without data and work nothing is expected of a buffer. */
     struct expected_output {
         enum tensor_type type;
-        void *data; /* owned; NULL with work: computed by rows during comparison */
+        const void *data; /* NULL with work: computed by rows during comparison */
+        void *owned;      /* data, unless that is the spec's file */
         struct expect_work *work; /* the expectation's */
         bool *judged;             /* by element; NULL: all; owned */
         bool inexact; /* an expression used integers that a double cannot represent */

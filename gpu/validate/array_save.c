@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/work.h"
 #include "gpu/run/run_save.h"
@@ -38,7 +37,6 @@ struct array_save {
     struct root_file file;
     char name[MAX_NAME + 1]; /* of the file that is being written; "" = none */
     size_t bytes, all_bytes;
-    struct hash hash;
     json_t *written;
     struct err err;
 };
@@ -69,23 +67,19 @@ static int file_begin(struct array_save *s, const char *name) {
     if (n == 0) {
         snprintf(s->name, sizeof s->name, "%s", name);
         s->bytes = 0;
-        hash_init(&s->hash);
     }
     return n;
 }
 
 static int file_end(struct array_save *s) {
-    char hex[HASH_HEX_SIZE];
     int n = root_file_end(&s->file, false);
     if (n < 0) {
         return err_set(&s->err, n, "%s/%s: %s", s->dir, s->name, strerror(-n));
     }
-    hash_hex(&s->hash, hex);
     autofree char *path = path_join(s->dir, s->name);
     json_object_set_new(s->written, s->name,
-                        json_pack("{s:o, s:I, s:s}", "path",
-                                  json_text(path, strlen(path)), "bytes",
-                                  (json_int_t)s->bytes, "sha256", hex));
+                        json_pack("{s:o, s:I}", "path", json_text(path, strlen(path)),
+                                  "bytes", (json_int_t)s->bytes));
     *s->name = '\0';
     return 0;
 }
@@ -100,7 +94,6 @@ static int file_add(struct array_save *s, const void *bytes, size_t len) {
     if (n < 0) {
         return err_set(&s->err, n, "%s/%s: %s", s->dir, s->name, strerror(-n));
     }
-    hash_add(&s->hash, bytes, len);
     s->bytes += len;
     return 0;
 }

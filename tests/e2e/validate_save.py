@@ -3,7 +3,7 @@
 
 usage: validate_save.py UPSKILLD [--all] [FUNCTION]...   (TAP on standard output; --all also fills 256 MiB)
 """
-import ast, hashlib, json, os, struct, sys
+import ast, json, os, struct, sys
 
 from validate_support import Daemon, Tap, short
 
@@ -70,7 +70,7 @@ def files_of(result):
         for f in c.get("files", []):
             with open(f["path"], "rb") as opened:
                 data = opened.read()
-            assert f["bytes"] == len(data) and f["sha256"] == hashlib.sha256(data).hexdigest(), f
+            assert f["bytes"] == len(data), f
             assert os.path.dirname(f["path"]) == result["saved"]["dir"], f
             descr, shape, _ = read_npy(f["path"])
             assert descr == f["dtype"] and list(shape) == f["shape"], (f, descr, shape)

@@ -1,4 +1,5 @@
 /* Files that a worker sends: whole under their names or not at all, and never outside. */
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -95,9 +96,14 @@ static bool is_there(const struct room *r, const char *name) {
 
 #define MAGIC "\x93NUMPY"
 #define TEXT MAGIC "AAAAAAAAAA"
-#define SUM                                                                              \
-    "3cf6a2cba19ebbb67b63602854bd62bc"                                                   \
-    "502ef321d24c3a64987518c1c2d239cb"
+
+/* And nothing else. */
+static bool holds_text(const struct room *r, const char *name) {
+    autofree char *path = path_join(r->root, name);
+    autobuf text = BUF_INIT(64);
+    return file_read(path, &text, NULL) == 0 && text.len == strlen(TEXT) &&
+           memcmp(text.data, TEXT, text.len) == 0;
+}
 
 static int memory_of(const char *bytes, size_t len, int seals) {
     int fd = memfd_create("array", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -114,7 +120,6 @@ static void memory_part(struct room *r, json_int_t bytes, json_int_t at, int sea
     close(fd);
 }
 
-/* sha256 is Python's hashlib's. */
 Test(array_save, parts_become_files) {
     struct room r;
     room_open(&r);
@@ -131,11 +136,9 @@ Test(array_save, parts_become_files) {
     autofree char *path = path_join(r.root, "out/deep/x.npy");
     cr_assert_str_eq(json_get_string(x, "path", ""), path);
     cr_assert_eq(json_get_integer(x, "bytes", 0), 16);
-    cr_assert_str_eq(json_get_string(x, "sha256", ""), SUM);
     const json_t *y = json_object_get(r.written, "y.npy");
     cr_assert_eq(json_get_integer(y, "bytes", 0), 16);
-    cr_assert_str_eq(json_get_string(y, "sha256", ""), SUM);
-    cr_assert(is_there(&r, "out/deep/x.npy") && is_there(&r, "out/deep/y.npy"));
+    cr_assert(holds_text(&r, "out/deep/x.npy") && holds_text(&r, "out/deep/y.npy"));
     array_save_free(take(r.save));
     autofree char *folder = path_join(r.root, "out/deep");
     cr_assert_eq(count_in(folder), 2 + 2, "not even a part of z.npy");
@@ -377,8 +380,7 @@ Test(array_save, sealed_memory_becomes_a_file) {
     memory_part(&r, 16, 65536, SEALS);
     end(&r);
     cr_expect_eq(r.code, 0, "%s", r.message);
-    cr_expect_str_eq(json_get_string(json_object_get(r.written, "x.npy"), "sha256", ""),
-                     SUM);
+    cr_expect(holds_text(&r, "out/x.npy"));
     room_close(&r);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         room_open(&r);
