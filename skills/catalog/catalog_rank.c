@@ -155,9 +155,6 @@ static double logit_of_words(const struct ranking *k, const struct ranked *m) {
     if (k->content > RICH_CONTENT) { /* of much that is said some is met by chance */
         x -= log(fmin(k->content, LONG_CONTENT) / RICH_CONTENT);
     }
-    if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
-        x += 4.5 * log(k->content / LONG_CONTENT);
-    }
     if (k->concept_count < 2 && k->content < CONTENT_MIN) {
         x -= 10;
     }
@@ -167,12 +164,16 @@ static double logit_of_words(const struct ranking *k, const struct ranked *m) {
 /* Beside a model's vectors, which say what both are about, our own measure of that and how
  * rare a word is add nothing: fitted on 100 tasks over 2,586 public skills. */
 static double logit_of_vectors(const struct ranking *k, const struct ranked *m) {
-    return -5.4 + 12.3 * m->near + 4.8 * m->mentioned + 13.4 * m->adjacent -
+    return -5.2 + 12.3 * m->near + 4.8 * m->mentioned + 13.4 * m->adjacent -
            2.1 * m->foreign - 5.6 * k->unknown + 12 * spelling_counts(k, m);
 }
 
 static double logit_of(const struct ranking *k, const struct ranked *m) {
-    return k->alone * logit_of_words(k, m) + (1 - k->alone) * logit_of_vectors(k, m);
+    double x = k->alone * logit_of_words(k, m) + (1 - k->alone) * logit_of_vectors(k, m);
+    if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
+        x += 4.5 * log(k->content / LONG_CONTENT);
+    }
+    return x;
 }
 
 static void add_nearness(struct ranking *k, const double *outstanding) {
