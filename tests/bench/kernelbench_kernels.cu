@@ -168,12 +168,12 @@ __device__ bool reads(int out, int tap, int extent, int stride, int padding, int
     return *in >= 0 && *in < extent;
 }
 
-// A thread makes eight channels of a place. Their weights, of one tap after another, are kept in shared memory.
+// A thread makes eight channels of a place. Their weights, of as many taps as there is room for, are kept in shared memory.
 template <bool TRANSPOSED>
 __device__ void convolve(float *y, const float *x, const float *weight, const float *bias, int has_bias, int ci, int co, int groups,
                          int d, int h, int w, int kd, int kh, int kw, int sd, int sh, int sw, int pd, int ph, int pw, int dd,
                          int dh, int dw, int od, int oh, int ow) {
-    enum { CHANNELS = 8, MOST = 128 };
+    enum { CHANNELS = 8, MOST = 1024 };
     __shared__ __align__(16) float weights[MOST][CHANNELS];
     int place = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * CHANNELS;
     int own = ci / groups, of = co / groups, from = first / of * own, taps = kd * kh * kw, places = od * oh * ow;
@@ -183,21 +183,24 @@ __device__ void convolve(float *y, const float *x, const float *weight, const fl
     float sum[CHANNELS];
 #pragma unroll
     for (int k = 0; k < CHANNELS; k++) sum[k] = has_bias ? bias[first + k] : 0.f;
-    for (int tap = 0; tap < taps; tap++) {
+    for (int stage = 0, some = MOST / own; stage < taps; stage += some) {
+        int end = min(stage + some, taps);
         __syncthreads();
-        for (int i = threadIdx.x; i < own * CHANNELS; i += blockDim.x) {
-            int c = i / CHANNELS, channel = first + i % CHANNELS;
+        for (int i = threadIdx.x; i < (end - stage) * own * CHANNELS; i += blockDim.x) {
+            int c = i / CHANNELS % own, channel = first + i % CHANNELS, tap = stage + i / CHANNELS / own;
             size_t row = TRANSPOSED ? (size_t)(from + c) * of + channel % of : (size_t)channel * own + c;
-            weights[c][i % CHANNELS] = weight[row * taps + tap];
+            weights[i / CHANNELS][i % CHANNELS] = weight[row * taps + tap];
         }
         __syncthreads();
-        int iz, iy, ix;
-        if (place < places && reads<TRANSPOSED>(oz, tap / (kh * kw), d, sd, pd, dd, &iz) &&
-            reads<TRANSPOSED>(oy, tap / kw % kh, h, sh, ph, dh, &iy) && reads<TRANSPOSED>(ox, tap % kw, w, sw, pw, dw, &ix)) {
+        for (int tap = stage; tap < end; tap++) {
+            int iz, iy, ix;
+            if (place >= places || !reads<TRANSPOSED>(oz, tap / (kh * kw), d, sd, pd, dd, &iz) ||
+                !reads<TRANSPOSED>(oy, tap / kw % kh, h, sh, ph, dh, &iy) || !reads<TRANSPOSED>(ox, tap % kw, w, sw, pw, dw, &ix))
+                continue;
             const float *at = x + ((size_t)iz * h + iy) * w + ix;
             for (int c = 0; c < own; c++, at += volume)
 #pragma unroll
-                for (int k = 0; k < CHANNELS; k++) sum[k] += *at * weights[c][k];
+                for (int k = 0; k < CHANNELS; k++) sum[k] += *at * weights[(tap - stage) * own + c][k];
         }
     }
     if (place >= places) return;

@@ -10,27 +10,28 @@ LANE_INLINE bool move_lanes(struct warp *w, const struct step *s, const struct a
                             const unsigned count) {
     const unsigned size = bytes * count;
     struct processor *processor = w->processor;
-    uint64_t apart = 1, differ = 1;
-    if (mask == UINT32_MAX) {
-        apart = differ = 0;
-        LANES_FOR {
-            apart |= o[l] ^ (o[0] + l * size);
-            differ |= o[l] ^ o[0];
-        }
+    bool all = mask == UINT32_MAX;
+    uint64_t first = o[__builtin_ctz(mask)] - (uint64_t)__builtin_ctz(mask) * size;
+    uint64_t apart = 0, differ = 0;
+    LANES_FOR {
+        apart |= (o[l] ^ (first + l * size)) & (all || w->masks[l] ? UINT64_MAX : 0);
+        differ |= o[l] ^ o[0];
     }
-    bool uniform = !store && differ == 0;
+    bool uniform = !store && differ == 0, contiguous = all && apart == 0;
+    bool words = !all && apart == 0 && size == 4;
     struct lane_cost c = {0};
     if (processor->run->count) {
-        c = apart == 0 ? cost_contiguous(o[0], shared, size)
-            : uniform  ? cost_uniform(shared, size)
+        c = contiguous ? cost_contiguous(o[0], shared, size)
+            : uniform  ? cost_uniform(mask, shared, size)
+            : words    ? cost_words(first, mask, shared)
                        : cost_of(o, mask, shared, size);
         count_request(&processor->accesses[s->extra], c);
     }
-    const struct lane_request r = {o, mask, size, bytes, store, shared};
+    const struct lane_request r = {o, mask, size, bytes, store, shared, uniform || words};
     pattern_learn(&processor->patterns[s->extra], &r,
                   (unsigned)o[__builtin_ctz(mask)] & (shared ? 3 : 31), c.cost, c.ideal);
-    return apart == 0 ? move_contiguous(w, a, at, o[0], store, bytes, count)
-           : uniform  ? load_uniform(w, a, at, o[0], bytes, count)
+    return contiguous ? move_contiguous(w, a, at, o[0], store, bytes, count)
+           : uniform  ? load_uniform(w, a, at, o[0], mask, bytes, count)
                       : move_scattered(w, a, at, o, mask, store, bytes, count);
 }
 

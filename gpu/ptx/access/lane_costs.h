@@ -16,9 +16,26 @@ LANE_INLINE struct lane_cost cost_contiguous(uint64_t first, bool shared,
     return (struct lane_cost){shared ? ideal : (uint32_t)sectors, ideal};
 }
 
-LANE_INLINE struct lane_cost cost_uniform(bool shared, const unsigned size) {
-    uint32_t cost = !shared || size <= 4 ? 1 : size == 8 ? 2 : 4;
-    return (struct lane_cost){cost, shared ? cost : 1};
+/* Of shared memory a wavefront for each phase that has lanes. */
+LANE_INLINE struct lane_cost cost_uniform(uint32_t mask, bool shared,
+                                          const unsigned size) {
+    unsigned lanes = !shared || size <= 4 ? 32 : size == 8 ? 16 : 8;
+    uint32_t cost = 0;
+    for (unsigned first = 0; first < 32; first += lanes) {
+        cost += (mask >> first & (uint32_t)((UINT64_C(1) << lanes) - 1)) != 0;
+    }
+    return (struct lane_cost){cost, cost};
+}
+
+/* Words in a row, of some of the lanes. first: of lane 0, which may not be one of them. */
+LANE_INLINE struct lane_cost cost_words(uint64_t first, uint32_t mask, bool shared) {
+    uint64_t words = (uint64_t)mask << (first >> 2 & 7);
+    uint32_t sectors = 0;
+    for (; words; words >>= 8) {
+        sectors += (words & 255) != 0;
+    }
+    uint32_t ideal = ((uint32_t)__builtin_popcount(mask) + 7) / 8;
+    return shared ? (struct lane_cost){1, 1} : (struct lane_cost){sectors, ideal};
 }
 
 /* The number of distinct values among 32: a lane counts if no other lane on one side of

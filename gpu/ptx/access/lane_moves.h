@@ -84,11 +84,18 @@ LANE_INLINE void shadow_note(uint8_t *shadow, uint64_t offset, unsigned bytes) {
             v[l] = on[l] ? x : v[l];                                                     \
         }                                                                                \
     }                                                                                    \
-    LANE_INLINE void spread_##type(uint8_t *to, const uint8_t *host) {                   \
+    LANE_INLINE void spread_##type(uint8_t *to, const uint8_t *host,                     \
+                                   const uint32_t *on) {                                 \
         type *v = __builtin_assume_aligned(to, 64);                                      \
         type x = *(const type *)(const void *)host;                                      \
+        if (!on) {                                                                       \
+            LANES_FOR {                                                                  \
+                v[l] = x;                                                                \
+            }                                                                            \
+            return;                                                                      \
+        }                                                                                \
         LANES_FOR {                                                                      \
-            v[l] = x;                                                                    \
+            v[l] = on[l] ? x : v[l];                                                     \
         }                                                                                \
     }                                                                                    \
     LANE_INLINE void unzip_##type(uint8_t *to, const uint8_t *host, unsigned count) {    \
@@ -172,9 +179,11 @@ LANE_INLINE bool move_contiguous(struct warp *w, const struct access *a,
     return true;
 }
 
+/* All lanes of mask load from one place. */
 LANE_INLINE bool load_uniform(struct warp *w, const struct access *a,
-                              struct lane_window at, uint64_t first, const unsigned bytes,
-                              const unsigned count) {
+                              struct lane_window at, uint64_t first, uint32_t mask,
+                              const unsigned bytes, const unsigned count) {
+    const uint32_t *on = mask == UINT32_MAX ? NULL : w->masks;
     if (at.shadow) {
         uint8_t want = shadow_bits(first, bytes * count), missing = 0;
         for (unsigned k = 0; k < (bytes * count + 3) / 4; k++) {
@@ -187,7 +196,7 @@ LANE_INLINE bool load_uniform(struct warp *w, const struct access *a,
     for (unsigned k = 0; k < count; k++) {
         if (a->registers[k] != STEP_NO_REGISTER) {
             BY_BYTES(spread, LANES(uint8_t, w, a->registers[k]),
-                     at.host + first + k * bytes);
+                     at.host + first + k * bytes, on);
         }
     }
     return true;

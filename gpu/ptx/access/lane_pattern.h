@@ -166,7 +166,7 @@ LANE_INLINE bool pattern_move(struct warp *w, const struct access *a,
         return move_contiguous(w, a, at, start, false, bytes, count);
     }
     if (p->kind == PATTERN_UNIFORM) {
-        return load_uniform(w, a, at, start, bytes, count);
+        return load_uniform(w, a, at, start, UINT32_MAX, bytes, count);
     }
     if (bytes == 4 && a->registers[0] != STEP_NO_REGISTER) {
         load_words(LANES(uint8_t, w, a->registers[0]), at.host + start, p, mask);

@@ -66,7 +66,7 @@ static bool came_before(struct pattern *p, const struct lane_request *r, uint64_
 void pattern_learn(struct pattern *p, const struct lane_request *r, unsigned phase,
                    uint32_t cost, uint32_t ideal) {
     uint64_t first = r->offsets[__builtin_ctz(r->mask)], low = first, high = first;
-    bool again = came_before(p, r, first);
+    bool again = came_before(p, r, first) && !r->is_simple;
     if (++p->others > TRIES && p->others % PAUSE != 0 && !again) {
         return;
     }

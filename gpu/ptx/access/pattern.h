@@ -49,6 +49,7 @@ struct lane_request {
     unsigned size;
     unsigned bytes; /* of an element */
     bool is_store, is_shared;
+    bool is_simple; /* fast without a pattern, too */
 };
 /* cost 0: costs are not counted. */
 void pattern_learn(struct pattern *p, const struct lane_request *r, unsigned phase,
