@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define PROVEN_MAX 256
-#define TOUCHED_MAX 64 /* allocations of one launch */
+#define TOUCHED_MAX REPEATS_USES /* allocations of one launch */
 #define FILLS_MAX 16
 /* Copying a byte costs as much as a lane-instruction, comparing it a quarter of that. An
  * eighth of the launches' work may be spent on finding repeats. */
@@ -367,6 +367,17 @@ void repeats_end(struct repeats *r, const struct launch_words *l,
     while (r->before_count > 0) {
         content_release(&r->contents, r->before[--r->before_count]);
     }
+}
+
+unsigned repeats_uses(struct repeats *r, const struct launch_words *l,
+                      struct repeats_use ret[REPEATS_USES]) {
+    const struct proven *p = proven_next(r, 0, l, key_of(l));
+    unsigned count = p && !l->kernel->module->device->memory.origins ? p->count : 0;
+    for (unsigned n = 0; n < count; n++) {
+        const struct touched *t = &p->touched[n];
+        ret[n] = (struct repeats_use){t->in, t->version, t->read, t->written};
+    }
+    return count;
 }
 
 /* ---- fills ---- */

@@ -30,6 +30,16 @@ struct repeats_before repeats_begin(struct repeats *r, const struct launch_words
 /* The launch has ended. */
 void repeats_end(struct repeats *r, const struct launch_words *l,
                  const struct repeats_before *before, enum machine_end end);
+/* What an equal launch used, which did nothing but read and write memory, as it was behind
+ * that launch. 0: none is known, or undefined values are in memory. */
+#define REPEATS_USES 64
+struct repeats_use {
+    struct allocation *in; /* its structure stays when it is freed */
+    uint64_t version;
+    bool read, written;
+};
+unsigned repeats_uses(struct repeats *r, const struct launch_words *l,
+                      struct repeats_use ret[REPEATS_USES]);
 /* Whether a fill would change nothing. If not, records it as done. */
 bool repeats_fill(struct repeats *r, struct allocation *in, uint64_t offset,
                   uint64_t bytes, unsigned value);

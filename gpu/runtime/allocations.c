@@ -5,6 +5,7 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/reuse.h"
 #include "gpu/runtime/runtime.h"
+#include "gpu/runtime/unseen.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,6 +23,9 @@ struct making {
 
 static int make_run(void *of) {
     struct making *m = of;
+    if (unseen_holds()) { /* its room */
+        unseen_settle();
+    }
     if (!m->again) {
         m->made = device_memory_new(&runtime.device, m->name, m->bytes, m->flags);
     } else if (memory_renew(&runtime.device.memory, m->again) == 0) {
@@ -51,7 +55,7 @@ static cudart_error allocate(void **ret, const char *name, size_t bytes, unsigne
     struct making m = {name, bytes, flags | DEVICE_ASKED, NULL, NULL};
     m.again = reuse_take(&site, bytes, m.flags);
     cudart_error code =
-        m.again || needs_turn() ? queue_do(&runtime.device.queue, make_run, &m) : make_run(&m);
+        m.again || unseen_holds() || needs_turn() ? queue_do(&runtime.device.queue, make_run, &m) : make_run(&m);
     struct allocation *a = m.made;
     if (code) {
         return code;
@@ -181,6 +185,9 @@ static cudart_error check_free(const struct freeing *f) {
 static int free_run(void *of) {
     const struct freeing *f = of;
     struct allocation *a = memory_find(&runtime.device.memory, f->address);
+    if (unseen_free(a)) {
+        return CUDART_SUCCESS;
+    }
     if (device_memory_free(&runtime.device, f->address)) {
         return CUDART_INVALID_VALUE;
     }
@@ -221,6 +228,7 @@ EXPORT cudart_error cudaFreeAsync(void *address, struct stream *s) {
 /* Of what the program asked for nothing stays. */
 static int reset_run(void *of) {
     struct memory *m = of;
+    unseen_drop();
     for (uint32_t k = 0; k < m->count; k++) {
         if (!m->table[k]->freed && m->table[k]->flags & DEVICE_ASKED) {
             (void)memory_release(m, m->table[k]->address);

@@ -12,6 +12,7 @@
 #include "gpu/runtime/registration.h"
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
+#include "gpu/runtime/unseen.h"
 
 #include <stdalign.h>
 #include <string.h>
@@ -48,19 +49,14 @@ static void launch_used(const struct launch *l) {
     }
 }
 
-static int launch_run(struct op *op) {
+static struct launch_words words_of(const struct launch *l) {
+    return (struct launch_words){l->kernel, &l->shape, l->params};
+}
+
+static int launch_perform(struct op *op) {
     struct launch *l = container_of(op, struct launch, op);
     struct err err = {0};
-    if (runtime.launches >= runtime.launch_limit) {
-        outcome_limit("launches",
-                      "The program launched more kernels than the limit allows");
-        return CUDART_TIMEOUT;
-    }
-    if (runtime.launches++ == 0) {
-        runtime.first_launch_us = clock_us();
-    }
-    outcome_launch(l->kernel, &l->shape, &l->site);
-    const struct launch_words words = {l->kernel, &l->shape, l->params};
+    const struct launch_words words = words_of(l);
     if (!runtime.runs_all && repeats_launch(runtime.repeats, &words)) {
         outcome_skipped(l->kernel);
         launch_used(l);
@@ -77,6 +73,26 @@ static int launch_run(struct op *op) {
     int code = outcome_of(l->kernel->module, end, &err, &l->site);
     launch_record_after();
     return code;
+}
+
+static int launch_run(struct op *op) {
+    const struct launch *l = container_of(op, struct launch, op);
+    if (runtime.launches >= runtime.launch_limit) {
+        outcome_limit("launches",
+                      "The program launched more kernels than the limit allows");
+        return CUDART_TIMEOUT;
+    }
+    if (runtime.launches++ == 0) {
+        runtime.first_launch_us = clock_us();
+    }
+    outcome_launch(l->kernel, &l->shape, &l->site);
+    const struct launch_words words = words_of(l);
+    if (unseen_keep(&words, op, launch_perform)) {
+        return CUDART_SUCCESS;
+    }
+    unseen_settle();
+    int code = queue_error(&runtime.device.queue);
+    return code ? code : launch_perform(op);
 }
 
 static void launch_free(struct op *op) {

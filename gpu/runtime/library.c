@@ -10,6 +10,7 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/run_report.h"
 #include "gpu/runtime/runtime.h"
+#include "gpu/runtime/unseen.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,5 +81,6 @@ __attribute__((constructor)) static void library_load(void) {
 
 __attribute__((destructor)) static void library_unload(void) {
     (void)queue_wait_all(&runtime.device.queue);
+    unseen_drop();
     outcome_end("exit", 0);
 }

@@ -8,6 +8,7 @@
 #include "gpu/runtime/registration.h"
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
+#include "gpu/runtime/unseen.h"
 
 #include <string.h>
 
@@ -139,6 +140,8 @@ static int copy_run(struct op *op) {
     if (end_gone(&c->to) || end_gone(&c->from)) {
         return CUDART_INVALID_VALUE;
     }
+    unseen_use(c->from.in, false);
+    unseen_use(c->to.in, true);
     end_used(op, &c->from, c->shape, false, &c->site);
     end_used(op, &c->to, c->shape, true, &c->site);
     for (size_t z = 0; z < c->shape.depth; z++) {
@@ -292,6 +295,7 @@ static int fill_run(struct op *op) {
     if (end_gone(&f->to)) {
         return CUDART_INVALID_VALUE;
     }
+    unseen_use(f->to.in, true);
     end_used(op, &f->to, f->shape, true, &f->site);
     if (!is_plain(f)) {
         f->to.in->version++;

@@ -54,7 +54,7 @@ int cudaLaunchHostFunc(void *, void (*)(void *), void *);
 int cudaFuncGetAttributes(void *, const void *);
 int cudaHostRegister(void *, size_t, unsigned);
 int cudaHostUnregister(void *);
-enum { IN = 1, OUT = 2, DEFAULT = 4 };
+enum { IN = 1, OUT = 2, ON_DEVICE = 3, DEFAULT = 4 };
 
 /* ---- registration ---- */
 
@@ -328,6 +328,42 @@ static int case_again(void) {
     return 0;
 }
 
+/* Launches that go on from their own results wait until somebody looks. */
+static int case_unseen(void) {
+    int *counts, *more, host[N];
+    float *a = upload(1), *b = upload(2), *c = upload(0), sums[N];
+    FINE(cudaMalloc((void **)&counts, sizeof host));
+    FINE(cudaMalloc((void **)&more, sizeof host));
+    FINE(cudaMemset(counts, 0, sizeof host));
+    for (int k = 0; k < 20; k++) {
+        FINE(launch(&bump, 1, N, (void *[]){&counts}, NULL));
+    }
+    CHECK(bumped(counts, 20) == 0); /* all of them at once */
+    for (int k = 0; k < 5; k++) {
+        FINE(launch(&bump, 1, N, (void *[]){&counts}, NULL));
+    }
+    FINE(cudaMemcpy(more, counts, sizeof host, ON_DEVICE));
+    CHECK(bumped(more, 25) == 0);
+    FINE(launch(&bump, 1, N, (void *[]){&counts}, NULL));
+    FINE(cudaMemset(counts, 0, sizeof host)); /* behind it, not in front */
+    FINE(launch(&bump, 1, N, (void *[]){&counts}, NULL));
+    CHECK(bumped(counts, 1) == 0);
+
+    FINE(sum(a, b, a, NULL));
+    FINE(sum(a, b, c, NULL));
+    FINE(sum(a, b, a, NULL)); /* a + b is read below, though a is freed */
+    FINE(sum(a, b, c, NULL));
+    FINE(cudaFree(a));
+    CHECK(cudaFree(a) != 0);
+    FINE(cudaMemcpy(sums, c, sizeof sums, OUT));
+    CHECK(sums[0] == 1 + 3 * 2 && sums[1] == 2 + 3 * 3);
+
+    for (int k = 0; k < 1000; k++) { /* nobody sees what these make */
+        FINE(launch(&bump, 1, N, (void *[]){&counts}, NULL));
+    }
+    return cudaFree(b) || cudaFree(c) || cudaFree(counts) || cudaFree(more);
+}
+
 static int case_poll(void) {
     int *flag, *seen, value = 0;
     char attributes[256];
@@ -595,6 +631,7 @@ int main(int argc, char **argv) {
                  {"poll", case_poll},
                  {"registered", case_registered},
                  {"again", case_again},
+                 {"unseen", case_unseen},
                  {"repeat", case_repeat},
                  {"repeat_contents", case_repeat_contents},
                  {"reset", case_reset},
