@@ -12,88 +12,15 @@
 #include <string.h>
 #include <strings.h>
 
+#define MAX_SAID (64u << 10) /* of an output that a command is looked for in */
+#define ADVISED_WORDS 4u /* of a command that an output says, to be the same */
+#define REMOVED_LINES 3u /* that may go without others that come */
 #define MAX_RUN 600u  /* bytes of a command that is told as a step */
 #define MAX_LINES 24u /* of a change that explains anything */
 #define MAX_BETWEEN 6u /* commands */
 #define MAX_UNSEEN 6u  /* lines that come, where nobody sees in whose place */
 #define LEAST_OPTION 5u /* bytes of one that nothing else is spelt like */
-#define MIN_NAME 4u   /* letters that two texts must share to mean the same */
-
-/* --- names that two texts share --- */
-
-static bool is_name(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* The next name in *at, at least `least` long; its length, or 0. *at is where it is. */
-static size_t next_name(const char **at, size_t least) {
-    for (;;) {
-        while (**at && !is_name(**at)) {
-            ++*at;
-        }
-        size_t len = 0;
-        while (is_name((*at)[len])) {
-            len++;
-        }
-        if (len >= least || !len) {
-            return len;
-        }
-        *at += len;
-    }
-}
-
-/* One begins with the other: "zlib1g" and "ZLIB". */
-static bool same_name(const char *a, size_t a_len, const char *b, size_t b_len) {
-    size_t len = a_len < b_len ? a_len : b_len;
-    return len >= MIN_NAME && strncasecmp(a, b, len) == 0 &&
-           (len >= 6 || 2 * len >= (a_len > b_len ? a_len : b_len));
-}
-
-static bool holds_word(const char *text, const char *name, size_t len) {
-    size_t n;
-    for (const char *at = text; (n = next_name(&at, len)); at += n) {
-        if (n == len && strncasecmp(at, name, len) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool holds_name(const char *text, const char *name, size_t len) {
-    size_t n;
-    for (const char *at = text; (n = next_name(&at, MIN_NAME)); at += n) {
-        if (same_name(at, n, name, len)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Some name of `text` stands in `told`, and not as a word in `known`. Of "-lcublas" also
- * "cublas". */
-static bool names_any(const char *told, const char *text, const char *known) {
-    size_t n;
-    for (const char *at = text; (n = next_name(&at, MIN_NAME)); at += n) {
-        bool glued = at > text && at[-1] == '-';
-        if (!holds_word(known, at, n) &&
-            (holds_name(told, at, n) || (glued && holds_name(told, at + 1, n - 1)))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool lesson_names(const char *told, const char *text, const char *known) {
-    size_t n;
-    for (const char *at = text; (n = next_name(&at, MIN_NAME)); at += n) {
-        bool glued = at > text + 1 && at[-1] == '-' && at[-2] == ' ';
-        if (!holds_word(known, at, n) &&
-            (holds_word(told, at, n) || (glued && holds_name(told, at + 1, n - 1)))) {
-            return true;
-        }
-    }
-    return false;
-}
+#define LEAST_FOLDER 4u
 
 bool lesson_has_error(const struct lesson_step *s, const char *normal) {
     return any_of(i, 0, s->error_count, strcmp(s->errors[i].normal, normal) == 0);
@@ -142,7 +69,7 @@ static char *told_of(const struct failure *f, const char *cause) {
     for (size_t i = 0; i < failed->error_count; i++) {
         buf_addf(&out, "%s\n", failed->errors[i].quote);
     }
-    if (cause && names_any(out.data, cause, "")) {
+    if (cause && lesson_names_any(out.data, cause, "")) {
         buf_adds(&out, cause);
     }
     return buf_detach(&out);
@@ -161,13 +88,12 @@ static struct lesson_change *add_change(struct lesson *fix,
 
 /* The lines that go hold a name: ")" might be anywhere. */
 static bool has_place(const char *diff) {
-    size_t n = *diff != '-';
-    for (; *diff == '-' && !n; diff = text_next_line(diff)) {
+    bool named = *diff != '-';
+    for (; *diff == '-' && !named; diff = text_next_line(diff)) {
         autofree char *line = xstrndup(diff, strcspn(diff, "\n"));
-        const char *at = line;
-        n = next_name(&at, 1);
+        named = lesson_has_name(line);
     }
-    return n > 0;
+    return named;
 }
 
 /* What states the demand, by the convention of all languages: "test_a.py", "tests/",
@@ -195,7 +121,7 @@ static bool is_named(const struct failure *f, const struct lesson_step *edit,
     }
     bool same = *base && (strstr(failed->text, base) ||
                           (failed->output && strstr(failed->output, base)));
-    return (same && !f->onward) || names_any(told, diff, failed->text);
+    return (same && !f->onward) || lesson_names_any(told, diff, failed->text);
 }
 
 /* A later edit takes away what this one brought, before anything ran. */
@@ -235,10 +161,11 @@ static bool add_edits(struct lesson *fix, const struct failure *f, const char *t
             continue;
         }
         size_t more = text_count(diff, strlen(diff), '\n');
+        bool removal = more > REMOVED_LINES && *diff == '-' && !strstr(diff, "\n+");
         bool rewrite = more > MAX_UNSEEN && *diff == '+' && !strstr(diff, "\n-") &&
-                       !names_any(told, diff, last_of(f)->text);
+                       !lesson_names_any(told, diff, last_of(f)->text);
         lines += more;
-        if (rewrite || !has_place(diff) || lines > MAX_LINES ||
+        if (removal || rewrite || !has_place(diff) || lines > MAX_LINES ||
             strlen(diff) > LESSON_MAX_CHANGE || fix->change_count == LESSON_MAX_CHANGES) {
             return false;
         }
@@ -265,7 +192,7 @@ static bool is_beneath(const struct lesson_step *failed, const char *run) {
         autofree char *folder = xasprintf("%.*s/", (int)strcspn(at, BETWEEN_WORDS), at);
         at += strcspn(at, BETWEEN_WORDS);
         at += *at != '\0';
-        if (strlen(folder) > MIN_NAME && strstr(run, folder)) {
+        if (strlen(folder) > LEAST_FOLDER && strstr(run, folder)) {
             return true;
         }
     }
@@ -298,7 +225,7 @@ static bool is_only_change(const struct failure *f, const char *told, size_t *re
         bool edits = lesson_is_edit(s), runs = step_is_run(s) && s->command.count;
         if ((edits && path && strcmp(path, s->path) != 0) ||
             (runs && (!acts(s) || *ret_run || tidies_own(f, s) ||
-                      names_any(told, s->text, ""))) ||
+                      lesson_names_any(told, s->text, ""))) ||
             ((edits || path) && (runs || *ret_run))) {
             return false;
         }
@@ -335,6 +262,27 @@ static bool is_crowded(const struct failure *f) {
     return runs > MAX_BETWEEN;
 }
 
+/* The output of the failure says to run it: `npm pkg set type="module"`. */
+static bool is_advised(const char *output, const char *part) {
+    autobuf said = BUF_INIT(MAX_SAID), advice = BUF_INIT(MAX_RUN);
+    size_t words = 0;
+    for (; *output && said.len < MAX_SAID - 1; output++) {
+        if (!strchr("'\"", *output)) {
+            buf_addc(&said, *output);
+        }
+    }
+    for (; *part && words < ADVISED_WORDS; words++) {
+        size_t len = strcspn(part, BETWEEN_WORDS);
+        buf_addf(&advice, "%s%.*s", words ? " " : "", (int)len, part);
+        part += len + (part[len] != '\0');
+    }
+    return words > 1 && strstr(said.data, advice.data);
+}
+
+static bool advises(const struct lesson_step *failed, const struct command *c) {
+    return any_of(i, 0, c->count, is_advised(failed->output, c->parts[i]));
+}
+
 /* What it installs may be what was called: "No module named pytest". */
 static bool is_named_run(const char *run, const struct lesson_step *failed,
                          const char *told) {
@@ -344,8 +292,8 @@ static bool is_named_run(const char *run, const struct lesson_step *failed,
     for (char *c = packages; (c = strchr(c, '-')); c++) {
         *c = '_';
     }
-    return names_any(told, run, failed->text) || names_any(told, packages, "") ||
-           (installs && names_any(told, installs, ""));
+    return lesson_names_any(told, run, failed->text) || lesson_names_any(told, packages, "") ||
+           (installs && lesson_names_any(told, installs, ""));
 }
 
 /* Commands in between that the failure names. One that acts without a word makes the very
@@ -360,7 +308,8 @@ static bool add_runs(struct lesson *fix, const struct failure *f, const char *to
         if (!step_is_run(s) || s->failed || !s->command.count || acts(s) ||
             strlen(s->text) > MAX_RUN || strstr(s->text, "<<") ||
             command_like(&failed->command, &s->command) || command_holds_prose(&s->command) ||
-            !is_named_run(s->text, failed, told) || is_check(f, s)) {
+            !(is_named_run(s->text, failed, told) || advises(failed, &s->command)) ||
+            is_check(f, s)) {
             continue;
         }
         if (fix->change_count == LESSON_MAX_CHANGES) {
@@ -381,7 +330,8 @@ static void add_front(struct lesson *fix, const struct failure *f, const char *t
         bool ran = any_of(k, 0, failed->command.count,
                           strcmp(failed->command.parts[k], part) == 0);
         bool does = !ran && strlen(text) <= MAX_RUN && !command_part_holds_prose(part);
-        if (does && fix->change_count < LESSON_MAX_CHANGES && is_named_run(text, failed, told)) {
+        bool named = is_named_run(text, failed, told) || is_advised(failed->output, part);
+        if (does && fix->change_count < LESSON_MAX_CHANGES && named) {
             add_change(fix, CHANGE_RUN)->to = take(text);
             lessons_add_evidence(&fix->evidence, f->s->trace, now->event, EVIDENCE_CHANGE);
         }
@@ -438,9 +388,20 @@ static bool add_environment(struct lesson *fix, const struct failure *f) {
     return true;
 }
 
+/* The command as it was run without what could not be found in front of it. */
+static bool add_unwrapped(struct lesson *fix, const struct failure *f) {
+    const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
+    char *from = is_next(f) && !comes_back(f) ? lesson_wrapped(failed, now) : NULL;
+    if (from) {
+        const char *same = command_same(&failed->command, &now->command);
+        add_command(fix, f, from, command_part_text(same));
+    }
+    return from;
+}
+
 static bool explain_same(struct lesson *fix, const struct failure *f, const char *told) {
     size_t run;
-    if (add_environment(fix, f)) {
+    if (add_environment(fix, f) || add_unwrapped(fix, f)) {
         return true;
     }
     if (!add_runs(fix, f, told) || !add_edits(fix, f, told, true)) {
@@ -535,9 +496,8 @@ static bool explain_elsewhere(struct lesson *fix, const struct failure *f) {
 
 /* Lines of a script that was typed anew: what the error names is gone from them. */
 static bool explain_rewritten(struct lesson *fix, const struct failure *f,
-                              const char *told) {
-    const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
-    autofree char *diff = lesson_rewritten(failed, now);
+                              const char *told, const char *diff) {
+    const struct lesson_step *now = &f->s->list[f->gone];
     autobuf old = BUF_INIT(64u << 10), come = BUF_INIT(64u << 10);
     for (const char *s = diff; *s; s = text_next_line(s)) {
         buf_addf(*s == '-' ? &old : &come, "%.*s\n", (int)strcspn(s, "\n") - 1, s + 1);
@@ -547,9 +507,9 @@ static bool explain_rewritten(struct lesson *fix, const struct failure *f,
         return false;
     }
     struct lesson_change *c = add_change(fix, CHANGE_EDIT);
-    const char *part = lesson_failed_part(failed);
+    const char *part = lesson_failed_part(last_of(f));
     c->path = xstrndup(part, strcspn(part, BETWEEN_WORDS));
-    c->to = take(diff);
+    c->to = xstrdup(diff);
     lessons_add_evidence(&fix->evidence, f->s->trace, now->event, EVIDENCE_CHANGE);
     return true;
 }
@@ -564,7 +524,7 @@ static bool explain_lookup(struct lesson *fix, const struct failure *f) {
 
 /* The agent's reason has a name in common with what it did. */
 static bool is_about(const char *cause, const struct lesson *fix) {
-    return any_of(i, 0, fix->change_count, names_any(cause, fix->changes[i].to, ""));
+    return any_of(i, 0, fix->change_count, lesson_names_any(cause, fix->changes[i].to, ""));
 }
 
 /* Without pytest's "E   ". */
@@ -581,16 +541,16 @@ bool lesson_explain(struct lesson *fix, const struct failure *f,
     if (f->onward && comes_back(f)) {
         return false;
     }
-    autofree char *rewritten = f->looked_up ? NULL : lesson_rewritten(failed, now);
+    bool same = command_same(&failed->command, &now->command);
+    autofree char *rewritten = same ? NULL : lesson_rewritten(failed, now);
     bool explained = f->looked_up ? explain_lookup(fix, f)
-                     : command_same(&failed->command, &now->command)
-                         ? explain_same(fix, f, told)
+                     : same ? explain_same(fix, f, told)
                      : lesson_elsewhere(failed, now) ? explain_elsewhere(fix, f)
-                     : rewritten ? explain_rewritten(fix, f, told_only)
-                                 : explain_like(fix, f, told);
+                     : rewritten ? explain_rewritten(fix, f, told_only, rewritten)
+                                              : explain_like(fix, f, told);
     bool repeats = fix->cause && strstr(fix->cause, behind_mark(f->error->quote));
     bool unrelated =
-        fix->cause && !is_about(fix->cause, fix) && !names_any(fix->cause, told_only, "");
+        fix->cause && !is_about(fix->cause, fix) && !lesson_names_any(fix->cause, told_only, "");
     if (repeats || unrelated || (fix->cause && lesson_is_personal(r, fix->cause))) {
         free(take(fix->cause));
     }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIFF_LINES 400u /* that a difference is sought in */
+#define DIFF_LINES 200u /* that a difference is sought in */
 #define MAX_SHARED 400u /* bytes of a line that is compared */
 
 static void add_lines(struct buf *out, char mark, const char *from, const char *to) {

@@ -16,6 +16,7 @@
 #define MAX_WORDS 64
 #define SHOWN 600u
 #define ELIDED "…"
+#define PLACEHOLDER "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 
 struct words {
     char *list[MAX_WORDS];
@@ -33,7 +34,7 @@ static void words_free(struct words *w) {
 
 /* What stands where a secret stood, "<secret>": part of a word, no redirection. */
 static size_t placeholder_at(const char *s) {
-    size_t n = *s == '<' ? strspn(s + 1, "abcdefghijklmnopqrstuvwxyz-") : 0;
+    size_t n = *s == '<' ? strspn(s + 1, PLACEHOLDER) : 0;
     return n && s[1 + n] == '>' ? n + 2 : 0;
 }
 
@@ -142,7 +143,7 @@ static size_t program_at(const struct words *w) {
         bool assigns = eq && eq > w->list[i] &&
                        strcspn(w->list[i], "/-.") > (size_t)(eq - w->list[i]);
         if (strcmp(w->list[i], "timeout") == 0) {
-            i += i + 1 < w->count ? 2 : 1;
+            i = first_of(k, i + 1, w->count, w->list[k][0] != '-'); /* its seconds */
         } else if (!assigns && !strings_have(wrappers, w->list[i])) {
             break;
         }
@@ -221,15 +222,21 @@ static void clear_parts(struct command *c) {
     }
 }
 
+/* It shows what an earlier command of the line said: `make > log; tail log`. */
+static bool shows_own(const struct words *w, const char *said) {
+    return said && any_of(i, 0, w->count, strcmp(w->list[i], said) == 0);
+}
+
 static void read_part(struct command *c, struct words *w, unsigned *all_probe,
-                      bool piped) {
+                      bool piped, const char *said) {
     size_t program = program_at(w);
     if (program >= w->count || strings_have(silent, w->list[program])) {
         return;
     }
     size_t at = resolve_module(w, program);
     const char *name = base_of(w->list[at]);
-    c->classes |= strings_have(readers, name) && !piped ? COMMAND_READS : 0;
+    bool reads = strings_have(readers, name) && !piped && !shows_own(w, said);
+    c->classes |= reads ? COMMAND_READS : 0;
     c->classes |= strings_have(searches, name) ? COMMAND_SEARCH : 0;
     if (is_probe(w, at)) {
         return;
@@ -258,7 +265,7 @@ void command_read(struct command *ret, const char *text) {
     *ret = (struct command){0};
     unsigned all_probe = COMMAND_PROBE;
     bool elided = false;
-    autofree char *line = command_tidy(text);
+    autofree char *line = command_tidy(text), *said = NULL;
     const char *at = line;
     bool hidden = false, ends_hidden = false; /* a later command's status is the line's */
     for (size_t i = 0; *at && i < 64; i++) {
@@ -272,7 +279,11 @@ void command_read(struct command *ret, const char *text) {
         read_simple(&at, &w, &ret->classes);
         bool is_elided = w.count == 1 && strcmp(w.list[0], ELIDED) == 0;
         if (!is_elided && !elided) { /* nor the word that ends a here-document */
-            read_part(ret, &w, &all_probe, piped);
+            read_part(ret, &w, &all_probe, piped, said);
+        }
+        if (w.file) {
+            free(said);
+            said = take(w.file);
         }
         elided = is_elided;
         ends_hidden = ret->count == parts && (ends_hidden || hidden);

@@ -12,18 +12,13 @@
 #include "base/text.h"
 #include "base/work.h"
 
+#include <ctype.h>
 #include <string.h>
 
-#define MAX_FIXES 60u
 #define MAX_DEAD_ENDS 20u
 #define MAX_KNOWN (4u << 20)
+#define MAX_OWN 6u    /* lines whose change one sentence or one error explains */
 #define LEAST_SAID 3u /* ends of lines of a run that got further than an earlier one */
-
-/* Its end cannot be hidden where its beginning was not. */
-static bool shows_end(const struct lesson_step *failed, const struct lesson_step *later) {
-    return !(later->command.classes & COMMAND_MASKED) ||
-           (failed->command.classes & COMMAND_MASKED);
-}
 
 static void follow(struct failure *f) {
     const struct lesson_step *failed = &f->s->list[f->last];
@@ -37,7 +32,7 @@ static void follow(struct failure *f) {
             f->seen++;
             f->last = i;
             f->gone = 0;
-        } else if (!f->gone && shows_end(&f->s->list[f->last], s)) {
+        } else if (!f->gone && lesson_shows_end(&f->s->list[f->last], s)) {
             f->gone = i;
         }
         if (!s->failed && f->gone) {
@@ -231,8 +226,55 @@ static bool states_rule(const char *quote) {
     return !strpbrk(at, "'\"`()0123456789") && text_count(at, strlen(at), ' ') >= 4;
 }
 
+/* What stands in quotes, a line each. */
+static char *quoted_in(const char *text) {
+    struct buf out = BUF_INIT(LESSON_MAX_LINE);
+    for (const char *at = text; *at; at++) {
+        bool opens = strchr("'\"`", *at) && (at == text || !isalnum((unsigned char)at[-1]));
+        const char *end = opens ? strchr(at + 1, *at) : NULL;
+        if (end) {
+            buf_addf(&out, "%.*s\n", (int)(end - at - 1), at + 1);
+            at = end;
+        }
+    }
+    return buf_detach(&out);
+}
+
+/* The first run of the command since it last passed. */
+static size_t first_failure(const struct failure *f) {
+    size_t first = f->last;
+    for (size_t i = f->last; i > 0; i--) {
+        const struct lesson_step *e = &f->s->list[i - 1];
+        bool again = step_may_fail(e) && e->command.count &&
+                     lesson_is_rerun(&f->s->list[f->last], e);
+        if (again && !e->failed) {
+            break;
+        }
+        first = again ? i - 1 : first;
+    }
+    return first;
+}
+
+/* "TypeError: …", "SyntaxError: …": raised where the session's own code ran. */
+static bool is_exception(const char *quote) {
+    const char *end = strstr(quote, "Error:");
+    return end && end > quote && isalnum((unsigned char)end[-1]);
+}
+
+/* A few lines that are not of an attempt to mend this were replaced, and the error does not
+ * only quote names that the session had written: the rule that was broken is the program's. */
+static bool breaks_rule(const struct failure *f, const struct lesson *fix, const char *known) {
+    const struct lesson_change *c = fix->changes;
+    autofree char *quoted = quoted_in(f->error->quote);
+    return fix->change_count == 1 && c->path && !f->onward && *c->to == '-' &&
+           strstr(c->to, "\n+") && text_count(c->to, strlen(c->to), '\n') <= MAX_OWN &&
+           !is_exception(f->error->quote) &&
+           (!lesson_names(quoted, quoted, "") || lesson_names(quoted, quoted, known)) &&
+           !is_shared(c, '-', f->s, first_failure(f), f->last, '+');
+}
+
 /* The change brings a name that the error says and that the session had not written: the
- * program taught it. */
+ * program taught it, or its rule. */
 static bool is_taught(const struct failure *f, const struct lesson *fix) {
     autobuf known = BUF_INIT(MAX_KNOWN);
     for (size_t i = 0; i < f->last; i++) {
@@ -241,7 +283,8 @@ static bool is_taught(const struct failure *f, const struct lesson *fix) {
     }
     const struct lesson_step *failed = &f->s->list[f->last];
     buf_adds(&known, failed->text);
-    return list_any(c, fix->changes, fix->change_count,
+    return breaks_rule(f, fix, known.data) ||
+           list_any(c, fix->changes, fix->change_count,
                     c->path && brings_name(c->to, failed->output, known.data));
 }
 
@@ -257,6 +300,23 @@ static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
            (script && is_taken_away(f, fix->changes[0].path));
 }
 
+/* Where the error says only that a test failed, the agent gave the reason of a few lines. */
+static bool is_understood(const struct failure *f, const struct lesson *fix) {
+    size_t lines = 0;
+    for (size_t i = 0; i < fix->change_count; i++) {
+        lines += text_count(fix->changes[i].to, strlen(fix->changes[i].to), '\n');
+    }
+    return lesson_is_telling(f->error->quote) || (fix->cause && lines <= MAX_OWN);
+}
+
+/* The error as the last run said it, which may name another place or address. */
+static const char *last_quote(const struct failure *f) {
+    const struct lesson_step *failed = &f->s->list[f->last];
+    const struct lesson_error *e = list_find(one, failed->errors, failed->error_count,
+                                             strcmp(one->normal, f->error->normal) == 0);
+    return e ? e->quote : f->error->quote;
+}
+
 static bool add_fix(struct lessons *l, const struct failure *f,
                     const struct lesson_reader *r) {
     const struct lesson_step *failed = &f->s->list[f->last];
@@ -264,8 +324,8 @@ static bool add_fix(struct lessons *l, const struct failure *f,
     struct lesson fix = {.seen = f->seen};
     lessons_add_evidence(&fix.evidence, f->s->trace, failed->result_event,
                          EVIDENCE_ERROR);
-    if (l->fixes.count >= MAX_FIXES || !lesson_explain(&fix, f, r) ||
-        is_own_slip(f, &fix) || is_attempt(f, &fix) ||
+    if (l->fixes.count >= LESSONS_MAX_FIXES || !lesson_explain(&fix, f, r) ||
+        !is_understood(f, &fix) || is_own_slip(f, &fix) || is_attempt(f, &fix) ||
         (is_doubtful(f, &fix) && !is_confirmed(f))) {
         lesson_finish(&fix);
         return false;
@@ -273,7 +333,7 @@ static bool add_fix(struct lessons *l, const struct failure *f,
     lessons_add_evidence(&fix.evidence, f->s->trace, success->result_event,
                          EVIDENCE_PROOF);
     fix.key = xstrdup(f->error->normal);
-    fix.quote = xstrdup(f->error->quote);
+    fix.quote = xstrdup(last_quote(f));
     fix.context = part_text(failed, failed);
     fix.verified_by = part_text(failed, success);
     fix.onward = f->onward;
@@ -343,6 +403,7 @@ void lessons_find_fixes(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r) {
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *step = &s->list[i];
+        lessons_find_again(l, s, i);
         if (step_may_fail(step) && step->failed && step->command.count && step->output) {
             find_fix(l, s, i, r);
         }

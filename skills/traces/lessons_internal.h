@@ -30,6 +30,8 @@ struct lesson_error {
  * ones unless the command is known to have failed. */
 size_t lesson_errors(const struct lesson_reader *r, const char *output, bool failed,
                      struct lesson_error ret[STEP_MAX_ERRORS]);
+/* Whether it says more than that a test failed: not "assert 201 == 400". */
+bool lesson_is_telling(const char *quote);
 /* The sentence that best explains something, or NULL. */
 char *lesson_cause(const struct lesson_reader *r, const char *text);
 /* Whether it is about the speaker: "I see that …", "we have …", "Let me fix …". */
@@ -98,6 +100,7 @@ struct lesson_step {
     char *text;
     char *path;   /* EDIT */
     char *output; /* RUN, OTHER; or NULL */
+    char *options; /* RUN: how it was to be run; or NULL */
     bool is_diff, done, failed, refused;
     struct command command; /* RUN */
     struct lesson_error errors[STEP_MAX_ERRORS];
@@ -133,6 +136,12 @@ void lesson_finish(struct lesson *lesson);
 void lessons_find_fixes(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r); /* lessons_fixes.c */
 
+#define LESSONS_MAX_FIXES 60u
+/* The same letters again: lessons_again.c. */
+void lessons_find_again(struct lessons *l, const struct steps *s, size_t at);
+/* Its end cannot be hidden where its beginning was not. */
+bool lesson_shows_end(const struct lesson_step *failed, const struct lesson_step *later);
+
 /* A failure and its end, as indices of steps in s. */
 struct failure {
     const struct steps *s;
@@ -151,6 +160,9 @@ const char *lesson_failed_part(const struct lesson_step *s);
 /* The lines "-old" and "+new" of the later command, if it is the failed one with a few of
  * many lines changed (an inline program, a script typed into the shell); or NULL. */
 char *lesson_rewritten(const struct lesson_step *failed, const struct lesson_step *later);
+/* The failed command with what ran it in front, which was not found and which the later
+ * one does without: "timeout 8 make". Or NULL. */
+char *lesson_wrapped(const struct lesson_step *failed, const struct lesson_step *later);
 /* The failed program run from another path, if the error was that it was not found. */
 const char *lesson_elsewhere(const struct lesson_step *failed,
                              const struct lesson_step *later);
@@ -178,6 +190,9 @@ bool lesson_shares_line(const char *diff, char mark, const char *other, char oth
  * `known`; for "-lcublas" the beginning of a word is enough. "--skip-checks" is not named
  * by "check". */
 bool lesson_names(const char *told, const char *text, const char *known);
+/* The same, where one name may begin with the other: "zlib1g" and "ZLIB". */
+bool lesson_names_any(const char *told, const char *text, const char *known);
+bool lesson_has_name(const char *text); /* a letter, digit or "_" */
 /* Finds what resolved the failure: changes and cause of fix. False if nothing or too much
  * could have (lessons_causes.c). */
 bool lesson_explain(struct lesson *fix, const struct failure *f,

@@ -25,11 +25,26 @@ static bool same_changes(const struct lesson *a, const struct lesson *b) {
                       same(x[i].path, y[i].path));
 }
 
-/* The same failure with the same change is one lesson. */
+/* One run proved both. */
+static bool same_proof(const struct lesson *a, const struct lesson *b) {
+    return list_any(x, a->evidence.list, a->evidence.count,
+                    x->role == EVIDENCE_PROOF &&
+                        list_any(y, b->evidence.list, b->evidence.count,
+                                 y->role == EVIDENCE_PROOF && y->trace == x->trace &&
+                                     y->event == x->event));
+}
+
+/* The same failure with the same change is one lesson, and so are two that one change
+ * ended: what was seen less often says more. */
 static bool is_joined(struct lessons *l, struct lesson *f) {
     for (size_t i = 0; i < l->fixes.count; i++) {
         struct lesson *first = &l->fixes.list[i];
-        if (same(first->key, f->key) && same_changes(first, f)) {
+        if (same_changes(first, f) && (same(first->key, f->key) || same_proof(first, f))) {
+            if (!same(first->key, f->key) && f->seen < first->seen) {
+                struct lesson general = *first;
+                *first = *f;
+                *f = general;
+            }
             first->seen += f->seen;
             join(&first->evidence, &f->evidence);
             first->cause = first->cause ? first->cause : take(f->cause);

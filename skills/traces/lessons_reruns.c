@@ -10,6 +10,7 @@
 
 #define MAX_WORDS 64
 #define MAX_CHANGED_WORDS 4u
+#define MAX_LINE 600u /* bytes of a command that is told */
 #define MAX_WORD 80u
 #define SCRIPT_LINES 3u /* of a command that is a script of its own */
 #define SCRIPT_STEPS 16 /* until it is typed anew: each pair within them is compared */
@@ -123,6 +124,34 @@ static char *first_word(const char *part) {
     return xstrndup(part, strcspn(part, BETWEEN_WORDS));
 }
 
+/* Whether the text has it between blanks. */
+static bool has_blank_word(const char *text, const char *word) {
+    size_t len = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)); at += len) {
+        if ((at == text || strchr(" (", at[-1])) && strchr(" \n", at[len])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+char *lesson_wrapped(const struct lesson_step *failed, const struct lesson_step *later) {
+    const char *quote = failed->error_count ? failed->errors[0].quote : "";
+    const char *part = lesson_failed_part(failed);
+    autofree char *program = first_word(part);
+    for (const char *at = failed->text; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        autofree char *word = xstrndup(at, strcspn(at, " "));
+        size_t len = strcspn(at, "|&;\n>");
+        len -= at[len] == '>' && len && at[len - 1] == '2'; /* "2> file" */
+        autofree char *command = lesson_cut(at, len, MAX_LINE);
+        if (strcmp(word, program) != 0 && is_about_program(quote, word) &&
+            has_blank_word(command, program) && !has_blank_word(later->text, word)) {
+            return take(command);
+        }
+    }
+    return NULL;
+}
+
 /* What the program was to run, run without it: `srun -c 4 ./a` and `./a`. */
 static const char *without_program(const char *part, const struct command *later) {
     for (size_t i = 0; i < later->count; i++) {
@@ -167,8 +196,8 @@ static char *script_of(const struct lesson_step *s) {
 }
 
 char *lesson_rewritten(const struct lesson_step *failed, const struct lesson_step *later) {
-    if (!failed->command.count || !later->command.count ||
-        later > failed + SCRIPT_STEPS) {
+    ptrdiff_t apart = later > failed ? later - failed : failed - later;
+    if (!failed->command.count || !later->command.count || apart > SCRIPT_STEPS) {
         return NULL;
     }
     autofree char *program = first_word(lesson_failed_part(failed));

@@ -71,6 +71,7 @@ static void add_call(struct reading *g, size_t i) {
         add_step(g->steps, e->command ? STEP_RUN : STEP_OTHER, e->number);
     if (e->command) {
         step->text = clean_z(g, e->command);
+        step->options = e->text ? xstrdup(e->text) : NULL;
         command_read(&step->command, step->text);
         if (!edit_follows(g->trace, i)) {
             add_written(g, step);
@@ -127,15 +128,15 @@ static void judge(struct reading *g, struct lesson_step *s, const struct trace_e
                             strstr(s->output, "rejected by user") != NULL);
     bool looks = s->command.classes & COMMAND_PROBE &&
                  !(failed && s->command.classes & COMMAND_ASKS);
-    if (s->kind != STEP_RUN || s->refused || looks) {
+    if (s->kind != STEP_RUN || s->refused || (looks && !failed) ||
+        (!failed && !must_look(g, s) && !is_terse(s))) {
         s->failed = failed;
         return;
     }
-    if (!failed && !must_look(g, s) && !is_terse(s)) {
-        return;
-    }
     s->error_count = lesson_errors(g->r, s->output, failed, s->errors);
-    drop_lookers(s);
+    if (!looks) {
+        drop_lookers(s);
+    }
     bool searched = (s->command.classes & COMMAND_SEARCH) && e->has_exit && e->exit == 1;
     s->failed = s->error_count > 0 || (failed && !searched);
 }
@@ -249,6 +250,7 @@ void steps_finish(struct steps *s) {
         free(step->text);
         free(step->path);
         free(step->output);
+        free(step->options);
         command_finish(&step->command);
         for (size_t k = 0; k < step->error_count; k++) {
             free(step->errors[k].quote);

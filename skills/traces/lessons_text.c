@@ -2,6 +2,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/pattern.h"
 #include "base/text.h"
@@ -15,7 +16,10 @@
 #define MAX_TEXT (2u << 20)
 #define MAX_LINE 4096u
 #define MAX_LINES 20000u
-#define SHORT_LINES 3u /* of an output that is nothing but its message … */
+#define SPECIFIC "([{'\"_-/0123456789" /* marks of what no plain word says */
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define LEAST_WORD 4u
+#define SHORT_LINES 6u /* of an output that is nothing but its message … */
 #define SHORT_BLANKS 3u /* … of so many blanks, a sentence */
 
 void lesson_reader_init(struct lesson_reader *r, const struct redaction *redaction) {
@@ -181,8 +185,10 @@ struct error_scan {
     const struct lesson_reader *r;
     struct lesson_error *list;
     size_t count;
-    const char *weak; /* the first doubtful line */
+    const char *weak;    /* the first doubtful line */
+    const char *verdict; /* the first that only says that a test failed; or NULL */
     size_t weak_len;
+    bool verdicts; /* they are kept: there is nothing else */
     bool failed; /* the command is known to have failed */
 };
 
@@ -198,11 +204,31 @@ static char *quote_of(const char *line, size_t len) {
     return xasprintf("%s %s", quote, more);
 }
 
+/* A word that says neither which test it is nor only that it failed. */
+static bool is_telling(const char *word) {
+    static const char *const verdicts[] = {"assert", "fail", "error"};
+    const char *letters = word + strcspn(word, LETTERS);
+    return !strchr(word, '/') && !strcasestr(word, "test") &&
+           strspn(letters, LETTERS) >= LEAST_WORD &&
+           !any_of(i, 0, ARRAY_LEN(verdicts),
+                   strncasecmp(letters, verdicts[i], strlen(verdicts[i])) == 0);
+}
+
+bool lesson_is_telling(const char *quote) {
+    for (const char *s = quote + strspn(quote, " "); *s; s += strspn(s, " ")) {
+        autofree char *word = xstrndup(s, strcspn(s, " "));
+        if (is_telling(word)) {
+            return true;
+        }
+        s += strlen(word);
+    }
+    return false;
+}
+
 /* "AssertionError" alone tells nobody what is wrong, nor does "Test failed!". */
 static bool says_something(const char *quote) {
     const char *second = strchr(quote, ' ');
-    return quote[strcspn(quote, "([{'\"_-/0123456789")] ||
-           (second && strchr(second + 1, ' '));
+    return quote[strcspn(quote, SPECIFIC)] || (second && strchr(second + 1, ' '));
 }
 
 static void keep_error(struct error_scan *s, const char *line, size_t len) {
@@ -213,7 +239,9 @@ static void keep_error(struct error_scan *s, const char *line, size_t len) {
             return;
         }
     }
-    if (*normal && says_something(quote) && s->count < STEP_MAX_ERRORS) {
+    if (!lesson_is_telling(quote) && !s->verdicts) {
+        s->verdict = s->verdict ? s->verdict : line;
+    } else if (*normal && says_something(quote) && s->count < STEP_MAX_ERRORS) {
         s->list[s->count++] =
             (struct lesson_error){.quote = take(quote), .normal = take(normal)};
     }
@@ -257,20 +285,28 @@ static bool is_place(const char *line, size_t len) {
     return len > 2 && strncmp(line, "E ", 2) == 0 && memmem(line, len, " File \"", 7);
 }
 
-/* All that a failing command says, if it is little, ends in why. */
+/* All that a failing command says, if it is little, begins with why. */
 static void keep_short(struct error_scan *s, const char *output) {
-    const char *last = "";
+    const char *first = NULL;
     size_t lines = 0;
     for (const char *line = output; line && *line; line = text_next_line(line)) {
         size_t len = strcspn(line, "\n");
-        if (has_letters(line, len) && !pattern_is_in(s->r->summary, line, len)) {
-            last = line;
-            lines++;
-        }
+        bool counts = has_letters(line, len) && !pattern_is_in(s->r->summary, line, len);
+        lines += counts;
+        first = counts && !first && text_count(line, len, ' ') >= SHORT_BLANKS ? line : first;
     }
-    size_t len = strcspn(last, "\n");
-    if (lines <= SHORT_LINES && text_count(last, len, ' ') >= SHORT_BLANKS) {
-        keep_error(s, last, len);
+    if (first && lines <= SHORT_LINES) {
+        keep_error(s, first, strcspn(first, "\n"));
+    }
+}
+
+/* "Failed to compile." says less than the line below that names something. */
+static void put_specific_first(struct error_scan *s) {
+    size_t k = first_of(i, 0, s->count, s->list[i].quote[strcspn(s->list[i].quote, SPECIFIC)]);
+    if (k < s->count) {
+        struct lesson_error general = s->list[0];
+        s->list[0] = s->list[k];
+        s->list[k] = k ? general : s->list[k];
     }
 }
 
@@ -288,11 +324,15 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
         }
         line = *line ? text_next_line(line) : line;
     }
-    if (!s.count && failed && s.weak) {
+    s.verdicts = !s.count;
+    if (!s.count && s.verdict) {
+        keep_error(&s, s.verdict, strcspn(s.verdict, "\n"));
+    } else if (!s.count && failed && s.weak) {
         keep_error(&s, s.weak, s.weak_len);
     } else if (!s.count && failed) {
         keep_short(&s, output);
     }
+    put_specific_first(&s);
     return s.count;
 }
 

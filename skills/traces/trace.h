@@ -36,8 +36,9 @@ struct trace_event {
     char *command;   /* CALL: the shell command, without a wrapping bash -lc */
     /* CALL, EDIT: the file that is read or changed, as written in the trace */
     char *path;
-    /* USER, SAY, THINK: words; RESULT: output (head and tail if cut); CALL without a
-     * command or edits: the input as compact JSON; EDIT: the new contents or a diff
+    /* USER, SAY, THINK: words; RESULT: output (head and tail if cut); CALL of a command:
+     * how it was to be run, "sandbox_permissions=require_escalated"; without a command or
+     * edits: the input as compact JSON; EDIT: the new contents or a diff
      * (is_diff); NULL: deleted */
     char *text;
     size_t text_len, text_full; /* bytes kept; and about the original size */

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define MAX_OPTIONS 400u
+#define OPTION_LETTERS "abcdefghijklmnopqrstuvwxyz_"
 #define MAX_INPUT_TEXT (16u << 10) /* of a call's input as JSON */
 
 static const char *first_string(const json_t *object, const char *const *keys) {
@@ -240,11 +242,32 @@ static void name_file(struct trace_build *b, size_t index) {
     }
 }
 
+/* How it was to be run, besides the command's text: "sandbox_permissions=require_escalated".
+ * Sentences and numbers are not; nor what only sends it to the background. */
+static void set_options(struct trace_build *b, struct trace_event *e, const json_t *input) {
+    autobuf out = BUF_INIT(MAX_OPTIONS);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)input, key, value) {
+        const char *word = json_is_true(value) ? "true" : json_string_value(value);
+        bool named = word && (json_is_true(value) || strchr(word, '_')) &&
+                     strspn(word, OPTION_LETTERS) == strlen(word);
+        if (named && !strstr(key, "background")) {
+            buf_addf(&out, "%s%s=%s", out.len ? " " : "", key, word);
+        }
+    }
+    if (e && out.len) {
+        build_set_text(b, e, out.data, out.len);
+    }
+}
+
 static struct trace_event *call_of_object(struct trace_build *b, const char *tool,
                                           const char *call, const json_t *input) {
     autofree char *command = command_of(input);
     if (command && !(strings_have(editor_commands, command) && path_of(input))) {
-        return build_command(b, tool, call, command);
+        struct trace_event *e = build_command(b, tool, call, command);
+        set_options(b, e, input);
+        return e;
     }
     const char *path = path_of(input);
     struct trace_event *e = new_call(b, tool, call);

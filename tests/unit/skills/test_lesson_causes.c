@@ -142,6 +142,45 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
          "pip3 install -q yt-dlp pip3 install -q --break-system-packages yt-dlp rich"},
         {"pytest --pdb a.py", "ValueError: setup of a.py failed", NULL, NULL,
          "pytest tests/b.py", "nothing"},
+        /* what the output of the failure says to run; of two errors the one that names */
+        {"npx hardhat compile", "Only ESM projects are supported.\nYou can set it by running:\n"
+         "npm pkg set type=\"module\"", NULL, NULL,
+         "npm pkg set type=\"module\" && npx hardhat compile",
+         "(null) npm pkg set type=module"},
+        {"next build", "Failed to compile.\na.ts:3\nType error: literals need ES2020",
+         "tsconfig.json", "-  \"target\": \"ES2017\"\n+  \"target\": \"ES2020\"\n",
+         "next build",
+         "tsconfig.json -  \"target\": \"ES2017\"\n+  \"target\": \"ES2020\"\n"},
+        /* many lines that only go */
+        {"next build", "Type error: no name useEffect here", "a.tsx",
+         "-useEffect(() => {\n-  one();\n-  two();\n-}, [x]);\n", "next build", "nothing"},
+        /* what it says of another package is no advice to install this one */
+        {"npx hardhat compile", "Only version 2 of the plugin works.\nInstall it by running:\n"
+         "npm install --save-dev \"@nomic/tools@hh2\"", NULL, NULL,
+         "npm install --save-dev left-pad && npx hardhat compile", "nothing"},
+        /* what stood in front is missing, with its seconds or without */
+        {"timeout 8 ./serve --port 80 2>&1 | head", "zsh: command not found: timeout", NULL,
+         NULL, "(./serve --port 80 2>&1 | head) & sleep 6; kill $!",
+         "timeout 8 ./serve --port 80 ./serve --port 80"},
+        {"nice ./serve --port 80", "nice: cannot set niceness of ./serve", NULL, NULL,
+         "nice ./serve --port 80", "nothing"},
+        /* the same letters, spelt otherwise: what the error says is quoted or gone */
+        {"pip install uvicorn[standard]", "zsh: no matches found: uvicorn[standard]", NULL, NULL,
+         "pip install 'uvicorn[standard]'",
+         "pip install uvicorn[standard] pip install 'uvicorn[standard]'"},
+        {"npm ci && npm run build", "The token '&&' is not a valid statement separator.", NULL,
+         NULL, "npm ci ; npm run build", "npm ci && npm run build npm ci ; npm run build"},
+        {"ls C:\\w\\site\\", "ls: cannot access 'C:wsite': No such file or directory", NULL,
+         NULL, "ls /c/w/site/", "ls C:\\w\\site\\ ls /c/w/site/"},
+        {"make -j4", "error: text file busy", NULL, NULL, "make -j 4", "nothing"},
+        /* which test failed, and that it did, is not why */
+        {"pytest tests", "E   assert 201 == 400", "app/roles.py", "-any\n+known\n",
+         "pytest tests", "nothing"},
+        {"pytest", "FAILED tests/test_a.py::test_role - assert 201 == 400", "app/test.py",
+         "-any\n+known\n", "pytest", "nothing"},
+        {"./runtests", "ERROR: test_apps (i18n.tests.WatchTests)\n"
+         "ModuleNotFoundError: No module named 'i18n'", NULL, NULL,
+         "PYTHONPATH=. ./runtests", "./runtests PYTHONPATH=. ./runtests"},
         /* what the line runs first, and a program that it names inline */
         {"pytest -q tests", "E   ModuleNotFoundError: No module named 'httpx'", NULL, NULL,
          "pip install httpx && pytest -q tests", "(null) pip install httpx"},
@@ -215,7 +254,7 @@ Test(lesson_causes, an_error_that_another_one_follows_has_ended) {
 Test(lesson_causes, what_the_program_taught_is_no_slip) {
     static const char *const said[] = {
         "a.ts(2,7): error TS2769: salt is not assignable to BufferSource",
-        "a.ts(2,7): error TS2769: salt is not assignable to that",
+        "a.ts(2,7): error TS2769: 'salt' is not assignable to that",
     };
     for (size_t i = 0; i < ARRAY_LEN(said); i++) {
         struct maker m = {0};

@@ -112,6 +112,7 @@ Test(lessons, a_chain_of_failures_gives_each_its_own_fix) {
     run(&m, "pip install httpx==0.27.2", 0, "Successfully installed httpx-0.27.2");
     run(&m, "pytest -q", 1,
         "E   AssertionError: assert 404 == 200\nFAILED tests/test_api.py::test_items");
+    say(&m, "The route is missing because the test asks for items.");
     edit(&m, "app/routes.py", "-@app.get('/item')\n+@app.get('/items')\n", true);
     run(&m, "pytest -q", 0, "4 passed in 0.11s");
     learn(&l, &m);

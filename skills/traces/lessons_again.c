@@ -1,0 +1,115 @@
+/* A command that failed and soon passed with the same letters: spelt otherwise ("foo[x]" in
+ * quotes, "/c/Users" for "C:\\Users", ";" for "&&"), or by a call that asked for more rights.
+ * This holds for commands that only read too. */
+#include "skills/traces/lessons_internal.h"
+
+#include "base/buf.h"
+#include "base/find.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define REACH 16 /* steps until it is run again */
+#define MAX_TOLD 300u
+#define LEAST_LETTERS 4u /* of a word that an error says */
+
+bool lesson_shows_end(const struct lesson_step *failed, const struct lesson_step *later) {
+    return !(later->command.classes & COMMAND_MASKED) ||
+           (failed->command.classes & COMMAND_MASKED);
+}
+
+/* Letters and digits alone, small. */
+static char *letters_of(const char *text) {
+    struct buf out = BUF_INIT(64u << 10);
+    for (; *text; text++) {
+        if (isalnum((unsigned char)*text)) {
+            buf_addc(&out, (char)tolower((unsigned char)*text));
+        }
+    }
+    return buf_detach(&out);
+}
+
+/* The step that passed, or 0: something else happened in between that may be why. */
+static size_t passed_again(const struct steps *s, size_t at) {
+    autofree char *letters = letters_of(s->list[at].text);
+    for (size_t i = at + 1; i < s->count && i <= at + REACH; i++) {
+        const struct lesson_step *e = &s->list[i];
+        autofree char *there = e->kind == STEP_RUN && e->done ? letters_of(e->text) : xstrdup("");
+        if (*there && strcmp(letters, there) == 0) {
+            bool ends = !e->failed && !e->refused && lesson_shows_end(&s->list[at], e);
+            return ends ? i : 0;
+        }
+        if (e->kind == STEP_EDIT || (step_is_run(e) && e->command.count && !e->failed)) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* The first of the options that the earlier call lacked: "sandbox_permissions=…". */
+static char *gained_option(const struct lesson_step *failed, const struct lesson_step *now) {
+    const char *had = failed->options ? failed->options : "";
+    for (const char *at = now->options ? now->options : ""; *at; at += strspn(at, " ")) {
+        autofree char *option = xstrndup(at, strcspn(at, " "));
+        if (!strstr(had, option)) {
+            return take(option);
+        }
+        at += strlen(option);
+    }
+    return NULL;
+}
+
+/* The error says a word that is spelt otherwise now, or a mark that is gone. */
+static bool says_changed(const char *quote, const char *failed, const char *now) {
+    autofree char *said = letters_of(quote), *later = xasprintf(" %s ", now);
+    for (const char *at = failed; *at; at += strspn(at, " ")) {
+        autofree char *word = xstrndup(at, strcspn(at, " ")), *letters = letters_of(word);
+        autofree char *whole = xasprintf(" %s ", word);
+        size_t len = strlen(letters);
+        if (!strstr(later, whole) && (len >= LEAST_LETTERS ? strstr(said, letters) != NULL
+                                                           : !len && strstr(quote, word))) {
+            return true;
+        }
+        at += strlen(word);
+    }
+    return false;
+}
+
+/* What to type or to ask for instead, or NULL. */
+static char *written_now(const struct lesson_step *failed, const struct lesson_step *now) {
+    autofree char *text = command_tidy(now->text);
+    if (strcmp(failed->text, now->text) == 0) {
+        autofree char *option = gained_option(failed, now);
+        return option ? xasprintf("%s  # %s", text, option) : NULL;
+    }
+    bool explained = says_changed(failed->errors[0].quote, failed->text, now->text);
+    return explained && !command_holds_prose(&failed->command) ? take(text) : NULL;
+}
+
+void lessons_find_again(struct lessons *l, const struct steps *s, size_t at) {
+    const struct lesson_step *failed = &s->list[at];
+    bool told = failed->kind == STEP_RUN && failed->failed && failed->error_count &&
+                strlen(failed->text) <= MAX_TOLD && !strchr(failed->text, '\n') &&
+                !strstr(failed->text, "git ") && l->fixes.count < LESSONS_MAX_FIXES &&
+                !lesson_list_find(&l->fixes, failed->errors[0].normal);
+    size_t end = told ? passed_again(s, at) : 0;
+    char *to = end ? written_now(failed, &s->list[end]) : NULL;
+    if (!to) {
+        return;
+    }
+    const struct lesson_step *now = &s->list[end];
+    struct lesson *fix = lesson_list_add(&l->fixes);
+    *fix = (struct lesson){.key = xstrdup(failed->errors[0].normal),
+                           .quote = xstrdup(failed->errors[0].quote),
+                           .context = command_tidy(failed->text),
+                           .verified_by = command_tidy(now->text),
+                           .seen = 1};
+    fix->changes = xcalloc(1, sizeof *fix->changes);
+    fix->change_count = 1;
+    *fix->changes = (struct lesson_change){
+        .kind = CHANGE_COMMAND, .from = xstrdup(fix->context), .to = to};
+    lessons_add_evidence(&fix->evidence, s->trace, failed->result_event, EVIDENCE_ERROR);
+    lessons_add_evidence(&fix->evidence, s->trace, now->event, EVIDENCE_CHANGE);
+    lessons_add_evidence(&fix->evidence, s->trace, now->result_event, EVIDENCE_PROOF);
+}
