@@ -1,6 +1,5 @@
 #include "gpu/draft/draft_arguments.h"
 
-#include "base/find.h"
 #include "gpu/host/host_variables.h"
 #include "gpu/host/kernel_launch.h"
 
@@ -127,7 +126,7 @@ static size_t launch_label(struct host_program *p, const struct declaration *ker
     return label;
 }
 
-/* --- what main ends without --- */
+/* --- what the program ends without --- */
 
 static unsigned number_at(const struct code_tokens *t, size_t i) {
     const char *s = t->text + t->list[i].start;
@@ -153,42 +152,48 @@ static bool gives_up(const struct code_tokens *t, size_t i) {
     return false;
 }
 
-/* "if (argc != 3) { ... return 1; }" wants two. */
+/* The token behind the statement at token i, if it is an else; 0: it is not. */
+static size_t behind_else(const struct code_tokens *t, size_t i) {
+    bool block = code_word(t, i) == WORD_BRACE_OPEN;
+    size_t end = block ? host_close(t, i) : i;
+    while (!block && end < t->count && code_word(t, end) != WORD_SEMICOLON) {
+        end++;
+    }
+    return code_token_is(t, end + 1, "else") ? end + 2 : 0;
+}
+
+/* "if (argc != 3) { ... return 1; }" wants two, as "if (argc == 3) ...; else exit(1);".
+ */
 static unsigned wanted_at(const struct code_tokens *t, size_t i) {
     bool check = code_token_is(t, i, "if") && code_token_is(t, i + 2, "argc") &&
-                 code_token_in(t, i + 3, "!= < <=") &&
-                 code_word(t, i + 5) == WORD_PAREN_CLOSE && gives_up(t, i + 6);
-    unsigned number = check ? number_at(t, i + 4) : 0;
+                 code_token_in(t, i + 3, "!= < <= ==") &&
+                 code_word(t, i + 5) == WORD_PAREN_CLOSE;
+    size_t other = check && code_token_is(t, i + 3, "==") ? behind_else(t, i + 6) : i + 6;
+    unsigned number = check && other && gives_up(t, other) ? number_at(t, i + 4) : 0;
     number += number && code_token_is(t, i + 3, "<=");
     return number > 1 && number <= WANTED_MAX ? number - 1 : 0;
 }
 
 /* Whether argument n is read as a number. */
-static bool is_number(const struct code_tokens *t, const struct declaration *in,
-                      unsigned n) {
-    for (size_t i = in->body; i < in->body_end; i++) {
-        if (code_token_in(t, i,
+static bool is_number(const struct code_tokens *t, unsigned n) {
+    for (size_t i = 1; i < t->count; i++) {
+        if (code_token_is(t, i, "argv") && number_at(t, i + 2) == n &&
+            code_token_in(t, i - 2,
                           "atoi atol atoll atof stoi stol stoll stof stod strtol "
-                          "strtoul strtof strtod") &&
-            code_token_is(t, i + 2, "argv") && number_at(t, i + 4) == n) {
+                          "strtoul strtof strtod")) {
             return true;
         }
     }
     return false;
 }
 
-static unsigned wanted_numbers(const struct host_program *p) {
-    const struct code_tokens *t = &p->b.tokens;
-    const struct declaration *in =
-        list_find(d, p->b.declarations.list, p->b.declarations.count,
-                  d->kind == DECLARATION_FUNCTION && d->body && d->name &&
-                      code_token_is(t, d->name, "main"));
+static unsigned wanted_numbers(const struct code_tokens *t) {
     unsigned wanted = 0;
-    for (size_t i = in ? in->body : 0; in && i < in->body_end && !wanted; i++) {
+    for (size_t i = 1; i < t->count && !wanted; i++) {
         wanted = wanted_at(t, i);
     }
     for (unsigned n = 1; n <= wanted; n++) {
-        if (!is_number(t, in, n)) {
+        if (!is_number(t, n)) {
             return 0;
         }
     }
@@ -200,7 +205,7 @@ json_t *draft_arguments(struct host_program *p, const struct declaration *kernel
     const struct code_tokens *t = &p->b.tokens;
     json_t *ret = json_array();
     size_t label = launch_label(p, kernel);
-    unsigned wanted = wanted_numbers(p);
+    unsigned wanted = wanted_numbers(t);
     if (label) {
         const struct code_token *number = &t->list[label];
         json_array_append_new(

@@ -122,6 +122,9 @@ def numbers_that_a_program_needs_are_examples(d):
     assert r["from"] == "run" and r["spec"]["launch"]["block"] == [4], r
     assert r["spec"]["comment"].endswith("with the arguments 256 256"), r
     assert any("256 as an example" in u["why"] for u in r["unknown"]), r
+    other = text.replace("if (argc != 3) {", "if (argc == 3) {\n        threads = 4;\n    } else {")
+    r = init(d, d.put("wants.cu", SPOKEN + other))
+    assert r["spec"]["launch"]["block"] == [4] and r["spec"]["comment"].endswith("with the arguments 256 256"), r
     r = init(d, "wants.cu", 192, 1)
     assert r["spec"]["launch"]["block"] == [3] and not any("example" in u["why"] for u in r["unknown"]), r
     r = init(d, d.put("wants.cu", SPOKEN + text.replace("atoi(argv[2])", "strlen(argv[2])")))

@@ -6,7 +6,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRequire } from "node:module";
 
-const PATIENCE_MS = 90_000; // on a machine that does much else
+const PATIENCE_MS = 1000 * Number(process.env.PATIENCE_S ?? 90); // on a machine that does much else
 
 export async function until(predicate, what, patience = PATIENCE_MS) {
   const end = Date.now() + patience;
