@@ -142,7 +142,7 @@ static unsigned number_at(const struct code_tokens *t, size_t i) {
 static bool gives_up(const struct code_tokens *t, size_t i) {
     bool block = code_word(t, i) == WORD_BRACE_OPEN;
     for (size_t end = block ? host_close(t, i) : t->count; i < end; i++) {
-        if (code_token_in(t, i, "return exit")) {
+        if (code_token_in(t, i, "return exit abort usage Usage")) {
             return true;
         }
         if (!block && code_word(t, i) == WORD_SEMICOLON) {

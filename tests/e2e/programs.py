@@ -122,7 +122,8 @@ def numbers_that_a_program_needs_are_examples(d):
     assert r["from"] == "run" and r["spec"]["launch"]["block"] == [4], r
     assert r["spec"]["comment"].endswith("with the arguments 256 256"), r
     assert any("256 as an example" in u["why"] for u in r["unknown"]), r
-    other = text.replace("if (argc != 3) {", "if (argc == 3) {\n        threads = 4;\n    } else {")
+    other = text.replace("if (argc != 3) {", "if (argc == 3) {\n        threads = 4;\n    } else {").replace("return 1;", "usage();")
+    other = other.replace("int main", "static void usage(void) { exit(1); }\nint main")
     r = init(d, d.put("wants.cu", SPOKEN + other))
     assert r["spec"]["launch"]["block"] == [4] and r["spec"]["comment"].endswith("with the arguments 256 256"), r
     r = init(d, "wants.cu", 192, 1)
