@@ -52,7 +52,8 @@ static bool fits(const struct shape *x, const struct access *a, int64_t offset) 
 }
 
 static struct access_group *group_find(struct emit_unit *u, uint32_t first,
-                                       struct origin of, bool shared, uint64_t address) {
+                                       struct value_of_register of, bool shared,
+                                       uint64_t address) {
     for (uint32_t k = first; k < u->group_count; k++) {
         struct access_group *g = &u->groups[k];
         bool here = shared ? address >= g->extent.low && address < g->extent.high
@@ -66,8 +67,8 @@ static struct access_group *group_find(struct emit_unit *u, uint32_t first,
 }
 
 static struct access_group *group_new(struct emit_unit *u, const struct shape *x,
-                                      uint32_t base, struct origin of, bool shared,
-                                      unsigned bytes) {
+                                      uint32_t base, struct value_of_register of,
+                                      bool shared, unsigned bytes) {
     struct access_group g = {.align = 4,
                              .base = base,
                              .origin = of,
@@ -108,12 +109,12 @@ static bool is_barrier(const struct emit_unit *u, uint32_t step) {
 }
 
 static void plan_access(struct emit_unit *u, uint32_t step, uint32_t first,
-                        const struct origin *origins) {
+                        const struct value_of_register *origins) {
     const struct step *s = &u->steps[step];
     const struct shape *x = &u->shapes[step];
     const struct access *a = access_of(u, step);
     bool shared = a->space == PTX_SHARED;
-    struct origin of = origins[s->src[0] / 64];
+    struct value_of_register of = origins[s->src[0] / 64];
     struct access_group *g = group_find(u, first, of, shared, x->first);
     g = g ? g : group_new(u, x, s->src[0], of, shared, bytes_of(a));
     if (g) {
@@ -130,7 +131,7 @@ static bool is_widened(const struct emit_unit *u, uint32_t step) {
 
 /* A number that no value had before. */
 static void note_origins(const struct emit_unit *u, uint32_t step,
-                         struct origin *origins) {
+                         struct value_of_register *origins) {
     const struct step *s = &u->steps[step];
     uint32_t results[8], count = unit_results(u, step, results);
     if (is_widened(u, step)) {
@@ -142,13 +143,13 @@ static void note_origins(const struct emit_unit *u, uint32_t step,
     }
     for (uint32_t k = 0; k < count; k++) {
         origins[results[k] / 64] =
-            (struct origin){.offset = results[k], .version = step + 1};
+            (struct value_of_register){.offset = results[k], .version = step + 1};
     }
 }
 
 static void plan_groups(struct emit_unit *u) {
     uint32_t slots = u->code->arena_bytes / 64 + 1, first = 0;
-    autofree struct origin *origins = xcalloc(slots, sizeof *origins);
+    autofree struct value_of_register *origins = xcalloc(slots, sizeof *origins);
     for (uint32_t k = 0; k < slots; k++) {
         origins[k].offset = 64 * k;
     }

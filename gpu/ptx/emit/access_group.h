@@ -10,13 +10,13 @@
 #define NEAR (INT64_C(1) << 28)
 
 /* A value: which one of a register. Its copies of the same number have the same. */
-struct origin {
+struct value_of_register {
     uint32_t offset, version;
 };
 
 struct access_group {
     uint32_t base; /* arena offset of the base register */
-    struct origin origin;
+    struct value_of_register origin;
     bool shared;
     struct allocation *in;       /* of global memory */
     struct shared_extent extent; /* of shared memory */
