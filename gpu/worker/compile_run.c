@@ -19,7 +19,7 @@ enum { MAX_ATTEMPTS = 2 };
 /* --- folders --- */
 
 static int folder_make(struct worker *w, struct compile_run *run) {
-    int r = worker_folder_make(w);
+    int r = worker_folder_make(w, NULL);
     if (r < 0) {
         return r;
     }
@@ -130,7 +130,7 @@ static json_t *answer_crashed(const struct worker *w, int sig) {
 
 static json_t *answer_failed(const struct worker *w, const char *why) {
     return answer_dead(w, "failed", "compiler_failed",
-                       xasprintf("The compilation could not run: %s. Try again.", why));
+                       xasprintf("The compilation could not run: %s.", why));
 }
 
 static json_t *answer_of_death(const struct worker *w, const struct compile_run *run,
@@ -148,8 +148,9 @@ static json_t *answer_of_death(const struct worker *w, const struct compile_run 
         return answer_crashed(w, WTERMSIG(status));
     }
     bool bad_job = WIFEXITED(status) && WEXITSTATUS(status) == COMPILE_CHILD_BAD_JOB;
-    return answer_failed(w, bad_job ? "its files could not be read or written"
-                                    : "the compile process ended without an answer");
+    return answer_failed(w, bad_job ? "its files could not be read or written; try again"
+                                    : "the compile process ended without an answer; try "
+                                      "again");
 }
 
 static void run_again(struct worker *w, struct compile_run *run) {
@@ -237,7 +238,7 @@ void run_start(struct worker *w, struct rpc_call *call) {
 static void run_compile(struct worker *w, struct compile_run *run, struct parent *p) {
     struct worker_child *child = folder_make(w, run) < 0 ? NULL : parent_take_child(w, p);
     if (!child) {
-        run_reply(w, run, answer_failed(w, "its process or folder could not be made"));
+        run_reply(w, run, answer_failed(w, "its process or folder could not be made; try again"));
         return;
     }
     run->state = RUN_COMPILING;
@@ -251,8 +252,9 @@ static void run_compile(struct worker *w, struct compile_run *run, struct parent
 
 static void run_advance(struct worker *w, struct compile_run *run) {
     const char *why = NULL;
-    if (worker_folder_make(w) < 0) {
-        run_reply(w, run, answer_failed(w, "no temporary folder could be made"));
+    struct err err;
+    if (worker_folder_make(w, &err) < 0) {
+        run_reply(w, run, answer_failed(w, err.msg));
         return;
     }
     struct parent *p = parent_choose(w, run, &why);

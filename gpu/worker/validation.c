@@ -2,6 +2,7 @@
 #include "gpu/worker/validation_internal.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/fd_channel.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -379,14 +380,14 @@ void program_start(struct worker *w, struct rpc_call *call) {
     if (!v) {
         return;
     }
-    int r = worker_folder_make(w);
+    struct err err = {.msg = "its folder could not be made"};
+    int r = worker_folder_make(w, &err);
     v->folder = r < 0 ? NULL : xasprintf("%s/job-XXXXXX", w->folder);
     v->is_program = true;
     v->head = BUF_INIT(0);
     validation_add(w, v);
     if (r < 0 || !mkdtemp(v->folder)) {
-        rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,
-                  "no temporary folder could be made");
+        rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL, "%s", err.msg);
         return;
     }
     json_t *head = json_copy(rpc_call_params(call));

@@ -116,7 +116,7 @@ static bool sanitize_begin(struct worker *w, struct validation *v, json_t *answe
         return false;
     }
     v->answer = json_incref(answer);
-    v->folder = worker_folder_make(w) < 0
+    v->folder = worker_folder_make(w, NULL) < 0
                     ? NULL
                     : xasprintf("%s/sanitize-%llx", w->folder, (unsigned long long)now);
     uint64_t left =

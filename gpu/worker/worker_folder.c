@@ -1,6 +1,7 @@
 /* The worker's private folder; those of workers that were killed go. */
 #include "gpu/worker/worker_internal.h"
 
+#include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -61,7 +62,7 @@ static int folder_lock(const char *path) {
     return take_fd(fd);
 }
 
-int worker_folder_make(struct worker *w) {
+int worker_folder_make(struct worker *w, struct err *err) {
     enum { TRIES = 5 };
     if (w->folder) {
         return 0;
@@ -73,7 +74,9 @@ int worker_folder_make(struct worker *w) {
         if (!mkdtemp(path)) {
             int r = -errno;
             free(path);
-            return r;
+            return err_set(err, r,
+                           "no folder can be made in %s (TMPDIR says where): %s", base,
+                           strerror(-r));
         }
         w->folder_fd = folder_lock(path);
         if (w->folder_fd >= 0) {
@@ -82,7 +85,7 @@ int worker_folder_make(struct worker *w) {
         }
         free(path);
     }
-    return -EAGAIN;
+    return err_set(err, -EAGAIN, "folders made in %s vanish", base);
 }
 
 void worker_folder_remove(struct worker *w) {

@@ -140,5 +140,5 @@ void runs_free(struct worker *w);
 /* --- worker_folder.c --- */
 
 /* The worker's private folder, created if missing. Removes those of killed workers. */
-int worker_folder_make(struct worker *w);
+int worker_folder_make(struct worker *w, struct err *err);
 void worker_folder_remove(struct worker *w);
