@@ -366,6 +366,38 @@ static json_t *take_flags(json_t *asked, const struct strings *roots,
 
 /* --- the text --- */
 
+static void ptx_refuse(struct check_input *ret, const struct source_file *file, size_t from,
+                       size_t to, const char *code, const char *message) {
+    const struct finding_span span = finding_span_in(file->text, file->len, from, to);
+    json_array_append_new(
+        ret->closure.findings,
+        finding_new("upskilld", code, FINDING_ERROR, message, file->display, &span));
+}
+
+/* What the compiler is told in the place of .version, .target and .address_size would
+ * hide it. */
+static void ptx_look_at_head(struct check_input *ret, const struct source_file *file,
+                             const struct ptx_head *head) {
+    size_t bits = head->size_end - head->size_at;
+    if (!head->has_version) {
+        ptx_refuse(ret, file, head->start, head->start + strlen(".version"),
+                   "ptx_version",
+                   "this is not a version of PTX; one is written as in .version 9.0");
+    }
+    if (!ptx_target_suits(head->target, ret->options.arch)) {
+        autofree char *message = xasprintf("this PTX is for %s and does not run on %s: "
+                                           "compile it for %s, or name another arch",
+                                           *head->target ? head->target : "no target",
+                                           ret->options.arch, ret->options.arch);
+        ptx_refuse(ret, file, head->target_at, head->target_end, "ptx_target", message);
+    }
+    if (bits && (bits != 2 || memcmp(file->text + head->size_at, "64", 2) != 0)) {
+        ptx_refuse(ret, file, head->size_at, head->size_end, "ptx_target",
+                   "kernels here have addresses of 64 bits: make PTX with "
+                   ".address_size 64");
+    }
+}
+
 static int ptx_read(struct check_input *ret, const struct source_file *file,
                     struct check_refusal *refusal) {
     struct ptx_head head;
@@ -376,26 +408,7 @@ static int ptx_read(struct check_input *ret, const struct source_file *file,
     }
     ret->is_ptx = ret->has_device_code = true;
     ret->options.line_info = false; /* what lines it has are its own */
-    if (!head.has_version) {
-        const struct finding_span span = finding_span_in(
-            file->text, file->len, head.start, head.start + strlen(".version"));
-        json_array_append_new(
-            ret->closure.findings,
-            finding_new("upskilld", "ptx_version", FINDING_ERROR,
-                        "this is not a version of PTX; one is written as in .version 9.0",
-                        file->display, &span));
-    }
-    if (!ptx_target_suits(head.target, ret->options.arch)) {
-        const struct finding_span span =
-            finding_span_in(file->text, file->len, head.target_at, head.target_end);
-        autofree char *message = xasprintf("this PTX is for %s and does not run on %s: "
-                                           "compile it for %s, or name another arch",
-                                           *head.target ? head.target : "no target",
-                                           ret->options.arch, ret->options.arch);
-        json_array_append_new(ret->closure.findings,
-                              finding_new("upskilld", "ptx_target", FINDING_ERROR,
-                                          message, file->display, &span));
-    }
+    ptx_look_at_head(ret, file, &head);
     return 0;
 }
 

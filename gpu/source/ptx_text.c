@@ -104,7 +104,6 @@ static void read_target(struct ptx_head *ret, struct reading *r) {
 bool ptx_head_read(struct ptx_head *ret, const char *text, size_t len) {
     static const char mark[] = "\xef\xbb\xbf";
     struct reading r = {.text = text, .len = len};
-    size_t at, end;
     *ret = (struct ptx_head){0};
     r.at = sees(&r, mark) ? strlen(mark) : 0;
     if (!take_word(&r, ".version")) {
@@ -117,7 +116,7 @@ bool ptx_head_read(struct ptx_head *ret, const char *text, size_t len) {
         if (take_word(&r, ".target")) {
             read_target(ret, &r);
         } else if (take_word(&r, ".address_size")) {
-            take_operands(&r, &at, &end);
+            take_operands(&r, &ret->size_at, &ret->size_end);
         } else {
             return true;
         }

@@ -11,6 +11,7 @@ struct ptx_head { /* .version 9.0  .target sm_90a  .address_size 64 */
     bool has_version; /* false: what stands there is no version */
     char target[24];              /* the first word of .target; "" if there is none */
     size_t target_at, target_end; /* bytes of that word */
+    size_t size_at, size_end;     /* of what follows .address_size; equal if nothing does */
     size_t start, end; /* from `.version` to behind the last of these directives */
 };
 
