@@ -53,6 +53,8 @@ void render_targets(const struct terminal *t, const json_t *result);
  * the lift as a plot and the tests that changed; marks of tests, the record, the next
  * step. */
 void render_evaluation(const struct terminal *t, const json_t *result);
+/* The verdict of skill/evaluate or skill/trigger and its sentence. */
+void render_sentence(const struct terminal *t, const json_t *result);
 /* A student's model and verdict, and its sentence if there are several students. */
 void render_student_head(const struct terminal *t, const json_t *student, bool alone);
 /* skill/trigger's result: the sentence, rates with intervals, the queries with wrong

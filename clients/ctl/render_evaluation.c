@@ -407,13 +407,17 @@ static void record_lines(const struct terminal *t, const json_t *result) {
     }
 }
 
-void render_evaluation(const struct terminal *t, const json_t *result) {
-    const json_t *students = json_object_get(result, "students");
+void render_sentence(const struct terminal *t, const json_t *result) {
     const char *verdict = json_get_string(result, "verdict", "");
     terminal_put(t, verdict_style(result), verdict);
     fputs(": ", stdout);
     terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "sentence", ""),
                          (int)strlen(verdict) + 2, 0);
+}
+
+void render_evaluation(const struct terminal *t, const json_t *result) {
+    const json_t *students = json_object_get(result, "students");
+    render_sentence(t, result);
     json_each(students, i, student) {
         student_lines(t, student, json_array_size(students) == 1);
     }

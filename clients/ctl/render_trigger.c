@@ -110,12 +110,8 @@ static void neighbours_line(const struct terminal *t, const json_t *names) {
 
 void render_trigger(const struct terminal *t, const json_t *result) {
     const json_t *students = json_object_get(result, "students");
-    const char *verdict = json_get_string(result, "verdict", "");
     const char *run = json_get_string(result, "run", NULL);
-    terminal_put(t, verdict_style(result), verdict);
-    fputs(": ", stdout);
-    terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "sentence", ""),
-                         (int)strlen(verdict) + 2, 0);
+    render_sentence(t, result);
     json_each(students, i, student) {
         student_lines(t, student, json_array_size(students) == 1);
     }

@@ -319,7 +319,7 @@ static int check_cluster(struct cuda_context *c, const struct cuda_shape *s,
     for (int i = 0; i < 3; i++) {
         if (s->grid[i] % s->cluster[i]) {
             return refuse(c, CUDA_INVALID_CLUSTER_SIZE, err,
-                          "grid.%c is %u, no multiple of cluster.%c, %u", 'x' + i,
+                          "grid.%c is %u, not a multiple of cluster.%c, %u", 'x' + i,
                           s->grid[i], 'x' + i, s->cluster[i]);
         }
     }

@@ -175,7 +175,7 @@ static cudart_error check_free(const struct freeing *f) {
     }
     if (f->kinds ? !(a->flags & f->kinds) : (a->flags & pinned) != 0) {
         return tell_wrong(f, f->kinds
-                                 ? "this is no pinned host memory: cudaFree frees it"
+                                 ? "this is not pinned host memory: cudaFree frees it"
                                  : "this is pinned host memory: cudaFreeHost frees it");
     }
     return CUDART_SUCCESS;
@@ -287,7 +287,7 @@ EXPORT cudart_error cudaHostGetDevicePointer(void **ret, void *host, unsigned fl
         RETURN(CUDART_SUCCESS);
     }
     RETURN(explain(CUDART_INVALID_VALUE,
-                   "the pointer is no pinned or registered host memory"));
+                   "the pointer does not point to pinned or registered host memory"));
 }
 
 EXPORT cudart_error cudaHostGetFlags(unsigned *ret, void *host) {
@@ -322,14 +322,14 @@ EXPORT cudart_error cudaMemPrefetchAsync(const void *address, size_t bytes,
                                          uint64_t location, unsigned flags,
                                          struct stream *s) {
     (void)bytes, (void)location, (void)flags, (void)s;
-    RETURN(holder_of(address)
-               ? CUDART_SUCCESS
-               : explain(CUDART_INVALID_VALUE, "the pointer is no managed memory"));
+    RETURN(holder_of(address) ? CUDART_SUCCESS
+                              : explain(CUDART_INVALID_VALUE,
+                                        "the pointer does not point to managed memory"));
 }
 EXPORT cudart_error cudaMemAdvise(const void *address, size_t bytes, int advice,
                                   uint64_t location) {
     (void)bytes, (void)advice, (void)location;
-    RETURN(holder_of(address)
-               ? CUDART_SUCCESS
-               : explain(CUDART_INVALID_VALUE, "the pointer is no managed memory"));
+    RETURN(holder_of(address) ? CUDART_SUCCESS
+                              : explain(CUDART_INVALID_VALUE,
+                                        "the pointer does not point to managed memory"));
 }

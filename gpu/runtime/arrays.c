@@ -245,7 +245,7 @@ static cudart_error run_shape(const struct array *a, size_t x, size_t bytes,
                                 : (struct copy_shape){0, 0, 0};
     return ret->width ? CUDART_SUCCESS
                       : explain(CUDART_NOT_SUPPORTED,
-                                "bytes that are no whole rows of an array");
+                                "the bytes are not whole rows of the array");
 }
 
 EXPORT cudart_error cudaMemcpyToArray(struct array *handle, size_t x, size_t y,

@@ -92,7 +92,7 @@ static cudart_error part_join(struct linking *l, int kind, const char *text,
                        "only PTX can be linked here: it is executed as it is");
     }
     return buf_add(&l->text, text, strnlen(text, bytes)) || buf_add(&l->text, "\n", 1)
-               ? explain(CUDART_INVALID_PTX, "PTX of over 64 MiB")
+               ? explain(CUDART_INVALID_PTX, "PTX of more than 64 MiB")
                : CUDART_SUCCESS;
 }
 
@@ -119,7 +119,7 @@ EXPORT int cuLinkAddFile_v2(struct linking *l, int kind, const char *path, unsig
 EXPORT int cuLinkComplete(struct linking *l, void **ret, size_t *ret_bytes) {
     NEED(l && ret);
     if (buf_add(&l->text, "\0\0\0\0", 4)) {
-        RETURN(explain(CUDART_INVALID_PTX, "PTX of over 64 MiB"));
+        RETURN(explain(CUDART_INVALID_PTX, "PTX of more than 64 MiB"));
     }
     *ret = l->text.data;
     if (ret_bytes) {

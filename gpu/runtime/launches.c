@@ -157,8 +157,8 @@ static cudart_error shape_check(const struct launch_shape *s, const struct kerne
     for (unsigned d = 0; d < 3 && s->cluster[0]; d++) {
         if (!s->cluster[d] || s->grid[d] % s->cluster[d]) {
             return explain(CUDART_INVALID_CLUSTER,
-                           "%s is not launched: the grid's dimension %c is no multiple "
-                           "of the cluster's",
+                           "%s is not launched: the grid's dimension %c is not a "
+                           "multiple of the cluster's",
                            name, "xyz"[d]);
         }
         cluster *= s->cluster[d];

@@ -256,7 +256,7 @@ cudart_error registered_load(const void *image, struct part **ret) {
         is_text ? buf_add(&text, image, strlen(image)) : fatbin_ptx(image, &text, &err);
     if (rc) {
         return explain(CUDART_NO_KERNEL_IMAGE, "%s",
-                       is_text ? "PTX of over 64 MiB" : err.msg);
+                       is_text ? "PTX of more than 64 MiB" : err.msg);
     }
     struct part *p = part_add(NULL, xstrndup(text.data, text.len));
     cudart_error code = part_need(p);

@@ -77,7 +77,8 @@ static cudart_error show(const struct cudart_resource *r, struct machine_image *
 static cudart_error modes_read(const struct cudart_texture *t, struct machine_image *im) {
     for (unsigned d = 0; d < 3; d++) {
         if (t->address[d] < MACHINE_WRAP || t->address[d] > MACHINE_BORDER) {
-            return explain(CUDART_INVALID_VALUE, "%d is no address mode", t->address[d]);
+            return explain(CUDART_INVALID_VALUE, "%d is not an address mode",
+                           t->address[d]);
         }
         im->mode[d] = (enum machine_address_mode)t->address[d];
     }
@@ -103,7 +104,7 @@ static int object_make(void *of) {
     struct image own;
     struct allocation *in = memory_find(&runtime.device.memory, m->image->address);
     if (!in || in->freed) {
-        err_set(&m->err, -1, "the texture's memory is none of the device's");
+        err_set(&m->err, -1, "the texture's memory is not memory of the device");
         return CUDART_INVALID_VALUE;
     }
     return image_make(&own, in, m->image, &m->err) ||

@@ -49,7 +49,7 @@ static cudart_error end_find(struct end *ret, const char *which, struct rows row
     if (!a && (address == 0 || on_device ||
                (address >= MEMORY_FIRST && address < runtime.device.memory.next))) {
         return explain(CUDART_INVALID_VALUE,
-                       address ? "the %s is no memory of the device"
+                       address ? "the %s is not memory of the device"
                                : "the %s is a null pointer",
                        which);
     }
@@ -181,7 +181,7 @@ static void copy_stage(struct copy *c) {
 static cudart_error ends_find(struct copy *c, struct rows to, struct rows from,
                               int kind) {
     if (kind < COPY_HOST_HOST || kind > COPY_DEFAULT) {
-        return explain(CUDART_INVALID_DIRECTION, "%d is no direction of a copy", kind);
+        return explain(CUDART_INVALID_DIRECTION, "%d is not a direction of a copy", kind);
     }
     bool to_device = kind == COPY_IN || kind == COPY_DEVICE;
     bool from_device = kind == COPY_OUT || kind == COPY_DEVICE;

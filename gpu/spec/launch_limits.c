@@ -55,7 +55,7 @@ static int check_cluster(const struct case_launch *l, const char *arch,
         }
         if (l->grid[d] % l->cluster[d]) {
             return err_set(err, -EINVAL,
-                           "launch.grid[%d] is %u: no multiple of the cluster's %u", d,
+                           "launch.grid[%d] is %u: not a multiple of the cluster's %u", d,
                            l->grid[d], l->cluster[d]);
         }
     }

@@ -207,8 +207,8 @@ int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
                     const char *name, const struct skill_text *base, struct err *err) {
     if (len > SKILL_MAX_TEXT) {
         return err_set(err, -EINVAL,
-                       "the draft has %zu bytes; at most %u MiB are taken, and under "
-                       "500 lines are wanted",
+                       "the draft has %zu bytes; at most %u MiB are accepted, and it "
+                       "should have fewer than 500 lines",
                        len, SKILL_MAX_TEXT >> 20);
     }
     autojson *files = json_object(), *evidence = json_array();

@@ -109,8 +109,9 @@ static char *reason_of(const struct generating *g) {
     json_each(json_object_get(g->material.provenance, "traces"), i, trace) {
         if (json_says(trace, "format", "text")) {
             autofree char *formats = trace_formats();
-            return xasprintf("%s is no session of a known format (%s); read as text, %s",
-                             json_get_string(trace, "name", ""), formats, g->nothing);
+            return xasprintf(
+                "%s is not a session in a known format (%s); read as text, %s",
+                json_get_string(trace, "name", ""), formats, g->nothing);
         }
     }
     return xstrdup(g->nothing);

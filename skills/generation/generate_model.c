@@ -108,8 +108,8 @@ static char *find_foreign_address(const struct generating *g) {
     json_each_member(g->draft.files, path, text) {
         host = host ? host : draft_foreign_host(json_string_value(text), g->question);
     }
-    return host ? xasprintf("it names the address %.100s, which is nowhere in the "
-                            "material; leave it out",
+    return host ? xasprintf("it names the address %.100s, which the material does not "
+                            "contain; leave it out",
                             host)
                 : NULL;
 }

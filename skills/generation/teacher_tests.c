@@ -71,7 +71,7 @@ json_t *teacher_test_read(const json_t *asked, struct err *err) {
 json_t *teacher_test_check(const json_t *test, const char *id, struct err *err) {
     const char *input = json_get_string(test, "input", "");
     if (strlen(input) > MAX_INPUT) {
-        err_set(err, -EINVAL, "its question has over %u KiB", MAX_INPUT >> 10);
+        err_set(err, -EINVAL, "its question has more than %u KiB", MAX_INPUT >> 10);
         return NULL;
     }
     if (!input[strspn(input, " \t\r\n")]) {

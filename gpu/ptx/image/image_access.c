@@ -40,7 +40,7 @@ const struct image *image_of(const struct image_lane *at, bool surface) {
     }
     struct finding_place place = image_place(at, im, 0);
     finding_add(&place, FINDING_LAUNCH_ERROR,
-                "The object is a %uD%s %s of %s, the instruction wants a %uD%s %s",
+                "The object is a %uD%s %s of %s, but the instruction needs a %uD%s %s",
                 im->rank, cubes[im->is_cube], words[im->is_surface][im->is_layered],
                 im->in->name, x->rank, cubes[x->is_cube], words[surface][x->is_layered]);
     run_fault(at->warp->processor->run);

@@ -296,7 +296,7 @@ int machine_image(struct machine *m, const struct machine_image *image,
                   uint64_t *ret_handle, struct err *err) {
     struct allocation *in = memory_find(m->memory, image->address);
     if (!in || in->freed || image->address % 4) {
-        return err_set(err, -EINVAL, "at 0x%llx there is no image",
+        return err_set(err, -EINVAL, "there is no image at 0x%llx",
                        (unsigned long long)image->address);
     }
     struct image own;

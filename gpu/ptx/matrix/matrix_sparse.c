@@ -57,8 +57,8 @@ static void tell_metadata(struct warp *w, const struct step *s, unsigned row,
                           unsigned bits) {
     finding_add(&(struct finding_place){.warp = w, .step = s, .lane = row % 8 * 4},
                 FINDING_INVALID_METADATA,
-                "Metadata 0x%x of row %u of the sparse matrix stand for no two places of "
-                "four (or one of two): undefined",
+                "Metadata 0x%x of row %u of the sparse matrix do not name two of four "
+                "places (or one of two): undefined",
                 bits, row);
 }
 

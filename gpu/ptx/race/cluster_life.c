@@ -290,21 +290,21 @@ void life_check_init(struct warp *w, const struct step *s, unsigned lane,
                                   .block = owner->number,
                                   .thread = m->init.warp * WARP_LANES + m->init.lane,
                                   .message = "mbarrier.init by the other block"};
-    finding_add(
-        &(struct finding_place){.warp = w,
-                                .step = s,
-                                .lane = lane,
-                                .buffer = "shared memory",
-                                .offset = m->offset,
-                                .other = &other},
-        ordered ? FINDING_MISSING_FENCE : FINDING_INVALID_MBARRIER,
-        "The mbarrier at offset %u of block %u of the cluster may not be initialized yet: "
-        "%s",
-        m->offset, owner->rank,
-        ordered ? "barrier.cluster.arrive.relaxed hands nothing on, "
-                  "fence.mbarrier_init.release.cluster is missing after mbarrier.init"
-                : "nothing orders mbarrier.init before this (a cluster.sync() by all "
-                  "after it)");
+    finding_add(&(struct finding_place){.warp = w,
+                                        .step = s,
+                                        .lane = lane,
+                                        .buffer = "shared memory",
+                                        .offset = m->offset,
+                                        .other = &other},
+                ordered ? FINDING_MISSING_FENCE : FINDING_INVALID_MBARRIER,
+                "The mbarrier at offset %u of block %u of the cluster may not be "
+                "initialized yet: %s",
+                m->offset, owner->rank,
+                ordered
+                    ? "barrier.cluster.arrive.relaxed orders nothing, and "
+                      "fence.mbarrier_init.release.cluster is missing after mbarrier.init"
+                    : "nothing orders mbarrier.init before this (a cluster.sync() by all "
+                      "after it)");
 }
 
 void life_exit(struct warp *w, const struct step *s) {

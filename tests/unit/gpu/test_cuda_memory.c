@@ -278,7 +278,7 @@ Test(cuda_module, a_launch_that_cannot_be_is_refused_by_name) {
         {{.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = 232449}, 1, "232449"},
         {{.grid = {3, 1, 1}, .block = {1, 1, 1}, .cluster = {2, 1, 1}},
          912,
-         "no multiple of cluster.x"},
+         "not a multiple of cluster.x"},
         {{.grid = {32, 1, 1}, .block = {1, 1, 1}, .cluster = {32, 1, 1}}, 912, "at most"},
         {{.grid = {1 << 20, 1, 1}, .block = {1024, 1, 1}, .cooperative = true},
          720,
