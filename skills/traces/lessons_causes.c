@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define NEAR 1500u       /* bytes of an output */
+#define QUOTE_HEAD 40u
 #define MAX_SAID (64u << 10) /* of an output that a command is looked for in */
 #define ADVISED_WORDS 4u /* of a command that an output says, to be the same */
 #define REMOVED_LINES 3u /* that may go without others that come */
@@ -111,6 +113,23 @@ static bool is_test(const char *path) {
     return false;
 }
 
+/* The output says the name near one of its errors: it may hold the ends of several jobs. */
+static bool is_near(const struct lesson_step *failed, const char *name) {
+    const char *output = failed->output ? failed->output : "";
+    bool lost = true;
+    for (size_t i = 0; i < failed->error_count; i++) {
+        autofree char *head = xstrndup(failed->errors[i].quote, QUOTE_HEAD);
+        const char *at = strstr(output, head);
+        size_t before = at ? (size_t)(at - output) : 0;
+        size_t from = before > NEAR ? before - NEAR : 0;
+        if (at && memmem(output + from, strnlen(output + from, 2 * NEAR), name, strlen(name))) {
+            return true;
+        }
+        lost &= !at;
+    }
+    return lost && strstr(output, name);
+}
+
 /* The failure names the file, or a name on the changed lines. */
 static bool is_named(const struct failure *f, const struct lesson_step *edit,
                      const char *diff, const char *told) {
@@ -119,8 +138,7 @@ static bool is_named(const struct failure *f, const struct lesson_step *edit,
     if (lesson_creates(f->s, edit)) { /* that it was missing is no lesson, nor is a tool */
         return strstr(told, base) && !strstr(failed->text, base);
     }
-    bool same = *base && (strstr(failed->text, base) ||
-                          (failed->output && strstr(failed->output, base)));
+    bool same = *base && (strstr(failed->text, base) || is_near(failed, base));
     return (same && !f->onward) || lesson_names_any(told, diff, failed->text);
 }
 

@@ -300,13 +300,16 @@ static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
            (script && is_taken_away(f, fix->changes[0].path));
 }
 
-/* Where the error says only that a test failed, the agent gave the reason of a few lines. */
+/* Where the error says only that a test failed, the agent gave the reason of a few lines, and
+ * the very test passed. */
 static bool is_understood(const struct failure *f, const struct lesson *fix) {
     size_t lines = 0;
     for (size_t i = 0; i < fix->change_count; i++) {
         lines += text_count(fix->changes[i].to, strlen(fix->changes[i].to), '\n');
     }
-    return lesson_is_telling(f->error->quote) || (fix->cause && lines <= MAX_OWN);
+    const struct lesson_step *failed = &f->s->list[f->last], *now = &f->s->list[f->success];
+    return lesson_is_telling(f->error->quote) ||
+           (fix->cause && lines <= MAX_OWN && command_same(&failed->command, &now->command));
 }
 
 /* The error as the last run said it, which may name another place or address. */

@@ -143,3 +143,56 @@ Test(lesson_proofs, one_change_is_one_lesson) {
     lessons_finish(&l);
     finish(&m);
 }
+
+/* A failing run, an edit of one line with the agent's reason, another edit, and a run that
+ * passes. */
+static char *quoted(const char *failing, const char *said, const char *later) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Get it to pass.");
+    run(&m, failing, 1, said);
+    say(&m, "The limit is wrong because the limits file needs seconds.");
+    edit(&m, "limits.ts", "-limit = 5\n+limit = 5000\n", true);
+    edit(&m, "notes.ts", "-one\n+two\n", true);
+    run(&m, later, 0, "done");
+    learn(&l, &m);
+    char *quote = xstrdup(l.fixes.count ? l.fixes.list[0].quote : "nothing");
+    lessons_finish(&l);
+    finish(&m);
+    return quote;
+}
+
+Test(lesson_proofs, logs_and_tests_that_passed_are_no_errors) {
+    static const struct {
+        const char *failing, *said, *later, *quote;
+    } cases[] = {
+        {"npx jest", "  ✓ shows an error message: Login failed (3 ms)\nlimits.ts: error: too low",
+         "npx jest", "limits.ts: error: too low"},
+        {"npx jest", "[Nest] 25 04/01/2026, 1:30:27 AM ERROR [Jobs] job failed: transient\n"
+         "limits.ts: error: too low", "npx jest", "limits.ts: error: too low"},
+        {"npx jest", "{\"level\":\"error\",\"message\":\"login failed: u1\"}\n"
+         "limits.ts: error: too low", "npx jest", "limits.ts: error: too low"},
+        /* another test passed */
+        {"npm test -- --only=limit", "FAIL src/limits.spec.ts", "npm test -- --only=search",
+         "nothing"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *got = quoted(cases[i].failing, cases[i].said, cases[i].later);
+        cr_expect(eq(str, got, (char *)(uintptr_t)cases[i].quote), "%zu: %s", i, got);
+    }
+}
+
+/* One output of two jobs: the file that was mended is named far from the error. */
+Test(lesson_proofs, a_file_is_named_near_the_error) {
+    autobuf far = BUF_INIT(64u << 10);
+    buf_adds(&far, "npm error lockfile is out of step\n");
+    for (size_t i = 0; i < 200; i++) {
+        buf_addf(&far, "step %zu of the other job\n", i);
+    }
+    buf_adds(&far, "limits.ts holds the numbers\n");
+    autofree char *apart = quoted("make all", far.data, "make all");
+    cr_expect(eq(str, apart, "nothing"));
+    autofree char *near = quoted(
+        "make all", "npm error lockfile is out of step\nlimits.ts holds the numbers\n", "make all");
+    cr_expect(eq(str, near, "npm error lockfile is out of step"));
+}
