@@ -26,7 +26,9 @@ static unsigned checks_of(const json_t *names) {
     } checks[] = {{"memory", MACHINE_CHECK_MEMORY},
                   {"initialized", MACHINE_CHECK_INITIALIZED},
                   {"race", MACHINE_CHECK_RACE},
-                  {"barrier", MACHINE_CHECK_BARRIER}};
+                  {"barrier", MACHINE_CHECK_BARRIER},
+                  {"all", MACHINE_CHECK_MEMORY | MACHINE_CHECK_INITIALIZED |
+                              MACHINE_CHECK_RACE | MACHINE_CHECK_BARRIER}};
     unsigned bits = names ? MACHINE_COUNTERS : MACHINE_CHECK_DEFAULT;
     json_each(names, k, name) {
         for (size_t c = 0; c < ARRAY_LEN(checks); c++) {

@@ -239,7 +239,7 @@ static json_t *run_program(const struct running *r, const struct program_built *
         .wall_ms = (unsigned)json_get_integer(r->limits, "run_ms", 60000),
         .memory_bytes = memory_limit(r->limits),
         .strict = json_get_bool(r->request, "strict", 0),
-        .races = json_has_text(json_object_get(config, "checks"), "race"),
+        .checks = json_object_get(config, "checks"),
     };
     autofree char *lines = path_join(r->job->folder, "report/lines");
     run_confined(r, &ran);

@@ -121,9 +121,40 @@ static const char *verdict_of(const struct program_ran *ran,
 
 /* The program says that it is wrong, and nothing that was checked explains it. */
 static bool may_race(const struct program_ran *ran, const struct program_report *report) {
-    return WIFEXITED(ran->end.status) && WEXITSTATUS(ran->end.status) && !ran->races &&
+    return WIFEXITED(ran->end.status) && WEXITSTATUS(ran->end.status) && !ran->checks &&
            json_array_size(report->launches) &&
            !findings_count(report->findings, FINDING_ERROR);
+}
+
+/* Who names checks gets no others, which a pass must not hide. */
+static void note_checks(const struct program_ran *ran, struct buf *note) {
+    static const char *const checks[] = {"memory", "initialized", "race", "barrier"};
+    if (json_has_text(ran->checks, "all")) {
+        return;
+    }
+    for (size_t k = 0; ran->checks && k < ARRAY_LEN(checks); k++) {
+        if (!json_has_text(ran->checks, checks[k])) {
+            buf_addf(note, "%s%s", note->len ? ", " : "not checked: ", checks[k]);
+        }
+    }
+    if (note->len) {
+        buf_adds(note, " (checks: all)");
+    }
+}
+
+static void tell_note(const struct program_ran *ran, const struct program_report *report,
+                      bool idle, json_t *result) {
+    autobuf note = BUF_INIT(256);
+    if (idle) {
+        buf_adds(&note, "no kernel was launched: only calls of CUDA functions were checked");
+    } else if (may_race(ran, report)) {
+        buf_adds(&note, "races were not checked (checks: all)");
+    } else {
+        note_checks(ran, &note);
+    }
+    if (note.len && !json_object_get(result, "error")) {
+        json_object_set_new(result, "note", json_stringn(note.data, note.len));
+    }
 }
 
 /* Parts that were not checked do not count as passed. */
@@ -161,13 +192,7 @@ static void tell_verdict(const struct program_ran *ran,
     } else {
         json_object_set_new(result, "verdict", json_string(verdict));
     }
-    const char *note =
-        idle ? "no kernel was launched: only calls of CUDA functions were checked"
-        : may_race(ran, report) ? "races were not checked (checks: race)"
-                                : NULL;
-    if (note && !json_object_get(result, "error")) {
-        json_object_set_new(result, "note", json_string(note));
-    }
+    tell_note(ran, report, idle, result);
 }
 
 static void tell_end(const struct program_end *end, json_t *result) {

@@ -10,7 +10,8 @@ struct program_ran {
     struct buf out, error;
     unsigned wall_ms;    /* the limits that it had */
     size_t memory_bytes; /* likewise */
-    bool strict, races; /* races: they were checked */
+    bool strict;
+    const json_t *checks; /* the names asked for; NULL: the default */
 };
 
 /* ran NULL: it was not run. New reference. */

@@ -282,7 +282,15 @@ def suggests_the_race_check(d):
     d.put("says.cu", kernel().replace("    return 0;", "    return 1;"))
     r = d.run("says.cu", 4)
     assert (r["verdict"], r["exit_status"], r["findings"]) == ("fail", 1, []) and "races were not checked" in r["note"], r
-    assert "note" not in d.run("says.cu", 4, checks=["memory", "race"])
+    assert "note" not in d.run("says.cu", 4, checks=["all"])
+
+
+def says_what_it_did_not_check(d):
+    """Who names a check gets no others: a pass says so."""
+    d.put("some.cu", kernel())
+    r = d.run("some.cu", 4, checks=["race"])
+    assert r["verdict"] == "pass" and r["note"] == "not checked: memory, initialized, barrier (checks: all)", r
+    assert "note" not in d.run("some.cu", 4, checks=["memory", "initialized", "race", "barrier"])
 
 
 def cleans_output(d):
@@ -523,7 +531,7 @@ def main():
                      records_pointers_into_the_middle, large_contents_keep_their_range,
                      records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
                      tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
-                     suggests_the_race_check, cleans_output, reads_and_writes, gets_what_it_names, several_files,
+                     suggests_the_race_check, says_what_it_did_not_check, cleans_output, reads_and_writes, gets_what_it_names, several_files,
                      kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:

@@ -109,7 +109,7 @@ def bad_files(daemon, tap):
             ("x.txt", "bad_spec", ("args[1].init.file",))):
         tap.run("the file " + os.path.basename(name), refused, daemon, spec(name), reason, *words)
     tap.run("a link within the folder", passes, daemon, spec("inner.npy"))
-    tap.run("a shape that does not fit", refused, daemon, spec(n=7), "bad_file", "shape is [6], case 0 wants [7]")
+    tap.run("a shape that does not fit", refused, daemon, spec(n=7), "bad_file", "shape is [6], case 0 needs [7]")
     tap.run("an expectation of another shape", refused, daemon, spec("a/x.npy", expect={"files": {"y": "rows.npy"}}),
             "bad_file", "expect.files.y 'rows.npy'", "[2, 3]")
 

@@ -94,7 +94,8 @@ def arguments_replace_the_specs(client):
         file.write("""{"launch": {"grid": [1], "block": [64]}, "args": [
             {"name": "y", "type": "float32", "shape": [40], "output": true},
             {"name": "x", "type": "float32", "shape": [40], "init": {"normal": [0, 1]}},
-            {"name": "n", "type": "int32", "value": 40}], "expect": {"expression": {"y": "max(x[i], 0)"}}}""")
+            {"name": "n", "type": "int32", "value": 40}], "expect": {"expression": {"y": "max(x[i], 0)"}},
+            "$schema": "upskilld:schema", "comment": "as kernel init writes them"}""")
     assert client.validate("relu.cu").ok
     x = array.array("f", [-2, 5] * 20)
     result = client.validate("relu.cu", args={"x": x}, expect={"y": array.array("f", [0, 5] * 20)})
