@@ -93,3 +93,18 @@ unsigned kernel_use_of(const struct host_program *p, const struct declaration *k
                        uint64_t parameter) {
     return use_of(p, kernel, parameter, 0, 0);
 }
+
+bool kernel_multiplies_by(const struct host_program *p, const struct declaration *kernel,
+                          const char *parameter) {
+    const struct code_tokens *t = &p->b.tokens;
+    size_t len = strlen(parameter);
+    for (size_t i = kernel->body; i < kernel->body_end; i++) {
+        const struct code_token *one = &t->list[i];
+        if (one->word == WORD_NAME && one->end - one->start == len &&
+            memcmp(t->text + one->start, parameter, len) == 0 &&
+            (code_word(t, i - 1) == WORD_STAR || code_word(t, i + 1) == WORD_STAR)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,5 +1,5 @@
 #pragma once
-/* kernel_use: how a kernel's body uses a pointer, as far as its text shows. */
+/* kernel_use: how a kernel's body uses its parameters, as far as its text shows. */
 #include "gpu/host/host_program.h"
 
 enum { /* can be combined */
@@ -10,3 +10,6 @@ enum { /* can be combined */
 /* parameter: the hash of its name. */
 unsigned kernel_use_of(const struct host_program *p, const struct declaration *kernel,
                        uint64_t parameter);
+/* The body multiplies by it, as y * width + x does with the length of a row. */
+bool kernel_multiplies_by(const struct host_program *p, const struct declaration *kernel,
+                          const char *parameter);

@@ -133,6 +133,12 @@ static json_t *rows_of_blocks(struct run *r, int64_t n, int64_t ret[2], size_t *
     return NULL;
 }
 
+/* Rows of one are as long as the kernel multiplies by, where it does that with one alone. */
+static bool is_row(const struct run *r, const struct size *one, const struct size *other) {
+    return kernel_multiplies_by(r->p, r->kernel, one->name) &&
+           !kernel_multiplies_by(r->p, r->kernel, other->name);
+}
+
 /* An extent by the names of arguments, where it is one or a product of two. */
 static json_t *extents_of(struct run *r, int64_t n, int64_t ret[2], size_t *rank) {
     *rank = 1;
@@ -148,10 +154,11 @@ static json_t *extents_of(struct run *r, int64_t n, int64_t ret[2], size_t *rank
         bool turn = (a == b) == (i >= r->count * r->count);
         if (turn && a->name && b->name && a->value > 1 && b->value > 1 &&
             n % a->value == 0 && n / a->value == b->value) {
-            ret[0] = a->value;
-            ret[1] = b->value;
+            struct size *rows = is_row(r, a, b) ? b : a, *columns = rows == a ? b : a;
+            ret[0] = rows->value;
+            ret[1] = columns->value;
             *rank = 2;
-            return json_pack("[o, o]", use_size(a), use_size(b));
+            return json_pack("[o, o]", use_size(rows), use_size(columns));
         }
     }
     json_t *rows = rows_of_blocks(r, n, ret, rank);

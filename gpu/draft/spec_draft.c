@@ -264,6 +264,30 @@ static json_t *arg_of(struct draft *d, const struct host_param *p, size_t i,
                : json_pack("{s:s, s:n}", "name", p->name, "struct");
 }
 
+/* The kernel multiplies by the argument that has this size. */
+static bool is_multiplied_by(const struct draft *d, const json_t *args, const json_t *size) {
+    json_each(args, i, arg) {
+        const json_t *value = json_object_get(arg, "value");
+        if (json_is_string(value) && json_equal(value, size)) {
+            return kernel_multiplies_by(d->p, d->kernel, json_get_string(arg, "name", ""));
+        }
+    }
+    return false;
+}
+
+/* Rows are as long as the kernel multiplies by, in whatever order the host does it. */
+static void turn_rows(const struct draft *d, const json_t *args) {
+    json_each(args, i, arg) {
+        json_t *shape = json_object_get(arg, "shape");
+        if (json_array_size(shape) == 2 &&
+            is_multiplied_by(d, args, json_array_get(shape, 0)) &&
+            !is_multiplied_by(d, args, json_array_get(shape, 1))) {
+            json_array_append(shape, json_array_get(shape, 0));
+            json_array_remove(shape, 0);
+        }
+    }
+}
+
 static json_t *args_of(struct draft *d, struct host_param *params, int count) {
     json_t *args = json_array();
     for (int i = 0; i < count; i++) {
@@ -278,6 +302,7 @@ static json_t *args_of(struct draft *d, struct host_param *params, int count) {
         json_array_append_new(args,
                               arg_of(d, &params[i], (size_t)i, given ? &part : NULL));
     }
+    turn_rows(d, args);
     return args;
 }
 

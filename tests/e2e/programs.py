@@ -98,6 +98,16 @@ def rows_of_blocks_are_named(d):
     assert r["spec"]["args"][0]["shape"] == [2, "n"] and r["spec"]["sizes"] == {"n": 3}, r
 
 
+def what_is_multiplied_by_is_a_row(d):
+    """x[y * n + m]: rows have n elements, wherever n stands among the parameters."""
+    text = kernel("r0/row.cu").replace("int h[4]", "int h[6]").replace("param .u32 p1)", "param .u32 p1, .param .u32 p2)")
+    text = text.replace("void *p, unsigned n)", "void *p, unsigned n, unsigned m)").replace("{&p, &n}", "{&p, &n, &m}")
+    text = text.replace("stub(d, threads)", "stub(d, threads, 2)")
+    spoken = SPOKEN.replace("unsigned n) { if (n) x[0]", "unsigned n, unsigned m) { if (n) x[1 * n + m]")
+    r = init(d, d.put("row.cu", spoken + text), 3)
+    assert r["spec"]["args"][0]["shape"] == ["m", "n"] and r["spec"]["sizes"] == {"m": 2, "n": 3}, r
+
+
 def the_argument_that_chooses_a_kernel_is_given(d):
     """... which the text shows: gcc does not see the launches, kernel/init does."""
     choose = ("#ifndef __GNUC__\nvoid choose(int which, unsigned *x) {\n    switch (which) {\n    case 1: { other<<<1, 1>>>(x); break; }\n"
@@ -524,7 +534,8 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, records, rows_of_blocks_are_named, the_argument_that_chooses_a_kernel_is_given,
+    for function in (passes, finds, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
+                     the_argument_that_chooses_a_kernel_is_given,
                      numbers_that_a_program_needs_are_examples,
                      arguments_are_for_a_run, records_contents, records_textures,
                      records_what_comes_before_missing_functions,

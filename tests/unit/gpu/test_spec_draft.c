@@ -404,3 +404,27 @@ Test(spec_draft, survives_what_refers_to_itself) {
         cr_assert_not_null(draft, "%s", texts[i]);
     }
 }
+
+/* x[row * w + column]: rows have w elements, whatever the host multiplies first. */
+Test(spec_draft, rows_are_as_long_as_the_kernel_multiplies_by) {
+    static const char *const bodies[] = {"x[threadIdx.y * w + threadIdx.x] = h;",
+                                         "x[threadIdx.x * h + threadIdx.y] = w;",
+                                         "x[threadIdx.y * w + threadIdx.x * h] = 0;"};
+    static const char *const shapes[][2] = {{"h", "w"}, {"w", "h"}, {"w", "h"}};
+    for (size_t i = 0; i < 3; i++) {
+        autobuf text = BUF_INIT(1024);
+        buf_addf(&text,
+                 "__global__ void k(float *x, int w, int h) { %s }\n"
+                 "int main() { int width = 8, h = 4; float *d;\n"
+                 "cudaMalloc(&d, width * h * sizeof(float));\n"
+                 "k<<<1, dim3(8, 4)>>>(d, width, h); }\n",
+                 bodies[i]);
+        autojson *unknown = NULL;
+        autojson *draft = draft_of(text.data, &unknown);
+        json_t *shape = json_object_get(json_array_get(json_object_get(draft, "args"), 0), "shape");
+        for (size_t k = 0; k < 2; k++) {
+            const char *want = !strcmp(shapes[i][k], "w") ? "width" : "h";
+            cr_assert_str_eq(json_string_value(json_array_get(shape, k)), want, "%zu", i);
+        }
+    }
+}
