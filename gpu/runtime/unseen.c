@@ -96,7 +96,8 @@ static bool is_followed(const struct launch_words *l, const struct kept *kind,
 
 static bool is_steady(const struct launch_words *l, struct kept *kind) {
     uint64_t changed;
-    bool known = kind->kinds && kind->kinds == unseen.kind_count;
+    bool freed = any_of(n, 0, kind->count, kind->uses[n].in->freed);
+    bool known = kind->kinds && kind->kinds == unseen.kind_count && !freed;
     bool steady = known || (is_followed(l, kind, &changed) &&
                             kernel_is_steady(l->kernel, changed));
     kind->kinds = steady ? unseen.kind_count : 0;

@@ -130,6 +130,11 @@ def check_unseen(run):
     assert codes == ["invalid_free"], run.findings()
 
 
+def check_unseen_freed(run):
+    assert [code for code, _ in run.findings()] == ["out_of_bounds"], run.findings()
+    assert "freed" in run.one("finding")["finding"]["message"], run.one("finding")
+
+
 def check_repeat(run):
     skipped = run.one("skipped")
     assert skipped["kernels"] == {"add": 9} and skipped["sets"] == 9, skipped
@@ -176,7 +181,7 @@ CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlo
          "freed": check_freed, "frees": check_frees, "graph": check_nothing, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_poll, "registered": lambda run: None, "repeat": check_repeat, "repeat_contents": check_repeat_contents,
          "reset": check_reset, "symbols": check_symbols,
-         "unseen": check_unseen, "uninitialized": check_nothing, "uninitialized_half": check_nothing,
+         "unseen": check_unseen, "unseen_freed": check_unseen_freed, "uninitialized": check_nothing, "uninitialized_half": check_nothing,
          "uninitialized_read": check_uninitialized, "uninitialized_pinned": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing}
 
 

@@ -364,6 +364,19 @@ static int case_unseen(void) {
     return cudaFree(b) || cudaFree(c) || cudaFree(counts) || cudaFree(more);
 }
 
+/* A launch that waits keeps what is freed behind it, not what is freed before it. */
+static int case_unseen_freed(void) {
+    float *a = upload(1), *b = upload(2), *c = upload(0);
+    for (int k = 0; k < 10; k++) {
+        FINE(sum(a, b, a, NULL));
+        FINE(sum(a, b, c, NULL));
+    }
+    FINE(cudaFree(b));
+    FINE(sum(a, b, c, NULL));
+    CHECK(cudaDeviceSynchronize() == 700);
+    return 0;
+}
+
 static int case_poll(void) {
     int *flag, *seen, value = 0;
     char attributes[256];
@@ -632,6 +645,7 @@ int main(int argc, char **argv) {
                  {"registered", case_registered},
                  {"again", case_again},
                  {"unseen", case_unseen},
+                 {"unseen_freed", case_unseen_freed},
                  {"repeat", case_repeat},
                  {"repeat_contents", case_repeat_contents},
                  {"reset", case_reset},
