@@ -283,7 +283,7 @@ upskilld.validate(open(sys.argv[1]).read(), launch={"grid": [512], "block": [256
 """
 # The compiler's time grows with the square of the kernels: three seconds.
 MANY = """import upskilld
-upskilld.check(".version 8.0\\n.target sm_90\\n.address_size 64\\n" + "".join(".visible .entry k%d() { ret; }\\n" % i for i in range(1500)))
+upskilld.check(".version 8.0\\n.target sm_90\\n.address_size 64\\n" + "".join(".visible .entry k%d() { ret; }\\n" % i for i in range(3200)))
 """
 
 

@@ -168,6 +168,9 @@ def _expectation(expect, args, spec, folder):
     return expect
 
 
+NOTES = ("$schema", "comment")  # of a file, for its readers; no parameters of kernel/validate
+
+
 def _spec_of(request):
     """The check spec beside a source file, as the daemon would take it; none for a text."""
     path = request.get("path")
@@ -223,6 +226,7 @@ class Client:
                 params["save"] = folder.for_outputs()
             if spec is not None or args or expect is not None:
                 spec = dict(_spec_of(request) if spec is None else spec, **params)
+                spec = {name: value for name, value in spec.items() if name not in NOTES}
                 spec = _with_arguments(bench.sized(spec, args, expect), args, folder) if args else spec
                 if expect is not None:
                     spec["expect"] = _expectation(expect, args or {}, spec, folder)
