@@ -34,20 +34,12 @@ static struct {
     bool settles;
 } unseen;
 
-static bool is_written(const struct allocation *a) {
+static bool is_used(const struct allocation *a, bool only_written) {
     bool any = false;
     for (unsigned k = 0; k < unseen.kind_count && !any; k++) {
         const struct kept *kind = &unseen.kinds[k];
-        any = any_of(n, 0, kind->count, kind->uses[n].in == a && kind->uses[n].written);
-    }
-    return any;
-}
-
-static bool is_used(const struct allocation *a) {
-    bool any = false;
-    for (unsigned k = 0; k < unseen.kind_count && !any; k++) {
-        const struct kept *kind = &unseen.kinds[k];
-        any = any_of(n, 0, kind->count, kind->uses[n].in == a);
+        any = any_of(n, 0, kind->count,
+                     kind->uses[n].in == a && (kind->uses[n].written || !only_written));
     }
     return any;
 }
@@ -71,7 +63,7 @@ static uint64_t params_to(const struct launch_words *l, const struct allocation 
 
 /* What it reads is not what it was when an equal launch was executed. */
 static bool has_changed(const struct repeats_use *u) {
-    return u->written || u->version != u->in->version || is_written(u->in);
+    return u->written || u->version != u->in->version || is_used(u->in, true);
 }
 
 /* Sets the parameters that lead to changed memory. */
@@ -185,7 +177,7 @@ void unseen_settle(void) {
 }
 
 void unseen_use(const struct allocation *a, bool writes) {
-    if (unseen.count && a && (writes ? is_used(a) : is_written(a))) {
+    if (unseen.count && a && is_used(a, !writes)) {
         unseen_settle();
     }
 }
@@ -208,10 +200,10 @@ static bool is_all_freed(void) {
 }
 
 bool unseen_free(struct allocation *a) {
-    if (unseen.count && is_used(a) && unseen.held_count == HELD_MAX) {
+    if (unseen.count && is_used(a, false) && unseen.held_count == HELD_MAX) {
         unseen_settle();
     }
-    if (!unseen.count || a->freed || !is_used(a)) {
+    if (!unseen.count || a->freed || !is_used(a, false)) {
         return false;
     }
     a->freed = true;
