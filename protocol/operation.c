@@ -1,8 +1,10 @@
+#define LOG_MODULE "operation"
 #include "protocol/operation.h"
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/find.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "protocol/schema/schema.h"
 
@@ -11,9 +13,8 @@
 
 struct entry {
     const struct operation *op;
-    struct schema *params, *tool,
-        *result;   /* tool and result: only to know they are good */
-    bool withheld; /* as a tool */
+    struct schema *params; /* NULL: nobody has asked for it yet */
+    bool withheld;         /* as a tool */
 };
 
 struct operation_table {
@@ -31,12 +32,6 @@ struct operation_table *operation_table_new(void) {
     return t;
 }
 
-static void entry_finish(struct entry *e) {
-    schema_free(e->params);
-    schema_free(e->tool);
-    schema_free(e->result);
-}
-
 void operation_table_free(struct operation_table *t) {
     if (!t) {
         return;
@@ -47,45 +42,10 @@ void operation_table_free(struct operation_table *t) {
     }
     *at = t->next;
     for (size_t i = 0; i < t->count; i++) {
-        entry_finish(&t->entries[i]);
+        schema_free(t->entries[i].params);
     }
     free(t->entries);
     free(t);
-}
-
-static int compile(const struct operation *op, const char *what, const char *text,
-                   struct schema **ret, struct err *err) {
-    if (schema_new(text, ret, err) < 0) {
-        return err_wrap(err, "%s: %s", op->name, what);
-    }
-    return 0;
-}
-
-/* An example that its own schema refuses would teach people errors. */
-static int check_example(const struct entry *e, struct err *err) {
-    if (!e->op->example) {
-        return 0;
-    }
-    autojson *example = json_loads(e->op->example, JSON_REJECT_DUPLICATES, NULL);
-    if (!example) {
-        return err_set(err, -EINVAL, "%s: example is not JSON", e->op->name);
-    }
-    if (schema_check(e->params, example, NULL, err) < 0) {
-        return err_wrap(err, "%s: example", e->op->name);
-    }
-    return 0;
-}
-
-static int entry_compile(struct entry *e, struct err *err) {
-    const struct operation *op = e->op;
-    int rc = compile(op, "params_schema", op->params_schema, &e->params, err);
-    if (rc == 0 && op->tool_schema) {
-        rc = compile(op, "tool_schema", op->tool_schema, &e->tool, err);
-    }
-    if (rc == 0 && op->result_schema) {
-        rc = compile(op, "result_schema", op->result_schema, &e->result, err);
-    }
-    return rc == 0 ? check_example(e, err) : rc;
 }
 
 static int check_names(const struct operation_table *t, const struct operation *op,
@@ -99,27 +59,15 @@ static int check_names(const struct operation_table *t, const struct operation *
     return 0;
 }
 
-static int add_one(struct operation_table *t, const struct operation *op,
-                   struct err *err) {
-    struct entry entry = {.op = op};
-    int rc = check_names(t, op, err);
-    rc = rc == 0 ? entry_compile(&entry, err) : rc;
-    if (rc < 0) {
-        entry_finish(&entry);
-        return rc;
-    }
-    t->entries[t->count++] = entry;
-    return 0;
-}
-
 int operation_table_add(struct operation_table *t, const struct operation *ops,
                         size_t count, struct err *err) {
     t->entries = xreallocarray(t->entries, t->count + count, sizeof *t->entries);
     for (size_t i = 0; i < count; i++) {
-        int rc = add_one(t, &ops[i], err);
+        int rc = check_names(t, &ops[i], err);
         if (rc < 0) {
             return rc;
         }
+        t->entries[t->count++] = (struct entry){.op = &ops[i]};
     }
     return 0;
 }
@@ -185,13 +133,23 @@ int operation_table_offer(struct operation_table *t, const json_t *tools,
     return 0;
 }
 
+/* Compiling all schemas at the start would cost more than the rest of it. */
+static const struct schema *entry_params(struct entry *e) {
+    struct err err = {0};
+    if (!e->params && schema_new(e->op->params_schema, &e->params, &err) < 0) {
+        log_error("%s: %s", e->op->name, err.msg);
+        abort(); /* a test compiles the schemas of all operations */
+    }
+    return e->params;
+}
+
 const struct schema *operation_params(const struct operation_table *t,
                                       const struct operation *op) {
     for (const struct operation_table *at = t ? t : all_tables; at;
          at = t ? NULL : at->next) {
         for (size_t i = 0; i < at->count; i++) {
             if (at->entries[i].op == op) {
-                return at->entries[i].params;
+                return entry_params(&at->entries[i]);
             }
         }
     }
@@ -243,10 +201,11 @@ static json_t *discover_examples(const struct operation *op) {
     return json_pack("[{s:s,s:o}]", "name", op->name, "params", params);
 }
 
-static json_t *discover_method(const struct entry *e) {
+static json_t *discover_method(struct entry *e) {
     const struct operation *op = e->op;
-    const json_t *params = schema_json(e->params);
-    json_t *result = e->result ? json_incref(schema_json(e->result)) : json_object();
+    const json_t *params = schema_json(entry_params(e));
+    json_t *result =
+        op->result_schema ? json_loads(op->result_schema, 0, NULL) : json_object();
     return json_pack("{s:s,s:s,s:s,s:s,s:o,s:{s:s,s:o},s:o*,s:s*,s:o,s:O}", "name",
                      op->name, "summary", op->title, "description", op->summary,
                      "paramStructure", "by-name", "params", discover_params(params),

@@ -43,8 +43,7 @@ struct operation {
 struct operation_table;
 struct operation_table *operation_table_new(void);
 void operation_table_free(struct operation_table *t);
-/* Adds ops (static) in order. Fails on a bad schema, a repeated name, or an example that
- * its own schema refuses. */
+/* Adds ops (static) in order. Fails on a repeated name. */
 int operation_table_add(struct operation_table *t, const struct operation *ops,
                         size_t count, struct err *err);
 size_t operation_count(const struct operation_table *t);
@@ -58,7 +57,8 @@ const char *operation_tool(const struct operation_table *t, const struct operati
  * -EINVAL if a name is no tool; err lists the tools. */
 int operation_table_offer(struct operation_table *t, const json_t *tools,
                           struct err *err);
-/* The compiled schema of an operation's params; t NULL = the table that contains it. */
+/* The schema of an operation's params, which the first question compiles; t NULL = the
+ * table that contains the operation. */
 const struct schema *operation_params(const struct operation_table *t,
                                       const struct operation *op);
 /* The table as an OpenRPC 1.3 document (new reference). Params are listed by name, as
