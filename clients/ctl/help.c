@@ -216,7 +216,8 @@ void help_hints(const json_t *discover, const json_t *asked, json_t *value) {
     }
     json_each_member(value, key, member) {
         bool hint = strcmp(key, "hint") == 0;
-        if (json_is_string(member) && (hint || strcmp(key, "reason") == 0)) {
+        bool shown = hint || strcmp(key, "reason") == 0 || strcmp(key, "summary") == 0;
+        if (json_is_string(member) && shown) {
             autofree char *said =
                 help_hint(hint ? discover : NULL, asked, json_string_value(member));
             json_string_set(member, said);

@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "clients/ctl/render.h"
-#include "protocol/finding.h"
 
 #include <string.h>
 
@@ -157,39 +156,14 @@ static void put_saved(const json_t *saved) {
     }
 }
 
-static void add_count(struct buf *out, size_t count, const char *one, const char *many) {
-    if (count) {
-        buf_addf(out, ", %zu %s", count, count == 1 ? one : many);
-    }
-}
-
 static void put_verdict(const struct terminal *t, const json_t *result) {
-    const json_t *status = json_object_get(result, "exit_status");
-    const char *signal = json_get_string(result, "signal", NULL);
-    json_int_t launches = 0;
-    json_each(json_object_get(result, "launches"), i, one) {
-        launches += json_get_integer(one, "times", 1);
+    bool launched = json_array_size(json_object_get(result, "launches"));
+    autobuf rest = BUF_INIT(128);
+    if (launched) {
+        buf_adds(&rest, "; kernels ran on the CPU, so times say nothing about a GPU");
     }
-    const char *note = json_get_string(result, "note", NULL);
-    const json_t *findings = json_object_get(result, "findings");
-    autobuf text = BUF_INIT(4096);
-    if (signal) {
-        buf_addf(&text, ": ended by %s", signal);
-    } else if (json_is_integer(status)) {
-        buf_addf(&text, ": exit status %lld", json_integer_value(status));
-    }
-    add_count(&text, (size_t)launches, "launch", "launches");
-    buf_addf(&text, "%s%s", note ? ", " : "", note ? note : "");
-    add_count(&text, findings_count(findings, FINDING_ERROR), "finding", "findings");
-    add_count(&text, findings_count(findings, FINDING_WARNING), "warning", "warnings");
-    add_count(&text, json_array_size(json_object_get(result, "api_errors")),
-              "failed call", "failed calls");
-    add_count(&text, json_array_size(json_object_get(result, "leaks")), "leak", "leaks");
-    if (launches) {
-        buf_adds(&text, " (kernels on the CPU; times say nothing about a GPU)");
-    }
-    render_verdict(t, verdict_style(result), json_get_string(result, "verdict", "?"),
-                   &text);
+    render_verdict(t, verdict_style(result), json_get_string(result, "summary", "?"),
+                   &rest);
 }
 
 void render_kernel_run(const struct terminal *t, const json_t *result,

@@ -89,13 +89,12 @@ static void outcome_of(const struct document *d, const char *operation,
     if (strcmp(operation, OPERATION) != 0 || !is_program(d)) {
         return;
     }
-    autofree char *title = program_title(answer);
     json_t *findings = json_array();
     json_array_extend(findings, json_object_get(answer, "findings"));
     add_diagnostics(answer, findings);
     tell_error(d, answer, findings);
     *ret_findings = findings;
-    *ret_outcome = json_pack("{s:o}", "program", json_clean_z(title));
+    *ret_outcome = json_pack("{s:s}", "program", json_get_string(answer, "summary", "?"));
 }
 
 const struct cuda_lens program_lens = {add, params_of, outcome_of};

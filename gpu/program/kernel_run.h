@@ -6,9 +6,9 @@
 
 /* Appends kernel/run's result as short text for a model, errors first. */
 void program_describe(const json_t *result, struct buf *out);
-/* The verdict in one line: "fail: 2 findings, exit status 0, 3 launches". Freed by the
- * caller. */
-char *program_title(const json_t *result);
+/* Sets "summary", the verdict in a sentence that every face shows: "fail: exit status 0, 3
+ * launches, 2 findings". */
+void program_set_summary(json_t *result);
 
 extern const struct operation program_operations[];
 extern const size_t program_operation_count;

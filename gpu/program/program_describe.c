@@ -28,8 +28,8 @@ static void add_count(struct buf *out, size_t count, const char *word) {
     }
 }
 
-char *program_title(const json_t *result) {
-    autobuf out = BUF_INIT(512);
+void program_set_summary(json_t *result) {
+    autobuf out = BUF_INIT(1024);
     const char *signal = json_get_string(result, "signal", NULL);
     const json_t *status = json_object_get(result, "exit_status");
     buf_adds(&out, json_get_string(result, "verdict", "?"));
@@ -38,23 +38,20 @@ char *program_title(const json_t *result) {
     } else if (json_is_integer(status)) {
         buf_addf(&out, ": exit status %lld", (long long)json_integer_value(status));
     }
-    if (json_object_get(result, "launches")) {
-        add_count(&out, (size_t)launches_of(result), "launch");
-        if (launches_of(result) > 1) {
-            out.len--;
-            buf_adds(&out, "es");
-        }
-    }
-    const char *note = json_get_string(result, "note", NULL);
-    if (note) {
-        buf_addf(&out, ", %.200s", note);
+    json_int_t launches = launches_of(result);
+    if (launches) {
+        buf_addf(&out, ", %lld launch%s", (long long)launches, launches == 1 ? "" : "es");
     }
     const json_t *findings = json_object_get(result, "findings");
     add_count(&out, findings_count(findings, FINDING_ERROR), "finding");
     add_count(&out, findings_count(findings, FINDING_WARNING), "warning");
     add_count(&out, count_of(result, "api_errors"), "failed call");
     add_count(&out, count_of(result, "leaks"), "leak");
-    return xstrdup(out.data);
+    const char *note = json_get_string(result, "note", NULL);
+    if (note) {
+        buf_addf(&out, "; %.200s", note);
+    }
+    json_object_set_new(result, "summary", json_clean(out.data, out.len));
 }
 
 /* " (k.cu:12)" */
@@ -224,9 +221,8 @@ static void tell_saved(const json_t *result, struct buf *out) {
 
 void program_describe(const json_t *result, struct buf *out) {
     autobuf text = BUF_INIT((size_t)4 * MAX_TEXT);
-    autofree char *title = program_title(result);
     bool ran = json_object_get(result, "launches") != NULL;
-    buf_addf(&text, "%s\n", title);
+    buf_addf(&text, "%s\n", json_get_string(result, "summary", "?"));
     tell_error(result, &text);
     tell_findings(json_object_get(result, "findings"), &text);
     if (!ran) {

@@ -287,19 +287,14 @@ def says_its_end(d):
     assert r["verdict"] == "fail" and r["exit_status"] == 3 and r["stderr"] == "a b---x-in" and "note" not in r, r
 
 
-def suggests_the_race_check(d):
-    """Where a program says that it is wrong, and nothing that was checked explains it."""
-    d.put("says.cu", kernel().replace("    return 0;", "    return 1;"))
-    r = d.run("says.cu", 4)
-    assert (r["verdict"], r["exit_status"], r["findings"]) == ("fail", 1, []) and "races were not checked" in r["note"], r
-    assert "note" not in d.run("says.cu", 4, checks=["all"])
-
-
 def says_what_it_did_not_check(d):
-    """Who names a check gets no others: a pass says so."""
+    """Races are checked on request, and who names a check gets no others: the verdict says so."""
     d.put("some.cu", kernel())
+    r = d.run("some.cu", 4)
+    assert r["verdict"] == "pass" and r["note"] == "not checked: races (`checks` all)", r
+    assert r["summary"] == "pass: exit status 0, 1 launch; " + r["note"], r
     r = d.run("some.cu", 4, checks=["race"])
-    assert r["verdict"] == "pass" and r["note"] == "not checked: memory, initialized, barrier (checks: all)", r
+    assert r["verdict"] == "pass" and r["note"] == "not checked: memory, uninitialized reads, barriers (`checks` all)", r
     assert "note" not in d.run("some.cu", 4, checks=["memory", "initialized", "race", "barrier"])
 
 
@@ -542,7 +537,7 @@ def main():
                      records_pointers_into_the_middle, large_contents_keep_their_range,
                      records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
                      tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
-                     suggests_the_race_check, says_what_it_did_not_check, cleans_output, reads_and_writes, gets_what_it_names, several_files,
+                     says_what_it_did_not_check, cleans_output, reads_and_writes, gets_what_it_names, several_files,
                      kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:
