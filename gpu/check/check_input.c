@@ -271,6 +271,13 @@ static void hash_string(struct hash *h, const char *s) {
     hash_add_field(h, s ? s : "", s ? strlen(s) : 0);
 }
 
+static void hash_strings(struct hash *h, char *const *list) {
+    for (; list && *list; list++) {
+        hash_string(h, *list);
+    }
+    hash_string(h, NULL);
+}
+
 static void hash_json(struct hash *h, const json_t *value) {
     char *text =
         value ? json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY) : NULL;
@@ -278,10 +285,11 @@ static void hash_json(struct hash *h, const json_t *value) {
     free(text);
 }
 
+/* Of what was read. What check_input_prepare makes of it follows from that. */
 static void key_make(struct check_input *input, const char *compiler) {
     struct hash h;
     hash_init(&h);
-    hash_string(&h, "kernel/check 3 " UPSKILLD_VERSION);
+    hash_string(&h, "kernel/check 4 " UPSKILLD_VERSION);
     hash_string(&h, compiler);
     autojson *options = compile_options_to_json(&input->options);
     hash_json(&h, options);
@@ -290,20 +298,19 @@ static void key_make(struct check_input *input, const char *compiler) {
         hash_string(&h, file->path);
         hash_string(&h, file->display);
         hash_add_field(&h, file->text, file->len);
-        /* Fixes quote the blanked text, and their places depend on it. */
+        /* Fixes quote the text as it was, and their places depend on it. */
         hash_add_field(&h, file->original ? file->original : "",
                        file->original ? file->len : 0);
     }
-    for (char **dir = input->closure.include_dirs; dir && *dir; dir++) {
-        hash_string(&h, *dir);
-    }
+    hash_strings(&h, input->closure.include_dirs);
+    hash_strings(&h, input->instantiate);
     hash_json(&h, input->closure.findings);
     hash_json(&h, input->flags);
     hash_hex(&h, input->key);
 }
 
 /* "k<4>(int*)": the parameters' types choose among kernels of one name. */
-static void instantiate(struct source_set *sources, const char *const *kernels) {
+static void instantiate(struct source_set *sources, char *const *kernels) {
     for (; kernels && *kernels; kernels++) {
         const char *name = *kernels, *angle = strrchr(name, '>');
         const char *list = angle ? strchr(angle, '(') : NULL;
@@ -412,9 +419,11 @@ static int ptx_read(struct check_input *ret, const struct source_file *file,
     return 0;
 }
 
-/* Host parts are blanked. */
-static void cuda_read(struct check_input *ret) {
+void check_input_prepare(struct check_input *ret) {
     struct host_code host = {0};
+    if (ret->is_ptx) {
+        return;
+    }
     ret->closure.sources.default_device = ret->options.default_device;
     host_code_blank_sources(&ret->closure.sources, &host, &ret->guesses);
     include_closure_find_prefix(&ret->closure);
@@ -432,6 +441,7 @@ static void cuda_read(struct check_input *ret) {
         ret->options.shims =
             std_names_wanted(&ret->closure.sources, ret->options.relaxed_constexpr);
     }
+    instantiate(&ret->closure.sources, ret->instantiate);
     host_code_finish(&host);
 }
 
@@ -451,7 +461,6 @@ static int text_read(struct check_input *ret, struct check_refusal *refusal) {
     if (ptx_path_is(file->display) || ptx_text_is(file->text, file->len)) {
         return ptx_read(ret, file, refusal);
     }
-    cuda_read(ret);
     return 0;
 }
 
@@ -510,9 +519,7 @@ int check_input_read(struct check_input *ret, const json_t *params,
         return r;
     }
     tell_unused(ret, params);
-    if (wants && !ret->is_ptx) {
-        instantiate(&ret->closure.sources, wants->instantiate);
-    }
+    ret->instantiate = wants ? strings_copy(wants->instantiate) : NULL;
     ret->launch = launch_read(params);
     key_make(ret, places->compiler);
     return 0;
@@ -522,6 +529,7 @@ void check_input_finish(struct check_input *input) {
     compile_options_finish(&input->options);
     include_closure_finish(&input->closure);
     host_guesses_finish(&input->guesses);
+    strings_free(input->instantiate);
     json_decref(input->launch);
     json_decref(input->flags);
 }

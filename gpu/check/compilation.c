@@ -108,6 +108,11 @@ static void write_sources(void *data) {
     c->sources = check_input_sources(&c->making.input);
 }
 
+static void prepare_sources(void *data) {
+    check_input_prepare(&((struct compilation *)data)->making.input);
+    write_sources(data);
+}
+
 static void on_written(void *data) {
     struct compilation *c = data;
     struct gpu *gpu = c->gpu;
@@ -189,7 +194,7 @@ static struct compilation *start(struct gpu *gpu, const struct check_input *inpu
     gpu->compilations = c;
     check_reader_hold(gpu->reader, ++gpu->compilation_count >= MAX_COMPILATIONS);
     gpu_ref(gpu);
-    work_start(gpu->loop, write_sources, on_written, c);
+    work_start(gpu->loop, prepare_sources, on_written, c);
     return c;
 }
 

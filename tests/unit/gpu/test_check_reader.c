@@ -48,6 +48,7 @@ static void on_read(int r, struct check_input *input, const struct check_refusal
         return;
     }
     strcpy(asked->key, input->key);
+    check_input_prepare(input);
     asked->stripped = input->host_stripped;
     check_input_finish(input);
 }
