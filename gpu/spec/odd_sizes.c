@@ -1,5 +1,6 @@
 #include "gpu/spec/odd_sizes.h"
 
+#include "base/find.h"
 #include "gpu/spec/integer_expression.h"
 #include "gpu/spec/spec_case.h"
 
@@ -10,19 +11,18 @@ enum { LEAST_BLOCK = 4 }; /* half of a smaller one says no more than one element
 
 /* --- which sizes --- */
 
-static bool is_round(json_int_t value) {
-    return value > 0 && (value % 32 == 0 || !(value & (value - 1)));
-}
-
-static bool all_round(const struct kernel_spec *spec) {
-    for (size_t i = 0; i < spec->case_count; i++) {
-        json_each_member(spec->cases[i], name, value) {
-            if (!is_round(json_integer_value(value))) {
-                return false;
-            }
+bool odd_sizes_round(const json_t *sizes) {
+    json_each_member(sizes, name, value) {
+        json_int_t n = json_integer_value(value);
+        if (n <= 0 || (n % 32 && n & (n - 1))) {
+            return false;
         }
     }
     return true;
+}
+
+static bool all_round(const struct kernel_spec *spec) {
+    return !any_of(i, 0, spec->case_count, !odd_sizes_round(spec->cases[i]));
 }
 
 static bool is_word(char c) {

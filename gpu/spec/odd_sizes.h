@@ -13,6 +13,8 @@
 
 enum { ODD_SIZES_MAX = 4 };
 
+/* Whether every size of a case is a multiple of 32 or a power of two. */
+bool odd_sizes_round(const json_t *sizes);
 /* Appends to spec->cases; returns the number of cases added. */
 size_t odd_sizes_add(struct kernel_spec *spec);
 /* The size that added case i changed, with its old and new value: a name in the spec. */

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "gpu/spec/odd_sizes.h"
 #include "protocol/finding.h"
 
 #include <math.h>
@@ -43,7 +44,27 @@ static void add_warnings(const json_t *result, struct buf *out) {
     }
 }
 
+/* What sizes a pass says nothing about; NULL: it had one that leaves the last block partly
+ * empty. */
+static const char *sizes_untried(const json_t *result) {
+    const char *ret = "other sizes were not tried";
+    json_each(json_object_get(result, "added_cases"), i, added) {
+        if (!json_says(added, "verdict", "skipped")) {
+            return NULL;
+        }
+    }
+    json_each(json_object_get(result, "cases"), k, item) {
+        const json_t *sizes = json_object_get(item, "sizes");
+        if (!odd_sizes_round(sizes)) {
+            return NULL;
+        }
+        ret = json_object_size(sizes) ? "only round sizes were tried" : ret;
+    }
+    return ret;
+}
+
 static char *pass_summary(const json_t *result) {
+    const char *untried = sizes_untried(result);
     size_t cases = 0, outputs = 0;
     double largest = 0;
     json_each(json_object_get(result, "cases"), i, item) {
@@ -59,10 +80,11 @@ static char *pass_summary(const json_t *result) {
     add_warnings(result, &text);
     buf_addf(&text, " (%zu case%s, ", cases, cases == 1 ? "" : "s");
     if (outputs) {
-        buf_addf(&text, "max error %.2g)", largest);
+        buf_addf(&text, "max error %.2g", largest);
     } else {
-        buf_adds(&text, "nothing was compared)");
+        buf_adds(&text, "nothing was compared");
     }
+    buf_addf(&text, "%s%s)", untried ? "; " : "", untried ? untried : "");
     return buf_detach(&text);
 }
 

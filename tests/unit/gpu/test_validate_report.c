@@ -291,11 +291,27 @@ Test(validate_report, the_summary_says_the_verdict_and_why) {
     } cases[] = {
         {"{\"verdict\":\"pass\",\"cases\":[{\"outputs\":[{\"max_abs_error\":0.5},"
          "{\"max_abs_error\":0.25}]},{\"trial\":1}]}",
-         "pass (1 case, max error 0.5)", 0, true, false},
+         "pass (1 case, max error 0.5; other sizes were not tried)", 0, true, false},
+        {"{\"verdict\":\"pass\",\"cases\":[{\"sizes\":{\"n\":1024,\"m\":4}},{\"sizes\":{\"n\":"
+         "96,\"m\":1}}]}",
+         "pass (2 cases, nothing was compared; only round sizes were tried)", 0, true,
+         false},
+        {"{\"verdict\":\"pass\",\"cases\":[{\"sizes\":{\"n\":1024,\"m\":4}},{\"sizes\":{\"n\":"
+         "96,\"m\":3}}]}",
+         "pass (2 cases, nothing was compared)", 0, true, false},
+        {"{\"verdict\":\"pass\",\"cases\":[{\"sizes\":{\"n\":1024}}],\"added_cases\":[{"
+         "\"verdict\":\"skipped\"}]}",
+         "pass (1 case, nothing was compared; only round sizes were tried)", 0, true,
+         false},
+        {"{\"verdict\":\"pass\",\"cases\":[{\"sizes\":{\"n\":1024}}],\"added_cases\":[{"
+         "\"verdict\":\"skipped\"},{\"verdict\":\"pass\"}]}",
+         "pass (1 case, nothing was compared)", 0, true, false},
         {"{\"verdict\":\"pass\",\"cases\":[{},{}],\"findings\":[]}",
-         "pass with 2 warnings (2 cases, nothing was compared)", 2, false, false},
+         "pass with 2 warnings (2 cases, nothing was compared; other sizes were not "
+         "tried)", 2, false, false},
         {"{\"verdict\":\"pass\",\"cases\":[]}",
-         "pass with 1 warning (0 cases, nothing was compared)", 1, false, false},
+         "pass with 1 warning (0 cases, nothing was compared; other sizes were not "
+         "tried)", 1, false, false},
         {"{\"verdict\":\"pass\"}", "fail: 1 warning, and strict allows none", 1, true,
          true},
         {"{\"verdict\":\"pass\",\"findings\":[]}",
