@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define OCCUPANCY_WORDS 70 /* columns beside its bars */
+enum { LIMITS_ROOM = 20, LIMITS_BELOW = 4 };
 
 /* --- kernel/check --- */
 
@@ -109,8 +110,11 @@ static void occupancy_bar(const struct terminal *t, const json_t *sizes, size_t 
     printf("  %9s threads ", threads.data);
     int cells = render_bar_cells(t, OCCUPANCY_WORDS);
     terminal_bar(t, percent / 100, cells, occupancy_style(percent));
-    printf(" %5.1f %%  ", percent);
-    terminal_put_wrapped(t, STYLE_PLAIN, limits.data, 31 + cells, 31 + cells);
+    printf(" %5.1f %%", percent);
+    bool beside = t->width - (31 + cells) >= LIMITS_ROOM;
+    int column = beside ? 31 + cells : LIMITS_BELOW;
+    printf("%s%*s", beside ? "" : "\n", beside ? 2 : column, "");
+    terminal_put_wrapped(t, STYLE_PLAIN, limits.data, column, column);
 }
 
 /* The end of the block sizes from `first` on that reach the same occupancy; the source's

@@ -1,5 +1,6 @@
 /* The expected outputs of a check spec: "expect". */
 #include "base/err.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/expect_operator.h"
@@ -51,6 +52,37 @@ static int read_reference(struct spec_reader *r, const json_t *kernel) {
     return 0;
 }
 
+/* The first output that is judged, for an example. */
+static const char *an_output(const struct kernel_spec *spec) {
+    const struct spec_buffer *found = list_find(
+        b, spec->buffers, spec->buffer_count, b->output && b->judged && !b->scratch);
+    return found ? found->name : "y";
+}
+
+static int refuse_list(struct spec_reader *r, const json_t *expected, const char *word) {
+    const char *text = json_string_value(expected);
+    return text ? err_set(r->err, -EINVAL,
+                          "expect.%s: an object by output name is expected; did you mean "
+                          "{\"%.64s\": \"%.64s\"}?",
+                          word, an_output(r->spec), text)
+                : err_set(r->err, -EINVAL,
+                          "expect.%s: an object by output name is expected", word);
+}
+
+/* "softmax" is an operator's name, "x[i] * 2" an expression. */
+static int refuse_text(struct spec_reader *r, const char *text) {
+    bool name = text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_.")] == '\0';
+    return name ? err_set(r->err, -EINVAL,
+                          "expect: an object is expected; did you mean {\"op\": "
+                          "\"%.64s\"}?",
+                          text)
+                : err_set(r->err, -EINVAL,
+                          "expect: an object is expected; did you mean {\"expression\": "
+                          "{\"%.64s\": \"%.64s\"}}?",
+                          an_output(r->spec), text);
+}
+
 static int read_expected(struct spec_reader *r, const json_t *expected,
                          enum spec_expect_kind kind) {
     struct kernel_spec *spec = r->spec;
@@ -60,8 +92,7 @@ static int read_expected(struct spec_reader *r, const json_t *expected,
     spec->expect = kind;
     spec->expected = expected;
     if (!json_is_object(expected) || !json_object_size(expected)) {
-        return err_set(r->err, -EINVAL, "expect.%s: an object by output name is expected",
-                       word);
+        return refuse_list(r, expected, word);
     }
     json_each_member(expected, name, value) {
         size_t buffer = kernel_spec_buffer(spec, name);
@@ -107,9 +138,7 @@ int spec_read_expect(struct spec_reader *r, const json_t *expect) {
         return 0;
     }
     if (json_is_string(expect)) {
-        return err_set(r->err, -EINVAL,
-                       "expect: an object is expected; did you mean {\"op\": \"%.64s\"}?",
-                       json_string_value(expect));
+        return refuse_text(r, json_string_value(expect));
     }
     const json_t *value = json_object_get(expect, "op");
     if (value) {

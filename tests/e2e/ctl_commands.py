@@ -374,6 +374,8 @@ def tables_fit_the_terminal(room):
                 lines = on_terminal(room, columns, *words)
                 assert max(map(columns_of, lines)) <= columns, lines
                 holds("\n".join(lines), r"^rms_norm\n  line \d+  registers \d+  ")
+                if columns == 40:  # what limits it would have room for two words beside the bar
+                    holds("\n".join(lines), r"\n +\S+ threads █+ +[0-9.]+ %\n    \d+ (to \d+ )?blocks an SM, ")
         assert not any(line != line.rstrip() for line in narrow), narrow
         if "skill" in words:
             assert any(LONG in line for line in wide), wide

@@ -47,6 +47,10 @@ static const struct hostile buffers[] = {
     {ARG(Y(",'tolerance':0.001")), "did you mean {\"rtol\": 0.001}?"},
     {ARG(Y(",'scratch':1")), "args[0].scratch: true or false"},
     {WITH("'expect':'relu'"), "did you mean {\"op\": \"relu\"}?"},
+    {WITH("'expect':'x[i] * 2'"),
+     "did you mean {\"expression\": {\"y\": \"x[i] * 2\"}}?"},
+    {WITH("'expect':{'expression':'x[i] * 2'}"),
+     "did you mean {\"y\": \"x[i] * 2\"}?"},
     {ARG("{'name':'y','type':'int8','shape':[4],'scratch':true}")
      ",'expect':{'expression':{'y':'0'}}",
      "no output of that name"},
