@@ -140,9 +140,12 @@ static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
         return;
     }
     json_each(kernels, i, kernel) {
+        const json_t *sizes = json_object_get(kernel, "occupancy");
+        if (!json_array_size(sizes)) {
+            continue; /* an architecture whose limits are not known */
+        }
         printf("\noccupancy of ");
         terminal_line(t, STYLE_BOLD, json_get_string(kernel, "name", "?"));
-        const json_t *sizes = json_object_get(kernel, "occupancy");
         for (size_t first = 0, end; first < json_array_size(sizes); first = end) {
             end = alike_end(sizes, first);
             occupancy_bar(t, sizes, first, end);

@@ -345,10 +345,11 @@ static void add_folders(json_t *asked, const json_t *flags) {
 }
 
 /* A project's flags that conflict, such as too many macros, are reported and left out. */
-static int options_read(struct compile_options *ret, const json_t *flags,
-                        const json_t *asked, json_t *findings, struct err *err) {
-    int r = compile_options_read(ret, flags, asked, err);
-    if (r == 0 || !flags || compile_options_read(ret, NULL, asked, NULL) < 0) {
+static int options_read(struct compile_options *ret, const char *arch,
+                        const json_t *flags, const json_t *asked, json_t *findings,
+                        struct err *err) {
+    int r = compile_options_read(ret, arch, flags, asked, err);
+    if (r == 0 || !flags || compile_options_read(ret, arch, NULL, asked, NULL) < 0) {
         return r;
     }
     project_flags_complain(findings, "the project's flags", err->msg);
@@ -490,15 +491,12 @@ int check_input_read(struct check_input *ret, const json_t *params,
     add_normalized(&roots, places->include_dirs);
     *ret = (struct check_input){0};
     autojson *asked = json_copy((json_t *)(uintptr_t)params);
-    if (!json_object_get(asked, "arch")) {
-        json_object_set_new(asked, "arch", json_string(places->default_arch));
-    }
     if (json_array_size(json_object_get(asked, "options"))) {
         check_input_move_folders(asked);
     }
     autojson *findings = json_array();
     autojson *flags = take_flags(asked, &roots, places, findings);
-    int r = options_read(&ret->options, flags, asked, findings, &err);
+    int r = options_read(&ret->options, places->default_arch, flags, asked, findings, &err);
     if (r < 0) {
         return check_refuse(refusal, r, CALL_BAD_PARAMS, "bad_option", NULL, "%s",
                             err.msg);

@@ -282,7 +282,7 @@ static bool option_works(const json_t *words, size_t at, size_t used, struct err
         json_array_append(json_object_get(params, "options"),
                           json_array_get(words, at + i));
     }
-    bool works = compile_options_read(&options, NULL, params, err) == 0;
+    bool works = compile_options_read(&options, NULL, NULL, params, err) == 0;
     if (works) {
         compile_options_finish(&options);
     }

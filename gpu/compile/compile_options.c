@@ -344,11 +344,12 @@ static void options_init(struct compile_options *o) {
         .arch = DEFAULT_ARCH, .std = DEFAULT_STD, .defines = json_object()};
 }
 
-int compile_options_read(struct compile_options *ret, const json_t *project,
-                         const json_t *params, struct err *err) {
+int compile_options_read(struct compile_options *ret, const char *default_arch,
+                         const json_t *project, const json_t *params, struct err *err) {
     struct compile_options o;
     options_init(&o);
-    int r = project ? params_read(&o, project, err) : 0;
+    int r = default_arch ? arch_set(&o, default_arch, err) : 0;
+    r = r || !project ? r : params_read(&o, project, err);
     r = r ? r : params_read(&o, params, err);
     if (r < 0) {
         compile_options_finish(&o);

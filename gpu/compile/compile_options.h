@@ -26,9 +26,10 @@ struct compile_options {
 
 /* From kernel/check's params: arch, std, defines, fast_math, line_info, quick, options[].
  * project: the same from a project's flags, with lower precedence than the params; NULL:
- * none. -EINVAL with a sentence that names the bad one. */
-int compile_options_read(struct compile_options *ret, const json_t *project,
-                         const json_t *params, struct err *err);
+ * none. default_arch: where neither names one; NULL: sm_90a. -EINVAL with a sentence that
+ * names the bad one. */
+int compile_options_read(struct compile_options *ret, const char *default_arch,
+                         const json_t *project, const json_t *params, struct err *err);
 bool compile_std_is_known(const char *std);
 /* Whether a macro may be defined like this. Function-like ones may not. */
 bool compile_define_is_sound(const char *name, size_t name_len, const char *value,

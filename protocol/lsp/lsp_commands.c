@@ -221,7 +221,9 @@ void lsp_execute_command(struct lsp *l, struct rpc_call *call) {
     json_t *params = NULL;
     const struct operation *op = find_operation(l, rpc_call_params(call), &params);
     if (!op) {
-        rpc_error(call, RPC_INVALID_PARAMS, NULL, "unknown command \"%s\"", command);
+        const char *asked = json_string_value(json_array_get(arguments, 0));
+        rpc_error(call, RPC_INVALID_PARAMS, NULL, "unknown command \"%s%s%s\"", command,
+                  asked ? " " : "", asked ? asked : "");
         return;
     }
     const char *uri = strcmp(command, RUN) == 0

@@ -95,6 +95,9 @@ def nvccs_options_are_taken():
     for words in (["-I", "inc", "-DWORD=2", "k.cu"], ["-Iinc", "-D", "WORD=2", "-O3", "k.cu"], ["-lineinfo", "k.cu", "-Iinc", "-DWORD=2"],
                   ["-std=c++20", "-arch=sm_90a", "-Iinc", "-DWORD=1", "-Xptxas", "-v", "k.cu"]):
         r.check(*words)
+    for words in (["-arch=sm_80"], ["-gencode", "arch=compute_80,code=sm_80"], ["-arch=sm_89", "--arch", "sm_80"]):
+        out, _ = r.check("k.cu", "-Iinc", "-DWORD=1", *words)
+        assert "(sm_80, " in out, out
     r.check("k.cu", "-Iinc", status=1)
     os.makedirs(r.dir + "/other", exist_ok=True)
     r.check("../room/k.cu", "-I../room/inc", "-DWORD=2", cwd="other")

@@ -13,7 +13,7 @@ static void join(const char *params_text, bool ptx, char *ret, size_t room) {
     struct err err = {0};
     autojson *params = json_loads(params_text, 0, NULL);
     cr_assert(params, "%s", params_text);
-    if (compile_options_read(&o, NULL, params, &err) < 0) {
+    if (compile_options_read(&o, NULL, NULL, params, &err) < 0) {
         cr_expect_eq(err.code, -22);
         snprintf(ret, room, "! %s", err.msg);
         return;
@@ -136,7 +136,7 @@ Test(compile_options, survive_the_way_to_the_worker) {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct compile_options first, second;
         autojson *params = json_loads(cases[i], 0, NULL);
-        cr_assert_eq(compile_options_read(&first, NULL, params, NULL), 0);
+        cr_assert_eq(compile_options_read(&first, NULL, NULL, params, NULL), 0);
         autojson *json = compile_options_to_json(&first);
         cr_assert_eq(compile_options_from_json(&second, json, NULL), 0);
         autojson *again = compile_options_to_json(&second);

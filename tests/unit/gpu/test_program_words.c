@@ -17,7 +17,7 @@ static char *words_of(const char *options) {
         return xasprintf("!%s", err.msg);
     }
     autojson *params = json_pack("{s:O}", "options", left);
-    if (compile_options_read(&read, NULL, params, &err) < 0) {
+    if (compile_options_read(&read, NULL, NULL, params, &err) < 0) {
         return xasprintf("!%s", err.msg);
     }
     program_words_add(words, &read);
