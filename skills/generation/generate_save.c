@@ -9,7 +9,7 @@
 #include "skills/catalog/catalog.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/generation/teacher_tests.h"
-#include "skills/install/install_internal.h"
+#include "skills/install/install_diff.h"
 #include "skills/skill_operations.h"
 #include "skills/traces/redaction.h"
 

@@ -7,7 +7,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/grading/suite.h"
-#include "skills/install/install_internal.h"
+#include "skills/install/install_lock.h"
+#include "skills/install/install_stage.h"
+#include "skills/install/install_tree.h"
 #include "skills/traces/redaction.h"
 
 #include <errno.h>

@@ -1,11 +1,17 @@
 /* The flow of an install: the folders, their contents, and whether they may be
  * replaced. */
-#include "base/find.h"
-#include "skills/install/install_internal.h"
+#include "skills/install/install.h"
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
+#include "skills/format/skill_name.h"
 #include "skills/install/agents.h"
+#include "skills/install/install_diff.h"
+#include "skills/install/install_lock.h"
+#include "skills/install/install_place.h"
+#include "skills/install/install_stage.h"
+#include "skills/install/install_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,9 @@
 /* The differences that a refusal shows: what would be lost. */
-#include "skills/install/install_internal.h"
+#include "skills/install/install_diff.h"
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "skills/install/install_tree.h"
 
 #include <errno.h>
 #include <stdint.h>

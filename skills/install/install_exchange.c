@@ -1,8 +1,10 @@
 /* One rename makes the difference between the old skill and the new one. */
-#include "skills/install/install_internal.h"
+#include "skills/install/install_stage.h"
 
 #include "base/err.h"
 #include "base/file.h"
+#include "skills/format/skill_name.h"
+#include "skills/install/install_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

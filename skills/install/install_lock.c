@@ -1,12 +1,16 @@
 /* Locks a folder of skills for changes, and records what was installed in it. */
-#include "base/work.h"
-#include "skills/install/install_internal.h"
+#include "skills/install/install_lock.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/work.h"
+#include "skills/format/skill_name.h"
+#include "skills/install/install.h"
+#include "skills/install/install_stage.h"
+#include "skills/install/install_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

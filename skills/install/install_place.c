@@ -1,10 +1,12 @@
 /* From an agent's name to a folder that may be written in. */
-#include "base/find.h"
-#include "skills/install/install_internal.h"
+#include "skills/install/install_place.h"
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "skills/install/agents.h"
+#include "skills/install/install.h"
+#include "skills/install/install_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

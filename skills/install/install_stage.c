@@ -1,11 +1,12 @@
 /* Writes a skill under a temporary name until all of it is on the disk. */
 #define LOG_MODULE "install"
-#include "skills/install/install_internal.h"
+#include "skills/install/install_stage.h"
 
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "skills/install/install_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

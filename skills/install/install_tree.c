@@ -1,11 +1,12 @@
 /* Trees of files, read by descriptor: the contents of a folder of skills are not
  * trusted. */
-#include "skills/install/install_internal.h"
+#include "skills/install/install_tree.h"
 
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/strings.h"
+#include "skills/install/install_stage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/evaluation/named_models.h"
 #include "skills/format/skill.h"
-#include "skills/install/install_internal.h"
+#include "skills/install/install_diff.h"
 #include "skills/runs/run_record.h"
 #include "skills/skill_operations.h"
 #include "skills/skill_trigger.operation.h"

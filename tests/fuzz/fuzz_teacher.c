@@ -9,7 +9,6 @@
 #include "skills/generation/page_text.h"
 #include "skills/generation/teacher_prompts.h"
 #include "skills/generation/teacher_tests.h"
-#include "skills/install/install_internal.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,8 @@
 /* install_clean: sweeps a folder of skills as an install does before its own work, with
  * nothing to install. */
 #include "base/mem.h"
-#include "skills/install/install_internal.h"
+#include "skills/install/install_lock.h"
+#include "skills/install/install_stage.h"
 
 #include <fcntl.h>
 

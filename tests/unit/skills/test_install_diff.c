@@ -1,10 +1,10 @@
 /* What is said of a difference, to somebody who is to decide about it. */
-#include "install_room.h"
-
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "skills/install/install_internal.h"
+#include "install_room.h"
+#include "skills/install/install_diff.h"
+#include "skills/install/install_tree.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

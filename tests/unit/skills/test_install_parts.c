@@ -4,7 +4,10 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "skills/install/install_internal.h"
+#include "skills/install/install.h"
+#include "skills/install/install_lock.h"
+#include "skills/install/install_stage.h"
+#include "skills/install/install_tree.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -400,7 +403,7 @@ Test(install_parts, the_first_thing_that_no_skill_may_hold_is_said) {
     }
 }
 
-/* Sorted by path (install_internal.h), whatever order the skill has them in. */
+/* Sorted by path (install_tree.h), whatever order the skill has them in. */
 Test(install_parts, the_files_of_a_skill_are_sorted_and_counted) {
     struct skill_file files[] = {
         {.path = (char[]){"b/x"}, .mode = 0755, .size = 3, .digest = "sha256:b"},
