@@ -16,7 +16,7 @@
 #define BUSY_MS 2000
 
 /* Prepared once, found by its text's address. */
-struct statement {
+struct db_statement {
     const char *text;
     sqlite3_stmt *stmt;
 };
@@ -24,7 +24,7 @@ struct statement {
 struct db {
     sqlite3 *handle;
     char *set_aside; /* or NULL */
-    struct statement *statements;
+    struct db_statement *statements;
     size_t count;
 };
 
@@ -308,7 +308,7 @@ static int get_statement(struct db *db, const char *sql, sqlite3_stmt **ret,
         return rc;
     }
     db->statements = xreallocarray(db->statements, db->count + 1, sizeof *db->statements);
-    db->statements[db->count++] = (struct statement){sql, *ret};
+    db->statements[db->count++] = (struct db_statement){sql, *ret};
     return 0;
 }
 

@@ -15,8 +15,8 @@
 #define TURN_MAX (64u << 10) /* bytes of bodies that one turn of the loop takes */
 
 /* A socket of curl's on the loop. */
-struct watch {
-    LIST_ENTRY(watch) link; /* http::watches */
+struct socket_watch {
+    LIST_ENTRY(socket_watch) link; /* http::watches */
     struct http *http;
     curl_socket_t fd;
     uv_poll_t poll;
@@ -24,13 +24,13 @@ struct watch {
 
 /* --- how a request ends --- */
 
-struct answer {
+struct http_answer {
     struct http_response response;
     const struct http_request *request;
 };
 
 static const char *find_header(const struct http_response *response, const char *name) {
-    const struct answer *answer = (const void *)response; /* its first member */
+    const struct http_answer *answer = (const void *)response; /* its first member */
     const struct buf *lines = &answer->request->answer;
     size_t len = strlen(name);
     for (size_t i = 0; i < lines->len; i += strlen(lines->data + i) + 1) {
@@ -108,7 +108,7 @@ static const char *words_for(const struct http_request *request, int failure,
 static void finish(struct http_request *request, CURLcode code) {
     const struct curl_table *curl = request->http->curl;
     int failure = failure_of(request, code);
-    struct answer answer = {.request = request};
+    struct http_answer answer = {.request = request};
     LIST_REMOVE(request, link);
     curl->easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &answer.response.status);
     if (request->added) {
@@ -152,20 +152,21 @@ static void drop_handle(struct http *http) {
 }
 
 static void on_watch_closed(uv_handle_t *handle) {
-    struct watch *watch = container_of((uv_poll_t *)handle, struct watch, poll);
+    struct socket_watch *watch =
+        container_of((uv_poll_t *)handle, struct socket_watch, poll);
     drop_handle(watch->http);
     free(watch);
 }
 
 /* The descriptor may be closed and used anew right after this. */
-static void unwatch(struct watch *watch) {
+static void unwatch(struct socket_watch *watch) {
     LIST_REMOVE(watch, link);
     uv_poll_stop(&watch->poll);
     uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
 }
 
 static void on_ready(uv_poll_t *poll, int status, int events) {
-    struct watch *watch = container_of(poll, struct watch, poll);
+    struct socket_watch *watch = container_of(poll, struct socket_watch, poll);
     struct http *http = watch->http; /* the watch may be gone after the action */
     int flags = status < 0 ? CURL_CSELECT_ERR : 0, running;
     flags |= events & UV_READABLE ? CURL_CSELECT_IN : 0;
@@ -174,8 +175,8 @@ static void on_ready(uv_poll_t *poll, int status, int events) {
     reap(http);
 }
 
-static struct watch *watch_new(struct http *http, curl_socket_t fd) {
-    struct watch *watch = xcalloc(1, sizeof *watch);
+static struct socket_watch *watch_new(struct http *http, curl_socket_t fd) {
+    struct socket_watch *watch = xcalloc(1, sizeof *watch);
     if (http->closing || uv_poll_init_socket(http->loop, &watch->poll, fd) < 0) {
         free(watch);
         return NULL;
@@ -190,7 +191,7 @@ static struct watch *watch_new(struct http *http, curl_socket_t fd) {
 
 static int on_socket(CURL *, curl_socket_t fd, int what, void *data, void *socket) {
     struct http *http = data;
-    struct watch *watch = socket;
+    struct socket_watch *watch = socket;
     int events = 0;
     if (what == CURL_POLL_REMOVE) {
         http->curl->multi_assign(http->multi, fd, NULL);

@@ -17,7 +17,7 @@ struct http {
     /* for work that must not happen inside a call of curl's or of the caller's */
     uv_timer_t chores;
     LIST_HEAD(, http_request) requests;
-    LIST_HEAD(, watch) watches;
+    LIST_HEAD(, socket_watch) watches;
     size_t taken;     /* bytes of bodies since the last turn of the loop */
     unsigned handles; /* close callbacks still to come */
     bool closing;

@@ -86,7 +86,7 @@ bool pattern_is_in(const struct pattern *p, const char *text, size_t len) {
 #define MAX_CLASSES 64
 #define NO_OUTPUT UINT16_MAX
 
-struct output {
+struct words_output {
     unsigned id;
     uint16_t next; /* further output of the same state */
 };
@@ -100,7 +100,7 @@ struct words_scan {
     unsigned char classes[256];
     unsigned class_count;
     struct state *states;
-    struct output *outputs;
+    struct words_output *outputs;
     size_t state_count, output_count;
 };
 
@@ -152,7 +152,7 @@ static void add_word(struct words_scan *s, const char *word, size_t len, unsigne
         at = to;
     }
     s->outputs = xreallocarray(s->outputs, s->output_count + 1, sizeof *s->outputs);
-    s->outputs[s->output_count] = (struct output){id, s->states[at].output};
+    s->outputs[s->output_count] = (struct words_output){id, s->states[at].output};
     s->states[at].output = (uint16_t)s->output_count++;
 }
 

@@ -8,7 +8,7 @@
 
 /* --- kernel/check --- */
 
-struct grading {
+struct kernel_grading {
     struct kernel_check *check;
     skill_kernel_done *done;
     void *data;
@@ -21,7 +21,7 @@ static bool is_nothing(const char *outcome) {
 }
 
 static void on_checked(json_t *result, const struct check_refusal *failure, void *data) {
-    autofree struct grading *g = data;
+    autofree struct kernel_grading *g = data;
     json_t *findings = json_incref(json_object_get(result, "diagnostics"));
     const char *outcome = json_get_string(result, "outcome", NULL);
     const char *nothing =
@@ -45,7 +45,7 @@ static void on_checked(json_t *result, const struct check_refusal *failure, void
  * needs. */
 static void *grade(const struct call_origin *origin, const char *name, const char *source,
                    const char *arch, skill_kernel_done *done, void *data) {
-    struct grading *g = xcalloc(1, sizeof *g);
+    struct kernel_grading *g = xcalloc(1, sizeof *g);
     autojson *params =
         json_pack("{s:s,s:s,s:b}", "source", source, "name", name, "quick", 1);
     if (!params) { /* not UTF-8 */
@@ -55,13 +55,13 @@ static void *grade(const struct call_origin *origin, const char *name, const cha
     if (arch) {
         json_object_set_new(params, "arch", json_clean_z(arch));
     }
-    *g = (struct grading){.done = done, .data = data};
+    *g = (struct kernel_grading){.done = done, .data = data};
     g->check = kernel_check_start(gpu_of(origin), params, origin, on_checked, g);
     return g;
 }
 
 static void cancel(void *handle) {
-    const struct grading *g = handle;
+    const struct kernel_grading *g = handle;
     kernel_check_cancel(g->check);
 }
 
@@ -69,7 +69,7 @@ const struct skill_grader gpu_skill_grader = {.start = grade, .cancel = cancel};
 
 /* --- kernel/validate --- */
 
-struct validation {
+struct graded_validation {
     struct kernel_validate *run;
     kernel_validated *done;
     void *data;
@@ -77,20 +77,20 @@ struct validation {
 
 static void on_validated(json_t *result, const struct check_refusal *failure,
                          void *data) {
-    autofree struct validation *v = data;
+    autofree struct graded_validation *v = data;
     v->done(v->data, result, failure ? failure->message : "cancelled");
 }
 
 static void *validation_start(const struct call_origin *origin, const json_t *params,
                               kernel_validated *done, void *data) {
-    struct validation *v = xcalloc(1, sizeof *v);
-    *v = (struct validation){.done = done, .data = data};
+    struct graded_validation *v = xcalloc(1, sizeof *v);
+    *v = (struct graded_validation){.done = done, .data = data};
     v->run = kernel_validate_start(gpu_of(origin), params, origin, NULL, on_validated, v);
     return v;
 }
 
 static void validation_cancel(void *handle) {
-    const struct validation *v = handle;
+    const struct graded_validation *v = handle;
     kernel_validate_cancel(v->run);
 }
 

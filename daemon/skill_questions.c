@@ -19,11 +19,12 @@ struct candidate {
     char *base, *folder;
 };
 
-struct asking {
+struct skill_asking {
     struct skill_serving *serving;
     struct question *question;
-    void (*go)(struct asking *a);        /* when the catalog is current */
-    json_t *(*answer)(struct asking *a); /* among the candidates; NULL: a bad cursor */
+    void (*go)(struct skill_asking *a); /* when the catalog is current */
+    /* among the candidates; NULL: a bad cursor */
+    json_t *(*answer)(struct skill_asking *a);
     struct candidate *list;
     size_t count;
     bool more;  /* skills come after the list's last */
@@ -34,7 +35,7 @@ struct asking {
     struct err err;
 };
 
-static void asking_free(struct asking *a) {
+static void asking_free(struct skill_asking *a) {
     for (size_t i = 0; i < a->count; i++) {
         free(a->list[i].base);
         free(a->list[i].folder);
@@ -46,13 +47,13 @@ static void asking_free(struct asking *a) {
     free(a);
 }
 
-static void asking_refuse(struct asking *a, int status, const char *message) {
+static void asking_refuse(struct skill_asking *a, int status, const char *message) {
     question_refuse(a->question, status, "%s", message);
     asking_free(a);
 }
 
 static void on_asking_ready(void *arg) {
-    struct asking *a = arg;
+    struct skill_asking *a = arg;
     if (skills_of(a->serving->origin)) {
         a->go(a);
     } else {
@@ -61,18 +62,18 @@ static void on_asking_ready(void *arg) {
 }
 
 static void asking_start(struct skill_serving *s, struct question *q,
-                         void (*go)(struct asking *a)) {
-    struct asking *a = xcalloc(1, sizeof *a);
-    *a = (struct asking){.serving = s, .question = q, .go = go};
+                         void (*go)(struct skill_asking *a)) {
+    struct skill_asking *a = xcalloc(1, sizeof *a);
+    *a = (struct skill_asking){.serving = s, .question = q, .go = go};
     skill_serving_when_current(s, on_asking_ready, a);
 }
 
-static const char *string_param(const struct asking *a, const char *name) {
+static const char *string_param(const struct skill_asking *a, const char *name) {
     return json_string_value(json_object_get(question_params(a->question), name));
 }
 
 static void on_worked(void *data) {
-    struct asking *a = data;
+    struct skill_asking *a = data;
     json_t *result = a->status < 0 ? NULL : a->answer(a);
     if (result) {
         question_answer(a->question, result);
@@ -85,8 +86,8 @@ static void on_worked(void *data) {
 }
 
 /* Read on another thread, then answer. */
-static void asking_work(struct asking *a, work_step *work,
-                        json_t *(*answer)(struct asking *a)) {
+static void asking_work(struct skill_asking *a, work_step *work,
+                        json_t *(*answer)(struct skill_asking *a)) {
     a->answer = answer;
     work_start(a->serving->origin->loop, work, on_worked, a);
 }
@@ -101,7 +102,7 @@ static bool cursor_is_sound(const struct question *q) {
 /* --- skills/list --- */
 
 static void list_work(void *data) {
-    struct asking *a = data;
+    struct skill_asking *a = data;
     size_t bytes = 0;
     a->found = json_array();
     for (size_t i = 0; i < a->count && bytes < SKILLS_BYTES; i++) {
@@ -120,12 +121,12 @@ static void list_work(void *data) {
     }
 }
 
-static json_t *list_answer(struct asking *a) {
+static json_t *list_answer(struct skill_asking *a) {
     json_t *next = a->more ? json_sprintf("%s" SKILL_MANIFEST, a->last) : NULL;
     return json_pack("{s:O,s:o*}", "skills", a->found, "nextCursor", next);
 }
 
-static void list_go(struct asking *a) {
+static void list_go(struct skill_asking *a) {
     struct err err = {0};
     const json_t *listing = skill_listing(a->serving, &err);
     if (!listing) {
@@ -159,7 +160,7 @@ static void skills_list(void *data, struct question *q) {
 /* --- skills/get, resources/directory/read: one skill --- */
 
 /* Finds the skill of a URI; false: there is none, and a->err says so. */
-static bool locate(struct asking *a, const char *uri) {
+static bool locate(struct skill_asking *a, const char *uri) {
     struct skill_uri u;
     if (skill_uri_split(&u, uri, &a->err) < 0) {
         return false;
@@ -173,7 +174,7 @@ static bool locate(struct asking *a, const char *uri) {
 }
 
 /* False after refusing. */
-static bool find_one(struct asking *a) {
+static bool find_one(struct skill_asking *a) {
     bool found = locate(a, string_param(a, "uri"));
     if (!found && a->err.code) {
         asking_refuse(a, -EINVAL, a->err.msg);
@@ -184,17 +185,17 @@ static bool find_one(struct asking *a) {
 }
 
 static void get_work(void *data) {
-    struct asking *a = data;
+    struct skill_asking *a = data;
     size_t bytes;
     a->status =
         skill_entry_read(a->list[0].base, a->list[0].folder, &a->found, &bytes, &a->err);
 }
 
-static json_t *get_answer(struct asking *a) {
+static json_t *get_answer(struct skill_asking *a) {
     return json_pack("{s:O}", "skill", a->found);
 }
 
-static void get_go(struct asking *a) {
+static void get_go(struct skill_asking *a) {
     if (!find_one(a)) {
         return;
     }
@@ -206,7 +207,7 @@ static void get_go(struct asking *a) {
 }
 
 static void directory_work(void *data) {
-    struct asking *a = data;
+    struct skill_asking *a = data;
     a->status = skill_entry_directory(a->list[0].base, a->list[0].folder, a->rest,
                                       &a->found, &a->err);
 }
@@ -235,11 +236,11 @@ static json_t *directory_page(const json_t *children, const char *cursor) {
     return json_pack("{s:o}", "resources", page);
 }
 
-static json_t *directory_answer(struct asking *a) {
+static json_t *directory_answer(struct skill_asking *a) {
     return directory_page(a->found, string_param(a, "cursor"));
 }
 
-static void directory_go(struct asking *a) {
+static void directory_go(struct skill_asking *a) {
     if (find_one(a)) {
         asking_work(a, directory_work, directory_answer);
     }
@@ -248,18 +249,18 @@ static void directory_go(struct asking *a) {
 /* --- resources/read --- */
 
 static void read_work(void *data) {
-    struct asking *a = data;
+    struct skill_asking *a = data;
     a->status = skill_entry_file(string_param(a, "uri"), a->list[0].folder, a->rest,
                                  &a->found, &a->err);
 }
 
-static json_t *read_answer(struct asking *a) {
+static json_t *read_answer(struct skill_asking *a) {
     return json_incref(a->found);
 }
 
 void skill_read_resource(void *data, const char *uri, struct question *q) {
-    struct asking *a = xcalloc(1, sizeof *a);
-    *a = (struct asking){.serving = data, .question = q};
+    struct skill_asking *a = xcalloc(1, sizeof *a);
+    *a = (struct skill_asking){.serving = data, .question = q};
     if (locate(a, uri) && *a->rest) {
         asking_work(a, read_work, read_answer);
     } else {

@@ -24,9 +24,9 @@
 #define TURN_NS 3000000u     /* time limit for starting calls in one turn of the loop */
 
 /* A walk over the views, so that a callback may detach any of them. */
-struct walk {
+struct call_walk {
     struct call_view *next;
-    struct walk *outer;
+    struct call_walk *outer;
 };
 
 /* Of the process' operations under way. One that waits for its caller's input takes none:
@@ -59,7 +59,7 @@ struct call {
     call_resumed *resume;
     void *resume_data;
     struct call_view *views;
-    struct walk *walk;
+    struct call_walk *walk;
     /* reports the end to views that were attached after it; its data is a reference */
     uv_idle_t *late;
 };
@@ -215,7 +215,7 @@ static void view_unlink(struct call *call, struct call_view *view) {
     if (!*at) {
         return;
     }
-    for (struct walk *w = call->walk; w; w = w->outer) {
+    for (struct call_walk *w = call->walk; w; w = w->outer) {
         w->next = w->next == view ? view->next : w->next;
     }
     *at = view->next;
@@ -223,7 +223,7 @@ static void view_unlink(struct call *call, struct call_view *view) {
 }
 
 static void tell_progress(struct call *call) {
-    struct walk walk = {.next = call->views, .outer = call->walk};
+    struct call_walk walk = {.next = call->views, .outer = call->walk};
     call_ref(call);
     call->walk = &walk;
     while (walk.next && !call_ended(call)) {

@@ -8,7 +8,7 @@
 #define PROGRESS_MS 100u /* between two job/changed of one call */
 
 /* A call that a plain request started, until both are over. */
-struct watch {
+struct plain_watch {
     struct plain *plain;
     struct call *call; /* a reference */
     struct call_view view;
@@ -17,13 +17,13 @@ struct watch {
     enum call_state told; /* the last reported state */
     uint64_t told_ms;
     bool late; /* progress waits for the timer */
-    LIST_ENTRY(watch) link;
+    LIST_ENTRY(plain_watch) link;
 };
 
 struct plain {
     const struct face_host *host;
     struct rpc_peer *peer;
-    LIST_HEAD(, watch) watches;
+    LIST_HEAD(, plain_watch) watches;
     /* NULL until a report must be delayed; outlives the face until the loop has closed
      * it */
     uv_timer_t *ticker;
@@ -66,7 +66,7 @@ void plain_answer_job(struct rpc_call *rpc, struct call *call) {
 
 /* --- progress reports --- */
 
-static void tell(struct watch *w) {
+static void tell(struct plain_watch *w) {
     bool ended = call_ended(w->call);
     w->told = call_state(w->call);
     w->told_ms = clock_ms();
@@ -80,7 +80,7 @@ static void tell(struct watch *w) {
 
 static void on_tick(uv_timer_t *timer) {
     struct plain *p = timer->data;
-    struct watch *w;
+    struct plain_watch *w;
     LIST_FOREACH(w, &p->watches, link) {
         if (w->late) {
             tell(w);
@@ -88,7 +88,7 @@ static void on_tick(uv_timer_t *timer) {
     }
 }
 
-static void tell_later(struct watch *w) {
+static void tell_later(struct plain_watch *w) {
     struct plain *p = w->plain;
     w->late = true;
     if (!p->ticker) {
@@ -104,7 +104,7 @@ static void tell_later(struct watch *w) {
 
 /* --- watching a call --- */
 
-static void watch_free(struct watch *w) {
+static void watch_free(struct plain_watch *w) {
     LIST_REMOVE(w, link);
     call_detach(w->call, &w->view);
     call_unref(w->call);
@@ -113,7 +113,7 @@ static void watch_free(struct watch *w) {
 }
 
 static void on_progress(struct call *call, void *data) {
-    struct watch *w = data;
+    struct plain_watch *w = data;
     if (call_state(call) == CALL_INPUT_REQUIRED && w->rpc) {
         rpc_call_on_cancel(w->rpc, NULL, NULL);
         w->told = CALL_INPUT_REQUIRED;
@@ -126,7 +126,7 @@ static void on_progress(struct call *call, void *data) {
 }
 
 static void on_end(struct call *call, void *data) {
-    struct watch *w = data;
+    struct plain_watch *w = data;
     struct rpc_call *rpc = take(w->rpc);
     if (rpc) {
         plain_answer(rpc, call);
@@ -139,7 +139,7 @@ static void on_end(struct call *call, void *data) {
 /* The other side cancels, or is gone. A job that was kept elsewhere continues without
  * us. */
 static void on_cancelled(struct rpc_call *rpc, void *data) {
-    struct watch *w = data;
+    struct plain_watch *w = data;
     if (rpc_call_peer(rpc) || !call_kept(w->call)) {
         call_cancel(w->call); /* its end answers */
         return;
@@ -156,13 +156,14 @@ static json_t *request_id(const struct rpc_call *rpc) {
 /* call's reference is taken. rpc is NULL when it is answered already. */
 static void watch_add(struct plain *p, struct call *call, struct rpc_call *rpc,
                       json_t *request) {
-    struct watch *w = xcalloc(1, sizeof *w);
-    *w = (struct watch){.plain = p,
-                        .call = call,
-                        .rpc = rpc,
-                        .request = request,
-                        .told = call_state(call),
-                        .view = {.progress = on_progress, .end = on_end, .data = w}};
+    struct plain_watch *w = xcalloc(1, sizeof *w);
+    *w =
+        (struct plain_watch){.plain = p,
+                             .call = call,
+                             .rpc = rpc,
+                             .request = request,
+                             .told = call_state(call),
+                             .view = {.progress = on_progress, .end = on_end, .data = w}};
     LIST_INSERT_HEAD(&p->watches, w, link);
     if (rpc) {
         rpc_call_on_cancel(rpc, on_cancelled, w);
@@ -251,7 +252,7 @@ void plain_free(struct plain *p) {
     if (!p) {
         return;
     }
-    struct watch *w;
+    struct plain_watch *w;
     while ((w = LIST_FIRST(&p->watches))) {
         struct call *call = call_ref(w->call);
         struct rpc_call *rpc = take(w->rpc);

@@ -16,7 +16,7 @@
     ((const type *)at(image, offset, sizeof(type), alignof(type)))
 #define MAX_PROGRAM ((size_t)256 << 20)
 
-struct image {
+struct elf_image {
     const char *bytes;
     size_t size;
     const Elf64_Ehdr *header;
@@ -27,7 +27,7 @@ struct image {
 };
 
 /* size bytes at an aligned offset, or NULL when the file does not have them. */
-static const void *at(const struct image *image, uint64_t offset, uint64_t size,
+static const void *at(const struct elf_image *image, uint64_t offset, uint64_t size,
                       size_t alignment) {
     return offset % alignment == 0 && offset <= image->size &&
                    size <= image->size - offset
@@ -35,12 +35,12 @@ static const void *at(const struct image *image, uint64_t offset, uint64_t size,
                : NULL;
 }
 
-static const Elf64_Phdr *segment(const struct image *image, size_t i) {
+static const Elf64_Phdr *segment(const struct elf_image *image, size_t i) {
     return AT(image, image->header->e_phoff + i * sizeof(Elf64_Phdr), Elf64_Phdr);
 }
 
 /* Where an address of memory lies in the file; UINT64_MAX for nowhere. */
-static uint64_t offset_of(const struct image *image, uint64_t address) {
+static uint64_t offset_of(const struct elf_image *image, uint64_t address) {
     for (size_t i = 0; i < image->header->e_phnum; i++) {
         const Elf64_Phdr *p = segment(image, i);
         if (p && p->p_type == PT_LOAD && address >= p->p_vaddr &&
@@ -52,7 +52,7 @@ static uint64_t offset_of(const struct image *image, uint64_t address) {
 }
 
 /* A string of .dynstr; "" for one that is not there. */
-static const char *string_at(const struct image *image, uint64_t index) {
+static const char *string_at(const struct elf_image *image, uint64_t index) {
     if (index >= image->strings_size || image->strings > image->size ||
         image->strings_size > image->size - image->strings) {
         return "";
@@ -61,7 +61,7 @@ static const char *string_at(const struct image *image, uint64_t index) {
     return memchr(s, '\0', image->strings_size - index) ? s : "";
 }
 
-static void dynamic_read(struct image *image) {
+static void dynamic_read(struct elf_image *image) {
     for (size_t i = 0; i < image->dynamic_count; i++) {
         const Elf64_Dyn *d = &image->dynamic[i];
         switch (d->d_tag) {
@@ -83,7 +83,7 @@ static void dynamic_read(struct image *image) {
     }
 }
 
-static bool dynamic_find(struct image *image) {
+static bool dynamic_find(struct elf_image *image) {
     for (size_t i = 0; i < image->header->e_phnum; i++) {
         const Elf64_Phdr *p = segment(image, i);
         if (p && p->p_type == PT_DYNAMIC) {
@@ -105,7 +105,7 @@ static void version_take(struct elf_needs *needs, const char *name) {
 }
 
 /* A file of libraries, each with a chain of versions; both linked by distances. */
-static void versions_read(const struct image *image, struct elf_needs *needs) {
+static void versions_read(const struct elf_image *image, struct elf_needs *needs) {
     uint64_t file = image->versions;
     for (uint64_t i = 0; i < image->version_count && i < ELF_MAX_LIBRARIES; i++) {
         const Elf64_Verneed *need = AT(image, file, Elf64_Verneed);
@@ -125,7 +125,7 @@ static void versions_read(const struct image *image, struct elf_needs *needs) {
     }
 }
 
-static void libraries_read(const struct image *image, struct elf_needs *needs) {
+static void libraries_read(const struct elf_image *image, struct elf_needs *needs) {
     for (size_t i = 0; i < image->dynamic_count; i++) {
         if (image->dynamic[i].d_tag == DT_NEEDED &&
             needs->library_count < ELF_MAX_LIBRARIES) {
@@ -139,7 +139,7 @@ static const char *machine_name(unsigned machine) {
     return machine == EM_X86_64 ? "x86_64" : machine == EM_AARCH64 ? "aarch64" : NULL;
 }
 
-static int image_read(struct image *image, struct elf_needs *needs, const char *path,
+static int image_read(struct elf_image *image, struct elf_needs *needs, const char *path,
                       struct err *err) {
     image->header = AT(image, 0, Elf64_Ehdr);
     if (!image->header || memcmp(image->header->e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -164,7 +164,7 @@ int elf_needs_read(const char *path, struct elf_needs *ret, struct err *err) {
     if (rc < 0) {
         return err_wrap(err, "%s", path);
     }
-    struct image image = {.bytes = bytes.data, .size = bytes.len};
+    struct elf_image image = {.bytes = bytes.data, .size = bytes.len};
     *ret = (struct elf_needs){0};
     return image_read(&image, ret, path, err);
 }

@@ -23,7 +23,7 @@
 #define MAX_FILE (16u << 20)
 
 /* What becomes of one agent's file. */
-struct step {
+struct setup_step {
     const struct agent_config *agent;
     char *file;     /* absolute or of the project; NULL: the agent has none here */
     struct buf now; /* its text */
@@ -32,7 +32,7 @@ struct step {
     struct stat was;
     char *next;              /* its new text; NULL: nothing to write */
     bool gone;               /* next is nothing, and the file is deleted */
-    const struct step *same; /* an earlier one, which has this file */
+    const struct setup_step *same; /* an earlier one, which has this file */
     struct err refusal;
 };
 
@@ -42,7 +42,7 @@ struct setup {
     char *program;
     const struct agent_config *agents[MOST_AGENTS];
     int agent_count;
-    struct step steps[MOST_AGENTS];
+    struct setup_step steps[MOST_AGENTS];
     int count;
 };
 
@@ -161,7 +161,7 @@ static int read_words(struct setup *s, const char *const *words, int count) {
 
 /* A link belongs to whoever keeps the file elsewhere; what cannot be written, or would
  * not be the same file afterwards, is left. */
-static int look_at_file(struct step *t) {
+static int look_at_file(struct setup_step *t) {
     if (lstat(t->file, &t->was) < 0) {
         return errno == ENOENT ? 0 : err_set(&t->refusal, -errno, "%s", strerror(errno));
     }
@@ -180,20 +180,20 @@ static int look_at_file(struct step *t) {
                : rc;
 }
 
-static const struct step *earlier(const struct setup *s, const char *file) {
+static const struct setup_step *earlier(const struct setup *s, const char *file) {
     return list_find(one, s->steps, s->count,
                      strcmp(one->file ? one->file : "", file) == 0);
 }
 
 /* NULL: there is no file. */
-static const char *text_of(const struct step *t) {
+static const char *text_of(const struct setup_step *t) {
     return !t->exists ? NULL : t->now.len ? t->now.data : "";
 }
 
 /* The file is the step's now. */
-static void plan_step(const struct setup *s, struct step *t,
+static void plan_step(const struct setup *s, struct setup_step *t,
                       const struct agent_config *agent, char *file) {
-    *t = (struct step){.agent = agent, .file = file, .now = BUF_INIT(MAX_FILE)};
+    *t = (struct setup_step){.agent = agent, .file = file, .now = BUF_INIT(MAX_FILE)};
     t->same = file ? earlier(s, file) : NULL;
     if (!file && !s->project) {
         err_set(&t->refusal, -ENOENT, "HOME is not an absolute path");
@@ -214,14 +214,14 @@ static void plan_step(const struct setup *s, struct step *t,
     }
 }
 
-static void free_step(struct step *t) {
+static void free_step(struct setup_step *t) {
     free(t->file);
     free(t->next);
     buf_finish(&t->now);
 }
 
 static void plan_agent(struct setup *s, const struct agent_config *agent) {
-    struct step *first = &s->steps[s->count];
+    struct setup_step *first = &s->steps[s->count];
     char *file;
     for (int n = 0; (file = file_there(s, agent, &n)); s->count++) {
         plan_step(s, &s->steps[s->count], agent, file);
@@ -234,12 +234,12 @@ static void plan_agent(struct setup *s, const struct agent_config *agent) {
 
 /* All files of an agent lose their entry. One gets it: the first that has it, or that
  * cannot, else the first. */
-static void choose_one(struct setup *s, struct step *first) {
-    struct step *end = &s->steps[s->count], *chosen = first;
-    for (struct step *t = first; t < end; t++) {
+static void choose_one(struct setup *s, struct setup_step *first) {
+    struct setup_step *end = &s->steps[s->count], *chosen = first;
+    for (struct setup_step *t = first; t < end; t++) {
         chosen = chosen->next && !t->next ? t : chosen;
     }
-    for (struct step *t = first; t < end; t++) {
+    for (struct setup_step *t = first; t < end; t++) {
         if (t != chosen) {
             free_step(t);
         }
@@ -251,7 +251,7 @@ static void choose_one(struct setup *s, struct step *first) {
 /* --- showing --- */
 
 /* Others read the file too, and there they are told of us or not, as this one is. */
-static void print_readers(const struct setup *s, const struct step *t) {
+static void print_readers(const struct setup *s, const struct setup_step *t) {
     for (const struct agent_config *a = agent_configs; a->name; a++) {
         autofree char *file = agent_config_file(a, s->project, 0);
         if (a != t->agent && file && strcmp(file, t->file) == 0) {
@@ -260,7 +260,7 @@ static void print_readers(const struct setup *s, const struct step *t) {
     }
 }
 
-static void say(const struct setup *s, const struct step *t, enum style style,
+static void say(const struct setup *s, const struct setup_step *t, enum style style,
                 const char *text) {
     printf("%-12s ", t->agent->title);
     terminal_put(s->terminal, style, text);
@@ -279,13 +279,13 @@ static void print_indented(const char *text) {
     }
 }
 
-static void show_manual(const struct setup *s, const struct step *t) {
+static void show_manual(const struct setup *s, const struct setup_step *t) {
     autobuf text = BUF_INIT(64u << 10);
     agent_config_manual(t->agent, text_of(t), s->program, &text);
     print_indented(text.data);
 }
 
-static void show_refusal(const struct setup *s, const struct step *t) {
+static void show_refusal(const struct setup *s, const struct setup_step *t) {
     int line = s->remove && t->exists ? agent_config_line(t->agent, text_of(t)) : 0;
     say(s, t, STYLE_YELLOW, "left alone:");
     printf("    %s.", t->refusal.msg);
@@ -306,7 +306,8 @@ static bool will_write(const struct setup *s) {
     return !s->print && (s->named || s->yes);
 }
 
-static const char *what_becomes(const struct setup *s, const struct step *t, bool done) {
+static const char *what_becomes(const struct setup *s, const struct setup_step *t,
+                                bool done) {
     if (t->gone) {
         return done ? "deleted:" : "would be deleted:";
     }
@@ -319,7 +320,7 @@ static const char *what_becomes(const struct setup *s, const struct step *t, boo
 }
 
 /* done: what was to be written is. */
-static void show_step(const struct setup *s, const struct step *t, bool done) {
+static void show_step(const struct setup *s, const struct setup_step *t, bool done) {
     if (!t->file && s->project) {
         say(s, t, STYLE_DIM, "has no file in a project");
     } else if (t->refusal.code) {
@@ -363,7 +364,7 @@ static bool agreed(const struct setup *s, int files) {
 /* --- writing --- */
 
 /* Somebody else, such as the agent itself, may write it meanwhile. */
-static bool still_the_same(const struct step *t) {
+static bool still_the_same(const struct setup_step *t) {
     autobuf again = BUF_INIT(MAX_FILE);
     if (!t->exists) {
         return access(t->file, F_OK) < 0;
@@ -373,7 +374,7 @@ static bool still_the_same(const struct step *t) {
 }
 
 /* The new file is as the old one was, or there is none. */
-static int fill_file(struct root_file *f, const struct step *t) {
+static int fill_file(struct root_file *f, const struct setup_step *t) {
     const struct stat *was = &t->was;
     if (t->exists && (fchown(f->fd, was->st_uid, was->st_gid) < 0 ||
                       fchmod(f->fd, was->st_mode & 07777) < 0)) {
@@ -383,8 +384,8 @@ static int fill_file(struct root_file *f, const struct step *t) {
     return root_file_add(f, t->next, strlen(t->next));
 }
 
-static int write_file(const struct setup *s, const struct step *t, const char *folder,
-                      struct err *err) {
+static int write_file(const struct setup *s, const struct setup_step *t,
+                      const char *folder, struct err *err) {
     struct root root;
     struct root_file file;
     mode_t mode = s->project && !t->exists ? 0644 : 0600;
@@ -407,7 +408,7 @@ static int write_file(const struct setup *s, const struct step *t, const char *f
     return rc < 0 ? err_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
-static int write_step(const struct setup *s, struct step *t) {
+static int write_step(const struct setup *s, struct setup_step *t) {
     struct err *err = &t->refusal;
     size_t len = (size_t)(path_basename(t->file) - t->file);
     autofree char *folder = len ? xstrndup(t->file, len > 1 ? len - 1 : 1) : xstrdup(".");
@@ -423,7 +424,7 @@ static int write_step(const struct setup *s, struct step *t) {
 /* What was not shown yet, or has come otherwise, is shown. */
 static void write_all(struct setup *s) {
     for (int i = 0; i < s->count; i++) {
-        struct step *t = &s->steps[i];
+        struct setup_step *t = &s->steps[i];
         if (t->next) {
             (void)write_step(s, t);
         }
@@ -447,7 +448,7 @@ static int refused(const struct setup *s) {
 
 static int do_it(struct setup *s) {
     for (int i = 0; i < s->agent_count; i++) {
-        struct step *first = &s->steps[s->count];
+        struct setup_step *first = &s->steps[s->count];
         plan_agent(s, s->agents[i]);
         if (!s->remove) {
             choose_one(s, first);

@@ -19,7 +19,7 @@
 #define WARM_CHECKS 5
 #define DAEMON_ARGS 64
 
-struct trial {
+struct worker_trial {
     const struct worker_command *command;
     bool compiles_here; /* the worker has no compiler: this machine's has */
     struct connection *connection;
@@ -39,7 +39,7 @@ static const json_t *configured(const json_t *status, const char *name) {
                      strcmp(json_get_string(worker, "name", ""), name) == 0);
 }
 
-static int choose_worker(struct trial *t, const json_t *status, struct err *err) {
+static int choose_worker(struct worker_trial *t, const json_t *status, struct err *err) {
     const struct worker_command *c = t->command;
     if (c->count < 2) {
         return err_set(err, -EINVAL,
@@ -67,7 +67,7 @@ static int choose_worker(struct trial *t, const json_t *status, struct err *err)
 }
 
 /* JSON is YAML. */
-static int write_config(struct trial *t, struct err *err) {
+static int write_config(struct worker_trial *t, struct err *err) {
     autojson *config = json_pack("{s:b, s:[{s:s, s:O, s:i}]}", "local_worker",
                                  t->compiles_here, "workers", "name", t->name, "argv",
                                  (json_t *)(uintptr_t)t->argv, "start_timeout_s", 120);
@@ -82,7 +82,7 @@ static int write_config(struct trial *t, struct err *err) {
     return rc < 0 ? err_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
 }
 
-static void close_daemon(struct trial *t) {
+static void close_daemon(struct worker_trial *t) {
     if (t->connection) {
         connection_close(t->connection);
         t->connection = NULL;
@@ -93,7 +93,7 @@ static void close_daemon(struct trial *t) {
     }
 }
 
-static int open_daemon(struct trial *t, struct err *err) {
+static int open_daemon(struct worker_trial *t, struct err *err) {
     const char *args[DAEMON_ARGS + 3] = {0};
     int n = 0;
     for (const char *const *a = t->command->daemon_args; *a && n < DAEMON_ARGS; a++) {
@@ -111,7 +111,8 @@ static int open_daemon(struct trial *t, struct err *err) {
 /* --- what is asked --- */
 
 /* The result (new reference), or NULL after the error went into the report. */
-static json_t *ask(struct trial *t, const char *method, json_t *params, double *ret_ms) {
+static json_t *ask(struct worker_trial *t, const char *method, json_t *params,
+                   double *ret_ms) {
     struct err err = {0};
     json_t *result = NULL;
     autojson *error = NULL;
@@ -146,11 +147,11 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void note_ms(struct trial *t, const char *key, double ms) {
+static void note_ms(struct worker_trial *t, const char *key, double ms) {
     json_object_set_new(t->report, key, json_real((double)(long)(ms * 10) / 10));
 }
 
-static bool ask_checks(struct trial *t) {
+static bool ask_checks(struct worker_trial *t) {
     double first, warm[WARM_CHECKS];
     autojson *result = ask(t, "kernel/check", check_params(0), &first);
     if (!result) {
@@ -175,7 +176,7 @@ static const char *run_key(const char *backend) {
     return strcmp(backend, "cuda") ? "run_cpu" : "run_gpu";
 }
 
-static void ask_validation(struct trial *t, const char *backend) {
+static void ask_validation(struct worker_trial *t, const char *backend) {
     double ms;
     autojson *result = ask(t, "kernel/validate", validate_params(backend), &ms);
     if (!result) {
@@ -191,7 +192,7 @@ static void ask_validation(struct trial *t, const char *backend) {
     json_object_set_new(t->report, run_key(backend), told);
 }
 
-static void note_worker(struct trial *t) {
+static void note_worker(struct worker_trial *t) {
     double ms;
     autojson *status = ask(t, "daemon/status", NULL, &ms);
     const json_t *kernels = json_object_get(status, "kernels");
@@ -213,20 +214,20 @@ static void note_worker(struct trial *t) {
     }
 }
 
-static void refuse(struct trial *t, const char *why) {
+static void refuse(struct worker_trial *t, const char *why) {
     t->good = false;
     json_object_set_new(t->report, "error", json_clean_z(why));
 }
 
 /* It told of itself, and of no toolkit. */
-static bool lacks_compiler(const struct trial *t) {
+static bool lacks_compiler(const struct worker_trial *t) {
     const json_t *toolkits = json_object_get(t->report, "toolkits");
     return json_object_get(t->report, "host") && json_is_array(toolkits) &&
            !json_array_size(toolkits);
 }
 
 /* A GPU that is nearer is preferred: then nothing was learnt of this worker. */
-static void expect_worker(struct trial *t) {
+static void expect_worker(struct worker_trial *t) {
     const char *ran =
         json_get_string(json_object_get(t->report, "run_gpu"), "worker", "");
     if (t->good && strcmp(ran, t->name) != 0) {
@@ -237,7 +238,7 @@ static void expect_worker(struct trial *t) {
 }
 
 /* What it is there for when others compile: kernels on its GPU, compiled here. */
-static void try_without_compiler(struct trial *t) {
+static void try_without_compiler(struct worker_trial *t) {
     struct err err = {0};
     json_object_del(t->report, "error");
     if (!json_get_bool(t->report, "cuda", 0)) {
@@ -256,7 +257,7 @@ static void try_without_compiler(struct trial *t) {
     expect_worker(t);
 }
 
-static void try_worker(struct trial *t) {
+static void try_worker(struct worker_trial *t) {
     bool compiles = ask_checks(t);
     note_worker(t);
     if (!compiles && lacks_compiler(t)) {
@@ -324,7 +325,7 @@ static void put_report(const struct terminal *t, const json_t *r) {
     put_validation(t, r, "cuda");
 }
 
-static int show(const struct trial *t) {
+static int show(const struct worker_trial *t) {
     const struct terminal *terminal = t->command->terminal;
     const char *error = json_get_string(t->report, "error", NULL);
     if (t->command->json) {
@@ -341,7 +342,7 @@ static int show(const struct trial *t) {
 }
 
 int worker_check(const struct worker_command *command, const json_t *status) {
-    struct trial t = {.command = command, .report = json_object()};
+    struct worker_trial t = {.command = command, .report = json_object()};
     struct err err = {0};
     int code = 2;
     int rc = choose_worker(&t, status, &err);

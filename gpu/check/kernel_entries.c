@@ -16,28 +16,28 @@
 /* --- one template-id in two spellings --- */
 
 /* A stretch of a name, without blanks around it. */
-struct part {
+struct entry_part {
     const char *at;
     size_t len;
 };
 
-static struct part part_of(const char *from, const char *to) {
+static struct entry_part part_of(const char *from, const char *to) {
     while (from < to && *from == ' ') {
         from++;
     }
     while (to > from && to[-1] == ' ') {
         to--;
     }
-    return (struct part){from, (size_t)(to - from)};
+    return (struct entry_part){from, (size_t)(to - from)};
 }
 
-static bool part_is(struct part p, const char *word) {
+static bool part_is(struct entry_part p, const char *word) {
     return p.len == strlen(word) && memcmp(p.at, word, p.len) == 0;
 }
 
 /* The template argument at *at, which is advanced past the comma, or to the '>' that ends
  * the list. False after the last. */
-static bool next_argument(const char **at, struct part *ret) {
+static bool next_argument(const char **at, struct entry_part *ret) {
     const char *from = *at, *c = from;
     int depth = 0;
     if (!*c || *c == '>') {
@@ -53,7 +53,7 @@ static bool next_argument(const char **at, struct part *ret) {
 }
 
 /* 128, 128ul, (Mode)1, true, 0x10: whole numbers that need no knowledge of the source. */
-static bool read_number(struct part p, int64_t *ret) {
+static bool read_number(struct entry_part p, int64_t *ret) {
     if (part_is(p, "true") || part_is(p, "false")) {
         *ret = *p.at == 't';
         return true;
@@ -75,7 +75,7 @@ static bool read_number(struct part p, int64_t *ret) {
 }
 
 /* The compiler's spelling of a type that it is known by elsewhere; else the part. */
-static struct part type_name(struct part p) {
+static struct entry_part type_name(struct entry_part p) {
     static const char *const aliases[][2] = {
         {"half", "__half"},
         {"half2", "__half2"},
@@ -98,14 +98,14 @@ static struct part type_name(struct part p) {
     }
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
         if (part_is(p, aliases[i][0])) {
-            return (struct part){aliases[i][1], strlen(aliases[i][1])};
+            return (struct entry_part){aliases[i][1], strlen(aliases[i][1])};
         }
     }
     return p;
 }
 
 /* Types that no source can have an alias of another type for. */
-static bool is_plain_type(struct part p) {
+static bool is_plain_type(struct entry_part p) {
     static const char *const plain[] = {
         "bool",          "char",           "signed char", "unsigned char",
         "short",         "unsigned short", "int",         "unsigned int",
@@ -117,7 +117,7 @@ static bool is_plain_type(struct part p) {
 
 /* Whether an argument as the spec has it can't be the compiler's. An alias of the source,
  * an enumerator or a sum can be any. */
-static bool contradicts(struct part wanted, struct part actual) {
+static bool contradicts(struct entry_part wanted, struct entry_part actual) {
     int64_t a, b;
     if (read_number(wanted, &a) && read_number(actual, &b)) {
         return a != b;
@@ -135,7 +135,7 @@ static bool may_be(const char *wanted, const char *actual) {
         return false;
     }
     const char *w = wanted + base + 1, *a = actual + base + 1;
-    struct part from_spec, compiled;
+    struct entry_part from_spec, compiled;
     while (next_argument(&w, &from_spec)) {
         if (!next_argument(&a, &compiled) || contradicts(from_spec, compiled)) {
             return false;

@@ -28,7 +28,7 @@
 #define MOST_COMPLAINTS 50
 
 /* One question. */
-struct search {
+struct flags_search {
     const char *file;
     const struct project_places *places;
     struct root root; /* the outermost that holds the file */
@@ -46,7 +46,7 @@ struct source {
 
 /* --- places --- */
 
-static bool is_inside(const struct search *s, const char *path) {
+static bool is_inside(const struct flags_search *s, const char *path) {
     for (const char *const *root = s->places->roots; *root; root++) {
         if (path_is_beneath(path, *root)) {
             return true;
@@ -66,7 +66,7 @@ static char *folder_of(const char *path) {
 }
 
 /* From the root on; NULL: it lies elsewhere. */
-static const char *below_root(const struct search *s, const char *path) {
+static const char *below_root(const struct flags_search *s, const char *path) {
     size_t len = strlen(s->root.path);
     if (!path_is_beneath(path, s->root.path) || !path[len]) {
         return NULL;
@@ -74,7 +74,7 @@ static const char *below_root(const struct search *s, const char *path) {
     return path + len + (path[len] == '/');
 }
 
-static int read_beneath(const struct search *s, const char *path, struct buf *out,
+static int read_beneath(const struct flags_search *s, const char *path, struct buf *out,
                         struct err *err) {
     const char *rel = below_root(s, path);
     return rel ? root_read(&s->root, rel, out, err)
@@ -102,11 +102,12 @@ void project_flags_complain(json_t *findings, const char *what, const char *why)
     }
 }
 
-static void complain(const struct search *s, const char *what, const char *why) {
+static void complain(const struct flags_search *s, const char *what, const char *why) {
     project_flags_complain(s->findings, what, why);
 }
 
-static json_t *member(const struct search *s, const char *name, json_t *(*make)(void)) {
+static json_t *member(const struct flags_search *s, const char *name,
+                      json_t *(*make)(void)) {
     json_t *value = json_object_get(s->flags, name);
     if (!value) {
         value = make();
@@ -115,12 +116,12 @@ static json_t *member(const struct search *s, const char *name, json_t *(*make)(
     return value;
 }
 
-static void add_text(const struct search *s, const char *list, const char *text) {
+static void add_text(const struct flags_search *s, const char *list, const char *text) {
     json_array_append_new(member(s, list, json_array), json_text(text, strlen(text)));
 }
 
 /* Is there room for one more? What is too much is told once. */
-static bool has_room(const struct search *s, const char *what, size_t count,
+static bool has_room(const struct flags_search *s, const char *what, size_t count,
                      size_t most) {
     if (count == most) {
         autofree char *all = xasprintf("each %s after %zu", what, most);
@@ -129,7 +130,7 @@ static bool has_room(const struct search *s, const char *what, size_t count,
     return count < most;
 }
 
-static void add_folder(const struct search *s, const struct source *from,
+static void add_folder(const struct flags_search *s, const struct source *from,
                        const char *path, bool later) {
     autofree char *folder = whole_path(from->folder, path);
     json_t *list = !is_inside(s, folder) ? member(s, "outside", json_array)
@@ -142,7 +143,7 @@ static void add_folder(const struct search *s, const struct source *from,
 }
 
 /* "NAME=VALUE" and "NAME", which is 1. */
-static void add_macro(const struct search *s, const char *text) {
+static void add_macro(const struct flags_search *s, const char *text) {
     size_t len = strcspn(text, "=");
     const char *value = text[len] ? text + len + 1 : "1";
     if (!compile_define_is_sound(text, len, value, strlen(value))) {
@@ -156,7 +157,7 @@ static void add_macro(const struct search *s, const char *text) {
     }
 }
 
-static bool add_std(const struct search *s, const char *std) {
+static bool add_std(const struct flags_search *s, const char *std) {
     bool is_gnu = strncmp(std, "gnu++", 5) == 0;
     autofree char *plain = is_gnu ? xasprintf("c++%s", std + 5) : xstrdup(std);
     bool known = compile_std_is_known(plain);
@@ -188,11 +189,11 @@ static const char *value_of(const json_t *words, size_t at, const char *name,
     return json_string_value(json_array_get(words, at + 1));
 }
 
-static void add_words(const struct search *s, const struct source *from,
+static void add_words(const struct flags_search *s, const struct source *from,
                       const json_t *words);
 
 /* A file of more words, as CMake writes them for many include folders. */
-static void add_response(const struct search *s, const struct source *from,
+static void add_response(const struct flags_search *s, const struct source *from,
                          const char *name) {
     autofree char *path = whole_path(from->folder, name);
     autobuf text = BUF_INIT(RESPONSE_MAX);
@@ -215,29 +216,30 @@ static void add_response(const struct search *s, const struct source *from,
 
 /* --- what an option with a value says --- */
 
-typedef void take_value(const struct search *s, const struct source *from,
+typedef void take_value(const struct flags_search *s, const struct source *from,
                         const char *value);
 
-static void take_folder(const struct search *s, const struct source *from,
+static void take_folder(const struct flags_search *s, const struct source *from,
                         const char *value) {
     add_folder(s, from, value, false);
 }
 
-static void take_later_folder(const struct search *s, const struct source *from,
+static void take_later_folder(const struct flags_search *s, const struct source *from,
                               const char *value) {
     add_folder(s, from, value, true);
 }
 
-static void take_macro(const struct search *s, const struct source *, const char *value) {
+static void take_macro(const struct flags_search *s, const struct source *,
+                       const char *value) {
     add_macro(s, value);
 }
 
-static void take_no_macro(const struct search *s, const struct source *,
+static void take_no_macro(const struct flags_search *s, const struct source *,
                           const char *value) {
     json_object_del(json_object_get(s->flags, "defines"), value);
 }
 
-static void take_std(const struct search *s, const struct source *from,
+static void take_std(const struct flags_search *s, const struct source *from,
                      const char *value) {
     if (!add_std(s, value)) {
         autofree char *what = xasprintf("%s: the standard \"%.40s\"", from->name, value);
@@ -245,14 +247,14 @@ static void take_std(const struct search *s, const struct source *from,
     }
 }
 
-static void take_included(const struct search *s, const struct source *from,
+static void take_included(const struct flags_search *s, const struct source *from,
                           const char *value) {
     autofree char *what = xasprintf("%s: -include %.200s", from->name, value);
     complain(s, what, "a check includes what the source names; name it there");
 }
 
 /* "-Xcompiler -DA=1,-Ifolder": the host's compiler preprocesses device code too. */
-static void take_host_options(const struct search *s, const struct source *from,
+static void take_host_options(const struct flags_search *s, const struct source *from,
                               const char *value) {
     autojson *words = json_array();
     for (size_t len; *value; value += len + (value[len] == ',')) {
@@ -290,7 +292,7 @@ static bool option_works(const json_t *words, size_t at, size_t used, struct err
 }
 
 /* An option that the compiler of device code is asked for too. */
-static size_t add_option(const struct search *s, const struct source *from,
+static size_t add_option(const struct flags_search *s, const struct source *from,
                          const json_t *words, size_t at) {
     bool matters = false;
     struct err err = {.msg = "it is not one that a check takes"};
@@ -310,7 +312,7 @@ static size_t add_option(const struct search *s, const struct source *from,
     return used ? used : 1;
 }
 
-static size_t add_word(const struct search *s, const struct source *from,
+static size_t add_word(const struct flags_search *s, const struct source *from,
                        const json_t *words, size_t at) {
     const char *word = json_string_value(json_array_get(words, at));
     if (*word == '@') {
@@ -328,7 +330,7 @@ static size_t add_word(const struct search *s, const struct source *from,
     return add_option(s, from, words, at);
 }
 
-static void add_words(const struct search *s, const struct source *from,
+static void add_words(const struct flags_search *s, const struct source *from,
                       const json_t *words) {
     for (size_t at = 0; at < json_array_size(words);) {
         bool is_word = json_string_value(json_array_get(words, at)) != NULL;
@@ -356,7 +358,7 @@ static bool includes(const char *source, const char *header, void *data) {
 }
 
 /* False: it says nothing of the file. */
-static bool add_command(struct search *s, const char *path) {
+static bool add_command(struct flags_search *s, const char *path) {
     struct compile_command command;
     if (!compile_commands_find(s->places->commands, s->file, includes, s, &command)) {
         return false;
@@ -375,7 +377,7 @@ static bool add_command(struct search *s, const char *path) {
     return true;
 }
 
-static void tell_left_out(const struct search *s, const char *path) {
+static void tell_left_out(const struct flags_search *s, const char *path) {
     const struct compile_commands_left *left =
         compile_commands_left_out(s->places->commands);
     autofree char *others =
@@ -387,7 +389,7 @@ static void tell_left_out(const struct search *s, const char *path) {
 }
 
 /* True: a database there says something of the file, and the search ends. */
-static bool look_in(struct search *s, const char *folder) {
+static bool look_in(struct flags_search *s, const char *folder) {
     static const char *const names[] = {DATABASE, "build/" DATABASE};
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct err err = {0};
@@ -413,7 +415,7 @@ static bool look_in(struct search *s, const char *folder) {
 static const char *const keys[] = {"include_dirs", "defines", "std", "options"};
 
 /* A list of folders, or of options. */
-static const char *take_list(const struct search *s, const struct source *from,
+static const char *take_list(const struct flags_search *s, const struct source *from,
                              const char *key, const json_t *list) {
     if (!json_is_texts(list)) {
         return "a list of texts is expected";
@@ -432,7 +434,7 @@ static const char *take_list(const struct search *s, const struct source *from,
     return NULL;
 }
 
-static const char *take_defines(const struct search *s, const struct source *from,
+static const char *take_defines(const struct flags_search *s, const struct source *from,
                                 const json_t *defines) {
     json_each_member(defines, name, value) {
         const char *text = json_is_integer(value) ? "1" : json_string_value(value);
@@ -446,7 +448,7 @@ static const char *take_defines(const struct search *s, const struct source *fro
     return json_is_object(defines) ? NULL : "a map from names to values is expected";
 }
 
-static const char *take_key(const struct search *s, const struct source *from,
+static const char *take_key(const struct flags_search *s, const struct source *from,
                             const char *key, const json_t *value) {
     if (strcmp(key, "defines") == 0) {
         return take_defines(s, from, value);
@@ -458,7 +460,7 @@ static const char *take_key(const struct search *s, const struct source *from,
     return take_list(s, from, key, value);
 }
 
-static void take_keys(const struct search *s, const struct source *from,
+static void take_keys(const struct flags_search *s, const struct source *from,
                       const json_t *settings) {
     bool any = false;
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
@@ -476,7 +478,7 @@ static void take_keys(const struct search *s, const struct source *from,
 }
 
 /* A key that is neither a check's nor the configuration's is a slip of the pen. */
-static void tell_unknown(const struct search *s, const char *path,
+static void tell_unknown(const struct flags_search *s, const char *path,
                          const json_t *settings) {
     const json_t *known = s->places->known_keys;
     json_each_member(settings, key, value) {
@@ -499,7 +501,7 @@ static void tell_unknown(const struct search *s, const char *path,
     }
 }
 
-static void add_settings_file(const struct search *s, const char *folder) {
+static void add_settings_file(const struct flags_search *s, const char *folder) {
     struct err err = {0};
     autobuf text = BUF_INIT(SETTINGS_MAX);
     autofree char *path = path_join(folder, SETTINGS);
@@ -520,7 +522,7 @@ static void add_settings_file(const struct search *s, const char *folder) {
 /* --- all of it --- */
 
 /* A root itself, given as a file, lies in a folder that is beneath none. */
-static bool open_root(struct search *s, const char *folder) {
+static bool open_root(struct flags_search *s, const char *folder) {
     const char *best = NULL;
     for (const char *const *root = s->places->roots; *root; root++) {
         if (path_is_beneath(folder, *root) && (!best || strlen(*root) < strlen(best))) {
@@ -530,7 +532,7 @@ static bool open_root(struct search *s, const char *folder) {
     return best && root_open(&s->root, best, NULL) == 0;
 }
 
-static void search_folder(struct search *s, const char *folder, bool has_database) {
+static void search_folder(struct flags_search *s, const char *folder, bool has_database) {
     has_database = has_database || look_in(s, folder);
     if (strcmp(folder, s->root.path) != 0) {
         autofree char *above = folder_of(folder);
@@ -541,7 +543,7 @@ static void search_folder(struct search *s, const char *folder, bool has_databas
 
 json_t *project_flags_read(const struct project_places *places, const char *file,
                            json_t *findings) {
-    struct search s = {.file = file, .places = places, .findings = findings};
+    struct flags_search s = {.file = file, .places = places, .findings = findings};
     autofree char *folder = folder_of(file);
     if (!open_root(&s, folder)) {
         return NULL;

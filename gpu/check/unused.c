@@ -8,12 +8,12 @@
 #define MAX_LOOKED_AT 256 /* variables: each takes the time of its file's length */
 
 /* The file of a finding, and its tokens. */
-struct place {
+struct unused_place {
     const struct source_file *file;
     struct fix_text text;
 };
 
-static void place_open(struct place *p, const struct source_file *file) {
+static void place_open(struct unused_place *p, const struct source_file *file) {
     p->file = file;
     fix_text_init(&p->text, file);
 }
@@ -38,7 +38,7 @@ static bool is_at_file_scope(const struct fix_text *t, size_t offset) {
 }
 
 /* Whether a token of this name is among what was blanked. */
-static bool host_names(const struct place *p, const char *name, size_t len) {
+static bool host_names(const struct unused_place *p, const char *name, size_t len) {
     for (size_t i = 0; i < p->text.count; i++) {
         size_t at = p->text.tokens[i].start;
         if (p->file->text[at] != p->text.text[at] &&
@@ -64,8 +64,8 @@ static const char *name_of(const json_t *finding, size_t *ret_len) {
     return name;
 }
 
-static bool is_hosts(const json_t *finding, const struct place *at,
-                     const struct place *unit) {
+static bool is_hosts(const json_t *finding, const struct unused_place *at,
+                     const struct unused_place *unit) {
     size_t len,
         offset = fix_text_offset(&at->text, (int)json_get_integer(finding, "line", 0),
                                  (int)json_get_integer(finding, "column", 0));
@@ -90,7 +90,7 @@ static bool is_function(const json_t *finding) {
 }
 
 static void drop_variables(json_t *findings, const struct source_set *sources) {
-    struct place unit, at = {0};
+    struct unused_place unit, at = {0};
     place_open(&unit, &sources->files[source_set_unit(sources)]);
     int left = MAX_LOOKED_AT;
     for (size_t i = json_array_size(findings); i-- > 0 && left;) {

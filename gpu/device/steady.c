@@ -209,14 +209,14 @@ static bool steady_find(const struct kernel *k, uint64_t changed) {
 
 /* A program asks for the same few kernels over and over. */
 bool kernel_is_steady(const struct kernel *k, uint64_t changed) {
-    static struct answer {
+    static struct steady_answer {
         const struct kernel *kernel;
         uint64_t changed;
         bool steady;
     } answers[ANSWERS];
-    struct answer *a = &answers[((uintptr_t)k / sizeof *k + changed) % ANSWERS];
+    struct steady_answer *a = &answers[((uintptr_t)k / sizeof *k + changed) % ANSWERS];
     if (a->kernel != k || a->changed != changed) {
-        *a = (struct answer){k, changed, steady_find(k, changed)};
+        *a = (struct steady_answer){k, changed, steady_find(k, changed)};
     }
     return a->steady;
 }

@@ -265,13 +265,13 @@ int cuda_memory_read(struct cuda_memory *m, cuda_address address, void *bytes,
                                          : -EFAULT;
 }
 
-struct run {
+struct byte_run {
     uint64_t begin, len; /* of poison, so far */
     uint64_t total, first;
 };
 
 /* Whole elements only: a neighbour may have bytes in common with the poison. */
-static void run_end(struct run *run, size_t element) {
+static void run_end(struct byte_run *run, size_t element) {
     uint64_t begin = (run->begin + element - 1) / element * element;
     uint64_t end = (run->begin + run->len) / element * element;
     if (run->len && end >= begin + MIN_RUN) {
@@ -281,8 +281,8 @@ static void run_end(struct run *run, size_t element) {
     run->len = 0;
 }
 
-static void run_add(struct run *run, const struct area *a, const unsigned char *bytes,
-                    uint64_t at, uint64_t len) {
+static void run_add(struct byte_run *run, const struct area *a,
+                    const unsigned char *bytes, uint64_t at, uint64_t len) {
     for (uint64_t i = 0; i < len; i++) {
         if (bytes[i] != a->poison[(at + i) % POISON]) {
             run_end(run, a->element);
@@ -295,7 +295,7 @@ static void run_add(struct run *run, const struct area *a, const unsigned char *
 uint64_t cuda_memory_unwritten(struct cuda_memory *m, cuda_address address,
                                uint64_t *ret_first) {
     const struct area *a = area_of(m, address, 0, NULL);
-    struct run run = {0};
+    struct byte_run run = {0};
     *ret_first = 0;
     if (!a || !a->poisoned) {
         return 0;

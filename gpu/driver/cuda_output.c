@@ -14,7 +14,7 @@
 
 /* --- pipes --- */
 
-struct stream {
+struct output_stream {
     int fd; /* our end, non-blocking */
     struct buf kept;
     uint64_t lost;
@@ -24,12 +24,12 @@ static struct {
     bool started;
     pthread_t thread;
     pthread_mutex_t mutex; /* guards the streams' contents and reading from them */
-    struct stream streams[2];
+    struct output_stream streams[2];
 } output = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* Until there is nothing in the pipe. Under the mutex, so that whoever has it knows that
  * all that was written before is in `kept`. */
-static void stream_drain(struct stream *s) {
+static void stream_drain(struct output_stream *s) {
     char piece[16384];
     ssize_t n;
     while (!s->ended) {
@@ -48,7 +48,7 @@ static void stream_drain(struct stream *s) {
 }
 
 static void *drain(void *) {
-    struct stream *s = output.streams;
+    struct output_stream *s = output.streams;
     for (bool ended = false; !ended;) {
         struct pollfd polls[2] = {{.fd = s[0].ended ? -1 : s[0].fd, .events = POLLIN},
                                   {.fd = s[1].ended ? -1 : s[1].fd, .events = POLLIN}};
@@ -62,12 +62,12 @@ static void *drain(void *) {
     return NULL;
 }
 
-static int stream_open(struct stream *s, int target) {
+static int stream_open(struct output_stream *s, int target) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) {
         return -errno;
     }
-    *s = (struct stream){.fd = ends[0], .kept = BUF_INIT(CUDA_OUTPUT_KEPT)};
+    *s = (struct output_stream){.fd = ends[0], .kept = BUF_INIT(CUDA_OUTPUT_KEPT)};
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     int r = dup2(ends[1], target) < 0 ? -errno : 0;
     close(ends[1]);
@@ -85,7 +85,7 @@ int cuda_output_start(struct err *err) {
                : 0;
 }
 
-static uint64_t stream_take(struct stream *s, struct buf *ret) {
+static uint64_t stream_take(struct output_stream *s, struct buf *ret) {
     stream_drain(s);
     (void)buf_add(ret, s->kept.data, s->kept.len);
     uint64_t lost = s->lost;

@@ -10,7 +10,7 @@
 #define PREFIX "========="
 enum { MAX_LINE = 1000, MAX_NAME = 256, MAX_MESSAGE = 600 };
 
-struct place {
+struct sanitizer_place {
     char kernel[MAX_NAME], file[MAX_NAME];
     int line;
 };
@@ -20,8 +20,8 @@ struct complaint {
     char head[MAX_NAME], more[MAX_NAME];
     char code[32];
     enum finding_severity severity;
-    struct place at, other; /* other: of the second access of a race */
-    struct place frame;     /* of the device's stack, the outermost so far */
+    struct sanitizer_place at, other; /* other: of the second access of a race */
+    struct sanitizer_place frame;     /* of the device's stack, the outermost so far */
     char other_words[64];
     int block[3], thread[3];
     bool has_place, has_other, has_thread;
@@ -67,7 +67,7 @@ static void copy(char *to, size_t size, const char *from, size_t len) {
 }
 
 /* "file.cu:53" and what is behind; false without digits after a colon. */
-static bool read_file_line(const char *text, size_t len, struct place *ret) {
+static bool read_file_line(const char *text, size_t len, struct sanitizer_place *ret) {
     for (size_t i = len; i-- > 0;) {
         uint64_t line;
         if (text[i] != ':' || i + 1 == len || !isdigit((unsigned char)text[i + 1])) {
@@ -89,14 +89,14 @@ static bool read_file_line(const char *text, size_t len, struct place *ret) {
 
 /* What stands behind "at ": "k(int)+0x70 in f.cu:53", "k(int)+0x70", "0x70 in f.cu:53:k"
  * or "0x70 in k(int)". */
-static bool read_place(const char *text, struct place *ret) {
+static bool read_place(const char *text, struct sanitizer_place *ret) {
     const char *in = strstr(text, " in ");
     const char *offset =
         in ? memmem(text, (size_t)(in - text), "+0x", 3) : strstr(text, "+0x");
     size_t len = strcspn(text, "\n");
     const char *bracket = strstr(text, " [");
     len = bracket && (size_t)(bracket - text) < len ? (size_t)(bracket - text) : len;
-    *ret = (struct place){0};
+    *ret = (struct sanitizer_place){0};
     if (offset) {
         const char *name = text;
         size_t clone = begins(text, "[clone ") ? strlen("[clone ") : 0;
@@ -337,7 +337,7 @@ static bool read_where(struct complaint *c, const char *line) {
         return c->has_place;
     }
     if (begins(line, "Device Frame:") && *c->head) {
-        struct place frame;
+        struct sanitizer_place frame;
         if (read_place(line + 13 + strspn(line + 13, " "), &frame)) {
             c->frame = frame;
         }

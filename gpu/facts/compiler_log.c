@@ -43,7 +43,7 @@ struct group {
     size_t related_count;
 };
 
-struct parser {
+struct log_parser {
     struct log_reader reader;
     struct message message;
     bool in_message;
@@ -108,7 +108,7 @@ static void add_related(json_t *finding, const struct related *related) {
 }
 
 /* A message in one of CUDA's headers is about the line of the job that led there. */
-static void emit_in_header(struct parser *p, struct group *g) {
+static void emit_in_header(struct log_parser *p, struct group *g) {
     struct log_place place = g->anchor;
     if (place.origin != LOG_JOB) {
         log_place_include(&p->reader.scope, &g->place, &place);
@@ -126,7 +126,7 @@ static void emit_in_header(struct parser *p, struct group *g) {
     }
 }
 
-static void emit_in_job(struct parser *p, struct group *g) {
+static void emit_in_job(struct log_parser *p, struct group *g) {
     json_t *finding =
         log_reader_emit(&p->reader, "nvrtc", g->code, g->kind, g->text, &g->place);
     for (size_t i = 0; finding && i < g->related_count; i++) {
@@ -150,7 +150,7 @@ static bool is_noise(const struct group *g) {
            strncmp(g->text, "The warnings can be suppressed with", 35) == 0;
 }
 
-static void group_flush(struct parser *p) {
+static void group_flush(struct log_parser *p) {
     struct group *g = &p->group;
     if (g->active && !is_noise(g)) {
         if (g->place.origin == LOG_FOREIGN) {
@@ -174,7 +174,7 @@ static void group_relate(struct group *g, const struct log_place *place, char *t
     g->related[g->related_count++] = (struct related){*place, text};
 }
 
-static void message_end(struct parser *p) {
+static void message_end(struct log_parser *p) {
     struct message *m = &p->message;
     if (!p->in_message) {
         return;
@@ -191,7 +191,7 @@ static void message_end(struct parser *p) {
     memcpy(p->group.code, m->code, sizeof m->code);
 }
 
-static void message_begin(struct parser *p, const struct log_header *header) {
+static void message_begin(struct log_parser *p, const struct log_header *header) {
     struct message *m = &p->message;
     m->kind = header->kind;
     memcpy(m->code, header->code, sizeof m->code);
@@ -220,8 +220,8 @@ static bool is_caret(struct slice line) {
 
 /* 'instantiation of "T f(T) [with T=int]" at line 7 of r0/src/k.cu'; without "of" it is
  * the file of the message itself. */
-static bool take_stack_place(struct parser *p, struct slice entry, struct slice *ret_what,
-                             struct log_place *ret_place) {
+static bool take_stack_place(struct log_parser *p, struct slice entry,
+                             struct slice *ret_what, struct log_place *ret_place) {
     static const char before[] = " at line ";
     const char *at = NULL;
     for (const char *next = entry.at; next && entry.len > 0; next++) {
@@ -256,7 +256,7 @@ static bool take_stack_place(struct parser *p, struct slice entry, struct slice 
     return true;
 }
 
-static void read_stack_line(struct parser *p, struct slice line) {
+static void read_stack_line(struct log_parser *p, struct slice line) {
     struct slice entry = slice_trim(line), what;
     struct log_place place;
     if (slice_starts(entry, DETECTED)) {
@@ -271,7 +271,7 @@ static void read_stack_line(struct parser *p, struct slice line) {
     group_relate(&p->group, &place, log_text_new(&p->reader.scope, what));
 }
 
-static void read_body_line(struct parser *p, struct slice line) {
+static void read_body_line(struct log_parser *p, struct slice line) {
     struct message *m = &p->message;
     if (p->in_message && slice_starts(slice_trim(line), DETECTED)) {
         message_end(p); /* without a caret above it */
@@ -297,7 +297,7 @@ static void read_body_line(struct parser *p, struct slice line) {
 }
 
 /* "7 errors detected in the compilation of", "1 error and 2 warnings detected …" */
-static bool read_count(struct parser *p, struct slice line) {
+static bool read_count(struct log_parser *p, struct slice line) {
     int count;
     size_t digits = slice_number(line, &count);
     if (digits == 0 || !slice_has(line, " detected in the compilation of ")) {
@@ -310,7 +310,7 @@ static bool read_count(struct parser *p, struct slice line) {
     return true;
 }
 
-static bool read_remark(struct parser *p, struct slice line) {
+static bool read_remark(struct log_parser *p, struct slice line) {
     if (slice_starts(line, "Error limit reached")) {
         p->reader.stopped_at_limit = true;
         return true;
@@ -319,7 +319,7 @@ static bool read_remark(struct parser *p, struct slice line) {
            (slice_starts(line, "\"") && slice_has(line, " precompiled header file "));
 }
 
-static void read_line(struct parser *p, struct slice line) {
+static void read_line(struct log_parser *p, struct slice line) {
     struct log_header header;
     bool ptxas = slice_starts(line, "ptxas ");
     if (ptxas || read_remark(p, line)) {
@@ -362,7 +362,7 @@ void compiler_log_read(struct compiler_log *ret, const char *log, size_t len,
                        const struct source_set *sources, const char *const *cuda_dirs,
                        const struct ptx_lines *ptx) {
     *ret = (struct compiler_log){.findings = json_array(), .usage = json_object()};
-    struct parser p = {.reader = {.ret = ret, .seen = json_object()}};
+    struct log_parser p = {.reader = {.ret = ret, .seen = json_object()}};
     log_scope_init(&p.reader.scope, sources, cuda_dirs, ptx);
     const char *end = log + len;
     for (const char *at = log; at < end;) {

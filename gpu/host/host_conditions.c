@@ -61,17 +61,17 @@ static bool is_taken(const struct host_program *p, const struct cuda_directive *
 
 #define NESTED_MAX 64
 
-struct branch {
+struct host_branch {
     bool outer, taken, now; /* the lines around it; a branch before it; its own */
 };
 
 /* What a directive does to the branches that are open. */
 static void step(const struct host_program *p, const struct cuda_directive *d,
-                 struct branch *open, size_t *depth) {
-    struct branch *last = *depth ? &open[*depth - 1] : NULL;
+                 struct host_branch *open, size_t *depth) {
+    struct host_branch *last = *depth ? &open[*depth - 1] : NULL;
     if (cuda_directive_nests(d) > 0 && *depth < NESTED_MAX) {
         bool outer = !last || last->now, taken = is_taken(p, d);
-        open[(*depth)++] = (struct branch){outer, taken, outer && taken};
+        open[(*depth)++] = (struct host_branch){outer, taken, outer && taken};
     } else if (last && !strcmp(d->name, "elif")) {
         bool taken = !last->taken && is_taken(p, d);
         last->now = last->outer && taken;
@@ -85,7 +85,7 @@ static void step(const struct host_program *p, const struct cuda_directive *d,
 
 bool *host_conditions_read(const struct host_program *p) {
     const struct code_tokens *t = &p->b.tokens;
-    struct branch open[NESTED_MAX];
+    struct host_branch open[NESTED_MAX];
     struct cuda_directive d;
     bool *active = xcalloc(t->count + 1, sizeof *active);
     size_t depth = 0;

@@ -7,7 +7,7 @@
 #include "gpu/program/program_job.h"
 #include "gpu/program/program_save.h"
 
-struct run {
+struct program_run {
     struct call *call;
     const json_t *params;
     struct program_job *job;
@@ -17,7 +17,7 @@ struct run {
     const char *dir; /* to save to */
 };
 
-static void run_end(struct run *r, const struct check_refusal *refusal) {
+static void run_end(struct program_run *r, const struct check_refusal *refusal) {
     call_on_cancel(r->call, NULL, NULL);
     gpu_call_end(take(r->result), refusal, r->call);
     strings_free(r->roots);
@@ -27,7 +27,7 @@ static void run_end(struct run *r, const struct check_refusal *refusal) {
 /* --- the answer --- */
 
 static void save_on_thread(void *data) {
-    struct run *r = data;
+    struct program_run *r = data;
     json_object_set_new(r->result, "saved",
                         program_save(json_object_get(r->result, "files"), r->dir,
                                      (const char *const *)r->roots));
@@ -39,7 +39,7 @@ static void on_saved(void *data) {
 
 static void on_end(const json_t *answer, json_t *worker,
                    const struct check_refusal *refusal, void *data) {
-    struct run *r = data;
+    struct program_run *r = data;
     r->job = NULL;
     if (!answer) {
         run_end(r, refusal);
@@ -59,7 +59,7 @@ static void on_end(const json_t *answer, json_t *worker,
 /* --- the operation --- */
 
 static void run_cancelled(struct call *, void *data) {
-    struct run *r = data;
+    struct program_run *r = data;
     if (r->job) {
         program_job_cancel(r->job);
     } else {
@@ -74,8 +74,8 @@ static void run_start(struct call *call, const json_t *params) {
                   "this process runs no programs");
         return;
     }
-    struct run *r = xcalloc(1, sizeof *r);
-    *r = (struct run){
+    struct program_run *r = xcalloc(1, sizeof *r);
+    *r = (struct program_run){
         .call = call_ref(call), .params = params, .roots = strings_copy(origin->roots)};
     r->job = program_job_start(call, params, on_end, r);
     call_on_cancel(call, run_cancelled, r);

@@ -24,7 +24,7 @@
     "give its sources: nvcc links NVIDIA's own runtime by default (-cudart static), and " \
     "upskilld cannot replace it"
 
-struct making {
+struct request_making {
     const json_t *params;
     const char *const *roots;
     const struct check_places *places;
@@ -34,7 +34,7 @@ struct making {
     struct check_refusal *refusal;
 };
 
-static int bad_option(struct making *m, const struct err *err) {
+static int bad_option(struct request_making *m, const struct err *err) {
     return check_refuse(m->refusal, -EINVAL, CALL_BAD_PARAMS, "bad_option", NULL, "%s",
                         err->msg);
 }
@@ -42,7 +42,7 @@ static int bad_option(struct making *m, const struct err *err) {
 /* --- sources --- */
 
 /* As they are on disk: the host's part is compiled, too. */
-static int add_files(struct making *m, const struct source_set *from) {
+static int add_files(struct request_making *m, const struct source_set *from) {
     struct err err = {0};
     for (size_t i = 0; i < from->count; i++) {
         const struct source_file *f = &from->files[i];
@@ -57,7 +57,7 @@ static int add_files(struct making *m, const struct source_set *from) {
     return 0;
 }
 
-static void add_include_dirs(struct making *m, char *const *dirs) {
+static void add_include_dirs(struct request_making *m, char *const *dirs) {
     for (; dirs && *dirs; dirs++) {
         bool known =
             json_any(m->include_dirs, one, !strcmp(json_string_value(one), *dirs));
@@ -80,7 +80,7 @@ static bool is_source(const char *path) {
 }
 
 /* One of its files; more: words of the first one. NULL path: the source itself. */
-static int add_unit(struct making *m, const char *path, bool first) {
+static int add_unit(struct request_making *m, const char *path, bool first) {
     struct check_input input;
     static const char *const members[] = {"defines", "include_roots", NULL};
     autojson *asked = json_object();
@@ -116,7 +116,7 @@ static int add_unit(struct making *m, const char *path, bool first) {
     return r;
 }
 
-static int add_units(struct making *m) {
+static int add_units(struct request_making *m) {
     int r = add_unit(m, json_get_string(m->params, "path", NULL), true);
     json_each(json_object_get(m->params, "paths"), i, path) {
         r = r < 0 ? r : add_unit(m, json_string_value(path), false);
@@ -127,7 +127,7 @@ static int add_units(struct making *m) {
 /* --- files --- */
 
 /* Under the path that it has from the first source's folder, else under its last name. */
-static char *room_name(const struct making *m, const char *path) {
+static char *room_name(const struct request_making *m, const char *path) {
     autofree char *source = path_normalize(json_get_string(m->params, "path", ""));
     size_t folder = (size_t)(path_basename(source) - source);
     autofree char *plain = path_normalize(path);
@@ -141,7 +141,7 @@ static json_t *file_json(const char *name, const struct buf *bytes) {
                      spec_array_encode(bytes->data, bytes->len));
 }
 
-static int add_file(const struct making *m, const char *path, json_t *files,
+static int add_file(const struct request_making *m, const char *path, json_t *files,
                     size_t *room) {
     struct err err = {0};
     autobuf bytes = BUF_INIT(*room);
@@ -158,7 +158,7 @@ static int add_file(const struct making *m, const char *path, json_t *files,
     return 0;
 }
 
-static int add_all_files(const struct making *m, json_t *files, size_t *room) {
+static int add_all_files(const struct request_making *m, json_t *files, size_t *room) {
     int r = 0;
     json_each(json_object_get(m->params, "files"), i, path) {
         r = r < 0 ? r : add_file(m, json_string_value(path), files, room);
@@ -182,8 +182,8 @@ static bool is_given(const json_t *files, const char *name) {
 
 /* In the first source's folder, or in its folder data; too many and too large ones are
  * left out, for the program says what it lacks. */
-static void add_named(const struct making *m, const char *name, size_t len, json_t *files,
-                      size_t *room) {
+static void add_named(const struct request_making *m, const char *name, size_t len,
+                      json_t *files, size_t *room) {
     static const char *const folders[] = {"", "data/"};
     const char *source = json_get_string(m->params, "path", "");
     int own = (int)(path_basename(source) - source);
@@ -207,7 +207,7 @@ static bool is_define(const struct cuda_lexer *l, const struct cuda_token *t) {
     return ret;
 }
 
-static void add_literals(const struct making *m, const char *text, size_t len,
+static void add_literals(const struct request_making *m, const char *text, size_t len,
                          json_t *files, size_t *room) {
     struct cuda_lexer lexer;
     struct cuda_token t;
@@ -224,7 +224,7 @@ static void add_literals(const struct making *m, const char *text, size_t len,
     }
 }
 
-static void add_named_files(const struct making *m, json_t *files, size_t *room) {
+static void add_named_files(const struct request_making *m, json_t *files, size_t *room) {
     if (!json_object_get(m->params, "path")) {
         return;
     }
@@ -242,7 +242,7 @@ static void add_named_files(const struct making *m, json_t *files, size_t *room)
 
 /* --- the request --- */
 
-static json_t *request_json(const struct making *m, json_t *files) {
+static json_t *request_json(const struct request_making *m, json_t *files) {
     static const char *const config_members[] = {"checks", "run_all_launches", "launches",
                                                  "record", NULL};
     static const char *const members[] = {"args", "stdin", "strict", NULL};
@@ -256,7 +256,7 @@ static json_t *request_json(const struct making *m, json_t *files) {
     return request;
 }
 
-static int request_make(struct making *m, struct buf *out) {
+static int request_make(struct request_making *m, struct buf *out) {
     autojson *files = json_array();
     size_t room = MAX_FILES_BYTES;
     int r = add_units(m);
@@ -278,12 +278,12 @@ int program_request(const json_t *params, const char *const *roots,
                     const struct check_places *places, struct buf *out,
                     struct check_refusal *refusal) {
     struct err err = {0};
-    struct making m = {.params = params,
-                       .roots = roots,
-                       .places = places,
-                       .units = json_array(),
-                       .include_dirs = json_array(),
-                       .refusal = refusal};
+    struct request_making m = {.params = params,
+                               .roots = roots,
+                               .places = places,
+                               .units = json_array(),
+                               .include_dirs = json_array(),
+                               .refusal = refusal};
     int r =
         program_words_read(json_object_get(params, "options"), &m.words, &m.left, &err);
     r = r < 0 ? bad_option(&m, &err) : request_make(&m, out);

@@ -13,20 +13,20 @@
 
 enum { MAX_WORDS = 512 };
 
-struct words {
+struct argument_words {
     json_t *all; /* what was asked, a word each */
     size_t at;
     json_t *words, *left;
     bool optimises;
 };
 
-static const char *word_at(const struct words *w, size_t i) {
+static const char *word_at(const struct argument_words *w, size_t i) {
     const char *text = json_string_value(json_array_get(w->all, i));
     return text ? text : "";
 }
 
 /* The value of `name`, in the same word or the next one; NULL: it is another option. */
-static const char *value_of(struct words *w, const char *name) {
+static const char *value_of(struct argument_words *w, const char *name) {
     const char *word = word_at(w, w->at);
     size_t len = strlen(name);
     if (strncmp(word, name, len) != 0 || (word[len] && word[len] != '=')) {
@@ -61,7 +61,8 @@ static bool is_host_option(const char *word, size_t len) {
     return good;
 }
 
-static int add_host_options(struct words *w, const char *value, struct err *err) {
+static int add_host_options(struct argument_words *w, const char *value,
+                            struct err *err) {
     for (const char *at = value; *at;) {
         size_t len = strcspn(at, ", ");
         if (len && !is_host_option(at, len)) {
@@ -81,7 +82,7 @@ static int add_host_options(struct words *w, const char *value, struct err *err)
 /* --- libraries --- */
 
 /* NVIDIA's are not there: their functions are told by name as missing. */
-static int add_library(struct words *w, const char *name, struct err *err) {
+static int add_library(struct argument_words *w, const char *name, struct err *err) {
     static const char *const known[] = {"m",    "pthread",  "rt",    "dl",
                                         "gomp", "stdc++fs", "stdc++"};
     static const char *const theirs[] = {"cu", "nv", "npp", "nccl"};
@@ -106,7 +107,7 @@ static int add_library(struct words *w, const char *name, struct err *err) {
 /* --- one option --- */
 
 /* Kept as they are; what makes no difference here goes with its value. */
-static bool take_plain(struct words *w) {
+static bool take_plain(struct argument_words *w) {
     static const char *const kept[] = {
         "--extended-lambda",          "-extended-lambda",
         "--expt-extended-lambda",     "-expt-extended-lambda",
@@ -134,7 +135,7 @@ static bool take_plain(struct words *w) {
     return false;
 }
 
-static bool take_dropped_value(struct words *w) {
+static bool take_dropped_value(struct argument_words *w) {
     static const char *const dropped[] = {
         "-cudart",  "--cudart",         "-L",    "--library-path",
         "-Xlinker", "--linker-options", "-rpath"};
@@ -144,7 +145,7 @@ static bool take_dropped_value(struct words *w) {
     return any_of(i, 0, ARRAY_LEN(dropped), value_of(w, dropped[i]));
 }
 
-static bool take_default_stream(struct words *w) {
+static bool take_default_stream(struct argument_words *w) {
     const char *value = value_of(w, "--default-stream");
     value = value ? value : value_of(w, "-default-stream");
     if (value && !strcmp(value, "per-thread")) {
@@ -153,7 +154,7 @@ static bool take_default_stream(struct words *w) {
     return value != NULL;
 }
 
-static int take_option(struct words *w, struct err *err) {
+static int take_option(struct argument_words *w, struct err *err) {
     const char *word = word_at(w, w->at), *value = value_of(w, "-Xcompiler");
     value = value ? value : value_of(w, "--compiler-options");
     if (value) {
@@ -194,7 +195,7 @@ static json_t *split(const json_t *options, struct err *err) {
 int program_words_read(const json_t *options, json_t **ret_words, json_t **ret_left,
                        struct err *err) {
     autojson *all = split(options, err);
-    struct words w = {.all = all, .words = json_array(), .left = json_array()};
+    struct argument_words w = {.all = all, .words = json_array(), .left = json_array()};
     int r = all ? 0 : -EINVAL;
     for (; r == 0 && w.at < json_array_size(all); w.at++) {
         r = take_option(&w, err);

@@ -121,13 +121,14 @@ static int compute_round(struct operator_call *c) {
 /* --- GGUF's blocks of 32 numbers: a float16 scale, then q4_0: 16 bytes, whose low halves
  * are numbers 0 to 15 and high halves 16 to 31, each less 8; q8_0: 32 signed bytes --- */
 
-struct block {
+struct quantized_block {
     int64_t bytes;
     bool four;
 };
 
-static struct block block_of(const struct operator_call *c) {
-    return c->op->u.number == 4 ? (struct block){18, true} : (struct block){34, false};
+static struct quantized_block block_of(const struct operator_call *c) {
+    return c->op->u.number == 4 ? (struct quantized_block){18, true}
+                                : (struct quantized_block){34, false};
 }
 
 static int infer_blocks(struct operator_call *c) {
@@ -145,7 +146,7 @@ static int infer_blocks(struct operator_call *c) {
 }
 
 static int compute_blocks(struct operator_call *c) {
-    struct block b = block_of(c);
+    struct quantized_block b = block_of(c);
     for (int64_t i = 0; i < c->out[0].count; i++) {
         const double *bytes = c->in[0].v + i / 32 * b.bytes;
         uint16_t half = (uint16_t)((unsigned)bytes[0] | (unsigned)bytes[1] << 8);

@@ -132,7 +132,7 @@ static void survey_some(struct comparing *c, struct survey *s,
 
 /* A chunk's part of the whole, which depends on the number of elements alone, never on
  * that of threads. */
-struct chunk {
+struct compare_chunk {
     struct comparing c;
     struct survey s;
     struct expected_scale *scale; /* of a survey */
@@ -144,13 +144,13 @@ struct chunks {
     struct comparing *whole, *start; /* start: what each begins with */
     bool surveys;                    /* else compares */
     uint64_t from, to;               /* elements compared now; `from` is in the first */
-    struct chunk *list[CHUNKS + 1];
+    struct compare_chunk *list[CHUNKS + 1];
 };
 
 static void compare_some(struct comparing *c, uint64_t at, uint64_t end);
 
-static struct chunk *chunk_new(const struct chunks *all) {
-    struct chunk *own = xcalloc(1, sizeof *own);
+static struct compare_chunk *chunk_new(const struct chunks *all) {
+    struct compare_chunk *own = xcalloc(1, sizeof *own);
     own->c = *all->start;
     own->scale = all->surveys ? expected_scale_new() : NULL;
     return own;
@@ -160,7 +160,8 @@ static int each_chunk(void *data, int64_t from, int64_t to) {
     struct chunks *all = data;
     for (int64_t i = from; i < to; i++) {
         uint64_t begin = (all->from / CHUNK + (uint64_t)i) * CHUNK, end = begin + CHUNK;
-        struct chunk *own = all->list[i] = all->list[i] ? all->list[i] : chunk_new(all);
+        struct compare_chunk *own = all->list[i] =
+            all->list[i] ? all->list[i] : chunk_new(all);
         own->c.expected = all->whole->expected;
         own->c.base = all->whole->base;
         begin = begin < all->from ? all->from : begin;
@@ -174,7 +175,7 @@ static int each_chunk(void *data, int64_t from, int64_t to) {
     return 0;
 }
 
-typedef void join_chunk(struct comparing *c, const struct chunk *own, void *data);
+typedef void join_chunk(struct comparing *c, const struct compare_chunk *own, void *data);
 
 /* Up to `to`, which is a multiple of BLOCK or the end; what is complete is joined. */
 static void chunks_run(struct chunks *all, uint64_t to, join_chunk *join, void *data) {
@@ -245,7 +246,8 @@ static void all_run(struct comparing *c, bool surveys, join_chunk *join, void *d
     }
 }
 
-static void join_survey(struct comparing *c, const struct chunk *own, void *data) {
+static void join_survey(struct comparing *c, const struct compare_chunk *own,
+                        void *data) {
     struct surveyed *s = data;
     bool differs = c->judged && own->c.judged && own->c.one != c->one &&
                    !(isnan(own->c.one) && isnan(c->one));
@@ -461,7 +463,8 @@ static void join_mismatches(struct comparing *c, const struct comparing *own) {
     c->mismatches += own->mismatches;
 }
 
-static void join_comparison(struct comparing *c, const struct chunk *chunk, void *data) {
+static void join_comparison(struct comparing *c, const struct compare_chunk *chunk,
+                            void *data) {
     const struct comparing *own = &chunk->c;
     (void)data;
     join_mismatches(c, own);

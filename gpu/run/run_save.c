@@ -21,7 +21,7 @@ struct saved_file {
 };
 
 /* An array of a trial. */
-struct array {
+struct saved_array {
     const char *what;
     size_t buffer;
     enum tensor_type type;
@@ -48,7 +48,7 @@ void run_save_finish(struct run_save *s) {
 
 /* A variable may be called "ns::table": its number keeps names apart that look alike. */
 static void name_file(char ret[static MAX_NAME], const struct trial *t,
-                      const struct array *a, size_t i, unsigned k) {
+                      const struct saved_array *a, size_t i, unsigned k) {
     const char *name = t->check->spec->buffers[a->buffer].name;
     char plain[65], number[24] = "";
     size_t len = 0;
@@ -78,7 +78,7 @@ static const char *note_of(enum tensor_type type) {
     }
 }
 
-static json_t *file_json(const struct trial *t, const struct array *a,
+static json_t *file_json(const struct trial *t, const struct saved_array *a,
                          const struct saved_file *f) {
     const struct case_buffer *b = &t->check->buffers[a->buffer];
     json_t *shape = json_array();
@@ -121,7 +121,7 @@ static bool put_elements(struct run_save *s, struct saved_file *f, const void *d
     return true;
 }
 
-static void keep(struct run_save *s, const struct trial *t, const struct array *a,
+static void keep(struct run_save *s, const struct trial *t, const struct saved_array *a,
                  size_t i, unsigned k, json_t *list) {
     const struct case_buffer *b = &t->check->buffers[a->buffer];
     uint64_t bytes = b->count * tensor_type_bytes(a->type);
@@ -150,8 +150,8 @@ static void keep_output(struct run_save *s, const struct trial *t, size_t buffer
     const void *contents = trial_view(t, buffer, &owned, &err);
     if (contents) {
         keep(s, t,
-             &(struct array){"output", buffer, t->check->spec->buffers[buffer].type,
-                             contents},
+             &(struct saved_array){"output", buffer, t->check->spec->buffers[buffer].type,
+                                   contents},
              i, k, list);
     }
 }
@@ -174,7 +174,7 @@ static void keep_expected(struct run_save *s, const struct trial *t, size_t buff
                           json_t *list) {
     enum tensor_type own = t->check->spec->buffers[buffer].type;
     uint64_t count = t->check->buffers[buffer].count;
-    struct array a = {"expected", buffer, e->type, e->data};
+    struct saved_array a = {"expected", buffer, e->type, e->data};
     autofree void *converted = NULL;
     if (!tensor_type_float(own) && e->type == TENSOR_FLOAT64 &&
         fits_type(own, e->data, count)) {
@@ -199,8 +199,8 @@ static void keep_buffer(struct run_save *s, const struct trial *t, size_t buffer
         keep_expected(s, t, buffer, &expected->outputs[buffer], i, k, list);
     }
     if ((what & SAVE_INPUTS) && spec->init && t->before && t->before[buffer]) {
-        keep(s, t, &(struct array){"input", buffer, spec->type, t->before[buffer]}, i, k,
-             list);
+        keep(s, t, &(struct saved_array){"input", buffer, spec->type, t->before[buffer]},
+             i, k, list);
     }
 }
 

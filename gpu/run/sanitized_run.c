@@ -14,7 +14,7 @@
 
 #define DEFAULT_BYTES (2ull << 30)
 
-struct course {
+struct sanitized_course {
     const struct backend_class *class;
     struct kernel_spec spec;
     struct trial_options options;
@@ -26,8 +26,8 @@ struct course {
     size_t chosen;
 };
 
-static int start(struct course *c, const json_t *request, const struct spec_files *files,
-                 struct err *err) {
+static int start(struct sanitized_course *c, const json_t *request,
+                 const struct spec_files *files, struct err *err) {
     json_int_t memory =
         json_get_integer(json_object_get(request, "limits"), "device_bytes", 0);
     const char *ptx = json_get_string(request, "ptx", NULL);
@@ -49,7 +49,7 @@ static int start(struct course *c, const json_t *request, const struct spec_file
     return 0;
 }
 
-static int resolve(struct course *c, struct err *err) {
+static int resolve(struct sanitized_course *c, struct err *err) {
     size_t count = c->spec.case_count;
     count += odd_sizes_add(&c->spec);
     for (; c->count < count; c->count++) {
@@ -62,7 +62,7 @@ static int resolve(struct course *c, struct err *err) {
 }
 
 /* By insertion: there are 64 at most. */
-static void choose(struct course *c) {
+static void choose(struct sanitized_course *c) {
     for (size_t i = 0; i < c->count; i++) {
         size_t at = i;
         for (; at && c->cases[c->order[at - 1]].bytes > c->cases[i].bytes; at--) {
@@ -76,7 +76,8 @@ static void choose(struct course *c) {
 }
 
 /* False when nothing can follow. */
-static bool run_case(struct course *c, size_t i, json_t *answer, struct err *err) {
+static bool run_case(struct sanitized_course *c, size_t i, json_t *answer,
+                     struct err *err) {
     struct trial t = {0};
     struct trial_problem problem = {0};
     uint64_t own = trial_seed(c->seed, i, 0);
@@ -95,7 +96,7 @@ static bool run_case(struct course *c, size_t i, json_t *answer, struct err *err
     return done;
 }
 
-static void run_cases(struct course *c, uint64_t until_ms, json_t *answer,
+static void run_cases(struct sanitized_course *c, uint64_t until_ms, json_t *answer,
                       struct err *err) {
     size_t k = 0;
     for (bool goes_on = true; goes_on && k < c->chosen; k++) {
@@ -112,7 +113,7 @@ static void run_cases(struct course *c, uint64_t until_ms, json_t *answer,
 
 json_t *sanitized_run(const json_t *request, const struct spec_files *files,
                       const struct backend_class *backend, uint64_t until_ms) {
-    struct course *c = xcalloc(1, sizeof *c);
+    struct sanitized_course *c = xcalloc(1, sizeof *c);
     struct err err = {0};
     json_t *answer = json_pack("{s:i, s:i, s:[]}", "cases", 0, "of", 0, "seeds");
     c->class = backend;

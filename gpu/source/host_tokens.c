@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
-struct spelling {
+struct token_spelling {
     const char *text;
     enum code_word word;
 };
 
-static const struct spelling punctuators[] = {
+static const struct token_spelling punctuators[] = {
     {"{", WORD_BRACE_OPEN},
     {"}", WORD_BRACE_CLOSE},
     {"(", WORD_PAREN_OPEN},
@@ -68,7 +68,7 @@ static enum code_word punctuator_word(const char *s) {
 }
 
 static int compare_spelling(const void *key, const void *spelling) {
-    return strcmp(key, ((const struct spelling *)spelling)->text);
+    return strcmp(key, ((const struct token_spelling *)spelling)->text);
 }
 
 /* "__launch_bounds__" and its like, "__restrict", and what compilers have as keywords;
@@ -87,7 +87,7 @@ static bool is_reserved_word(const char *s) {
 
 /* No keyword: a name; reserved words take arguments as attributes do. */
 static enum code_word identifier_word(const char *s) {
-    const struct spelling *found =
+    const struct token_spelling *found =
         bsearch(s, keywords, ARRAY_LEN(keywords) - 1, sizeof *keywords, compare_spelling);
     return found ? found->word : is_reserved_word(s) ? WORD_ATTRIBUTE : WORD_NAME;
 }

@@ -24,7 +24,7 @@ struct regions {
 
 #define REGIONS_MAX 1024
 
-enum condition { UNKNOWN, FALSE, TRUE };
+enum directive_condition { UNKNOWN, FALSE, TRUE };
 
 /* Words of a condition with single blanks: "! defined ( __CUDACC_RTC__ )". */
 static void spell_condition(const char *text, const struct cuda_directive *d, char *out,
@@ -49,10 +49,11 @@ static void spell_condition(const char *text, const struct cuda_directive *d, ch
     }
 }
 
-static enum condition judge_condition(const char *text, const struct cuda_directive *d) {
+static enum directive_condition judge_condition(const char *text,
+                                                const struct cuda_directive *d) {
     static const struct {
         const char *directive, *words;
-        enum condition value;
+        enum directive_condition value;
     } known[] = {
         {"if", "0 ", FALSE},
         {"if", "false ", FALSE},
@@ -84,7 +85,7 @@ static void enter_region(struct regions *r, const char *text,
         r->lost++;
         return;
     }
-    enum condition value = judge_condition(text, d);
+    enum directive_condition value = judge_condition(text, d);
     bool outer = in_skipped(r);
     r->list = xreallocarray(r->list, r->count + 1, sizeof *r->list);
     r->list[r->count++] = (struct region){outer || value == FALSE, outer, value == TRUE};

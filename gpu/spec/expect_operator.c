@@ -80,7 +80,7 @@ int expect_operator_read(const struct kernel_spec *spec, const json_t *expect,
 /* --- a case --- */
 
 /* Rows [from, to) along the first dimension. */
-struct rows {
+struct row_range {
     int64_t from, to;
 };
 
@@ -95,7 +95,7 @@ struct expect_work {
 };
 
 static void give_buffer(const struct expect_work *w, struct operator_call *call, size_t i,
-                        size_t buffer, const struct rows *rows) {
+                        size_t buffer, const struct row_range *rows) {
     const struct spec_buffer *spec = &w->c->spec->buffers[buffer];
     struct case_buffer b = w->c->buffers[buffer];
     const char *data = w->before ? w->before[buffer] : NULL;
@@ -109,7 +109,7 @@ static void give_buffer(const struct expect_work *w, struct operator_call *call,
 
 /* From the calls of a part, where the step before is one of it, else from the whole. */
 static void give_result(const struct expect_work *w, struct operator_call *call, size_t i,
-                        const struct expect_source *from, const struct rows *rows,
+                        const struct expect_source *from, const struct row_range *rows,
                         const struct operator_array *part) {
     struct operator_array a = w->calls[from->step].out[from->output];
     const char *name = w->plan->steps[from->step].names[from->output];
@@ -126,10 +126,10 @@ static void give_result(const struct expect_work *w, struct operator_call *call,
 
 /* rows NULL: the whole of each. parts: the steps' calls for those rows. */
 static void give_input(const struct expect_work *w, struct operator_call *call, size_t k,
-                       size_t i, const struct rows *rows,
+                       size_t i, const struct row_range *rows,
                        const struct operator_call *parts) {
     const struct expect_source *from = &w->plan->steps[k].inputs[i];
-    const struct rows *own = w->calls[k].by_rows >> i & 1 ? rows : NULL;
+    const struct row_range *own = w->calls[k].by_rows >> i & 1 ? rows : NULL;
     if (from->kind == FROM_BUFFER) {
         give_buffer(w, call, i, from->buffer, own);
     } else if (from->kind == FROM_STEP) {
@@ -153,7 +153,7 @@ static bool is_plain(const struct kernel_spec *spec) {
 }
 
 static int infer_step(const struct expect_work *w, struct operator_call *call, size_t k,
-                      const struct rows *rows, const struct operator_call *parts,
+                      const struct row_range *rows, const struct operator_call *parts,
                       struct err *err) {
     int r = call_start(call, &w->plan->steps[k], w->c, err);
     call->plain = is_plain(w->c->spec);
@@ -247,7 +247,7 @@ void expect_work_slice(struct expect_work *w, uint64_t bytes) {
  */
 
 /* By steps: computed for the same rows as the last of them. */
-struct branch {
+struct expect_branch {
     bool in[EXPECT_MAX_STEPS];
     int64_t rows, at_once;
     double bytes; /* while so many are computed at once */
@@ -258,7 +258,7 @@ static bool is_whole(const struct operator_call *call) {
 }
 
 /* The rows that step k takes from the steps before it. */
-static void branch_grow(const struct expect_work *w, struct branch *b, size_t k) {
+static void branch_grow(const struct expect_work *w, struct expect_branch *b, size_t k) {
     for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
         const struct expect_source *from = &w->plan->steps[k].inputs[i];
         if (from->kind == FROM_STEP && w->calls[k].by_rows >> i & 1 &&
@@ -283,9 +283,9 @@ static void add_elements(const struct expect_work *w, size_t k, int64_t rows,
     }
 }
 
-static struct branch branch_of(const struct expect_work *w, size_t last) {
+static struct expect_branch branch_of(const struct expect_work *w, size_t last) {
     bool whole = is_whole(&w->calls[last]);
-    struct branch b = {.rows = whole ? 1 : w->calls[last].out[0].shape[0]};
+    struct expect_branch b = {.rows = whole ? 1 : w->calls[last].out[0].shape[0]};
     double row = 0, same = 0;
     b.in[last] = true;
     for (size_t k = last + 1; k-- > 0;) {
@@ -303,8 +303,8 @@ static struct branch branch_of(const struct expect_work *w, size_t last) {
 }
 
 /* Rows of the branch's last step, output by output to `to`, where that is not NULL. */
-static int branch_compute(const struct expect_work *w, const struct branch *b,
-                          size_t last, struct rows rows, double *const *to,
+static int branch_compute(const struct expect_work *w, const struct expect_branch *b,
+                          size_t last, struct row_range rows, double *const *to,
                           struct err *err) {
     struct operator_call *parts = xcalloc(EXPECT_MAX_STEPS, sizeof *parts);
     struct operator_budget budget = {UINT64_MAX /* expect_operator_foresee */, w->stopped,
@@ -329,13 +329,13 @@ static int branch_compute(const struct expect_work *w, const struct branch *b,
 }
 
 /* Elements of a row of an output. */
-static int64_t row_of(const struct branch *b, const struct operator_array *a) {
+static int64_t row_of(const struct expect_branch *b, const struct operator_array *a) {
     return a->count / b->rows;
 }
 
 /* The whole of a step's outputs, which are kept. */
 static int step_compute(struct expect_work *w, size_t k, struct err *err) {
-    const struct branch b = branch_of(w, k);
+    const struct expect_branch b = branch_of(w, k);
     struct operator_array *out = w->calls[k].out;
     int r = 0;
     for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS && out[i].name; i++) {
@@ -348,7 +348,7 @@ static int step_compute(struct expect_work *w, size_t k, struct err *err) {
         for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS && out[i].name; i++) {
             to[i] = out[i].v + at * row_of(&b, &out[i]);
         }
-        r = branch_compute(w, &b, k, (struct rows){at, end}, to, err);
+        r = branch_compute(w, &b, k, (struct row_range){at, end}, to, err);
     }
     operator_memory_finish(w->memory);
     return r;
@@ -356,7 +356,7 @@ static int step_compute(struct expect_work *w, size_t k, struct err *err) {
 
 /* Marks what step k and those of its branch take as a whole, and so on. */
 static void mark_kept(const struct expect_work *w, size_t last, bool *kept) {
-    struct branch b = branch_of(w, last);
+    struct expect_branch b = branch_of(w, last);
     for (size_t k = last + 1; k-- > 0;) {
         for (size_t i = 0; b.in[k] && i < OPERATOR_MAX_INPUTS; i++) {
             const struct expect_source *from = &w->plan->steps[k].inputs[i];
@@ -401,7 +401,7 @@ bool expect_work_rows(const struct expect_work *w, size_t buffer, int64_t *ret_r
     if (!find_output(w, buffer, &k, &i)) {
         return false;
     }
-    struct branch b = branch_of(w, k);
+    struct expect_branch b = branch_of(w, k);
     *ret_rows = b.rows;
     *ret_at_once = b.at_once;
     return true;
@@ -423,11 +423,12 @@ int expect_work_part(struct expect_work *w, size_t buffer, int64_t from, int64_t
     if (!find_output(w, buffer, &k, &i)) {
         return -ENOENT;
     }
-    struct branch b = branch_of(w, k);
+    struct expect_branch b = branch_of(w, k);
     outputs[i] = ret;
     mark_for(w, buffer, false, kept);
     int r = keep(w, kept, err);
-    return r < 0 ? r : branch_compute(w, &b, k, (struct rows){from, to}, outputs, err);
+    return r < 0 ? r
+                 : branch_compute(w, &b, k, (struct row_range){from, to}, outputs, err);
 }
 
 /* --- what it takes --- */
@@ -453,7 +454,7 @@ static double bytes_of(const struct expect_work *w, bool whole) {
             bytes += sizeof(double) * (double)w->calls[k].out[i].count;
         }
         if (kept[k] || made[k]) {
-            struct branch b = branch_of(w, k);
+            struct expect_branch b = branch_of(w, k);
             most = b.bytes > most ? b.bytes : most;
         }
     }

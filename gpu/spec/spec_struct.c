@@ -211,14 +211,14 @@ int spec_struct_check(struct spec_reader *r, const json_t *holder, const char *a
 
 /* --- its values --- */
 
-struct walk {
+struct struct_walk {
     int (*visit)(const struct spec_struct_value *value, void *data);
     void *data;
 };
 
-static int walk_struct(const struct walk *w, const json_t *holder, size_t base);
+static int walk_struct(const struct struct_walk *w, const json_t *holder, size_t base);
 
-static int walk_member(const struct walk *w, const json_t *member, size_t base) {
+static int walk_member(const struct struct_walk *w, const json_t *member, size_t base) {
     const json_t *values = json_object_get(member, "values");
     struct spec_layout own = member_layout(member);
     for (size_t k = 0; k < member_count(member); k++) {
@@ -242,7 +242,7 @@ static int walk_member(const struct walk *w, const json_t *member, size_t base) 
     return 0;
 }
 
-static int walk_struct(const struct walk *w, const json_t *holder, size_t base) {
+static int walk_struct(const struct struct_walk *w, const json_t *holder, size_t base) {
     size_t at = 0, align = 1;
     json_each(json_object_get(holder, "struct"), i, member) {
         int n = walk_member(w, member, base + place_member(member, &at, &align));
@@ -256,5 +256,5 @@ static int walk_struct(const struct walk *w, const json_t *holder, size_t base) 
 int spec_struct_each(const json_t *holder,
                      int (*visit)(const struct spec_struct_value *value, void *data),
                      void *data) {
-    return walk_struct(&(struct walk){visit, data}, holder, 0);
+    return walk_struct(&(struct struct_walk){visit, data}, holder, 0);
 }

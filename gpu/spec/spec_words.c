@@ -11,12 +11,12 @@
 #include <string.h>
 #include <strings.h>
 
-struct word {
+struct spec_word {
     const char *said, *meant;
 };
 #include "gpu/spec_words_table.h"
 
-static const char *meant_by(const struct word *words, const char *said) {
+static const char *meant_by(const struct spec_word *words, const char *said) {
     for (; words->said; words++) {
         if (strcasecmp(words->said, said) == 0) {
             return words->meant;

@@ -17,15 +17,15 @@ enum {
 };
 
 /* The last value of a fold: rows share a maximum, and all elements a sum of all. */
-struct memory {
+struct value_memory {
     bool known;
     double keys[VALUE_MAX_KEYS];
     double value;
 };
 
-struct run {
+struct value_run {
     const struct value_expression *e;
-    struct memory *memories; /* by node */
+    struct value_memory *memories; /* by node */
     double variables[VALUE_MAX_VARIABLES];
     uint64_t steps, look_at; /* left; how many when it is asked again */
     bool (*stopped)(void);
@@ -46,9 +46,10 @@ struct lanes {
     const double *values;
 };
 
-static void evaluate(struct run *run, uint16_t at, const struct lanes *l, double *ret);
+static void evaluate(struct value_run *run, uint16_t at, const struct lanes *l,
+                     double *ret);
 
-static double evaluate_one(struct run *run, uint16_t at) {
+static double evaluate_one(struct value_run *run, uint16_t at) {
     const struct lanes one = {0, 1, &run->variables[0]};
     double value = NAN;
     evaluate(run, at, &one, &value);
@@ -57,7 +58,7 @@ static double evaluate_one(struct run *run, uint16_t at) {
 
 /* From `from` on, one more each. Where one has an error, it is found as if they were
  * computed one after the other. */
-static void evaluate_row(struct run *run, uint16_t at, unsigned slot, double from,
+static void evaluate_row(struct value_run *run, uint16_t at, unsigned slot, double from,
                          size_t count, double *ret) {
     double values[AT_ONCE];
     const struct lanes all = {slot, count, values};
@@ -75,12 +76,12 @@ static void evaluate_row(struct run *run, uint16_t at, unsigned slot, double fro
     }
 }
 
-static void note(struct run *run, const double *values, size_t count) {
+static void note(struct value_run *run, const double *values, size_t count) {
     bool inexact = any_of(i, 0, count, fabs(values[i]) > 0x1p53 && isfinite(values[i]));
     run->inexact |= inexact;
 }
 
-static void outside(struct run *run, const struct value_node *n, double index) {
+static void outside(struct value_run *run, const struct value_node *n, double index) {
     if (!run->error) {
         run->error = -ERANGE;
         run->input = n->input;
@@ -95,8 +96,8 @@ static bool is_row(const double *index, size_t count) {
     return row;
 }
 
-static void elements(struct run *run, const struct value_node *n, const struct lanes *l,
-                     double *ret) {
+static void elements(struct value_run *run, const struct value_node *n,
+                     const struct lanes *l, double *ret) {
     const struct value_input *in = n->input;
     double index[AT_ONCE];
     evaluate(run, n->args[0], l, index);
@@ -116,7 +117,8 @@ static void elements(struct run *run, const struct value_node *n, const struct l
     }
 }
 
-static bool remembers(struct run *run, const struct value_node *n, struct memory *m) {
+static bool remembers(struct value_run *run, const struct value_node *n,
+                      struct value_memory *m) {
     bool same = m->known;
     for (unsigned k = 0; k < n->key_count; k++) {
         double key = evaluate_one(run, n->keys[k]);
@@ -126,8 +128,8 @@ static bool remembers(struct run *run, const struct value_node *n, struct memory
     return same;
 }
 
-static double fold(struct run *run, const struct value_node *n) {
-    struct memory *m = &run->memories[n - run->e->nodes];
+static double fold(struct value_run *run, const struct value_node *n) {
+    struct value_memory *m = &run->memories[n - run->e->nodes];
     bool can = n->key_count <= VALUE_MAX_KEYS;
     if (can && remembers(run, n, m)) {
         return m->value;
@@ -150,8 +152,8 @@ static double fold(struct run *run, const struct value_node *n) {
     return value;
 }
 
-static void folds(struct run *run, const struct value_node *n, const struct lanes *l,
-                  double *ret) {
+static void folds(struct value_run *run, const struct value_node *n,
+                  const struct lanes *l, double *ret) {
     double before = run->variables[l->slot];
     for (size_t i = 0; i < l->count && !run->error; i++) {
         run->variables[l->slot] = l->values[i];
@@ -160,8 +162,8 @@ static void folds(struct run *run, const struct value_node *n, const struct lane
     run->variables[l->slot] = before;
 }
 
-static void function(struct run *run, const struct value_node *n, const struct lanes *l,
-                     double *ret) {
+static void function(struct value_run *run, const struct value_node *n,
+                     const struct lanes *l, double *ret) {
     const struct value_function *f = n->function;
     double args[3][AT_ONCE];
     for (unsigned k = 0; k < f->args; k++) {
@@ -175,7 +177,7 @@ static void function(struct run *run, const struct value_node *n, const struct l
 }
 
 /* Of the lanes alone whose condition is as wanted. */
-static void evaluate_some(struct run *run, uint16_t at, const struct lanes *l,
+static void evaluate_some(struct value_run *run, uint16_t at, const struct lanes *l,
                           const double *condition, bool wanted, double *ret) {
     double values[AT_ONCE], results[AT_ONCE];
     struct lanes some = {l->slot, 0, values};
@@ -193,8 +195,8 @@ static void evaluate_some(struct run *run, uint16_t at, const struct lanes *l,
     }
 }
 
-static void choice(struct run *run, const struct value_node *n, const struct lanes *l,
-                   double *ret) {
+static void choice(struct value_run *run, const struct value_node *n,
+                   const struct lanes *l, double *ret) {
     double condition[AT_ONCE];
     evaluate(run, n->args[0], l, condition);
     evaluate_some(run, n->args[1], l, condition, true, ret);
@@ -202,7 +204,7 @@ static void choice(struct run *run, const struct value_node *n, const struct lan
 }
 
 /* && and ||: the right side is looked at where the left one does not decide. */
-static void both(struct run *run, const struct value_node *n, const struct lanes *l,
+static void both(struct value_run *run, const struct value_node *n, const struct lanes *l,
                  double *ret) {
     bool decides = n->kind == NODE_OR;
     double left[AT_ONCE];
@@ -214,7 +216,7 @@ static void both(struct run *run, const struct value_node *n, const struct lanes
 }
 
 /* Whether steps are left and it was not stopped. */
-static bool goes_on(struct run *run, size_t steps) {
+static bool goes_on(struct value_run *run, size_t steps) {
     if (run->steps <= run->look_at) {
         run->look_at = run->steps > LOOK_EVERY ? run->steps - LOOK_EVERY : 0;
         run->ended = run->ended || (run->stopped && run->stopped());
@@ -226,7 +228,8 @@ static bool goes_on(struct run *run, size_t steps) {
     return !run->error;
 }
 
-static void evaluate(struct run *run, uint16_t at, const struct lanes *l, double *ret) {
+static void evaluate(struct value_run *run, uint16_t at, const struct lanes *l,
+                     double *ret) {
     const struct value_node *n = &run->e->nodes[at];
     bool own = n->kind == NODE_VARIABLE && n->slot == l->slot;
     if (!goes_on(run, l->count)) {
@@ -259,7 +262,8 @@ static void evaluate(struct run *run, uint16_t at, const struct lanes *l, double
     }
 }
 
-static void evaluate_rows(struct run *run, uint64_t from, uint64_t to, double *ret) {
+static void evaluate_rows(struct value_run *run, uint64_t from, uint64_t to,
+                          double *ret) {
     for (uint64_t i = from; i < to && !run->error; i += AT_ONCE) {
         size_t n = to - i < AT_ONCE ? (size_t)(to - i) : AT_ONCE;
         evaluate_row(run, run->e->root, 0, (double)i, n, ret + i);
@@ -277,7 +281,7 @@ struct sharing {
 
 static int share_some(void *data, int64_t from, int64_t to) {
     struct sharing *s = data;
-    struct run run = {.e = s->e, .steps = UINT64_MAX, .look_at = UINT64_MAX};
+    struct value_run run = {.e = s->e, .steps = UINT64_MAX, .look_at = UINT64_MAX};
     run.stopped = s->stopped;
     evaluate_rows(&run, (uint64_t)from, (uint64_t)to, s->ret);
     if (run.inexact) {
@@ -310,12 +314,13 @@ int value_expression_evaluate(const struct value_expression *e, uint64_t count,
     if (evaluate_shared(e, count, ret, budget)) {
         return 0;
     }
-    autofree struct memory *memories = xcalloc(e->count ? e->count : 1, sizeof *memories);
-    struct run run = {.e = e,
-                      .memories = memories,
-                      .steps = budget->steps,
-                      .look_at = budget->steps,
-                      .stopped = budget->stopped};
+    autofree struct value_memory *memories =
+        xcalloc(e->count ? e->count : 1, sizeof *memories);
+    struct value_run run = {.e = e,
+                            .memories = memories,
+                            .steps = budget->steps,
+                            .look_at = budget->steps,
+                            .stopped = budget->stopped};
     evaluate_rows(&run, 0, count, ret);
     budget->steps = run.steps;
     budget->inexact |= run.inexact;

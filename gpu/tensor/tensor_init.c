@@ -127,7 +127,7 @@ static int64_t integer_in(int64_t low, int64_t high, uint64_t bits) {
 enum { SOME = 512 }; /* elements at a time */
 
 /* A part of what is filled. */
-struct part {
+struct init_part {
     const struct tensor_init *init;
     uint64_t seed, first;
     uint32_t stream;
@@ -135,7 +135,7 @@ struct part {
 };
 
 /* 64 bits of each element; room is for SOME + 2. */
-VECTORS_INLINE const uint64_t *words(const struct part *p, uint64_t *room) {
+VECTORS_INLINE const uint64_t *words(const struct init_part *p, uint64_t *room) {
     size_t odd = p->first % 2;
     for (size_t i = 0; i < (odd + p->count + 1) / 2; i++) {
         struct draw d = draw_at(p->seed, p->stream, p->first / 2 + i, 0);
@@ -145,7 +145,7 @@ VECTORS_INLINE const uint64_t *words(const struct part *p, uint64_t *room) {
     return room + odd;
 }
 
-VECTORS static void uniform_values(const struct part *p, double *ret) {
+VECTORS static void uniform_values(const struct init_part *p, double *ret) {
     uint64_t room[SOME + 2];
     const uint64_t *bits = words(p, room);
     double a = p->init->a, width = p->init->b - p->init->a;
@@ -154,7 +154,7 @@ VECTORS static void uniform_values(const struct part *p, double *ret) {
     }
 }
 
-VECTORS static void normal_values(const struct part *p, double *ret) {
+VECTORS static void normal_values(const struct init_part *p, double *ret) {
     uint64_t room[SOME + 2];
     const uint64_t *bits = words(p, room);
     bool inside[SOME];
@@ -172,7 +172,7 @@ VECTORS static void normal_values(const struct part *p, double *ret) {
     }
 }
 
-VECTORS static void random_integers(const struct part *p, int64_t *ret) {
+VECTORS static void random_integers(const struct init_part *p, int64_t *ret) {
     uint64_t room[SOME + 2];
     const uint64_t *bits = words(p, room);
     for (size_t i = 0; i < p->count; i++) {
@@ -181,7 +181,7 @@ VECTORS static void random_integers(const struct part *p, int64_t *ret) {
 }
 
 /* What needs no random bits. */
-static void plain_values(const struct part *p, double *ret) {
+static void plain_values(const struct init_part *p, double *ret) {
     const struct tensor_init *init = p->init;
     for (size_t i = 0; i < p->count; i++) {
         uint64_t at = p->first + i;
@@ -193,7 +193,7 @@ static void plain_values(const struct part *p, double *ret) {
     }
 }
 
-static void plain_integers(const struct part *p, int64_t *ret) {
+static void plain_integers(const struct init_part *p, int64_t *ret) {
     for (size_t i = 0; i < p->count; i++) {
         ret[i] = p->init->whole[(p->first + i) % p->init->value_count];
     }
@@ -207,7 +207,7 @@ static bool is_whole(enum tensor_type type, const struct tensor_init *init) {
 
 /* Into data from its element `at` on. */
 static void fill_part(enum tensor_type type, void *data, uint64_t at,
-                      const struct part *p) {
+                      const struct init_part *p) {
     double values[SOME];
     int64_t integers[SOME];
     if (is_whole(type, p->init)) {
@@ -236,7 +236,7 @@ void tensor_fill(enum tensor_type type, void *data, uint64_t first, uint64_t cou
     }
     for (uint64_t at = 0, n; at < count; at += n) {
         n = count - at < SOME ? count - at : SOME;
-        const struct part p = {init, seed, first + at, stream, (size_t)n};
+        const struct init_part p = {init, seed, first + at, stream, (size_t)n};
         fill_part(type, data, at, &p);
     }
 }

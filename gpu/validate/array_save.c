@@ -17,7 +17,7 @@
 enum { MAX_NAME = 200, BATCH_MAX = 64 };
 static const char magic[] = "\x93NUMPY";
 
-struct part {
+struct save_part {
     json_t *json; /* NULL = all is forgotten */
     int memory;   /* that it is in; -1: it has "data" */
 };
@@ -25,7 +25,7 @@ struct part {
 struct array_save {
     uv_loop_t *loop;
     bool working, freed;
-    struct part *queue, *batch;
+    struct save_part *queue, *batch;
     size_t queued, batched;
     array_save_done *done;
     void *data;
@@ -112,7 +112,7 @@ static void *memory_map(int memory, uint64_t at, uint64_t bytes) {
 }
 
 /* A whole file. */
-static int memory_write(struct array_save *s, const struct part *part) {
+static int memory_write(struct array_save *s, const struct save_part *part) {
     const char *name = json_get_string(part->json, "name", NULL);
     uint64_t bytes = (uint64_t)json_get_integer(part->json, "bytes", 0);
     uint64_t at = (uint64_t)json_get_integer(part->json, "at", 0);
@@ -157,7 +157,7 @@ static int part_write(struct array_save *s, const json_t *part) {
 static void on_thread(void *data) {
     struct array_save *s = data;
     for (size_t i = 0; i < s->batched; i++) {
-        const struct part *p = &s->batch[i];
+        const struct save_part *p = &s->batch[i];
         if (!p->json) {
             forget(s);
         } else if (!s->err.code &&
@@ -171,7 +171,7 @@ static void on_thread(void *data) {
 
 /* --- on the loop --- */
 
-static void list_clear(struct part **list, size_t *count) {
+static void list_clear(struct save_part **list, size_t *count) {
     for (size_t i = 0; i < *count; i++) {
         json_decref((*list)[i].json);
         fd_close_p(&(*list)[i].memory);
@@ -236,7 +236,7 @@ static void advance(struct array_save *s) {
 
 static void push(struct array_save *s, json_t *json, int memory) {
     s->queue = xreallocarray(s->queue, s->queued + 1, sizeof *s->queue);
-    s->queue[s->queued++] = (struct part){json, memory};
+    s->queue[s->queued++] = (struct save_part){json, memory};
 }
 
 void array_save_part(struct array_save *s, const json_t *part, int memory) {

@@ -29,7 +29,7 @@
 enum { MAX_TEMPLATE_ID = 512, TELL_MS = 1000 };
 
 /* One of the two modules. */
-struct module {
+struct validated_module {
     struct kernel_validate *owner;
     struct kernel_check *check;
     json_t *result; /* of the check */
@@ -41,7 +41,7 @@ struct kernel_validate {
     struct validate_asked asked;
     bool has_asked;
     struct work *making; /* while a thread reads the spec or writes the request */
-    struct module kernel, reference;
+    struct validated_module kernel, reference;
     struct array_load *load; /* while the spec's files are read */
     json_t *places;          /* then: which is which */
     struct open_files *files;
@@ -156,7 +156,7 @@ static void on_note(struct pool_job *job, const json_t *note, void *data) {
 }
 
 static void stop_all(struct kernel_validate *v) {
-    struct module *modules[] = {&v->kernel, &v->reference};
+    struct validated_module *modules[] = {&v->kernel, &v->reference};
     for (size_t i = 0; i < ARRAY_LEN(modules); i++) {
         if (modules[i]->check) {
             kernel_check_cancel(modules[i]->check);
@@ -350,7 +350,7 @@ static void on_loaded(json_t *places, struct open_files *files, const struct err
 /* --- compiling --- */
 
 static void on_checked(json_t *result, const struct check_refusal *failure, void *data) {
-    struct module *m = data;
+    struct validated_module *m = data;
     struct kernel_validate *v = m->owner;
     m->check = NULL;
     m->result = result;
@@ -387,7 +387,7 @@ static bool is_template_id(const char *name) {
                         ":<>, *&()-+.'") == len;
 }
 
-static void check_begin(struct module *m, const json_t *params,
+static void check_begin(struct validated_module *m, const json_t *params,
                         const struct spec_launch *launches, size_t count) {
     const char *ids[SPEC_MAX_LAUNCHES + 1] = {0}, *names[SPEC_MAX_LAUNCHES + 1] = {0};
     size_t n = 0;

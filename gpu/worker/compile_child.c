@@ -33,12 +33,12 @@
 
 /* --- one run of the compiler --- */
 
-struct words {
+struct option_words {
     const char **items;
     size_t count;
 };
 
-static void words_add(struct words *w, const char *item) {
+static void words_add(struct option_words *w, const char *item) {
     w->items = xreallocarray(w->items, w->count + 2, sizeof *w->items);
     w->items[w->count++] = item;
     w->items[w->count] = NULL;
@@ -86,8 +86,8 @@ static bool job_has(const struct compile_job *job, const char *name) {
     return false;
 }
 
-static void headers_list(const struct compile_job *job, struct words *names,
-                         struct words *texts) {
+static void headers_list(const struct compile_job *job, struct option_words *names,
+                         struct option_words *texts) {
     for (size_t i = 0; i < shim_count; i++) {
         if (!job_has(job, shims[i].name)) {
             words_add(names, shims[i].name);
@@ -131,7 +131,7 @@ static char **argv_new(const struct compile_room *room, const struct compile_job
 
 void compile_unit(const struct compile_room *room, const struct compile_job *job,
                   const char *text, const char *const *extra, struct nvrtc_output *ret) {
-    struct words names = {0}, texts = {0};
+    struct option_words names = {0}, texts = {0};
     size_t count;
     char **argv = argv_new(room, job, extra, &count);
     headers_list(job, &names, &texts);
@@ -152,7 +152,7 @@ void compile_unit(const struct compile_room *room, const struct compile_job *job
 
 /* --- from the compiler's outputs to an answer --- */
 
-struct answer {
+struct compile_answer {
     const struct compile_room *room;
     const struct compile_job *job;
     const struct source_file *ptx; /* the source, where it is PTX */
@@ -192,14 +192,14 @@ static bool log_drop_precompiled(struct nvrtc_output *out) {
     return dropped;
 }
 
-static void run(struct answer *a, const char *const *extra) {
+static void run(struct compile_answer *a, const char *const *extra) {
     nvrtc_output_finish(&a->out);
     const char *text = a->unit ? a->unit : a->job->sources.files[0].text;
     compile_unit(a->room, a->job, text, extra, &a->out);
     a->ms += a->out.ms;
 }
 
-static void run_first(struct answer *a) {
+static void run_first(struct compile_answer *a) {
     autofree char *use = NULL;
     const char *extra[4] = {"--ptxas-options=-v"};
     if (a->room->precompiled) {
@@ -212,20 +212,20 @@ static void run_first(struct answer *a) {
 }
 
 /* Which line of a source a line of the compiler's PTX came from; NULL: not known. */
-static struct ptx_lines *lines_of(const struct answer *a) {
+static struct ptx_lines *lines_of(const struct compile_answer *a) {
     if (a->ptx) {
         return ptx_lines_copied(a->ptx->path, ptx_unit_lines_before(a->out.ptx));
     }
     return a->out.ptx ? ptx_lines_new(a->out.ptx, a->out.ptx_len) : NULL;
 }
 
-static void log_read(struct answer *a, const struct ptx_lines *ptx) {
+static void log_read(struct compile_answer *a, const struct ptx_lines *ptx) {
     compiler_log_finish(&a->log);
     compiler_log_read(&a->log, a->out.log, a->out.log_len, &a->job->sources,
                       (const char *const *)a->room->toolkit->include_dirs, ptx);
 }
 
-static void log_read_mapped(struct answer *a) {
+static void log_read_mapped(struct compile_answer *a) {
     struct ptx_lines *ptx = lines_of(a);
     log_read(a, ptx);
     ptx_lines_free(ptx);
@@ -234,13 +234,13 @@ static void log_read_mapped(struct answer *a) {
 /* The front end was content and ptxas was not. Its messages vanish beside -v and name
  * lines of the PTX: once more without -v and with line information, which NVRTC hands out
  * even so, to see the messages and to map them. */
-static void explain_ptxas(struct answer *a) {
+static void explain_ptxas(struct compile_answer *a) {
     static const char *const extra[] = {"-lineinfo", NULL};
     run(a, a->job->options.line_info || a->ptx ? NULL : extra);
     log_read_mapped(a);
 }
 
-static void finding_add(struct answer *a, const char *code, const char *message) {
+static void finding_add(struct compile_answer *a, const char *code, const char *message) {
     struct finding_span nowhere = {0};
     json_array_append_new(a->log.findings, finding_new("upskilld", code, FINDING_ERROR,
                                                        message, NULL, &nowhere));
@@ -251,7 +251,7 @@ static bool is_memory_failure(const struct nvrtc_output *out) {
            strstr(out->log, "std::bad_alloc");
 }
 
-static void judge_failure(struct answer *a) {
+static void judge_failure(struct compile_answer *a) {
     if (is_memory_failure(&a->out)) {
         a->outcome = "memory";
         finding_add(a, "compile_memory",
@@ -268,7 +268,7 @@ static void judge_failure(struct answer *a) {
     }
 }
 
-static void read_cubin(struct answer *a) {
+static void read_cubin(struct compile_answer *a) {
     struct cubin cubin = {0};
     struct err err = {0};
     if (!a->out.cubin || cubin_read(&cubin, a->out.cubin, a->out.cubin_len, &err) < 0) {
@@ -287,7 +287,7 @@ static void read_cubin(struct answer *a) {
     cubin_finish(&cubin);
 }
 
-static void take_ptx(struct answer *a) {
+static void take_ptx(struct compile_answer *a) {
     const struct source_file *file = &a->job->sources.files[0];
     if (ptx_text_is(file->text, file->len)) {
         a->ptx = file;
@@ -295,14 +295,14 @@ static void take_ptx(struct answer *a) {
     }
 }
 
-static void explain_version(struct answer *a) {
+static void explain_version(struct compile_answer *a) {
     json_t *note = ptx_unit_version_note(a->ptx, a->out.ptx);
     if (note) {
         json_array_append_new(a->log.findings, note);
     }
 }
 
-static void compile(struct answer *a) {
+static void compile(struct compile_answer *a) {
     take_ptx(a);
     run_first(a);
     if (a->ptx) {
@@ -325,7 +325,7 @@ static void compile(struct answer *a) {
 }
 
 /* The answer has a limit; the PTX does as well, if more slowly. */
-static void add_cubin(const struct answer *a, json_t *json) {
+static void add_cubin(const struct compile_answer *a, json_t *json) {
     json_t *text = cubin_to_text(a->out.cubin, a->out.cubin_len);
     size_t ptx = json_string_length(json_object_get(json, "ptx"));
     if (text && json_string_length(text) + ptx < CHILD_MAX_ANSWER / 2) {
@@ -334,7 +334,7 @@ static void add_cubin(const struct answer *a, json_t *json) {
     json_decref(text);
 }
 
-static json_t *answer_to_json(struct answer *a, unsigned confinement) {
+static json_t *answer_to_json(struct compile_answer *a, unsigned confinement) {
     const char *version = a->room->version;
     json_t *json = json_pack(
         "{s:s, s:{s:s, s:o}, s:o, s:O, s:I, s:o, s:I, s:o, s:s}", "outcome", a->outcome,
@@ -475,7 +475,7 @@ _Noreturn void compile_child_run(const struct compile_room *room, int supervisor
     unit_repair(&job.sources.files[0]);
     (void)setenv("TMPDIR", folder, 1);
     unsigned confinement = confine(room, &job, folder);
-    struct answer a = {.room = room, .job = &job, .folder = folder};
+    struct compile_answer a = {.room = room, .job = &job, .folder = folder};
     compile(&a);
     autobuf text = BUF_INIT(CHILD_MAX_ANSWER);
     if (json_write(&text, answer_to_json(&a, confinement)) < 0) {

@@ -57,7 +57,7 @@ static void tool_paths(struct strings *paths, const char *nvcc) {
     }
 }
 
-static void tool_environment(struct strings *list, const struct program_job *job) {
+static void tool_environment(struct strings *list, const struct build_job *job) {
     const char *host = getenv("NVCC_CCBIN");
     autofree char *bin = parent_of(job->nvcc);
     strings_add(list, xasprintf("PATH=%s:/usr/local/bin:/usr/bin:/bin", bin));
@@ -76,7 +76,7 @@ struct tool {
     unsigned wall_ms;
 };
 
-static void tool_run(const struct program_job *job, const struct tool *tool,
+static void tool_run(const struct build_job *job, const struct tool *tool,
                      struct program_end *end) {
     autostrings paths = {0}, environment = {0};
     autofree char *src = path_join(job->folder, "src"),
@@ -114,7 +114,7 @@ static void tool_run(const struct program_job *job, const struct tool *tool,
     program_stage_run(&stage, end);
 }
 
-bool program_tool_run(const struct program_job *job, const char *const *argv,
+bool program_tool_run(const struct build_job *job, const char *const *argv,
                       const char *input, struct buf *out) {
     struct program_end end;
     autobuf error = BUF_INIT(65536);
@@ -134,7 +134,7 @@ static bool source_write(const struct root *root, const struct source_file *sour
                 : (root_file_drop(&file), false));
 }
 
-static bool sources_write(const struct program_job *job, const char *folder) {
+static bool sources_write(const struct build_job *job, const char *folder) {
     struct root root;
     if (root_open(&root, folder, NULL) < 0) {
         return false;
@@ -162,7 +162,7 @@ static bool headers_write(const char *folder) {
 }
 
 /* lib/libcudart.so is what the linker looks for. */
-static bool folder_fill(const struct program_job *job) {
+static bool folder_fill(const struct build_job *job) {
     static const char *const folders[] = {"src", "lib", "tmp", "out"};
     for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
         autofree char *folder = path_join(job->folder, folders[i]);
@@ -194,7 +194,7 @@ static void add_library_folder(struct strings *argv, const char *nvcc) {
 
 /* Whether a source names a member that cudaDeviceProp has no longer in CUDA 13: only those
  * get a structure of another name. */
-static bool has_older_properties(const struct program_job *job) {
+static bool has_older_properties(const struct build_job *job) {
     static const char *const members[] = {
         "clockRate",       "deviceOverlap",
         "computeMode",     "kernelExecTimeoutEnabled",
@@ -215,7 +215,7 @@ static bool has_older_properties(const struct program_job *job) {
 
 /* PTX for the H100 as text, with lines; host code with lines; our library for NVIDIA's.
  */
-static void command_make(struct strings *argv, const struct program_job *job) {
+static void command_make(struct strings *argv, const struct build_job *job) {
     static const char *const fixed[] = {"-arch=compute_90a",
                                         "-code=compute_90a",
                                         "-lineinfo",
@@ -280,7 +280,7 @@ static void hash_file(struct hash *h, const char *path) {
     hash_text(h, text);
 }
 
-static void key_make(const struct program_job *job, char key[static HASH_HEX_SIZE]) {
+static void key_make(const struct build_job *job, char key[static HASH_HEX_SIZE]) {
     struct hash h;
     const char *host = getenv("NVCC_CCBIN");
     hash_init(&h);
@@ -318,7 +318,7 @@ static bool lacks_main(const struct program_log *log) {
 }
 
 /* Why there is no program. */
-static void explain(const struct program_job *job, const struct program_end *end,
+static void explain(const struct build_job *job, const struct program_end *end,
                     struct program_built *ret) {
     char text[160];
     if (end->failure) {
@@ -353,7 +353,7 @@ static bool has_host_compiler(void) {
     return found;
 }
 
-static void compile(const struct program_job *job, struct program_built *ret,
+static void compile(const struct build_job *job, struct program_built *ret,
                     const char *path) {
     struct program_end end;
     autostrings argv = {0};
@@ -374,7 +374,7 @@ static void compile(const struct program_job *job, struct program_built *ret,
     }
 }
 
-void program_build(const struct program_job *job, struct program_built *ret) {
+void program_build(const struct build_job *job, struct program_built *ret) {
     char key[HASH_HEX_SIZE];
     autofree char *path = path_join(job->folder, "out/program");
     json_t *findings = NULL;

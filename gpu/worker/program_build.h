@@ -8,7 +8,7 @@
 #include "gpu/source/source_set.h"
 #include "gpu/worker/program_log.h"
 
-struct program_job {
+struct build_job {
     const char *folder;        /* the job's, absolute: empty */
     struct source_set sources; /* what may be included; files that are compiled: */
     const json_t *units;       /* paths in it: ["r0/a.cu"] */
@@ -31,10 +31,10 @@ struct program_built {
     unsigned ms;
     unsigned confinement; /* bits; 0 for a cached program */
 };
-void program_build(const struct program_job *job, struct program_built *ret);
+void program_build(const struct build_job *job, struct program_built *ret);
 void program_built_finish(struct program_built *built);
 
 /* Runs a tool confined like the compiler, on the contents of FOLDER: its standard output
  * is written to out. */
-bool program_tool_run(const struct program_job *job, const char *const *argv,
+bool program_tool_run(const struct build_job *job, const char *const *argv,
                       const char *input, struct buf *out);

@@ -162,7 +162,7 @@ static void record_read(const char *folder, json_t *record) {
 }
 
 struct running {
-    const struct program_job *job;
+    const struct build_job *job;
     const json_t *request, *limits;
     const char *program;
 };
@@ -273,7 +273,7 @@ static void tell(int socket, double done, const char *message) {
     }
 }
 
-static json_t *build_and_run(const struct program_job *job, const json_t *request,
+static json_t *build_and_run(const struct build_job *job, const json_t *request,
                              const json_t *limits, int socket) {
     struct program_built built;
     tell(socket, 0, "compiling");
@@ -295,7 +295,7 @@ static json_t *keep(struct child_job *whole, int socket) {
     const json_t *limits = json_object_get(whole->head, "limits");
     autojson *request = child_job_request(whole, whole->head);
     autofree char *nvcc = toolkit_nvcc(), *runtime = runtime_find();
-    struct program_job job = {
+    struct build_job job = {
         .folder = json_get_string(whole->head, "folder", ""),
         .units = json_object_get(request, "units"),
         .include_dirs = json_object_get(request, "include_dirs"),

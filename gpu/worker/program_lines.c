@@ -9,7 +9,7 @@
 
 /* "0x11c7" begins an address, "FILE:LINE" and perhaps " (discriminator 2)" follow it, the
  * innermost inlined first. */
-static void line_read(const struct program_job *job, json_t *offsets, char *line,
+static void line_read(const struct build_job *job, json_t *offsets, char *line,
                       char *name, size_t name_size) {
     if (!strncmp(line, "0x", 2)) {
         snprintf(name, name_size, "%llu", strtoull(line, NULL, 16));
@@ -40,7 +40,7 @@ static void addresses_write(const json_t *offsets, struct buf *out) {
     }
 }
 
-void program_lines_find(const struct program_job *job, json_t *offsets) {
+void program_lines_find(const struct build_job *job, json_t *offsets) {
     static const char *const argv[] = {"/usr/bin/addr2line", "-a", "-i", "-e",
                                        "../out/program",     NULL};
     autobuf in = BUF_INIT(MAX_LINES_TEXT), out = BUF_INIT(MAX_LINES_TEXT);

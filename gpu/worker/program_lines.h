@@ -8,4 +8,4 @@
 /* offsets: of FOLDER/out/program, an object whose names are decimal numbers. Each gets
  * {"file", "line"}: of the innermost source of the job that was inlined there, or stays
  * null. */
-void program_lines_find(const struct program_job *job, json_t *offsets);
+void program_lines_find(const struct build_job *job, json_t *offsets);

@@ -69,7 +69,7 @@ static void places_of(const json_t *frames, const char *program, json_t *places)
     }
 }
 
-static json_t *places_find(const struct program_job *job, const json_t *events,
+static json_t *places_find(const struct build_job *job, const json_t *events,
                            const char *program) {
     json_t *places = json_object();
     json_each_member(events, key, event) {
@@ -104,15 +104,15 @@ static const json_t *host_place(const json_t *event, const json_t *places,
 
 /* --- events as members of the result --- */
 
-struct making {
+struct report_making {
     struct program_report *ret;
-    const struct program_job *job;
+    const struct build_job *job;
     const json_t *places;
     const char *program;
 };
 
 /* The event itself, without what only the reader needs, with its place. */
-static json_t *plain(const struct making *m, json_t *event) {
+static json_t *plain(const struct report_making *m, json_t *event) {
     static const char *const own[] = {"event", "id", "host"};
     const json_t *place = host_place(event, m->places, m->program);
     json_t *copy = json_copy(event);
@@ -124,7 +124,7 @@ static json_t *plain(const struct making *m, json_t *event) {
 }
 
 /* Replaces files and kernels by the names that the user knows, at any depth. */
-static void names_mend(const struct making *m, json_t *value, int depth) {
+static void names_mend(const struct report_making *m, json_t *value, int depth) {
     const char *file = json_get_string(value, "file", NULL);
     const char *kernel = json_get_string(value, "kernel", NULL);
     if (depth > MAX_NESTING) {
@@ -149,7 +149,7 @@ static void names_mend(const struct making *m, json_t *value, int depth) {
     }
 }
 
-static void add_row(struct making *m, json_t *rows, json_t *event) {
+static void add_row(struct report_making *m, json_t *rows, json_t *event) {
     if (json_array_size(rows) >= MAX_ROWS) {
         m->ret->omitted_rows++;
         return;
@@ -171,7 +171,8 @@ static void place_host(json_t *finding, const json_t *place) {
 }
 
 /* The second of two places in the host's code. */
-static void add_other(const struct making *m, const json_t *event, json_t *finding) {
+static void add_other(const struct report_making *m, const json_t *event,
+                      json_t *finding) {
     const json_t *place =
         place_of(json_object_get(event, "other_host"), m->places, m->program);
     if (place) {
@@ -183,7 +184,8 @@ static void add_other(const struct making *m, const json_t *event, json_t *findi
 
 /* nvcc names a column only where the line changes: it is the one of a statement only when
  * that begins the line. */
-static void column_check(const struct making *m, json_t *finding, const char *file) {
+static void column_check(const struct report_making *m, json_t *finding,
+                         const char *file) {
     const struct source_file *source = program_source(file, &m->job->sources);
     const char *at = source ? source->original ? source->original : source->text : NULL;
     json_int_t line = json_get_integer(finding, "line", 0);
@@ -198,7 +200,7 @@ static void column_check(const struct making *m, json_t *finding, const char *fi
     }
 }
 
-static void add_finding(struct making *m, const json_t *event) {
+static void add_finding(struct report_making *m, const json_t *event) {
     const json_t *place = host_place(event, m->places, m->program);
     json_t *finding = json_object_get(event, "finding");
     if (!json_is_object(finding) || json_array_size(m->ret->findings) >= MAX_FINDINGS) {
@@ -216,12 +218,12 @@ static void add_finding(struct making *m, const json_t *event) {
 }
 
 /* Whether the library has reported the same as a finding. */
-static bool is_told(const struct making *m, const char *message) {
+static bool is_told(const struct report_making *m, const char *message) {
     return json_any(m->ret->findings, finding,
                     !strcmp(json_get_string(finding, "message", ""), message));
 }
 
-static void add_crash(struct making *m, const json_t *event) {
+static void add_crash(struct report_making *m, const json_t *event) {
     const json_t *place = host_place(event, m->places, m->program);
     const char *message = json_get_string(event, "message", "the program crashed");
     if (is_told(m, message)) {
@@ -235,7 +237,7 @@ static void add_crash(struct making *m, const json_t *event) {
     json_array_append_new(m->ret->findings, finding);
 }
 
-static void add_event(struct making *m, json_t *event) {
+static void add_event(struct report_making *m, json_t *event) {
     struct program_report *r = m->ret;
     const char *name = json_get_string(event, "event", "");
     const struct {
@@ -272,7 +274,7 @@ static void add_event(struct making *m, json_t *event) {
     }
 }
 
-void program_report_read(struct program_report *ret, const struct program_job *job,
+void program_report_read(struct program_report *ret, const struct build_job *job,
                          const char *path) {
     autofree char *program = path_join(job->folder, "out/program");
     autojson *events = events_read(path);
@@ -286,7 +288,8 @@ void program_report_read(struct program_report *ret, const struct program_job *j
         .unsupported = json_array(),
         .limits = json_array(),
     };
-    struct making m = {.ret = ret, .job = job, .places = places, .program = program};
+    struct report_making m = {
+        .ret = ret, .job = job, .places = places, .program = program};
     json_each_member(events, key, event) {
         (void)key;
         add_event(&m, event);

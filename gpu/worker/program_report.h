@@ -22,6 +22,6 @@ struct program_report {
     json_int_t first_launch_us; /* since the library was loaded; 0: not known */
 };
 /* path: the report's file, which may be missing. */
-void program_report_read(struct program_report *ret, const struct program_job *job,
+void program_report_read(struct program_report *ret, const struct build_job *job,
                          const char *path);
 void program_report_finish(struct program_report *r);

@@ -30,12 +30,12 @@ static const char *skip_space(const char *s, const char *end) {
 
 /* The place of the last finding: the next line number is counted from here, not from the
  * start of the file. */
-struct place {
+struct report_place {
     const char *at;
     int line;
 };
 
-static int line_of(struct place *last, const char *at) {
+static int line_of(struct report_place *last, const char *at) {
     for (; last->at < at; last->at++) {
         last->line += *last->at == '\n' || (*last->at == '\r' && last->at[1] != '\n');
     }
@@ -54,7 +54,7 @@ static void add_bare_suppression(json_t *findings, const char *code, size_t len,
 void check_read_allowances(const char *file, const char *text, size_t len,
                            json_t *allowed, json_t *findings) {
     const char *end = text + len, *at = text;
-    struct place last = {text, 1};
+    struct report_place last = {text, 1};
     size_t marks = 0;
     while (marks++ < MAX_MARKS &&
            (at = memmem(at, (size_t)(end - at), MARK, strlen(MARK)))) {

@@ -6,7 +6,7 @@
 
 #include "skills/check_words_table.h"
 
-struct word {
+struct command_word {
     const char *at;
     size_t len;
 };
@@ -16,13 +16,13 @@ static bool is_separator(char c) {
 }
 
 /* The next word of a command, without quotes; empty at the command's end. */
-static struct word next_word(const char **at, const char *end) {
+static struct command_word next_word(const char **at, const char *end) {
     const char *s = *at;
     while (s < end &&
            (strchr(" \t\"'", *s) || (*s == '\\' && s + 1 < end && s[1] == '\n'))) {
         s += *s == '\\' ? 2 : 1;
     }
-    struct word w = {.at = s};
+    struct command_word w = {.at = s};
     while (s < end && !is_separator(*s) && !strchr(" \t\"')", *s)) {
         s++;
     }
@@ -31,7 +31,7 @@ static struct word next_word(const char **at, const char *end) {
     return w;
 }
 
-static bool is_one_of(struct word w, const char *const *list) {
+static bool is_one_of(struct command_word w, const char *const *list) {
     for (; *list; list++) {
         if (strlen(*list) == w.len && strncasecmp(*list, w.at, w.len) == 0) {
             return true;
@@ -40,49 +40,50 @@ static bool is_one_of(struct word w, const char *const *list) {
     return false;
 }
 
-static struct word without_folders(struct word w) {
+static struct command_word without_folders(struct command_word w) {
     for (size_t i = w.len; i > 0; i--) {
         if (w.at[i - 1] == '/' || w.at[i - 1] == '\\') {
-            return (struct word){w.at + i, w.len - i};
+            return (struct command_word){w.at + i, w.len - i};
         }
     }
     return w;
 }
 
-static bool is_prefix(struct word w) {
+static bool is_prefix(struct command_word w) {
     return is_one_of(w, command_prefixes) || memchr(w.at, '=', w.len);
 }
 
-static bool is_interpreter(struct word w) {
+static bool is_interpreter(struct command_word w) {
     return is_one_of(without_folders(w), interpreters);
 }
 
-static bool is_reader(struct word w) {
+static bool is_reader(struct command_word w) {
     return is_one_of(w, readers);
 }
 
-static bool is_verifier(struct word w) {
+static bool is_verifier(struct command_word w) {
     return is_one_of(w, verifiers);
 }
 
 /* The first word that is no option. */
-static struct word argument(const char **at, const char *end) {
-    struct word w;
+static struct command_word argument(const char **at, const char *end) {
+    struct command_word w;
     do {
         w = next_word(at, end);
     } while (w.len && w.at[0] == '-');
     return w;
 }
 
-static bool is_file(struct word w, struct word name) {
+static bool is_file(struct command_word w, struct command_word name) {
     w = without_folders(w);
     return w.len == name.len && memcmp(w.at, name.at, name.len) == 0;
 }
 
 enum judged { NOT_MEANT, LOOKED_AT, INTERPRETED, RUN_ITSELF };
 
-static enum judged judge_command(const char *at, const char *end, struct word name) {
-    struct word w = next_word(&at, end);
+static enum judged judge_command(const char *at, const char *end,
+                                 struct command_word name) {
+    struct command_word w = next_word(&at, end);
     while (w.len && is_prefix(w)) {
         w = next_word(&at, end);
     }
@@ -104,7 +105,7 @@ static enum judged judge(const char *name, size_t len, const char *rest,
         while (at < end && (is_separator(*at) || isspace((unsigned char)*at))) {
             at++;
         }
-        enum judged judged = judge_command(at, end, (struct word){name, len});
+        enum judged judged = judge_command(at, end, (struct command_word){name, len});
         if (judged != NOT_MEANT) {
             return judged;
         }

@@ -19,7 +19,7 @@ const char safety_flow_words[] = "curl|wget|urlopen|urlretrieve|requests.|httpx.
 /* --- what statements are made of --- */
 
 #include "skills/safety_flow_table.h"
-enum part {
+enum flow_part {
     PART_ASSIGNMENT,
     PART_FETCH,
     PART_SECRET,
@@ -97,7 +97,7 @@ static unsigned text_holds(const struct flow *f, const char *s, size_t len, bool
 
 /* --- statements --- */
 
-static bool has(enum part part, const char *s, size_t len) {
+static bool has(enum flow_part part, const char *s, size_t len) {
     return pattern_is_in(parts[part], s, len);
 }
 

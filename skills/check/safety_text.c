@@ -129,7 +129,7 @@ static void mark_markdown(struct scan *s) {
 
 /* --- windows --- */
 
-struct window {
+struct text_window {
     size_t at, end;
 };
 
@@ -141,7 +141,7 @@ static bool continues(const struct scan *s, size_t line) {
     return end > s->lines.starts[line] && strchr("\\|", s->text[end - 1]) != NULL;
 }
 
-static struct window clip(struct window w, size_t hit, size_t reach) {
+static struct text_window clip(struct text_window w, size_t hit, size_t reach) {
     if (hit - w.at > reach) {
         w.at = hit - reach;
     }
@@ -151,12 +151,13 @@ static struct window clip(struct window w, size_t hit, size_t reach) {
     return w;
 }
 
-static struct window lines_window(const struct scan *s, size_t first, size_t last) {
-    return (struct window){s->lines.starts[first], lines_end(&s->lines, s->text, last)};
+static struct text_window lines_window(const struct scan *s, size_t first, size_t last) {
+    return (struct text_window){s->lines.starts[first],
+                                lines_end(&s->lines, s->text, last)};
 }
 
-static struct window window_of(const struct scan *s, const struct safety_pattern *p,
-                               size_t hit) {
+static struct text_window window_of(const struct scan *s, const struct safety_pattern *p,
+                                    size_t hit) {
     size_t line = lines_at(&s->lines, hit), first = line, last = line;
     size_t before = p->window == WINDOW_LINE ? CONTINUED_LINES : 2, after = before;
     bool whole = p->window == WINDOW_UNIT || s->kinds[line] == IN_FRONTMATTER;
@@ -179,7 +180,7 @@ static struct window window_of(const struct scan *s, const struct safety_pattern
 }
 
 /* For a shell, a command that continues on the next line is one line. */
-static char *join_lines(const struct scan *s, struct window w) {
+static char *join_lines(const struct scan *s, struct text_window w) {
     char *joined = xstrndup(s->text + w.at, 0);
     joined = xrealloc(joined, w.end - w.at + 1);
     for (size_t i = w.at; i < w.end; i++) {
@@ -273,7 +274,7 @@ static bool is_followed(struct scan *s, const struct safety_pattern *p, const ch
                           rest);
 }
 
-static void search_window(struct scan *s, unsigned id, struct window w) {
+static void search_window(struct scan *s, unsigned id, struct text_window w) {
     const struct safety_pattern *p = safety_pattern_at(id);
     autofree char *joined = p->window == WINDOW_LINE ? join_lines(s, w) : NULL;
     const char *text = joined ? joined : s->text + w.at;
@@ -316,7 +317,7 @@ static bool on_word(void *data, unsigned id, size_t end) {
     if (work_is_stopped()) {
         return false;
     }
-    struct window w = window_of(s, safety_pattern_at(id), hit);
+    struct text_window w = window_of(s, safety_pattern_at(id), hit);
     size_t size = w.end - w.at + WINDOW_COST;
     *s->left -= size < *s->left ? size : *s->left;
     search_window(s, id, w);

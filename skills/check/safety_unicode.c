@@ -54,13 +54,13 @@ static bool is_wanted_joiner(uint32_t cp, uint32_t before) {
            ((cp == 0x200C || cp == 0x200D) && script);
 }
 
-struct run {
+struct unicode_run {
     enum hidden kind;
     size_t at, end, count;
     struct buf points, decoded;
 };
 
-static void add_point(struct run *run, uint32_t cp) {
+static void add_point(struct unicode_run *run, uint32_t cp) {
     if (run->count < MAX_SHOWN) {
         buf_addf(&run->points, "%sU+%04X", run->count ? " " : "", cp);
     } else if (run->count == MAX_SHOWN) {
@@ -73,13 +73,13 @@ static void add_point(struct run *run, uint32_t cp) {
 }
 
 /* Reads the hidden characters from `at` on. */
-static void read_run(struct run *run, const char *text, size_t len, size_t at,
+static void read_run(struct unicode_run *run, const char *text, size_t len, size_t at,
                      enum hidden kind) {
-    *run = (struct run){.kind = kind,
-                        .at = at,
-                        .end = at,
-                        .points = BUF_INIT(200),
-                        .decoded = BUF_INIT(200)};
+    *run = (struct unicode_run){.kind = kind,
+                                .at = at,
+                                .end = at,
+                                .points = BUF_INIT(200),
+                                .decoded = BUF_INIT(200)};
     while (run->end < len) {
         uint32_t cp;
         size_t n = text_decode(text + run->end, len - run->end, &cp);
@@ -91,8 +91,8 @@ static void read_run(struct run *run, const char *text, size_t len, size_t at,
     }
 }
 
-static void report(const struct run *run, const char *file, const struct lines *lines,
-                   json_t *findings) {
+static void report(const struct unicode_run *run, const char *file,
+                   const struct lines *lines, json_t *findings) {
     static const char *const codes[] = {NULL, "hidden_tags", "hidden_direction",
                                         "hidden_characters", "terminal_control"};
     static const char *const what[][2] = {
@@ -118,7 +118,7 @@ static void report(const struct run *run, const char *file, const struct lines *
 }
 
 /* A flag of a region: a black flag, then letters, then the closing tag. */
-static bool is_flag(const struct run *run, uint32_t before) {
+static bool is_flag(const struct unicode_run *run, uint32_t before) {
     return run->kind == HIDDEN_TAG && before == 0x1F3F4 && run->count >= 4 &&
            run->count <= 7;
 }
@@ -141,7 +141,7 @@ void safety_unicode_check(const char *file, const char *text, size_t len,
             at += n;
             continue;
         }
-        struct run run;
+        struct unicode_run run;
         read_run(&run, text, len, at, kind);
         if (!is_flag(&run, before) && reported[kind]++ < MAX_RUNS) {
             report(&run, file, lines, findings);

@@ -25,13 +25,13 @@
 #define MAX_AT_ONCE 4             /* the workers' own queue does the rest */
 #define MAX_READ_BYTES (4u << 20) /* of one file besides SKILL.md */
 
-enum block_state { BLOCK_WAITING, BLOCK_RUNNING, BLOCK_ENDED };
+enum code_block_state { BLOCK_WAITING, BLOCK_RUNNING, BLOCK_ENDED };
 struct cuda_block {
     struct skill_check *check;
     char *file, *source;
     int line;     /* of the source's first line in the file */
     size_t inset; /* code_block_inset */
-    enum block_state state;
+    enum code_block_state state;
     void *handle;
 };
 

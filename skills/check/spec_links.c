@@ -18,7 +18,7 @@
 #define MAX_MENTION 200     /* bytes of a path in running text */
 
 /* Everything that was read: for what is mentioned where. */
-struct links {
+struct skill_links {
     const struct spec *spec;
     struct buf texts; /* of all Markdown files that were read, one after the other */
     bool *linked;     /* per file of the skill: SKILL.md links to it or names it */
@@ -43,7 +43,7 @@ static struct finding_span span_of(const struct page *p, size_t at, size_t len) 
     return (struct finding_span){(int)line + 1, column, (int)line + 1, column + (int)len};
 }
 
-static void add(struct links *l, const struct page *p, const char *code,
+static void add(struct skill_links *l, const struct page *p, const char *code,
                 enum finding_severity severity, struct finding_span span,
                 const char *message) {
     if (l->findings++ < MAX_FINDINGS) {
@@ -98,7 +98,7 @@ static bool is_folder(const struct skill *s, const char *path) {
            strcmp(path, ".") == 0;
 }
 
-static void mark_linked(struct links *l, const char *path) {
+static void mark_linked(struct skill_links *l, const char *path) {
     const struct skill_file *f = skill_find_file(l->spec->skill, path);
     if (f) {
         l->linked[f - l->spec->skill->files] = true;
@@ -124,7 +124,7 @@ static size_t place_of(const struct page *p, const struct markdown_link *link,
 }
 
 /* A link's place is only searched for a report. */
-static void add_link(struct links *l, const struct page *p, const char *code,
+static void add_link(struct skill_links *l, const struct page *p, const char *code,
                      const struct markdown_link *link, const char *message) {
     size_t len;
     if (l->findings < MAX_FINDINGS) {
@@ -133,7 +133,7 @@ static void add_link(struct links *l, const struct page *p, const char *code,
     }
 }
 
-static void check_deep(struct links *l, const struct page *p, const char *path,
+static void check_deep(struct skill_links *l, const struct page *p, const char *path,
                        const struct markdown_link *link) {
     const struct skill *s = l->spec->skill;
     const struct skill_file *f = skill_find_file(s, path);
@@ -147,7 +147,7 @@ static void check_deep(struct links *l, const struct page *p, const char *path,
     }
 }
 
-static void check_target(struct links *l, const struct page *p, const char *path,
+static void check_target(struct skill_links *l, const struct page *p, const char *path,
                          const struct markdown_link *link) {
     const struct skill *s = l->spec->skill;
     if (path_leads_out(path)) {
@@ -168,7 +168,7 @@ static void check_target(struct links *l, const struct page *p, const char *path
     }
 }
 
-static void check_link(struct links *l, const struct page *p,
+static void check_link(struct skill_links *l, const struct page *p,
                        const struct markdown_link *link) {
     if (is_remote(link->url) || strpbrk(link->url, "{}$<>*")) {
         return; /* elsewhere, or a pattern */
@@ -208,7 +208,8 @@ static size_t mention_length(const char *s, size_t len) {
 }
 
 /* A missing file is reported once, however often it is named. */
-static void check_mention(struct links *l, const struct page *p, size_t at, size_t len) {
+static void check_mention(struct skill_links *l, const struct page *p, size_t at,
+                          size_t len) {
     const struct skill *s = l->spec->skill;
     autofree char *given = xstrndup(p->text + at, len);
     autofree char *path = path_normalize(given);
@@ -230,7 +231,7 @@ static void check_mention(struct links *l, const struct page *p, size_t at, size
 
 /* The three folders of the specification; other paths may be anybody's. A link's URL was
  * looked at already. */
-static void check_mentions(struct links *l, const struct page *p) {
+static void check_mentions(struct skill_links *l, const struct page *p) {
     static const char *const folders[] = {"scripts/", "references/", "assets/"};
     for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
         const char *at = p->text;
@@ -251,7 +252,7 @@ static void check_mentions(struct links *l, const struct page *p) {
 
 /* --- pages --- */
 
-static void read_page(struct links *l, struct page *p, size_t body, int body_line) {
+static void read_page(struct skill_links *l, struct page *p, size_t body, int body_line) {
     struct markdown m;
     buf_add(&l->texts, p->text, p->len);
     lines_init(&p->lines, p->text, p->len);
@@ -267,7 +268,7 @@ static bool is_markdown(const char *path) {
     return dot && (strcasecmp(dot, ".md") == 0 || strcasecmp(dot, ".markdown") == 0);
 }
 
-static void follow(struct links *l, const struct skill_file *file) {
+static void follow(struct skill_links *l, const struct skill_file *file) {
     autobuf text = BUF_INIT(MAX_FILE);
     if (l->followed >= MAX_FOLLOWED ||
         skill_read_file(l->spec->skill->folder, file->path, &text, NULL) < 0) {
@@ -280,7 +281,7 @@ static void follow(struct links *l, const struct skill_file *file) {
 }
 
 /* Files that SKILL.md points at, then those that these point at. */
-static void follow_all(struct links *l) {
+static void follow_all(struct skill_links *l) {
     const struct skill *s = l->spec->skill;
     autofree bool *seen = xcalloc(s->file_count + 1, sizeof *seen);
     bool more = true;
@@ -308,7 +309,7 @@ static bool is_for_people(const char *path) {
                   strncmp(path, starts[i], strlen(starts[i])) == 0);
 }
 
-static bool is_named(const struct links *l, const char *path) {
+static bool is_named(const struct skill_links *l, const char *path) {
     const char *name = path_basename(path);
     if (strcasestr(l->texts.data, name)) {
         return true; /* "REFERENCE.md" is understood where it is called reference.md */
@@ -319,7 +320,7 @@ static bool is_named(const struct links *l, const char *path) {
            strchr(slash + 1, '/');
 }
 
-static void check_files(struct links *l) {
+static void check_files(struct skill_links *l) {
     const struct skill *s = l->spec->skill;
     for (size_t i = 0; i < s->file_count; i++) {
         const char *path = s->files[i].path;
@@ -336,10 +337,10 @@ static void check_files(struct links *l) {
 }
 
 void spec_links_check(const struct spec *s) {
-    struct links l = {.spec = s,
-                      .texts = BUF_INIT(SKILL_MAX_BYTES),
-                      .linked = xcalloc(s->skill->file_count + 1, sizeof(bool)),
-                      .missing = json_object()};
+    struct skill_links l = {.spec = s,
+                            .texts = BUF_INIT(SKILL_MAX_BYTES),
+                            .linked = xcalloc(s->skill->file_count + 1, sizeof(bool)),
+                            .missing = json_object()};
     struct page top = {
         .path = s->file, .text = s->text->text, .len = s->text->len, .top = true};
     read_page(&l, &top, s->text->body, s->text->body_line);

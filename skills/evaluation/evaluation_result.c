@@ -17,7 +17,7 @@
 
 #define TEXT_MAX (16u << 10)
 
-struct work {
+struct result_work {
     const struct evaluation *e;
     const struct evaluation_facts *facts;
     double *a, *b; /* room for a value per test */
@@ -26,7 +26,7 @@ struct work {
 
 /* --- lifts --- */
 
-static size_t compare(const struct work *w, size_t student, size_t from, size_t to,
+static size_t compare(const struct result_work *w, size_t student, size_t from, size_t to,
                       struct lift *lift, struct paired_results *pairs) {
     unsigned runs;
     size_t n = cell_pairs(&w->e->grid, student, from, to, w->a, w->b, w->test, &runs);
@@ -52,8 +52,8 @@ static json_t *lift_json(const struct lift *l, size_t n) {
                          : json_integer((json_int_t)l->more_tests_needed));
 }
 
-static void add_lift(const struct work *w, size_t student, size_t arm, size_t against,
-                     json_t *lifts) {
+static void add_lift(const struct result_work *w, size_t student, size_t arm,
+                     size_t against, json_t *lifts) {
     struct lift lift;
     struct paired_results pairs;
     size_t n = compare(w, student, against, arm, &lift, &pairs);
@@ -66,7 +66,7 @@ static void add_lift(const struct work *w, size_t student, size_t arm, size_t ag
 }
 
 /* Each further arm against the baseline, and the skill against it. */
-static json_t *further_lifts(const struct work *w, size_t student) {
+static json_t *further_lifts(const struct result_work *w, size_t student) {
     json_t *lifts = json_array();
     for (size_t arm = 2; arm < w->e->o.arm_count; arm++) {
         add_lift(w, student, arm, 0, lifts);
@@ -77,7 +77,7 @@ static json_t *further_lifts(const struct work *w, size_t student) {
 
 /* --- tables --- */
 
-static json_t *arm_json(const struct work *w, size_t student, size_t arm) {
+static json_t *arm_json(const struct result_work *w, size_t student, size_t arm) {
     struct cell_tally t;
     cell_tally(&w->e->grid, student, arm, &t);
     struct interval rate = wilson_interval(t.rate_sum, t.tests);
@@ -100,7 +100,7 @@ static json_t *outcome(const struct cell *c) {
     return cell_counts(c) ? json_boolean(c->state == CELL_PASSED) : json_null();
 }
 
-static json_t *test_json(const struct work *w, size_t student, size_t test) {
+static json_t *test_json(const struct result_work *w, size_t student, size_t test) {
     json_t *pairs = json_array();
     for (size_t run = 0; run < w->e->grid.runs; run++) {
         json_t *pair = json_pack("{s:I}", "run", (json_int_t)run + 1);
@@ -115,7 +115,7 @@ static json_t *test_json(const struct work *w, size_t student, size_t test) {
                      t->split != SPLIT_NONE ? test_split_name(t->split) : NULL);
 }
 
-static json_t *tests_json(const struct work *w, size_t student) {
+static json_t *tests_json(const struct result_work *w, size_t student) {
     json_t *tests = json_array();
     for (size_t i = 0; i < w->e->grid.tests; i++) {
         json_array_append_new(tests, test_json(w, student, i));
@@ -124,7 +124,8 @@ static json_t *tests_json(const struct work *w, size_t student) {
 }
 
 /* Mean tokens of a test's graded runs; 0 when there is none. */
-static double tokens_of(const struct work *w, size_t student, size_t arm, size_t test) {
+static double tokens_of(const struct result_work *w, size_t student, size_t arm,
+                        size_t test) {
     double sum = 0;
     unsigned n = 0;
     for (size_t run = 0; run < w->e->grid.runs; run++) {
@@ -136,7 +137,7 @@ static double tokens_of(const struct work *w, size_t student, size_t arm, size_t
 }
 
 /* Tokens with the skill over tokens without it: geometric mean over tests. */
-static json_t *token_ratio(const struct work *w, size_t student) {
+static json_t *token_ratio(const struct result_work *w, size_t student) {
     for (size_t i = 0; i < w->e->grid.tests; i++) {
         w->a[i] = tokens_of(w, student, 1, i);
         w->b[i] = tokens_of(w, student, 0, i);
@@ -147,7 +148,7 @@ static json_t *token_ratio(const struct work *w, size_t student) {
                      json_finite(ratio.low), "high", json_finite(ratio.high));
 }
 
-static json_t *activation_json(const struct work *w, size_t student) {
+static json_t *activation_json(const struct result_work *w, size_t student) {
     struct cell_tally t;
     if (!w->e->o.students[student].agent) {
         return json_null();
@@ -167,7 +168,7 @@ static json_t *injection_json(const struct injection *seen) {
 
 /* --- a student --- */
 
-static json_t *error_json(const struct work *w, size_t student) {
+static json_t *error_json(const struct result_work *w, size_t student) {
     const char *hint = w->e->standings[student].hint;
     const struct cell *c = sentence_first_problem(w->e, student);
     return c ? json_pack("{s:o,s:s,s:o*}", "message", json_clean_z(c->why), "test",
@@ -176,7 +177,7 @@ static json_t *error_json(const struct work *w, size_t student) {
              : NULL;
 }
 
-static json_t *arms_json(const struct work *w, size_t student) {
+static json_t *arms_json(const struct result_work *w, size_t student) {
     json_t *arms = json_array();
     for (size_t arm = 0; arm < w->e->o.arm_count; arm++) {
         json_array_append_new(arms, arm_json(w, student, arm));
@@ -184,7 +185,8 @@ static json_t *arms_json(const struct work *w, size_t student) {
     return arms;
 }
 
-static json_t *student_json(const struct work *w, size_t student, struct lift *lift) {
+static json_t *student_json(const struct result_work *w, size_t student,
+                            struct lift *lift) {
     struct paired_results pairs;
     struct injection seen = {.ok = true};
     autobuf sentence = BUF_INIT(TEXT_MAX);
@@ -224,8 +226,8 @@ static enum verdict whole_verdict(const struct counts *c) {
                                             : VERDICT_NO_EVIDENCE;
 }
 
-static void say_whole(struct buf *out, const struct work *w, const struct counts *c,
-                      const json_t *students) {
+static void say_whole(struct buf *out, const struct result_work *w,
+                      const struct counts *c, const json_t *students) {
     if (c->students == 1) {
         buf_adds(out, json_get_string(json_array_get(students, 0), "sentence", ""));
     } else if (c->helps && c->hurts) {
@@ -275,7 +277,7 @@ static void adjust(const struct lift *lifts, json_t *students, struct counts *c)
 /* --- marks --- */
 
 /* The mark that a test earns when every student fares alike with it in both arms. */
-static const char *sameness(const struct work *w, size_t test) {
+static const char *sameness(const struct result_work *w, size_t test) {
     size_t passed = 0, failed = 0;
     for (size_t k = 0; k < w->e->grid.students * w->e->grid.runs * 2; k++) {
         const struct cell *c = cell_at(&w->e->grid, k / (2 * w->e->grid.runs), k % 2,
@@ -298,7 +300,7 @@ static json_t *mark_of(json_t *marks, const char *id) {
     return made;
 }
 
-static json_t *marks_json(const struct work *w) {
+static json_t *marks_json(const struct result_work *w) {
     json_t *marks = w->facts->marks ? json_deep_copy(w->facts->marks) : json_array();
     for (size_t i = 0; i < w->e->grid.tests; i++) {
         const char *same = sameness(w, i);
@@ -316,7 +318,7 @@ static json_t *marks_json(const struct work *w) {
 
 /* --- provenance --- */
 
-static json_t *models_json(const struct work *w) {
+static json_t *models_json(const struct result_work *w) {
     json_t *models = json_array();
     list_each(i, s, w->e->o.students, w->e->o.student_count) {
         json_t *one =
@@ -329,7 +331,7 @@ static json_t *models_json(const struct work *w) {
     return models;
 }
 
-static json_t *prompts_json(const struct work *w) {
+static json_t *prompts_json(const struct result_work *w) {
     json_t *prompts = json_array();
     list_each(i, arm, w->e->o.arms, w->e->o.arm_count) {
         json_array_append_new(prompts,
@@ -340,7 +342,7 @@ static json_t *prompts_json(const struct work *w) {
     return prompts;
 }
 
-static json_t *provenance(const struct work *w) {
+static json_t *provenance(const struct result_work *w) {
     size_t hits = 0, requests = 0;
     for (size_t i = 0; i < w->e->grid.count; i++) {
         hits += w->e->grid.cells[i].cached;
@@ -360,11 +362,11 @@ static const char *const stop_names[] = {"complete", "budget", "time", "cancelle
 json_t *evaluation_result(const struct evaluation *e,
                           const struct evaluation_facts *facts) {
     const struct evaluation_options *o = &e->o;
-    struct work w = {.e = e,
-                     .facts = facts,
-                     .a = xcalloc(o->test_count, sizeof(double)),
-                     .b = xcalloc(o->test_count, sizeof(double)),
-                     .test = xcalloc(o->test_count, sizeof(size_t))};
+    struct result_work w = {.e = e,
+                            .facts = facts,
+                            .a = xcalloc(o->test_count, sizeof(double)),
+                            .b = xcalloc(o->test_count, sizeof(double)),
+                            .test = xcalloc(o->test_count, sizeof(size_t))};
     autofree struct lift *lifts = xcalloc(o->student_count, sizeof *lifts);
     struct counts counts = {.students = o->student_count};
     autobuf sentence = BUF_INIT(TEXT_MAX);

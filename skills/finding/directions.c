@@ -22,7 +22,7 @@ struct direction {
     double length;
 };
 
-struct question {
+struct direction_question {
     struct directions *directions;
     struct model_call *call; /* NULL: the place is free */
     json_t *wanted;          /* {"key", "text"} */
@@ -36,7 +36,7 @@ struct directions {
     struct direction *list; /* capacity: the next power of two */
     size_t count, bytes;
     json_t *queue; /* of wanted, the next one last */
-    struct question questions[AT_ONCE];
+    struct direction_question questions[AT_ONCE];
     size_t in_flight;
     uint64_t since_ms; /* when they began */
     LIST_HEAD(, directions_wait) waiting;
@@ -190,7 +190,7 @@ static void tell_who_waits(struct directions *d) {
 
 static void on_answer(struct model_call *call, const struct model_answer *a, void *data);
 
-static int ask_next(struct directions *d, struct question *q, struct err *err) {
+static int ask_next(struct directions *d, struct direction_question *q, struct err *err) {
     size_t last = json_array_size(d->queue) - 1;
     json_t *wanted = json_incref(json_array_get(d->queue, last));
     const struct model_message message = {.role = "user",
@@ -221,7 +221,7 @@ static void ask_on(struct directions *d) {
 }
 
 static void on_answer(struct model_call *call, const struct model_answer *a, void *data) {
-    struct question *q = data;
+    struct direction_question *q = data;
     struct directions *d = q->directions;
     (void)call;
     autojson *wanted = take(q->wanted);

@@ -66,7 +66,7 @@ static bool has_key(const char *text, size_t len, const char *key) {
     return false;
 }
 
-struct place {
+struct key_place {
     size_t key, key_end;     /* "license" */
     size_t value, value_end; /* without blanks around it and the comment after " #" */
 };
@@ -78,7 +78,8 @@ static size_t line_end(const char *text, size_t len, size_t at) {
 }
 
 /* The line "key: value" of the frontmatter that holds the offset. */
-static bool find_place(const char *text, size_t len, size_t offset, struct place *ret) {
+static bool find_place(const char *text, size_t len, size_t offset,
+                       struct key_place *ret) {
     size_t from, to, at = offset;
     if (offset > len || !frontmatter_lines(text, len, &from, &to) || offset < from ||
         offset > to) {
@@ -103,11 +104,11 @@ static bool find_place(const char *text, size_t len, size_t offset, struct place
     while (value_end > value && text[value_end - 1] == ' ') {
         value_end--;
     }
-    *ret = (struct place){at, key_end, value, value_end};
+    *ret = (struct key_place){at, key_end, value, value_end};
     return true;
 }
 
-static bool is_key(const char *text, const struct place *p, const char *name) {
+static bool is_key(const char *text, const struct key_place *p, const char *name) {
     size_t n = p->key_end - p->key;
     return strlen(name) == n && memcmp(text + p->key, name, n) == 0;
 }
@@ -116,7 +117,7 @@ static bool is_key(const char *text, const struct place *p, const char *name) {
 
 char *frontmatter_hover(const char *text, size_t len, size_t offset, size_t *start,
                         size_t *end) {
-    struct place p;
+    struct key_place p;
     if (!find_place(text, len, offset, &p)) {
         return NULL;
     }
@@ -156,7 +157,7 @@ static void complete_keys(json_t *list, const char *text, size_t len, size_t off
 }
 
 /* The word of a list at the offset or before it. */
-static void narrow_to_word(const char *text, size_t offset, struct place *p) {
+static void narrow_to_word(const char *text, size_t offset, struct key_place *p) {
     size_t start = offset, end = offset;
     while (start > p->value && text[start - 1] != ' ') {
         start--;
@@ -169,15 +170,15 @@ static void narrow_to_word(const char *text, size_t offset, struct place *p) {
 }
 
 /* Behind the colon, with the space that YAML wants there. */
-static void add_value(json_t *list, const char *text, const struct place *p,
+static void add_value(json_t *list, const char *text, const struct key_place *p,
                       const char *word, const char *doc) {
     bool glued = p->value > 0 && text[p->value - 1] == ':';
     autofree char *spaced = xasprintf("%s%s", glued ? " " : "", word);
     add_item(list, word, doc, spaced, p->value, p->value_end);
 }
 
-static void complete_values(json_t *list, const char *text, size_t offset, struct place p,
-                            const char *folder) {
+static void complete_values(json_t *list, const char *text, size_t offset,
+                            struct key_place p, const char *folder) {
     size_t word = p.value;
     if (is_key(text, &p, "allowed-tools")) {
         narrow_to_word(text, offset, &p);
@@ -201,7 +202,7 @@ static void complete_values(json_t *list, const char *text, size_t offset, struc
 json_t *frontmatter_completions(const char *text, size_t len, size_t offset,
                                 const char *folder) {
     json_t *list = json_array();
-    struct place p;
+    struct key_place p;
     if (find_place(text, len, offset, &p) && offset > p.key_end) {
         p.value = offset < p.value ? offset : p.value;
         complete_values(list, text, offset, p, folder);

@@ -25,7 +25,7 @@
 #define READ_STEP (64u << 10)
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-struct walk {
+struct files_walk {
     struct skill *skill;
     bool digests;
     struct buf *text;
@@ -41,7 +41,7 @@ bool skill_skips(const char *name) {
     return any_of(i, 0, ARRAY_LEN(patterns), fnmatch(patterns[i], name, 0) == 0);
 }
 
-static void add_problem(struct walk *w, const char *code, const char *path,
+static void add_problem(struct files_walk *w, const char *code, const char *path,
                         const char *message) {
     if (json_array_size(w->skill->problems) < MAX_PROBLEMS || w->stopped) {
         json_array_append_new(w->skill->problems,
@@ -50,7 +50,7 @@ static void add_problem(struct walk *w, const char *code, const char *path,
     }
 }
 
-static void stop(struct walk *w, const char *code, const char *path,
+static void stop(struct files_walk *w, const char *code, const char *path,
                  const char *message) {
     w->stopped = true; /* reported even when the list of problems is full */
     add_problem(w, code, path, message);
@@ -136,12 +136,12 @@ static int read_steady(int fd, struct stat *st, char digest[static 72],
     return rc;
 }
 
-static bool is_skill_text(const struct walk *w, const char *path) {
+static bool is_skill_text(const struct files_walk *w, const char *path) {
     return strcmp(path, "SKILL.md") == 0 ||
            (strcmp(path, "skill.md") == 0 && !w->text_name);
 }
 
-static void add_file(struct walk *w, const char *path, const struct stat *st,
+static void add_file(struct files_walk *w, const char *path, const struct stat *st,
                      const char *digest) {
     struct skill *s = w->skill;
     list_room(s->files, s->file_count, w->capacity, 16);
@@ -152,7 +152,8 @@ static void add_file(struct walk *w, const char *path, const struct stat *st,
     s->bytes += f->size;
 }
 
-static bool is_within_limits(struct walk *w, const char *path, const struct stat *st) {
+static bool is_within_limits(struct files_walk *w, const char *path,
+                             const struct stat *st) {
     char message[160];
     if (w->skill->file_count >= SKILL_MAX_FILES) {
         snprintf(message, sizeof message,
@@ -171,7 +172,8 @@ static bool is_within_limits(struct walk *w, const char *path, const struct stat
     return !w->stopped;
 }
 
-static void read_content(struct walk *w, int fd, const char *path, struct stat *st) {
+static void read_content(struct files_walk *w, int fd, const char *path,
+                         struct stat *st) {
     bool is_text = is_skill_text(w, path);
     char digest[72] = "";
     int rc = 0;
@@ -197,7 +199,8 @@ static void read_content(struct walk *w, int fd, const char *path, struct stat *
     }
 }
 
-static void read_file(struct walk *w, int parent, const char *name, const char *path) {
+static void read_file(struct files_walk *w, int parent, const char *name,
+                      const char *path) {
     autofd int fd = openat(parent, name, OPEN_FLAGS);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0) {
@@ -217,7 +220,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void read_names(struct walk *w, int folder, struct strings *ret) {
+static void read_names(struct files_walk *w, int folder, struct strings *ret) {
     autodir *entries = dir_entries(folder);
     for (const struct dirent *e; w->entries < MAX_ENTRIES && (e = dir_next(entries));) {
         w->entries++;
@@ -228,10 +231,10 @@ static void read_names(struct walk *w, int folder, struct strings *ret) {
     }
 }
 
-static void walk_folder(struct walk *w, int fd, const char *prefix, unsigned depth);
+static void walk_folder(struct files_walk *w, int fd, const char *prefix, unsigned depth);
 
-static void enter_folder(struct walk *w, int parent, const char *name, const char *path,
-                         unsigned depth) {
+static void enter_folder(struct files_walk *w, int parent, const char *name,
+                         const char *path, unsigned depth) {
     if (depth > MAX_DEPTH) {
         add_problem(w, "folder_too_deep", path,
                     "Folders nest at most 16 levels deep; what is in this one is left "
@@ -246,7 +249,7 @@ static void enter_folder(struct walk *w, int parent, const char *name, const cha
     walk_folder(w, fd, path, depth);
 }
 
-static void visit(struct walk *w, int parent, const char *name, const char *path,
+static void visit(struct files_walk *w, int parent, const char *name, const char *path,
                   unsigned depth) {
     struct stat st;
     if (!is_good_name(name) || strlen(path) > MAX_PATH) {
@@ -269,7 +272,8 @@ static void visit(struct walk *w, int parent, const char *name, const char *path
 }
 
 /* Takes fd over. */
-static void walk_folder(struct walk *w, int fd, const char *prefix, unsigned depth) {
+static void walk_folder(struct files_walk *w, int fd, const char *prefix,
+                        unsigned depth) {
     autofd int folder = fd;
     autostrings names = {0};
     read_names(w, folder, &names);
@@ -289,7 +293,7 @@ static int compare_files(const void *a, const void *b) {
 }
 
 const char *skill_files_read(struct skill *s, int fd, bool digests, struct buf *text) {
-    struct walk w = {.skill = s, .digests = digests, .text = text};
+    struct files_walk w = {.skill = s, .digests = digests, .text = text};
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0) {
         return NULL;

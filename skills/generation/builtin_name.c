@@ -176,12 +176,12 @@ static char *short_error(const char *quote, size_t max) {
 
 /* --- the subject of lessons --- */
 
-struct subject {
+struct name_subject {
     char words[SUBJECT_WORDS][NAME_MAX_WORD + 1];
     size_t count;
 };
 
-static void add_subject_word(struct subject *u, const char *word, size_t len) {
+static void add_subject_word(struct name_subject *u, const char *word, size_t len) {
     autofree char *low = xstrndup(word, len);
     for (char *c = low; *c; c++) {
         *c = (char)tolower((unsigned char)*c);
@@ -196,7 +196,8 @@ static void add_subject_word(struct subject *u, const char *word, size_t len) {
 }
 
 /* The words of a name, `max` at most: of "@google/gemini-cli" gemini and cli. */
-static void add_name_parts(struct subject *u, const char *name, size_t len, size_t max) {
+static void add_name_parts(struct name_subject *u, const char *name, size_t len,
+                           size_t max) {
     const char *slash = memrchr(name, '/', len);
     const char *at = slash && slash + 1 < name + len ? slash + 1 : name, *end = name + len;
     size_t most = u->count + max;
@@ -243,7 +244,7 @@ static size_t longer_name(const struct lesson *f, const char *name, size_t len,
     return 0;
 }
 
-static void add_quoted_names(struct subject *u, const struct lesson *f) {
+static void add_quoted_names(struct name_subject *u, const struct lesson *f) {
     const char *at = f->quote;
     for (size_t len; u->count < 3 && (len = next_quoted(&at)); at += len) {
         const char *longer;
@@ -254,7 +255,7 @@ static void add_quoted_names(struct subject *u, const struct lesson *f) {
 
 /* What the corrected command has and the failed one has not: the setting, the option, the
  * option of the value, or the word. */
-static void add_new_words(struct subject *u, const struct lesson_change *c) {
+static void add_new_words(struct name_subject *u, const struct lesson_change *c) {
     bool program = !strchr(c->from, ' '); /* of another name or place */
     const char *option = "";
     for (const char *w = c->to; *w; w += strspn(w, " ")) {
@@ -273,7 +274,8 @@ static void add_new_words(struct subject *u, const struct lesson_change *c) {
 }
 
 /* The package that was missing and is installed. */
-static void add_installed(struct subject *u, const struct lesson *f, const char *run) {
+static void add_installed(struct name_subject *u, const struct lesson *f,
+                          const char *run) {
     const char *at = strstr(run, " install "), *found = NULL;
     for (at = at ? at + 9 : ""; *at && !found; at += strspn(at, " ")) {
         size_t len = strcspn(at, " =<>[");
@@ -290,7 +292,7 @@ static void add_installed(struct subject *u, const struct lesson *f, const char 
 }
 
 /* The most telling words of the error, in its order. */
-static void add_telling_words(struct subject *u, const char *text, size_t count) {
+static void add_telling_words(struct name_subject *u, const char *text, size_t count) {
     struct key_terms terms;
     key_terms_read(&terms, text);
     autofree bool *picked = xcalloc(terms.count + 1, sizeof *picked);
@@ -304,7 +306,7 @@ static void add_telling_words(struct subject *u, const char *text, size_t count)
 }
 
 /* From `from` on in the order in which the text has them. */
-static void sort_words(struct subject *u, size_t from, const char *text) {
+static void sort_words(struct name_subject *u, size_t from, const char *text) {
     for (size_t i = from + 1; i < u->count; i++) {
         for (size_t k = i; k > from; k--) {
             const char *a = strcasestr(text, u->words[k - 1]);
@@ -322,7 +324,7 @@ static void sort_words(struct subject *u, size_t from, const char *text) {
 
 /* What one lesson is about: what the corrected command brings, or the names in the error,
  * or its words. */
-static void add_subject(struct subject *u, const struct lesson *f) {
+static void add_subject(struct name_subject *u, const struct lesson *f) {
     size_t before = u->count;
     const struct lesson_change *c = f->change_count ? &f->changes[0] : NULL;
     if (c && c->kind == CHANGE_COMMAND) {
@@ -345,7 +347,7 @@ static void add_subject(struct subject *u, const struct lesson *f) {
 }
 
 static void add_task_words(struct buf *out, const char *task) {
-    struct subject u = {0};
+    struct name_subject u = {0};
     add_telling_words(&u, task, NAME_WORDS);
     for (size_t i = 0; i < u.count; i++) {
         add_name_word(out, u.words[i]);
@@ -354,7 +356,7 @@ static void add_task_words(struct buf *out, const char *task) {
 
 /* The program, unless the subject says enough, and the subject of the first lessons. */
 static void add_learnt_words(struct buf *out, const struct lessons *l) {
-    struct subject u = {0};
+    struct name_subject u = {0};
     for (size_t i = 0; i < l->fixes.count && i < MAX_TOLD && u.count < 3; i++) {
         add_subject(&u, &l->fixes.list[i]);
     }

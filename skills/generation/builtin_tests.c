@@ -23,14 +23,14 @@ struct candidate {
     const char *kind;
 };
 
-struct making {
+struct tests_making {
     const struct lessons *lessons;
     const char *task;
     struct candidate *list;
     size_t count;
 };
 
-static struct candidate *add(struct making *m, const char *kind, size_t lesson) {
+static struct candidate *add(struct tests_making *m, const char *kind, size_t lesson) {
     m->list = xreallocarray(m->list, m->count + 1, sizeof *m->list);
     struct candidate *c = &m->list[m->count++];
     *c = (struct candidate){.kind = kind, .lesson = lesson, .expected = json_object()};
@@ -68,7 +68,7 @@ static void drop(struct candidate *c) {
 
 /* --- what is asked --- */
 
-static void ask_command(struct making *m, const struct lesson *f,
+static void ask_command(struct tests_making *m, const struct lesson *f,
                         const struct lesson_change *change, size_t lesson) {
     struct candidate *c = add(m, "command", lesson);
     c->input = xasprintf("This command\n\n    %s\n\nstops with\n\n    %s\n\nAnswer with "
@@ -86,7 +86,7 @@ static void ask_command(struct making *m, const struct lesson *f,
     }
 }
 
-static void ask_run(struct making *m, const struct lesson *f,
+static void ask_run(struct tests_making *m, const struct lesson *f,
                     const struct lesson_change *change, size_t lesson) {
     struct words w;
     words_read(&w, change->to);
@@ -109,7 +109,7 @@ static void ask_run(struct making *m, const struct lesson *f,
     want(c, "contains", stem);
 }
 
-static void ask_edit(struct making *m, const struct lesson *f,
+static void ask_edit(struct tests_making *m, const struct lesson *f,
                      const struct lesson_change *change, size_t lesson) {
     autofree char *old = wanted_lines(change->to, '-');
     autofree char *now = wanted_lines(change->to, '+');
@@ -142,7 +142,7 @@ static void ask_edit(struct making *m, const struct lesson *f,
     }
 }
 
-static void ask_correction(struct making *m, const struct lesson *correction,
+static void ask_correction(struct tests_making *m, const struct lesson *correction,
                            size_t lesson) {
     autofree char *task = builtin_task_sentence(m->task, 300);
     if (!correction->instead || strcasestr(task, correction->heeded)) {
@@ -159,7 +159,7 @@ static void ask_correction(struct making *m, const struct lesson *correction,
     want(c, "regex", ONE_LINE);
 }
 
-static void ask_fix(struct making *m, const struct lesson *f, size_t lesson) {
+static void ask_fix(struct tests_making *m, const struct lesson *f, size_t lesson) {
     for (size_t k = 0; k < f->change_count; k++) {
         const struct lesson_change *change = &f->changes[k];
         if (change->kind == CHANGE_COMMAND) {
@@ -184,7 +184,7 @@ static bool right_passes(const struct candidate *c) {
     return passes(c, c->right) && passes(c, fenced);
 }
 
-static bool other_passes(const struct making *m, const struct candidate *c) {
+static bool other_passes(const struct tests_making *m, const struct candidate *c) {
     for (size_t i = 0; i < m->lessons->fixes.count; i++) {
         const struct lesson *f = &m->lessons->fixes.list[i];
         bool own = i == c->lesson; /* its cause is what it takes */
@@ -203,7 +203,7 @@ static bool other_passes(const struct making *m, const struct candidate *c) {
     return false;
 }
 
-static bool is_good(const struct making *m, const struct candidate *c) {
+static bool is_good(const struct tests_making *m, const struct candidate *c) {
     return json_object_size(c->expected) && builtin_is_safe(c->input) &&
            right_passes(c) && !passes(c, c->wrong) && !passes(c, c->input) &&
            !other_passes(m, c);
@@ -231,7 +231,7 @@ static void keep(json_t *tests, const struct candidate *c, size_t number) {
     }
 }
 
-static void making_finish(struct making *m) {
+static void making_finish(struct tests_making *m) {
     for (size_t i = 0; i < m->count; i++) {
         free(m->list[i].input);
         free(m->list[i].right);
@@ -242,7 +242,8 @@ static void making_finish(struct making *m) {
 }
 
 json_t *builtin_tests(const struct lessons *l, const char *task, size_t count) {
-    struct making m = {.lessons = l, .task = task && builtin_is_safe(task) ? task : ""};
+    struct tests_making m = {.lessons = l,
+                             .task = task && builtin_is_safe(task) ? task : ""};
     json_t *tests = json_array();
     for (size_t i = 0; i < l->fixes.count; i++) {
         ask_fix(&m, &l->fixes.list[i], i);

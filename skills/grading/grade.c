@@ -93,7 +93,7 @@ bool grade_text_passes(const json_t *expected, const char *text) {
     return passed;
 }
 
-enum step { STEP_COMPILE, STEP_VALIDATE, STEP_JUDGE, STEP_END };
+enum grading_step { STEP_COMPILE, STEP_VALIDATE, STEP_JUDGE, STEP_END };
 
 struct grading {
     struct work *work; /* or NULL */
@@ -110,7 +110,7 @@ struct grading {
     struct assertions assertions;
     char *sources[STEP_JUDGE]; /* of STEP_COMPILE and STEP_VALIDATE */
     struct grade_step *waiting;
-    enum step next;
+    enum grading_step next;
     bool cancelled;
 };
 
@@ -120,7 +120,7 @@ static const json_t *check_of(const struct grading *g, const char *name) {
 
 /* --- on a thread --- */
 
-static void find_source(struct grading *g, const char *check, enum step step) {
+static void find_source(struct grading *g, const char *check, enum grading_step step) {
     const json_t *expected = check_of(g, check);
     if (expected) {
         g->sources[step] =
@@ -191,7 +191,7 @@ static struct grade_step *judge(struct grading *g, const struct grade_wait *wait
 }
 
 /* Returns NULL if the step is finished at once. */
-static struct grade_step *start_step(struct grading *g, enum step step) {
+static struct grade_step *start_step(struct grading *g, enum grading_step step) {
     static const char *const names[] = {"kernel_compiles", "kernel_passes", "judge"};
     const struct grade_wait wait = {&g->room, check_of(g, names[step]), &g->assertions,
                                     on_step, g};

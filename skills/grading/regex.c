@@ -82,7 +82,7 @@ void regex_free(struct regex *r) {
 /* PCRE2's own match limit begins anew at every character where a match might begin, and
  * a run of one item counts as a single step: only the clock bounds a search. It is looked
  * at from the callout that stands before every item of the pattern. */
-struct watch {
+struct regex_watch {
     uint64_t end;
     unsigned calls;
 };
@@ -94,12 +94,12 @@ static uint64_t cpu_ns(void) {
 }
 
 static int look_at_watch(pcre2_callout_block *, void *data) {
-    struct watch *watch = data;
+    struct regex_watch *watch = data;
     bool late = ++watch->calls % CALLS_PER_LOOK == 0 && cpu_ns() > watch->end;
     return late ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-static pcre2_match_context *new_limits(struct watch *watch) {
+static pcre2_match_context *new_limits(struct regex_watch *watch) {
     pcre2_match_context *limits = pcre2_match_context_create(NULL);
     if (!limits) {
         abort();
@@ -112,7 +112,7 @@ static pcre2_match_context *new_limits(struct watch *watch) {
 
 int regex_find(const struct regex *r, const char *text, size_t len, size_t *start,
                size_t *end) {
-    struct watch watch = {.end = cpu_ns() + MAX_CPU_NS};
+    struct regex_watch watch = {.end = cpu_ns() + MAX_CPU_NS};
     pcre2_match_context *limits = new_limits(&watch);
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
     if (!data) {

@@ -89,7 +89,7 @@ static int load(struct err *err) {
 
 /* --- one walk over an archive --- */
 
-struct walk {
+struct archive_walk {
     struct archive *archive;
     struct archive_entry *entry;
     struct err *err;
@@ -97,8 +97,8 @@ struct walk {
     uint64_t size; /* of the entries so far */
 };
 
-static int begin(struct walk *w, const char *bytes, size_t len, struct err *err) {
-    *w = (struct walk){.err = err};
+static int begin(struct archive_walk *w, const char *bytes, size_t len, struct err *err) {
+    *w = (struct archive_walk){.err = err};
     int rc = load(err);
     if (rc < 0) {
         return rc;
@@ -113,7 +113,7 @@ static int begin(struct walk *w, const char *bytes, size_t len, struct err *err)
     return 0;
 }
 
-static void finish(struct walk *w) {
+static void finish(struct archive_walk *w) {
     if (w->archive) {
         lib.read_free(w->archive);
     }
@@ -121,7 +121,7 @@ static void finish(struct walk *w) {
 
 /* Returns 1 with an entry, 0 at the end, or a negative number with err. Skipped contents
  * count towards the limit too, because they are decompressed. */
-static int next(struct walk *w) {
+static int next(struct archive_walk *w) {
     int rc = work_is_stopped() ? END : lib.read_next_header(w->archive, &w->entry);
     if (rc == END) {
         return 0;
@@ -143,14 +143,14 @@ static int next(struct walk *w) {
 
 /* --- the listing --- */
 
-static const char *name_of(const struct walk *w) {
+static const char *name_of(const struct archive_walk *w) {
     const char *name = lib.entry_pathname_utf8(w->entry);
     name = name ? name : lib.entry_pathname(w->entry);
     return name ? name : "";
 }
 
 /* As Git says it: a file, one that is run, a link; anything else is "000000". */
-static const char *mode_of(const struct walk *w) {
+static const char *mode_of(const struct archive_walk *w) {
     mode_t mode = lib.entry_mode(w->entry);
     return S_ISLNK(mode) || lib.entry_hardlink(w->entry) ? "120000"
            : !S_ISREG(mode)                              ? "000000"
@@ -158,7 +158,7 @@ static const char *mode_of(const struct walk *w) {
                                                          : "100644";
 }
 
-static int list_entry(const struct walk *w, json_t *seen, struct buf *listing) {
+static int list_entry(const struct archive_walk *w, json_t *seen, struct buf *listing) {
     const char *name = name_of(w);
     autofree char *path = path_normalize(name);
     if (S_ISDIR(lib.entry_mode(w->entry)) && !lib.entry_hardlink(w->entry)) {
@@ -181,7 +181,7 @@ static int list_entry(const struct walk *w, json_t *seen, struct buf *listing) {
 
 int archive_files_list(const char *bytes, size_t len, struct buf *listing,
                        struct err *err) {
-    struct walk w;
+    struct archive_walk w;
     autojson *seen = json_object();
     int rc = begin(&w, bytes, len, err);
     while (rc == 0 && (rc = next(&w)) == 1) {
@@ -201,7 +201,7 @@ int archive_files_list(const char *bytes, size_t len, struct buf *listing,
 /* --- the files --- */
 
 /* "ID blob SIZE\n", the bytes, "\n". */
-static int read_entry(const struct walk *w, const char *id, struct buf *blobs) {
+static int read_entry(const struct archive_walk *w, const char *id, struct buf *blobs) {
     autobuf text = BUF_INIT(SKILL_MAX_BYTES);
     autofree char *block = xmalloc(BLOCK);
     ssize_t n;
@@ -226,7 +226,7 @@ static int read_entry(const struct walk *w, const char *id, struct buf *blobs) {
 int archive_files_read(const char *bytes, size_t len,
                        const struct repository_files *files, struct buf *blobs,
                        struct err *err) {
-    struct walk w;
+    struct archive_walk w;
     size_t found = 0;
     int rc = begin(&w, bytes, len, err);
     while (rc == 0 && found < files->count && (rc = next(&w)) == 1) {

@@ -331,7 +331,7 @@ static json_t *act_locked(struct task *t, act_here *act) {
 
 /* --- requests --- */
 
-struct work {
+struct install_work {
     const struct agents *agents;
     const struct install_request *request;
     const char *name;
@@ -341,7 +341,7 @@ struct work {
     bool create;
 };
 
-static void act_at(const struct work *w, struct install_place *places, size_t i,
+static void act_at(const struct install_work *w, struct install_place *places, size_t i,
                    size_t count) {
     struct task t = {.request = w->request,
                      .name = w->name,
@@ -359,7 +359,7 @@ static void act_at(const struct work *w, struct install_place *places, size_t i,
 }
 
 /* {"agent", "path"?, …outcome} */
-static json_t *report(const struct work *w, const struct install_place *place,
+static json_t *report(const struct install_work *w, const struct install_place *place,
                       const struct install_place *leader, const char *agent) {
     json_t *result = json_pack("{s:o}", "agent", json_clean_z(agent));
     if (place->path) {
@@ -370,7 +370,7 @@ static json_t *report(const struct work *w, const struct install_place *place,
     return result;
 }
 
-static json_t *work_everywhere(const struct work *w) {
+static json_t *work_everywhere(const struct install_work *w) {
     size_t count = 0;
     while (w->request->agents[count]) {
         count++;
@@ -439,11 +439,11 @@ static int check_whole(const struct skill *skill, bool force, struct err *err) {
 json_t *install_skill(const struct agents *agents,
                       const struct install_request *request) {
     const struct skill *skill = request->skill;
-    struct work work = {.agents = agents,
-                        .request = request,
-                        .name = skill->text.name,
-                        .act = install_here,
-                        .create = true};
+    struct install_work work = {.agents = agents,
+                                .request = request,
+                                .name = skill->text.name,
+                                .act = install_here,
+                                .create = true};
     struct err err = {0};
     if (check_name(work.name, &err) < 0 || check_whole(skill, request->force, &err) < 0 ||
         install_tree_of(skill, &work.shall, &err) < 0) {
@@ -457,12 +457,12 @@ json_t *install_skill(const struct agents *agents,
 
 json_t *uninstall_skill(const struct agents *agents,
                         const struct install_request *request) {
-    struct work work = {.agents = agents,
-                        .request = request,
-                        .name = request->name    ? request->name
-                                : request->skill ? request->skill->text.name
-                                                 : NULL,
-                        .act = uninstall_here};
+    struct install_work work = {.agents = agents,
+                                .request = request,
+                                .name = request->name    ? request->name
+                                        : request->skill ? request->skill->text.name
+                                                         : NULL,
+                                .act = uninstall_here};
     struct err err = {0};
     if (check_name(work.name, &err) < 0) {
         return refuse_everywhere(request, &err);

@@ -165,11 +165,11 @@ static void cursor_find(struct cursor *c, const char *text, size_t len, size_t o
 
 /* --- completions --- */
 
-struct word {
+struct toml_word {
     size_t start, end; /* what is replaced */
 };
 
-static void add_item(json_t *items, struct word word, const char *label,
+static void add_item(json_t *items, struct toml_word word, const char *label,
                      const char *detail, const char *text) {
     json_array_append_new(
         items, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "label", label, "detail",
@@ -226,7 +226,7 @@ static unsigned backend_in(const char *text, size_t len, const char *section) {
     }
 }
 
-static void complete_keys(json_t *items, const struct cursor *c, struct word word,
+static void complete_keys(json_t *items, const struct cursor *c, struct toml_word word,
                           const char *text, size_t len) {
     const char *section = build_toml_section_key(c->section);
     bool kernel = strcmp(section, "kernel.*") == 0;
@@ -247,7 +247,7 @@ static void complete_keys(json_t *items, const struct cursor *c, struct word wor
     }
 }
 
-static void complete_sections(json_t *items, struct word word) {
+static void complete_sections(json_t *items, struct toml_word word) {
     static const char *const names[] = {
         "general",      "general.cuda", "general.hub", "general.neuron",
         "general.tpu",  "general.xpu",  "torch",       "torch.stable-abi",
@@ -260,7 +260,7 @@ static void complete_sections(json_t *items, struct word word) {
     }
 }
 
-static void complete_words(json_t *items, const struct cursor *c, struct word word,
+static void complete_words(json_t *items, const struct cursor *c, struct toml_word word,
                            const char *const *words, const char *detail) {
     for (; *words; words++) {
         autofree char *text = c->quote ? xstrdup(*words) : xasprintf("\"%s\"", *words);
@@ -268,7 +268,8 @@ static void complete_words(json_t *items, const struct cursor *c, struct word wo
     }
 }
 
-static void complete_values(json_t *items, const struct cursor *c, struct word word) {
+static void complete_values(json_t *items, const struct cursor *c,
+                            struct toml_word word) {
     static const struct {
         enum build_toml_type type;
         const char *const *words;
@@ -298,8 +299,8 @@ static void complete_values(json_t *items, const struct cursor *c, struct word w
 }
 
 /* The word around the offset; inside a string, what the string's word may hold. */
-static struct word word_at(const char *text, size_t len, size_t offset) {
-    struct word w = {offset, offset};
+static struct toml_word word_at(const char *text, size_t len, size_t offset) {
+    struct toml_word w = {offset, offset};
     while (w.start > 0 && (is_bare(text[w.start - 1]) || text[w.start - 1] == '.')) {
         w.start--;
     }
@@ -316,7 +317,7 @@ json_t *build_toml_completions(const char *text, size_t len, size_t offset) {
         return items;
     }
     cursor_find(&c, text, len, offset);
-    struct word word = word_at(text, len, offset);
+    struct toml_word word = word_at(text, len, offset);
     if (c.in_comment) {
         return items;
     }
@@ -341,7 +342,7 @@ char *build_toml_hover(const char *text, size_t len, size_t offset, size_t *star
         return NULL;
     }
     cursor_find(&c, text, len, offset);
-    struct word word = word_at(text, len, offset);
+    struct toml_word word = word_at(text, len, offset);
     if (c.in_comment || word.start == word.end) {
         return NULL;
     }

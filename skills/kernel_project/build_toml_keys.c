@@ -9,10 +9,10 @@
 #define BOTH (BUILD_TOML_4 | BUILD_TOML_5)
 #define NEW BUILD_TOML_5
 
-struct section {
+struct toml_section {
     const char *section, *meaning;
 };
-struct backend {
+struct backend_word {
     const char *name;
     unsigned bit;
 };

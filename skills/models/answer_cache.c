@@ -84,13 +84,13 @@ static struct db *database(struct answer_cache *c) {
     return c->db;
 }
 
-struct found {
+struct found_answer {
     json_t *answer;
     int64_t used;
 };
 
 static int on_answer(sqlite3_stmt *stmt, void *data) {
-    struct found *found = data;
+    struct found_answer *found = data;
     autofree char *text = xstrdup(db_text(stmt, 0));
     found->answer = json_parse(text, strlen(text), NULL);
     found->used = sqlite3_column_int64(stmt, 1);
@@ -107,7 +107,7 @@ static void touch(struct db *db, const char *key, int64_t used) {
 
 json_t *answer_cache_get(struct answer_cache *c, const char *key) {
     struct db *db = database(c);
-    struct found found = {0};
+    struct found_answer found = {0};
     if (!db || db_query(db, NULL, on_answer, &found,
                         "SELECT answer, used FROM answers WHERE key = ?", "s", key) < 0) {
         json_decref(found.answer);

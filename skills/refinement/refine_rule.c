@@ -9,15 +9,15 @@
 #define EXACT_WORK 20000000.0
 
 /* Passes of one test on the later side, given all its passes: hypergeometric. */
-struct table {
+struct refine_table {
     double all, passes, after; /* answers, passes, answers of the later side */
 };
 
-static double low_of(const struct table *t) {
+static double low_of(const struct refine_table *t) {
     return fmax(0, t->passes - (t->all - t->after));
 }
 
-static double high_of(const struct table *t) {
+static double high_of(const struct refine_table *t) {
     return fmin(t->passes, t->after);
 }
 
@@ -25,7 +25,7 @@ static double log_choose(double n, double k) {
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-static double chance(const struct table *t, double k) {
+static double chance(const struct refine_table *t, double k) {
     return exp(log_choose(t->after, k) + log_choose(t->all - t->after, t->passes - k) -
                log_choose(t->all, t->passes));
 }
@@ -33,7 +33,8 @@ static double chance(const struct table *t, double k) {
 /* --- the exact sum --- */
 
 /* dist holds *len chances of the sum so far; room for them is there. */
-static void convolve(double *dist, size_t *len, double *next, const struct table *t) {
+static void convolve(double *dist, size_t *len, double *next,
+                     const struct refine_table *t) {
     size_t width = (size_t)(high_of(t) - low_of(t)) + 1;
     for (size_t i = 0; i < *len + width - 1; i++) {
         next[i] = 0;
@@ -51,7 +52,8 @@ static void convolve(double *dist, size_t *len, double *next, const struct table
 }
 
 /* P(sum of passes >= seen). */
-static double exact_p(const struct table *tables, size_t n, double seen, size_t span) {
+static double exact_p(const struct refine_table *tables, size_t n, double seen,
+                      size_t span) {
     autofree double *dist = xcalloc(span + 1, sizeof *dist);
     autofree double *next = xcalloc(span + 1, sizeof *next);
     double base = 0, p = 0;
@@ -67,10 +69,10 @@ static double exact_p(const struct table *tables, size_t n, double seen, size_t 
     return fmin(p, 1);
 }
 
-static double normal_p(const struct table *tables, size_t n, double seen) {
+static double normal_p(const struct refine_table *tables, size_t n, double seen) {
     double mean = 0, variance = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct table *t = &tables[i];
+        const struct refine_table *t = &tables[i];
         double rate = t->passes / t->all;
         mean += t->after * rate;
         variance +=
@@ -80,7 +82,7 @@ static double normal_p(const struct table *tables, size_t n, double seen) {
     return variance > 0 ? 0.5 * erfc((seen - 0.5 - mean) / sqrt(2 * variance)) : 1;
 }
 
-static double gain_p(const struct table *tables, size_t n, double seen) {
+static double gain_p(const struct refine_table *tables, size_t n, double seen) {
     double span = 0, work = 0;
     for (size_t i = 0; i < n; i++) {
         double width = high_of(&tables[i]) - low_of(&tables[i]) + 1;
@@ -95,7 +97,7 @@ static double gain_p(const struct table *tables, size_t n, double seen) {
 
 void refine_compare(struct refine_comparison *ret, const struct refine_score *before,
                     const struct refine_score *after, size_t n) {
-    autofree struct table *tables = xcalloc(n + 1, sizeof *tables);
+    autofree struct refine_table *tables = xcalloc(n + 1, sizeof *tables);
     double seen = 0;
     *ret = (struct refine_comparison){.p = 1};
     for (size_t i = 0; i < n; i++) {
@@ -103,8 +105,8 @@ void refine_compare(struct refine_comparison *ret, const struct refine_score *be
         if (!b->graded || !a->graded) {
             continue;
         }
-        tables[ret->tests++] = (struct table){(double)b->graded + a->graded,
-                                              (double)b->passed + a->passed, a->graded};
+        tables[ret->tests++] = (struct refine_table){
+            (double)b->graded + a->graded, (double)b->passed + a->passed, a->graded};
         ret->before += (double)b->passed / b->graded;
         ret->after += (double)a->passed / a->graded;
         seen += a->passed;

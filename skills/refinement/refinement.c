@@ -16,7 +16,7 @@
 #define SECOND_LOOK 100u
 #define MAX_REASON 300
 
-enum step {
+enum refinement_step {
     BEGINNING,     /* the gate, with the start */
     FAILING,       /* the refine split, with the best */
     TEACHING,      /* edits */
@@ -29,7 +29,7 @@ enum step {
 
 struct refinement {
     struct refinement_options o;
-    enum step step;
+    enum refinement_step step;
     enum refinement_stop stop;
     bool cancelled;
     char *start, *best, *candidate;
@@ -78,7 +78,7 @@ static void say(struct refinement *r, const char *fmt, ...) {
 }
 
 /* With one text as the skill, or with two in turn. */
-static void look(struct refinement *r, enum step step, enum test_split split,
+static void look(struct refinement *r, enum refinement_step step, enum test_split split,
                  const char *first, const char *second) {
     bool fails = step == FAILING;
     r->step = step;
@@ -364,7 +364,7 @@ static void judge(struct refinement *r, const struct refine_score *start,
 void refinement_looked(struct refinement *r, enum refine_lack lack,
                        const struct refine_score *const scores[2], size_t tests,
                        json_t *failures, const char *why) {
-    enum step step = r->step;
+    enum refinement_step step = r->step;
     if (step != FAILING || r->cancelled || lack != REFINE_FINE) {
         json_decref(failures);
         failures = NULL;

@@ -210,7 +210,7 @@ json_t *run_rows(const json_t *batch) {
 
 /* --- the matrix --- */
 
-struct matrix {
+struct run_matrix {
     json_t *skills; /* {skill: {model: entry}} */
     json_t *models; /* {model: true} */
 };
@@ -220,7 +220,7 @@ static bool has_room(const json_t *names, const char *name) {
 }
 
 /* Rows come newest first: the first of a pair stays. */
-static void matrix_add(struct matrix *m, const json_t *row) {
+static void matrix_add(struct run_matrix *m, const json_t *row) {
     static const char *const keys[] = {"baseline_rate", "skill_rate", "verdict", "run",
                                        NULL};
     const char *skill = json_get_string(row, "skill", "");
@@ -241,7 +241,7 @@ static void matrix_add(struct matrix *m, const json_t *row) {
     }
 }
 
-static json_t *matrix_json(const struct matrix *m) {
+static json_t *matrix_json(const struct run_matrix *m) {
     json_t *rows = json_array();
     json_each_member(m->skills, skill, of_skill) {
         json_t *row = json_array();
@@ -260,7 +260,7 @@ struct listing {
     const char *skill, *model;
     size_t limit, omitted;
     json_t *rows, *problems;
-    struct matrix matrix;
+    struct run_matrix matrix;
 };
 
 static void add_row(struct listing *l, json_t *row) {
@@ -302,7 +302,7 @@ json_t *run_list(const struct root *dir, const char *skill, const char *model,
     struct listing l = {.skill = skill, .model = model, .limit = limit};
     l.rows = json_array();
     l.problems = json_array();
-    l.matrix = (struct matrix){json_object(), json_object()};
+    l.matrix = (struct run_matrix){json_object(), json_object()};
     uint64_t until = clock_ms() + SCAN_MS;
     json_each(names, i, name) {
         if (clock_ms() < until) {

@@ -29,7 +29,7 @@
 #define CELLS_MAX 5000       /* in an answer */
 #define MARKS_MAX (16u << 20)
 
-struct asking {
+struct run_asking {
     struct call *call;
     char *dir;          /* the folder of runs */
     struct root
@@ -43,7 +43,7 @@ struct asking {
     struct err err;
 };
 
-static void asking_free(struct asking *a) {
+static void asking_free(struct run_asking *a) {
     call_unref(a->call);
     root_close(&a->runs);
     root_close(&a->out);
@@ -74,7 +74,7 @@ static void fail(struct call *call, const struct err *err) {
 /* --- both: where the runs are --- */
 
 /* NULL after the call was failed. */
-static struct asking *asking_new(struct call *call, const json_t *params) {
+static struct run_asking *asking_new(struct call *call, const json_t *params) {
     struct err err = {0};
     const char *given = json_get_string(params, "dir", NULL);
     char *dir = given ? skills_resolve(call_origin(call), given, &err)
@@ -86,7 +86,7 @@ static struct asking *asking_new(struct call *call, const json_t *params) {
         fail(call, &err);
         return NULL;
     }
-    struct asking *a = xcalloc(1, sizeof *a);
+    struct run_asking *a = xcalloc(1, sizeof *a);
     a->out.fd = a->runs.fd = -1;
     a->dir = dir;
     a->dir_is_default = !given;
@@ -94,7 +94,7 @@ static struct asking *asking_new(struct call *call, const json_t *params) {
 }
 
 static void on_done(void *data) {
-    struct asking *a = data;
+    struct run_asking *a = data;
     if (a->result) {
         call_reply(a->call, a->result);
     } else {
@@ -103,14 +103,14 @@ static void on_done(void *data) {
     asking_free(a);
 }
 
-static void go(struct asking *a, struct call *call, work_step *work) {
+static void go(struct run_asking *a, struct call *call, work_step *work) {
     a->call = call_ref(call);
     work_start(call_origin(call)->loop, work, on_done, a);
 }
 
 /* --- run/list --- */
 
-static int open_runs(struct asking *a) {
+static int open_runs(struct run_asking *a) {
     int rc = root_open(&a->runs, a->dir, &a->err);
     if (rc == -ENOENT && a->dir_is_default) {
         a->err = (struct err){0};
@@ -120,7 +120,7 @@ static int open_runs(struct asking *a) {
 }
 
 static void list_work(void *data) {
-    struct asking *a = data;
+    struct run_asking *a = data;
     const json_t *params = call_params(a->call);
     if (open_runs(a) == 0) {
         a->result = run_list(&a->runs, json_get_string(params, "skill", NULL),
@@ -131,7 +131,7 @@ static void list_work(void *data) {
 }
 
 static void list_start(struct call *call, const json_t *params) {
-    struct asking *a = asking_new(call, params);
+    struct run_asking *a = asking_new(call, params);
     if (a) {
         go(a, call, list_work);
     }
@@ -143,12 +143,12 @@ static const char *newest(const json_t *names) {
     return json_string_value(json_array_get(names, 0));
 }
 
-static void none_yet(struct asking *a) {
+static void none_yet(struct run_asking *a) {
     err_set(&a->err, -ENOENT, "no evaluation is on record in %s yet", a->dir);
 }
 
 /* Where there must be runs. */
-static bool open_some_runs(struct asking *a) {
+static bool open_some_runs(struct run_asking *a) {
     int rc = open_runs(a);
     if (rc == 0 && a->runs.fd < 0) {
         none_yet(a);
@@ -163,7 +163,7 @@ static void tell_preference(json_t *batch) {
     }
 }
 
-static json_t *read_batch(struct asking *a) {
+static json_t *read_batch(struct run_asking *a) {
     const char *run = json_get_string(call_params(a->call), "run", "");
     size_t omitted;
     bool latest = strcmp(run, "latest") == 0;
@@ -181,7 +181,8 @@ static json_t *read_batch(struct asking *a) {
     return batch;
 }
 
-static int format_batch(const struct asking *a, const json_t *batch, struct buf *text) {
+static int format_batch(const struct run_asking *a, const json_t *batch,
+                        struct buf *text) {
     if (strcmp(a->format, "csv") == 0) {
         return run_table_write(text, batch);
     }
@@ -196,13 +197,13 @@ static int format_batch(const struct asking *a, const json_t *batch, struct buf 
     return json ? buf_adds(text, json) : -EINVAL;
 }
 
-static json_t *answer_head(const struct asking *a, const json_t *batch) {
+static json_t *answer_head(const struct run_asking *a, const json_t *batch) {
     return json_pack("{s:O,s:s}", "run", json_object_get(batch, "run"), "format",
                      a->format);
 }
 
 /* To the file that was asked for; adds it to the answer, which is stolen. */
-static json_t *write_text(struct asking *a, const struct buf *text, json_t *answer) {
+static json_t *write_text(struct run_asking *a, const struct buf *text, json_t *answer) {
     if (root_write(&a->out, a->out_path, text->data, text->len, 0644, &a->err) < 0) {
         json_decref(answer);
         return NULL;
@@ -213,7 +214,7 @@ static json_t *write_text(struct asking *a, const struct buf *text, json_t *answ
     return answer;
 }
 
-static json_t *write_out(struct asking *a, const json_t *batch) {
+static json_t *write_out(struct run_asking *a, const json_t *batch) {
     autobuf text = BUF_INIT(FILE_MAX);
     int rc = format_batch(a, batch, &text);
     if (rc == -ENODATA) {
@@ -231,7 +232,7 @@ static json_t *write_out(struct asking *a, const json_t *batch) {
 /* --- all runs, in one table or on one page --- */
 
 /* Those that cannot be read are left out and counted. */
-static int add_all(struct asking *a, struct buf *text, json_int_t *runs,
+static int add_all(struct run_asking *a, struct buf *text, json_int_t *runs,
                    json_int_t *unread) {
     size_t omitted;
     autojson *names = run_names(&a->runs, &omitted);
@@ -250,14 +251,14 @@ static int add_all(struct asking *a, struct buf *text, json_int_t *runs,
     return rc;
 }
 
-static json_t *write_all(struct asking *a, const struct buf *text, json_int_t runs,
+static json_t *write_all(struct run_asking *a, const struct buf *text, json_int_t runs,
                          json_int_t unread) {
     return write_text(a, text,
                       json_pack("{s:s,s:s,s:I,s:I}", "run", "all", "format", a->format,
                                 "runs", runs, "omitted", unread));
 }
 
-static json_t *show_page(struct asking *a) {
+static json_t *show_page(struct run_asking *a) {
     autobuf text = BUF_INIT(FILE_MAX);
     autojson *list = run_list(&a->runs, NULL, NULL, RUN_SCAN_MAX);
     if (run_list_html_write(&text, list) < 0) {
@@ -268,7 +269,7 @@ static json_t *show_page(struct asking *a) {
                      json_get_integer(list, "omitted", 0));
 }
 
-static json_t *show_all(struct asking *a) {
+static json_t *show_all(struct run_asking *a) {
     autobuf text = BUF_INIT(FILE_MAX);
     json_int_t runs = 0, unread = 0;
     if (strcmp(a->format, "html") == 0) {
@@ -278,7 +279,7 @@ static json_t *show_all(struct asking *a) {
                                                  : write_all(a, &text, runs, unread);
 }
 
-static json_t *answer_text(struct asking *a, const json_t *batch) {
+static json_t *answer_text(struct run_asking *a, const json_t *batch) {
     autobuf text = BUF_INIT(TEXT_MAX);
     if (format_batch(a, batch, &text) < 0) {
         err_set(&a->err, -EMSGSIZE, "the run is longer than %u MiB as %s", TEXT_MAX >> 20,
@@ -291,7 +292,7 @@ static json_t *answer_text(struct asking *a, const json_t *batch) {
 }
 
 /* The batch with as many cells and outputs as a message should hold. */
-static json_t *answer_json(struct asking *a, const json_t *batch) {
+static json_t *answer_json(struct run_asking *a, const json_t *batch) {
     json_t *answer = json_copy((json_t *)(uintptr_t)batch);
     const json_t *cells = json_object_get(batch, "cells");
     json_t *some = json_array();
@@ -316,7 +317,7 @@ static bool wants_all(const json_t *params) {
 }
 
 static void show_work(void *data) {
-    struct asking *a = data;
+    struct run_asking *a = data;
     if (!open_some_runs(a)) {
         return;
     }
@@ -372,7 +373,7 @@ static void show_start(struct call *call, const json_t *params) {
                         "a page for marks needs one run and a .html file as `out`");
         return;
     }
-    struct asking *a = asking_new(call, params);
+    struct run_asking *a = asking_new(call, params);
     if (!a) {
         return;
     }
@@ -388,7 +389,7 @@ static void show_start(struct call *call, const json_t *params) {
 
 /* --- run/marks --- */
 
-static json_t *read_marks(struct asking *a) {
+static json_t *read_marks(struct run_asking *a) {
     const json_t *given = json_object_get(call_params(a->call), "marks");
     autobuf text = BUF_INIT(MARKS_MAX);
     if (!a->marks_path) {
@@ -404,7 +405,7 @@ static json_t *read_marks(struct asking *a) {
     return value;
 }
 
-static int keep_marks(struct asking *a, json_t *batch, json_t *marks) {
+static int keep_marks(struct run_asking *a, json_t *batch, json_t *marks) {
     autojson *kept = json_pack("{s:O}", "marks", marks);
     autofree char *text = json_shown(kept, JSON_INDENT(1));
     autofree char *path = path_join(json_get_string(batch, "run", ""), "marks.json");
@@ -413,7 +414,7 @@ static int keep_marks(struct asking *a, json_t *batch, json_t *marks) {
 }
 
 static void marks_work(void *data) {
-    struct asking *a = data;
+    struct run_asking *a = data;
     if (!open_some_runs(a)) {
         return;
     }
@@ -441,7 +442,7 @@ static void marks_start(struct call *call, const json_t *params) {
         call_fail_param(call, "/marks", "%s", err.msg);
         return;
     }
-    struct asking *a = asking_new(call, params);
+    struct run_asking *a = asking_new(call, params);
     if (a) {
         a->marks_path = take(found);
         go(a, call, marks_work);

@@ -383,22 +383,22 @@ struct interval bootstrap_geometric_mean(const double *a, const double *b, size_
 
 /* --- several hypotheses --- */
 
-struct ranked {
+struct ranked_value {
     double p;
     size_t at;
 };
 
 static int compare_ranked(const void *a, const void *b) {
-    return compare_doubles(&((const struct ranked *)a)->p,
-                           &((const struct ranked *)b)->p);
+    return compare_doubles(&((const struct ranked_value *)a)->p,
+                           &((const struct ranked_value *)b)->p);
 }
 
 void holm_adjust(double *p, size_t m) {
-    autofree struct ranked *order = xreallocarray(NULL, m ? m : 1, sizeof *order);
+    autofree struct ranked_value *order = xreallocarray(NULL, m ? m : 1, sizeof *order);
     size_t count = 0;
     for (size_t i = 0; i < m; i++) {
         if (!isnan(p[i])) {
-            order[count++] = (struct ranked){p[i], i};
+            order[count++] = (struct ranked_value){p[i], i};
         }
     }
     qsort(order, count, sizeof *order, compare_ranked);

@@ -78,10 +78,10 @@ static void count(const struct evaluation *e, size_t student, struct tally *t) {
     }
 }
 
-enum outcome { PASS, FAIL, NOT_MEASURABLE };
+enum trigger_outcome { PASS, FAIL, NOT_MEASURABLE };
 static const char *const outcomes[] = {"pass", "fail", "not_measurable"};
 
-static enum outcome judge(const struct tally *t) {
+static enum trigger_outcome judge(const struct tally *t) {
     bool loads = t->control_runs && 2 * t->control_loaded >= t->control_runs;
     return !loads || !(t->wanted + t->unwanted)               ? NOT_MEASURABLE
            : t->hits == t->wanted && t->spared == t->unwanted ? PASS
@@ -176,7 +176,8 @@ static void say_student(struct buf *out, const struct evaluation *e, size_t stud
 }
 
 static json_t *student_json(const struct evaluation *e, size_t student,
-                            const json_t *loads, const char *skill, enum outcome *ret) {
+                            const json_t *loads, const char *skill,
+                            enum trigger_outcome *ret) {
     struct tally t;
     struct cell_tally cells;
     autobuf sentence = BUF_INIT(WORDS);
@@ -222,13 +223,13 @@ json_t *trigger_result(const struct evaluation *e, const json_t *loads,
     json_t *students = json_array();
     size_t counts[3] = {0};
     for (size_t s = 0; s < e->o.student_count; s++) {
-        enum outcome one;
+        enum trigger_outcome one;
         json_array_append_new(students, student_json(e, s, loads, skill, &one));
         counts[one]++;
     }
-    enum outcome all = counts[FAIL]             ? FAIL
-                       : counts[NOT_MEASURABLE] ? NOT_MEASURABLE
-                                                : PASS;
+    enum trigger_outcome all = counts[FAIL]             ? FAIL
+                               : counts[NOT_MEASURABLE] ? NOT_MEASURABLE
+                                                        : PASS;
     say_all(&sentence, students, counts);
     if (e->stop == EVALUATION_BUDGET || e->stop == EVALUATION_TIME) {
         buf_addf(&sentence, " It ended early, when its %s was used up.",

@@ -197,7 +197,7 @@ LANE_INLINE bool again_generic(struct warp *w, const struct step *s, uint32_t ma
 
 #define SCATTER(store, bytes, count)                                                     \
     static LANES_APART bool scatter_##store##_##bytes##_##count(                         \
-        struct warp *w, const struct access *a, const struct pattern *p,                 \
+        struct warp *w, const struct access *a, const struct lane_pattern *p,            \
         struct lane_window at, uint64_t start, uint32_t mask) {                          \
         return pattern_scattered(w, a, p, at, start, mask, store, bytes, count);         \
     }

@@ -31,7 +31,7 @@ LANE_INLINE bool row_is_zero(row x) {
 }
 
 /* Whether the lanes' addresses (base) have the learned distances. */
-LANE_INLINE bool pattern_repeats(const struct pattern *p, const struct warp *w,
+LANE_INLINE bool pattern_repeats(const struct lane_pattern *p, const struct warp *w,
                                  const uint64_t *base, uint32_t mask, uint64_t first) {
     const row *address = (const row *)(const void *)base;
     const row *delta = (const row *)(const void *)p->deltas;
@@ -49,7 +49,7 @@ LANE_INLINE bool pattern_repeats(const struct pattern *p, const struct warp *w,
 
 /* Whether all bytes that a load touches are initialised. shadow: of the lowest lane's
  * word. */
-LANE_INLINE bool pattern_is_set(const struct pattern *p, const uint8_t *shadow,
+LANE_INLINE bool pattern_is_set(const struct lane_pattern *p, const uint8_t *shadow,
                                 const unsigned size) {
     if (p->near) {
         const row *touched = (const row *)(const void *)p->touched;
@@ -73,8 +73,8 @@ LANE_INLINE bool pattern_is_set(const struct pattern *p, const uint8_t *shadow,
 #if defined __AVX512F__
 /* host: of the lowest lane. Within 32 words two loads and two permutations take 5 cycles,
  * gathers 31. Masked: nothing after the highest lane is read. */
-LANE_INLINE void load_words(uint8_t *to, const uint8_t *host, const struct pattern *p,
-                            uint32_t mask) {
+LANE_INLINE void load_words(uint8_t *to, const uint8_t *host,
+                            const struct lane_pattern *p, uint32_t mask) {
     __m512i place[2] = {_mm512_load_si512(p->places), _mm512_load_si512(p->places + 16)};
     __m512i v[2];
     if (p->span <= 128) {
@@ -91,8 +91,8 @@ LANE_INLINE void load_words(uint8_t *to, const uint8_t *host, const struct patte
     _mm512_mask_store_epi32(to + 64, (__mmask16)(mask >> 16), v[1]);
 }
 #else
-LANE_INLINE void load_words(uint8_t *to, const uint8_t *host, const struct pattern *p,
-                            uint32_t mask) {
+LANE_INLINE void load_words(uint8_t *to, const uint8_t *host,
+                            const struct lane_pattern *p, uint32_t mask) {
     const u32_alias *from = (const u32_alias *)(const void *)host;
     u32_alias *v = __builtin_assume_aligned(to, 64);
 #if defined __AVX2__
@@ -126,11 +126,11 @@ LANE_INLINE void load_words(uint8_t *to, const uint8_t *host, const struct patte
  * handled elsewhere. at: of the offset 0; start: the lowest lane's. Here and below, false
  * means that nothing was done. */
 typedef bool pattern_scatter(struct warp *w, const struct access *a,
-                             const struct pattern *p, struct lane_window at,
+                             const struct lane_pattern *p, struct lane_window at,
                              uint64_t start, uint32_t mask);
 
 LANE_INLINE bool pattern_scattered(struct warp *w, const struct access *a,
-                                   const struct pattern *p, struct lane_window at,
+                                   const struct lane_pattern *p, struct lane_window at,
                                    uint64_t start, uint32_t mask, const bool store,
                                    const unsigned bytes, const unsigned count) {
     uint64_t o[LANES_COUNT] __attribute__((aligned(64)));
@@ -148,7 +148,7 @@ LANE_INLINE bool pattern_scattered(struct warp *w, const struct access *a,
 }
 
 LANE_INLINE bool pattern_move(struct warp *w, const struct access *a,
-                              const struct pattern *p, struct lane_window at,
+                              const struct lane_pattern *p, struct lane_window at,
                               uint64_t start, uint32_t mask, pattern_scatter *scatter,
                               const bool store, const unsigned bytes,
                               const unsigned count) {
@@ -190,7 +190,7 @@ LANE_INLINE bool pattern_again(struct warp *w, const struct step *s, uint32_t ma
                                const unsigned count) {
     const unsigned size = bytes * count;
     struct processor *processor = w->processor;
-    const struct pattern *p = &processor->patterns[s->extra];
+    const struct lane_pattern *p = &processor->patterns[s->extra];
     const uint64_t *base = LANES(const uint64_t, w, s->src[0]);
     uint64_t lane = base[__builtin_ctz(mask)];
     uint64_t first = lane + (uint64_t)s->offset - to.space;

@@ -20,7 +20,7 @@ static enum pattern_kind kind_of(const struct lane_request *r) {
 }
 
 /* Which bytes of their words the lanes touch. */
-static void touch(struct pattern *p, const struct lane_request *r, uint64_t low) {
+static void touch(struct lane_pattern *p, const struct lane_request *r, uint64_t low) {
     memset(p->touched, 0, sizeof p->touched);
     bits_each(lane, r->mask) {
         uint64_t at = r->offsets[lane] - (low & ~UINT64_C(3));
@@ -31,7 +31,7 @@ static void touch(struct pattern *p, const struct lane_request *r, uint64_t low)
 }
 
 /* Vectors of 8 words: where each 8 lanes find theirs, without reading past the last. */
-static void find_groups(struct pattern *p) {
+static void find_groups(struct lane_pattern *p) {
     uint32_t words = p->span / 4;
     p->grouped = p->kind == PATTERN_WORDS && words >= 8 && p->near;
     for (unsigned g = 0; p->grouped && g < WARP_LANES / 8; g++) {
@@ -45,7 +45,7 @@ static void find_groups(struct pattern *p) {
     }
 }
 
-static bool is_known(const struct pattern *p, const struct lane_request *r,
+static bool is_known(const struct lane_pattern *p, const struct lane_request *r,
                      uint64_t first) {
     uint64_t differ = (r->mask ^ p->mask) | (r->is_shared ^ p->is_shared);
     for (unsigned l = 0; l < WARP_LANES; l++) {
@@ -55,7 +55,8 @@ static bool is_known(const struct pattern *p, const struct lane_request *r,
 }
 
 /* A loop that some of the lanes go through repeats its requests. */
-static bool came_before(struct pattern *p, const struct lane_request *r, uint64_t first) {
+static bool came_before(struct lane_pattern *p, const struct lane_request *r,
+                        uint64_t first) {
     uint64_t span = r->offsets[31 - __builtin_clz(r->mask)] - first;
     bool again = r->mask == p->other_mask && span == p->other_span;
     p->other_mask = r->mask;
@@ -63,7 +64,7 @@ static bool came_before(struct pattern *p, const struct lane_request *r, uint64_
     return again;
 }
 
-void pattern_learn(struct pattern *p, const struct lane_request *r, unsigned phase,
+void pattern_learn(struct lane_pattern *p, const struct lane_request *r, unsigned phase,
                    uint32_t cost, uint32_t ideal) {
     uint64_t first = r->offsets[__builtin_ctz(r->mask)], low = first, high = first;
     bool again = came_before(p, r, first) && !r->is_simple;

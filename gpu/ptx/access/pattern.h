@@ -17,7 +17,7 @@ enum pattern_kind {
 
 #define PATTERN_NEAR 64u /* words of four bytes */
 
-struct pattern {
+struct lane_pattern {
     uint32_t mask;   /* 0: none is learned */
     uint32_t others; /* requests that differed from the learned one */
     uint32_t other_mask; /* of the latest of them: its lanes, and how far the last one */
@@ -52,5 +52,5 @@ struct lane_request {
     bool is_simple; /* fast without a pattern, too */
 };
 /* cost 0: costs are not counted. */
-void pattern_learn(struct pattern *p, const struct lane_request *r, unsigned phase,
+void pattern_learn(struct lane_pattern *p, const struct lane_request *r, unsigned phase,
                    uint32_t cost, uint32_t ideal);

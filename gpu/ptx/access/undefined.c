@@ -25,7 +25,7 @@ struct undefined {
     uint32_t last;    /* … which is this instruction */
     bool following;
     struct source sources[SOURCES_MAX];
-    struct value { /* a register's, in these lanes: these of its eight bytes */
+    struct tracked_value { /* a register's, in these lanes: these of its eight bytes */
         const struct frame *frame;
         uint32_t index, lanes;
         uint8_t source, bytes;
@@ -63,7 +63,7 @@ static void source_tell(struct warp *w, struct source *s, uint32_t lanes) {
 
 /* ---- values ---- */
 
-static bool is_of(const struct value *v, const struct frame *f, uint32_t index) {
+static bool is_of(const struct tracked_value *v, const struct frame *f, uint32_t index) {
     return v->index == index && v->frame == f;
 }
 
@@ -85,11 +85,11 @@ static uint32_t lanes_of(struct warp *w, uint32_t index, uint32_t lanes, bool te
 
 /* Lanes in which a value is gone: told, or the caller's to say. */
 static void values_sweep(struct undefined *u,
-                         uint32_t gone(const struct value *v, const void *data),
+                         uint32_t gone(const struct tracked_value *v, const void *data),
                          const void *data) {
     unsigned kept = 0;
     for (unsigned k = 0; k < u->value_count; k++) {
-        struct value v = u->values[k];
+        struct tracked_value v = u->values[k];
         v.lanes &= u->sources[v.source].lanes & ~gone(&v, data);
         if (v.lanes) {
             u->values[kept++] = v;
@@ -103,7 +103,7 @@ struct written {
     uint32_t index, lanes;
 };
 
-static uint32_t gone_written(const struct value *v, const void *data) {
+static uint32_t gone_written(const struct tracked_value *v, const void *data) {
     const struct written *x = data;
     return is_of(v, x->frame, x->index) ? x->lanes : 0;
 }
@@ -113,10 +113,10 @@ static void value_forget(struct undefined *u, const struct frame *f, uint32_t in
     values_sweep(u, gone_written, &(struct written){f, index, lanes});
 }
 
-static void value_add(struct warp *w, struct value v) {
+static void value_add(struct warp *w, struct tracked_value v) {
     struct undefined *u = w->undefined;
     for (unsigned k = 0; k < u->value_count && v.lanes; k++) {
-        struct value *one = &u->values[k];
+        struct tracked_value *one = &u->values[k];
         if (is_of(one, v.frame, v.index) && one->source == v.source &&
             one->bytes == v.bytes && one->part == v.part) {
             one->lanes |= v.lanes;
@@ -178,11 +178,12 @@ static void lane_add(struct warp *w, const struct frame *f, struct source *sourc
         return;
     }
     if (register_live_ever(live_of(f), index)) {
-        value_add(w, (struct value){.frame = f,
-                                    .index = index,
-                                    .lanes = 1u << lane,
-                                    .source = (uint8_t)(source - w->undefined->sources),
-                                    .bytes = bytes});
+        value_add(
+            w, (struct tracked_value){.frame = f,
+                                      .index = index,
+                                      .lanes = 1u << lane,
+                                      .source = (uint8_t)(source - w->undefined->sources),
+                                      .bytes = bytes});
     } else { /* a load that nobody uses is one that was asked for */
         source_tell(w, source, 1u << lane);
     }
@@ -246,7 +247,7 @@ static void part_comes(struct undefined *u, const struct shuffled_part *p,
     const struct ptx_operand *o = &f->operands[i->operands + (i->has_pair ? 2 : 1)];
     uint32_t index = operand_register(f, o, 0);
     for (unsigned k = 0; k < u->value_count && index != UINT32_MAX; k++) {
-        const struct value *v = &u->values[k];
+        const struct tracked_value *v = &u->values[k];
         const struct source *from = &u->sources[v->source];
         uint32_t lanes =
             is_of(v, p->frame, index) ? v->lanes & from->lanes & p->lanes : 0;
@@ -338,7 +339,7 @@ static bool stored_find(const struct warp *w, unsigned lane, enum ptx_space spac
 
 /* A value of the source was stored at the address. */
 static void store_mark(struct warp *w, const struct access *a, unsigned lane,
-                       uint64_t address, const struct value *v) {
+                       uint64_t address, const struct tracked_value *v) {
     struct source *source = &w->undefined->sources[v->source];
     const uint8_t *known = NULL; /* the word whose origin is noted */
     for (unsigned k = 0; k < a->bytes; k++) {
@@ -374,7 +375,7 @@ static void store_follow(struct warp *w, const struct step *s, uint32_t mask) {
     for (uint32_t part = 0; part < operand_parts(&o[1]); part++) {
         uint32_t index = operand_register(f, &o[1], part);
         for (unsigned k = 0; k < u->value_count && index != UINT32_MAX; k++) {
-            const struct value *v = &u->values[k];
+            const struct tracked_value *v = &u->values[k];
             uint32_t lanes = u->sources[v->source].lanes & mask;
             for (lanes &= is_of(v, w->frame, index) ? v->lanes : 0; lanes;
                  lanes &= lanes - 1) {
@@ -430,7 +431,7 @@ static void source_follow(struct warp *w, const struct ptx_instruction *i, unsig
         if (lanes && takes_over) {
             lanes &= lanes_used(w, i, o + results, k - results);
             for (unsigned n = 0, count = u->value_count; n < count; n++) {
-                struct value v = u->values[n];
+                struct tracked_value v = u->values[n];
                 if (is_of(&v, w->frame, index)) {
                     v.lanes &= lanes & u->sources[v.source].lanes;
                     v.index = RESULT;
@@ -459,7 +460,7 @@ static void results_follow(struct warp *w, const struct ptx_instruction *i,
             }
             value_forget(u, w->frame, index, mask);
             for (unsigned n = 0, count = u->value_count; n < count; n++) {
-                struct value v = u->values[n];
+                struct tracked_value v = u->values[n];
                 if (is_of(&v, w->frame, RESULT)) {
                     v.index = index;
                     v.bytes = byte_flow_moved(i, &o[k], v.part, part, v.bytes);
@@ -510,7 +511,7 @@ struct entered {
     bool fresh; /* a call: the frame's previous contents are invalid */
 };
 
-static uint32_t gone_entered(const struct value *v, const void *data) {
+static uint32_t gone_entered(const struct tracked_value *v, const void *data) {
     const struct entered *x = data;
     bool dead = v->frame == x->warp->frame &&
                 (x->fresh || !register_live_at(x->live, x->at, v->index));

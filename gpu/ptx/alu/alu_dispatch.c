@@ -7,7 +7,7 @@
 
 typedef step_run *bind_run(const struct ptx_instruction *i, struct step *step);
 
-struct extension {
+struct alu_extension {
     const char *name;
     bool (*usable)(void);
     const struct matrix_arithmetic *matrix;
@@ -37,7 +37,7 @@ static bool usable_baseline(void) {
     return true;
 }
 /* Best first. */
-static const struct extension extensions[] = {
+static const struct alu_extension extensions[] = {
 #ifdef LANES_HAVE_AVX512
     EXTENSION(avx512),
 #endif
@@ -49,15 +49,15 @@ static const struct extension extensions[] = {
 static bool usable_neon(void) {
     return true;
 }
-static const struct extension extensions[] = {EXTENSION(neon)};
+static const struct alu_extension extensions[] = {EXTENSION(neon)};
 #endif
 #define EXTENSIONS (sizeof(extensions) / sizeof(extensions[0]))
 
 /* Written by bind_force_extension only, which is for tests and start-up: a module is
  * bound by one thread. */
-static const struct extension *forced;
+static const struct alu_extension *forced;
 
-static const struct extension *chosen(void) {
+static const struct alu_extension *chosen(void) {
     if (forced) {
         return forced;
     }

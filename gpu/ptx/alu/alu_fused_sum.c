@@ -41,7 +41,7 @@ typedef int64_t hlong __attribute__((vector_size(4 * WIDE)));
 MATRIX_DECODE(decode, float)
 
 /* The rows of a as vectors: element k of WIDE rows; exponents of two k in each lane. */
-struct rows {
+struct sum_rows {
     float values[FUSED_MAX_M * FUSED_MAX_ROW] __attribute__((aligned(64)));
     int16_t exponents[FUSED_MAX_M * FUSED_MAX_ROW] __attribute__((aligned(64)));
     uint64_t present[FUSED_MAX_M]; /* by k */
@@ -89,7 +89,7 @@ ROWS_DECODE(rows_tf32, 32, real_tf32)
 ROWS_DECODE(rows_e4m3, 8, real_e4m3)
 ROWS_DECODE(rows_e5m2, 8, real_e5m2)
 
-static void rows_dense(struct rows *r, const struct fused_sum *f, const uint8_t *a) {
+static void rows_dense(struct sum_rows *r, const struct fused_sum *f, const uint8_t *a) {
     uint32_t words[FUSED_MAX_M * FUSED_MAX_K];
     enum ptx_type t = (enum ptx_type)f->a;
     unsigned count = matrix_bytes(t, f->k) / 4;
@@ -104,7 +104,7 @@ static void rows_dense(struct rows *r, const struct fused_sum *f, const uint8_t 
     }
 }
 
-static void rows_sparse(struct rows *r, const struct fused_sum *f, const uint8_t *a,
+static void rows_sparse(struct sum_rows *r, const struct fused_sum *f, const uint8_t *a,
                         const uint8_t *places) {
     float values[FUSED_MAX_M * FUSED_MAX_K];
     decode((enum ptx_type)f->a, a, (unsigned)f->m * f->k, values);
@@ -170,7 +170,7 @@ static int greatest_of(vint x) {
     return most;
 }
 
-static void rows_decode(struct rows *r, const struct fused_sum *f, const uint8_t *a,
+static void rows_decode(struct sum_rows *r, const struct fused_sum *f, const uint8_t *a,
                         const uint8_t *places) {
     int least = least_exponent((enum ptx_type)f->a);
     vint most = splat(NO_EXPONENT), sign = splat(f->negated ? INT32_MIN : 0);
@@ -269,8 +269,8 @@ static double power_of_two(int e) {
     return x;
 }
 
-static float element_slow(const struct fused_sum *f, const struct rows *r, unsigned row,
-                          const float *b, const int16_t *eb, float c) {
+static float element_slow(const struct fused_sum *f, const struct sum_rows *r,
+                          unsigned row, const float *b, const int16_t *eb, float c) {
     const float *a = r->values + (size_t)(row / WIDE) * WIDE * r->k + row % WIDE;
     const int16_t *ea =
         r->exponents + (size_t)(row / WIDE) * WIDE * r->k + (size_t)(row % WIDE) * 2;
@@ -298,8 +298,8 @@ static float element_slow(const struct fused_sum *f, const struct rows *r, unsig
 }
 
 /* WIDE rows from `first` on against SIDE columns. */
-static void block_slow(const struct fused_sum *f, const struct rows *r, unsigned first,
-                       const float *b, const int16_t *eb, float *sums) {
+static void block_slow(const struct fused_sum *f, const struct sum_rows *r,
+                       unsigned first, const float *b, const int16_t *eb, float *sums) {
     for (unsigned s = 0; s < SIDE; s++) {
         for (unsigned row = first; row < first + WIDE; row++) {
             float *at = sums + (size_t)s * f->m + row;
@@ -421,7 +421,7 @@ LANE_INLINE bool block_fused(const struct fused_sum *f, const float *a, const in
     return true;
 }
 
-static void columns_sum(const struct fused_sum *f, const struct rows *r,
+static void columns_sum(const struct fused_sum *f, const struct sum_rows *r,
                         const struct columns *c, unsigned count, float *sums) {
     unsigned k = r->k;
     bool wild = r->greatest >= INFINITE || c->greatest >= INFINITE ||
@@ -442,7 +442,7 @@ static void columns_sum(const struct fused_sum *f, const struct rows *r,
 fused_sum_run LANES_NAME(fused_sum);
 void LANES_NAME(fused_sum)(const struct fused_sum *f, const uint8_t *a,
                            const uint8_t *places, const uint8_t *b, float *sums) {
-    struct rows r;
+    struct sum_rows r;
     struct columns c;
     rows_decode(&r, f, a, places);
     size_t row_bytes = matrix_bytes((enum ptx_type)f->b, r.k);

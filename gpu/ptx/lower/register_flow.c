@@ -42,7 +42,7 @@ uint32_t operand_register(const struct ptx_function *f, const struct ptx_operand
 
 /* ---- flow ---- */
 
-struct walk {
+struct flow_walk {
     const struct register_flow *flow;
     uint32_t words;
     uint64_t *entry;  /* per block */
@@ -51,7 +51,7 @@ struct walk {
     bool *queued, *seen;
 };
 
-static void flow_into(struct walk *w, uint32_t to, const uint64_t *set) {
+static void flow_into(struct flow_walk *w, uint32_t to, const uint64_t *set) {
     uint64_t *entry = w->entry + (size_t)w->blocks[to] * w->words;
     bool more = !w->seen[w->blocks[to]];
     w->seen[w->blocks[to]] = true;
@@ -62,7 +62,7 @@ static void flow_into(struct walk *w, uint32_t to, const uint64_t *set) {
     w->queued[w->blocks[to]] |= more;
 }
 
-static void flow_targets(struct walk *w, const struct ptx_instruction *i,
+static void flow_targets(struct flow_walk *w, const struct ptx_instruction *i,
                          const uint64_t *set) {
     const struct ptx_function *f = w->flow->function;
     const struct ptx_operand *o = &f->operands[i->operands];
@@ -84,7 +84,7 @@ static bool ends(const struct ptx_instruction *i) {
     return leaves && i->guard < 0;
 }
 
-static void flow_block(struct walk *w, uint32_t first, uint64_t *set) {
+static void flow_block(struct flow_walk *w, uint32_t first, uint64_t *set) {
     const struct ptx_function *f = w->flow->function;
     uint32_t at = first, block = w->blocks[first];
     memcpy(set, w->entry + (size_t)block * w->words, w->words * sizeof *set);
@@ -105,7 +105,7 @@ static void flow_block(struct walk *w, uint32_t first, uint64_t *set) {
 }
 
 /* Once over the blocks that wait for it. */
-static bool flow_round(struct walk *w, uint64_t *set) {
+static bool flow_round(struct flow_walk *w, uint64_t *set) {
     bool any = false;
     for (uint32_t at = 0; at < w->flow->function->code_count; at++) {
         uint32_t block = w->blocks[at];
@@ -119,7 +119,7 @@ static bool flow_round(struct walk *w, uint64_t *set) {
     return any;
 }
 
-static bool flow_settle(struct walk *w, const uint64_t *entry) {
+static bool flow_settle(struct flow_walk *w, const uint64_t *entry) {
     uint64_t *set = xcalloc(w->words, sizeof *set);
     w->entry = xcalloc((size_t)w->block_count * w->words, sizeof *w->entry);
     w->queued = xcalloc(w->block_count, sizeof *w->queued);
@@ -138,7 +138,7 @@ static bool flow_settle(struct walk *w, const uint64_t *entry) {
 
 bool register_flow_run(const struct register_flow *flow, const uint64_t *entry) {
     const struct ptx_function *f = flow->function;
-    struct walk w = {.flow = flow, .words = flow->words};
+    struct flow_walk w = {.flow = flow, .words = flow->words};
     w.blocks = xcalloc(f->code_count + 1u, sizeof *w.blocks);
     for (uint32_t k = 0; k < f->code_count; k++) {
         w.block_count += k == 0 || f->leader[k] || ends(&f->code[k - 1]);

@@ -112,13 +112,13 @@ struct line {
     uint32_t line;
     struct totals totals;
 };
-struct lines {
+struct counted_lines {
     struct line *items;
     size_t count;
 };
 
 /* Lines are few and come in runs: the last one found is tried first. */
-static struct line *lines_at(struct lines *l, const char *file, uint32_t number) {
+static struct line *lines_at(struct counted_lines *l, const char *file, uint32_t number) {
     for (size_t k = l->count; k-- > 0;) {
         if (l->items[k].line == number && strcmp(l->items[k].file, file) == 0) {
             return &l->items[k];
@@ -138,8 +138,8 @@ static const struct ptx_place *place_of(const struct program *p, uint32_t code,
     return ptx_place_told(m, f->code[instruction].place);
 }
 
-static struct line *line_of(struct lines *l, const struct program *p, uint32_t code,
-                            uint32_t instruction) {
+static struct line *line_of(struct counted_lines *l, const struct program *p,
+                            uint32_t code, uint32_t instruction) {
     const struct ptx_place *at = place_of(p, code, instruction);
     if (!at) {
         return NULL;
@@ -149,7 +149,7 @@ static struct line *line_of(struct lines *l, const struct program *p, uint32_t c
     return lines_at(l, file ? file : "", at->line);
 }
 
-static void lines_program(struct lines *l, const struct program_counters *c) {
+static void lines_program(struct counted_lines *l, const struct program_counters *c) {
     const struct program *p = c->program;
     list_each(k, b, p->blocks, p->block_count) {
         for (uint32_t i = b->first; c->blocks[k].runs && i < b->first + b->count; i++) {
@@ -175,7 +175,7 @@ static int compare_lines(const void *a, const void *b) {
     return files ? files : (x->line > y->line) - (x->line < y->line);
 }
 
-static json_t *lines_json(struct lines *l) {
+static json_t *lines_json(struct counted_lines *l) {
     json_t *list = json_array();
     if (l->count) {
         qsort(l->items, l->count, sizeof *l->items, compare_lines);
@@ -192,7 +192,7 @@ static json_t *lines_json(struct lines *l) {
 
 json_t *counters_json(const struct program_counters *programs, size_t count) {
     struct totals all = {0};
-    struct lines lines = {0};
+    struct counted_lines lines = {0};
     json_t *kernels = json_array();
     list_each(k, c, programs, count) {
         if (!c->program || c->launches == 0) {

@@ -125,18 +125,18 @@ bool matrix_run_move(struct warp *w, const struct step *, const struct matrix *m
 /* ---- wmma.load, wmma.store ---- */
 
 /* Lines of memory: rows of the packed matrix, or its columns. */
-struct lines {
+struct matrix_lines {
     uint64_t base, stride; /* bytes */
     unsigned count, bytes;
     unsigned piece; /* bytes that are read or written at once */
 };
 
-static struct lines lines_of(struct warp *w, const struct step *s,
-                             const struct matrix *m) {
+static struct matrix_lines lines_of(struct warp *w, const struct step *s,
+                                    const struct matrix *m) {
     unsigned across = m->row_bytes * 8u / m->element_bits;
-    struct lines n = {.count = m->transposed ? across : m->rows,
-                      .bytes =
-                          m->transposed ? m->rows * m->element_bits / 8u : m->row_bytes};
+    struct matrix_lines n = {.count = m->transposed ? across : m->rows,
+                             .bytes = m->transposed ? m->rows * m->element_bits / 8u
+                                                    : m->row_bytes};
     uint32_t stride = (uint32_t)LANES(const uint64_t, w, s->src[MATRIX_SECOND])[0];
     n.base = LANES(const uint64_t, w, s->src[MATRIX_ADDRESS])[0] + (uint64_t)s->offset;
     n.stride = s->aux ? n.bytes : (uint64_t)stride * m->element_bits / 8;
@@ -145,7 +145,8 @@ static struct lines lines_of(struct warp *w, const struct step *s,
 }
 
 /* Pieces of 16 bytes or less count as lanes; 32 of them are a request. */
-static void count_lines(struct warp *w, const struct matrix *m, const struct lines *n) {
+static void count_lines(struct warp *w, const struct matrix *m,
+                        const struct matrix_lines *n) {
     struct processor *processor = w->processor;
     bool shared = processor->run->program->accesses[m->access].space == PTX_SHARED;
     uint64_t offsets[WARP_LANES] = {0};
@@ -174,7 +175,7 @@ static void turn_lines(const uint8_t *from, unsigned lines, unsigned across,
 }
 
 static void lines_load(struct warp *w, const struct step *s, const struct matrix *m,
-                       const struct lines *n, uint8_t *to) {
+                       const struct matrix_lines *n, uint8_t *to) {
     for (unsigned k = 0; k < n->count; k++) {
         for (unsigned at = 0; at < n->bytes; at += n->piece) {
             uint8_t *shadow;
@@ -235,7 +236,7 @@ static void factor_give(struct warp *w, const struct matrix *m, const uint8_t *r
 
 bool matrix_run_wmma_load(struct warp *w, const struct step *s, const struct matrix *m) {
     uint8_t lines[2048], rows[2048];
-    struct lines n = lines_of(w, s, m);
+    struct matrix_lines n = lines_of(w, s, m);
     count_lines(w, m, &n);
     lines_load(w, s, m, &n, lines);
     uint8_t *packed = lines;
@@ -253,7 +254,7 @@ bool matrix_run_wmma_load(struct warp *w, const struct step *s, const struct mat
 
 bool matrix_run_wmma_store(struct warp *w, const struct step *s, const struct matrix *m) {
     uint8_t lines[2048], rows[2048];
-    struct lines n = lines_of(w, s, m);
+    struct matrix_lines n = lines_of(w, s, m);
     unsigned bytes = m->element_bits / 8u;
     count_lines(w, m, &n);
     accumulators_move(w, m, rows, false);

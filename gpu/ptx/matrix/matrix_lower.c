@@ -38,11 +38,11 @@ static enum factor_kind factor_of(enum ptx_type t) {
     }
 }
 
-struct shape {
+struct matrix_shape {
     uint8_t kind;
     uint16_t m, n, k;
 };
-static const struct shape mma_shapes[] = {
+static const struct matrix_shape mma_shapes[] = {
     {F16, 8, 8, 4},    {F16, 16, 8, 8},  {F16, 16, 8, 16}, {BF16, 16, 8, 8},
     {BF16, 16, 8, 16}, {TF32, 16, 8, 4}, {TF32, 16, 8, 8}, {F8, 16, 8, 16},
     {F8, 16, 8, 32},   {F64, 8, 8, 4},   {F64, 16, 8, 4},  {F64, 16, 8, 8},
@@ -50,15 +50,15 @@ static const struct shape mma_shapes[] = {
     {I4, 8, 8, 32},    {I4, 16, 8, 32},  {I4, 16, 8, 64},  {B1, 8, 8, 128},
     {B1, 16, 8, 128},  {B1, 16, 8, 256},
 };
-static const struct shape wmma_shapes[] = {
+static const struct matrix_shape wmma_shapes[] = {
     {F16, 16, 16, 16}, {F16, 32, 8, 16},  {F16, 8, 32, 16},  {BF16, 16, 16, 16},
     {BF16, 32, 8, 16}, {BF16, 8, 32, 16}, {TF32, 16, 16, 8}, {F64, 8, 8, 4},
     {I8, 16, 16, 16},  {I8, 32, 8, 16},   {I8, 8, 32, 16},   {I4, 8, 8, 32},
     {B1, 8, 8, 128},
 };
 
-static bool shape_exists(const struct shape *shapes, size_t count, enum factor_kind kind,
-                         const uint16_t s[3]) {
+static bool shape_exists(const struct matrix_shape *shapes, size_t count,
+                         enum factor_kind kind, const uint16_t s[3]) {
     list_each(k, x, shapes, count) {
         if (x->kind == kind && x->m == s[0] && x->n == s[1] && x->k == s[2]) {
             return true;
@@ -187,7 +187,7 @@ static void types_of(const struct ptx_instruction *i, struct matrix *m) {
 }
 
 /* mma.sp: 32 or 64 bytes of k. */
-static const struct shape sparse_shapes[] = {
+static const struct matrix_shape sparse_shapes[] = {
     {F16, 16, 8, 16}, {F16, 16, 8, 32},  {BF16, 16, 8, 16}, {BF16, 16, 8, 32},
     {TF32, 16, 8, 8}, {TF32, 16, 8, 16}, {F8, 16, 8, 64},   {I8, 16, 8, 32},
     {I8, 16, 8, 64},  {I4, 16, 8, 64},   {I4, 16, 8, 128},

@@ -5,15 +5,16 @@
 
 #define MAX_NESTING 64
 
-struct value {
+struct constant_value {
     struct ptx_constant c;
     bool is_unsigned;
 };
 
 static bool parse_expression(struct ptx_reader *r, int precedence, unsigned depth,
-                             struct value *ret);
+                             struct constant_value *ret);
 
-static bool read_number(struct ptx_reader *r, struct ptx_token t, struct value *ret) {
+static bool read_number(struct ptx_reader *r, struct ptx_token t,
+                        struct constant_value *ret) {
     struct ptx_number n;
     if (!ptx_number_read(ptx_spelling(r, t), t.len, &n)) {
         return ptx_fail(r, -EINVAL, "'%.*s' is not a number", ptx_shown(t),
@@ -29,7 +30,8 @@ static bool read_number(struct ptx_reader *r, struct ptx_token t, struct value *
 }
 
 /* `(.s64) x`, `(.u64) x` or a bracketed expression. */
-static bool parse_bracket(struct ptx_reader *r, unsigned depth, struct value *ret) {
+static bool parse_bracket(struct ptx_reader *r, unsigned depth,
+                          struct constant_value *ret) {
     bool to_signed = ptx_at_word(r, "s64"), to_unsigned = ptx_at_word(r, "u64");
     if (!to_signed && !to_unsigned) {
         return parse_expression(r, 0, depth, ret) && ptx_expect(r, ')');
@@ -42,7 +44,7 @@ static bool parse_bracket(struct ptx_reader *r, unsigned depth, struct value *re
     return true;
 }
 
-static bool apply_unary(struct ptx_reader *r, int op, struct value *v) {
+static bool apply_unary(struct ptx_reader *r, int op, struct constant_value *v) {
     if (v->c.kind != PTX_CONSTANT_INTEGER) {
         uint64_t sign = v->c.kind == PTX_CONSTANT_SINGLE ? 1ull << 31 : 1ull << 63;
         if (op != '-' && op != '+') {
@@ -57,8 +59,9 @@ static bool apply_unary(struct ptx_reader *r, int op, struct value *v) {
     return true;
 }
 
-static bool parse_unary(struct ptx_reader *r, unsigned depth, struct value *ret) {
-    *ret = (struct value){0};
+static bool parse_unary(struct ptx_reader *r, unsigned depth,
+                        struct constant_value *ret) {
+    *ret = (struct constant_value){0};
     if (depth > MAX_NESTING) {
         return ptx_fail(r, -EFBIG, "an expression is nested deeper than %d", MAX_NESTING);
     }
@@ -125,8 +128,8 @@ static int precedence_of(int op) {
     }
 }
 
-static uint64_t compare(int op, const struct value *a, const struct value *b,
-                        bool is_unsigned) {
+static uint64_t compare(int op, const struct constant_value *a,
+                        const struct constant_value *b, bool is_unsigned) {
     uint64_t x = a->c.bits, y = b->c.bits;
     bool less = is_unsigned ? x < y : (int64_t)x < (int64_t)y;
     switch (op) {
@@ -141,7 +144,7 @@ static uint64_t compare(int op, const struct value *a, const struct value *b,
     }
 }
 
-static uint64_t shift(int op, const struct value *a, uint64_t by) {
+static uint64_t shift(int op, const struct constant_value *a, uint64_t by) {
     uint64_t x = a->c.bits;
     by = by > 63 ? 63 : by; /* over the width is undefined in PTX: clamp */
     return op == PTX_TOKEN_SHIFT_LEFT ? x << by
@@ -192,8 +195,8 @@ static bool apply_arithmetic(struct ptx_reader *r, int op, uint64_t x, uint64_t 
     }
 }
 
-static bool apply_binary(struct ptx_reader *r, int op, struct value *a,
-                         const struct value *b) {
+static bool apply_binary(struct ptx_reader *r, int op, struct constant_value *a,
+                         const struct constant_value *b) {
     if (a->c.kind != PTX_CONSTANT_INTEGER || b->c.kind != PTX_CONSTANT_INTEGER) {
         return ptx_fail(r, -ENOTSUP, "arithmetic on float constants");
     }
@@ -230,8 +233,9 @@ static bool apply_binary(struct ptx_reader *r, int op, struct value *a,
     return true;
 }
 
-static bool parse_choice(struct ptx_reader *r, unsigned depth, struct value *condition) {
-    struct value yes, no;
+static bool parse_choice(struct ptx_reader *r, unsigned depth,
+                         struct constant_value *condition) {
+    struct constant_value yes, no;
     if (condition->c.kind != PTX_CONSTANT_INTEGER) {
         return ptx_fail(r, -EINVAL, "the condition before '?' is a float");
     }
@@ -245,7 +249,7 @@ static bool parse_choice(struct ptx_reader *r, unsigned depth, struct value *con
 
 /* Operators that bind at least as strongly as `precedence`. */
 static bool parse_expression(struct ptx_reader *r, int precedence, unsigned depth,
-                             struct value *ret) {
+                             struct constant_value *ret) {
     if (!parse_unary(r, depth + 1, ret)) {
         return false;
     }
@@ -255,7 +259,7 @@ static bool parse_expression(struct ptx_reader *r, int precedence, unsigned dept
             return r->code == 0;
         }
         ptx_next(r);
-        struct value right;
+        struct constant_value right;
         bool ok = op == '?' ? parse_choice(r, depth + 1, ret)
                             : parse_expression(r, own + 1, depth + 1, &right) &&
                                   apply_binary(r, op, ret, &right);
@@ -266,7 +270,7 @@ static bool parse_expression(struct ptx_reader *r, int precedence, unsigned dept
 }
 
 bool ptx_parse_constant(struct ptx_reader *r, struct ptx_constant *ret) {
-    struct value v;
+    struct constant_value v;
     if (!parse_expression(r, 0, 0, &v)) {
         return false;
     }

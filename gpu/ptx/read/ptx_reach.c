@@ -4,13 +4,13 @@
 
 #include "base/mem.h"
 
-struct reach {
+struct block_reach {
     struct ptx_module *m;
     uint32_t *functions, *variables; /* found, not yet looked into; each at most once */
     uint32_t function_count, variable_count;
 };
 
-static void reach_function(struct reach *s, uint32_t index) {
+static void reach_function(struct block_reach *s, uint32_t index) {
     struct ptx_function *f = &s->m->functions[index];
     if (!f->used) {
         f->used = true;
@@ -18,7 +18,7 @@ static void reach_function(struct reach *s, uint32_t index) {
     }
 }
 
-static void reach_variable(struct reach *s, uint32_t index) {
+static void reach_variable(struct block_reach *s, uint32_t index) {
     struct ptx_variable *v = &s->m->variables[index];
     if (!v->used) {
         v->used = true;
@@ -26,7 +26,7 @@ static void reach_variable(struct reach *s, uint32_t index) {
     }
 }
 
-static void reach_operand(struct reach *s, const struct ptx_operand *o) {
+static void reach_operand(struct block_reach *s, const struct ptx_operand *o) {
     if (o->kind == PTX_OPERAND_FUNCTION) {
         reach_function(s, o->index);
     } else if (o->kind == PTX_OPERAND_SYMBOL ||
@@ -46,7 +46,7 @@ static void take_addresses(struct ptx_module *m, const struct ptx_function *f) {
     }
 }
 
-static void look_into_function(struct reach *s, const struct ptx_function *f) {
+static void look_into_function(struct block_reach *s, const struct ptx_function *f) {
     take_addresses(s->m, f);
     for (uint32_t i = 0; i < f->operand_count; i++) {
         reach_operand(s, &f->operands[i]);
@@ -67,7 +67,7 @@ static void look_into_function(struct reach *s, const struct ptx_function *f) {
     }
 }
 
-static void look_into_variable(struct reach *s, const struct ptx_variable *v) {
+static void look_into_variable(struct block_reach *s, const struct ptx_variable *v) {
     for (uint32_t i = 0; i < v->relocation_count; i++) {
         if (v->relocations[i].is_function) {
             reach_function(s, v->relocations[i].index);
@@ -136,7 +136,7 @@ static bool is_hosts(const struct ptx_variable *v) {
 }
 
 void ptx_mark_used(struct ptx_module *m, bool whole) {
-    struct reach s = {.m = m};
+    struct block_reach s = {.m = m};
     s.functions = xcalloc((size_t)m->function_count + 1, sizeof *s.functions);
     s.variables = xcalloc((size_t)m->variable_count + 1, sizeof *s.variables);
     resolve_aliases(m);

@@ -7,7 +7,7 @@
 #include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/shared_layout.h"
 
-struct pattern;
+struct lane_pattern;
 
 struct emitted;
 
@@ -69,7 +69,7 @@ struct processor {
     struct access_count *accesses; /* by program->accesses */
     struct allocation **last;      /* by access */
     struct shared_extent *extents; /* by access: in shared memory, the last one */
-    struct pattern *patterns;      /* by access (access/pattern.h) */
+    struct lane_pattern *patterns; /* by access (access/pattern.h) */
     uint64_t divergent_count, branch_count;
     uint64_t guarded_off;    /* lanes disabled by guards */
     uint64_t spent;          /* lane-instructions not yet charged */
