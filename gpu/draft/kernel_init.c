@@ -10,6 +10,7 @@
 #include "gpu/draft/draft_arguments.h"
 #include "gpu/draft/draft_flags.h"
 #include "gpu/draft/draft_kernels.h"
+#include "gpu/draft/draft_run.h"
 #include "gpu/draft/ptx_draft.h"
 #include "gpu/draft/run_draft.h"
 #include "gpu/draft/spec_draft.h"
@@ -23,7 +24,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NAMES_SHOWN = 12, LONG_S = 600, RUN_S = 300 };
+enum { NAMES_SHOWN = 12, LONG_S = 600 };
+enum { RUN_S = 300, FIRST_RUN_S = 30 }; /* the first of two */
 #define MANY_THREADS 4e6 /* of a launch that may take the CPU minutes */
 
 struct init {
@@ -42,6 +44,7 @@ struct init {
     json_t *request; /* kernel/run's params */
     struct program_job *job;
     json_t *answer; /* what came of it */
+    bool again;     /* with smaller numbers as arguments */
     bool ran;       /* it was asked for */
     bool cancelled;
     struct recorded_files files;
@@ -322,43 +325,9 @@ static bool is_open(const json_t *unknown) {
     return false;
 }
 
-/* What the linker did not find, for programs are linked without; NULL: nothing. */
-static const char *missing_function(const json_t *answer) {
-    const json_t *first = json_array_get(json_object_get(answer, "unsupported"), 0);
-    const char *name = json_get_string(first, "function", NULL);
-    json_each(json_object_get(answer, "diagnostics"), i, one) {
-        if (!name && !strcmp(json_get_string(one, "code", ""), "undefined")) {
-            name = json_get_string(one, "message", NULL);
-        }
-    }
-    return name;
-}
-
-/* Why it told nothing; appended. */
-static void run_failure(const struct init *s, struct buf *out) {
-    const json_t *error = json_object_get(s->answer, "error");
-    const char *hint = json_get_string(error, "hint", NULL);
-    const json_t *first = json_array_get(json_object_get(s->answer, "diagnostics"), 0);
-    if (error) {
-        buf_addf(out, "%s%s%s", json_get_string(error, "message", "it failed"),
-                 hint ? ": " : "", hint ? hint : "");
-        buf_addf(out, "%s%.200s", first ? ": " : "",
-                 json_get_string(first, "message", ""));
-    } else {
-        const char *said = json_get_string(s->answer, "stderr", "");
-        said = *said ? said : json_get_string(s->answer, "stdout", "");
-        const char *missing = missing_function(s->answer);
-        buf_addf(out, "it ended without launching %s%s%.100s", s->kernel,
-                 *said ? ": " : "", said);
-        buf_addf(out, "%s%.100s",
-                 missing ? "; it may have called a missing function: " : "",
-                 missing ? missing : "");
-    }
-}
-
 static void tell_run(struct init *s, json_t *unknown) {
     autobuf why = BUF_INIT(240);
-    run_failure(s, &why);
+    draft_run_failure(s->answer, s->kernel, &why);
     draft_note(unknown, "launch", "running the program did not show it: %s", why.data);
 }
 
@@ -389,6 +358,12 @@ static void tell_findings(const struct init *s, json_t *unknown) {
         draft_note(unknown, "launch",
                    "the program needs arguments, so it ran with " DRAFT_ARGUMENT_EXAMPLE
                    " as an example of each number: give its own as `args`");
+    }
+    if (s->again) {
+        draft_note(unknown, "launch",
+                   "with its arguments the program ran out of time or memory before the "
+                   "launch ended, so each number over %d became %d",
+                   DRAFT_RUN_MOST, DRAFT_RUN_MOST);
     }
     json_each(json_object_get(s->answer, "findings"), i, one) {
         if (!strcmp(json_get_string(one, "severity", ""), "error")) {
@@ -522,7 +497,13 @@ static void init_end(struct init *s) {
     free(s);
 }
 
+/* For another run; NULL: there is none. */
+static json_t *smaller_args(const struct init *s) {
+    return s->again ? NULL : draft_run_smaller(s->args);
+}
+
 static void init_done(void *data);
+static void run_program(struct init *s);
 
 static void on_ran(const json_t *answer, json_t *worker,
                    const struct check_refusal *refusal, void *data) {
@@ -533,17 +514,25 @@ static void on_ran(const json_t *answer, json_t *worker,
         init_end(s);
         return;
     }
+    json_t *smaller = draft_run_starved(answer) ? smaller_args(s) : NULL;
+    if (smaller) {
+        s->again = true;
+        json_decref(s->args);
+        s->args = smaller;
+        run_program(s);
+        return;
+    }
     s->answer = answer ? json_deep_copy(answer)
                        : json_pack("{s:{s:s}}", "error", "message", refusal->message);
     s->work = work_start(call_origin(s->call)->loop, init_run, init_done, s);
 }
 
-static json_t *run_params(const struct init *s) {
+static json_t *run_params(const struct init *s, int most_s) {
     static const char *const members[] = {"path",          "source", "paths", "options",
                                           "defines",       "files",  "stdin", "timeout_s",
                                           "include_roots", NULL};
     json_t *ret = json_pack("{s:{s:s}, s:[s, s], s:i}", "record", "kernel", s->kernel,
-                            "checks", "memory", "initialized", "timeout_s", RUN_S);
+                            "checks", "memory", "initialized", "timeout_s", most_s);
     json_copy_members(ret, s->params, members);
     if (json_array_size(s->args)) {
         json_object_set(ret, "args", s->args);
@@ -551,13 +540,19 @@ static json_t *run_params(const struct init *s) {
     return ret;
 }
 
+static void run_program(struct init *s) {
+    autojson *smaller = smaller_args(s);
+    json_decref(s->request);
+    s->request = run_params(s, smaller ? FIRST_RUN_S : RUN_S);
+    s->job = program_job_start(s->call, s->request, on_ran, s);
+}
+
 static void init_done(void *data) {
     struct init *s = data;
     s->work = NULL;
     if (s->kernel && !s->ran && !s->refused && !s->cancelled) {
         s->ran = true;
-        s->request = run_params(s);
-        s->job = program_job_start(s->call, s->request, on_ran, s);
+        run_program(s);
     } else {
         init_end(s);
     }

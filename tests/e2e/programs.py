@@ -142,6 +142,19 @@ def numbers_that_a_program_needs_are_examples(d):
     assert r["from"] == "source" and any("usage: wants N M" in u["why"] for u in r["unknown"]), r
 
 
+def a_starved_program_gets_smaller_numbers(d):
+    """... once, where it has some, and the answer says so; what ended it by itself is no reason."""
+    text = kernel("r0/starved.cu").replace("    cudaMalloc(", "    while (argc > 2 && atoi(argv[2]) > 999) {}\n    cudaMalloc(", 1)
+    name = d.put("starved.cu", SPOKEN + text)
+    r = init(d, name, 3, 1000, timeout_s=2)
+    assert r["spec"]["launch"]["block"] == [3] and r["spec"]["comment"].endswith("with the arguments 3 256"), r
+    assert any("each number over 256 became 256" in u["why"] for u in r["unknown"]), r
+    r = init(d, name, 3, 999, timeout_s=20)
+    assert r["spec"]["comment"].endswith("with the arguments 3 999") and len(r["unknown"]) == 1, r
+    r = init(d, d.put("starved.cu", SPOKEN + text.replace("> 999", "> 9")), 3, 256, timeout_s=2)
+    assert r["from"] == "source" and any("ended after 2 s" in u["why"] for u in r["unknown"]), r
+
+
 def arguments_are_for_a_run(d):
     """Where arguments are given, the program runs although its text tells everything."""
     text = SPOKEN + "int main() { unsigned *d; cudaMalloc(&d, 4); count<<<1, 1>>>(d, 1); }\n"
@@ -531,7 +544,7 @@ def main():
     tap, d = Tap(), Daemon(upskilld)
     for function in (passes, finds, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
                      the_argument_that_chooses_a_kernel_is_given,
-                     numbers_that_a_program_needs_are_examples,
+                     numbers_that_a_program_needs_are_examples, a_starved_program_gets_smaller_numbers,
                      arguments_are_for_a_run, records_contents, records_textures,
                      records_what_comes_before_missing_functions,
                      records_pointers_into_the_middle, large_contents_keep_their_range,

@@ -1,0 +1,69 @@
+#include "gpu/draft/draft_run.h"
+
+#include "base/buf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_large(const char *text) {
+    size_t digits = strspn(text, "0123456789");
+    return digits && !text[digits] && strtoull(text, NULL, 10) > DRAFT_RUN_MOST;
+}
+
+json_t *draft_run_smaller(const json_t *args) {
+    json_t *ret = json_array();
+    bool any = false;
+    json_each(args, i, arg) {
+        const char *text = json_string_value(arg);
+        bool large = text && is_large(text);
+        any |= large;
+        json_array_append_new(ret, large ? json_sprintf("%d", DRAFT_RUN_MOST)
+                                         : json_string(text ? text : ""));
+    }
+    if (!any) {
+        json_decref(ret);
+        return NULL;
+    }
+    return ret;
+}
+
+bool draft_run_starved(const json_t *answer) {
+    const json_t *record = json_object_get(answer, "record");
+    const char *code = json_get_string(json_object_get(answer, "error"), "code", "");
+    bool ended = !strcmp(code, "wall_time") || !strcmp(code, "memory") ||
+                 !strcmp(code, "killed");
+    return ended && !json_object_get(record, "us");
+}
+
+/* What the linker did not find, for programs are linked without; NULL: nothing. */
+static const char *missing_function(const json_t *answer) {
+    const json_t *first = json_array_get(json_object_get(answer, "unsupported"), 0);
+    const char *name = json_get_string(first, "function", NULL);
+    json_each(json_object_get(answer, "diagnostics"), i, one) {
+        if (!name && !strcmp(json_get_string(one, "code", ""), "undefined")) {
+            name = json_get_string(one, "message", NULL);
+        }
+    }
+    return name;
+}
+
+void draft_run_failure(const json_t *answer, const char *kernel, struct buf *out) {
+    const json_t *error = json_object_get(answer, "error");
+    const char *hint = json_get_string(error, "hint", NULL);
+    const json_t *first = json_array_get(json_object_get(answer, "diagnostics"), 0);
+    if (error) {
+        buf_addf(out, "%s%s%s", json_get_string(error, "message", "it failed"),
+                 hint ? ": " : "", hint ? hint : "");
+        buf_addf(out, "%s%.200s", first ? ": " : "",
+                 json_get_string(first, "message", ""));
+    } else {
+        const char *said = json_get_string(answer, "stderr", "");
+        said = *said ? said : json_get_string(answer, "stdout", "");
+        const char *missing = missing_function(answer);
+        buf_addf(out, "it ended without launching %s%s%.100s", kernel,
+                 *said ? ": " : "", said);
+        buf_addf(out, "%s%.100s",
+                 missing ? "; it may have called a missing function: " : "",
+                 missing ? missing : "");
+    }
+}

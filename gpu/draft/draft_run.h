@@ -1,0 +1,15 @@
+#pragma once
+/* draft_run: a program's run that is to show a launch: whether smaller numbers as arguments
+ * would help it, since a check needs the launch and not its size, and why it showed none. */
+#include "base/json.h"
+
+struct buf;
+
+enum { DRAFT_RUN_MOST = 256 };
+
+/* The arguments with DRAFT_RUN_MOST for each larger whole number; NULL: there is none. */
+json_t *draft_run_smaller(const json_t *args);
+/* Whether time or memory ended it before the end of the launch: kernel/run's answer. */
+bool draft_run_starved(const json_t *answer);
+/* Why it did not launch the kernel; appended. */
+void draft_run_failure(const json_t *answer, const char *kernel, struct buf *out);
