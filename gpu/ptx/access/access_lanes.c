@@ -37,10 +37,11 @@ LANE_INLINE bool move_lanes(struct warp *w, const struct step *s, const struct a
 
 /* ---- spaces ---- */
 
+/* space: what the addresses are relative to. */
 LANE_INLINE void lane_addresses(struct warp *w, const struct step *s, uint32_t mask,
-                                uint64_t *to) {
+                                uint64_t space, uint64_t *to) {
     const uint64_t *base = LANES(const uint64_t, w, s->src[0]);
-    uint64_t offset = (uint64_t)s->offset;
+    uint64_t offset = (uint64_t)s->offset - space;
     if (mask == UINT32_MAX) {
         LANES_FOR {
             to[l] = base[l] + offset;
@@ -132,22 +133,24 @@ LANE_INLINE void access_shared(struct warp *w, const struct step *s, uint32_t ma
     }
 }
 
-LANE_INLINE void access_generic(struct warp *w, const struct step *s, uint32_t mask,
-                                uint64_t *addresses, const bool store,
-                                const unsigned bytes, const unsigned count) {
+typedef void lane_access(struct warp *w, const struct step *s, uint32_t mask,
+                         uint64_t space);
+
+static LANES_APART void access_generic(struct warp *w, const struct step *s,
+                                       uint32_t mask, lane_access *global,
+                                       lane_access *shared) {
+    uint64_t addresses[LANES_COUNT] __attribute__((aligned(64)));
     bool windows = false, elsewhere = false;
+    lane_addresses(w, s, mask, 0, addresses);
     LANES_FOR {
         uint64_t in = addresses[l] - MEMORY_SHARED;
         windows |= in < 4 * MEMORY_WINDOW_BYTES;
         elsewhere |= in >= MEMORY_WINDOW_BYTES;
     }
     if (!windows) {
-        access_global(w, s, mask, addresses, store, bytes, count);
+        global(w, s, mask, 0);
     } else if (!elsewhere) {
-        LANES_FOR {
-            addresses[l] -= MEMORY_SHARED;
-        }
-        access_shared(w, s, mask, addresses, store, bytes, count);
+        shared(w, s, mask, MEMORY_SHARED);
     } else {
         access_generic_mixed(w, s, mask, addresses);
     }
@@ -214,13 +217,23 @@ SCATTERS(1, 2)
 SCATTERS(1, 4)
 SCATTERS(1, 8)
 
-#define HANDLER(place, store, bytes, count)                                              \
+#define OTHER(place, store, bytes, count)                                                \
     static LANES_APART void other_##place##_##store##_##bytes##_##count(                 \
-        struct warp *w, const struct step *s, uint32_t mask) {                           \
+        struct warp *w, const struct step *s, uint32_t mask, uint64_t space) {           \
         uint64_t addresses[LANES_COUNT] __attribute__((aligned(64)));                    \
-        lane_addresses(w, s, mask, addresses);                                           \
+        lane_addresses(w, s, mask, space, addresses);                                    \
         access_##place(w, s, mask, addresses, store, bytes, count);                      \
-    }                                                                                    \
+    }
+#define OTHER_global OTHER
+#define OTHER_shared OTHER
+#define OTHER_generic(place, store, bytes, count)                                        \
+    static void other_generic_##store##_##bytes##_##count(                               \
+        struct warp *w, const struct step *s, uint32_t mask, uint64_t) {                 \
+        access_generic(w, s, mask, other_global_##store##_##bytes##_##count,             \
+                       other_shared_##store##_##bytes##_##count);                        \
+    }
+#define HANDLER(place, store, bytes, count)                                              \
+    OTHER_##place(place, store, bytes, count)                                            \
     static void access_##place##_##store##_##bytes##_##count(                            \
         struct warp *w, const struct step *s, uint32_t mask) {                           \
         if (store) {                                                                     \
@@ -228,7 +241,7 @@ SCATTERS(1, 8)
         }                                                                                \
         if (!again_##place(w, s, mask, scatter_##store##_##bytes##_##count, store,       \
                            bytes, count)) {                                              \
-            other_##place##_##store##_##bytes##_##count(w, s, mask);                     \
+            other_##place##_##store##_##bytes##_##count(w, s, mask, 0);                  \
         }                                                                                \
     }
 #define HANDLERS_COUNT(place, store, bytes)                                              \

@@ -77,7 +77,7 @@ LANE_INLINE uint32_t distinct(const uint32_t *keys) { /* all pairs */
 #endif
 
 LANE_INLINE struct lane_cost cost_sectors(const uint64_t *o, uint32_t mask,
-                                          const unsigned size) {
+                                          unsigned size) {
     uint64_t any = 0;
     uint32_t keys[LANES_COUNT] __attribute__((aligned(64)));
     LANES_FOR {
@@ -100,8 +100,8 @@ LANE_INLINE struct lane_cost cost_sectors(const uint64_t *o, uint32_t mask,
     return c;
 }
 
-LANE_INLINE struct lane_cost cost_of(const uint64_t *o, uint32_t mask, bool shared,
-                                     const unsigned size) {
+static LANES_APART struct lane_cost cost_of(const uint64_t *o, uint32_t mask, bool shared,
+                                            unsigned size) {
     struct lane_cost c;
     if (!shared) {
         return cost_sectors(o, mask, size);
