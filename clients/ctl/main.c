@@ -9,6 +9,7 @@
 #include "clients/ctl/connection.h"
 #include "clients/ctl/explain.h"
 #include "clients/ctl/help.h"
+#include "clients/ctl/hook.h"
 #include "clients/ctl/live_progress.h"
 #include "clients/ctl/method.h"
 #include "clients/ctl/paths.h"
@@ -278,6 +279,29 @@ static int run_worker(const struct ctl *c) {
     return worker_command_run(&command);
 }
 
+/* For an agent's hook: the errors of the file that it has just edited. What compiles, and
+ * what can't be checked, is no news to it. */
+static int run_hook(struct ctl *c) {
+    struct err err = {0};
+    autofree char *path = NULL;
+    int output, status = 0;
+    if (hook_read(&path, &err) || (path && hook_keep_output(&output, &err))) {
+        terminal_error(&c->asker.terminal, "%s", err.msg);
+        return 2;
+    }
+    if (!path) {
+        return 0;
+    }
+    const char *words[] = {"kernel", "check", path};
+    grant(c, path);
+    free((void *)c->asker.words);
+    c->asker.words = xcalloc(ARRAY_LEN(words) + 1, sizeof *words);
+    memcpy(c->asker.words, words, sizeof words);
+    c->asker.count = ARRAY_LEN(words);
+    status = run_daemon(c);
+    return hook_answer(output, status == 1, &err) ? 2 : status == 1 ? 0 : status;
+}
+
 static void finish(struct ctl *c) {
     for (int i = 0; i < c->granted_count; i++) {
         free(c->granted[i]);
@@ -305,7 +329,10 @@ int main(int argc, char **argv) {
         bool setup = c.asker.count && strcmp(c.asker.words[0], "setup") == 0;
         bool explain =
             c.asker.count && strcmp(c.asker.words[0], "explain") == 0 && !c.help;
+        bool hook =
+            c.asker.count == 1 && strcmp(c.asker.words[0], "hook") == 0 && !c.help;
         status = worker    ? run_worker(&c)
+                 : hook    ? run_hook(&c)
                  : explain ? explain_run(&c.asker.terminal,
                                          c.asker.count > 1 ? c.asker.words[1] : NULL,
                                          c.asker.json)

@@ -25,6 +25,12 @@ def language_server(extensions):
     return {package.NAME: {"command": package.NAME, "args": [], extensions: LANGUAGES}}
 
 
+def edited(command):
+    """Copilot shows its model no diagnostics of language servers: a hook adds them to the answers of its edits."""
+    return {"version": 1, "hooks": {"postToolUse": [{"type": "command", "matcher": "edit|create", "bash": command,
+                                                     "timeoutSec": 60}]}}
+
+
 def marketplace(**plugin):
     return {"name": package.NAME, "owner": {"name": package.AUTHOR}, "metadata": {"description": package.TAGLINE},
             "plugins": [{"name": package.NAME, "description": package.SUMMARY, **plugin}]}
@@ -44,7 +50,9 @@ def files():
         f"{PLUGIN}/.claude-plugin/plugin.json": {**ABOUT, **CREDIT, "mcpServers": SERVER,
                                                  "lspServers": language_server("extensionToLanguage")},
         f"{PLUGIN}/.plugin/plugin.json": {**ABOUT, **CREDIT, "mcpServers": SERVER,
-                                          "lspServers": language_server("fileExtensions")},
+                                          "lspServers": language_server("fileExtensions"),
+                                          "hooks": ".plugin/hooks.json"},
+        f"{PLUGIN}/.plugin/hooks.json": edited("upskillctl hook"),
         f"{PLUGIN}/.codex-plugin/plugin.json": {
             **ABOUT, **CREDIT, "mcpServers": "./.mcp.json",
             "interface": {"displayName": package.NAME, "shortDescription": package.TAGLINE,

@@ -197,23 +197,53 @@ def an_installed_skill_is_offered(agent):
         assert SKILL_WORDS.get(agent, WORDS) in model.first, "%s: the model was not told of it" % scope
 
 
-def plugin_gives_tools_and_compiler_errors(agent):
-    """Claude Code's plugin, installed by its own commands: the tools, and after an edit the errors without a call."""
+def with_the_plugin(agent, model, calls, commands):
+    """The agent runs with no entry but the plugin's, installed by its own commands. calls: of a kernel's path."""
     def install(room):
-        room.setup("--yes", agent, "--remove")  # no entry but the plugin's
-        room.env["PATH"] = os.path.dirname(DAEMON) + os.pathsep + room.env["PATH"]
-        for words in (["validate", ROOT], ["marketplace", "add", ROOT], ["install", "upskilld@upskilld"]):
-            done = room.run(["claude", "plugin", *words])
+        room.setup("--yes", agent, "--remove")
+        room.env["PATH"] = os.pathsep.join((os.path.dirname(DAEMON), os.path.dirname(CTL), room.env["PATH"]))
+        for words in commands:
+            done = room.run(words)
             assert done.returncode == 0 and "warning" not in done.stdout, done.stdout
-        path = room.project + "/rms_norm.cu"
-        model.calls[:] = [("Read", {"file_path": path}),
-                          ("Edit", {"file_path": path, "old_string": "__syncthreads", "new_string": "__syncthread",
-                                    "replace_all": True}),
-                          ("Bash", {"command": "sleep 3"}), ("kernel_check", {"path": "rms_norm.cu"})]
-    model = ScriptedModel([])
+        model.calls[:] = [*calls(room.project + "/rms_norm.cu"), ("kernel_check", {"path": "rms_norm.cu"})]
     converse(agent, model, install)
-    assert "new-diagnostics" in model.last and "identifier \\\"__syncthread\\\" is undefined" in model.last, model.last[-3000:]
     assert "__syncthread" in model.results[-1] and "error" in model.results[-1], model.results[-1]
+
+
+def plugin_gives_tools_and_compiler_errors(agent):
+    """Claude Code's plugin: the tools, and after an edit the errors without a call."""
+    model = ScriptedModel([])
+    with_the_plugin(agent, model, lambda path: [
+        ("Read", {"file_path": path}),
+        ("Edit", {"file_path": path, "old_string": "__syncthreads", "new_string": "__syncthread", "replace_all": True}),
+        ("Bash", {"command": "sleep 3"})],
+        [["claude", "plugin", *words] for words in (["validate", ROOT], ["marketplace", "add", ROOT],
+                                                    ["install", "upskilld@upskilld"])])
+    assert "new-diagnostics" in model.last and "identifier \\\"__syncthread\\\" is undefined" in model.last, model.last[-3000:]
+
+
+def plugin_adds_errors_to_an_edits_answer(agent):
+    """Copilot CLI's: its hook. An edit after which the kernel compiles is answered as without it."""
+    model = ScriptedModel([])
+    with_the_plugin(agent, model, lambda path: [
+        ("edit", {"path": path, "old_str": "    float sum = 0;", "new_str": "    float sum = 0.f;"}),
+        ("edit", {"path": path, "old_str": "    __syncthreads();", "new_str": "    __syncthread();"})],
+        [["copilot", "plugin", *words] for words in (["marketplace", "add", ROOT], ["install", "upskilld@upskilld"])])
+    right, wrong = model.results[:2]
+    assert "updated with changes" in right and "hook" not in right, right
+    assert 'rms_norm.cu:14:5: error: identifier "__syncthread" is undefined' in wrong, wrong
+
+
+def an_edit_is_answered_with_compiler_errors(agent):
+    """By the language server that setup wrote beside the tools (opencode)."""
+    model = ScriptedModel([])
+
+    def edit(room):
+        path = room.project + "/rms_norm.cu"
+        model.calls[:] = [("read", {"filePath": path}),
+                          ("edit", {"filePath": path, "oldString": "__syncthreads();", "newString": "__syncthread();"})]
+    converse(agent, model, edit)
+    assert 'identifier "__syncthread" is undefined' in model.results[1], model.results[1]
 
 
 def the_list_of_tools_is_short(_):
@@ -262,8 +292,9 @@ PLUGIN_COMMANDS = {
               (["codex", "plugin", "add", "upskilld@upskilld"], "Added"), (["codex", "mcp", "list"], "upskilld")],
     "gemini-cli": [(["gemini", "extensions", "validate", ROOT + "/clients/plugin"], "successfully validated")],
 }
-PLUGINS = {"claude-code": (plugin_gives_tools_and_compiler_errors,), "codex": (plugin_is_taken,),
-           "gemini-cli": (plugin_is_taken,)}
+MORE = {"claude-code": (plugin_gives_tools_and_compiler_errors,), "codex": (plugin_is_taken,),
+        "gemini-cli": (plugin_is_taken,), "copilot-cli": (plugin_adds_errors_to_an_edits_answer,),
+        "opencode": (an_edit_is_answered_with_compiler_errors,)}
 
 
 def main():
@@ -274,7 +305,7 @@ def main():
     for agent in sys.argv[2:] or ["upskilld", *AGENTS, *SET_UP_ALONE]:
         tests = (the_list_of_tools_is_short,) if agent == "upskilld" else \
             (the_model_reads_the_tools_texts, an_installed_skill_is_offered) if agent in AGENTS else (its_file_is_as_before,)
-        for test in tests + PLUGINS.get(agent, ()):
+        for test in tests + MORE.get(agent, ()):
             number += 1
             try:
                 note = test(agent)

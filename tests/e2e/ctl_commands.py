@@ -148,7 +148,7 @@ def the_completions_of_other_shells(room):
 
 def every_help_has_an_example_that_is_understood(room):
     """Each page shows one, and no word of it is refused: what is missing here are files, skills and models."""
-    own = ["status", "jobs", "runs", "generate", "explain", "call", "completion"]
+    own = ["status", "jobs", "runs", "generate", "explain", "hook", "call", "completion"]
     commands = re.findall(r"^  ([a-z]+ [a-z]+)  ", room.run("--help")[1], re.M)
     assert len(commands) > 14, commands
     room.write("session.jsonl", "{}\n")

@@ -211,6 +211,31 @@ def a_no_without_findings_is_reported():
     assert any(line.startswith("::error file=t.cu") for line in out.splitlines()), out
 
 
+def a_hook_tells_an_edits_errors():
+    """The event and the answer as Copilot CLI documents them; started in the plugin's folder, not in the project's."""
+    r = Room()
+
+    def hook(event, status=0):
+        done = subprocess.run([CTL, "hook"], input=event if isinstance(event, str) else json.dumps(event), cwd="/", env=r.env,
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == status and bool(done.stderr) == (status == 2), done
+        return done.stdout
+
+    def edited(path, **more):
+        return {"sessionId": "1", "cwd": r.dir + "/room", "toolName": "edit", "toolArgs": {"path": path}, **more}
+    for path in (r.dir + "/room/src/b.cu", "src/b.cu", "src/d.cuh"):  # as the agent named it
+        told = json.loads(hook(edited(path)))
+        assert list(told) == ["additionalContext"], told
+        assert told["additionalContext"].startswith(path + ':1:40: error: identifier "y" is undefined'), told
+    r.write("many.cu", "".join("__global__ void k%d(int *x) { *x = none_%d; }\n" % (i, i) for i in range(400)))
+    assert 14000 < len(json.loads(hook(edited("many.cu")))["additionalContext"]) <= 16384
+    r.write("part.cuh", "template <int N> __device__ int part(int x) { return x * N; }\n")  # "nothing was compiled" is no error
+    for event in (edited("src/deep/a.cu"), edited("part.cuh"), edited("inc/n.h"), edited(1), {"toolArgs": "src/b.cu"}, {}, []):
+        assert hook(event) == "", event
+    for event in ("", "[", edited("none.cu"), edited("src/b.cu", cwd=r.dir + "/none")):
+        assert hook(event, status=2) == "", event
+
+
 def wrong_words_say_what_is_right():
     r = Room()
     for words, more in ((["--output-format"], "\n"), (["k.cu", "--output-format", "xml"], ', not "xml"; did you mean junit?\n'),
@@ -232,6 +257,6 @@ def wrong_words_say_what_is_right():
 
 tap = Tap()
 for test in (each_file_is_checked, a_folder_is_its_cu_files, a_name_with_a_line_end_is_shown_on_one_line, a_misspelt_key_is_told, nvccs_options_are_taken, the_projects_flags_are_taken, a_skills_folder_is_mended, fixes_are_made, sarif_is_one_document,
-             github_gets_commands, junit_counts, a_no_without_findings_is_reported, wrong_words_say_what_is_right):
+             github_gets_commands, junit_counts, a_no_without_findings_is_reported, a_hook_tells_an_edits_errors, wrong_words_say_what_is_right):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())
