@@ -3,16 +3,19 @@
 
 usage: kernel_init_lot.py CHECKOUTS SEED COUNT            draws, and prints the lot as JSON
        kernel_init_lot.py run UPSKILLCTL LOT.json [N...]  runs it (or its entries N), prints a line for each and the count
-CHECKOUTS has a folder for each repository; --not LOT.json, as often as wanted, leaves out what other lots have.
+CHECKOUTS has a folder for each repository, of those in kernel_init_lot.txt; --not LOT.json, as often as wanted, leaves out what
+other lots have.
 
 The rules, which hold before anything runs:
 - A program is a .cu file with main() that launches, by name, a kernel defined in it or in what it includes with "...". One kernel
   of each is drawn. Every second one comes from the repositories of MANY, each repository as likely as another.
 - Left out before: programs that include a header which `nvcc -M` finds neither in the repository nor in CUDA's compiler wheels nor on
-  the system (GL, MPI, cuFFT, HIP ...), and those whose Makefile gives them a file that the repository lacks.
+  the system (GL, MPI, cuFFT, HIP ...), those whose Makefile gives them a file that the repository lacks, and those that nvcc does not
+  compile (exercises with holes), except where cuBLAS is what it misses.
 - The command is `kernel init FILE --kernel NAME`, with -I for headers elsewhere in the repository, the other sources of the folder
   where it has no second main(), and the arguments of the Makefile's `run`. Nobody adds options or smaller sizes.
 - It counts if nothing but `expect` is null and `kernel validate` runs to its end, unjudged, within LIMIT_S of processor time each.
+  Where the kernel writes no memory, nothing can be expected: it passes, which counts, and is printed as `silent`.
 - What validate finds is printed. A person says of each finding whether it is true; a false one does not count and is told.
 """
 import json, os, random, re, resource, shlex, subprocess, sys
@@ -68,6 +71,15 @@ class Repository:
             folders.append(found)
 
 
+def compiles(path, folders):
+    """Whether nvcc compiles it, or would with cuBLAS, of which we have a header with less in it."""
+    older = ["-include", "before_cuda13.h", "-DUPSKILLD_OLDER_PROPERTIES"]
+    words = [NVCC, "-cuda", "-arch=sm_90a", "-o", os.devnull, "-I", HEADERS, *older, *(w for f in folders for w in ("-I", f)), path]
+    errors = [line for line in subprocess.run(words, capture_output=True, text=True, errors="replace").stderr.split("\n")
+              if "error" in line]
+    return not errors or "cublas" in "".join(errors).lower()
+
+
 def run_words(folder):
     """The arguments that `make run` gives."""
     for name in ("Makefile", "makefile"):
@@ -90,6 +102,8 @@ def entry(repo, path, rng):
     found = [repo.folders(p) for p in [path] + others]
     if not all(found):
         return "header"
+    if not compiles(path, found[0][0]):
+        return "not compiled"
     text = "\n".join(map(read, found[0][1]))
     kernels = sorted(set(LAUNCH.findall(text)) & set(KERNEL.findall(text)))
     if not kernels:
@@ -165,7 +179,8 @@ def try_one(ctl, one):
         return "validate: " + json.dumps(result)[:600], notes
     notes["findings"] = ["%s %s:%s %s" % (f.get("code"), f.get("file", ""), f.get("line"), f["message"][:200])
                          for f in result["findings"] if f["severity"] in ("error", "warning")]
-    if result["verdict"] not in ("unjudged", "fail"):
+    notes["silent"] = result["verdict"] == "pass" and not any(a.get("output") for a in answer["spec"]["args"] if isinstance(a, dict))
+    if result["verdict"] not in ("unjudged", "fail") and not notes["silent"]:
         return "%s: %s" % (result["verdict"], json.dumps(result.get("error"))), notes
     if init_s > LIMIT_S or run_s > LIMIT_S:
         return "time: init %.0f s, validate %.0f s of processor time" % (init_s, run_s), notes
