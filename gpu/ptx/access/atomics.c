@@ -1,7 +1,8 @@
 /* atomics: atom and red on global and shared memory.
  *
- * The lanes of a warp go one after the other. Shared memory belongs to one thread of the
- * host; on global memory the host's atomics are used where several threads run. */
+ * The lanes of a warp go one after the other; where they all lie in one allocation or
+ * variable and nothing is to be told, their addresses are checked together. Shared memory
+ * belongs to one thread of the host; on global memory the host's atomics are used where several threads run. */
 #include "gpu/ptx/access/atomics.h"
 
 #include "gpu/ptx/access/access.h"
@@ -82,8 +83,8 @@ static uint64_t signed_least(uint64_t a, uint64_t b, bool least, unsigned bytes)
     return (x < y) == least ? a : b;
 }
 
-static uint64_t integer_apply(const struct access *a, uint64_t old, uint64_t b,
-                              uint64_t c) {
+static inline uint64_t integer_apply(const struct access *a, uint64_t old, uint64_t b,
+                                     uint64_t c) {
     switch ((enum atomic_operation)a->operation) {
     case ATOMIC_ADD:
         return old + b;
@@ -110,8 +111,8 @@ static uint64_t integer_apply(const struct access *a, uint64_t old, uint64_t b,
     }
 }
 
-static uint64_t atomic_apply(const struct access *a, uint64_t old, uint64_t b, uint64_t c,
-                             bool shared) {
+static inline uint64_t atomic_apply(const struct access *a, uint64_t old, uint64_t b,
+                                    uint64_t c, bool shared) {
     enum atomic_operation op = (enum atomic_operation)a->operation;
     switch (a->type) {
     case PTX_F32: /* PTX ISA: on global memory subnormals are flushed */
@@ -143,6 +144,8 @@ uint64_t atomic_combine(unsigned operation, enum ptx_type type, uint64_t old,
 
 /* ---- memory ---- */
 
+#define INLINE static inline __attribute__((always_inline))
+
 #define UPDATE(type)                                                                     \
     do {                                                                                 \
         type *p = (type *)(void *)at;                                                    \
@@ -161,9 +164,8 @@ uint64_t atomic_combine(unsigned operation, enum ptx_type type, uint64_t old,
         return was;                                                                      \
     } while (0)
 
-static inline uint64_t atomic_update(uint8_t *at, const struct access *a, uint64_t b,
-                                     uint64_t c, bool shared, bool alone,
-                                     bool *ret_changed) {
+INLINE uint64_t atomic_update(uint8_t *at, const struct access *a, uint64_t b, uint64_t c,
+                              bool shared, bool alone, bool *ret_changed) {
     uint64_t old;
     if (a->bytes == 8) {
         UPDATE(uint64_t);
@@ -255,14 +257,54 @@ static void lane_denied(const struct atomic *x, unsigned lane) {
     }
 }
 
-static void count_atomic(struct warp *w, const struct step *s, const struct access *a,
-                         const uint64_t *addresses, uint32_t mask, bool shared) {
-    struct processor *processor = w->processor;
+/* Of the lanes of a mask: the lowest and the highest address, and all their bits. */
+struct lane_span {
+    uint64_t least, most, bits;
+    bool row; /* all lanes, one behind the other */
+};
+
+static struct lane_span span_of(const uint64_t *addresses, uint32_t mask, unsigned size) {
+    uint64_t apart = 0;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        apart |= addresses[l] ^ (addresses[0] + (uint64_t)l * size);
+    }
+    if (mask == UINT32_MAX && apart == 0) {
+        uint64_t most = addresses[WARP_LANES - 1];
+        return (struct lane_span){addresses[0], most, addresses[0] | size, true};
+    }
+    struct lane_span s = {.least = UINT64_MAX};
+    bits_each(lane, mask) {
+        uint64_t at = addresses[lane];
+        s.least = at < s.least ? at : s.least;
+        s.most = at > s.most ? at : s.most;
+        s.bits |= at;
+    }
+    return s;
+}
+
+/* A row costs what it has to (coalescing.h). */
+static void count_row(struct access_count *count, const struct lane_span *s,
+                      unsigned size, bool shared) {
+    uint32_t ideal = shared ? (size + 3) / 4 : size;
+    uint64_t sectors = ((s->most + size - 1) >> 5) - (s->least >> 5) + 1;
+    count->requests++;
+    count->cost += shared ? ideal : sectors;
+    count->ideal += ideal;
+}
+
+static void count_atomic(const struct atomic *x, const uint64_t *addresses, uint32_t mask,
+                         const struct lane_span *s, bool shared) {
+    struct processor *processor = x->warp->processor;
+    unsigned size = (unsigned)x->access->bytes * x->access->count;
+    struct access_count *count = &processor->accesses[x->step->extra];
     if (!processor->run->count) {
         return;
     }
-    struct access_count *count = &processor->accesses[s->extra];
-    coalescing_count(count, addresses, mask, (unsigned)a->bytes * a->count, shared);
+    if (s->row && size % 4 == 0 && s->least % size == 0) {
+        count_row(count, s, size, shared);
+        return;
+    }
+    coalescing_count(count, addresses, mask, size, shared);
     if (shared) {
         count->cost += coalescing_most_at_one(addresses, mask) - 1;
     }
@@ -273,7 +315,190 @@ static bool in_shared(const struct access *a, uint64_t address) {
            (a->space == PTX_GENERIC && address - MEMORY_SHARED < MEMORY_WINDOW_BYTES);
 }
 
-static void step_atomic(struct warp *w, const struct step *s, uint32_t mask) {
+static void lanes_one_by_one(const struct atomic *x, const uint64_t *addresses,
+                             uint32_t mask) {
+    struct warp *w = x->warp;
+    const struct access *a = x->access;
+    unsigned bytes = (unsigned)a->bytes * a->count;
+    bits_each(lane, mask) {
+        bool here = in_shared(a, addresses[lane]);
+        uint8_t *shadow;
+        uint8_t *at =
+            access_resolve(w, x->step, lane, addresses[lane], (enum ptx_space)a->space,
+                           bytes, true, true, &shadow);
+        if (!at) {
+            lane_denied(x, lane);
+        } else if (lane_atomic(x, lane, at, here)) {
+            w->block->changes++;
+            if (!here) {
+                access_atomic_changed(w, x->step, lane, addresses[lane], bytes);
+            }
+        }
+    }
+}
+
+/* ---- lanes that need no finding ---- */
+
+/* Memory in which all lanes of the request lie. */
+struct atomic_window {
+    uint64_t start; /* the address of its first byte */
+    uint8_t *host, *shadow;
+    bool shared, reads;
+};
+
+static bool window_shared(const struct atomic *x, const struct lane_span *s,
+                          unsigned size, struct atomic_window *ret) {
+    const struct block *b = x->warp->block;
+    uint64_t start = x->access->space == PTX_GENERIC ? MEMORY_SHARED : 0;
+    *ret = (struct atomic_window){start, b->shared, b->shared_shadow, true, true};
+    return !b->proxy && shared_is_inside(x->warp->processor, x->step->extra,
+                                         s->least - start, s->most - s->least + size);
+}
+
+static bool window_global(const struct atomic *x, const struct lane_span *s,
+                          unsigned size, struct atomic_window *ret) {
+    struct processor *processor = x->warp->processor;
+    struct allocation **last = &processor->last[x->step->extra];
+    if (!*last || s->least - (*last)->address >= (*last)->bytes) {
+        *last = run_find(processor->run, s->least);
+    }
+    const struct allocation *in = *last;
+    if (!in || in->freed || !in->writable || in->kind == MEMORY_CONSTANT ||
+        s->most - in->address + size > in->bytes) {
+        return false;
+    }
+    *ret = (struct atomic_window){in->address, in->host, in->shadow, false,
+                                  processor->run->check_initialized};
+    return true;
+}
+
+/* Whether all these words are written. */
+static bool row_is_written(const uint8_t *shadow, unsigned words) {
+    uint64_t all = UINT64_MAX;
+    for (unsigned k = 0; k < words; k += 8) {
+        uint64_t word;
+        memcpy(&word, shadow + k, sizeof word);
+        all &= word;
+    }
+    return all == UINT64_MAX;
+}
+
+/* Marks the lanes' words as written. false: one was not initialised. */
+static bool window_write(const struct atomic_window *in, const uint64_t *addresses,
+                         uint32_t mask, const struct lane_span *s, unsigned size) {
+    bool fine = true;
+    if (!in->shadow ||
+        (s->row && row_is_written(in->shadow + (s->least - in->start) / 4, size * 8))) {
+        return true;
+    }
+    bits_each(lane, mask) {
+        uint8_t *word = in->shadow + (addresses[lane] - in->start) / 4;
+        for (unsigned k = 0; k < size / 4; k++) {
+            bool known = !in->reads || (word[k] & 0x0f) == 0x0f;
+            fine = fine && known;
+            if (known && word[k] != 0xff) {
+                word[k] = 0xff;
+            }
+        }
+    }
+    return fine;
+}
+
+static bool window_of(const struct atomic *x, const uint64_t *addresses, uint32_t mask,
+                      const struct lane_span *s, struct atomic_window *ret) {
+    const struct access *a = x->access;
+    unsigned size = (unsigned)a->bytes * a->count;
+    bool shared = in_shared(a, s->least);
+    return size % 4 == 0 && a->bytes <= 8 && (s->bits & (size - 1)) == 0 &&
+           shared == in_shared(a, s->most) &&
+           (shared ? window_shared(x, s, size, ret) : window_global(x, s, size, ret)) &&
+           window_write(ret, addresses, mask, s, size);
+}
+
+/* ---- updates without findings ---- */
+
+/* kind: x->access, or a constant with the same operation. */
+INLINE uint64_t update_lanes(const struct atomic *x, const struct atomic_window *in,
+                             const uint64_t *addresses, uint32_t mask,
+                             const struct access *kind, const bool alone) {
+    struct warp *w = x->warp;
+    const uint8_t *b = LANES(const uint8_t, w, x->operands->registers[0]);
+    uint32_t result = x->access->registers[0];
+    uint8_t *to = result == STEP_NO_REGISTER ? NULL : LANES(uint8_t, w, result);
+    uint8_t *host = in->host;
+    uint64_t start = in->start, changes = 0;
+    bool shared = in->shared;
+    bits_each(lane, mask) {
+        uint64_t value = lane_value(b, lane, kind->bytes);
+        bool changed;
+        uint64_t old = atomic_update(host + (addresses[lane] - start), kind, value, 0,
+                                     shared, alone, &changed);
+        changes += changed;
+        if (to) {
+            memcpy(to + (size_t)lane * kind->bytes, &old, kind->bytes);
+        }
+    }
+    return changes;
+}
+
+INLINE void update_window(const struct atomic *x, const struct atomic_window *in,
+                          const uint64_t *addresses, uint32_t mask,
+                          const struct access *kind) {
+    x->warp->block->changes +=
+        in->shared || x->alone ? update_lanes(x, in, addresses, mask, kind, true)
+                               : update_lanes(x, in, addresses, mask, kind, false);
+}
+
+/* A sum of words in a row by the only thread, for the compiler to vectorise. */
+INLINE void row_sum(const struct atomic *x, const struct atomic_window *in, uint64_t at,
+                    const bool floats) {
+    struct warp *w = x->warp;
+    uint32_t *p = (uint32_t *)(void *)(in->host + (at - in->start));
+    const uint32_t *b = LANES(const uint32_t, w, x->operands->registers[0]);
+    uint32_t old[WARP_LANES], changed[WARP_LANES];
+    memcpy(old, p, sizeof old);
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        uint32_t sum = floats ? (uint32_t)float_add(old[l], b[l], !in->shared)
+                              : old[l] + b[l];
+        changed[l] = sum != old[l];
+        p[l] = sum;
+    }
+    if (x->access->registers[0] != STEP_NO_REGISTER) {
+        memcpy(LANES(uint8_t, w, x->access->registers[0]), old, sizeof old);
+    }
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        w->block->changes += changed[l];
+    }
+}
+
+static void update_all(const struct atomic *x, const struct atomic_window *in,
+                       const uint64_t *addresses, uint32_t mask,
+                       const struct lane_span *s) {
+    static const struct access sum_f32 = {
+        .operation = ATOMIC_ADD, .type = PTX_F32, .bytes = 4};
+    static const struct access sum_32 = {
+        .operation = ATOMIC_ADD, .type = PTX_U32, .bytes = 4};
+    const struct access *a = x->access;
+    bool floats = a->type == PTX_F32;
+    bool sums = a->operation == ATOMIC_ADD && a->count == 1 && a->bytes == 4 &&
+                (floats || a->type == PTX_U32 || a->type == PTX_S32);
+    if (sums && s->row && (in->shared || x->alone)) {
+        floats ? row_sum(x, in, s->least, true) : row_sum(x, in, s->least, false);
+    } else if (sums && floats) {
+        update_window(x, in, addresses, mask, &sum_f32);
+    } else if (sums) {
+        update_window(x, in, addresses, mask, &sum_32);
+    } else if (a->count == 1 && a->operation != ATOMIC_CAS) {
+        update_window(x, in, addresses, mask, a);
+    } else {
+        bits_each(lane, mask) {
+            uint8_t *at = in->host + (addresses[lane] - in->start);
+            x->warp->block->changes += lane_atomic(x, lane, at, in->shared);
+        }
+    }
+}
+
+void step_atomic(struct warp *w, const struct step *s, uint32_t mask) {
     const struct run *run = w->processor->run;
     const struct access *a = &run->program->accesses[s->extra];
     struct atomic x = {.warp = w,
@@ -286,185 +511,16 @@ static void step_atomic(struct warp *w, const struct step *s, uint32_t mask) {
     for (unsigned l = 0; l < WARP_LANES; l++) {
         addresses[l] = base[l] + (uint64_t)s->offset;
     }
+    struct lane_span span = span_of(addresses, mask, (unsigned)a->bytes * a->count);
     bool shared = in_shared(a, addresses[__builtin_ctz(mask)]);
-    count_atomic(w, s, a, addresses, mask, shared);
-    bits_each(lane, mask) {
-        unsigned bytes = (unsigned)a->bytes * a->count;
-        bool here = in_shared(a, addresses[lane]);
-        uint8_t *shadow;
-        uint8_t *at =
-            access_resolve(w, s, lane, addresses[lane], (enum ptx_space)a->space, bytes,
-                           true, true, &shadow);
-        if (!at) {
-            lane_denied(&x, lane);
-        } else if (lane_atomic(&x, lane, at, here)) {
-            w->block->changes++;
-            if (!here) {
-                access_atomic_changed(w, s, lane, addresses[lane], bytes);
-            }
-        }
+    count_atomic(&x, addresses, mask, &span, shared);
+    struct atomic_window in;
+    if (window_of(&x, addresses, mask, &span, &in)) {
+        update_all(&x, &in, addresses, mask, &span);
+    } else {
+        lanes_one_by_one(&x, addresses, mask);
     }
     w->polled = true;
     life_strong(w, s, a, mask);
     warp_synced(w);
-}
-
-/* ---- lowering ---- */
-
-int atomic_operation(const struct ptx_instruction *i) {
-    return ptx_has(i, PTX_M_ADD)    ? ATOMIC_ADD
-           : ptx_has(i, PTX_M_MIN)  ? ATOMIC_MIN
-           : ptx_has(i, PTX_M_MAX)  ? ATOMIC_MAX
-           : ptx_has(i, PTX_M_INC)  ? ATOMIC_INC
-           : ptx_has(i, PTX_M_DEC)  ? ATOMIC_DEC
-           : ptx_has(i, PTX_M_AND)  ? ATOMIC_AND
-           : ptx_has(i, PTX_M_OR)   ? ATOMIC_OR
-           : ptx_has(i, PTX_M_XOR)  ? ATOMIC_XOR
-           : ptx_has(i, PTX_M_EXCH) ? ATOMIC_EXCH
-           : ptx_has(i, PTX_M_CAS)  ? ATOMIC_CAS
-                                    : -1;
-}
-
-static bool atomic_exists(const struct access *a) {
-    bool bits = a->operation >= ATOMIC_AND;
-    bool limits = a->operation == ATOMIC_MIN || a->operation == ATOMIC_MAX;
-    switch (a->type) {
-    case PTX_F32:
-    case PTX_F64:
-        return a->operation == ATOMIC_ADD;
-    case PTX_F16:
-    case PTX_BF16:
-    case PTX_F16X2:
-    case PTX_BF16X2:
-        return a->operation == ATOMIC_ADD || limits;
-    case PTX_B16:
-        return a->operation == ATOMIC_CAS;
-    case PTX_B32:
-    case PTX_B64:
-        return bits;
-    case PTX_B128:
-        return a->operation >= ATOMIC_EXCH && a->count == 1;
-    case PTX_U32:
-        return a->operation <= ATOMIC_DEC;
-    case PTX_S32:
-    case PTX_U64:
-    case PTX_S64:
-        return a->operation == ATOMIC_ADD || limits;
-    default:
-        return false;
-    }
-}
-
-bool atomic_reduces(unsigned operation, enum ptx_type type) {
-    bool logic = operation >= ATOMIC_AND && operation <= ATOMIC_XOR;
-    bool limits = operation == ATOMIC_MIN || operation == ATOMIC_MAX;
-    switch (type) {
-    case PTX_F32:
-    case PTX_F64:
-        return operation == ATOMIC_ADD;
-    case PTX_F16:
-    case PTX_BF16:
-        return operation == ATOMIC_ADD || limits;
-    case PTX_B32:
-    case PTX_B64:
-        return logic;
-    case PTX_U32:
-        return operation <= ATOMIC_XOR;
-    case PTX_S32:
-    case PTX_U64:
-    case PTX_S64:
-        return operation == ATOMIC_ADD || limits || logic;
-    default:
-        return false;
-    }
-}
-
-static bool atomic_init(const struct ptx_instruction *i, struct access *a) {
-    int op = atomic_operation(i);
-    if (op < 0 || i->type_count == 0 || i->space_count > 1 || ptx_has(i, PTX_M_ASYNC)) {
-        return false;
-    }
-    a->operation = (uint8_t)op;
-    a->type = i->types[i->type_count - 1];
-    a->space = i->space_count ? i->spaces[0] : PTX_GENERIC;
-    a->bytes = (uint8_t)ptx_type_bytes(a->type);
-    a->count = i->vector ? i->vector : 1;
-    a->is_store = a->is_atomic = a->polls = true;
-    a->watched = step_atomic;
-    a->compares = op == ATOMIC_MIN || op == ATOMIC_MAX || op == ATOMIC_CAS;
-    a->race =
-        (uint16_t)race_kind_of(i, RACE_READ | RACE_WRITE | RACE_ATOMIC | RACE_STRONG);
-    bool place = a->space == PTX_GENERIC || a->space == PTX_GLOBAL ||
-                 a->space == PTX_SHARED || a->space == PTX_SHARED_CLUSTER;
-    return place && a->count <= 8 && a->bytes * a->count <= 16 && atomic_exists(a);
-}
-
-/* Whether the result depends on the order of blocks. */
-static bool order_matters(const struct access *a, bool used) {
-    if (a->space == PTX_SHARED || a->space == PTX_SHARED_CLUSTER) {
-        return false;
-    }
-    return used || ptx_type_float(a->type) || a->operation >= ATOMIC_EXCH ||
-           a->operation == ATOMIC_INC || a->operation == ATOMIC_DEC ||
-           a->type == PTX_F16X2 || a->type == PTX_BF16X2;
-}
-
-static bool atomic_operands(struct lowering *l, const struct ptx_instruction *i,
-                            const struct ptx_operand *result, const struct ptx_operand *b,
-                            struct access *a, struct vector_registers *v) {
-    bool is_vector = b->kind == PTX_OPERAND_VECTOR;
-    if ((is_vector ? b->count : 1) != a->count ||
-        (result && result->kind == PTX_OPERAND_VECTOR && result->count != a->count)) {
-        return false;
-    }
-    for (unsigned k = 0; k < a->count; k++) {
-        const struct ptx_operand *e = is_vector ? lower_element(l, b, k) : b;
-        v->registers[k] = lower_source(l, i, e, a->bytes, (enum ptx_type)a->type);
-        const struct ptx_operand *d = result && result->kind == PTX_OPERAND_VECTOR
-                                          ? lower_element(l, result, k)
-                                          : result;
-        a->registers[k] = !d || d->kind == PTX_OPERAND_SINK
-                              ? STEP_NO_REGISTER
-                              : lower_result(l, d, a->bytes, false);
-    }
-    return !l->failed;
-}
-
-enum lower_answer lower_atomic(struct lowering *l, const struct ptx_instruction *i) {
-    if (i->opcode != PTX_OP_ATOM && i->opcode != PTX_OP_RED) {
-        return LOWER_NOT_MINE;
-    }
-    bool red = i->opcode == PTX_OP_RED;
-    struct access a = {0};
-    unsigned first = red ? 0 : 1;
-    if (!atomic_init(i, &a) ||
-        i->operand_count < first + 2u + (a.operation == ATOMIC_CAS) ||
-        lower_operand(l, i, first)->kind != PTX_OPERAND_ADDRESS) {
-        return LOWER_REFUSED;
-    }
-    const struct ptx_operand *at = lower_operand(l, i, first);
-    const struct ptx_operand *result = red ? NULL : lower_operand(l, i, 0);
-    struct vector_registers v = {.count = a.count, .bytes = a.bytes};
-    uint32_t base = 0, c = STEP_NO_REGISTER;
-    int64_t offset;
-    if (!atomic_operands(l, i, result, lower_operand(l, i, first + 1), &a, &v) ||
-        !lower_address(l, i, at, (enum ptx_space)a.space, &base, &offset)) {
-        return LOWER_REFUSED;
-    }
-    if (a.operation == ATOMIC_CAS) {
-        c = lower_source(l, i, lower_operand(l, i, first + 2), a.bytes,
-                         (enum ptx_type)a.type);
-    }
-    bool used = result &&
-                (result->kind == PTX_OPERAND_VECTOR || lower_is_register_read(l, result));
-    a.race |= used ? 0 : RACE_BLIND;
-    l->program->order_sensitive |= order_matters(&a, used);
-    uint32_t vector = lower_add_vector(l, &v), extra = lower_add_access(l, &a);
-    struct step *s = lower_step(l, i, step_atomic, true);
-    s->src[0] = base;
-    s->src[2] = c;
-    s->offset = offset;
-    s->extra = extra;
-    s->aux = vector;
-    return LOWER_DONE;
 }

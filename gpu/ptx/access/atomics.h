@@ -23,4 +23,5 @@ bool atomic_reduces(unsigned operation, enum ptx_type type);
 uint64_t atomic_combine(unsigned operation, enum ptx_type type, uint64_t old,
                         uint64_t value);
 
+step_run step_atomic;
 lower_family lower_atomic;

@@ -30,7 +30,31 @@ static unsigned set_add(struct number_set *s, uint64_t value) {
     return k;
 }
 
+/* Of numbers that grow from lane to lane, as most do: how many are distinct. 0: they do
+ * not grow. most: of one number. */
+static uint32_t distinct_growing(const uint64_t numbers[32], uint32_t mask,
+                                 unsigned shift, uint32_t *ret_most) {
+    uint64_t before = numbers[__builtin_ctz(mask)] >> shift;
+    uint32_t count = 1, run = 0, most = 1;
+    LANE_LOOP(mask, l) {
+        uint64_t now = numbers[l] >> shift;
+        if (now < before) {
+            return 0;
+        }
+        run = now == before ? run + 1 : 1;
+        count += now != before;
+        most = run > most ? run : most;
+        before = now;
+    }
+    *ret_most = most;
+    return count;
+}
+
 static uint32_t distinct(const uint64_t offsets[32], uint32_t mask, unsigned shift) {
+    uint32_t most, count = distinct_growing(offsets, mask, shift, &most);
+    if (count) {
+        return count;
+    }
     struct number_set s;
     s.used = s.count = 0; /* the slots need no clearing */
     LANE_LOOP(mask, l) {
@@ -67,6 +91,15 @@ static bool bank_adds(struct bank_words *b, uint64_t word) {
 /* One phase: the fullest bank. */
 static uint32_t phase_wavefronts(const uint64_t offsets[32], uint32_t mask,
                                  unsigned words) {
+    uint64_t least = UINT64_MAX, highest = 0;
+    LANE_LOOP(mask, l) {
+        uint64_t word = offsets[l] >> 2;
+        least = word < least ? word : least;
+        highest = word > highest ? word : highest;
+    }
+    if (highest - least + words <= 32) { /* no two words share a bank */
+        return 1;
+    }
     struct bank_words b;
     memset(b.count, 0, sizeof b.count);
     uint8_t banks[32] = {0};
@@ -85,6 +118,10 @@ static uint32_t phase_wavefronts(const uint64_t offsets[32], uint32_t mask,
 }
 
 uint32_t coalescing_most_at_one(const uint64_t addresses[32], uint32_t mask) {
+    uint32_t growing;
+    if (distinct_growing(addresses, mask, 0, &growing)) {
+        return growing;
+    }
     struct number_set s;
     s.used = s.count = 0;
     uint8_t lanes[64] = {0};
