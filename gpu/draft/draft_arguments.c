@@ -200,6 +200,14 @@ static unsigned wanted_numbers(const struct code_tokens *t) {
     return wanted;
 }
 
+unsigned draft_argument_numbers(const struct host_program *p) {
+    unsigned n = 0;
+    while (n < WANTED_MAX && is_number(&p->b.tokens, n + 1)) {
+        n++;
+    }
+    return n;
+}
+
 json_t *draft_arguments(struct host_program *p, const struct declaration *kernel,
                         bool *examples) {
     const struct code_tokens *t = &p->b.tokens;

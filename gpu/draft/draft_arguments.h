@@ -10,3 +10,5 @@
 /* A list of texts, empty if the program needs none. *examples: some of them are. */
 json_t *draft_arguments(struct host_program *p, const struct declaration *kernel,
                         bool *examples);
+/* How many arguments, from the first on, the program reads as numbers if it gets them. */
+unsigned draft_argument_numbers(const struct host_program *p);

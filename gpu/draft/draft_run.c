@@ -10,15 +10,16 @@ static bool is_large(const char *text) {
     return digits && !text[digits] && strtoull(text, NULL, 10) > DRAFT_RUN_MOST;
 }
 
-json_t *draft_run_smaller(const json_t *args) {
+json_t *draft_run_smaller(const json_t *args, unsigned count) {
     json_t *ret = json_array();
+    size_t given = json_array_size(args);
     bool any = false;
-    json_each(args, i, arg) {
-        const char *text = json_string_value(arg);
-        bool large = text && is_large(text);
-        any |= large;
-        json_array_append_new(ret, large ? json_sprintf("%d", DRAFT_RUN_MOST)
-                                         : json_string(text ? text : ""));
+    for (size_t i = 0; i < given || i < count; i++) {
+        const char *text = json_string_value(json_array_get(args, i));
+        bool replaced = i >= given || (text && is_large(text));
+        any |= replaced;
+        json_array_append_new(ret, replaced ? json_sprintf("%d", DRAFT_RUN_MOST)
+                                            : json_string(text ? text : ""));
     }
     if (!any) {
         json_decref(ret);

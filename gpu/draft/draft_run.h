@@ -7,8 +7,9 @@ struct buf;
 
 enum { DRAFT_RUN_MOST = 256 };
 
-/* The arguments with DRAFT_RUN_MOST for each larger whole number; NULL: there is none. */
-json_t *draft_run_smaller(const json_t *args);
+/* The arguments with DRAFT_RUN_MOST for each larger whole number, and up to the `count`
+ * that the program reads as numbers; NULL: they are the same. */
+json_t *draft_run_smaller(const json_t *args, unsigned count);
 /* Whether time or memory ended it before the end of the launch: kernel/run's answer. */
 bool draft_run_starved(const json_t *answer);
 /* Why it did not launch the kernel; appended. */

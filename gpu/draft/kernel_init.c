@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 
 enum { NAMES_SHOWN = 12, LONG_S = 600 };
-enum { RUN_S = 300, FIRST_RUN_S = 30 }; /* the first of two */
+enum { RUN_S = 300, FIRST_RUN_S = 60 }; /* the first of two */
 #define MANY_THREADS 4e6 /* of a launch that may take the CPU minutes */
 
 struct init {
@@ -44,7 +44,8 @@ struct init {
     json_t *request; /* kernel/run's params */
     struct program_job *job;
     json_t *answer; /* what came of it */
-    bool again;     /* with smaller numbers as arguments */
+    json_t *smaller; /* arguments for another run; NULL: there is none */
+    bool again;      /* it has those */
     bool ran;       /* it was asked for */
     bool cancelled;
     struct recorded_files files;
@@ -361,8 +362,8 @@ static void tell_findings(const struct init *s, json_t *unknown) {
     }
     if (s->again) {
         draft_note(unknown, "launch",
-                   "with its arguments the program ran out of time or memory before the "
-                   "launch ended, so each number over %d became %d",
+                   "the program ran out of time or memory before the launch ended, so "
+                   "each number over %d or left out among its arguments became %d",
                    DRAFT_RUN_MOST, DRAFT_RUN_MOST);
     }
     json_each(json_object_get(s->answer, "findings"), i, one) {
@@ -413,6 +414,7 @@ static void draft_kernel(struct init *s, struct host_program *p) {
         s->kernel = xstrdup(strchr(asked, '(') ? asked : name);
         s->args = given ? json_incref(json_object_get(s->params, "args"))
                         : draft_arguments(p, kernel, &s->examples);
+        s->smaller = draft_run_smaller(s->args, given ? 0 : draft_argument_numbers(p));
         json_decref(spec);
         json_decref(unknown);
         return;
@@ -494,12 +496,8 @@ static void init_end(struct init *s) {
     strings_free(s->roots);
     free(s->kernel);
     json_decref(s->args);
+    json_decref(s->smaller);
     free(s);
-}
-
-/* For another run; NULL: there is none. */
-static json_t *smaller_args(const struct init *s) {
-    return s->again ? NULL : draft_run_smaller(s->args);
 }
 
 static void init_done(void *data);
@@ -514,11 +512,10 @@ static void on_ran(const json_t *answer, json_t *worker,
         init_end(s);
         return;
     }
-    json_t *smaller = draft_run_starved(answer) ? smaller_args(s) : NULL;
-    if (smaller) {
+    if (s->smaller && draft_run_starved(answer)) {
         s->again = true;
         json_decref(s->args);
-        s->args = smaller;
+        s->args = take(s->smaller);
         run_program(s);
         return;
     }
@@ -541,9 +538,8 @@ static json_t *run_params(const struct init *s, int most_s) {
 }
 
 static void run_program(struct init *s) {
-    autojson *smaller = smaller_args(s);
     json_decref(s->request);
-    s->request = run_params(s, smaller ? FIRST_RUN_S : RUN_S);
+    s->request = run_params(s, s->smaller ? FIRST_RUN_S : RUN_S);
     s->job = program_job_start(s->call, s->request, on_ran, s);
 }
 
