@@ -3,8 +3,6 @@
 #include "base/mem.h"
 
 #include <netinet/in.h>
-#include <stdint.h>
-#include <string.h>
 
 static const struct {
     uint32_t network;

@@ -2,10 +2,8 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 char buf_empty[1];
 

@@ -7,8 +7,7 @@
  * one check at its end.
  *
  * `data` is never NULL and always NUL-terminated (the NUL is not counted in `len`). */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct buf {
     char *data;

@@ -11,9 +11,7 @@
 #include "base/mem.h"
 #include "base/shared_bytes.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #define DRAIN_MS 200

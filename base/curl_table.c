@@ -6,10 +6,6 @@
 #include "base/mem.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const struct symbol {

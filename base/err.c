@@ -2,10 +2,8 @@
 
 #include "base/text.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #define WHOLE_SIZE (sizeof((struct err *)NULL)->msg + 4) /* and a character's rest */
 

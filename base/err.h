@@ -5,7 +5,7 @@
  * failure, and fill an optional `struct err` that the caller owns (usually on its stack).
  * Nothing here allocates, so the error path cannot fail. Library code never logs an
  * error: the code that handles it logs it or puts it in the answer, once. */
-#include <stddef.h>
+#include "base/mem.h"
 
 struct err {
     int code;      /* negative errno; 0 = no error */

@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

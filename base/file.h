@@ -5,9 +5,9 @@
  * stop at a limit. Paths given by others are opened beneath a directory descriptor with
  * openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS), so neither ".." nor a link leads out.
  */
+#include "base/mem.h"
+
 #include <dirent.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 struct buf;

@@ -6,8 +6,7 @@
  *     any_of(i, 0, s->count, s->files[i].open)
  *     list_find(file, s->files, s->count, strcmp(file->path, path) == 0)
  *     json_any(findings, finding, json_says(finding, "severity", "error")) */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 /* The first number of [from, to) for which `holds` is true; else to. */
 #define first_of(i, from, to, holds)                                                     \

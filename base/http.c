@@ -5,9 +5,7 @@
 #include "base/http_state.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_BODY (16u << 20)

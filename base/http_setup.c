@@ -3,8 +3,6 @@
 #include "base/http_state.h"
 #include "base/mem.h"
 
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 
 #define CONNECT_TIMEOUT_MS 10000

@@ -5,11 +5,8 @@
 #include "base/find.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- reading --- */
 

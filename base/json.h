@@ -7,9 +7,6 @@
 #include "base/mem.h"
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct buf;
 struct err;

@@ -2,8 +2,6 @@
 
 #include "base/work.h"
 
-#include <stdbool.h>
-
 static void release(void *value) {
     json_decref(value);
 }

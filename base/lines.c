@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stdbool.h>
-
 static void add_start(struct lines *l, size_t *cap, size_t offset) {
     list_room(l->starts, l->count, *cap, 64);
     l->starts[l->count++] = offset;

@@ -5,8 +5,6 @@
 #include "base/mem.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 
 static size_t scheme_len(const char *url) {

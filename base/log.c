@@ -4,9 +4,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 1024

@@ -2,9 +2,16 @@
 /* mem: allocation that cannot fail, and cleanup at the end of a scope.
  *
  * The x-functions abort when memory runs out. Sizes that come from outside input must be
- * checked against a limit first; exceeding that limit is an ordinary error. */
+ * checked against a limit first; exceeding that limit is an ordinary error.
+ *
+ * This is the ground of base/: whoever includes one of its headers has the C headers
+ * below as well. */
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 
 #include <limits.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
 char *path_join(const char *dir, const char *name) {

@@ -3,12 +3,9 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <ctype.h>
-#include <errno.h>
 #include <pcre2.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MATCH_LIMIT 200000u /* backtracking steps; a window is a few KiB */
 #define MATCH_DEPTH 2000u

@@ -2,9 +2,6 @@
 
 #include "base/buf.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #define BLANKS " \t\r\n"
 
 static bool escapes(const char *at, char quote) {

@@ -4,10 +4,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 #define READ_SIZE (64u << 10)

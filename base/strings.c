@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
 #include <strings.h>
 
 char **strings_copy(const char *const *list) {

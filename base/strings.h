@@ -1,7 +1,8 @@
 #pragma once
 /* strings: NULL-terminated lists of strings, like argv. */
+#include "base/mem.h"
+
 #include <jansson.h>
-#include <stdbool.h>
 
 /* A copy; NULL gives an empty list. Freed with strings_free. */
 char **strings_copy(const char *const *list);

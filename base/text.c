@@ -7,7 +7,6 @@
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <wchar.h>
 
 #define REPLACEMENT "\xef\xbf\xbd"

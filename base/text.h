@@ -3,10 +3,9 @@
  *
  * Compiler output, skills, traces and model answers are hostile bytes. Everything that is
  * sent to a client, a terminal or a model goes through text_clean first. */
+#include "base/mem.h"
+
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 struct buf;

@@ -4,9 +4,7 @@
 #include "base/text.h"
 #include "base/toml_reader.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- nodes --- */
 

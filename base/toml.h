@@ -7,8 +7,6 @@
  * skipped. */
 #include "base/json.h"
 
-#include <stddef.h>
-
 struct toml_document;
 
 enum toml_kind {

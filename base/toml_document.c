@@ -2,9 +2,6 @@
 #include "base/mem.h"
 #include "base/toml_reader.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void toml_free(struct toml_document *t) {
     if (!t) {
         return;

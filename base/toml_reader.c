@@ -1,8 +1,6 @@
 #include "base/toml_reader.h"
 #include "base/text.h"
 
-#include <string.h>
-
 bool toml_fail(struct toml_reader *r, size_t at, const char *fmt, ...) {
     if (!r->error[0]) {
         text_format(r->error, fmt);

@@ -6,8 +6,6 @@
 #include "base/lines.h"
 #include "base/toml.h"
 
-#include <stdbool.h>
-
 #define TOML_MAX_TEXT (256u << 10)
 #define TOML_MAX_DEPTH 32
 #define TOML_MAX_NODES 10000

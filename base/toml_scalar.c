@@ -3,11 +3,8 @@
 #include "base/text.h"
 #include "base/toml_reader.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <regex.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- strings --- */
 

@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stddef.h>
-
 struct work {
     uv_work_t request;
     atomic_bool stopped;

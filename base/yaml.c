@@ -5,10 +5,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 
-#include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <yaml.h>
 
 #define YAML_MAX_BYTES (64u << 10)

@@ -8,8 +8,6 @@
  * result. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct buf;
 struct err;
 

@@ -5,9 +5,6 @@
 #include "base/yaml.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <strings.h>
 
 /* --- the possible styles of a text --- */

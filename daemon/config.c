@@ -12,9 +12,7 @@
 #include "daemon/config.schema.h"
 #include "protocol/schema/schema.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <string.h>
 #include <unistd.h>
 
 #define CONFIG_MAX_BYTES (64u << 10)

@@ -25,8 +25,6 @@
 #include "gpu/pool/pool.h"
 #include "protocol/face.h"
 
-#include <stdbool.h>
-
 struct err;
 struct schema;
 

@@ -25,10 +25,8 @@
 #include "skills/runs/run_record.h"
 #include "skills/skills.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 #define CLIENT_MAX 128     /* bytes of its name that every call and job carry */

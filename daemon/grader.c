@@ -4,8 +4,6 @@
 #include "gpu/check/kernel_check.h"
 #include "gpu/validate/kernel_validate.h"
 
-#include <string.h>
-
 /* --- kernel/check --- */
 
 struct kernel_grading {

@@ -9,10 +9,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define JOBS_STORE_MS 500 /* progress is written at most this often */

@@ -24,9 +24,6 @@
 #include "skills/skills.h"
 #include "skills/triggers/trigger_operation.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* --- job/status --- */
 
 static struct jobs *jobs_of(const struct call *call) {

@@ -8,9 +8,6 @@
 #include "skills/catalog/catalog.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
 
 #define MAX_ARGUMENT (64u << 10) /* bytes */
 #define NAMES_MAX 101            /* one more than a completion shows */

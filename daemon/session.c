@@ -13,8 +13,6 @@
 #include "protocol/plain.h"
 #include "protocol/rpc/rpc.h"
 
-#include <string.h>
-
 /* The time limit for input in one turn of the loop, so that timers and other events are
  * served. */
 #define TURN_MS 4

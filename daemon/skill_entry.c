@@ -12,10 +12,8 @@
 #include "skills/format/skill.h"
 #include "skills/format/skill_name.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <nettle/base64.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define SCHEME "skill://"

@@ -3,8 +3,6 @@
  * thread. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct err;
 
 /* The parts of a skill:// URI: the skill ("skill://bundled/x") and the rest, decoded

@@ -4,8 +4,6 @@
 #include "skills/catalog/catalog.h"
 #include "skills/skills.h"
 
-#include <string.h>
-
 /* --- the served skills --- */
 
 struct catalog *skill_serving_catalog(const struct skill_serving *s) {

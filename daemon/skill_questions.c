@@ -8,9 +8,6 @@
 #include "protocol/call.h"
 #include "skills/skills.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define SKILLS_PAGE 50          /* entries of the extension */
 #define SKILLS_BYTES (8u << 20) /* a page ends after having read so much */
 #define DIRECTORY_PAGE 200

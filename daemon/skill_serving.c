@@ -9,9 +9,6 @@
 #include "skills/check/danger.h"
 #include "skills/skills.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define LIST_PAGE 100 /* plain resources */
 #define NAMES_MAX 101 /* one more than a completion shows */
 

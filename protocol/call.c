@@ -13,10 +13,8 @@
 #include "protocol/schema/schema.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/queue.h>
 
 #define ID_BYTES 16u         /* 128 random bits */

@@ -11,8 +11,6 @@
  * end, cancel or release the call passed to them. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <uv.h>
 
 struct call;

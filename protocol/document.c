@@ -3,7 +3,6 @@
 #include "base/strings.h"
 
 #include <fnmatch.h>
-#include <string.h>
 
 struct document *document_ref(struct document *d) {
     d->refs++;

@@ -5,10 +5,6 @@
  * is independent of LSP: UTF-8 byte offsets into the text, findings, and Markdown. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct call_origin;
 struct document_check;
 

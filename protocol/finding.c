@@ -4,8 +4,6 @@
 #include "base/find.h"
 #include "base/lines.h"
 
-#include <string.h>
-
 const char *finding_severity_name(enum finding_severity severity) {
     static const char *const names[] = {"error", "warning", "info"};
     return names[severity];

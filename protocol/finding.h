@@ -14,8 +14,6 @@
  * All text is cleaned (text_clean) on the way in. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 enum finding_severity { FINDING_ERROR, FINDING_WARNING, FINDING_INFO };
 const char *finding_severity_name(enum finding_severity severity);
 

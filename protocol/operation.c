@@ -8,9 +8,6 @@
 #include "base/mem.h"
 #include "protocol/schema/schema.h"
 
-#include <errno.h>
-#include <string.h>
-
 struct entry {
     const struct operation *op;
     struct schema *params; /* NULL: nobody has asked for it yet */

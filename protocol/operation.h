@@ -5,8 +5,6 @@
  * upskillctl subcommand, the OpenRPC entry and the section of the reference page. */
 #include "protocol/call.h"
 
-#include <stddef.h>
-
 struct err;
 struct schema;
 

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 
-#include <string.h>
 #include <sys/queue.h>
 
 #define PROGRESS_MS 100u /* between two job/changed of one call */

@@ -4,9 +4,6 @@
  * depend on the protocol version (the face adds resultType, ttlMs, cacheScope). */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct err;
 
 /* Calls `ready` exactly once, now or later from the loop, when the provider's other

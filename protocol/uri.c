@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/text.h"
 
-#include <string.h>
 #include <strings.h>
 
 int uri_byte(const char **at) {

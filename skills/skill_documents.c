@@ -12,7 +12,6 @@
 #include "skills/kernel_project/build_toml.h"
 #include "skills/skill_operations.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 #define MAX_FINDINGS 500

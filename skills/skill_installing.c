@@ -15,8 +15,6 @@
 #include "skills/install/repository.h"
 #include "skills/skill_operations.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MAX_COPIES 8 /* copies of copies that are followed to their origin */

@@ -15,8 +15,6 @@
 #include "skills/skill_pack.operation.h"
 #include "skills/skill_uninstall.operation.h"
 
-#include <string.h>
-
 /* --- skill/get: the files are read and digested on another thread --- */
 
 struct reading {

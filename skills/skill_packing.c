@@ -10,8 +10,6 @@
 #include "skills/install/zip.h"
 #include "skills/skill_operations.h"
 
-#include <string.h>
-
 #define HEADERS_MAX (2u << 20) /* bytes of all headers; a file's name occurs in two */
 
 struct packing {

@@ -7,8 +7,6 @@
 #include "protocol/finding.h"
 #include "skills/check/danger.h"
 
-#include <string.h>
-
 #define MAX_SHOWN 60        /* findings, skills or files told one by one */
 #define MAX_DESCRIPTION 300 /* bytes of a description in a list */
 #define MAX_MESSAGE 600     /* of one finding's message */

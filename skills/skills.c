@@ -12,9 +12,7 @@
 #include "skills/install/install.h"
 #include "skills/skill_operations.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -10,10 +10,7 @@
 #include "clients/ctl/jsonc.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define NAME "upskilld"

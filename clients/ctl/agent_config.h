@@ -9,8 +9,6 @@
  * before. Where that cannot be had, nothing is changed. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct err;
 struct buf;
 

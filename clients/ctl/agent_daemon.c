@@ -8,8 +8,6 @@
 #include "clients/ctl/terminal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 const char *agent_daemon_unfit(const char *program) {

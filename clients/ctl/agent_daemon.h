@@ -2,8 +2,6 @@
 
 #include "clients/ctl/terminal.h"
 
-#include <stdbool.h>
-
 /* agent_daemon: starts the daemon as agents do: from another folder, with another PATH
  * and a minimal environment. */
 

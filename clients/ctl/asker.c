@@ -12,9 +12,7 @@
 #include "clients/ctl/render.h"
 #include "clients/ctl/watch.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -5,8 +5,6 @@
 #include "clients/ctl/report.h"
 #include "clients/ctl/terminal.h"
 
-#include <stdbool.h>
-
 #define EXIT_INTERRUPTED 130 /* as shells have it: 128 + SIGINT */
 
 struct asker {

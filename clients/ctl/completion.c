@@ -6,9 +6,7 @@
 #include "clients/ctl/explain.h"
 #include "clients/ctl/method.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Every script says: behind these two words and this option (or this word) these values,
  * behind these two words these options, else these words. */

@@ -5,8 +5,6 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 
-#include <string.h>
-
 static char *with_newlines(const char *piece, const char *newline) {
     autobuf out = BUF_INIT(1u << 20);
     for (; *piece; piece++) {

@@ -8,10 +8,8 @@
 #include "base/mem.h"
 #include "protocol/rpc/rpc.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define FIRST_ANSWER_MS 30000 /* of what every daemon answers at once */

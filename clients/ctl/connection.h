@@ -6,8 +6,6 @@
  * arrives. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct connection;
 struct err;
 

@@ -7,10 +7,8 @@
 #include "base/mem.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdalign.h>
 #include <stdio.h>
-#include <string.h>
 
 #define AT(image, offset, type)                                                          \
     ((const type *)at(image, offset, sizeof(type), alignof(type)))

@@ -2,8 +2,6 @@
 #include "base/find.h"
 #include "clients/ctl/render.h"
 
-#include <string.h>
-
 /* A verdict that rests on no answer at all is none. */
 static bool has_answers(const json_t *result) {
     json_each(json_object_get(result, "students"), i, student) {

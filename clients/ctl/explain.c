@@ -4,7 +4,6 @@
 #include "base/mem.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 extern const char page_kernels[], page_skills[]; /* made from docs/codes by the build */

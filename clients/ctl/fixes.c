@@ -7,9 +7,6 @@
 #include "base/lines.h"
 #include "base/mem.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MAX_FILE (4u << 20)

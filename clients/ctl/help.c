@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #define COMMAND_COLUMN 22 /* where what a command does begins */
 #define HINT_MAX 4096

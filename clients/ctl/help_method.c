@@ -5,9 +5,7 @@
 #include "clients/ctl/method.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define OPTION_COLUMN 28 /* where what an option does begins */
 

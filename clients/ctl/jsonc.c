@@ -4,10 +4,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
 #define MAX_TEXT (16u << 20)
 
 /* A text beside its plain twin: the same bytes at the same offsets, but blanks for

@@ -4,8 +4,6 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* libedit writes past its own buffer when a line outgrows it (1024 characters): keys of a

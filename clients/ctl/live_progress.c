@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "clients/ctl/live_table.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #define FRAME_MAX (256u << 10)

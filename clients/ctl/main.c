@@ -20,7 +20,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #define DAEMON_ARGS_MAX 60
 

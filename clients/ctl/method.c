@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "base/strings.h"
 
-#include <string.h>
-
 #define PROSE_LENGTH 65536
 
 struct option_name {

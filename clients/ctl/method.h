@@ -4,8 +4,6 @@
  * borrowed from the table unless it says "freed by the caller". */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 /* Replaces the first word if it is a short name for a common request or a command of
  * upskill's. words is malloc'ed, and may be reallocated. */
 const char **alias_expand(const char **words, int *count);

@@ -2,8 +2,6 @@
 /* paths: the files named by words on the command line. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct err;
 
 /* The folder to which a person gives access by naming the word. For a kernel: the nearest

@@ -6,7 +6,6 @@
 #include "clients/ctl/method.h"
 #include "clients/ctl/paths.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #define OCCUPANCY_WORDS 70 /* columns beside its bars */

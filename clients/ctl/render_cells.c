@@ -6,8 +6,6 @@
 #include "clients/ctl/render.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MAX_ARMS 5
 #define TESTS_SHOWN 60u

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define CHANGED_SHOWN 8u
 #define INDENT 11

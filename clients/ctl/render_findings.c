@@ -8,10 +8,7 @@
 #include "clients/ctl/render.h"
 #include "protocol/finding.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define SOURCE_MAX (4u << 20)

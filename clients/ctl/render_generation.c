@@ -7,7 +7,6 @@
 #include "clients/ctl/texts.h"
 
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #define COLUMN 10     /* where what a line says begins */

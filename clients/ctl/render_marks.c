@@ -5,8 +5,6 @@
 #include "clients/ctl/method.h"
 #include "clients/ctl/render.h"
 
-#include <string.h>
-
 #define MARK_TESTS_SHOWN 12u
 
 static bool has_mark(const json_t *test, const char *name) {

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "clients/ctl/render.h"
 
-#include <string.h>
-
 enum { LABEL = 15, BAR_MIN = 8, BAR_MAX = 28, POOR_COALESCING = 50 };
 
 int render_bar_cells(const struct terminal *t, int words) {

@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "clients/ctl/render.h"
 
-#include <string.h>
-
 enum { MAX_ROWS = 12, MAX_MISSING = 60 };
 
 /* The line's end: where in the host's code, and the newline. */

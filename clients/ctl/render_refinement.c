@@ -6,7 +6,6 @@
 #include "clients/ctl/render.h"
 
 #include <math.h>
-#include <string.h>
 
 #define BAR 20
 

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define BAR_CELLS 20
 #define NARROW 100 /* columns */

@@ -6,7 +6,6 @@
 #include "protocol/finding.h"
 
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #define BAR_CELLS 10

@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "clients/ctl/render.h"
 
-#include <string.h>
-
 #define LABEL_COLUMN 15
 
 static const struct facts facts = {STYLE_BOLD, 0, LABEL_COLUMN};

@@ -6,7 +6,6 @@
 #include "clients/ctl/render.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define CELL_MAX 1000       /* bytes */
 #define COLUMN_LEAST 8      /* a column of text is not made narrower */

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 
 #include <math.h>
-#include <string.h>
 
 #define INDENT 11
 #define NAME_COLUMN 20 /* of the rates */

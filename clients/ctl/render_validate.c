@@ -5,7 +5,6 @@
 #include "clients/ctl/render.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MAX_SAMPLES = 4, MAX_ROWS = 24, WIDE = 80 };
 

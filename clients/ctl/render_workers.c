@@ -2,8 +2,6 @@
 #include "base/buf.h"
 #include "clients/ctl/render.h"
 
-#include <string.h>
-
 static void add_words(struct buf *out, const json_t *words) {
     json_each(words, i, word) {
         buf_addf(out, "%s%s", i ? " " : "", json_string_value(word));

@@ -7,7 +7,6 @@
 #include "protocol/finding.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_REPORT (64u << 20)

@@ -6,8 +6,6 @@
  * junit each test is a case. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 enum report_format { REPORT_NONE, REPORT_SARIF, REPORT_GITHUB, REPORT_JUNIT };
 
 /* NULL, or what is wrong with the name (which may be NULL), freed by the caller. "text"

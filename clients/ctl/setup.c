@@ -12,10 +12,7 @@
 #include "clients/ctl/fetch_nvcc.h"
 #include "clients/ctl/texts.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -11,7 +11,6 @@
 
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define ANSWER_WAIT_MS 60000

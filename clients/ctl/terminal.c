@@ -4,13 +4,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

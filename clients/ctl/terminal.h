@@ -4,7 +4,6 @@
  * from a daemon's answer passes text_clean before it is printed. */
 #include "base/json.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 struct buf;

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 
 #include <signal.h>
-#include <string.h>
 #include <uv.h>
 
 #define FILES_MAX 1024

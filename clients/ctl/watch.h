@@ -3,8 +3,6 @@
  * "…", is written, made or replaced. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct watch;
 
 /* From now on. paths: absolute files. params: kernel/check's, for its folders of includes

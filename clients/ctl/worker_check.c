@@ -10,10 +10,7 @@
 #include "clients/ctl/connection.h"
 #include "clients/ctl/texts.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define WARM_CHECKS 5

@@ -4,8 +4,6 @@
 #include "clients/ctl/connection.h"
 #include "clients/ctl/texts.h"
 
-#include <string.h>
-
 /* daemon/status of a daemon with these flags: new reference, or NULL after the error was
  * shown. */
 static json_t *worker_ask_status(const struct worker_command *command) {

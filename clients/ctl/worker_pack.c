@@ -10,9 +10,7 @@
 #include "clients/ctl/elf_needs.h"
 #include "clients/ctl/texts.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -3,10 +3,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define BUCKETS 1024
 
 struct entry {

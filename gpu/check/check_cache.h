@@ -4,8 +4,6 @@
  * least recently used are evicted first. In memory only. */
 #include "base/json.h"
 
-#include <stddef.h>
-
 struct check_cache;
 
 #define CHECK_CACHE_MAX_ENTRIES 4096

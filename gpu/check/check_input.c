@@ -15,10 +15,8 @@
 #include "protocol/finding.h"
 #include "protocol/rpc/frame.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define OUTSIDE_HINT                                                                     \

@@ -4,8 +4,6 @@
 #include "gpu/check/check_result.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 static bool is_compiled(const json_t *result) {
     return json_array_size(json_object_get(result, "kernels")) ||
            json_get_integer(result, "functions", 0) > 0;

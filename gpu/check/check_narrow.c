@@ -2,8 +2,6 @@
 
 #include "gpu/check/kernel_entries.h"
 
-#include <string.h>
-
 /* False: a name is not exactly one kernel. */
 static bool names_resolve(const json_t *kernels, const char *const *names) {
     size_t count = 0;

@@ -4,8 +4,6 @@
 #include "gpu/check/check_result.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 #define MAX_SHOWN 40 /* diagnostics in full */
 #define MAX_KERNELS 32
 #define MAX_MESSAGE 600      /* bytes of one message */

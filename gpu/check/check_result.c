@@ -10,9 +10,6 @@
 #include "gpu/lint/lint.h"
 #include "protocol/finding.h"
 
-#include <stdint.h>
-#include <string.h>
-
 static bool is_missing_include(const json_t *finding) {
     const char *message = json_get_string(finding, "message", "");
     return strstr(message, "cannot open source file") ||

@@ -3,8 +3,6 @@
 #include "base/buf.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 static bool is_outcome(const json_t *result, const char *outcome) {
     return strcmp(json_get_string(result, "outcome", ""), outcome) == 0;
 }

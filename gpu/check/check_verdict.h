@@ -2,8 +2,6 @@
 /* check_verdict: derives the verdict from a check's findings, outcome and kernels. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 /* Sets "ok", and "summary": the verdict in a sentence that every face shows. strict:
  * warnings alone also make it not ok, and "strict" says so. quick: the figures are not
  * those of the program that people run. */

@@ -12,10 +12,6 @@
 #include "gpu/compile/toolkit.h"
 #include "gpu/pool/pool.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
 #define MAX_COMPILATIONS 128 /* in the pool; the next answer would not be read */
 
 struct compilation {

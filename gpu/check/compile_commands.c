@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "base/shell_words.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MOST_ENTRIES 200000

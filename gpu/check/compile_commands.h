@@ -5,8 +5,6 @@
  * is requested. For one thread at a time. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct root;
 struct err;
 

@@ -3,10 +3,6 @@
  * The gpu owns all of them; they are used only on the loop's thread. */
 #include "gpu/check/gpu.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct check_cache;
 struct check_reader;
 struct compilation;

@@ -7,8 +7,6 @@
 #include "gpu/source/cuda_lexer.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 #define MAX_NAMED 4      /* instantiations that the note names */
 #define IN_GUESS_BYTES 4 /* compared: one of them may be the same by chance */
 

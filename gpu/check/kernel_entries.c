@@ -8,10 +8,6 @@
 #include "gpu/source/kernel_name.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- one template-id in two spellings --- */
 

@@ -6,9 +6,6 @@
 #include "gpu/source/host_part.h"
 #include "protocol/finding.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The text between the first two quotation marks; NULL: there are none. Malloc'ed. */
 static char *quoted(const char *message) {
     const char *open = strchr(message, '"');

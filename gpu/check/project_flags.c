@@ -11,9 +11,7 @@
 #include "gpu/compile/compile_options.h"
 #include "protocol/finding.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #define DATABASE "compile_commands.json"

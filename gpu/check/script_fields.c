@@ -4,8 +4,6 @@
 #include "gpu/source/python_fields.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 #define FIELD_MAX 64 /* bytes of it that are told */
 
 /* Drops the errors; the first goes to *ret_first. */

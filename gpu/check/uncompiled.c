@@ -8,8 +8,6 @@
 #include "gpu/source/kernel_template.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 #define LEFT_NAMED 8   /* kernels that one note names */
 #define NAME_SHOWN 200 /* characters of a name */
 

@@ -3,8 +3,6 @@
 #include "base/find.h"
 #include "gpu/fixes/fix_text.h"
 
-#include <string.h>
-
 #define MAX_LOOKED_AT 256 /* variables: each takes the time of its file's length */
 
 /* The file of a finding, and its tokens. */

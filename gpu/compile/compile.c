@@ -4,9 +4,6 @@
 #include "base/file.h"
 #include "base/strings.h"
 
-#include <errno.h>
-#include <string.h>
-
 enum { MAX_INCLUDE_DIRS = 256, MAX_DIR_BYTES = 4096 };
 #define MAX_PREFIX (64u << 10)
 

@@ -9,10 +9,7 @@
 #include "gpu/source/std_names.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #define DEFAULT_ARCH "sm_90a"
 #define DEFAULT_STD "c++17"

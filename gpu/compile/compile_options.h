@@ -5,8 +5,6 @@
  * --extended-lambda …) are accepted and dropped. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct err;
 
 struct compile_options {

@@ -6,9 +6,7 @@
 
 #include <dirent.h>
 #include <glob.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

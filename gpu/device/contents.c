@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 #define GLANCES 64 /* places that are compared first */
 #define GLANCE 16u /* bytes */
 

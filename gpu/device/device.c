@@ -4,7 +4,6 @@
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/findings.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #define PAGE UINT64_C(4096)

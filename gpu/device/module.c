@@ -5,8 +5,6 @@
 #include "base/mem.h"
 #include "gpu/ptx/machine/entry_reach.h"
 
-#include <string.h>
-
 #define DEFAULT_SHARED (48 << 10)
 #define MAX_PRINTED ((size_t)64 << 20)
 

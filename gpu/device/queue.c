@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stddef.h>
 #include <time.h>
 
 #define NAP_NS 200000 /* between looks at what there is to do */

@@ -5,7 +5,6 @@
 #include "gpu/device/contents.h"
 #include "gpu/ptx/state/findings.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #define PROVEN_MAX 256

@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "gpu/source/host_parameters.h"
 
-#include <string.h>
-
 size_t draft_kernels(const struct host_program *p, const struct declaration **ret,
                      size_t max) {
     size_t count = 0;

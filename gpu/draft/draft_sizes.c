@@ -2,9 +2,6 @@
 
 #include "gpu/spec/integer_expression.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define ELEMENTS_MAX (1 << 16) /* of a buffer */
 #define THREADS_MAX (1 << 15)
 #define LEAST_ROWS                                                                       \

@@ -19,9 +19,7 @@
 #include "gpu/program/program_job.h"
 #include "gpu/source/kernel_name.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { NAMES_SHOWN = 12, LONG_S = 600 };

@@ -5,7 +5,6 @@
 #include "gpu/draft/spec_draft.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct parameter {
     bool loaded, pointer;

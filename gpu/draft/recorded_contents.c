@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 void recorded_files_finish(struct recorded_files *f) {
     for (size_t i = 0; i < f->count; i++) {

@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "gpu/spec/spec_npy.h"
 
-#include <string.h>
-
 bool recorded_param(const json_t *record, size_t i, struct recorded_param *ret) {
     const json_t *item = json_array_get(json_object_get(record, "params"), i);
     const char *text = json_string_value(item);

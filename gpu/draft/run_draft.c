@@ -11,7 +11,6 @@
 #include "gpu/spec/spec_struct.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { MEMBERS_MAX = 256 };
 #define SLOW_US 2000000                /* a launch that is run once */

@@ -13,7 +13,6 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #define STANDS_IN_DECIMAL 0.5
 

@@ -7,7 +7,6 @@
 #include "gpu/driver/nvml.h"
 #include "gpu/driver/sample_statistics.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <time.h>

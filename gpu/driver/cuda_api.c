@@ -4,8 +4,6 @@
 #include "base/mem.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <string.h>
 
 struct symbol {
     const char *name;

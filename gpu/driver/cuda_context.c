@@ -3,8 +3,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 
-#include <errno.h>
-#include <string.h>
 #include <time.h>
 
 enum { SPIN_MS = 2 }; /* a wait polls this long before it sleeps between polls */

@@ -3,10 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { MODE_PROHIBITED = 2, MIN_PART = 4 };

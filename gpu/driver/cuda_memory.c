@@ -5,10 +5,8 @@
 #include "base/random.h"
 #include "protocol/finding.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
     ALIGN = 512, /* of a buffer within its allocation: the driver's own is 256 or more */

@@ -4,10 +4,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { LOG_BYTES = 8192, PORTABLE_CLUSTER = 8, MAX_CLUSTER = 16 };
 

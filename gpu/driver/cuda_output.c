@@ -4,12 +4,10 @@
 #include "protocol/finding.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* --- pipes --- */

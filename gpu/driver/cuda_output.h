@@ -7,8 +7,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-#include <stdint.h>
-
 struct err;
 
 /* A result keeps 64 KiB including the note. */

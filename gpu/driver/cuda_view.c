@@ -4,8 +4,6 @@
 #include "base/find.h"
 #include "base/mem.h"
 
-#include <errno.h>
-
 /* Larger arrays cannot be gathered from. */
 #define MAX_GATHER 32768
 

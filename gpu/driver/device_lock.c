@@ -3,10 +3,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>

@@ -5,9 +5,7 @@
 #include "gpu/driver/cuda_device.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LIBRARY "libnvidia-ml.so.1"

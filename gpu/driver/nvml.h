@@ -4,9 +4,6 @@
  * never made up. Constants are those of nvml.h (12.0 to 13.x). Use it from one thread. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct err;
 struct nvml;
 

@@ -13,9 +13,6 @@
  * kernel, and the call's place is related. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #define SANITIZER_LOG_MAX_FINDINGS 100
 
 struct sanitizer_log {

@@ -12,9 +12,6 @@
 #include "gpu/source/kernel_name.h"
 #include "protocol/finding.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #define MAX_SAME_NAME 4 /* instantiations of one template that are shown */
 #define USUAL_BLOCK 256
 

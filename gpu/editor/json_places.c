@@ -3,10 +3,6 @@
 #include "base/find.h"
 #include "base/mem.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE SIZE_MAX
 
 /* --- reading --- */

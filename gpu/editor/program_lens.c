@@ -8,8 +8,6 @@
 #include "gpu/source/cuda_lexer.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 #define OPERATION "kernel/run"
 
 /* A function's name: `main` at file level, with a parenthesis behind it. */

@@ -6,9 +6,6 @@
 #include "gpu/editor/spec_members.h"
 #include "gpu/reference/operator.h"
 
-#include <stdint.h>
-#include <string.h>
-
 enum { MAX_NAME = 64, MAX_BUFFERS = 128 };
 
 /* --- completion --- */

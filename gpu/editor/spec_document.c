@@ -20,9 +20,7 @@
 #include "protocol/operation.h"
 #include "protocol/schema/schema.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_FINDINGS 100
 #define MAX_SYMBOLS 1000

@@ -10,10 +10,7 @@
 #include "gpu/validate/validate_verdict.h"
 #include "protocol/finding.h"
 
-#include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define OPERATION "kernel/validate"

@@ -3,7 +3,6 @@
 #include "gpu/spec/spec_schema.h"
 
 #include <pthread.h>
-#include <string.h>
 
 enum { MAX_DEPTH = 24 };
 

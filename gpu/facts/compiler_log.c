@@ -5,8 +5,6 @@
 #include "gpu/facts/log_reader.h"
 #include "gpu/source/shims.h"
 
-#include <string.h>
-
 #define MAX_RELATED 16
 #define MAX_RELATED_TEXT 512
 #define MAX_TEXT_LINES 64

@@ -5,9 +5,6 @@
 #include "base/mem.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
 
 /* What ptxas writes where ELF leaves room for the machine's own. */
 #define MACHINE_CUDA 190

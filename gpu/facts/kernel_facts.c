@@ -2,9 +2,6 @@
 
 #include "gpu/facts/kernel_index.h"
 
-#include <stdint.h>
-#include <string.h>
-
 struct fact {
     const struct cubin_kernel *kernel;
     const struct kernel_spot *spot; /* NULL: not found in the sources */

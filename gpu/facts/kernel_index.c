@@ -10,8 +10,6 @@
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define MAX_SYMBOL 4096
 #define MAX_NAME 4096

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 static const struct {

@@ -6,8 +6,6 @@
 #include "gpu/facts/ptx_lines.h"
 #include "gpu/source/cuda_lexer.h"
 
-#include <string.h>
-
 /* The compiler ends lines at "\n" only; clients also at a lone "\r". */
 struct line_table {
     size_t *starts;

@@ -7,8 +7,6 @@
 #include "gpu/source/source_set.h"
 #include "protocol/finding.h"
 
-#include <stdbool.h>
-
 struct kernel_index;
 struct ptx_lines;
 

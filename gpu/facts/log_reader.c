@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 /* Enough that tidying can choose; what a hostile log brings beyond is only counted. */
 #define MAX_KEPT 1000
 

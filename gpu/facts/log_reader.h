@@ -3,8 +3,6 @@
 #include "gpu/facts/compiler_log.h"
 #include "gpu/facts/log_header.h"
 
-#include <stdbool.h>
-
 struct log_reader {
     struct log_scope scope;
     struct compiler_log *ret;

@@ -5,7 +5,6 @@
 #include "gpu/facts/kernel_index.h"
 
 #include <ctype.h>
-#include <string.h>
 
 static size_t symbol_length(struct slice s) {
     size_t len = 0;

@@ -3,8 +3,6 @@
 #include "base/find.h"
 
 #include <limits.h>
-#include <stdbool.h>
-#include <string.h>
 
 /* --- what an architecture allows a block and a multiprocessor --- */
 

@@ -4,8 +4,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#include <string.h>
-
 #define FILE_WORD "\t.file\t"
 
 /* What follows `dir` and a slash in path, or NULL. */

@@ -4,7 +4,6 @@
 #include "gpu/facts/slice.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* PTX of one source has some thousand lines; these bound what a hostile one costs. */
 #define MAX_LOCS (1u << 20)

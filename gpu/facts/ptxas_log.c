@@ -4,8 +4,6 @@
 #include "base/buf.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- Figures of -v ---------------------------------------------------------------------
  */

@@ -4,9 +4,6 @@
 #include "base/mem.h"
 #include "protocol/finding.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #define MAX_RELATED 8
 
 /* The beginnings of what NVRTC says inside a declaration that it did not understand. */

@@ -5,7 +5,6 @@
 #include "gpu/fixes/cuda_builtins.h"
 
 #include <limits.h>
-#include <string.h>
 
 /* An undefined identifier that a header declares. */
 struct name_header {

@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 void fix_text_init(struct fix_text *t, const struct source_file *file) {
     *t = (struct fix_text){
         .display = file->display,

@@ -6,8 +6,6 @@
 #include "gpu/fix_headers_table.h"
 #include "gpu/fixes/fix_names.h"
 
-#include <string.h>
-
 /* --- syntax --- */
 
 /* An unknown name in an expression does not disturb the parser; one before the place may

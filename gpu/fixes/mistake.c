@@ -3,8 +3,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#include <string.h>
-
 /* The last one of that name: a header is compiled through a unit that borrows its name.
  */
 struct fix_text *mistake_source(struct fixer *fixer, const char *display) {

@@ -5,8 +5,6 @@
 #include "gpu/host/host_type.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NESTED_MAX 24
 #define EXPRESSION_COST 256 /* tokens that could be looked at in the same time */

@@ -4,7 +4,6 @@
 #include "gpu/source/cuda_lexer.h"
 
 #include <ctype.h>
-#include <string.h>
 
 static bool is_name_char(char c) {
     return c == '_' || isalnum((unsigned char)c);

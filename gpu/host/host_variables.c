@@ -5,7 +5,6 @@
 #include "gpu/source/cuda_lexer.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define EXPANDED_MAX 512
 #define CONSTANT_TOKENS_MAX 256 /* of a declaration, before its name */

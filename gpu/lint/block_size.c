@@ -1,8 +1,6 @@
 /* Rule: a block that the device, __launch_bounds__ or __block_size__ does not allow. */
 #include "gpu/lint/lint.h"
 
-#include <string.h>
-
 void lint_block_size(const struct lint_kernel *k, const struct lint_launch *l) {
     int device_max = k->device->max_threads_per_block;
     if (l->threads > device_max) {

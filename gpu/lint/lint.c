@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "gpu/lint/source_launches.h"
 
-#include <string.h>
-
 #define RULE(name) lint_##name,
 #define OTHER(name)
 static lint_compiled_rule *const compiled_rules[] = {LINT_RULES(RULE, OTHER)};

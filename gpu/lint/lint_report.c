@@ -5,7 +5,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Larger than any figure of a launch that could succeed, small enough to add and
  * multiply. */

@@ -7,8 +7,6 @@
 #include "gpu/source/kernel_name.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 #define LAUNCHES_MAX 64 /* of a file */
 
 /* As written, with its namespaces, without blanks. */

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 struct open_files *open_files_new(void) {

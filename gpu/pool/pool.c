@@ -7,9 +7,6 @@
 #include "gpu/pool/pool_internal.h"
 #include "protocol/rpc/rpc.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define LEAVE_MS 200 /* how long the end of a pool waits for carriers */
 
 struct pool *pool_new(uv_loop_t *loop, const struct pool_config *config) {

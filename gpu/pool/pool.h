@@ -12,9 +12,6 @@
  * thread. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 
 struct open_files;

@@ -11,8 +11,6 @@
 #include "gpu/pool/open_files.h"
 #include "protocol/rpc/rpc.h"
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #define TOO_LARGE "the job is too large for one message"

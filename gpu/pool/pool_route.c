@@ -7,11 +7,8 @@
 #include "base/mem.h"
 #include "gpu/pool/open_files.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* What an ended worker said counts as true for so long: enough not to start it again for

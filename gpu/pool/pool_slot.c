@@ -13,9 +13,7 @@
 #include "base/text.h"
 #include "protocol/rpc/rpc.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define MAX_START_FAILURES 2 /* in a row; then the slot rests */

@@ -1,8 +1,6 @@
 /* The workers of a pool in daemon/status. */
 #include "gpu/pool/pool_internal.h"
 
-#include <string.h>
-
 /* "idle" has ended or was never started, "failed" could not be started and rests. */
 static const char *state_name(const struct slot *slot) {
     return slot_is_ready(slot)                     ? "ready"

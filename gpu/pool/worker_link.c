@@ -14,7 +14,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define END_GRACE_MS 2000

@@ -13,7 +13,6 @@
  * almost no time. */
 #include "base/json.h"
 
-#include <stdbool.h>
 #include <uv.h>
 
 struct err;

@@ -6,8 +6,6 @@
 #include "gpu/program/kernel_run.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 enum { MAX_ROWS = 8, MAX_FINDINGS = 20, MAX_SHOWN = 1500, MAX_TEXT = 6000 };
 
 static size_t count_of(const json_t *result, const char *name) {

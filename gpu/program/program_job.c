@@ -9,8 +9,6 @@
 #include "gpu/program/program_request.h"
 #include "protocol/rpc/frame.h"
 
-#include <errno.h>
-
 struct program_job {
     struct call *call;
     struct gpu *gpu;

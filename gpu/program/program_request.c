@@ -11,9 +11,6 @@
 #include "gpu/spec/spec_file.h"
 #include "gpu/spec/spec_npy.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define MEMORY_BYTES ((json_int_t)12 << 30) /* that the program may use */
 #define GRACE_MS 20000                      /* around the compiler and the run */
 #define MAX_FILES_BYTES (32u << 20)

@@ -5,9 +5,6 @@
 #include "base/mem.h"
 #include "gpu/spec/spec_npy.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* The root that the folder is beneath; NULL: none. *ret_folder: normalised. */
 static const char *root_of(const char *dir, const char *const *roots, char **ret_folder) {
     autofree char *joined =

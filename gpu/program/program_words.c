@@ -8,8 +8,6 @@
 #include "gpu/compile/compile_options.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 
 enum { MAX_WORDS = 512 };
 

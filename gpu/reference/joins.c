@@ -2,8 +2,6 @@
  * of shapes.c. */
 #include "gpu/reference/operator_call.h"
 
-#include <string.h>
-
 static size_t tensor_count(const struct operator_call *c) {
     size_t n = 0;
     while (n < OPERATOR_MAX_INPUTS && call_has(c, n)) {

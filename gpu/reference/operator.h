@@ -20,8 +20,6 @@
 #include "base/json.h"
 #include "gpu/tensor/tensor_type.h"
 
-#include <stdbool.h>
-
 struct err;
 
 enum {

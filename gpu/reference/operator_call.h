@@ -5,9 +5,7 @@
 #include "gpu/reference/operator.h"
 #include "gpu/reference/sums.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 /* --- the table: operators.txt, from which the build generates operators_FAMILY.h --- */
 

@@ -2,8 +2,6 @@
 
 #include "base/parts.h"
 
-#include <errno.h>
-
 struct loop {
     const struct operator_call *c;
     call_body *body;

@@ -15,9 +15,7 @@
 #include "gpu/run/cuda_timing.h"
 #include "protocol/finding.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 enum { MAX_PARAMS = 256 };
 

@@ -7,9 +7,7 @@
 #include "gpu/run/backend.h"
 #include "gpu/run/backend_module.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 struct block_of_memory {
     uint64_t address, bytes;

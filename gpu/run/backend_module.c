@@ -1,7 +1,5 @@
 #include "gpu/run/backend_module.h"
 
-#include <errno.h>
-
 int module_params(const struct ptx_module *module, const char *entry,
                   struct kernel_param *ret, size_t max, size_t *ret_block_bytes) {
     const struct ptx_function *f = ptx_find_entry(module, entry);

@@ -6,7 +6,6 @@
 #include "gpu/run/expected_scale.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     CHUNK = 1 << 18, /* those that a thread takes; a multiple of BLOCK */

@@ -6,8 +6,6 @@
 #include "gpu/driver/nvml.h"
 #include "gpu/run/trial.h"
 
-#include <errno.h>
-
 struct timed {
     struct cuda_prepared *list;
     size_t count;

@@ -5,9 +5,7 @@
 #include "gpu/spec/expect_operator.h"
 #include "gpu/spec/value_expression.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 static void expectation_start(struct expectation *ret, const struct spec_case *c) {
     size_t count = c->spec->buffer_count;

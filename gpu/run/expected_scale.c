@@ -4,8 +4,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 enum {
     EXPONENT_LOWEST = DBL_MIN_EXP - DBL_MANT_DIG, /* of the least number, by frexp */

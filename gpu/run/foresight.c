@@ -8,10 +8,8 @@
 #include "gpu/run/trial.h"
 #include "gpu/spec/expect_operator.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* --- how much memory there is --- */

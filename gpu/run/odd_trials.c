@@ -5,8 +5,6 @@
 #include "gpu/spec/odd_sizes.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 enum {
     MANY_TIMES = 8, /* what an odd case may cost of its round one */
     MOST_OTHERS = 8,

@@ -1,7 +1,5 @@
 #include "gpu/run/race_trial.h"
 
-#include <string.h>
-
 /* Instructions of single threads: half a second, on the one thread that looks for races.
  */
 #define CHEAP_ENOUGH 100000000u

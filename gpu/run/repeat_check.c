@@ -3,10 +3,8 @@
 #include "base/mem.h"
 #include "gpu/run/trial_checks.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static void tell(struct course *run, const char *when, const char *what,
                  bool known_right) {

@@ -2,10 +2,8 @@
 
 #include "base/err.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- devices --- */
 

@@ -5,8 +5,6 @@
 #include "base/mem.h"
 #include "gpu/run/validate_result.h"
 
-#include <string.h>
-
 void course_end(struct course *run, const char *verdict, const char *stage,
                 const char *code, const char *message, const char *hint) {
     bool extra = run->tentative && !strcmp(verdict, "timeout");

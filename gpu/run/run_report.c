@@ -10,10 +10,8 @@
 #include "gpu/ptx/state/findings.h"
 #include "gpu/run/trial_checks.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
     MAX_FINDINGS = 100,

@@ -7,9 +7,7 @@
 #include "gpu/tensor/npy.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_NAME = 160 };

@@ -8,10 +8,6 @@
 #include "gpu/spec/odd_sizes.h"
 #include "gpu/spec/spec_npy.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define DEFAULT_BYTES (2ull << 30)
 
 struct sanitized_course {

@@ -7,8 +7,6 @@
  * hundred times as long. */
 #include "base/json.h"
 
-#include <stdint.h>
-
 struct backend_class;
 struct spec_files;
 

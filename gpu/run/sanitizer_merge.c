@@ -4,9 +4,7 @@
 #include "base/mem.h"
 #include "protocol/finding.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MAX_FINDINGS = 100 };
 

@@ -7,10 +7,8 @@
 #include "gpu/spec/spec_tensor_map.h"
 #include "gpu/spec/spec_texture.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
     MAX_PARAM_BLOCK = 32764, /* bytes of a kernel's parameters, PTX 8.1 */

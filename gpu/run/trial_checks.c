@@ -4,9 +4,7 @@
 #include "base/mem.h"
 #include "gpu/spec/expect_operator.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 enum { AT_ONCE = 1 << 20 }; /* elements, until the time may be up */
 

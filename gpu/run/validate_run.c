@@ -19,10 +19,8 @@
 #include "gpu/spec/rounded_args.h"
 #include "gpu/spec/spec_npy.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/time.h>
 
 /* Lane-instructions of all trials: more than any machine carries out, so that the time

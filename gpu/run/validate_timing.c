@@ -6,8 +6,6 @@
 #include "gpu/run/roofline.h"
 #include "gpu/spec/expect_operator.h"
 
-#include <errno.h>
-
 struct timed {
     struct course *run;
     size_t i;       /* the case */

@@ -7,9 +7,6 @@
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/unseen.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define PITCH 512u
 
 /* ---- making ---- */

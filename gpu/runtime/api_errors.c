@@ -5,7 +5,6 @@
 #include "gpu/runtime/runtime.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct runtime_error {
     const char *name, *words;

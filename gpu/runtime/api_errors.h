@@ -3,8 +3,6 @@
 #include "gpu/runtime/cuda_types.h"
 #include "gpu/runtime/host_site.h"
 
-#include <stdbool.h>
-
 /* lasts: a kernel's fault left this error; all such calls are reported as one. */
 void api_error_note(const char *function, cudart_error code, const char *why, bool lasts);
 /* Sets the place of this thread's next error, in place of the library call's. */

@@ -4,7 +4,6 @@
 #include "gpu/runtime/runtime.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define NAME "NVIDIA H100 80GB HBM3 (emulated)"
 #define BUS_ID "0000:00:00.0"

@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- devices ---- */
 

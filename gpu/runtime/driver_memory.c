@@ -4,8 +4,6 @@
 #include "gpu/runtime/driver_api.h"
 #include "gpu/runtime/tensor_maps.h"
 
-#include <string.h>
-
 /* ---- copies ---- */
 
 EXPORT int cuMemcpyHtoD_v2(void *to, const void *from, size_t bytes) {

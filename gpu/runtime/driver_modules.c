@@ -7,8 +7,6 @@
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/driver_api.h"
 
-#include <string.h>
-
 #define MAX_IMAGE (64u << 20)
 
 /* ---- modules ---- */

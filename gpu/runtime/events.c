@@ -5,7 +5,6 @@
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 
-#include <string.h>
 #include <time.h>
 
 struct event {

@@ -2,10 +2,6 @@
 
 #include "base/err.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
 #define WRAPPER_MAGIC 0x466243b1u
 #define DATA_MAGIC 0xba55ed50u
 #define VERSION_ALONE 1u

@@ -3,8 +3,6 @@
 #include "base/find.h"
 #include "base/mem.h"
 
-#include <string.h>
-
 static struct graph *known;
 
 struct graph *graph_new(void) {

@@ -7,8 +7,6 @@
 #include "gpu/runtime/streams.h"
 #include "gpu/runtime/transfers.h"
 
-#include <string.h>
-
 static cudart_error no_graph(void) {
     return explain(CUDART_INVALID_VALUE, "the graph does not exist (any more)");
 }

@@ -6,7 +6,6 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #define PAGE UINT64_C(4096)

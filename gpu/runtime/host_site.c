@@ -3,7 +3,6 @@
 #include "gpu/runtime/run_report.h"
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 #include <unwind.h>
 
 /* The linker's names for where the library begins and ends. */

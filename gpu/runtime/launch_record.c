@@ -13,7 +13,6 @@
 #include "gpu/tensor/tensor_range.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #define MOST_POINTERS (64u << 10) /* bytes of an array that is looked at for pointers */

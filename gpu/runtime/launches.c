@@ -15,7 +15,6 @@
 #include "gpu/runtime/unseen.h"
 
 #include <stdalign.h>
-#include <string.h>
 
 /* ---- one launch ---- */
 

@@ -4,8 +4,6 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
-#include <string.h>
-
 static struct {
     pthread_mutex_t lock;
     struct made {

@@ -13,7 +13,6 @@
 #include "gpu/runtime/unseen.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define DEFAULT_MEMORY (UINT64_C(80) << 30)

@@ -6,8 +6,6 @@
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 
-#include <string.h>
-
 static struct {
     bool on;
     uint64_t count; /* operations so far */

@@ -11,7 +11,6 @@
 #include "gpu/runtime/runtime.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- what was launched ---- */

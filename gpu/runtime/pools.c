@@ -4,8 +4,6 @@
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/runtime.h"
 
-#include <string.h>
-
 enum {
     REUSE_FIRST = 1,
     REUSE_LAST = 3,

@@ -8,9 +8,6 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
-#include <errno.h>
-#include <string.h>
-
 struct part { /* a fat binary: device code that was compiled together */
     struct part *next;
     const void *wrapper;

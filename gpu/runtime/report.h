@@ -4,8 +4,6 @@
 #include "base/json.h"
 #include "gpu/runtime/host_site.h"
 
-#include <stdbool.h>
-
 void report_open(void); /* as the environment says; call it once */
 /* Writes one line; takes ownership of the object. Any thread. */
 void report_line(json_t *event);

@@ -4,7 +4,6 @@
 #include "gpu/runtime/leaks.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #define BUCKETS 1024
 

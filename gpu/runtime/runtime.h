@@ -9,8 +9,6 @@
 #include "gpu/device/repeats.h"
 #include "gpu/runtime/cuda_types.h"
 
-#include <stdbool.h>
-
 struct runtime {
     pthread_mutex_t lock;
     struct device device;

@@ -4,9 +4,6 @@
 #include "gpu/ptx/state/tensor_blob.h"
 #include "gpu/runtime/cuda_types.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 enum { SWIZZLE_32B = 1, SWIZZLE_128B = 3, SWIZZLE_LAST = 6 };
 
 /* What cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col are both told. */

@@ -10,8 +10,6 @@
 #include "gpu/runtime/streams.h"
 #include "gpu/runtime/unseen.h"
 
-#include <string.h>
-
 /* ---- one end of a transfer ---- */
 
 struct end {

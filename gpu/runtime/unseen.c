@@ -9,8 +9,6 @@
 #include "gpu/runtime/reuse.h"
 #include "gpu/runtime/runtime.h"
 
-#include <string.h>
-
 #define KINDS_MAX 32
 #define LAUNCHES_MAX (1u << 16)
 #define HELD_MAX 64

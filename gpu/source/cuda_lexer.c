@@ -3,8 +3,6 @@
 #include "base/find.h"
 #include "base/mem.h"
 
-#include <string.h>
-
 /* ---- characters ---- */
 
 static size_t newline_len(const char *text, size_t len, size_t at) {

@@ -5,7 +5,6 @@
 #include "gpu/source/host_blanker.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define TEMPLATES_MAX 256 /* each word of the file is compared with their names */
 #define PASSES_MAX 32     /* over the file: a template names one that names another … */

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "gpu/source/launch_types.h"
 
-#include <string.h>
-
 #define LAUNCH_TOKENS_MAX 1024 /* between <<< and >>> */
 
 /* The arguments in [at, close) of a list stand for the parameters from *given on. */

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 
-#include <string.h>
-
 static bool is_conditional(const struct code_tokens *t, size_t base, size_t offset) {
     int depth = 0;
     struct cuda_directive d;

@@ -6,8 +6,6 @@
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_parameters.h"
 
-#include <string.h>
-
 #define EXPRESSION_MAX 2048 /* bytes */
 
 void bindings_add(struct bindings *s, uint64_t name, char *text) {

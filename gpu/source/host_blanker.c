@@ -5,8 +5,6 @@
 #include "gpu/source/host_gone.h"
 #include "gpu/source/host_names.h"
 
-#include <string.h>
-
 static enum code_word word_at(const struct host_blanker *b, size_t i) {
     return b->tokens.list[i < b->tokens.count ? i : b->tokens.count].word;
 }

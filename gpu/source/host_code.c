@@ -15,9 +15,6 @@
 #include "gpu/source/host_spelling.h"
 #include "gpu/source/source_set.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- what the caller is told ---- */
 
 /* __launch_bounds__(256, 2): the literals in the head of a kernel. */

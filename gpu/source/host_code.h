@@ -8,9 +8,6 @@
  * types, aliases, namespaces, macros, constexpr functions and data. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct source_set;
 struct host_guesses;
 

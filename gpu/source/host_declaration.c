@@ -3,8 +3,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 struct head {
     size_t index;    /* of the declaration */
     size_t previous; /* token before p->i */

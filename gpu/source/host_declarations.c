@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 #define GROUPS_FAILED_MAX 64
 
 /* ---- macros, namespaces ---- */

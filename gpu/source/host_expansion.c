@@ -4,8 +4,6 @@
 #include "base/find.h"
 #include "base/mem.h"
 
-#include <string.h>
-
 /* ---- expanding ---- */
 
 struct expander {

@@ -2,8 +2,6 @@
 
 #include "base/find.h"
 
-#include <stdlib.h>
-
 static enum code_word word_at(const struct host_blanker *b, size_t i) {
     return b->tokens.list[i < b->tokens.count ? i : b->tokens.count].word;
 }

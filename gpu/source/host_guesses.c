@@ -5,9 +5,6 @@
 #include "gpu/source/host_launch_text.h"
 #include "gpu/source/source_set.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #define CHOICES 3
 
 /* What a kernel for tensors' types is most often made for comes first. */

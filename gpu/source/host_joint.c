@@ -8,8 +8,6 @@
 #include "gpu/source/host_macros.h"
 #include "gpu/source/source_set.h"
 
-#include <string.h>
-
 #define LARGE_BYTES (1u << 20) /* of sources: what includes CuTe */
 
 static bool may_launch(const struct source_file *f) {

@@ -5,8 +5,6 @@
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_launch_text.h"
 
-#include <string.h>
-
 static bool is_duplicate(const struct host_launches *l, size_t i) {
     return any_of(k, 0, i, strcmp(l->list[k].expression, l->list[i].expression) == 0);
 }

@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "gpu/source/host_tokens.h"
 
-#include <string.h>
-
 void host_blank_bytes(char *text, size_t from, size_t to) {
     for (; from < to; from++) {
         if (text[from] != '\n' && text[from] != '\r') {

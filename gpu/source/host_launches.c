@@ -5,8 +5,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 /* Macros whose bodies name the host template that is looked for are looked into. */
 static void note_callers(struct collector *c, const struct code_token *name) {
     size_t len = name->end - name->start;

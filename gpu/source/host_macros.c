@@ -6,8 +6,6 @@
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_guesses.h"
 
-#include <string.h>
-
 enum {
     BODY_MAX = 4096,      /* bytes */
     EXPANDED_MAX = 16384, /* bytes: a body may hold its arguments many times */

@@ -5,7 +5,6 @@
 #include "gpu/host_names_table.h"
 
 #include <ctype.h>
-#include <string.h>
 
 static int compare(const void *name, const void *word) {
     return strcmp(name, *(const char *const *)word);

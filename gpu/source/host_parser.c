@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 
-#include <string.h>
-
 #define CONDITIONALS_MAX 4096
 
 enum code_word parser_word(const struct parser *p, size_t i) {

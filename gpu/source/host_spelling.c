@@ -4,8 +4,6 @@
 #include "base/find.h"
 #include "gpu/source/host_launch_text.h"
 
-#include <string.h>
-
 static const struct code_token *token_at(const struct host_blanker *b, size_t i) {
     return &b->tokens.list[i];
 }

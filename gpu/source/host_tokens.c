@@ -5,8 +5,6 @@
 #include "gpu/source/cuda_lexer.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 
 struct token_spelling {
     const char *text;

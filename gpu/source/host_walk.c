@@ -3,8 +3,6 @@
 #include "base/find.h"
 #include "base/mem.h"
 
-#include <string.h>
-
 #define LAUNCHES_MAX 256
 #define USES_MAX 16           /* of one macro, in one file: four nested BOOL_SWITCHes */
 #define EXPANSIONS_MAX 256    /* of all macros in one file */

@@ -11,9 +11,7 @@
 #include "gpu/source/python_strings.h"
 #include "protocol/finding.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define LOOKUPS_MAX 20000 /* each may touch the disk, and the daemon waits for it */
 

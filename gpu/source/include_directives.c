@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "gpu/source/host_names.h"
 
-#include <string.h>
-
 /* ---- which #if regions NVRTC skips for sure ---- */
 
 struct region {

@@ -10,10 +10,7 @@
 #include "gpu/source/python_strings.h"
 #include "protocol/finding.h"
 
-#include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define FINDINGS_MAX 200
 

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #define NAME_MAX_BYTES 64
 #define TARGET_MAX_BYTES 256

@@ -4,10 +4,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
 #define DEPTH_MAX 64
 
 /* One file the reference may mean, by its absolute path. */

@@ -3,8 +3,6 @@
 #include "gpu/source/cuda_lexer.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
 
 enum { MAX_NAMES = 256 };
 

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "gpu/source/host_parameters.h"
 
-#include <string.h>
-
 enum { EXAMPLE_MAX = 256 };
 
 /* Types of whole numbers, by what they are mostly called. */

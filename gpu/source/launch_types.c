@@ -5,8 +5,6 @@
 #include "base/mem.h"
 #include "gpu/source/host_bindings.h"
 
-#include <string.h>
-
 #define TYPE_TOKENS_MAX 24       /* of a declaration, before its name */
 #define STATEMENT_TOKENS_MAX 256 /* that declares several variables */
 

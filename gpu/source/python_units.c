@@ -5,7 +5,6 @@
 #include "gpu/source/python_literals.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define TOKENS_MAX (1u << 20)
 #define LOOKS_MAX (1u << 20) /* at tokens; brackets in brackets are looked at again */

@@ -4,8 +4,6 @@
 #include "gpu/shim_texts.h"
 #include "gpu/source/std_names.h"
 
-#include <string.h>
-
 /* Every text may be included in any order with CUDA's own headers, in one file or
  * another: macros are guarded and types repeat what cuda/std declares, word for word.
  * SHIM_NAME is the text of headers/name.cuh. */

@@ -4,10 +4,6 @@
 #include "base/find.h"
 #include "base/text.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
-
 /* Longer than any real include path, short enough for every file system. */
 #define PATH_MAX_BYTES 1024
 

@@ -6,9 +6,6 @@
  * SOURCE_SET_MAX_*. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct err;
 
 #define SOURCE_SET_MAX_FILES 1024

@@ -6,7 +6,6 @@
 #include "gpu/source/cuda_lexer.h"
 
 #include <ctype.h>
-#include <string.h>
 
 struct macro_facts {
     bool global, device, function;

@@ -5,8 +5,6 @@
 #include "gpu/source/source_set.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
 
 /* g++'s <cmath>, <cstdlib> and <utility>, which nvcc has read, bring these along. Those
  * of `constant` are functions of the host's: nvcc takes them where a constant is made,

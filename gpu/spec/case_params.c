@@ -4,9 +4,7 @@
 #include "gpu/spec/spec_struct.h"
 #include "gpu/spec/value_expression.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 struct packing {
     const struct spec_case *c;

@@ -3,8 +3,6 @@
 #include "base/find.h"
 #include "gpu/reference/operator.h"
 
-#include <string.h>
-
 static bool has_rows(const struct kernel_spec *spec) {
     return any_of(i, 0, spec->buffer_count, json_array_size(spec->buffers[i].shape) > 1);
 }

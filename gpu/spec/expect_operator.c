@@ -5,9 +5,6 @@
 #include "gpu/spec/expect_plan.h"
 #include "gpu/tensor/tensor_shape.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* --- attributes: expressions over sizes become integers --- */
 
 static bool takes_expression(const struct operator* op, const char *name) {

@@ -5,9 +5,7 @@
 #include "base/find.h"
 #include "gpu/spec/spec_words.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool has_contents(const struct spec_buffer *b) {
     return b->init || b->is_global;

@@ -5,10 +5,7 @@
 #include "gpu/spec/value_functions.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MAX_DEPTH = 64 };
 

@@ -11,8 +11,6 @@
 #include "gpu/spec/tolerance.h"
 #include "gpu/tensor/tensor_init.h"
 
-#include <stdbool.h>
-
 struct err;
 
 enum {

@@ -3,8 +3,6 @@
 #include "base/err.h"
 #include "gpu/facts/occupancy.h"
 
-#include <errno.h>
-
 enum { MAX_BLOCK = 1024, MAX_BLOCK_Z = 64, MAX_GRID_YZ = 65535, H100_SMS = 132 };
 
 static const char axes[] = "xyz";

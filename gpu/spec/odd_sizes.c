@@ -5,7 +5,6 @@
 #include "gpu/spec/spec_case.h"
 
 #include <ctype.h>
-#include <string.h>
 
 enum { LEAST_BLOCK = 4 }; /* half of a smaller one says no more than one element less */
 

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* "1.0 / d" for "1 / d"; else the whole in floating point by its first factor. */
 static void suggest(const char *text, char *to, size_t size) {

@@ -7,9 +7,7 @@
 #include "gpu/spec/spec_tensor_map.h"
 #include "gpu/spec/spec_texture.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- tolerances --- */
 

@@ -5,9 +5,7 @@
 #include "gpu/spec/spec_schema.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { PATH_MAX_BYTES = 200, MAX_DEPTH = 16, MAX_TOLD = 12 };
 

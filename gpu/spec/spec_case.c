@@ -8,9 +8,6 @@
 #include "gpu/spec/spec_texture.h"
 #include "gpu/spec/value_expression.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* --- buffers --- */
 
 /* Fewer values repeat; more would be dropped, which is never intended. */

@@ -4,10 +4,6 @@
 #include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 int spec_seed_read(const json_t *value, uint64_t *ret) {
     if (json_is_integer(value)) {
         *ret = (uint64_t)json_integer_value(value);

@@ -6,9 +6,7 @@
 #include "gpu/spec/expect_operator.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static int read_reference(struct spec_reader *r, const json_t *kernel) {
     struct kernel_spec *spec = r->spec;

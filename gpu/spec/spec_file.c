@@ -5,10 +5,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
 #define SUFFIX ".check.json"
 
 bool spec_file_is_needed(const json_t *params) {

@@ -2,8 +2,6 @@
 /* spec_file: a check spec beside its kernel, NAME.check.json. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct buf;
 struct err;
 

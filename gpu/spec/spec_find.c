@@ -2,8 +2,6 @@
 #include "base/find.h"
 #include "gpu/spec/kernel_spec.h"
 
-#include <string.h>
-
 size_t kernel_spec_buffer(const struct kernel_spec *spec, const char *name) {
     size_t at = first_of(i, 0, spec->buffer_count, !strcmp(spec->buffers[i].name, name));
     return at < spec->buffer_count ? at : SIZE_MAX;

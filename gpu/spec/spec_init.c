@@ -5,10 +5,8 @@
 #include "gpu/spec/spec_struct.h"
 #include "gpu/spec/spec_words.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- numbers that a type can hold --- */
 

@@ -4,9 +4,7 @@
 #include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static int check_extent(struct spec_reader *r, const json_t *launch, const char *member,
                         const char *at, const json_t **ret) {

@@ -6,10 +6,8 @@
 #include "gpu/spec/spec_words.h"
 #include "gpu/spec/value_expression.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Every case must have the names: the first is used for all, values may differ. */
 static struct size_values first_sizes(const struct spec_reader *r,

@@ -6,10 +6,8 @@
 #include "gpu/tensor/npy.h"
 #include "gpu/tensor/tensor_shape.h"
 
-#include <errno.h>
 #include <nettle/base64.h>
 #include <stdio.h>
-#include <string.h>
 
 void spec_array_name(const struct kernel_spec *spec, size_t i, char *ret, size_t size) {
     const struct spec_array *a = &spec->arrays[i];

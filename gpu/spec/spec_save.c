@@ -3,9 +3,6 @@
 #include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <errno.h>
-#include <string.h>
-
 enum { MAX_DIR = 4096 };
 
 static int read_dir(struct spec_reader *r, const json_t *dir, const char *at) {

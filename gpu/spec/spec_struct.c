@@ -5,9 +5,7 @@
 #include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { POINTER_BYTES = 8 };
 

@@ -4,9 +4,7 @@
 #include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* at: the path of `in`. */
 static int check_list(struct spec_reader *r, const json_t *in, const char *name,

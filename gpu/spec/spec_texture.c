@@ -4,9 +4,7 @@
 #include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* In the order of enum texture_mode. */
 static const char *const modes[] = {"wrap", "clamp", "mirror", "border", NULL};

@@ -6,9 +6,7 @@
 #include "base/mem.h"
 #include "base/parts.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 enum {
     LOOK_EVERY = 1 << 14,   /* steps between two checks for a stop */

@@ -5,9 +5,7 @@
 #include "gpu/spec/spec_words.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MAX_TEXT = 4096, MAX_DEPTH = 64 };
 

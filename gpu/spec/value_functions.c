@@ -4,8 +4,6 @@
 #include "base/mem.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 #define UNARY(name, expression)                                                          \
     static double name(const double *a) {                                                \

@@ -3,9 +3,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* --- the header's text --- */
 
 struct reader {

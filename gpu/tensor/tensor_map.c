@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #define MAX_STRIDE (1ull << 40)

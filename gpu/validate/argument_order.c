@@ -6,9 +6,6 @@
 #include "gpu/check/kernel_entries.h"
 #include "protocol/finding.h"
 
-#include <stdint.h>
-#include <string.h>
-
 /* "" of what a worker made up. */
 static const char *name_at(const json_t *names, size_t i) {
     const char *name = json_string_value(json_array_get(names, i));

@@ -11,8 +11,6 @@
 #include "gpu/spec/spec_npy.h"
 #include "gpu/tensor/npy.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

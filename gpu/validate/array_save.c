@@ -7,10 +7,8 @@
 #include "gpu/run/run_save.h"
 #include "gpu/spec/spec_npy.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 

@@ -21,10 +21,7 @@
 #include "gpu/validate/validate_verdict.h"
 #include "protocol/finding.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MAX_TEMPLATE_ID = 512, TELL_MS = 1000 };
 

@@ -13,10 +13,7 @@
 #include "gpu/spec/spec_file.h"
 #include "protocol/rpc/frame.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define VALUE_SHOWN 60 /* bytes */
 

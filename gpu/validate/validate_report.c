@@ -5,8 +5,6 @@
 #include "gpu/validate/kernel_validate.h"
 #include "gpu/validate/validate_verdict.h"
 
-#include <string.h>
-
 enum {
     MAX_FINDINGS = 30,
     MAX_CASES = 16,

@@ -6,7 +6,6 @@
 #include "protocol/finding.h"
 
 #include <math.h>
-#include <string.h>
 
 static json_int_t wrong_elements(const json_t *item) {
     json_int_t wrong = 0;

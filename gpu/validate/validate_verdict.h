@@ -4,8 +4,6 @@
  * requests and VS Code show them. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 /* Call it when the rest of kernel/validate's result (including "check") is complete: sets
  * "warnings", and "summary": "pass (2 cases, max error 3e-07)", "fail: 120 wrong
  * elements", "unsupported: foo.s32" … strict: warnings turn a pass into a fail, and

@@ -7,11 +7,8 @@
 #include "gpu/spec/launch_limits.h"
 #include "gpu/spec/spec_case.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 /* After the limit: the runner stops at it and writes what it has; what does not stop is
  * killed (validate_child.c, validation.c). */

@@ -6,9 +6,6 @@
 #include "base/mem.h"
 #include "protocol/rpc/frame.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

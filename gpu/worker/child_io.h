@@ -11,8 +11,6 @@
 
 #include "gpu/spec/spec_npy.h"
 
-#include <stdbool.h>
-
 #define CHILD_MAX_ANSWER (16u << 20) /* bytes of an answer's text */
 
 enum child_parcel { CHILD_PLAIN, CHILD_ARENA };

@@ -22,11 +22,9 @@
 #include "gpu/worker/ptx_unit.h"
 #include "protocol/finding.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

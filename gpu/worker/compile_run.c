@@ -10,9 +10,7 @@
 #include "gpu/worker/confine.h"
 #include "protocol/finding.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 
 enum { MAX_ATTEMPTS = 2 };
 

@@ -3,12 +3,10 @@
 #include "base/mem.h"
 #include "gpu/confine_calls_table.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -8,9 +8,6 @@
  * bits. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum confinement { /* bits */
                    CONFINED_LANDLOCK = 1,
                    CONFINED_SECCOMP = 2,

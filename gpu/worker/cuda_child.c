@@ -10,9 +10,6 @@
 #include "gpu/worker/cuda_room.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct backend_class *const cuda_child_backend = &backend_cuda;
 

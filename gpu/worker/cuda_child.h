@@ -5,9 +5,6 @@
  * captures the output of kernels. All of it before a byte of the kernel is read. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct backend_class;
 struct err;
 

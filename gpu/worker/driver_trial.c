@@ -9,7 +9,6 @@
 #include "protocol/finding.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

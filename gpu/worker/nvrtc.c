@@ -6,9 +6,7 @@
 #include "gpu/compile/toolkit.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <glob.h>
-#include <string.h>
 
 typedef struct program *program; /* nvrtcProgram */
 

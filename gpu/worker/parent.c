@@ -7,10 +7,8 @@
 #include "base/strings.h"
 #include "gpu/worker/zygote.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -5,8 +5,6 @@
 #include "base/hash.h"
 #include "base/json.h"
 
-#include <stdbool.h>
-
 #define PROGRAM_CACHE_BYTES (256u << 20)
 
 /* Copies the program to `path`. *ret_findings: its compiler's warnings, a new reference.

@@ -14,8 +14,6 @@
 #include "gpu/worker/validation.h"
 
 #include <fts.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

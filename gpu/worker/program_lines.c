@@ -2,9 +2,6 @@
 
 #include "base/buf.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MAX_LINES_TEXT (8u << 20)
 
 /* "0x11c7" begins an address, "FILE:LINE" and perhaps " (discriminator 2)" follow it, the

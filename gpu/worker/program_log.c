@@ -8,7 +8,6 @@
 #include "protocol/finding.h"
 
 #include <ctype.h>
-#include <string.h>
 
 enum { MAX_MISSING = 256, MAX_MESSAGE = 2000 };
 #define UNDEFINED "undefined reference to `"

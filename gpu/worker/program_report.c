@@ -10,8 +10,6 @@
 #include "gpu/worker/program_lines.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 enum { MAX_FINDINGS = 200, MAX_ROWS = 500, MAX_FRAMES = 16, MAX_NESTING = 8 };
 
 /* --- lines --- */

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <poll.h>

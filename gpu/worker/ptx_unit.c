@@ -8,8 +8,6 @@
 #include "gpu/source/source_set.h"
 #include "protocol/finding.h"
 
-#include <string.h>
-
 #define OWN "upskilld_ptx_"
 
 /* As a string literal holds it. A carriage return is a blank at a line's end. */

@@ -8,9 +8,6 @@
  * with the same lines. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct source_file;
 
 /* The CUDA source; malloc'ed. */

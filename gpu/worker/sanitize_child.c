@@ -21,12 +21,9 @@
 #include "gpu/worker/validation.h"
 #include "protocol/rpc/frame.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 #include "gpu/worker/sanitize_memory.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 bool sanitize_key(int request, char ret[static HASH_HEX_SIZE]) {

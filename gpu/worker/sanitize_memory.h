@@ -9,9 +9,6 @@
 #include "base/hash.h"
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum { SANITIZE_REMEMBERED = 32, SANITIZE_MAX_REQUEST = 4 << 20 /* bytes of text */ };
 
 struct sanitize_memory {

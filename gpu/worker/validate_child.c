@@ -16,7 +16,6 @@
 #include "gpu/worker/driver_trial.h"
 #include "gpu/worker/validation.h"
 
-#include <string.h>
 #include <unistd.h>
 
 enum { EARLIER_MS = 600 }; /* before the supervisor would kill it */

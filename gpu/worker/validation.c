@@ -15,11 +15,9 @@
 #include "gpu/worker/validate_child.h"
 #include "gpu/worker/worker_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -8,10 +8,6 @@
  * child. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct rpc_call;
 struct worker;
 

@@ -10,7 +10,6 @@
 #include "gpu/worker/worker_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum {

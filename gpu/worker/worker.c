@@ -8,12 +8,10 @@
 #include "gpu/worker/validation.h"
 #include "gpu/worker/worker_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>

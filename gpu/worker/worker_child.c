@@ -5,11 +5,8 @@
 #include "base/shared_bytes.h"
 #include "gpu/worker/worker_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -7,9 +7,6 @@
 #include "base/json.h"
 #include "gpu/worker/child_io.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct parent;
 struct rpc_call;
 struct worker;

@@ -5,9 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>

@@ -14,8 +14,6 @@
 #include "gpu/worker/worker_child.h"
 #include "protocol/rpc/rpc.h"
 
-#include <stdint.h>
-
 struct toolkit;
 
 enum {

@@ -8,11 +8,8 @@
 #include "gpu/worker/validate_child.h"
 #include "gpu/worker/worker.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

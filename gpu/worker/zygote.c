@@ -9,13 +9,11 @@
 #include "gpu/worker/confine.h"
 #include "gpu/worker/nvrtc.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -4,10 +4,8 @@
 #include "base/mem.h"
 #include "protocol/uri.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

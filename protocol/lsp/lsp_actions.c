@@ -1,8 +1,6 @@
 /* Code actions: the fixes that findings carry. */
 #include "protocol/lsp/lsp_internal.h"
 
-#include <string.h>
-
 #define FIX_ALL_KIND "source.fixAll.upskilld"
 
 /* Whether the client wants this kind: without a list only quick fixes, so that the menu

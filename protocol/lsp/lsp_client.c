@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The value at a path of keys, NULL-terminated. */
 static const json_t *look(const json_t *value, ...) {

@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "protocol/plain.h"
 
-#include <string.h>
-
 #define PREFIX "upskilld."
 #define RUN PREFIX "run"
 #define SHOW_PROGRESS_AFTER_MS 1000

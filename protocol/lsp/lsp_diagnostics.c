@@ -12,7 +12,6 @@
 #include "base/mem.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define SHOW_PROGRESS_AFTER_MS 1000
 

@@ -3,8 +3,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 void lsp_snapshot_drop(struct lsp_document *d) {
     document_unref(take(d->snapshot));
 }

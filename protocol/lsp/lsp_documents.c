@@ -5,8 +5,6 @@
 #include "base/text.h"
 #include "protocol/uri.h"
 
-#include <string.h>
-
 #define MAX_LANGUAGE 256u      /* bytes of a language's id */
 #define MAX_MOVED (4ull << 30) /* bytes that one didChange may move: about a second */
 

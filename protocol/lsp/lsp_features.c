@@ -4,8 +4,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 #define SYMBOL_DEPTH 16 /* of symbols in symbols; what is deeper is beside them */
 
 static size_t offset_of(const json_t *obj, const char *key) {

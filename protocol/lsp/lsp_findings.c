@@ -9,7 +9,6 @@
 #include "protocol/uri.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define MAX_RELATED 32 /* places beside one diagnostic */
 

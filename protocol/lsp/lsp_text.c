@@ -3,8 +3,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 void lsp_text_init(struct lsp_text *t, const char *text, size_t len) {
     t->cap = len + 1;
     t->len = len;

@@ -5,9 +5,6 @@
 #include "base/mem.h"
 #include "protocol/uri.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #define MAX_FOLDERS 256
 
 /* --- folders --- */

@@ -3,8 +3,6 @@
 
 #include "protocol/uri.h"
 
-#include <string.h>
-
 #define MAX_ROOTS 256
 
 struct mcp *mcp_new(const struct face_host *host, struct rpc_peer *peer) {

@@ -4,9 +4,6 @@
 #include "base/buf.h"
 #include "base/text.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define STATIC_TTL_MS 3600000
 
 static const char *const version_names[] = {

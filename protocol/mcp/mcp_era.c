@@ -10,8 +10,6 @@
 #include "base/strings.h"
 #include "base/text.h"
 
-#include <string.h>
-
 #define MAX_INSTRUCTIONS 2000 /* clients cut at 2 KB; better here, on a code point */
 
 static const struct mcp_method methods[] = {

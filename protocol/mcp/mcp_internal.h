@@ -2,7 +2,6 @@
 /* mcp_internal: declarations shared by the files of the MCP face. */
 #include "protocol/mcp/mcp.h"
 
-#include <stdint.h>
 #include <sys/queue.h>
 
 /* Bits, so that a method can belong to both. */

@@ -4,8 +4,6 @@
 
 #include "base/err.h"
 
-#include <string.h>
-
 #define MAX_VALUES 100 /* the protocol's limit */
 
 bool mcp_has_prompts(const struct mcp *m) {

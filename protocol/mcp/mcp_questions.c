@@ -4,9 +4,6 @@
 
 #include "base/text.h"
 
-#include <errno.h>
-#include <string.h>
-
 struct question {
     LIST_ENTRY(question) link; /* the face's, while the answer is wanted */
     struct mcp_message msg;    /* msg.call NULL: cancelled, or the face is gone */

@@ -4,9 +4,6 @@
 
 #include "base/err.h"
 
-#include <errno.h>
-#include <string.h>
-
 static const struct resource_provider *provider_at(const struct mcp *m, size_t i) {
     const struct resource_provider *const *list = m->host->tables->resources;
     return list ? list[i] : NULL;

@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_DESCRIPTION (16u << 20) /* before it is cut to max_tool_text */
 #define MAX_HINT (64u << 10)

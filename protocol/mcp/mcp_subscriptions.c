@@ -2,8 +2,6 @@
  * that a legacy client asked to hear of. */
 #include "protocol/mcp/mcp_internal.h"
 
-#include <string.h>
-
 /* A watched task. Allocated one by one: the view is linked into the call. */
 struct watched_task {
     struct mcp_listen *listen;

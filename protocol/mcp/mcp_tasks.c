@@ -11,8 +11,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-#include <string.h>
-
 #define POLL_INTERVAL_MS 1000
 #define MAX_REQUEST_TEXT (16u << 10) /* of a work order shown as a form's message */
 

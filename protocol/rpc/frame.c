@@ -5,8 +5,6 @@
 #include "protocol/rpc/frame_header.h"
 
 #include <assert.h>
-#include <stdint.h>
-#include <string.h>
 
 #define HEAD_MAX 4096u              /* bytes of a skipped message shown to `fault` */
 #define HEADER_LINE_MAX (8u << 10)  /* one header line; a longer one is no header */

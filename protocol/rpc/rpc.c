@@ -4,9 +4,7 @@
 #include "base/log.h"
 #include "protocol/rpc/rpc_peer.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The origin of a message, to which its answer is sent. */
 struct source {

@@ -14,8 +14,6 @@
 #include "base/json.h"
 #include "protocol/rpc/frame.h"
 
-#include <stdbool.h>
-
 /* JSON-RPC 2.0, and those that MCP and LSP add. */
 enum rpc_code {
     RPC_PARSE_ERROR = -32700,

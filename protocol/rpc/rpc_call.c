@@ -3,8 +3,6 @@
 
 #include "base/text.h"
 
-#include <string.h>
-
 #define MAX_ERROR_TEXT 2048u
 
 static unsigned text_bucket(const char *text) {

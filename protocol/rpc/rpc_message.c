@@ -6,9 +6,7 @@
 #include "base/text.h"
 #include "protocol/rpc/rpc.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- a scan of JSON text that trusts nothing and needs no stack --- */
 

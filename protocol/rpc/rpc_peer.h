@@ -6,7 +6,6 @@
 #include "protocol/rpc/rpc.h"
 #include "protocol/rpc/rpc_message.h"
 
-#include <stdint.h>
 #include <sys/queue.h>
 
 #define RPC_BUCKETS 256u    /* of each table of unanswered requests */

@@ -6,9 +6,6 @@
 #include "base/log.h"
 #include "base/shared_bytes.h"
 
-#include <errno.h>
-#include <string.h>
-
 static struct rpc_requests *request_bucket(struct rpc_peer *peer, json_int_t id) {
     return &peer->requests[(uint64_t)id % RPC_BUCKETS];
 }

@@ -2,7 +2,6 @@
 #include "protocol/rpc/rpc_peer.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct buf rpc_write_begin(void) {
     struct buf out = BUF_INIT(RPC_HEADER_ROOM + FRAME_MAX_BODY + 1);

@@ -4,9 +4,6 @@
 #include "base/find.h"
 #include "protocol/schema/schema_tree.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* --- keywords --- */
 
 /* member: of the struct schema, as the keyword's row says. */

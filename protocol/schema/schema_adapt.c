@@ -5,8 +5,6 @@
 #include "protocol/schema/schema.h"
 #include "protocol/schema/schema_tree.h"
 
-#include <string.h>
-
 static unsigned wanted_of_forms(const struct schema_list *forms) {
     unsigned types = forms->count ? 0 : SCHEMA_ANY;
     for (size_t i = 0; i < forms->count; i++) {

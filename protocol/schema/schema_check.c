@@ -7,9 +7,6 @@
 #include "protocol/schema/schema_complaint.h"
 #include "protocol/schema/schema_tree.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define MATCH_LIMIT 200000u /* steps of one pattern match: some ms */
 #define MATCH_DEPTH 500u
 #define MATCH_HEAP_KIB 4096u

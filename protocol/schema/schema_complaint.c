@@ -6,7 +6,6 @@
 #include "base/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define SHOWN 40u     /* bytes of a refused string that a message repeats */
 #define MAX_NAMES 12u /* of known parameters in a message */

@@ -3,9 +3,6 @@
  * what was given, and the name that was probably meant. */
 #include "protocol/schema/schema_tree.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct buf;
 
 #define SCHEMA_COMPLAINT_MAX 400u /* bytes of its text, with the NUL */

@@ -10,10 +10,7 @@
 #include "base/mem.h"
 #include "skills/catalog/catalog_state.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LOOK_AGAIN_MS 2000 /* at most this often where changes are not reported */
 #define SETTLE_MS 200      /* changes come in bursts */

@@ -8,7 +8,6 @@
  * returns nothing if no skill fits, and gives reasons. */
 #include "base/json.h"
 
-#include <stdbool.h>
 #include <uv.h>
 
 struct err;

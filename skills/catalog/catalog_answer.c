@@ -5,10 +5,7 @@
 #include "base/text.h"
 #include "skills/catalog/catalog_state.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define FIND_LIMIT_MAX 50u
 #define NEAREST_MAX 3

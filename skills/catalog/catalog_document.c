@@ -12,8 +12,6 @@
 #include "skills/format/markdown.h"
 #include "skills/format/skill.h"
 
-#include <string.h>
-
 #define OPENING 600u /* bytes of a description that tell what it is about */
 #define MEANING_HEADINGS 12
 

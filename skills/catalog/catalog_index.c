@@ -6,10 +6,7 @@
 #include "skills/catalog/catalog_internal.h"
 #include "skills/check/skill_check.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define BATCH 256           /* documents of one transaction */

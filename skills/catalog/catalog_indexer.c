@@ -6,11 +6,7 @@
 #include "base/work.h"
 #include "skills/catalog/catalog_internal.h"
 
-#include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define STEPS_PER_LOOK 2000 /* of SQLite's machine between looks at `stop` */

@@ -7,8 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define UNIT 200.0         /* the length of a direction in bytes */
 #define COMMON 1000.       /* words in so many texts weigh half in a sum */

@@ -5,8 +5,6 @@
 #include "base/mem.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define FEW 10.        /* skills say half as surely as many what stands out */
 #define NEAR_FIRST 128 /* nearest by direction, whose words are then compared */

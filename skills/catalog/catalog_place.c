@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "skills/catalog/catalog_state.h"
 
-#include <string.h>
-
 #define URI_SCHEME "skill://"
 #define URI_END "/SKILL.md"
 

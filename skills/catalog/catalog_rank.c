@@ -11,8 +11,6 @@
 #include "skills/catalog/key_phrases.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SATURATION 2.0
 #define POSITIONS_MAX 6 /* of a word per field, to tell neighbours */

@@ -8,8 +8,6 @@
 #include "skills/format/skill.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 

@@ -6,8 +6,6 @@
 #include "skills/catalog/catalog_internal.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- strings that live as long as the snapshot --- */
 

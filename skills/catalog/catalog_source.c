@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "skills/format/skill_name.h"
 
-#include <string.h>
-
 #define HIDDEN_MAX 8 /* others of one name that are told */
 
 /* "source", and "agent" where it is one's own folder. */

@@ -6,8 +6,6 @@
 #include "skills/catalog/key_phrases.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define GRAM 4u
 #define GRAMS_MAX 1024u /* of one text */

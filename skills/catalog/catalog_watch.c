@@ -6,9 +6,6 @@
 #include "skills/catalog/catalog_internal.h"
 #include "skills/format/skill.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define STARTS_PER_TURN 128
 
 struct watch {

@@ -5,9 +5,6 @@
 #include "skills/catalog/catalog_internal.h"
 #include "skills/catalog/key_phrases.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define NEAR_ENOUGH 0.5 /* to be called near */
 #define NEAR_WORDS_MAX 3
 

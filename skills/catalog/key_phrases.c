@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
 
 #define TERMS_READ_MAX 512 /* distinct words of one task */
 #define OPENING_WORDS 40u  /* people say first what they want */

@@ -4,10 +4,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct stemmer {
     fts5_tokenizer tokenizer;
     Fts5Tokenizer *porter;

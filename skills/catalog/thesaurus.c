@@ -6,10 +6,6 @@
 #include "base/mem.h"
 #include "skills/thesaurus_rows.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define NAME_QUALITY 0.75
 #define WIDER_QUALITY 0.5
 #define KEY_SIZE (PHRASE_WORDS_MAX * STEM_SIZE)

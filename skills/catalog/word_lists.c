@@ -3,9 +3,6 @@
 #include "skills/catalog/key_phrases.h"
 #include "skills/words_table.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #define GENERIC_WEIGHT 0.35
 #define EVERYDAY_WEIGHT 0.3
 

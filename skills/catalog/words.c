@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "skills/catalog/key_phrases.h"
 
-#include <string.h>
-
 #define PARTS_MAX 8
 #define CHUNK_MAX 96 /* bytes of one compound */
 

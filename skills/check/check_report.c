@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MARK "upskilld-allow:"
 #define MAX_ALLOWANCES 200

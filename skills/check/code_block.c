@@ -2,9 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 static const char *line_at(const char *text, size_t len, int line) {
     const char *at = text, *end = text + len;
     while (line-- > 0 && at) {

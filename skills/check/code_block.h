@@ -4,8 +4,6 @@
 #include "base/json.h"
 #include "skills/format/markdown.h"
 
-#include <stddef.h>
-
 /* The length of the prefix of the block's lines in the file; 0 if there is none. text:
  * the text that the block was read from; first_line: its first line in the file. */
 size_t code_block_inset(const struct markdown_code *code, const char *text, size_t len,

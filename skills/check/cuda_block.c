@@ -3,7 +3,6 @@
 #include "base/strings.h"
 
 #include <ctype.h>
-#include <string.h>
 
 bool cuda_block_is(const struct markdown_code *code) {
     static const char *const cuda[] = {"cuda", "cu",    "cuda-cpp", "cuda-c++",

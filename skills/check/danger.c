@@ -5,8 +5,6 @@
 #include "base/text.h"
 #include "skills/check/skill_check.h"
 
-#include <string.h>
-
 #define FILE_SHOWN 200u /* bytes of a file's name */
 
 static json_t *one_of(const json_t *finding) {

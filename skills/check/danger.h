@@ -5,8 +5,6 @@
  * warnings. Exceeding a skill's limits counts too, because the rest is not searched. */
 #include "base/json.h"
 
-#include <stddef.h>
-
 struct buf;
 struct skill;
 

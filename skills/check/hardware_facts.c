@@ -11,7 +11,6 @@
 #include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_FINDINGS 100 /* per file */
 #define MAX_SHAPES 96

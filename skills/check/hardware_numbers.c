@@ -5,8 +5,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static double unit_factor(enum claim_unit unit, const char *word) {
     char c = (char)tolower((unsigned char)word[0]);

@@ -6,9 +6,6 @@
 #include "base/work.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 #define MAX_STATEMENT 1000u /* a longer text is not a sentence */
 #define MAX_HEADING 300u

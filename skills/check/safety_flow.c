@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <pthread.h>
-#include <string.h>
 
 #define NAMES_MAX 64       /* names that are followed; then the oldest is forgotten */
 #define STATEMENT_LINES 12 /* in parentheses */

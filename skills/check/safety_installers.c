@@ -3,7 +3,6 @@
 #include "skills/safety_installers_table.h"
 
 #include <ctype.h>
-#include <string.h>
 
 static bool is_plain(const char *word, size_t len) {
     for (size_t i = 0; i < ARRAY_LEN(fetching_words); i++) {

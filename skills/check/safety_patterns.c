@@ -4,7 +4,6 @@
 #include "skills/check/safety_installers.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #include "skills/check_words_table.h"

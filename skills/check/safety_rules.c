@@ -9,7 +9,6 @@
 #include "skills/check/safety_text.h"
 #include "skills/check/skill_check.h"
 
-#include <string.h>
 #include <strings.h>
 
 #include "skills/check_words_table.h"

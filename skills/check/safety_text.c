@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "skills/check_words_table.h"
 

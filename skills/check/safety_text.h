@@ -3,8 +3,6 @@
  * text: hidden characters, and comments that give orders. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 #define SAFETY_SEARCHED (24u << 20) /* bytes for a whole skill: about a second */
 
 /* left: the number of bytes that may still be searched closely, shared by the files of a

@@ -5,9 +5,6 @@
 #include "protocol/finding.h"
 #include "skills/check/safety_text.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #define MAX_RUNS 20 /* findings per kind and file */
 #define MAX_SHOWN 8 /* code points named per run */
 

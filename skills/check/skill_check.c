@@ -13,10 +13,8 @@
 #include "skills/format/tokens.h"
 #include "skills/kernel_project/build_toml.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "skills/check_words_table.h"

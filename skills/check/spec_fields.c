@@ -11,7 +11,6 @@
 #include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "skills/spec_fields_table.h"
 

@@ -5,7 +5,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 struct finding_span spec_span(const struct spec *s, size_t at, size_t end) {
     struct finding_span span;

@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_FILE (1u << 20) /* of a Markdown file that is followed */

@@ -6,8 +6,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stdint.h>
-#include <string.h>
 
 static bool is_lower_or_digit(char c) {
     return islower((unsigned char)c) || isdigit((unsigned char)c);

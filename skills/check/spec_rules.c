@@ -6,9 +6,7 @@
 #include "skills/format/frontmatter.h"
 #include "skills/format/tokens.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_BODY_LINES 500
 #define MAX_BODY_TOKENS 5000

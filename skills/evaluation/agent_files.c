@@ -10,7 +10,6 @@
 #include "skills/install/install.h"
 
 #include <fcntl.h>
-#include <string.h>
 
 #define SHOWN 64
 

@@ -14,9 +14,7 @@
 #include "skills/install/agents.h"
 #include "skills/install/install.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define LEAST_KEY 8 /* bytes; shorter values are words */
 /* Bytes of standard error that an error quotes, and that are kept until then. More are

@@ -10,9 +10,6 @@
  * its events, because a skill that an agent never opens cannot help it. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 
 struct agent_run;

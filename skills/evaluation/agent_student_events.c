@@ -6,9 +6,6 @@
 #include "base/text.h"
 #include "skills/evaluation/agent_student.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define LINE_MAX_BYTES (8u << 20)
 
 struct agent_events {

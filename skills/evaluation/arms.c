@@ -8,9 +8,7 @@
 #include "skills/grading/suite.h"
 #include "skills/placebo_prose.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Says how to answer, never what: it must help no arm more than another. */
 #include "skills/arm_texts.h"

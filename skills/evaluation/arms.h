@@ -12,9 +12,6 @@
  * An arm contains neither the tests' checks nor the judge. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct buf;
 struct skill;
 struct test_case;

@@ -6,9 +6,7 @@
 #include "skills/runs/run_read.h"
 #include "skills/runs/run_record.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- reading a record --- */
 

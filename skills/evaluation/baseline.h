@@ -6,8 +6,6 @@
  * same; missing answers are asked for again. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct cell;
 struct err;
 

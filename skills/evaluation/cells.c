@@ -4,7 +4,6 @@
 #include "base/random.h"
 #include "skills/statistics/statistics.h"
 
-#include <errno.h>
 #include <math.h>
 
 /* --- the grid --- */

@@ -14,9 +14,7 @@
 #include "skills/skill_evaluate.operation.h"
 #include "skills/skill_operations.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define TICK_MS 1000u

@@ -11,9 +11,7 @@
 #include "skills/skill_operations.h"
 #include "skills/statistics/statistics.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define DEFAULT_RUNS 3

@@ -11,9 +11,6 @@
 #include "skills/grading/suite.h"
 #include "skills/runs/run_record.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define MAX_WHY 300 /* bytes of a sentence that a cell keeps */
 
 /* --- what is written down --- */

@@ -13,7 +13,6 @@
 #include "skills/statistics/statistics.h"
 
 #include <math.h>
-#include <string.h>
 
 #define TEXT_MAX (16u << 10)
 

@@ -6,8 +6,6 @@
 #include "skills/models/answer_cache.h"
 #include "skills/models/model_client.h"
 
-#include <errno.h>
-
 struct evaluation_room {
     uv_loop_t *loop;
     json_t *settings;

@@ -9,7 +9,6 @@
 #include "skills/statistics/statistics.h"
 
 #include <math.h>
-#include <string.h>
 
 static void say_injection(struct buf *out, const struct sentence_subject *s,
                           const struct injection *seen) {

@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "skills/evaluation/agent_student.h"
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #define TESTS_MAX (16u << 20)

@@ -8,8 +8,6 @@
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/models/model_names.h"
 
-#include <string.h>
-
 struct learning {
     struct skills *skills;
     struct call *call; /* a reference */

@@ -3,8 +3,6 @@
 #include "base/strings.h"
 #include "base/text.h"
 
-#include <string.h>
-
 #define MAX_WORDS 300 /* bytes kept of a sentence */
 #define SERVED_MAX 16
 /* The number of questions without an answer after which a student is given up. */

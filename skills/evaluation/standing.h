@@ -3,9 +3,6 @@
  * asked at all, and why not. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct standing {
     char *problem;   /* why it cannot be asked any more; NULL while it can */
     char *hint;      /* the cure of its last error, or NULL */

@@ -6,10 +6,8 @@
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/models/model_client.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define AT_ONCE 16u
 #define PATIENCE_MS 10000u     /* of a waiter, and of one question */

@@ -14,9 +14,6 @@
 #include "skills/skill_list.operation.h"
 #include "skills/skill_operations.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define TASK_MAX 8000u /* bytes of a task that are compared */
 
 struct finding {

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define REPAIR_MAX (256u << 10)
 

@@ -2,9 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 struct field_help {
     const char *name, *doc;
 };

@@ -6,8 +6,6 @@
 
 #include <cmark.h>
 #include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define MAX_INPUT (4u << 20)
 #define MAX_LABEL 4096 /* text of a heading or link */

@@ -6,11 +6,8 @@
 #include "base/hash.h"
 #include "skills/format/skill_files.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>

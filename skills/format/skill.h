@@ -9,8 +9,6 @@
 #include "base/lines.h"
 #include "base/yaml.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 struct buf;

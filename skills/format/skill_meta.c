@@ -3,9 +3,7 @@
 #include "base/err.h"
 #include "skills/format/skill.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define META_MAX (8u << 20)
 #define CONTEXT_MAX (256u << 10) /* of one context file */

@@ -5,7 +5,6 @@
 #include "skills/format/skill.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define NAMED_MAX 4 /* characters that are named */
 

@@ -6,9 +6,7 @@
 #include "skills/format/skill.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- places --- */
 

@@ -3,8 +3,6 @@
 #include "base/find.h"
 #include "skills/format/skill.h"
 
-#include <string.h>
-
 /* The limits on reading, with room for what quoting adds. */
 #define WRITE_MAX (4u * SKILL_MAX_TEXT)
 

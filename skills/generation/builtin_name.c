@@ -10,7 +10,6 @@
 #include "skills/format/tokens.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #define NAME_WORDS 4

@@ -5,8 +5,6 @@
 #include "base/strings.h"
 #include "skills/check/skill_check.h"
 
-#include <string.h>
-
 bool builtin_must_go(const json_t *finding) {
     static const char *const tolerated[] = {"elevated_rights", "unpinned_package", NULL};
     const char *severity = json_get_string(finding, "severity", "");

@@ -9,7 +9,6 @@
 #include "skills/generation/markdown_write.h"
 
 #include <limits.h>
-#include <string.h>
 
 #define MAX_TITLE 90u /* bytes */
 #define MAX_BODY (1u << 20)

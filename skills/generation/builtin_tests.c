@@ -8,7 +8,6 @@
 #include "skills/generation/builtin_words.h"
 #include "skills/grading/grade.h"
 
-#include <string.h>
 #include <strings.h>
 
 #define MAX_LINES 20u

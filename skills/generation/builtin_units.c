@@ -9,7 +9,6 @@
 #include "skills/generation/markdown_write.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define MAX_UNIT (64u << 10)
 #define MAX_INLINE_LINES 40u

@@ -6,8 +6,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define NAME_LEAST 3u
 #define NAME_MOST 60u

@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#include <string.h>
 #include <strings.h>
 
 void words_read(struct words *w, const char *text) {

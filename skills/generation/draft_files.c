@@ -5,9 +5,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
 #include <strings.h>
 
 #define FOLDER "references/"

@@ -7,9 +7,7 @@
 #include "skills/generation/draft_files.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define DRAFT_MAX_LINES 500
 

@@ -6,9 +6,6 @@
 #include "base/link.h"
 #include "base/mem.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define MAX_BYTES (4u << 20)
 #define MAX_REDIRECTS 5u
 #define MAX_MS 30000u

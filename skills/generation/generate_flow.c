@@ -10,9 +10,7 @@
 #include "skills/check/skill_check.h"
 #include "skills/traces/redaction.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- the end --- */
 

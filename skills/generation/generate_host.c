@@ -7,8 +7,6 @@
 #include "skills/generation/draft_text.h"
 #include "skills/generation/generation.h"
 
-#include <string.h>
-
 #define DIGEST_TOKENS 6000u
 #define DOCUMENT_TOKENS 8000u
 #define MAX_ORDER (512u << 10)

@@ -12,9 +12,7 @@
 #include "skills/generation/page_text.h"
 #include "skills/traces/redaction.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_DOCUMENT (1u << 20)
 #define MAX_TASK (64u << 10)

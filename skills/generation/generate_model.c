@@ -10,8 +10,6 @@
 #include "skills/generation/teacher_prompts.h"
 #include "skills/traces/redaction.h"
 
-#include <string.h>
-
 #define DRAFT_TOKENS 16000u /* of an answer, where the model's entry says nothing */
 #define MAX_ANSWER (256u << 10)
 #define REPORT_MS 500u

@@ -10,8 +10,6 @@
 #include "skills/skill_generate.operation.h"
 #include "skills/skill_operations.h"
 
-#include <string.h>
-
 /* --- the start --- */
 
 static void go(struct skills *s, struct call *call, const json_t *params) {

@@ -10,9 +10,6 @@
 #include "skills/refinement/refine_students.h"
 #include "skills/traces/redaction.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define MAX_PROBLEMS 8u /* findings that a teacher is told at once */
 
 struct refining {

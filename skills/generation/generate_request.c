@@ -9,10 +9,7 @@
 #include "skills/format/skill_name.h"
 #include "skills/skill_operations.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* --- files --- */

@@ -13,8 +13,6 @@
 #include "skills/skill_operations.h"
 #include "skills/traces/redaction.h"
 
-#include <string.h>
-
 /* --- installing and evaluating: separate calls --- */
 
 static const struct operation *find_operation(const char *name) {

@@ -5,9 +5,6 @@
 #include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MAX_KEYS 300u /* the configuration holds at most 256 models */
 
 static const char *const provider_keys[] = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY",

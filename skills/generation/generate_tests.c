@@ -11,7 +11,6 @@
 #include "skills/traces/redaction.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define SPARE_ASKS 3u /* beyond what would do if every test were good */
 #define MAX_REFUSED 8u

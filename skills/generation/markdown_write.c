@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define MAX_SPAN_COMMAND 110u
 

@@ -5,10 +5,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_TAG 16u /* bytes of a tag's name that is told apart */

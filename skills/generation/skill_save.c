@@ -12,10 +12,8 @@
 #include "skills/install/install_tree.h"
 #include "skills/traces/redaction.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

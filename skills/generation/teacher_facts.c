@@ -4,9 +4,6 @@
 #include "skills/check/hardware_table.h"
 #include "skills/kernel_project/build_toml_keys.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 static bool is_about_cuda(const char *text) {
     return strcasestr(text, "cuda") || strstr(text, "__global__");
 }

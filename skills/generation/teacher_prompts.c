@@ -10,8 +10,6 @@
 #include "skills/generation/teacher_facts.h"
 #include "skills/teacher_texts.h"
 
-#include <string.h>
-
 #define BYTES_A_TOKEN 3 /* of prose and code, rather too few: for cutting */
 #define MAX_NAME 120u
 #define MAX_BASE (96u << 10)

@@ -8,8 +8,6 @@
 #include "base/json.h"
 #include "skills/traces/lessons.h"
 
-#include <stdbool.h>
-
 struct buf;
 
 #define TEACHER_MAX_PROMPT (1u << 20)

@@ -7,8 +7,6 @@
 #include "skills/grading/suite.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 
 #define MAX_INPUT (16u << 10)
 

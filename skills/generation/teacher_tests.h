@@ -5,8 +5,6 @@
  * repeated ones, no unsafe ones, each with its own check. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct err;
 
 /* A model's {"input", "checks": [{"kind", "value"}]} (teacher_tests_schema), or

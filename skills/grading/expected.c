@@ -7,10 +7,6 @@
 #include "protocol/schema/schema.h"
 #include "skills/grading/regex.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
 #define MAX_SCHEMA (64u << 10)
 #define MAX_CRITERION 4096
 #define MAX_NAME 256

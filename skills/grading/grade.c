@@ -3,8 +3,6 @@
 #include "base/work.h"
 #include "skills/grading/grade_check.h"
 
-#include <string.h>
-
 static grade_check grade_files;
 
 /* What is done on a thread, in this order; the rest are steps on the loop. */

@@ -34,8 +34,6 @@
 #include "base/json.h"
 #include "skills/grading/suite.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <uv.h>
 
 struct call_origin;

@@ -4,11 +4,6 @@
 #include "skills/grading/grade_check.h"
 #include "skills/kernel_project/build_toml.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 /* --- build.toml --- */
 
 /* A block that looks like a build.toml; with `any`, every TOML block. */

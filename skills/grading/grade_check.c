@@ -4,9 +4,7 @@
 #include "base/text.h"
 #include "protocol/finding.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_EVIDENCE 300
 

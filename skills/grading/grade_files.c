@@ -6,7 +6,6 @@
 #include "base/mem.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_PATH_BYTES 200

@@ -13,7 +13,6 @@
 #include "skills/models/model_client.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #include "skills/judge_texts.h"
 

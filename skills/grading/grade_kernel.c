@@ -7,9 +7,6 @@
 #include "skills/check/skill_check.h"
 #include "skills/grading/grade_check.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #define SOURCE_NAME "answer.cu"
 
 /* --- which code --- */

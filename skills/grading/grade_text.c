@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
 
 #define MAX_SCHEMA (128u << 10)
 #define MAX_JSON (128u << 10) /* a schema's patterns may take the square of it */

@@ -4,9 +4,6 @@
 #include "skills/grading/expected.h"
 #include "skills/grading/grade.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #define MAX_AT_ONCE 8
 
 struct mark {

@@ -12,8 +12,6 @@
 #include "base/json.h"
 #include "skills/grading/suite.h"
 
-#include <stddef.h>
-
 struct grade_room;
 struct quality;
 

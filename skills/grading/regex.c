@@ -5,10 +5,7 @@
 #include "base/text.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include <errno.h>
 #include <pcre2.h>
-#include <stdint.h>
-#include <string.h>
 #include <time.h>
 
 #define MAX_CPU_NS 1000000000u /* of one search */

@@ -8,11 +8,6 @@
 #include "skills/format/skill.h"
 #include "skills/grading/expected.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #define MAX_PROMPT ((SUITE_MAX_FILES + 1) * (SUITE_MAX_TEXT + 4096u))
 
 static json_t *loose(const json_t *value) { /* jansson's functions take no const */

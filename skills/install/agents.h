@@ -6,9 +6,6 @@
  * [.agents/skills]} */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct err;
 
 struct agent {

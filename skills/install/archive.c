@@ -8,9 +8,6 @@
 #include "base/strings.h"
 #include "base/text.h"
 
-#include <errno.h>
-#include <string.h>
-
 static const char *const endings[] = {".zip", ".skill", ".tar", ".tar.gz", ".tgz", NULL};
 
 bool archive_is_meant(const char *words) {

@@ -13,9 +13,6 @@
 #include "skills/install/archive_files.h"
 #include "skills/install/repository_files.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define MAX_REDIRECTS 5u
 #define TIMEOUT_MS 120000u
 #define LISTING_MAX (32u << 20)

@@ -9,11 +9,8 @@
 #include "skills/install/repository_files.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define BLOCK (64u << 10)

@@ -13,9 +13,7 @@
 #include "skills/install/install_stage.h"
 #include "skills/install/install_tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

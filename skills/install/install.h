@@ -10,8 +10,6 @@
  * daemons do not lose each other's entries. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct skill;
 struct agents;
 

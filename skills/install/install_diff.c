@@ -5,10 +5,6 @@
 #include "base/text.h"
 #include "skills/install/install_tree.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
 #define TEXT_MAX (256u << 10) /* of one file */
 #define LINES_MAX 8192
 /* With more edits, all lines from the first to the last difference count as replaced. */

@@ -6,10 +6,8 @@
 #include "skills/format/skill_name.h"
 #include "skills/install/install_tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

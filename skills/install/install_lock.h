@@ -3,8 +3,6 @@
  * there. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct err;
 struct install_tree;
 

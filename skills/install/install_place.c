@@ -8,9 +8,7 @@
 #include "skills/install/install.h"
 #include "skills/install/install_tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

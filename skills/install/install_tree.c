@@ -8,10 +8,8 @@
 #include "base/strings.h"
 #include "skills/install/install_stage.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

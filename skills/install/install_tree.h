@@ -3,9 +3,6 @@
  * of what a part of an install refuses. */
 #include "skills/format/skill.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct err;
 
 /* Every err of these parts reads "reason: sentence" with one of the reasons of

@@ -6,10 +6,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define GITHUB "https://github.com/"
 #define WORDS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 

@@ -9,7 +9,6 @@
  * submodules, links), and Git verifies them against the commit. */
 #include "skills/format/skill.h"
 
-#include <stdbool.h>
 #include <uv.h>
 
 struct err;

@@ -10,10 +10,7 @@
 #include "skills/install/repository_files.h"
 #include "skills/repository_table.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TIMEOUT_MS 120000
 #define LISTING_MAX (32u << 20) /* some 300,000 files */

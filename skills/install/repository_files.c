@@ -6,10 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NAMED 8 /* skills that an error names */
 #define TEXT "SKILL.md"

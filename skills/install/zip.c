@@ -1,8 +1,5 @@
 #include "skills/install/zip.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define FILE_HEADER 0x04034b50u

@@ -4,7 +4,6 @@
 #include "skills/kernel_project/build_toml_report.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* --- tables --- */
 

@@ -7,8 +7,6 @@
 #include "base/json.h"
 #include "base/toml.h"
 
-#include <stdbool.h>
-
 /* first_line: for a block inside Markdown. */
 void build_toml_check(const char *file, const char *text, size_t len, int first_line,
                       json_t *findings);

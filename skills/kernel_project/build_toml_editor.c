@@ -4,9 +4,6 @@
 
 #include "skills/kernel_project/build_toml_keys.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #define MAX_SECTION 128
 
 struct cursor {

@@ -4,8 +4,6 @@
 #include "base/find.h"
 #include "base/mem.h"
 
-#include <string.h>
-
 #define BOTH (BUILD_TOML_4 | BUILD_TOML_5)
 #define NEW BUILD_TOML_5
 

@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_FINDINGS 200
 

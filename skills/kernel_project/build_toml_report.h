@@ -4,8 +4,6 @@
 #include "protocol/finding.h"
 #include "skills/kernel_project/build_toml_keys.h"
 
-#include <stdbool.h>
-
 struct build_toml_report {
     const char *file, *text;
     size_t len;

@@ -5,8 +5,6 @@
 #include "base/strings.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 struct backend_name {

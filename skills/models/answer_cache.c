@@ -7,9 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define TRIM_EVERY                                                                       \

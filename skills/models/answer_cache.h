@@ -10,8 +10,6 @@
  * removed. Several daemons share one file. */
 #include "base/json.h"
 
-#include <stddef.h>
-
 struct answer_cache;
 struct err;
 

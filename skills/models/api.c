@@ -1,8 +1,5 @@
 #include "skills/models/api.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define MAX_COUNT                                                                        \
     1000000000000ll /* tokens; a larger value is invalid and could overflow a sum */
 

@@ -1,8 +1,6 @@
 /* Deviations of endpoints from the standard, learnt from their refusals. */
 #include "skills/models/api.h"
 
-#include <string.h>
-
 #include "skills/api_quirks_table.h"
 
 const struct api *api_of(const struct model *model) {

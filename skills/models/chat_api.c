@@ -4,8 +4,6 @@
 
 #include "skills/models/structured.h"
 
-#include <string.h>
-
 /* --- the request --- */
 
 static json_t *message(const char *role, const char *before, const char *text) {

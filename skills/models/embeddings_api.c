@@ -4,7 +4,6 @@
 #include "skills/models/api.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MAX_NUMBERS 16384u /* of a vector */
 

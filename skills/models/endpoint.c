@@ -2,8 +2,6 @@
 
 #include "base/hash.h"
 
-#include <string.h>
-
 #define COOLING_MS 15000
 #define PACED_START 2
 /* A higher limit was worth it if there are so many times as many answers per second. */

@@ -4,10 +4,8 @@
 #include "base/strings.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #define NO_MODEL (-1) /* in the place of a status: the model is not there */
 

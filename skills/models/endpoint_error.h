@@ -4,8 +4,6 @@
  * retried. Pure. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 /* Parses {"error": {"type", "code", "message", "details": {"error_code"}}} and the other
  * forms in use: {"error": "…"}, {"message": …}, {"detail": …}. "" if absent. */
 struct endpoint_error {

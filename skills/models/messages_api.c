@@ -2,8 +2,6 @@
  * version 2026-10-21 refuses them even at their defaults. */
 #include "skills/models/api.h"
 
-#include <string.h>
-
 /* --- the request --- */
 
 static json_t *message_list(const struct api_ask *ask) {

@@ -15,8 +15,6 @@
  * agent that was manipulated. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct err;
 
 enum model_api {

@@ -7,9 +7,7 @@
 #include "skills/format/tokens.h"
 #include "skills/models/structured.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_BODY (64u << 20)
 #define STALL_S 300      /* some think for minutes before the first byte */

@@ -4,9 +4,6 @@
 #include "base/err.h"
 #include "skills/models/model_call.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define MAX_IN_FLIGHT 64
 #define START_IN_FLIGHT 20
 

@@ -10,7 +10,6 @@
  * Facts about the endpoints: docs/architecture/models.md. */
 #include "skills/models/model.h"
 
-#include <stdint.h>
 #include <uv.h>
 
 struct answer_cache;

@@ -9,8 +9,6 @@
 #include "skills/models/model.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 
 #define TIMEOUT_MS 10000
 #define LIST_MAX (4u << 20)

@@ -6,8 +6,6 @@
  * claude-haiku-4-5-20251001). */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct err;
 struct http;
 

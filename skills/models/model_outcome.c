@@ -12,9 +12,7 @@
 #include "skills/models/model_retry.h"
 #include "skills/models/structured.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 

@@ -3,9 +3,7 @@
 #include "base/err.h"
 #include "base/find.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 void sse_init(struct sse *s, sse_event *event, void *user) {
     *s = (struct sse){.line = BUF_INIT(SSE_MAX_EVENT),

@@ -6,9 +6,6 @@
  * error. Pure. */
 #include "base/buf.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct err;
 
 #define SSE_MAX_EVENT (4u << 20)

@@ -3,10 +3,6 @@
 #include "base/lines.h"
 #include "base/mem.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #define MAX_CELLS 4000000u
 
 struct side {

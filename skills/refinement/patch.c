@@ -7,10 +7,7 @@
 #include "skills/format/markdown.h"
 #include "skills/format/skill.h"
 
-#include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define ALL SIZE_MAX
 #define QUOTE 60 /* bytes of a text that a complaint repeats */

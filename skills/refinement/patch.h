@@ -14,8 +14,6 @@
  * change. The result is not checked further here. Pure. */
 #include "base/json.h"
 
-#include <stddef.h>
-
 #define PATCH_MAX_EDITS 8u
 #define PATCH_MAX_BYTES 6000u /* that all edits together add, and that they remove */
 

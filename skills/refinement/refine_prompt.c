@@ -6,8 +6,6 @@
 #include "skills/grading/suite.h"
 #include "skills/refinement/patch.h"
 
-#include <string.h>
-
 #define MAX_CHECKS 6u    /* failed checks of one test */
 #define CHECK_BYTES 400u /* of one check's words */
 #define MAX_ATTEMPT 4096 /* bytes of one attempt's edits in a prompt */

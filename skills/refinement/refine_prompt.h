@@ -6,8 +6,6 @@
  * contain the digest of the enclosed text, so that no text can end itself. Bounded. */
 #include "base/json.h"
 
-#include <stddef.h>
-
 struct buf;
 
 #define REFINE_FAILURES 8u        /* in one prompt */

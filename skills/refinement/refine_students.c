@@ -9,8 +9,6 @@
 #include "skills/models/model_client.h"
 #include "skills/refinement/refine_prompt.h"
 
-#include <string.h>
-
 /* --- the end of a look --- */
 
 static void drop(struct refine_seen *seen) {

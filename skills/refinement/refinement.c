@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define REFINE_SPLIT_RUNS 1u /* answers per test and student that failures come from */
 /* round n takes its fresh answers from run n * SECOND_LOOK on */

@@ -15,9 +15,6 @@
 #include "skills/grading/suite.h"
 #include "skills/refinement/refine_rule.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct refinement;
 
 #define REFINE_MAX_ROUNDS 20u

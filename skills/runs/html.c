@@ -7,8 +7,6 @@
 #include "skills/report_texts.h"
 #include "skills/statistics/statistics.h"
 
-#include <string.h>
-
 #define TITLE 300 /* bytes */
 
 extern const char style_report[]; /* report.css */

@@ -4,10 +4,6 @@
 #include "base/mem.h"
 #include "skills/runs/html.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define SHORT 200     /* bytes of a name */
 #define QUESTION 4000 /* of a question */
 #define EVIDENCE 300  /* of one assertion's text */

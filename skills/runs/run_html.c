@@ -8,8 +8,6 @@
 #include "skills/runs/run_queries.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define SHORT 200 /* bytes of a name */
 #define LONG 1000 /* of a sentence */

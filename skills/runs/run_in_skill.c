@@ -5,8 +5,6 @@
 #include "skills/format/skill.h"
 #include "skills/runs/run_record.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>

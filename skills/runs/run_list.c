@@ -9,9 +9,6 @@
 #include "skills/statistics/statistics.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
 #define NAMES_MAX 20000

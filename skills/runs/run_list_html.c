@@ -6,9 +6,7 @@
 #include "skills/runs/run_plot.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #define SHORT 200 /* bytes of a name */
 

@@ -5,10 +5,8 @@
 #include "skills/runs/html.h"
 #include "skills/runs/run_marks.h"
 
-#include <errno.h>
 #include <nettle/base64.h>
 #include <nettle/sha2.h>
-#include <string.h>
 
 #define NAME 1000 /* bytes of a name: whole, for it comes back */
 #define QUESTION 8000

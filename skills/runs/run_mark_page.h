@@ -6,8 +6,6 @@
  * neither which answer is which nor the results of checks. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct buf;
 
 #define RUN_MARK_PAIRS 1000

@@ -7,10 +7,7 @@
 #include "base/mem.h"
 #include "skills/statistics/statistics.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- pairs --- */
 

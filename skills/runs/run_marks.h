@@ -13,8 +13,6 @@
  * replaces the earlier. */
 #include "base/json.h"
 
-#include <stdbool.h>
-
 struct err;
 
 #define RUN_MARKS_MAX 5000

@@ -19,11 +19,6 @@
 #include "skills/runs/run_table.h"
 #include "skills/skills.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #define TEXT_MAX (8u << 20)  /* of an answer */
 #define FILE_MAX (64u << 20) /* of a file */
 #define CELLS_MAX 5000       /* in an answer */

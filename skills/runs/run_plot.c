@@ -4,7 +4,6 @@
 #include "skills/runs/html.h"
 
 #include <math.h>
-#include <string.h>
 
 /* --- the lift --- */
 

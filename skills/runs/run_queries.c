@@ -5,7 +5,6 @@
 #include "skills/runs/run_plot.h"
 
 #include <math.h>
-#include <string.h>
 
 #define SHORT 200
 #define QUERY 1000

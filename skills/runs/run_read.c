@@ -8,9 +8,7 @@
 #include "skills/runs/run_record.h"
 #include "skills/runs/run_result.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -5,9 +5,6 @@
  * parts are omitted and named in "problems". Blocking: call it from the thread pool. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct err;
 struct root;
 

@@ -9,11 +9,8 @@
 #include "protocol/call.h"
 #include "skills/runs/run_result.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

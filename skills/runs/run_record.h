@@ -43,8 +43,6 @@
  * the thread pool. */
 #include "base/json.h"
 
-#include <stddef.h>
-
 struct call_origin;
 struct err;
 struct run_writer;

@@ -3,8 +3,6 @@
 #include "base/buf.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define BAR 20
 #define ROWS_SHOWN 60

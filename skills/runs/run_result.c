@@ -5,9 +5,7 @@
 #include "base/text.h"
 #include "skills/run_stats_table.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define NAME_MAX_BYTES 512
 #define RUN_MAX 100000

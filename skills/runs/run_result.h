@@ -10,9 +10,6 @@
  * "stop_reasons" (word -> count). */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct run_results;
 
 /* meta as in run_record.h (borrowed; may be {}). */

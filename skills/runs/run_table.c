@@ -3,9 +3,6 @@
 #include "base/buf.h"
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 struct column {
     const char *name, *of_cell, *of_run;
 };

@@ -4,7 +4,6 @@
 #include "base/random.h"
 
 #include <math.h>
-#include <string.h>
 
 #define RESAMPLES 10000
 #define FLIPS 100000

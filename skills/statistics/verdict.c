@@ -5,7 +5,6 @@
 #include "skills/statistics/statistics.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *const verdict_names[] = {"helps", "hurts", "no_evidence", "not_measurable",
                                      "pass",  "fail",  NULL};

@@ -3,9 +3,7 @@
 
 #include "base/mem.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_EVIDENCE 64u /* of one lesson */
 

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define REACH 16 /* steps until it is run again */
 #define MAX_TOLD 300u

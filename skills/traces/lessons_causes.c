@@ -9,7 +9,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #define NEAR 1500u       /* bytes of an output */

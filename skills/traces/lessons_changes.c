@@ -5,9 +5,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define DIFF_LINES 200u /* that a difference is sought in */
 #define MAX_SHARED 400u /* bytes of a line that is compared */
 

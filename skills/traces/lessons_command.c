@@ -10,7 +10,6 @@
 #include "skills/traces/trace_shell.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define MAX_COMMAND (64u << 10)
 #define MAX_WORDS 64

@@ -8,7 +8,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_TEXT (2u << 20)
 #define MAX_CITED 3u

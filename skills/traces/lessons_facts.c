@@ -8,8 +8,6 @@
 #include "base/work.h"
 #include "skills/lessons_tables.h"
 
-#include <string.h>
-
 #define MAX_LINKS 20u
 #define MAX_LIMITS 24u
 #define MAX_URL 300u

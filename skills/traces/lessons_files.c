@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "base/work.h"
 
-#include <string.h>
-
 #define MAX_FILES 40u
 #define MAX_FILE TRACE_MAX_FILE_TEXT
 

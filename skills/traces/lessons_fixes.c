@@ -13,7 +13,6 @@
 #include "base/work.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define MAX_DEAD_ENDS 20u
 #define MAX_KNOWN (4u << 20)

@@ -2,7 +2,6 @@
 #include "skills/traces/lessons_internal.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #define MIN_NAME 4u   /* letters that two texts must share to mean the same */

@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <string.h>
-
 #define MAX_WORDS 64
 #define MAX_CHANGED_WORDS 4u
 #define MAX_LINE 600u /* bytes of a command that is told */

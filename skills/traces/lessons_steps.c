@@ -6,7 +6,6 @@
 #include "base/work.h"
 #include "skills/traces/trace_shell.h"
 
-#include <string.h>
 #include <strings.h>
 
 #define TERSE_LINES 3u

@@ -10,7 +10,6 @@
 #include "skills/traces/redaction.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_TEXT (2u << 20)

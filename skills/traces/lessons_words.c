@@ -8,7 +8,6 @@
 #include "skills/lessons_tables.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_TASK 1200u

@@ -7,9 +7,6 @@
 
 #include <ctype.h>
 #include <pwd.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 

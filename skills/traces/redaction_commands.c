@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <pthread.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_NAME 24u

@@ -5,7 +5,6 @@
 #include "skills/redaction_names_table.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_NAME 64

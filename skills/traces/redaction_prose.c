@@ -7,7 +7,6 @@
 #include "base/mem.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_FILLER 56u /* bytes between the noun and the link to its value */

@@ -12,10 +12,8 @@
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_unicode.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

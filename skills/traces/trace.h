@@ -9,10 +9,6 @@
  * each. */
 #include "base/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct err;
 
 enum trace_event_kind {

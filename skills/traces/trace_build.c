@@ -4,8 +4,6 @@
 #include "skills/traces/trace_clean.h"
 
 #include <ctype.h>
-#include <stdint.h>
-#include <string.h>
 
 #define MAX_OF_RECORD 8192 /* events that one record surely may have */
 #define MAX_SHORT 1024     /* of an id, a path or a name */

@@ -4,8 +4,6 @@
  * all long ones are cut shorter, so that a long trace keeps all of its events. */
 #include "skills/traces/trace.h"
 
-#include <string.h>
-
 /* Readers call this for nearly every word of a record. */
 static inline bool is(const char *s, const char *word) {
     return strcmp(s, word) == 0;

@@ -4,9 +4,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 #define BASE64_RUN 400 /* no word, path or hash is as long */
 

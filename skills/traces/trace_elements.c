@@ -2,8 +2,6 @@
 
 #include "skills/traces/trace.h"
 
-#include <string.h>
-
 #define MAX_REST (2u << 20)
 
 void trace_elements_init(struct trace_elements *e, const char *const *keys,

@@ -5,8 +5,6 @@
 #include "skills/trace_words_table.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
 
 static const char *const programs[] = {
     "[Request interrupted by user",

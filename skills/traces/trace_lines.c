@@ -2,8 +2,6 @@
 
 #include "skills/traces/trace.h"
 
-#include <string.h>
-
 void trace_lines_init(struct trace_lines *l, bool is_json, trace_hand *hand, void *data) {
     *l = (struct trace_lines){
         .is_json = is_json, .blanks = !is_json, .hand = hand, .data = data};

@@ -7,7 +7,6 @@
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 
-#include <stdlib.h>
 #include <strings.h>
 
 #define RAN "<returncode>"

@@ -1,8 +1,6 @@
 /* A glance at JSON that may be cut off and very large. */
 #include "skills/traces/trace_reader.h"
 
-#include <string.h>
-
 #define MAX_OUTLINE_STRING 256
 #define MAX_MEMBERS 200
 

@@ -6,7 +6,6 @@
 #include "skills/traces/trace_tool.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define MAX_TAKEN 256 /* bytes of what a row takes */
 #define MAX_WORDS 8

@@ -5,8 +5,6 @@
 #include "base/strings.h"
 
 #include <ctype.h>
-#include <stdint.h>
-#include <string.h>
 
 /* --- words --- */
 

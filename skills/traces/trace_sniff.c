@@ -5,10 +5,6 @@
 #include "base/mem.h"
 #include "skills/traces/trace_reader.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define SNIFF_LINES 20
 
 static const struct {

@@ -1,7 +1,5 @@
 #include "skills/traces/trace_squeeze.h"
 
-#include <string.h>
-
 #define MARK "\\n[… left out …]\\n"
 #define MARK_LEN (sizeof MARK - 1)
 /* Records that are shorter are not looked at. */

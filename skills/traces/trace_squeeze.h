@@ -4,10 +4,6 @@
  * parsed. It recognises only strings and escapes. */
 #include "base/buf.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define SQUEEZE_HEAD (512u << 10) /* bytes of JSON kept of a string's beginning */
 #define SQUEEZE_TAIL (128u << 10) /* bytes kept of its end, at least */
 #define SQUEEZE_VALUES 600000u    /* a record with more values is not worth its memory */

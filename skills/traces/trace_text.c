@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_PART (48u << 10) /* a part is handed on when it is as long */
 

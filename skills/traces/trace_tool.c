@@ -6,8 +6,6 @@
 #include "skills/trace_words_table.h"
 #include "skills/traces/trace_shell.h"
 
-#include <string.h>
-
 #define MAX_OPTIONS 400u
 #define OPTION_LETTERS "abcdefghijklmnopqrstuvwxyz_"
 #define MAX_INPUT_TEXT (16u << 10) /* of a call's input as JSON */

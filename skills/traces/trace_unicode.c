@@ -3,8 +3,6 @@
 #include "base/buf.h"
 #include "base/text.h"
 
-#include <string.h>
-
 bool unicode_is_utf8(struct trace_unicode *u, const char *bytes, size_t *len,
                      const char **ret) {
     if (!u->known) { /* files are read in pieces far longer than a mark */

@@ -14,8 +14,6 @@
 #include "skills/triggers/trigger_list.h"
 #include "skills/triggers/trigger_queries.h"
 
-#include <string.h>
-
 #define PROBLEM_BYTES 4096u
 
 struct trigger_improve {

@@ -7,9 +7,6 @@
 #include "skills/format/skill.h"
 #include "skills/trigger_list_texts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 const char *const trigger_controls[] = {control_first, control_second};
 
 /* --- neighbours --- */

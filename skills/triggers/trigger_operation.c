@@ -21,9 +21,6 @@
 #include "skills/triggers/trigger_queries.h"
 #include "skills/triggers/trigger_result.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define TESTS_MAX (4u << 20)
 #define TICK_MS 2000u
 #define NEIGHBOURS 8

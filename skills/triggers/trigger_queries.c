@@ -4,9 +4,7 @@
 #include "base/hash.h"
 #include "skills/triggers/trigger_list.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- one query --- */
 

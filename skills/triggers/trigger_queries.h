@@ -8,8 +8,6 @@
  * cannot be measured with this one. */
 #include "skills/grading/suite.h"
 
-#include <stdbool.h>
-
 #define TRIGGER_MAX_QUERIES 200
 #define TRIGGER_MAX_QUERY (16u << 10)
 

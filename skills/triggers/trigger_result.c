@@ -8,8 +8,6 @@
 #include "skills/statistics/statistics.h"
 #include "skills/triggers/trigger_queries.h"
 
-#include <string.h>
-
 #define WORDS 4096u
 #define SHOWN_QUERIES 12u
 

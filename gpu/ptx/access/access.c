@@ -5,8 +5,6 @@
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
 
-#include <string.h>
-
 /* ---- parameters: areas of the arena, and the launch's block ---- */
 
 #define AREA(bytes, type, words)                                                         \

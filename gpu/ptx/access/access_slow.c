@@ -6,7 +6,6 @@
 #include "gpu/ptx/race/proxy.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- one lane ---- */
 

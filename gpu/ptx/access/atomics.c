@@ -13,7 +13,6 @@
 #include "gpu/ptx/race/race.h"
 
 #include <pthread.h>
-#include <string.h>
 
 /* ---- values ---- */
 

@@ -2,8 +2,6 @@
 
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 #define LANE_LOOP(m, l)                                                                  \
     for (uint32_t m##_ = (m), l; m##_ && (l = (uint32_t)__builtin_ctz(m##_), 1);         \
          m##_ &= m##_ - 1)

@@ -4,8 +4,6 @@
 #include "gpu/ptx/alu/lanes.h"
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 struct lane_window { /* what the lanes' offsets are relative to */
     uint8_t *host;
     uint8_t *shadow; /* NULL: nothing to check or to update */

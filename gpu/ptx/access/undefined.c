@@ -7,8 +7,6 @@
 #include "gpu/ptx/lower/register_live.h"
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 #define SOURCES_MAX 32
 #define VALUES_MAX 256
 #define NO_INSTRUCTION UINT32_MAX

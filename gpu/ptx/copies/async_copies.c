@@ -8,8 +8,6 @@
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
 
-#include <string.h>
-
 #define MAX_PENDING 65536 /* of a warp; then the oldest arrive early */
 
 static void copy_arrive(struct warp *w, const struct async_copy *c) {

@@ -3,8 +3,6 @@
 #include "gpu/ptx/access/atomics.h"
 #include "gpu/ptx/race/race.h"
 
-#include <string.h>
-
 unsigned
 bulk_race_kind(const struct bulk_copy *c) { /* reductions are atomic by element */
     return bulk_reduces(c)

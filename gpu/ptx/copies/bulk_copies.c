@@ -10,8 +10,6 @@
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
 
-#include <string.h>
-
 #define MAX_PENDING 65536 /* of a block; then the oldest arrive early */
 
 /* ---- arriving ---- */

@@ -12,8 +12,6 @@
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
 
-#include <string.h>
-
 static uint64_t operand(struct warp *w, const struct step *s, unsigned lane, unsigned k) {
     uint32_t at = w->processor->run->program->vectors[s->extra].registers[k];
     switch (k) {

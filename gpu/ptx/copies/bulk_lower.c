@@ -3,8 +3,6 @@
 #include "gpu/ptx/copies/bulk_issue.h"
 #include "gpu/ptx/copies/copies_lower.h"
 
-#include <string.h>
-
 static bool is_shared(enum ptx_space space) {
     return space == PTX_SHARED || space == PTX_SHARED_CLUSTER;
 }

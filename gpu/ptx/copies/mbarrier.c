@@ -5,7 +5,6 @@
 #include "gpu/ptx/race/cluster_life.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* ---- objects ---- */
 

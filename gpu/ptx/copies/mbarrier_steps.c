@@ -6,8 +6,6 @@
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 static uint64_t lane_address(struct warp *w, const struct step *s, unsigned lane) {
     uint64_t address = LANES(const uint64_t, w, s->src[0])[lane] + (uint64_t)s->offset;
     if (!(s->aux & AUX_GENERIC)) {

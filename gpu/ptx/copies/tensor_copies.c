@@ -5,8 +5,6 @@
 #include "gpu/ptx/copies/im2col.h"
 #include "gpu/ptx/race/race.h"
 
-#include <string.h>
-
 #define MAX_ROW (256 * 8)
 
 /* A row of the box: its number, and which of its bytes are elements of the tensor. */

@@ -6,8 +6,6 @@
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
 
-#include <string.h>
-
 /* step->aux of a replacement */
 #define AUX_FIELD(aux) ((aux)&0xff)
 #define AUX_ORDINAL(aux) ((aux) >> 8 & 0xff)

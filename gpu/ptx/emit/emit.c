@@ -7,8 +7,6 @@
 #include "gpu/ptx/emit/unit.h"
 #include "gpu/ptx/lower/lower.h"
 
-#include <string.h>
-
 #define BUILDS 4 /* of a block: lanes may come to lie otherwise */
 #define EXITS_FREE 64
 

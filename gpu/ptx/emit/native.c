@@ -4,8 +4,6 @@
 #include "gpu/ptx/alu/alu.h"
 #include "gpu/ptx/alu/comparison.h"
 
-#include <string.h>
-
 /* An instruction as alu.h's rows tell it, and its code. */
 struct native_row {
     struct alu_row row;

@@ -9,8 +9,6 @@
 #include "gpu/ptx/access/coalescing.h"
 #include "gpu/ptx/emit/access_group.h"
 
-#include <string.h>
-
 struct group_data {
     struct allocation *in;
     uint8_t *host;   /* of lane 0, offset 0 */

@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "gpu/ptx/emit/access_group.h"
 
-#include <string.h>
-
 int32_t unit_data_add(struct emit_unit *u, uint32_t bytes) {
     uint32_t at = (u->data_size + 63) & ~63u;
     uint32_t size = at + ((bytes + 63) & ~63u);

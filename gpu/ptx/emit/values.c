@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "gpu/ptx/state/warp.h"
 
-#include <string.h>
-
 void values_init(struct values *v, struct assembler *to, const struct code *code,
                  const bool *invariant) {
     *v = (struct values){.to = to, .code = code, .invariant = invariant};

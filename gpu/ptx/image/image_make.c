@@ -3,8 +3,6 @@
 #include "base/err.h"
 #include "gpu/ptx/image/images.h"
 
-#include <errno.h>
-
 static bool type_is_shown(enum ptx_type t) {
     return t == PTX_F32 || t == PTX_F16 || (t >= PTX_U8 && t <= PTX_U32) ||
            (t >= PTX_S8 && t <= PTX_S32);

@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
-
 int images_add(struct images *t, const struct image *image, uint64_t *ret_handle) {
     if (t->count == IMAGES_MAX) {
         return -ENOMEM;

@@ -12,7 +12,6 @@
 #include "gpu/ptx/image/image_access.h"
 
 #include <math.h>
-#include <string.h>
 
 struct texel {
     double channel[4];

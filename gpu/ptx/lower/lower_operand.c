@@ -6,8 +6,6 @@
 #include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 /* ---- the arena ---- */
 
 uint32_t lower_arena(struct lowering *l, uint64_t bytes) {

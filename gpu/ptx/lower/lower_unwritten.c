@@ -3,8 +3,6 @@
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/lower/register_flow.h"
 
-#include <string.h>
-
 struct unwritten {
     const struct ptx_function *f;
     bool *read; /* the answer, by register */

@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "gpu/ptx/alu/bind.h"
 
-#include <string.h>
-
 #define MAX_ROUNDS 256                /* over the blocks */
 #define MAX_CELLS (UINT32_C(1) << 21) /* blocks times words of a set */
 

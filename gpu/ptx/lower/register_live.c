@@ -4,8 +4,6 @@
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/lower/register_flow.h"
 
-#include <string.h>
-
 #define MAX_CELLS (UINT32_C(1) << 21) /* blocks times words of a set */
 
 struct register_live {

@@ -10,7 +10,6 @@
 #include "gpu/ptx/state/run.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum barrier_kind { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_POPC, BARRIER_AND, BARRIER_OR };
 

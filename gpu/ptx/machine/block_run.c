@@ -11,8 +11,6 @@
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 /* ---- life ---- */
 
 static uint32_t warp_lanes(const struct run *run, uint32_t warp) {

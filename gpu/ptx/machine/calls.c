@@ -8,8 +8,6 @@
 #include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 #define ROW (4 * WARP_LANES) /* bytes: a word of every lane */
 
 /* ---- running ---- */

@@ -3,7 +3,6 @@
 #include "base/find.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void counters_init(struct program_counters *c, const struct program *program) {
     *c = (struct program_counters){.program = program};

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum {
     WIDTH_MAX = 512,   /* of a field, and precision */

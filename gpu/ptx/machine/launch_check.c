@@ -3,8 +3,6 @@
 #include "base/err.h"
 #include "gpu/ptx/state/block.h"
 
-#include <errno.h>
-
 #define MAX_SHARED (UINT64_C(227) << 10) /* of a block of sm_90 */
 #define MAX_PARAM_BYTES 32764
 #define MAX_GRID_X UINT32_C(0x7fffffff)

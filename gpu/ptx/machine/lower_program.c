@@ -16,9 +16,6 @@
 #include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/warp.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* ---- the end ---- */
 
 static void code_free(struct code *c) {

@@ -17,8 +17,6 @@
 #include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/run.h"
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #define DEFAULT_INSTRUCTIONS UINT64_C(2000000000)

@@ -4,8 +4,6 @@
 #include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 /* ---- mov.b64 {a, b}, r and back ---- */
 
 static inline __attribute__((always_inline)) void

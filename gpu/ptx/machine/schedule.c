@@ -14,10 +14,8 @@
 #include "gpu/ptx/machine/machine.h"
 #include "gpu/ptx/race/cluster_life.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
-#include <string.h>
 
 #define RESIDENT_MAX 4096
 #define RESIDENT_BYTES (UINT64_C(2) << 30) /* of all resident blocks */

@@ -8,8 +8,6 @@
 #include "gpu/ptx/state/findings.h"
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 #define STACK_ALIGN 16u /* at least; a multiple of whole words keeps shadows apart */
 
 static uint64_t own_top(const struct frame *f) {

@@ -4,7 +4,6 @@
 #include "gpu/ptx/machine/device_printf.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const struct {
     const char *name;

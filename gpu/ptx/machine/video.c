@@ -6,8 +6,6 @@
 #include "gpu/ptx/alu/alu.h"
 #include "gpu/ptx/machine/families.h"
 
-#include <string.h>
-
 enum video_operation {
     VIDEO_ADD,
     VIDEO_SUB,

@@ -10,8 +10,6 @@
 #include "gpu/ptx/state/block.h"
 #include "gpu/ptx/state/findings.h"
 
-#include <string.h>
-
 enum warp_operation {
     OP_SHFL_UP,
     OP_SHFL_DOWN,

@@ -5,8 +5,6 @@
 #include "gpu/ptx/alu/half_bits.h"
 #include "gpu/ptx/state/findings.h"
 
-#include <string.h>
-
 void matrices_free(struct matrix *matrices, uint32_t count) {
     for (uint32_t k = 0; k < count; k++) {
         free(matrices[k].registers);

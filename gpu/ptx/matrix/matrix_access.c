@@ -5,8 +5,6 @@
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
 
-#include <string.h>
-
 /* ---- ldmatrix, stmatrix: matrices of 8 rows of 16 bytes ---- */
 
 /* Offset in shared memory of an address that ought to be one. */

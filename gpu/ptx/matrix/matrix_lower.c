@@ -6,8 +6,6 @@
 #include "gpu/ptx/alu/alu.h"
 #include "gpu/ptx/lower/lower.h"
 
-#include <string.h>
-
 /* ---- shapes ---- */
 
 enum factor_kind { F16, BF16, TF32, F8, F64, I8, I4, B1, NO_FACTOR };

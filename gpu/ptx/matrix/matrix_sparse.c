@@ -10,8 +10,6 @@
 #include "gpu/ptx/matrix/tensor_core.h"
 #include "gpu/ptx/state/findings.h"
 
-#include <string.h>
-
 #define CHUNK_BITS 4
 
 unsigned sparse_row_bytes(const struct matrix *m) {

@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #define MAX_SPLIT 512 /* bytes of a factor of mma or wmma */
 #define MMA_SUMS 128  /* of mma */

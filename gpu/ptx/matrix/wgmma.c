@@ -7,7 +7,6 @@
 #include "gpu/ptx/state/findings.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define GROUP_WARPS 4
 #define MAX_ISSUED 4096 /* not waited for, of one warp; then the oldest are forgotten */

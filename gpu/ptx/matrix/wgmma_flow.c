@@ -9,8 +9,6 @@
 #include "gpu/ptx/matrix/wgmma.h"
 #include "gpu/ptx/read/module.h"
 
-#include <string.h>
-
 /* A set has a plane for each age: products that are not committed, those of the last
  * group committed, of the one before, and of all before that. */
 #define PLANES 4u

@@ -4,8 +4,6 @@
 #include "gpu/ptx/matrix/matrix_lower.h"
 #include "gpu/ptx/matrix/wgmma.h"
 
-#include <string.h>
-
 /* The properties of a product, by the type of its factors. */
 struct form {
     uint8_t type;

@@ -4,8 +4,6 @@
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
 
-#include <string.h>
-
 struct wgmma_operand wgmma_operand_of(uint64_t descriptor, unsigned first, unsigned rows,
                                       bool transposed) {
     static const uint8_t swizzles[4] = {1, 8, 4, 2};

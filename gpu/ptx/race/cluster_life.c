@@ -5,8 +5,6 @@
 #include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 #define OBJECTS_MOST 4096 /* mbarriers with knowledge, of a cluster */
 
 /* The latest access of an agent to a block's shared memory. */

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "gpu/ptx/state/run.h"
 
-#include <string.h>
-
 #define PLAIN 0xf0 /* of a shadow byte */
 
 /* All stores of an instruction by a warp between two synchronisations. */

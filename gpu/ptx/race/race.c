@@ -5,7 +5,6 @@
 #include "gpu/ptx/race/race_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define EVENTS_GLOBAL (UINT32_C(4) << 20)
 #define EVENTS_SHARED (UINT32_C(1) << 18)

@@ -1,8 +1,6 @@
 /* Finds the accesses in its cells that an access races with. */
 #include "gpu/ptx/race/race_cells.h"
 
-#include <string.h>
-
 /* Two strong accesses do not race when each is within the other's scope. */
 static bool both_strong(const struct look *k, const struct race_event *e) {
     unsigned both = k->kind & e->kind, any = k->kind | e->kind;

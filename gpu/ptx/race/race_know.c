@@ -6,7 +6,6 @@
 #include "gpu/ptx/race/race_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define KNOW_MOST (UINT64_C(256) << 20) /* bytes of all trees */
 #define OBJECTS_MOST (UINT32_C(1) << 20)

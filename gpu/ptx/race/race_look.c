@@ -4,7 +4,6 @@
 #include "gpu/ptx/state/run.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- where the bytes are ---- */
 

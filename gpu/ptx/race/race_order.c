@@ -3,7 +3,6 @@
 #include "gpu/ptx/race/race_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void most(uint32_t *to, const uint32_t *more, unsigned count) {
     for (unsigned k = 0; k < count; k++) {

@@ -2,8 +2,6 @@
 #include "base/mem.h"
 #include "gpu/ptx/race/race_internal.h"
 
-#include <string.h>
-
 #define SHADOW_MOST (UINT64_C(1) << 30) /* bytes of all shadows */
 
 /* ---- events ---- */

@@ -4,9 +4,6 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
-#include <string.h>
-
 struct filler {
     struct ptx_variable *v;
     const uint64_t *extents;

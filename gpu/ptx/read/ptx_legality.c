@@ -2,9 +2,7 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <string.h>
 
 #define PTX_M_ANY (-1)
 static const struct form {

@@ -6,9 +6,6 @@
 #include "gpu/ptx/read/ptx_names.h"
 #include "gpu/ptx/read/ptx_reader.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* A further text of a linked program: it counts its files anew, and names without
  * linkage are its own. */
 static void part_begin(struct ptx_reader *r) {

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 
 #include <pthread.h>
-#include <string.h>
 
 static const char *const opcode_names[] = {
 #define PTX_OPCODE(id, text) text,

@@ -4,9 +4,6 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
-#include <string.h>
-
 static bool add_registers(struct ptx_reader *r, struct ptx_token name, uint8_t type,
                           uint32_t count, bool numbered) {
     struct ptx_function *f = ptx_current(r);

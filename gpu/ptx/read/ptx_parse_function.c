@@ -3,9 +3,6 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
-#include <string.h>
-
 static bool append(struct ptx_reader *r, uint32_t **array, uint32_t *count,
                    uint32_t value) {
     if (*count >= 65536) {

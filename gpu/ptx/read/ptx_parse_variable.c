@@ -5,9 +5,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define MAX_EXTENTS 8
 
 /* The attributes shared by all names of a declaration. */

@@ -4,9 +4,6 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* Places by their contents, so that the module has each only once. */
 struct ptx_place_index {
     uint32_t *slots; /* place numbers, 0 = free; a power of two of them */

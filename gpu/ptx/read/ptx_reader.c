@@ -3,10 +3,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Room doubles at powers of two, so it need not be kept beside each array. */
 void *ptx_grow(void *array, size_t count, size_t size) {

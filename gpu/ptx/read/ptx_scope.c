@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 #define KEPT_ROOM 1024
 
 void ptx_scopes_init(struct ptx_scopes *s, const char *text) {

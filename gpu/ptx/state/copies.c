@@ -3,8 +3,6 @@
 #include "base/find.h"
 #include "gpu/ptx/state/block.h"
 
-#include <stdlib.h>
-
 void bulk_list_reset(struct bulk_list *list) {
     for (uint32_t k = 0; k < list->count; k++) {
         free(list->items[k].tensor);

@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_TEXT 2048 /* of a symbol: a template's is long */
 #define MAX_KEPT 4096 /* different ones, before they are cut to the requested number */

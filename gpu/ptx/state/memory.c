@@ -6,9 +6,7 @@
 #include "gpu/ptx/state/launch.h"
 #include "gpu/ptx/state/origins.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define ALIGNMENT 256u

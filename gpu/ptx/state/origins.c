@@ -3,8 +3,6 @@
 #include "base/mem.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MAX_WORDS (UINT32_C(1) << 16)
 #define MAX_NAMES 1024

@@ -1,8 +1,5 @@
 #include "gpu/ptx/state/run.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void *run_lines(size_t count, size_t size) {
     enum { LINES = 128 }; /* processors fetch them in pairs */
     size_t bytes = (count * size / LINES + 1) * LINES;
