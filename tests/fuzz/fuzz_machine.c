@@ -134,6 +134,15 @@ static uint64_t both_ways(const struct ptx_module *module, unsigned shape) {
     return code.native;
 }
 
+static uint64_t inputs, modules, compiled; /* modules: inputs that are PTX */
+
+/* So that a long run says how much of it met the code that it is about. */
+static void tell_counts(void) {
+    fprintf(stderr, "inputs: %llu, PTX: %llu, run as code for the host: %llu\n",
+            (unsigned long long)inputs, (unsigned long long)modules,
+            (unsigned long long)compiled);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 /* A target that never reaches the code would find nothing in it. */
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
@@ -150,17 +159,20 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
         expect(read && both_ways(module, 2) > 0, "nothing became code");
         ptx_module_free(module);
     }
+    atexit(tell_counts);
     return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ptx_module *module;
+    inputs++;
     if (size < 1 || size > MAX_TEXT ||
         ptx_module_read(&module, (const char *)data, size, NULL) < 0) {
         return 0;
     }
-    both_ways(module, data[size - 1] * 31u + (unsigned)size);
+    modules++;
+    compiled += both_ways(module, data[size - 1] * 31u + (unsigned)size) > 0;
     ptx_module_free(module);
     return 0;
 }
@@ -212,6 +224,37 @@ static bool pick_word(const struct text *t, unsigned *state, size_t *start, size
     return true;
 }
 
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Two registers of a bank, two numbers, or two names. */
+static bool same_kind(const char *a, const char *a_end, const char *b, const char *b_end) {
+    if (*a != '%') {
+        return *b != '%' && is_digit(*a) == is_digit(*b);
+    }
+    while (a < a_end && b < b_end && *a == *b && !is_digit(*a)) {
+        a++;
+        b++;
+    }
+    return a < a_end && b < b_end && is_digit(*a) && is_digit(*b);
+}
+
+/* Another word that can stand where [from, to) does, if a few draws find one. */
+static bool pick_like(const struct text *t, unsigned *state, size_t from, size_t to,
+                      size_t *start, size_t *end) {
+    bool found = false;
+    for (unsigned tries = 16; tries; tries--) {
+        if (pick_word(t, state, start, end)) {
+            found = true;
+            if (same_kind(t->at + from, t->at + to, t->at + *start, t->at + *end)) {
+                break;
+            }
+        }
+    }
+    return found;
+}
+
 static void replace(struct text *t, size_t start, size_t end, const char *with,
                     size_t len) {
     if (t->len - (end - start) + len <= t->max) {
@@ -230,7 +273,7 @@ static void change(struct text *t, unsigned *state) {
     unsigned what = draw(state) % 4;
     bool lines = what == 0;
     bool ok = lines ? pick_line(t, state, &a, &b) && pick_line(t, state, &c, &d)
-                    : pick_word(t, state, &a, &b) && pick_word(t, state, &c, &d);
+                    : pick_word(t, state, &a, &b) && pick_like(t, state, a, b, &c, &d);
     if (!ok || b - a >= sizeof copy || d - c >= sizeof copy) {
         return;
     }
@@ -245,6 +288,31 @@ static void change(struct text *t, unsigned *state) {
     }
 }
 
+static bool readable(const struct text *t) {
+    struct ptx_module *module;
+    if (ptx_module_read(&module, t->at, t->len, NULL) < 0) {
+        return false;
+    }
+    ptx_module_free(module);
+    return true;
+}
+
+/* What is no PTX teaches nothing about the machine (fuzz_ptx has the reader): a change
+ * that leaves none is taken back. */
+static void change_readable(struct text *t, unsigned *state) {
+    static char before[MAX_TEXT];
+    size_t len = t->len;
+    memcpy(before, t->at, len);
+    for (unsigned tries = 8; tries; tries--) {
+        change(t, state);
+        if (readable(t)) {
+            return;
+        }
+        memcpy(t->at, before, len);
+        t->len = len;
+    }
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
     struct text t = {(char *)data, size, max < MAX_TEXT ? max : MAX_TEXT};
     unsigned state = seed;
@@ -252,7 +320,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
         return LLVMFuzzerMutate(data, size, max);
     }
     for (unsigned n = 1 + draw(&state) % 6; n; n--) {
-        change(&t, &state);
+        change_readable(&t, &state);
     }
     return t.len;
 }
