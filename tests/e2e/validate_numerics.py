@@ -87,9 +87,22 @@ def check_no_tensor_core(daemon):
     assert result["verdict"] == "fail" and "ideal_trial" not in result, short(result)
 
 
+def check_sparse(daemon):
+    """Sums that nobody has recorded are marked; integers and ideal sums have none."""
+    of = {check["name"]: (source, check) for _, source, check in corpus() if source.endswith("mma_sparse.cu")}
+    for name, more, marked in (("f16_k16_0", {}, True), ("f16_k16_0", {"numerics": "ideal"}, False), ("s8_k32_1", {}, False)):
+        result = daemon.receive(daemon.send("kernel/validate", params_of(*of[name], **more)))["result"]
+        assert result["verdict"] == "pass" and codes(result) == ["unconfirmed_sums"] * marked, (name, short(result))
+        for finding in result["findings"]:
+            with open(os.path.join(CORPUS, "mma_sparse.cu")) as f:
+                line = f.readlines()[finding["line"] - 1]
+            assert finding["severity"] == "info" and finding["kernel"] == name and f"({name}," in line, (finding, line)
+
+
 def main():
     tap, daemon = Tap(), Daemon(os.path.abspath(sys.argv[1]))
-    for check in (check_loss, check_promotion, check_long_sums, check_ideal, check_wrong_anyway, check_no_budget, check_no_tensor_core):
+    for check in (check_loss, check_promotion, check_long_sums, check_ideal, check_wrong_anyway, check_no_budget, check_no_tensor_core,
+                  check_sparse):
         tap.run(check.__name__.removeprefix("check_").replace("_", " "), lambda check=check: check(daemon))
     daemon.close()
     return tap.end()

@@ -447,6 +447,17 @@ static void note_tensor_sum(struct machine *m, const struct program *p,
     json_object_set_new(m->tensor_sum, "bits", json_integer(sum.fraction));
 }
 
+static void tell_unconfirmed(const struct machine *m, const struct program *p) {
+    const struct matrix *sum = tensor_core_unconfirmed(p);
+    if (sum && !m->config.ideal_sums) {
+        findings_remark(m->findings, m->module, sum->function, sum->instruction,
+                        FINDING_UNCONFIRMED_SUMS,
+                        "Unconfirmed sums: nobody has recorded how an H100 adds the "
+                        "products of a sparse instruction. They are added as those of "
+                        "the dense one, so an H100's last bits may be others");
+    }
+}
+
 enum machine_end machine_launch(struct machine *m, const struct machine_launch *launch,
                                 struct err *err) {
     const struct program *p = NULL;
@@ -475,6 +486,7 @@ enum machine_end machine_launch(struct machine *m, const struct machine_launch *
     counters->launches++;
     m->memory->launch++;
     note_tensor_sum(m, p, launch->label ? launch->label : launch->entry);
+    tell_unconfirmed(m, p);
     if (run.race) {
         race_run_begin(run.race, &run);
     }

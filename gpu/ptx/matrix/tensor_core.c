@@ -1,5 +1,6 @@
 #include "gpu/ptx/matrix/tensor_core.h"
 
+#include "base/find.h"
 #include "gpu/ptx/alu/half_bits.h"
 
 #include <limits.h>
@@ -223,4 +224,13 @@ bool tensor_core_find(const struct program *p, struct tensor_sum *ret) {
     }
     *ret = sum;
     return sum.fraction != UINT_MAX;
+}
+
+const struct matrix *tensor_core_unconfirmed(const struct program *p) {
+    list_each(k, m, p->matrices, p->matrix_count) {
+        if (m->sparse && m->course != TENSOR_NONE) {
+            return m;
+        }
+    }
+    return NULL;
 }

@@ -14,6 +14,8 @@ struct tensor_sum {
 };
 /* The first product among those that keep the fewest bits; false: there is none. */
 bool tensor_core_find(const struct program *p, struct tensor_sum *ret);
+/* The first sparse product of floats, whose sums nobody has recorded on an H100. */
+const struct matrix *tensor_core_unconfirmed(const struct program *p);
 
 /* d = c + a b for one warp. add: false for c = 0. places: for a sparse product
  * (matrix_sparse.c), else NULL; then b's rows are twice as long. */

@@ -64,6 +64,7 @@ static const char *const code_names[] = {
     [FINDING_MISSING_FENCE] = "missing_fence",
     [FINDING_EARLY_EXIT] = "early_exit",
     [FINDING_INVALID_METADATA] = "invalid_metadata",
+    [FINDING_UNCONFIRMED_SUMS] = "unconfirmed_sums",
     [FINDING_UNFINISHED] = "unfinished",
 };
 
@@ -230,20 +231,38 @@ void finding_add(const struct finding_place *at, enum finding_code code, const c
     pthread_mutex_unlock(&f->lock);
 }
 
-void finding_add_of(struct findings *f, const struct finding_thread *by,
-                    enum finding_code code, const char *buffer, int64_t offset,
-                    const char *message) {
+static void add_of(struct findings *f, const struct finding_thread *by, struct finding x,
+                   const char *buffer, const char *message) {
     pthread_mutex_lock(&f->lock);
-    struct finding x = finding_of(by, code);
     struct finding *slot = finding_slot(f, &x);
     if (slot) {
-        x.offset = offset;
         x.buffer = buffer_copy(buffer);
         x.message = xstrdup(message);
         x.kernel = xstrdup(by->kernel);
         *slot = x;
     }
     pthread_mutex_unlock(&f->lock);
+}
+
+void finding_add_of(struct findings *f, const struct finding_thread *by,
+                    enum finding_code code, const char *buffer, int64_t offset,
+                    const char *message) {
+    struct finding x = finding_of(by, code);
+    x.offset = offset;
+    add_of(f, by, x, buffer, message);
+}
+
+void findings_remark(struct findings *f, const struct ptx_module *m, uint32_t function,
+                     uint32_t instruction, enum finding_code code, const char *message) {
+    struct finding_thread by = {.module = m,
+                                .kernel = f->label,
+                                .function = function,
+                                .instruction = instruction,
+                                .launch = f->launch};
+    memcpy(by.block_dim, f->block_dim, sizeof by.block_dim);
+    struct finding x = finding_of(&by, code);
+    x.level = LEVEL_INFO;
+    add_of(f, &by, x, NULL, message);
 }
 
 /* ---- telling ---- */

@@ -29,6 +29,7 @@ enum finding_code {
     FINDING_MISSING_FENCE, /* an engine reads threads' writes without a proxy fence */
     FINDING_EARLY_EXIT,    /* a block exits while others may access its shared memory */
     FINDING_INVALID_METADATA, /* of a sparse matrix */
+    FINDING_UNCONFIRMED_SUMS, /* of a sparse product */
     FINDING_UNFINISHED,       /* where a warp was when budget or time ended the launch */
 };
 
@@ -79,6 +80,10 @@ struct finding_thread finding_thread(const struct warp *w, const struct step *s,
 void finding_add_of(struct findings *f, const struct finding_thread *by,
                     enum finding_code code, const char *buffer, int64_t offset,
                     const char *message);
+
+/* Adds a remark on an instruction of the launch that begins, as of its first thread. */
+void findings_remark(struct findings *f, const struct ptx_module *m, uint32_t function,
+                     uint32_t instruction, enum finding_code code, const char *message);
 
 /* The thread is lane `lane` of w; buffer: NULL or a name, with an offset. */
 struct finding_place {
