@@ -503,7 +503,7 @@ def bench_sizes():
 
 
 def bench_machines():
-    print("three kernels beside plain C, numba's CUDA simulator and Triton's interpreter (PEERS_PYTHON: a Python with both)")
+    print("each kernel beside plain C, numba's CUDA simulator and Triton's interpreter (PEERS_PYTHON: a Python with both)")
     subprocess.run([sys.executable, os.path.join(HERE, "bench_peers.py"), BUILD, os.environ.get("PEERS_PYTHON", sys.executable)], check=True)
 
 
