@@ -1,6 +1,7 @@
 /* bench_emulator: lane-instructions per second of the CPU backend.
  *
- * usage: bench_emulator EMULATOR_KERNELS.ptx
+ * usage: bench_emulator EMULATOR_KERNELS.ptx [EXTENSION]
+ *   EXTENSION  of the vectors, instead of the processor's widest: avx2
  *
  * Each kernel of emulator_kernels.cu runs on one thread with checks and counters off and
  * on, on all threads, and as its peers the same decoded code one lane at a time and the
@@ -10,6 +11,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/machine/machine.h"
 
 #include <math.h>
@@ -333,8 +335,11 @@ int main(int argc, char **argv) {
     struct err err = {0};
     autobuf text = BUF_INIT(PTX_MAX_TEXT);
     struct ptx_module *module = NULL;
-    if (argc != 2) {
-        die("usage", "bench_emulator EMULATOR_KERNELS.ptx");
+    if (argc < 2 || argc > 3) {
+        die("usage", "bench_emulator EMULATOR_KERNELS.ptx [EXTENSION]");
+    }
+    if (argc == 3 && bind_force_extension(argv[2])) {
+        die(argv[2], "this processor or program does not have it");
     }
     if (file_read(argv[1], &text, &err) ||
         ptx_module_read(&module, text.data, text.len, &err)) {
