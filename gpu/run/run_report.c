@@ -60,22 +60,6 @@ static bool same_calls(const json_t *a, const json_t *b) {
     }
 }
 
-/* Those who wait at one line may wait for different things, as in a helper of all waits:
- * one of them is why the others do. And a line may fail with several odd sizes. */
-static bool same_place(const json_t *a, const json_t *b) {
-    static const char *const members[] = {"code", "severity", "kernel",
-                                          "file", "line",     "buffer"};
-    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-        const json_t *x = json_object_get(a, members[i]);
-        const json_t *y = json_object_get(b, members[i]);
-        if (x != y && !(x && y && json_equal(x, y))) {
-            return false;
-        }
-    }
-    bool one_by_one = json_says(a, "code", "deadlock") || json_says(a, "code", "odd_size");
-    return same_calls(a, b) && (!one_by_one || same_text(a, b, "message"));
-}
-
 /* The other side of a race of two lines, after the calls of inlined functions; NULL: no
  * race. */
 static const json_t *other_side(const json_t *finding) {
@@ -91,6 +75,30 @@ static const json_t *other_side(const json_t *finding) {
 static bool same_line(const json_t *a, const json_t *b) {
     return json_get_integer(a, "line", 0) == json_get_integer(b, "line", 0) &&
            same_text(a, b, "file");
+}
+
+/* A line may race with several others. */
+static bool same_other_side(const json_t *a, const json_t *b) {
+    const json_t *x = other_side(a), *y = other_side(b);
+    return x && y ? same_line(x, y) : x == y;
+}
+
+/* Those who wait at one line may wait for different things, as in a helper of all waits:
+ * one of them is why the others do. And a line may fail with several odd sizes. */
+static bool same_place(const json_t *a, const json_t *b) {
+    static const char *const members[] = {"code", "severity", "kernel",
+                                          "file", "line",     "buffer"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        const json_t *x = json_object_get(a, members[i]);
+        const json_t *y = json_object_get(b, members[i]);
+        if (x != y && !(x && y && json_equal(x, y))) {
+            return false;
+        }
+    }
+    bool one_by_one =
+        json_says(a, "code", "deadlock") || json_says(a, "code", "odd_size");
+    return same_calls(a, b) && same_other_side(a, b) &&
+           (!one_by_one || same_text(a, b, "message"));
 }
 
 /* Missing synchronisation between two lines is one error, whichever comes first in time:
@@ -177,11 +185,8 @@ static void name_assertion(json_t *finding) {
     }
 }
 
-void run_report_finding(struct run_report *r, json_t *finding) {
-    run_report_name_buffer(finding);
-    name_assertion(finding);
-    r->error_finding |= !strcmp(json_get_string(finding, "severity", "error"), "error");
-    json_each(r->findings, i, known) {
+bool run_report_is_known(json_t *findings, json_t *finding) {
+    json_each(findings, i, known) {
         if (same_place(known, finding) || same_race(known, finding)) {
             json_int_t count = json_get_integer(known, "count", 1) +
                                json_get_integer(finding, "count", 1);
@@ -189,8 +194,18 @@ void run_report_finding(struct run_report *r, json_t *finding) {
                 json_object_update(known, finding);
             }
             json_object_set_new(known, "count", json_integer(count));
-            return;
+            return true;
         }
+    }
+    return false;
+}
+
+void run_report_finding(struct run_report *r, json_t *finding) {
+    run_report_name_buffer(finding);
+    name_assertion(finding);
+    r->error_finding |= !strcmp(json_get_string(finding, "severity", "error"), "error");
+    if (run_report_is_known(r->findings, finding)) {
+        return;
     }
     if (json_array_size(r->findings) == MAX_FINDINGS) {
         r->omitted++;

@@ -1,5 +1,6 @@
 #include "gpu/runtime/outcome.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -207,20 +208,35 @@ static cudart_error code_of_end(enum machine_end end, const struct err *err,
     }
 }
 
-cudart_error outcome_of(struct module *m, enum machine_end end, const struct err *err,
-                        const struct host_site *site) {
-    printed_tell(m);
-    outcome_found(site);
-    return code_of_end(end, err, site);
-}
-
-/* ---- the end ---- */
-
 static void counters_tell(struct module *m, uint64_t number) {
     json_t *event = report_event("counters", number, NULL);
     json_object_set_new(event, "counters", machine_counters(m->machine));
     report_line(event);
 }
+
+#define TOLD_EVERY_US 2000000u
+#define TOLD_SHARE 8 /* of the time that has passed, so that the report stays small */
+
+/* A program that is ended from outside cannot tell at its end what it did. */
+static void counters_tell_now_and_then(void) {
+    static uint64_t next = TOLD_EVERY_US;
+    uint64_t now = clock_us() - runtime.born_us, part = now / TOLD_SHARE;
+    if (now >= next) {
+        next = now + (part > TOLD_EVERY_US ? part : TOLD_EVERY_US);
+        skipped_tell();
+        registered_modules(counters_tell);
+    }
+}
+
+cudart_error outcome_of(struct module *m, enum machine_end end, const struct err *err,
+                        const struct host_site *site) {
+    printed_tell(m);
+    outcome_found(site);
+    counters_tell_now_and_then();
+    return code_of_end(end, err, site);
+}
+
+/* ---- the end ---- */
 
 void outcome_end(const char *how, int signal) {
     if (told.ended) {

@@ -201,7 +201,7 @@ static void column_check(const struct report_making *m, json_t *finding,
 static void add_finding(struct report_making *m, const json_t *event) {
     const json_t *place = host_place(event, m->places, m->program);
     json_t *finding = json_object_get(event, "finding");
-    if (!json_is_object(finding) || json_array_size(m->ret->findings) >= MAX_FINDINGS) {
+    if (!json_is_object(finding)) {
         m->ret->omitted++;
         return;
     }
@@ -212,7 +212,14 @@ static void add_finding(struct report_making *m, const json_t *event) {
         place_host(finding, place);
     }
     add_other(m, event, finding);
-    json_array_append(m->ret->findings, finding);
+    if (run_report_is_known(m->ret->findings, finding)) {
+        return;
+    }
+    if (json_array_size(m->ret->findings) < MAX_FINDINGS) {
+        json_array_append(m->ret->findings, finding);
+    } else {
+        m->ret->omitted++;
+    }
 }
 
 /* Whether the library has reported the same as a finding. */

@@ -513,6 +513,17 @@ def means_ill(d, name):
     return "%.1f s" % (time.monotonic() - begun)
 
 
+def tells_what_it_did_until_it_was_ended(d):
+    """... in launches that are over: each of one warp with 4 lanes, which executes the same instructions."""
+    text = kernel().replace("    cudaDeviceSynchronize();", "    for (;;) stub_again(d), cudaDeviceSynchronize();", 1).replace(
+        "#line 1", "static void stub_again(void *d) { if (!__cudaPushCallConfiguration((dim3){1, 1, 1}, (dim3){4, 1, 1}, 0, 0)) stub(d, 4); }\n#line 1")
+    r = d.run_text(text, timeout_s=6, run_all_launches=True)
+    assert r["verdict"] == "timeout" and r["counters"], r
+    did, = r["counters"][0]["by_kernel"]
+    assert did["kernel"] == "count" and did["launches"] > 1000, did
+    assert did["lane_instructions"] == 4 * did["instructions"] and did["instructions"] % did["launches"] == 0, did
+
+
 def cancelled(d):
     d.put("program.cu", program("for (;;);"))
     number = d.send("kernel/run", {"path": "program.cu", "timeout_s": 100})
@@ -559,6 +570,7 @@ def main():
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:
         tap.run("a program that " + name, means_ill, d, name)
+    tap.run("tells what it did until it was ended", tells_what_it_did_until_it_was_ended, d)
     tap.run("cancelled", cancelled, d)
     assert d.close() == 0
     for function in (ends_with_the_daemon, no_compiler, bad_compiler):

@@ -34,6 +34,27 @@ int main(int argc, char **argv) {
     cudaFree(a); cudaFree(b); cudaFree(c);
 }
 """
+RACES = HEAD + r"""
+__global__ void exchange(int *out) {
+    __shared__ int s[256];
+    int t = threadIdx.x, sum = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        s[(t + i * 64) & 255] = t;  // first write
+        s[(t + i * 64 + 64) & 255] = t + 1;  // second write
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) sum += s[(t + i * 64 + 33) & 255];  // read
+    out[t] = sum;
+}
+int main() {
+    int *out;
+    cudaMalloc(&out, 64 * sizeof *out);
+    exchange<<<1, 64>>>(out);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+"""
 MANAGED = HEAD + r"""
 __managed__ int total;
 __constant__ int factor;
@@ -282,6 +303,15 @@ def tells_what_does_not_compile(d):
     assert r["verdict"] == "error" and any(f["source"] == "ptxas" for f in r["diagnostics"]), r
 
 
+def tells_a_race_once_for_each_pair_of_lines(d):
+    """nvcc unrolls the loops, so that each line has several instructions, which race at several offsets."""
+    r = run(d, RACES, checks=["race"])
+    lines = [line_of(RACES, word) for word in ("first write", "second write", "// read")]
+    told = [(f["code"], *sorted((f["line"], f["related"][0]["line"]))) for f in r["findings"] if f["severity"] == "error"]
+    assert sorted(told) == [("race", lines[0], lines[2]), ("race", lines[1], lines[2])], r["findings"]
+    assert all(f["count"] > 64 for f in r["findings"] if f["severity"] == "error"), r["findings"]
+
+
 def first_launch(d):
     """From the request to the first launch, and nvcc alone with the same words: medians of seven."""
     ours, theirs, folder = [], [], scratch.folder("programs-nvcc-")
@@ -322,7 +352,8 @@ def main():
                      a_launch_that_was_refused_is_no_pass, tells_a_followed_pointer,
                      joins_parts_that_were_compiled_apart, knows_handles_of_cublas_and_no_more,
                      records_a_launch_before_functions_of_cublas_that_are_missing,
-                     runs_what_cuda_13_no_longer_declares, runs_with_properties_that_cuda_13_lacks, tells_what_does_not_compile):
+                     runs_what_cuda_13_no_longer_declares, runs_with_properties_that_cuda_13_lacks, tells_what_does_not_compile,
+                     tells_a_race_once_for_each_pair_of_lines):
         tap.run(function.__name__.replace("_", " "), function, d)
     d.close()
     return tap.end()

@@ -2,7 +2,8 @@
  *
  * The lanes of a warp go one after the other; where they all lie in one allocation or
  * variable and nothing is to be told, their addresses are checked together. Shared memory
- * belongs to one thread of the host; on global memory the host's atomics are used where several threads run. */
+ * belongs to one thread of the host; on global memory the host's atomics are used where
+ * several threads run. */
 #include "gpu/ptx/access/atomics.h"
 
 #include "gpu/ptx/access/access.h"
