@@ -59,6 +59,19 @@ static int status_of(int fd, const char *path, struct stat *ret, struct err *err
                          folder ? " is a folder, not a file" : ": not a regular file");
 }
 
+int file_read_stream(int fd, const char *path, struct buf *out, struct err *err) {
+    size_t before = out->len;
+    int rc = 1;
+    while (rc > 0) {
+        rc = read_step(fd, out, path, err);
+    }
+    if (rc < 0 && out->cap) {
+        out->len = before;
+        out->data[before] = '\0';
+    }
+    return rc;
+}
+
 int file_read_open(int fd_given, const char *path, struct buf *out, struct err *err) {
     autofd int fd = fd_given;
     struct stat st;
@@ -69,15 +82,7 @@ int file_read_open(int fd_given, const char *path, struct buf *out, struct err *
     if (st.st_size > 0 && (uintmax_t)st.st_size > out->max - out->len) {
         return too_large(err, path, out->max);
     }
-    size_t before = out->len;
-    do {
-        rc = read_step(fd, out, path, err);
-    } while (rc > 0);
-    if (rc < 0 && out->cap) {
-        out->len = before;
-        out->data[before] = '\0';
-    }
-    return rc;
+    return file_read_stream(fd, path, out, err);
 }
 
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)

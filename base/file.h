@@ -19,6 +19,8 @@ int file_read(const char *path, struct buf *out, struct err *err);
 /* The same for an open descriptor, which is closed. fd -1: opening failed, errno says
  * why. path is for messages. */
 int file_read_open(int fd, const char *path, struct buf *out, struct err *err);
+/* The same to the end of whatever fd is, such as a pipe; fd stays open. Blocks. */
+int file_read_stream(int fd, const char *path, struct buf *out, struct err *err);
 /* Whether the error rc means that this user has no such file. The user may run with
  * another user's home (HOME=/root in a container) or with none. */
 bool file_is_missing(int rc);

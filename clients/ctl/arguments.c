@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/edit_distance.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/method.h"
@@ -354,20 +355,9 @@ static int read_compiler_option(const char **words, int count, json_t *params,
 
 static int read_stdin(const json_t *method, json_t *params, struct err *err) {
     autobuf text = BUF_INIT(STDIN_MAX);
-    for (;;) {
-        char *to = buf_reserve(&text, 65536);
-        if (!to) {
-            return err_set(err, -EFBIG, "standard input: more than %u MiB",
-                           STDIN_MAX >> 20);
-        }
-        ssize_t n = read(STDIN_FILENO, to, 65536);
-        if (n < 0) {
-            return err_set(err, -errno, "standard input: %s", strerror(errno));
-        }
-        if (n == 0) {
-            break;
-        }
-        buf_commit(&text, (size_t)n);
+    int rc = file_read_stream(STDIN_FILENO, "standard input", &text, err);
+    if (rc < 0) {
+        return rc;
     }
     bool source = method_option(method, "source", strlen("source"));
     json_object_set_new(params, source ? "source" : "text",

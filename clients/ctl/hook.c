@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define EVENT_MAX (64u << 20) /* it may hold the file before and after the edit */
 #define KEPT_MAX (64u << 20)
 #define ANSWER_MAX (16u << 10) /* of whole lines: more errors help no model */
 
@@ -26,16 +27,20 @@ static int go_to(const char *folder, struct err *err) {
 }
 
 int hook_read(char **ret, struct err *err) {
-    json_error_t error;
-    json_t *event = json_loadf(stdin, JSON_REJECT_DUPLICATES, &error);
+    json_error_t error = {0};
+    autobuf text = BUF_INIT(EVENT_MAX);
+    int rc = file_read_stream(STDIN_FILENO, "standard input", &text, err);
+    if (rc < 0) {
+        return rc;
+    }
+    autojson *event = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, &error);
     if (!event) {
         return err_set(err, -EBADMSG, "an event is expected on standard input: %s",
                        error.text);
     }
     const char *path = json_get_string(json_object_get(event, "toolArgs"), "path", NULL);
-    int rc = is_cuda(path) ? go_to(json_get_string(event, "cwd", "."), err) : 0;
+    rc = is_cuda(path) ? go_to(json_get_string(event, "cwd", "."), err) : 0;
     *ret = rc == 0 && is_cuda(path) ? xstrdup(path) : NULL;
-    json_decref(event);
     return rc;
 }
 
@@ -62,8 +67,7 @@ int hook_answer(int output, bool tell, struct err *err) {
     autobuf text = BUF_INIT(KEPT_MAX);
     fflush(stdout);
     lseek(STDOUT_FILENO, 0, SEEK_SET);
-    int rc = file_read_open(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "the answer", &text,
-                            err);
+    int rc = file_read_stream(STDOUT_FILENO, "the answer", &text, err);
     dup2(output, STDOUT_FILENO);
     close(output);
     if (rc == 0 && tell && strstr(text.data, ": error: ")) {
