@@ -213,6 +213,14 @@ static bool has_older_properties(const struct build_job *job) {
     return false;
 }
 
+/* The functions of OpenMP are linked where a source declares them. */
+static bool has_openmp(const struct build_job *job) {
+    static const char header[] = "<omp.h>";
+    return any_of(i, 0, job->sources.count,
+                  memmem(job->sources.files[i].text, job->sources.files[i].len, header,
+                         strlen(header)));
+}
+
 /* PTX for the H100 as text, with lines; host code with lines; our library for NVIDIA's.
  */
 static void command_make(struct strings *argv, const struct build_job *job) {
@@ -235,6 +243,10 @@ static void command_make(struct strings *argv, const struct build_job *job) {
     }
     if (has_older_properties(job)) {
         add(argv, "-DUPSKILLD_OLDER_PROPERTIES");
+    }
+    if (has_openmp(job)) {
+        add(argv, "-Xcompiler");
+        add(argv, "-fopenmp");
     }
     json_each(job->words, i, word) {
         add(argv, json_string_value(word));

@@ -275,6 +275,14 @@ def records_a_launch_before_functions_of_cublas_that_are_missing(d):
     assert r["from"] == "run" and r["spec"]["launch"] == {"grid": [4], "block": [256]}, r
 
 
+def links_openmp_where_a_source_includes_it(d):
+    r = run(d, ADD.replace("#include", "#include <omp.h>\n#include", 1).replace('puts("right")', """int sum = 0;
+#pragma omp parallel num_threads(3) reduction(+ : sum)
+    sum += omp_get_num_threads();
+    printf("%d\\n", sum)"""))
+    assert r["verdict"] == "pass" and r["stdout"] == "9\n", r
+
+
 def runs_what_cuda_13_no_longer_declares(d):
     """... and warns at the line of each call."""
     r = run(d, OLDER)
@@ -352,7 +360,8 @@ def main():
                      a_launch_that_was_refused_is_no_pass, tells_a_followed_pointer,
                      joins_parts_that_were_compiled_apart, knows_handles_of_cublas_and_no_more,
                      records_a_launch_before_functions_of_cublas_that_are_missing,
-                     runs_what_cuda_13_no_longer_declares, runs_with_properties_that_cuda_13_lacks, tells_what_does_not_compile,
+                     links_openmp_where_a_source_includes_it, runs_what_cuda_13_no_longer_declares,
+                     runs_with_properties_that_cuda_13_lacks, tells_what_does_not_compile,
                      tells_a_race_once_for_each_pair_of_lines):
         tap.run(function.__name__.replace("_", " "), function, d)
     d.close()
