@@ -6,7 +6,7 @@
 struct err;
 
 /* Reads the tool call from standard input and makes the agent's folder the working
- * directory. *ret: the CUDA file that the tool wrote, a new string; NULL: it wrote none. */
+ * directory. *ret: the CUDA file that the tool wrote, a new string; NULL: none. */
 int hook_read(char **ret, struct err *err);
 
 /* Keeps what is written to standard output from then on. *ret: where it went before. */

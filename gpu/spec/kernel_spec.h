@@ -67,6 +67,7 @@ struct spec_arg {
     const char *name; /* may be "" */
     size_t buffer;    /* of ARG_BUFFER, ARG_CONTENTS */
     enum tensor_type type;
+    bool open;           /* a number without a type: argument_types_settle */
     const json_t *value; /* number or expression */
     const json_t *list;  /* of ARG_POINTERS: names */
     const json_t *json;  /* of ARG_STRUCT: spec_struct.h; of ARG_TENSOR_MAP: the map,

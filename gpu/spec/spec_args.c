@@ -7,6 +7,8 @@
 #include "gpu/spec/spec_tensor_map.h"
 #include "gpu/spec/spec_texture.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 
 /* --- tolerances --- */
@@ -218,6 +220,29 @@ static int check_contents(struct spec_reader *r, struct spec_arg *ret, const jso
     return spec_check_members(r, json, KERNEL_SPEC_CONTENTS_MEMBERS, at);
 }
 
+/* What holds the number, as long as nobody knows the parameter's type. */
+static enum tensor_type type_of_number(const json_t *value) {
+    if (json_is_integer(value)) {
+        json_int_t n = json_integer_value(value);
+        return n == (int32_t)n ? TENSOR_INT32 : TENSOR_INT64;
+    }
+    bool wide = json_is_real(value) && fabs(json_real_value(value)) > FLT_MAX;
+    return wide ? TENSOR_FLOAT64 : TENSOR_FLOAT32;
+}
+
+static int read_scalar(struct spec_reader *r, struct spec_arg *ret, const json_t *json,
+                       const char *at) {
+    int n = spec_check_members(r, json, KERNEL_SPEC_SCALAR_MEMBERS, at);
+    ret->kind = ARG_SCALAR;
+    ret->open = (json_is_number(ret->value) || spec_is_special(ret->value)) &&
+                !json_object_get(json, "type");
+    if (n == 0 && ret->open) {
+        ret->type = type_of_number(ret->value);
+        return 0;
+    }
+    return n < 0 ? n : spec_check_scalar(r, json, at, &ret->type);
+}
+
 static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *json,
                     const char *at) {
     if (json_is_string(json)) {
@@ -259,9 +284,7 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
         return n < 0 ? n : spec_texture_check(r, ret, at);
     }
     if (ret->value) {
-        ret->kind = ARG_SCALAR;
-        int n = spec_check_members(r, json, KERNEL_SPEC_SCALAR_MEMBERS, at);
-        return n < 0 ? n : spec_check_scalar(r, json, at, &ret->type);
+        return read_scalar(r, ret, json, at);
     }
     int n = spec_read_buffer(r, json, at, false);
     ret->buffer = (size_t)n;

@@ -11,3 +11,11 @@
  * symbol has no types (extern "C"). */
 void argument_type_note(const struct kernel_spec *spec, const json_t *kernels,
                         enum finding_severity severity, json_t *findings);
+
+/* Gives each number without a type (spec_arg.open) the type of the kernel's parameter, as
+ * its symbol or else its PTX says, where that holds the number. compiled: from
+ * kernel/check, before its code is moved. */
+void argument_types_settle(struct kernel_spec *spec, const json_t *compiled);
+/* Writes these types into a copy of the spec's JSON, whose `args` or `launches` it
+ * replaces. */
+void argument_types_tell(const struct kernel_spec *spec, json_t *plain);

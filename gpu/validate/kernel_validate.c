@@ -307,6 +307,7 @@ static void on_written(struct shared_bytes *request,
 }
 
 static void write_begin(struct kernel_validate *v) {
+    argument_types_settle(&v->asked.spec, v->kernel.result);
     const struct validate_material material = {
         .spec = &v->asked.spec,
         .kernel = v->kernel.result,

@@ -6,6 +6,7 @@
 #include "gpu/check/kernel_entries.h"
 #include "gpu/spec/launch_limits.h"
 #include "gpu/spec/spec_case.h"
+#include "gpu/validate/argument_type.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,6 +90,7 @@ static json_t *plain_spec(const struct kernel_spec *spec) {
     json_t *plain = json_copy(spec->json);
     json_object_del(plain, "source");
     json_object_del(plain, "headers");
+    argument_types_tell(spec, plain);
     return plain;
 }
 

@@ -86,6 +86,25 @@ def finds_the_race(client):
     assert re.search(r"reverse\.cu:[35]:\d+: error: .*\n.*reverse\.cu:[35]:\d+: note: the earlier \w+ of 4 bytes", wrong.text()), wrong.text()
 
 
+def numbers_have_the_parameters_type(client):
+    """validate: an int for a float, a long or a half; where PTX alone knows the types (extern "C"); none that cannot hold it"""
+    scale = """#include <cuda_fp16.h>
+%s__global__ void scale(float *y, const float *x, %s a, %s n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * (float)a;
+}
+"""
+    for start, a_type, a in [("", "float", 2), ("", "double", 2), ("", "__half", 2), ("", "unsigned char", 200), ("", "unsigned", 3 << 30),
+                             ("", "double", 0.5), ('extern "C" ', "float", 2), ('extern "C" ', "double", 0.5), ('extern "C" ', "short", -3)]:
+        wanted = array.array("f", [v * a for v in X])
+        result = client.validate(scale % (start, a_type, "size_t"), launch=LAUNCH, args={"y": upskilld.output(128), "x": X, "a": a, "n": 128},
+                                 expect={"y": wanted})
+        assert result.ok and not result.findings, (start, a_type, a, result.text())
+    wrong = client.validate(scale % ("", "int", "int"), launch=LAUNCH, args={"y": upskilld.output(128), "x": X, "a": 1.5, "n": 128},
+                            expect={"y": array.array("f", [v * 1.5 for v in X])})
+    assert [f.code for f in wrong.findings] == ["argument_type"], wrong.text()
+
+
 def arguments_replace_the_specs(client):
     """validate: the spec beside the file, with some arguments given as arrays"""
     with open("relu.cu", "w") as file:
@@ -439,8 +458,9 @@ def out_of_range(client):
         assert str(raises(upskilld.ArgumentError, lambda: client.validate(RELU, sizes={"n": n}))).startswith(f"sizes.n: {n} is out of range"), n
         assert said(s=n).startswith(f"args.s.value: {n} is out of range"), n
     assert said(s={"type": "int64", "value": [1, 2 ** 64]}).startswith("args.s.value.1: ")
-    for n in (1e39, 2 ** 31, -2 ** 31 - 1):
-        assert "args[1] s has 8 bytes, the kernel's parameter 4" in ask(s=n).text(), n
+    for kernel, n in ((FILL, 1e39), (FILL.replace("float s", "int s"), 2 ** 31), (FILL.replace("float s", "int s"), -2 ** 31 - 1)):
+        result = client.validate(kernel, launch={"grid": [1], "block": [4]}, args={"y": upskilld.output(4), "s": n}, trials=1)
+        assert "args[1] s has 8 bytes, the kernel's parameter 4" in result.text(), n
     if importlib.util.find_spec("numpy"):
         import numpy
         z = numpy.zeros(4, dtype="complex64")
@@ -471,7 +491,7 @@ def torn_requests(client):
 
 
 def main():
-    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, arrays_come_back,
+    tests = [checks, validates, finds_the_race, numbers_have_the_parameters_type, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, arrays_come_back,
              small_floats_come_back, kernelbench_problems, errors_are_exceptions, functions_that_go_wrong, interrupted_calls,
              what_is_no_json, out_of_range, torn_requests, linked_folders, progress_is_shown, forked_processes, finds_skills, pytest_fixture]
     print(f"1..{len(tests)}")

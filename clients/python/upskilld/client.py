@@ -17,8 +17,6 @@ from .daemon import Daemon
 from .errors import ArgumentError, DaemonError, about
 from .results import Check, Skill, Validation
 
-FLOAT32_MAX = 3.4028235677973362e38  # what is rounded to the largest
-
 
 @dataclass(frozen=True)
 class output:
@@ -61,21 +59,12 @@ def _named(what, value):
     return value
 
 
-def _type_of(number):
-    """The spec's type of a number; Python's own are an int and a float where they fit."""
-    if hasattr(number, "dtype"):
-        return arrays.type_named(number.dtype)
-    if isinstance(number, bool):
-        return "bool"
-    if isinstance(number, float):
-        return "float64" if FLOAT32_MAX < abs(number) < math.inf else "float32"
-    return "int32" if -2**31 <= number < 2**31 else "int64"
-
-
 def _scalar(value):
+    """A number of Python has the type of the kernel's parameter, one of numpy its own."""
     number = value.item() if hasattr(value, "dtype") else value
+    own = {"type": arrays.type_named(value.dtype)} if hasattr(value, "dtype") else {"type": "bool"} if isinstance(value, bool) else {}
     finite = not isinstance(number, float) or math.isfinite(number)
-    return {"type": _type_of(value), "value": number if finite else str(number)}  # JSON has no word for nan and inf
+    return {**own, "value": number if finite else json.dumps(number)}  # as words: JSON itself has none
 
 
 def _entry(value, folder):
