@@ -228,6 +228,23 @@ static size_t memory_limit(const json_t *limits) {
     return asked < most ? asked : most;
 }
 
+/* Its path here, which says nothing to whoever reads "usage: PROGRAM FILE". */
+static void hide_path(struct buf *text, const char *path) {
+    static const char name[] = "./program";
+    size_t len = strlen(path);
+    const char *from = text->data, *end = from + text->len, *at;
+    char *to = text->data;
+    while (from < end && (at = memmem(from, (size_t)(end - from), path, len))) {
+        memmove(to, from, (size_t)(at - from));
+        to = mempcpy(to + (at - from), name, strlen(name));
+        from = at + len;
+    }
+    if (from != to) {
+        memmove(to, from, (size_t)(end - from) + 1);
+        text->len -= (size_t)(from - to);
+    }
+}
+
 static json_t *run_program(const struct running *r, const struct program_built *built) {
     struct program_report report;
     const json_t *config = json_object_get(r->request, "config");
@@ -241,6 +258,8 @@ static json_t *run_program(const struct running *r, const struct program_built *
     };
     autofree char *lines = path_join(r->job->folder, "report/lines");
     run_confined(r, &ran);
+    hide_path(&ran.out, r->program);
+    hide_path(&ran.error, r->program);
     program_report_read(&report, r->job, lines);
     json_t *result = program_result(built, &ran, &report);
     json_object_set_new(result, "files", written_read(r->job->folder, r->request));

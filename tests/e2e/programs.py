@@ -320,6 +320,11 @@ def cleans_output(d):
     assert r["stdout"] == "red \ufffd|", r["stdout"]
 
 
+def its_own_path_is_not_shown(d):
+    r = d.run_text(program('printf("usage: %s FILE, %s\\n", argv[0], argv[0]); fputs(argv[0], stderr);').replace("main()", "main(int argc, char **argv)"))
+    assert (r["stdout"], r["stderr"]) == ("usage: ./program FILE, ./program\n", "./program"), r
+
+
 def reads_and_writes(d):
     d.put("data/in.txt", "seven")
     body = '''char b[9] = ""; FILE *f = fopen("data/in.txt", "r"); fgets(b, 9, f); fclose(f);
@@ -565,7 +570,7 @@ def main():
                      records_pointers_into_the_middle, large_contents_keep_their_range,
                      records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
                      tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
-                     says_what_it_did_not_check, cleans_output, reads_and_writes, gets_what_it_names, several_files,
+                     says_what_it_did_not_check, cleans_output, its_own_path_is_not_shown, reads_and_writes, gets_what_it_names, several_files,
                      kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:
