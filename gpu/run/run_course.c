@@ -25,7 +25,7 @@ uint64_t course_repeat_seed(const struct course *run, size_t i, unsigned k) {
 static void time_is_up(struct course *run) {
     course_end(run, "timeout", "run", "wall_time",
                "time ran out before the run was complete",
-               "give smaller sizes, or a larger \"timeout_s\"");
+               "give smaller sizes, or a larger `timeout_s`");
 }
 
 void course_end_failed(struct course *run, const char *stage, const char *code,

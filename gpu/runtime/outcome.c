@@ -250,6 +250,7 @@ void outcome_end(const char *how, int signal) {
     }
     json_t *end = report_event("end", 0, NULL);
     json_object_set_new(end, "how", json_string(how));
+    json_object_set_new(end, "called", json_boolean(runtime.called));
     if (signal) {
         json_object_set_new(end, "signal", json_integer(signal));
     }

@@ -46,7 +46,8 @@
  *    of memory I before the launch, at most RUN_RECORD_MAX_BYTES in all; larger memory
  *    has only "ranges"
  *   {"event": "end", "how": "exit" or "signal", "signal"?, "omitted": findings left out,
- *    "first_launch_us"?: since the library was loaded}
+ *    "called": the program called a CUDA function, "first_launch_us"?: since the library
+ *    was loaded}
  *   {"event": "crash", "signal", "address", "message": a text on the address, "host"}
  *
  * "host" is the program's call of the library, innermost frame first, as

@@ -19,6 +19,7 @@ cudart_error explain(cudart_error code, const char *fmt, ...) {
 }
 
 cudart_error runtime_return(const char *function, cudart_error code) {
+    atomic_store_explicit(&runtime.called, true, memory_order_relaxed);
     bool answers = code == CUDART_NOT_READY && !thread.why[0]; /* a query */
     if (code && code != CUDART_NOT_READY) {
         thread.last = code;

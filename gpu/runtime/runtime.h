@@ -9,11 +9,14 @@
 #include "gpu/device/repeats.h"
 #include "gpu/runtime/cuda_types.h"
 
+#include <stdatomic.h>
+
 struct runtime {
     pthread_mutex_t lock;
     struct device device;
     struct repeats *repeats;
     bool runs_all;
+    atomic_bool called; /* the program called a function */
     uint64_t launch_limit, launches;
     uint64_t work_limit;
     uint64_t born_us, first_launch_us;

@@ -119,7 +119,7 @@ bool program_tool_run(const struct build_job *job, const char *const *argv,
     autobuf error = BUF_INIT(65536);
     const struct tool tool = {argv, input, out, &error, TOOL_WALL_MS};
     tool_run(job, &tool, &end);
-    return !end.failure && !end.timed_out && WIFEXITED(end.status) &&
+    return !end.failure && !end.over && WIFEXITED(end.status) &&
            !WEXITSTATUS(end.status);
 }
 
@@ -337,11 +337,11 @@ static void explain(const struct build_job *job, const struct program_end *end,
         snprintf(text, sizeof text, "nvcc could not be started: %s",
                  strerror(-end->failure));
         fail(ret, "no_nvcc", text, NULL);
-    } else if (end->timed_out || killed_by(end, SIGXCPU)) {
+    } else if (end->over == LIMIT_TIME || killed_by(end, SIGXCPU)) {
         snprintf(text, sizeof text, "nvcc was stopped after %.3g s", job->wall_ms / 1e3);
         fail(ret, "compile_timeout", text,
              "allow more time: compile_timeout_s in upskilld.yaml");
-    } else if (end->over_quota) {
+    } else if (end->over == LIMIT_FOLDER) {
         fail(ret, "compile_space", "nvcc wrote more than 1 GiB of temporary files", NULL);
     } else if (ret->log.errors) {
         fail(ret, "not_compiled", "",
@@ -349,8 +349,9 @@ static void explain(const struct build_job *job, const struct program_end *end,
                                      "kernel/validate runs a kernel alone"
                                    : NULL);
     } else if (!json_array_size(ret->log.missing)) {
-        fail(ret, "compiler_failed", "nvcc ended without a program and named no error",
-             NULL);
+        snprintf(text, sizeof text, "nvcc ended without a program: %s",
+                 ret->log.last ? ret->log.last : "it named no error");
+        fail(ret, "compiler_failed", text, NULL);
     }
 }
 

@@ -216,6 +216,7 @@ static void run_confined(const struct running *r, struct program_ran *ran) {
         .quota_folder = room,
         .quota_bytes = MAX_ROOM,
         .resident_bytes = ran->memory_bytes,
+        .threads = PROGRAM_THREADS,
     };
     program_stage_run(&stage, &ran->end);
 }

@@ -1,8 +1,10 @@
 #include "gpu/worker/program_log.h"
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/find.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "gpu/facts/compiler_log.h"
 #include "gpu/facts/slice.h"
 #include "protocol/finding.h"
@@ -139,6 +141,7 @@ static void read_host(struct reading *r, struct slice line) {
         enum finding_severity severity;
     } kinds[] = {{": fatal error: ", FINDING_ERROR},
                  {": error: ", FINDING_ERROR},
+                 {": Error: ", FINDING_ERROR}, /* the assembler's */
                  {": warning: ", FINDING_WARNING},
                  {"/ld: cannot find ", FINDING_ERROR},
                  {"multiple definition of ", FINDING_ERROR}};
@@ -198,15 +201,21 @@ static void read_tool(struct reading *r, struct slice line) {
 
 static void read_lines(struct reading *r, const char *log, size_t len) {
     const char *end = log + len;
+    struct slice last = {0};
     for (const char *at = log; at < end;) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *stop = newline ? newline : end;
         struct slice line = {at, (size_t)(stop - at)};
+        last = slice_trim(line).len ? slice_trim(line) : last;
         if (!read_undefined(r, line)) {
             read_host(r, line);
             read_tool(r, line);
         }
         at = stop + 1;
+    }
+    autobuf text = BUF_INIT(MAX_MESSAGE);
+    if (last.len && text_clean(&text, last.at, last.len) == 0) {
+        r->ret->last = buf_detach(&text);
     }
 }
 
@@ -258,4 +267,5 @@ void program_log_read(struct program_log *ret, const char *log, size_t len,
 void program_log_finish(struct program_log *l) {
     json_decref(l->findings);
     json_decref(l->missing);
+    free(l->last);
 }

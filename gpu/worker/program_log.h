@@ -11,6 +11,7 @@ struct program_log {
     json_t *findings; /* array, tidied */
     json_t *missing;  /* [{"function", "file"?, "line"?}], each function once */
     size_t errors;    /* except those that the missing functions explain */
+    char *last;       /* the last line, cleaned; NULL: the log is empty */
 };
 /* Never fails. */
 void program_log_read(struct program_log *ret, const char *log, size_t len,

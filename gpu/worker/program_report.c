@@ -274,6 +274,7 @@ static void add_event(struct report_making *m, json_t *event) {
         json_array_append(r->counters, json_object_get(event, "counters"));
     } else if (!strcmp(name, "end")) {
         r->ended = true;
+        r->called = json_get_bool(event, "called", 0);
         r->omitted += json_get_integer(event, "omitted", 0);
         r->first_launch_us = json_get_integer(event, "first_launch_us", 0);
     }
@@ -285,7 +286,6 @@ void program_report_read(struct program_report *ret, const struct build_job *job
     autojson *events = events_read(path);
     autojson *places = places_find(job, events, program);
     *ret = (struct program_report){
-        .began = json_object_size(events) > 0,
         .launches = json_array(),
         .findings = json_array(),
         .api_errors = json_array(),

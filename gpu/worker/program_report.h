@@ -7,7 +7,7 @@
 #include "gpu/worker/program_build.h"
 
 struct program_report {
-    bool began, ended; /* the library was loaded; it wrote its last line */
+    bool called, ended; /* a CUDA function; the library wrote its last line */
     json_t *launches;  /* [{"kernel", "grid", "block", "times", "file"?, "line"?, …}] */
     json_t *findings;  /* the one shape, with the host's call site as related place */
     json_t *api_errors;  /* [{"function", "error", "count", "file"?, "line"?, …}] */

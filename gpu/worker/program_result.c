@@ -68,15 +68,19 @@ static bool tell_ended(const struct program_ran *ran, json_t *result) {
         snprintf(message, sizeof message, "the program could not be started: %s",
                  strerror(-end->failure));
         validate_set_error(result, "error", "run", "not_started", message, NULL);
-    } else if (end->timed_out || killed_by(end, SIGXCPU)) {
+    } else if (end->over == LIMIT_TIME || killed_by(end, SIGXCPU)) {
         snprintf(message, sizeof message, "the program was ended after %.3g s",
                  ran->wall_ms / 1e3);
         validate_set_error(result, "timeout", "run", "wall_time", message,
-                           "give smaller sizes as arguments, or a larger \"timeout_s\"");
-    } else if (end->over_quota || killed_by(end, SIGXFSZ)) {
+                           "give smaller sizes as arguments, or a larger `timeout_s`");
+    } else if (end->over == LIMIT_FOLDER || killed_by(end, SIGXFSZ)) {
         validate_set_error(result, "error", "run", "space",
                            "the program wrote more than 256 MiB of files", NULL);
-    } else if (end->over_memory) {
+    } else if (end->over == LIMIT_THREADS) {
+        snprintf(message, sizeof message, "the program had more than %d threads",
+                 PROGRAM_THREADS);
+        validate_set_error(result, "error", "run", "threads", message, NULL);
+    } else if (end->over == LIMIT_MEMORY) {
         snprintf(message, sizeof message,
                  "the program used more than its %zu MiB of memory",
                  ran->memory_bytes >> 20);
@@ -171,9 +175,9 @@ static void tell_verdict(const struct program_ran *ran,
         validate_set_error(result, "error", "run", "limit",
                            json_get_string(limit, "message", "a limit was reached"),
                            NULL);
-    } else if (idle && (ran->strict || !report->began)) {
+    } else if (idle && (ran->strict || !report->called)) {
         validate_set_error(result, "error", "run", "nothing_launched",
-                           report->began
+                           report->called
                                ? "the program ended with status 0 and "
                                  "launched no kernel: none was checked"
                                : "the program ended with status 0 and called no "
@@ -195,8 +199,7 @@ static void tell_end(const struct program_end *end, json_t *result) {
     bool exited = !end->failure && WIFEXITED(end->status);
     json_object_set_new(result, "exit_status",
                         exited ? json_integer(WEXITSTATUS(end->status)) : json_null());
-    bool by_us = end->timed_out || end->over_quota || end->over_memory;
-    if (!by_us && WIFSIGNALED(end->status)) {
+    if (!end->over && WIFSIGNALED(end->status)) {
         const char *name = sigabbrev_np(WTERMSIG(end->status));
         json_object_set_new(result, "signal", json_sprintf("SIG%s", name ? name : "?"));
     }

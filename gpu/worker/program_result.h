@@ -5,6 +5,8 @@
 #include "gpu/worker/program_report.h"
 #include "gpu/worker/program_stage.h"
 
+enum { PROGRAM_THREADS = 4096 }; /* that a program may have at once */
+
 struct program_ran {
     struct program_end end;
     struct buf out, error;

@@ -173,32 +173,45 @@ static size_t folder_bytes(const char *folder) {
     return sum;
 }
 
-static size_t resident_bytes(int pid) {
-    char path[40], text[128] = "";
+/* Fields 20 and 24 of proc(5)'s stat; the name before them may hold anything but is
+ * closed by the last ')'. */
+static enum stage_limit process_limit(int pid, const struct program_stage *s) {
+    char path[40], text[1024] = "";
+    long threads = 0;
     unsigned long long pages = 0;
-    snprintf(path, sizeof path, "/proc/%d/statm", pid);
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
     autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0 ||
-        sscanf(text, "%*s %19llu", &pages) != 1) {
-        return 0;
+    ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    const char *behind = len > 0 ? strrchr(text, ')') : NULL;
+    if (!behind || sscanf(behind,
+                          ") %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                          "%*s %*s %*s %19ld %*s %*s %*s %19llu",
+                          &threads, &pages) != 2) {
+        return LIMIT_NONE;
     }
-    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+    return s->threads && threads > s->threads                 ? LIMIT_THREADS
+           : s->resident_bytes && bytes > s->resident_bytes ? LIMIT_MEMORY
+                                                              : LIMIT_NONE;
+}
+
+static enum stage_limit limit_reached(struct listening *l, uint64_t now) {
+    const struct program_stage *s = l->stage;
+    if (s->quota_folder && now >= l->look_ms) {
+        l->look_ms = now + FOLDER_MS;
+        if (folder_bytes(s->quota_folder) > s->quota_bytes) {
+            return LIMIT_FOLDER;
+        }
+    }
+    return now >= l->deadline_ms ? LIMIT_TIME : process_limit(l->pid, s);
 }
 
 static void look(struct listening *l, uint64_t now) {
-    const struct program_stage *s = l->stage;
-    struct program_end *end = l->end;
-    if (l->reaped || end->timed_out || end->over_quota || end->over_memory) {
-        return;
-    }
-    end->timed_out = now >= l->deadline_ms;
-    end->over_memory = s->resident_bytes && resident_bytes(l->pid) > s->resident_bytes;
-    if (s->quota_folder && now >= l->look_ms) {
-        l->look_ms = now + FOLDER_MS;
-        end->over_quota = folder_bytes(s->quota_folder) > s->quota_bytes;
-    }
-    if (end->timed_out || end->over_quota || end->over_memory) {
-        stage_kill(l);
+    if (!l->reaped && !l->end->over) {
+        l->end->over = limit_reached(l, now);
+        if (l->end->over) {
+            stage_kill(l);
+        }
     }
 }
 
@@ -208,7 +221,7 @@ static bool is_over(const struct listening *l, uint64_t now) {
 }
 
 static void listen_once(struct listening *l, uint64_t now) {
-    bool told = l->end->timed_out; /* it dies */
+    bool told = l->end->over == LIMIT_TIME; /* it dies */
     uint64_t due =
         !told && l->deadline_ms < now + LOOK_MS ? l->deadline_ms : now + LOOK_MS;
     struct pollfd polls[] = {

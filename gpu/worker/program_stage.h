@@ -20,13 +20,22 @@ struct program_stage {
     const char *quota_folder; /* NULL, or a folder limited to quota_bytes in all */
     size_t quota_bytes;
     size_t resident_bytes; /* limit of resident memory; 0: none */
+    long threads;          /* limit of its first process; 0: none */
+};
+
+enum stage_limit { /* why it was killed */
+    LIMIT_NONE,
+    LIMIT_TIME,
+    LIMIT_FOLDER,
+    LIMIT_MEMORY,
+    LIMIT_THREADS,
 };
 
 struct program_end {
     int failure; /* 0, or a negative errno: it did not start */
     int status;  /* as waitpid gives it */
-    bool timed_out, over_quota, over_memory; /* why it was killed */
-    size_t out_bytes, error_bytes;           /* total output */
+    enum stage_limit over;
+    size_t out_bytes, error_bytes; /* total output */
     unsigned ms;
     unsigned confinement; /* bits in force */
 };

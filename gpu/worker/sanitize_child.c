@@ -274,7 +274,7 @@ static void run_tools(struct sanitizing *s, const json_t *wanted) {
                        ? run_tool(s, name, (unsigned)share)
                        : json_pack("{s:s, s:s, s:s, s:s, s:i, s:[]}", "tool", name,
                                    "check", check, "outcome", "timeout", "reason",
-                                   "no time was left: give a larger \"timeout_s\"",
+                                   "no time was left: give a larger `timeout_s`",
                                    "cases", 0, "findings"));
     }
 }

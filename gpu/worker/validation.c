@@ -114,7 +114,7 @@ static json_t *answer_of_death(const struct validation *v, int status) {
         snprintf(message, sizeof message, "the run was ended after %.3g s",
                  v->limits.wall_ms / 1e3);
         return not_run(v, "timeout", "wall_time", message,
-                       "give smaller sizes, or a larger \"timeout_s\"");
+                       "give smaller sizes, or a larger `timeout_s`");
     }
     if (v->request.count > 1 &&
         (WIFSIGNALED(status) ? WTERMSIG(status) == SIGBUS

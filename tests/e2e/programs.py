@@ -460,6 +460,8 @@ ILL = {
     "writes without end": '''static char b[1 << 22]; char n[20];
 for (int i = 0;; i++) { sprintf(n, "f%d", i); FILE *f = fopen(n, "w"); fwrite(b, 1, sizeof b, f); fclose(f); }''',
     "allocates without end": "for (;;) { char *p = malloc(1 << 30); if (!p) return 9; }",
+    "starts threads without end": """pthread_attr_t a; pthread_attr_init(&a); pthread_attr_setstacksize(&a, 65536);
+for (pthread_t t; !pthread_create(&t, &a, (void *(*)(void *))pause, 0);); for (;;) pause();""",
     "crashes": "*(volatile int *)8 = 1;",
     "aborts": "abort();",
     "is killed": "raise(SIGKILL);",
@@ -471,7 +473,7 @@ for (int i = 0; i < 100000; i++) fprintf(f, "{\\"event\\":\\"leak\\",\\"id\\":%d
     "signals": 'printf("%d %d", kill(getppid(), 9), kill(-1, 9));',
     "prints its environment": 'extern char **environ; for (char **e = environ; *e; e++) puts(*e);',
 }
-INCLUDES = "#include <sys/socket.h>\n#include <sys/stat.h>\n#include <fcntl.h>\n#include <signal.h>\n"
+INCLUDES = "#include <sys/socket.h>\n#include <sys/stat.h>\n#include <fcntl.h>\n#include <signal.h>\n#include <pthread.h>\n"
 # Verdict, code of the error, and what it printed, where it is one of these.
 ENDS = {
     "forks": ("error", "nothing_launched", "-1"),
@@ -485,6 +487,7 @@ ENDS = {
     "prints without end": ("timeout", "wall_time", None),
     "writes without end": ("error", "space", None),
     "allocates without end": ("fail", None, None),
+    "starts threads without end": ("error", "threads", None),
     "crashes": ("fail", None, ""),
     "aborts": ("fail", None, ""),
     "is killed": ("error", "killed", ""),

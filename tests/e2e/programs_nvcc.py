@@ -309,6 +309,15 @@ def tells_what_does_not_compile(d):
     assert errors == {("p.cu", line_of(text, "undeclared")), ("p.cu", line_of(text, "also"))}, r["diagnostics"]
     r = run(d, ADD.replace("threadIdx.x;", 'threadIdx.x; asm volatile("foo.bar;");'))
     assert r["verdict"] == "error" and any(f["source"] == "ptxas" for f in r["diagnostics"]), r
+    r = run(d, ADD.replace("int n = 1000;", 'int n = 1000; asm volatile("bogus %eax");'))
+    told, = r["diagnostics"]
+    assert told["line"] == line_of(ADD, "int n = 1000;") and "bogus" in told["message"], r
+
+
+def calls_nothing(d):
+    """Whatever it prints: its one kernel is registered before main, and not launched."""
+    r = run(d, HEAD + '__global__ void k(int *p) { *p = 1; }\nint main() { puts("Test PASSED"); }\n')
+    assert r["verdict"] == "error" and r["error"]["code"] == "nothing_launched" and "called no CUDA" in r["error"]["message"], r
 
 
 def tells_a_race_once_for_each_pair_of_lines(d):
@@ -362,6 +371,7 @@ def main():
                      records_a_launch_before_functions_of_cublas_that_are_missing,
                      links_openmp_where_a_source_includes_it, runs_what_cuda_13_no_longer_declares,
                      runs_with_properties_that_cuda_13_lacks, tells_what_does_not_compile,
+                     calls_nothing,
                      tells_a_race_once_for_each_pair_of_lines):
         tap.run(function.__name__.replace("_", " "), function, d)
     d.close()
