@@ -68,3 +68,13 @@ void draft_run_failure(const json_t *answer, const char *kernel, struct buf *out
                  missing ? missing : "");
     }
 }
+
+const char *draft_run_idle(const json_t *answer) {
+    json_each(json_object_get(answer, "unsupported"), i, one) {
+        const char *name = json_get_string(one, "function", "");
+        if (!strncmp(name, "cublas", 6)) {
+            return name;
+        }
+    }
+    return NULL;
+}

@@ -14,3 +14,5 @@ json_t *draft_run_smaller(const json_t *args, unsigned count);
 bool draft_run_starved(const json_t *answer);
 /* Why it did not launch the kernel; appended. */
 void draft_run_failure(const json_t *answer, const char *kernel, struct buf *out);
+/* The first function that did nothing when the program called it; NULL: there is none. */
+const char *draft_run_idle(const json_t *answer);

@@ -353,6 +353,13 @@ static void kernel_answer(struct init *s, const char *name, bool from_run, json_
 
 /* What was found while the program ran will be found in a validation, too. */
 static void tell_findings(const struct init *s, json_t *unknown) {
+    const char *idle = draft_run_idle(s->answer);
+    if (idle) {
+        draft_note(unknown, "launch",
+                   "the program calls functions that are missing here and did nothing, "
+                   "such as %.100s: if they write what the kernel reads, give its `init`",
+                   idle);
+    }
     if (s->examples) {
         draft_note(unknown, "launch",
                    "the program needs arguments, so it ran with " DRAFT_ARGUMENT_EXAMPLE

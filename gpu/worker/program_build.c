@@ -366,9 +366,10 @@ static bool has_host_compiler(void) {
     return found;
 }
 
-/* Functions of cuBLAS that our header lacks, declared for any arguments: a program that may
- * call missing functions needs no more. false: something else is missing. */
-static bool declare_missing(const struct build_job *job, const json_t *missing) {
+/* Functions of cuBLAS that our header lacks: they do nothing, for any arguments. A program
+ * that may call missing functions often has a reference computed by them before the launch
+ * that is wanted. false: something else is missing. */
+static bool define_missing(const struct build_job *job, const json_t *missing) {
     autofree char *lib = path_join(job->folder, "lib");
     autobuf text = BUF_INIT(1u << 16);
     buf_adds(&text, "#include <cublas_v2.h>\n");
@@ -377,7 +378,10 @@ static bool declare_missing(const struct build_job *job, const json_t *missing) 
         if (strncmp(name, "cublas", 6) != 0) {
             return false;
         }
-        buf_addf(&text, "template <class... A> cublasStatus_t %s(A...);\n", name);
+        buf_addf(&text,
+                 "template <class... A> cublasStatus_t %s(A...) {"
+                 " return CUBLAS_STATUS_SUCCESS; }\n",
+                 name);
     }
     return json_array_size(missing) && header_write(lib, MISSING_HEADER, text.data);
 }
@@ -386,12 +390,12 @@ static bool ended_well(const struct program_end *end) {
     return !end->failure && WIFEXITED(end->status) && !WEXITSTATUS(end->status);
 }
 
-static void nvcc_run(const struct build_job *job, bool declared,
+static void nvcc_run(const struct build_job *job, bool defined,
                      struct program_built *ret, struct program_end *end) {
     autostrings argv = {0};
     autobuf out = BUF_INIT(MAX_LOG);
     command_make(&argv, job);
-    if (declared) {
+    if (defined) {
         add(&argv, "-include");
         add(&argv, "../lib/" MISSING_HEADER);
     }
@@ -410,8 +414,10 @@ static void compile(const struct build_job *job, struct program_built *ret,
     nvcc_run(job, false, ret, &end);
     bool good = ended_well(&end);
     if (!good && job->lenient && !ret->log.errors &&
-        declare_missing(job, ret->log.missing)) {
+        define_missing(job, ret->log.missing)) {
+        autojson *missing = json_incref(ret->log.missing);
         nvcc_run(job, true, ret, &end);
+        json_array_extend(ret->log.missing, missing);
         good = ended_well(&end);
     }
     if (good && access(path, X_OK) == 0) {
@@ -446,7 +452,7 @@ void program_build(const struct build_job *job, struct program_built *ret) {
         return;
     }
     compile(job, ret, path);
-    if (ret->path) {
+    if (ret->path && !json_array_size(ret->log.missing)) { /* which nobody would tell */
         program_cache_put(key, path, ret->log.findings);
     }
 }

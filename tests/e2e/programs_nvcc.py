@@ -266,13 +266,15 @@ def knows_handles_of_cublas_and_no_more(d):
     assert [(u["function"], u["line"]) for u in r["unsupported"]] == [("cublasSscal", line_of(text, "cublasSscal"))], r
 
 
-def records_a_launch_before_functions_of_cublas_that_are_missing(d):
-    """Our header does not declare them, so the program is compiled again with what it lacks."""
+def records_a_launch_beside_functions_of_cublas_that_are_missing(d):
+    """Our header does not declare them, so they do nothing, which is said, also of a program that was compiled before."""
     text = BLAS.replace("MULTIPLY", "float one = 1; cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_T, 1, 1, 1, &one, x, 1, x, 1, &one, x, 1);")
     with open(d.home + "/work/blas.cu", "w") as f:
-        f.write(text)
-    r = d.ask("kernel/init", {"path": "blas.cu", "args": ["1"], "print": True})["result"]
-    assert r["from"] == "run" and r["spec"]["launch"] == {"grid": [4], "block": [256]}, r
+        f.write(text.replace("    add<<<", "    times(handle, a);\n    add<<<"))
+    for _ in range(2):
+        r = d.ask("kernel/init", {"path": "blas.cu", "args": ["1"], "print": True})["result"]
+        assert r["from"] == "run" and r["spec"]["launch"] == {"grid": [4], "block": [256]}, r
+        assert any("did nothing, such as cublasSgemm" in u["why"] for u in r["unknown"]), r
 
 
 def links_openmp_where_a_source_includes_it(d):
@@ -368,7 +370,7 @@ def main():
     for function in (adds, finds_the_line, runs_managed_and_constant, runs_thrust, variables_have_their_first_values,
                      a_launch_that_was_refused_is_no_pass, tells_a_followed_pointer,
                      joins_parts_that_were_compiled_apart, knows_handles_of_cublas_and_no_more,
-                     records_a_launch_before_functions_of_cublas_that_are_missing,
+                     records_a_launch_beside_functions_of_cublas_that_are_missing,
                      links_openmp_where_a_source_includes_it, runs_what_cuda_13_no_longer_declares,
                      runs_with_properties_that_cuda_13_lacks, tells_what_does_not_compile,
                      calls_nothing,
