@@ -167,6 +167,15 @@ def a_slow_case_keeps_the_first(daemon):
         assert time.monotonic() - begin < 20
 
 
+def told_what_fits(daemon):
+    """What can't be is refused before anything runs, with what would fit: by time, and by memory."""
+    for params, code in ((CASES["2^31 - 1 blocks"][0], "wall_time"), (shaped([1 << 35]), "memory")):
+        result = daemon.ask("kernel/validate", params)["result"]
+        error = result["error"]
+        assert error["code"] == code and "would fit" in error["message"], error
+        assert not result["cases"] and "run" not in {p["phase"] for p in result.get("phases", [])}, short(result)
+
+
 def status_while(daemon, numbers):
     """The slowest of the answers to daemon/status until every request of `numbers` is answered, in seconds."""
     slowest = 0
@@ -203,6 +212,7 @@ def main():
     tap.run("daemon/status answers meanwhile", lambda: bounded(slowest))
     after = spec("y[threadIdx.x] = threadIdx.x;", expect={"expression": {"y": "i"}},
                  args=[{"name": "y", "type": "int32", "shape": [32], "output": True}])
+    tap.run("told what fits", told_what_fits, daemon)
     tap.run("a slow case keeps the first", a_slow_case_keeps_the_first, daemon)
     tap.run("a kernel afterwards", judge, daemon.ask("kernel/validate", after), {"pass"}, None)
     tap.run("a limit on files", a_limit_on_files, os.path.abspath(sys.argv[1]), after)

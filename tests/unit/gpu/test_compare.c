@@ -397,6 +397,29 @@ Test(compare, rows_that_cannot_be_made) {
     cr_assert_null(r.json);
 }
 
+static bool always(void) {
+    return true;
+}
+
+static bool never(void) {
+    return false;
+}
+
+Test(compare, told_to_stop_it_says_nothing_of_the_elements) {
+    const float a[6] = {0}, e[6] = {1};
+    struct compare_input in = input(a, e, tolerance_default(TENSOR_FLOAT32));
+    struct compare_result r;
+    in.stopped = always;
+    compare_output(&r, &in);
+    cr_expect(r.stopped);
+    cr_expect_null(r.json);
+    in.stopped = never;
+    compare_output(&r, &in);
+    cr_expect_not(r.stopped);
+    cr_expect_eq(r.mismatches, 1);
+    json_decref(r.json);
+}
+
 Test(compare, wide_integers_are_exact) {
     const int64_t e[6] = {9007199254740993}, a[6] = {9007199254740992};
     struct compare_input in = input(NULL, NULL, tolerance_default(TENSOR_INT64));
