@@ -9,7 +9,7 @@
 
 bool spec_file_is_needed(const json_t *params) {
     return json_object_get(params, "path") && !json_object_get(params, "args") &&
-           !json_object_get(params, "launches") && !json_object_get(params, "launch");
+           !json_object_get(params, "launches");
 }
 
 static bool has_suffix(const char *s, const char *suffix) {

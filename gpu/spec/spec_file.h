@@ -7,7 +7,9 @@ struct err;
 
 #define SPEC_FILE_MAX (8u << 20)
 
-/* Whether these params need a spec file because they describe no launch themselves. */
+/* Whether the spec file beside the kernel completes these params. With `launch` and no
+ * `args` it does if it is there: the kernel may have no parameters (-ENODATA of
+ * spec_file_join). */
 bool spec_file_is_needed(const json_t *params);
 /* Opens a regular file beneath one of the roots (absolute, NULL-terminated); the caller
  * closes the descriptor. A relative path is looked up in each root in turn. -EACCES:

@@ -113,33 +113,48 @@ static int cases_check(const struct kernel_spec *spec, struct err *err) {
     return 0;
 }
 
+static int refuse_file(struct reading *r, struct err *err) {
+    if (err->code == -ENODATA) {
+        snprintf(r->refusal.hint, sizeof r->refusal.hint,
+                 "kernel/init %s begins that check spec from the host's code",
+                 json_get_string(r->params, "path", ""));
+    }
+    if (err->code == -EBADMSG) {
+        snprintf(r->refusal.hint, sizeof r->refusal.hint,
+                 "correct it there (JSON has no comments, and no comma after the last "
+                 "member), or delete it and let kernel/init begin another");
+    }
+    bool is_there = err->code == -EINVAL || err->code == -EBADMSG;
+    return refuse(r,
+                  is_there               ? "bad_spec"
+                  : err->code == -ENOENT ? "no_file"
+                  : err->code == -EACCES ? "outside_roots"
+                                         : "no_spec",
+                  err);
+}
+
+static int read_params(struct reading *r, struct err *err) {
+    struct validate_asked *asked = &r->asked;
+    if (spec_file_is_needed(r->params)) {
+        asked->params = spec_file_join(r->params, (const char *const *)r->roots,
+                                       &asked->folder, err);
+        bool whole = err->code == -ENODATA && json_object_get(r->params, "launch");
+        if (!asked->params && !whole) {
+            return refuse_file(r, err);
+        }
+    }
+    if (!asked->params) {
+        asked->params = json_incref(r->params);
+    }
+    return 0;
+}
+
 static int read_spec(struct reading *r) {
     struct validate_asked *asked = &r->asked;
     struct err err = {0};
-    if (spec_file_is_needed(r->params)) {
-        asked->params = spec_file_join(r->params, (const char *const *)r->roots,
-                                       &asked->folder, &err);
-        if (!asked->params) {
-            bool is_there = err.code == -EINVAL || err.code == -EBADMSG;
-            if (err.code == -ENODATA) {
-                snprintf(r->refusal.hint, sizeof r->refusal.hint,
-                         "kernel/init %s begins that check spec from the host's code",
-                         json_get_string(r->params, "path", ""));
-            }
-            if (err.code == -EBADMSG) {
-                snprintf(r->refusal.hint, sizeof r->refusal.hint,
-                         "correct it there (JSON has no comments, and no comma after the "
-                         "last member), or delete it and let kernel/init begin another");
-            }
-            return refuse(r,
-                          is_there              ? "bad_spec"
-                          : err.code == -ENOENT ? "no_file"
-                          : err.code == -EACCES ? "outside_roots"
-                                                : "no_spec",
-                          &err);
-        }
-    } else {
-        asked->params = json_incref(r->params);
+    int n = read_params(r, &err);
+    if (n < 0) {
+        return n;
     }
     if (spec_blanks_refuse(asked->params, &err) < 0) {
         return refuse_blanks(r, &err);

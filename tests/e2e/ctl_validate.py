@@ -269,6 +269,16 @@ def one_size_of_the_files_is_replaced(room):
     holds(err, r"^error: sizes\.rows: the check spec has no size of this name; it has n, m$")
 
 
+def the_files_launch_is_replaced(room):
+    """The file completes the request; without one, a kernel without parameters needs the launch alone."""
+    room.kernel("launched", GOOD)
+    code, out, _ = room.validate("launched.cu", "--launch", '{"block": 1, "grid": 1}', "--no-odd-sizes")
+    assert code == 1 and "y " in out and "wrong" in out, out
+    open(os.path.join(room.dir, "alone.cu"), "w").write("__global__ void alone() {}\n")
+    code, out, err = room.validate("alone.cu", "--launch", '{"block": 32, "grid": 1}')
+    assert code == 0 and "nothing was compared" in out, out + err
+
+
 def good_trials_are_counted(room):
     room.kernel("good", GOOD)
     _, out, _ = room.validate("good.cu", "--trials", "3", "--no-odd-sizes")
@@ -429,7 +439,7 @@ def what_a_gpu_measures_has_lines_and_bars(room):
           r"^not on a GPU: the driver is too old$")
 
 
-TESTS = [a_right_kernel_is_status_0, a_kernel_of_another_folder_is_found, one_size_of_the_files_is_replaced, good_trials_are_counted, other_programs_get_wrong_outputs_and_both_sides_of_a_race,
+TESTS = [a_right_kernel_is_status_0, a_kernel_of_another_folder_is_found, one_size_of_the_files_is_replaced, the_files_launch_is_replaced, good_trials_are_counted, other_programs_get_wrong_outputs_and_both_sides_of_a_race,
          wrong_elements_have_bars_and_a_seed_that_repeats_them,
          a_finding_has_its_line_and_caret, what_does_not_compile_is_status_1_and_what_cannot_run_2,
          what_other_kernels_of_the_file_lack_is_not_told,
