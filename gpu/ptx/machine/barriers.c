@@ -122,7 +122,7 @@ static void check_exited(struct block *b, unsigned id) {
                                                 .lane = (unsigned)__builtin_ctz(p->lanes),
                                                 .warning = true},
                         FINDING_BARRIER_DIVERGENCE,
-                        "Barrier %u without %llu threads of the block that have exited",
+                        "Barrier %u without %llu threads of the block, which ended before it",
                         id, (unsigned long long)gone);
             some->frame = running;
             return;
