@@ -42,8 +42,10 @@ static int resolve_buffer(struct spec_case *c, size_t i, struct err *err) {
     }
     if (bytes + (double)c->bytes > (double)SPEC_MAX_BYTES) {
         return err_set(err, -EINVAL,
-                       "%s takes %.3g GB: the buffers of a case may hold %llu GB in all",
-                       spec->name, bytes / 1e9, SPEC_MAX_BYTES / 1000000000);
+                       "%s takes %.3g GB, with the buffers before it %.3g GB: those of a "
+                       "case may hold %llu GB in all",
+                       spec->name, bytes / 1e9, (bytes + (double)c->bytes) / 1e9,
+                       SPEC_MAX_BYTES / 1000000000);
     }
     b->bytes = (uint64_t)bytes;
     c->bytes += b->bytes;
