@@ -41,11 +41,15 @@ static int resolve_buffer(struct spec_case *c, size_t i, struct err *err) {
         bytes *= (double)extent;
     }
     if (bytes + (double)c->bytes > (double)SPEC_MAX_BYTES) {
-        return err_set(err, -EINVAL,
-                       "%s takes %.3g GB, with the buffers before it %.3g GB: those of a "
-                       "case may hold %llu GB in all",
-                       spec->name, bytes / 1e9, (bytes + (double)c->bytes) / 1e9,
-                       SPEC_MAX_BYTES / 1000000000);
+        char sum[64] = "";
+        if (c->bytes) {
+            snprintf(sum, sizeof sum, ", %.3g GB with the buffers before it",
+                     (bytes + (double)c->bytes) / 1e9);
+        }
+        return err_set(
+            err, -EINVAL,
+            "%s takes %.3g GB%s: the buffers of a case may hold %llu GB in all",
+            spec->name, bytes / 1e9, sum, SPEC_MAX_BYTES / 1000000000);
     }
     b->bytes = (uint64_t)bytes;
     c->bytes += b->bytes;

@@ -37,7 +37,7 @@ static const struct hostile shapes[] = {
     {SHAPE("[1000000000000]"), "the buffers of a case"},
     {SHAPE("[4294967296, 4294967296]"), "the buffers of a case"},
     {SHAPE("[9223372036854775807, 9223372036854775807]"), "the buffers of a case"},
-    {SHAPE("[68719476737]"), "y takes 275 GB, with the buffers before it 275 GB: those of a case may hold 274 GB"},
+    {SHAPE("[68719476737]"), "y takes 275 GB: the buffers of a case may hold 274 GB"},
     {SHAPE("['9223372036854775807 + n']"), "too large"},
     {SHAPE("['9223372036854775807 * n']"), "too large"},
     {SHAPE("['99999999999999999999']"), "too large"},
