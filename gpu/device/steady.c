@@ -10,7 +10,7 @@
 struct traces {
     const struct ptx_module *module;
     const struct ptx_function *f;
-    uint64_t changed;
+    uint64_t changed, stores; /* stores: the parameters that it stores through */
     uint64_t *from;
     bool *varies;
     bool shared_varies, local_varies; /* what such memory holds */
@@ -107,6 +107,15 @@ static bool rest_varies(const struct traces *t, const struct ptx_instruction *i,
     return varies;
 }
 
+static void store_note(struct traces *t, const struct ptx_instruction *i,
+                       const struct ptx_operand *address) {
+    enum ptx_space s = space_of(i);
+    if (s != PTX_SHARED && s != PTX_SHARED_CLUSTER && s != PTX_LOCAL && s != PTX_PARAM) {
+        bool named = address->base == PTX_BASE_SYMBOL;
+        t->stores |= named ? ANYWHERE : operand_from(t, address);
+    }
+}
+
 static bool load_trace(struct traces *t, const struct ptx_instruction *i,
                        const struct ptx_operand *o) {
     bool is_param = space_of(i) == PTX_PARAM;
@@ -118,6 +127,7 @@ static bool load_trace(struct traces *t, const struct ptx_instruction *i,
 static bool atomic_trace(struct traces *t, const struct ptx_instruction *i,
                          const struct ptx_operand *o) {
     bool values = rest_varies(t, i, 2);
+    store_note(t, i, &o[1]);
     memory_takes(t, i, values);
     result_trace(t, &o[0], ANYWHERE, values || memory_varies(t, i, &o[1]));
     return !operand_varies(t, &o[1]);
@@ -125,6 +135,7 @@ static bool atomic_trace(struct traces *t, const struct ptx_instruction *i,
 
 static bool store_trace(struct traces *t, const struct ptx_instruction *i,
                         const struct ptx_operand *o) {
+    store_note(t, i, &o[0]);
     memory_takes(t, i, rest_varies(t, i, 1));
     return !operand_varies(t, &o[0]);
 }
@@ -188,7 +199,8 @@ static bool instruction_trace(struct traces *t, const struct ptx_instruction *i)
     }
 }
 
-static bool steady_find(const struct kernel *k, uint64_t changed) {
+/* What the kernel stores through, UINT64_MAX if it is not steady. */
+static uint64_t steady_find(const struct kernel *k, uint64_t changed) {
     const struct ptx_function *f = k->entry;
     struct traces t = {.f = f, .changed = changed};
     t.from = xcalloc(f->register_count + 1u, sizeof *t.from);
@@ -202,21 +214,29 @@ static bool steady_find(const struct kernel *k, uint64_t changed) {
     } while (t.grew && steady);
     free(t.from);
     free(t.varies);
-    return steady;
+    return steady ? t.stores : UINT64_MAX;
 }
 
 #define ANSWERS 64
 
 /* A program asks for the same few kernels over and over. */
-bool kernel_is_steady(const struct kernel *k, uint64_t changed) {
-    static struct steady_answer {
+static uint64_t stores_of(const struct kernel *k, uint64_t changed) {
+    static struct answer {
         const struct kernel *kernel;
-        uint64_t changed;
-        bool steady;
+        uint64_t changed, stores;
     } answers[ANSWERS];
-    struct steady_answer *a = &answers[((uintptr_t)k / sizeof *k + changed) % ANSWERS];
+    struct answer *a = &answers[((uintptr_t)k / sizeof *k + changed) % ANSWERS];
     if (a->kernel != k || a->changed != changed) {
-        *a = (struct steady_answer){k, changed, steady_find(k, changed)};
+        *a = (struct answer){k, changed, steady_find(k, changed)};
     }
-    return a->steady;
+    return a->stores;
+}
+
+bool kernel_is_steady(const struct kernel *k, uint64_t changed) {
+    return stores_of(k, changed) != UINT64_MAX;
+}
+
+bool kernel_is_plain(const struct kernel *k, uint64_t *ret_stores) {
+    *ret_stores = stores_of(k, (UINT64_C(1) << STEADY_PARAMS) - 1);
+    return !(*ret_stores & ANYWHERE);
 }

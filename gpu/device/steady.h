@@ -12,3 +12,6 @@
 /* changed: bit n is parameter n. false also for what is not known, such as calls. The
  * queue's turn. */
 bool kernel_is_steady(const struct kernel *k, uint64_t changed);
+/* Whether it is steady whatever all memory contains, and stores only through its own
+ * parameters: the bits of *ret_stores. */
+bool kernel_is_plain(const struct kernel *k, uint64_t *ret_stores);

@@ -18,15 +18,21 @@ struct making {
     struct allocation *again, *made; /* again: of an earlier round, or NULL */
 };
 
+static struct allocation *made(const struct making *m) {
+    if (!m->again) {
+        return device_memory_new(&runtime.device, m->name, m->bytes, m->flags);
+    }
+    bool renewed = unseen_renew(m->again) ||
+                   memory_renew(&runtime.device.memory, m->again) == 0;
+    return renewed ? m->again : NULL;
+}
+
 static int make_run(void *of) {
     struct making *m = of;
-    if (unseen_holds()) { /* its room */
+    m->made = made(m);
+    if (!m->made && unseen_holds()) { /* its room */
         unseen_settle();
-    }
-    if (!m->again) {
-        m->made = device_memory_new(&runtime.device, m->name, m->bytes, m->flags);
-    } else if (memory_renew(&runtime.device.memory, m->again) == 0) {
-        m->made = m->again;
+        m->made = made(m);
     }
     return 0;
 }

@@ -293,13 +293,18 @@ static int fill_run(struct op *op) {
     if (end_gone(&f->to)) {
         return CUDART_INVALID_VALUE;
     }
+    const struct fill_words words = {
+        f->to.in, (uintptr_t)f->to.rows.address - f->to.in->address, f->shape.width,
+        f->value};
+    if (is_plain(f) && unseen_keep_fill(&words, op, fill_run)) {
+        return CUDART_SUCCESS;
+    }
     unseen_use(f->to.in, true);
     end_used(op, &f->to, f->shape, true, &f->site);
     if (!is_plain(f)) {
         f->to.in->version++;
-    } else if (repeats_fill(runtime.repeats, f->to.in,
-                            (uintptr_t)f->to.rows.address - f->to.in->address,
-                            f->shape.width, f->value)) {
+    } else if (repeats_fill(runtime.repeats, f->to.in, words.offset, words.bytes,
+                            f->value)) {
         outcome_skipped(NULL);
         return CUDART_SUCCESS;
     }

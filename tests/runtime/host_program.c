@@ -377,6 +377,138 @@ static int case_unseen_freed(void) {
     return 0;
 }
 
+/* all += from, by way of memory that is made for it. */
+static int add_by_way(float *from, float *all, int fills) {
+    float *part;
+    FINE(cudaMalloc((void **)&part, N * sizeof *part));
+    if (fills) {
+        FINE(cudaMemset(part, 0, N * sizeof *part));
+        FINE(sum(part, from, part, NULL));
+    }
+    FINE(sum(part, all, all, NULL));
+    return cudaFree(part);
+}
+
+/* A round that makes memory, fills it and frees it waits as a whole. */
+static int case_unseen_renewed(void) {
+    float *from = upload(2), *all = upload(0), sums[N];
+    for (int k = 0; k < 60; k++) {
+        CHECK(add_by_way(from, all, 1) == 0);
+    }
+    FINE(cudaMemcpy(sums, all, sizeof sums, OUT));
+    for (int k = 0; k < N; k++) {
+        CHECK(sums[k] == (float)(k + 60 * (2 + k)));
+    }
+    for (int k = 0; k < 60; k++) {
+        CHECK(add_by_way(from, all, 1) == 0);
+    }
+    CHECK(add_by_way(from, all, 0) == 0); /* reads what nobody wrote */
+    FINE(cudaMemcpy(sums, all, sizeof sums, OUT));
+    for (int k = 0; k < 60; k++) { /* nobody sees what these make */
+        CHECK(add_by_way(from, all, 1) == 0);
+    }
+    return cudaFree(from) || cudaFree(all);
+}
+
+/* Three kinds of launches, each of which begins while those before it wait. */
+static int bump_parts(int *counts) {
+    for (unsigned part = 1; part <= 4; part *= 2) {
+        for (int k = 0; k < 300; k++) {
+            FINE(launch(&bump, 1, N / part, (void *[]){&counts}, NULL));
+        }
+    }
+    return 0;
+}
+
+/* A new kind of launch is tried at once and taken back. */
+static int case_unseen_kinds(void) {
+    int *counts, *useless, host[N];
+    FINE(cudaMalloc((void **)&counts, sizeof host));
+    FINE(cudaMalloc((void **)&useless, sizeof host));
+    FINE(cudaMemset(counts, 0, sizeof host));
+    FINE(cudaMemset(useless, 0, sizeof host));
+    CHECK(bump_parts(useless) == 0);
+    FINE(cudaFree(useless));
+    CHECK(bump_parts(counts) == 0);
+    FINE(cudaMemcpy(host, counts, sizeof host, OUT));
+    for (unsigned k = 0; k < N; k++) {
+        CHECK(host[k] == 300 * (1 + (k < N / 2) + (k < N / 4)));
+    }
+    return cudaFree(counts);
+}
+
+/* ---- operations drawn by lot, for comparison with all launches executed ---- */
+
+static unsigned drawn(unsigned below) {
+    static uint64_t state;
+    const char *seed = getenv("SEED");
+    state = state ? state : 2 * strtoull(seed ? seed : "1", NULL, 10) + 1;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(state >> 33) % below;
+}
+
+static int look(const void *device) {
+    uint32_t words[N], sum = 0;
+    FINE(cudaMemcpy(words, device, sizeof words, OUT));
+    for (unsigned k = 0; k < N; k++) {
+        sum = sum * 31 + words[k];
+    }
+    printf("%08x\n", sum);
+    return 0;
+}
+
+static int operate(unsigned which, float **f, int **counts, const unsigned *n) {
+    float **to = &f[n[2]];
+    switch (which) {
+    case 0:
+    case 1:
+        return launch(&bump, 1, N >> n[3], (void *[]){&counts[n[0]]}, NULL);
+    case 2:
+    case 3:
+        return sum(f[n[0]], f[n[1]], *to, NULL);
+    case 4:
+        return cudaMemset(counts[n[0]], (int)n[1], N * 4 >> n[3]);
+    case 5:
+        return add_by_way(f[n[0]], *to, 1);
+    case 6:
+        return cudaMemcpy(*to, f[n[0]], N * 4, ON_DEVICE);
+    case 7:
+        return look(n[3] % 2 ? (void *)*to : (void *)counts[n[0]]);
+    default: /* a pointer of its own line, so that it gets its address back */
+        FINE(cudaFree(*to));
+        *to = upload((float)n[1]);
+        return 0;
+    }
+}
+
+static int case_random(void) {
+    float *f[4];
+    int *counts[4];
+    for (unsigned k = 0; k < 4; k++) {
+        f[k] = upload((float)k);
+        FINE(cudaMalloc((void **)&counts[k], N * sizeof **counts));
+        FINE(cudaMemset(counts[k], 0, N * sizeof **counts));
+    }
+    for (unsigned round = 0; round < 60; round++) {
+        unsigned ops[4], n[4][4], count = 1 + drawn(3), times = 1 + drawn(20);
+        for (unsigned k = 0; k < count; k++) {
+            ops[k] = drawn(round % 8 ? 7 : 9);
+            for (unsigned j = 0; j < 4; j++) {
+                n[k][j] = drawn(4);
+            }
+        }
+        for (unsigned k = 0; k < times * count; k++) {
+            FINE(operate(ops[k % count], f, counts, n[k % count]));
+        }
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        CHECK(look(f[k]) == 0 && look(counts[k]) == 0);
+        FINE(cudaFree(f[k]));
+        FINE(cudaFree(counts[k]));
+    }
+    return 0;
+}
+
 static int case_poll(void) {
     int *flag, *seen, value = 0;
     char attributes[256];
@@ -646,6 +778,9 @@ int main(int argc, char **argv) {
                  {"again", case_again},
                  {"unseen", case_unseen},
                  {"unseen_freed", case_unseen_freed},
+                 {"unseen_renewed", case_unseen_renewed},
+                 {"unseen_kinds", case_unseen_kinds},
+                 {"random", case_random},
                  {"repeat", case_repeat},
                  {"repeat_contents", case_repeat_contents},
                  {"reset", case_reset},
