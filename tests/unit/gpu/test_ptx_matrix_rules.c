@@ -216,6 +216,7 @@ Test(ptx_matrix, metadata_that_mean_nothing_are_told) {
         cr_expect_eq(room_launch(r, 1, 32), MACHINE_DONE);
         cr_expect_eq(room_found(r, "invalid_metadata", NULL), cases[k].told, "case %zu",
                      k);
+        cr_expect_eq(room_found(r, "unconfirmed_sums", NULL), 1, "case %zu", k);
         if (cases[k].told == 0) {
             cr_expect_float_eq(*out, 16, 0); /* of 32 ones half are there */
         }
