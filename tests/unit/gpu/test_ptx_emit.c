@@ -5,7 +5,6 @@
  * environment: how many kernels, EMIT_SEED: the first one's number. */
 #include "base/buf.h"
 #include "gpu/ptx/alu/bind.h"
-#include "gpu/ptx/emit/code_pages.h"
 #include "gpu/ptx/emit/emit.h"
 #include "tests/unit/gpu/machine_room.h"
 
@@ -585,36 +584,3 @@ Test(ptx_emit, random_kernels_are_the_same_as_code, .timeout = 0) {
     cr_expect_gt(native, 10 * programs, "%llu blocks ran as code",
                  (unsigned long long)native);
 }
-
-/* ---- pages ---- */
-
-static bool any_writable_code(void) {
-    FILE *f = fopen("/proc/self/maps", "r");
-    char line[512];
-    bool any = false;
-    while (f && fgets(line, sizeof line, f)) {
-        const char *rights = strchr(line, ' ');
-        any = any || (rights && rights[2] == 'w' && rights[3] == 'x');
-    }
-    if (f) {
-        fclose(f);
-    }
-    return any;
-}
-
-#if defined __x86_64__
-Test(ptx_emit, pages_hold_code_that_nobody_can_write_to) {
-    struct code_pages pages = {0};
-    for (uint8_t k = 0; k < 100; k++) {
-        const uint8_t code[] = {0xb8, k, 0, 0, 0, 0xc3}; /* mov eax, k; ret */
-        int (*answer)(void) =
-            (int (*)(void))(uintptr_t)code_pages_add(&pages, code, sizeof code);
-        cr_assert(answer != NULL);
-        cr_expect_eq(answer(), k);
-        cr_expect(!any_writable_code());
-    }
-    static const uint8_t large[2 << 20];
-    cr_expect(code_pages_add(&pages, large, sizeof large) == NULL);
-    code_pages_finish(&pages);
-}
-#endif
