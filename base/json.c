@@ -428,3 +428,10 @@ void json_tell(struct buf *out, const json_t *value) {
         buf_addf(out, "%.9g", json_number_value(value));
     }
 }
+
+void json_pointer_add(struct buf *out, const char *name) {
+    buf_addc(out, '/');
+    for (const char *p = name; *p; p++) {
+        buf_adds(out, *p == '~' ? "~0" : *p == '/' ? "~1" : (char[]){*p, '\0'});
+    }
+}

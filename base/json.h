@@ -13,6 +13,8 @@ struct err;
 
 #define JSON_MAX_NESTING 512
 
+/* Append a step to a JSON Pointer: "/", and the name with its '~' and '/' escaped. */
+void json_pointer_add(struct buf *out, const char *name);
 /* Parse one JSON text of any type; a new reference, or NULL with err. Repairs `text` in
  * place where needed (lone surrogate escapes become \ufffd; malformed UTF-8 is replaced
  * in a copy). Nesting over JSON_MAX_NESTING, trailing bytes and invalid JSON fail with

@@ -355,23 +355,14 @@ static void fail(struct call *call, struct call_failure failure) {
     answered(call);
 }
 
-void call_fail(struct call *call, enum call_fault fault, const char *reason,
-               const char *hint, const char *fmt, ...) {
+void call_fail_at(struct call *call, const char *path, enum call_fault fault,
+                  const char *reason, const char *hint, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
     fail(call, (struct call_failure){.fault = fault,
                                      .message = format_clean(fmt, args),
                                      .reason = xstrdup(reason ? reason : ""),
-                                     .hint = hint ? clean_dup(hint) : NULL});
-    va_end(args);
-}
-
-void call_fail_param(struct call *call, const char *path, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    fail(call, (struct call_failure){.fault = CALL_BAD_PARAMS,
-                                     .message = format_clean(fmt, args),
-                                     .reason = xstrdup("bad_params"),
+                                     .hint = hint ? clean_dup(hint) : NULL,
                                      .path = path ? clean_dup(path) : NULL});
     va_end(args);
 }

@@ -75,11 +75,14 @@ json_t *call_params(const struct call *call); /* borrowed */
 const struct call_origin *call_origin(const struct call *call);
 /* Each ends the call. result is stolen. */
 void call_reply(struct call *call, json_t *result);
-void call_fail(struct call *call, enum call_fault fault, const char *reason,
-               const char *hint, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
-void call_fail_param(struct call *call, const char *path, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+/* path: JSON Pointer of the parameter at fault, or NULL. */
+void call_fail_at(struct call *call, const char *path, enum call_fault fault,
+                  const char *reason, const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+#define call_fail(call, fault, reason, hint, ...)                                        \
+    call_fail_at(call, NULL, fault, reason, hint, __VA_ARGS__)
+#define call_fail_param(call, path, ...)                                                 \
+    call_fail_at(call, path, CALL_BAD_PARAMS, "bad_params", NULL, __VA_ARGS__)
 /* Ends the call as cancelled, after the operation has stopped because of on_cancel. */
 void call_stopped(struct call *call);
 void call_report(struct call *call, double done, double total, const char *fmt, ...)

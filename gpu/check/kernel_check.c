@@ -248,8 +248,9 @@ void gpu_call_end(json_t *result, const struct check_refusal *failure, void *cal
     if (result) {
         call_reply(call, result);
     } else if (failure) {
-        call_fail(call, failure->fault, failure->reason,
-                  *failure->hint ? failure->hint : NULL, "%s", failure->message);
+        call_fail_at(call, *failure->path ? failure->path : NULL, failure->fault,
+                     failure->reason, *failure->hint ? failure->hint : NULL, "%s",
+                     failure->message);
     } else {
         call_stopped(call);
     }

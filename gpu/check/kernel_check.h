@@ -17,6 +17,7 @@ struct check_refusal {
     const char *reason; /* static */
     char hint[512];     /* "": none */
     char message[512];
+    char path[256]; /* JSON Pointer of the member at fault; "": none */
 };
 /* Fills it; returns code. */
 int check_refuse(struct check_refusal *ret, int code, enum call_fault fault,

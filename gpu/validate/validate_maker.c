@@ -45,27 +45,28 @@ static int refuse(struct reading *r, const char *reason, const struct err *err) 
     return err->code;
 }
 
-/* The value at "args[2].shape"; NULL: none is there. Borrowed. */
-static const json_t *value_at(const json_t *spec, const char *at, size_t len) {
+/* The value at "args[2].shape"; NULL: none is there. Borrowed. pointer: becomes the JSON
+ * Pointer "/args/2/shape" of what is there of it. */
+static const json_t *value_at(const json_t *spec, const char *at, size_t len,
+                              struct buf *pointer) {
     const json_t *value = spec;
     for (const char *end = at + len; value && at < end;) {
-        if (*at == '[') {
-            value = json_array_get(value, strtoul(at + 1, NULL, 10));
-            at += strcspn(at, "]") + 1;
-        } else {
-            size_t size = strcspn(at, ".[: ");
-            autofree char *name = xstrndup(at, size);
-            value = json_object_get(value, name);
-            at += size;
+        size_t size = *at == '[' ? strcspn(++at, "]") : strcspn(at, ".[: ");
+        autofree char *name = xstrndup(at, size);
+        value = json_is_array(value) ? json_array_get(value, strtoul(name, NULL, 10))
+                                     : json_object_get(value, name);
+        if (value) {
+            json_pointer_add(pointer, name);
         }
+        at += size + (at[size] == ']');
         at += at < end && *at == '.';
     }
     return value;
 }
 
-/* "seed: …" was said of this value. */
-static void add_value(const json_t *spec, struct err *err) {
-    const json_t *value = value_at(spec, err->msg, strcspn(err->msg, ": "));
+/* "seed: …" was said of this value. ret: its JSON Pointer. */
+static void add_value(const json_t *spec, struct err *err, struct buf *ret) {
+    const json_t *value = value_at(spec, err->msg, strcspn(err->msg, ": "), ret);
     if (!value || json_is_object(value) || json_is_array(value)) {
         return;
     }
@@ -82,7 +83,9 @@ static void add_value(const json_t *spec, struct err *err) {
 /* Which member of which file is meant; what the request says itself needs no file. */
 static int refuse_spec(struct reading *r, struct err *err) {
     autofree char *member = xstrndup(err->msg, strcspn(err->msg, ".[: "));
-    add_value(r->asked.params, err);
+    autobuf pointer = BUF_INIT(sizeof r->refusal.path - 1);
+    add_value(r->asked.params, err, &pointer);
+    strcpy(r->refusal.path, pointer.full ? "" : pointer.data);
     bool of_file = r->asked.folder && !json_object_get(r->params, member);
     if (of_file) {
         autofree char *path = spec_file_path(r->params);

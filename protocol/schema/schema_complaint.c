@@ -23,12 +23,10 @@ static void add_pointer(struct buf *out, const struct schema_place *at) {
         return;
     }
     add_pointer(out, at->up);
-    buf_addc(out, '/');
-    if (!at->key) {
-        buf_addf(out, "%zu", at->index);
-    }
-    for (const char *p = at->key; p && *p; p++) {
-        buf_adds(out, *p == '~' ? "~0" : *p == '/' ? "~1" : (char[]){*p, '\0'});
+    if (at->key) {
+        json_pointer_add(out, at->key);
+    } else {
+        buf_addf(out, "/%zu", at->index);
     }
 }
 

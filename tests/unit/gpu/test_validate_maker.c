@@ -95,6 +95,27 @@ Test(validate_maker, says_what_is_wrong_with_a_spec) {
     refused(params, "/", CALL_BAD_PARAMS, "bad_spec", "case 0");
 }
 
+/* Names are escaped as RFC 6901 says; of a member that is missing, the parent is named. */
+Test(validate_maker, points_at_the_member_that_is_wrong) {
+    static const struct {
+        const char *more, *pointer;
+    } rows[] = {
+        {",\"trials\":99", "/trials"},
+        {",\"launch\":{\"grid\":[1,true]}", "/launch/grid/1"},
+        {",\"launch\":{\"grid\":[1]}", "/launch"},
+        {",\"args\":[{\"name\":\"x\",\"type\":\"flot\",\"shape\":[1]}]", "/args/0/type"},
+        {",\"args\":[{\"name\":\"x\",\"type\":\"float32\",\"a~/b\":1}]", "/args/0/a~0~1b"},
+        {",\"sizes\":{\"n\":-1}", ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct read read;
+        read_now(params_of(rows[i].more), "/", &read);
+        cr_assert_lt(read.r, 0);
+        cr_expect_str_eq(read.refusal.path, rows[i].pointer, "%s: %s: %s", rows[i].more,
+                         read.refusal.path, read.refusal.message);
+    }
+}
+
 /* All at once, each with what belongs there; what is expected may be null. */
 Test(validate_maker, names_all_that_is_left_open) {
     json_t *params = params_of(",\"expect\":{\"op\":\"clamp\",\"min\":null}");
