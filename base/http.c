@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/find.h"
-#include "base/http_state.h"
+#include "base/http_internal.h"
 #include "base/mem.h"
 
 #include <limits.h>

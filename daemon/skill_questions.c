@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/work.h"
 #include "daemon/skill_entry.h"
-#include "daemon/skill_serving_state.h"
+#include "daemon/skill_serving_internal.h"
 #include "protocol/call.h"
 #include "skills/skills.h"
 

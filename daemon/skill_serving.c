@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "daemon/skill_entry.h"
-#include "daemon/skill_serving_state.h"
+#include "daemon/skill_serving_internal.h"
 #include "skills/catalog/catalog.h"
 #include "skills/check/danger.h"
 #include "skills/skills.h"

@@ -99,14 +99,14 @@ static bool names_key(const struct key *key, const struct place *list, size_t n)
            code_token_hash(part.t, part.from) == code_token_hash(key->at.t, key->at.from);
 }
 
-struct search {
+struct buffer_search {
     struct host_program *p;
     const struct key *key;
     size_t launch;
     struct host_buffer *ret;
 };
 
-static void see_allocation(struct search *s, size_t i, const struct place *list) {
+static void see_allocation(struct buffer_search *s, size_t i, const struct place *list) {
     const struct code_tokens *t = &s->p->b.tokens;
     struct place bytes;
     if (begins(t, i, "cudaMallocPitch") || begins(t, i, "cudaMalloc3D") ||
@@ -125,12 +125,12 @@ static void see_allocation(struct search *s, size_t i, const struct place *list)
 }
 
 /* Afterwards does not count, where it is known what is afterwards. */
-static bool is_before(const struct search *s, size_t i) {
+static bool is_before(const struct buffer_search *s, size_t i) {
     const struct host_frame *f = s->key->at.frame;
     return !s->key->in || (f && f->in && !is_in(f->in, s->launch)) || i < s->launch;
 }
 
-static void see_copy(struct search *s, size_t i, const struct place *list) {
+static void see_copy(struct buffer_search *s, size_t i, const struct place *list) {
     struct host_buffer *b = s->ret;
     if (names_key(s->key, list, 0) && is_before(s, i) && b->contents < CONTENTS_COPIED) {
         b->contents = CONTENTS_COPIED;
@@ -141,7 +141,7 @@ static void see_copy(struct search *s, size_t i, const struct place *list) {
     }
 }
 
-static void see_memset(struct search *s, size_t i, const struct place *list) {
+static void see_memset(struct buffer_search *s, size_t i, const struct place *list) {
     struct host_buffer *b = s->ret;
     if (names_key(s->key, list, 0) && is_before(s, i) && b->contents == CONTENTS_NONE &&
         host_part(list, 1, &b->fill)) {
@@ -152,7 +152,7 @@ static void see_memset(struct search *s, size_t i, const struct place *list) {
 }
 
 /* The arguments of an earlier launch. */
-static void see_launch(struct search *s, size_t open) {
+static void see_launch(struct buffer_search *s, size_t open) {
     const struct place list = host_inside(&(struct place){.t = &s->p->b.tokens}, open);
     for (size_t n = 0; n < 64; n++) {
         struct place part;
@@ -163,7 +163,7 @@ static void see_launch(struct search *s, size_t open) {
     }
 }
 
-static void see(struct search *s, size_t i) {
+static void see(struct buffer_search *s, size_t i) {
     const struct code_tokens *t = &s->p->b.tokens;
     if (code_word(t, i) == WORD_LAUNCH_CLOSE && i < s->launch &&
         code_word(t, i + 1) == WORD_PAREN_OPEN) {
@@ -193,7 +193,7 @@ bool host_buffer_read(struct host_program *p, const struct place *place, size_t 
         return false;
     }
     *ret = (struct host_buffer){.contents = CONTENTS_NONE};
-    struct search s = {p, &key, launch, ret};
+    struct buffer_search s = {p, &key, launch, ret};
     for (size_t i = 1; i < p->b.tokens.count; i++) {
         if (is_in(key.in, i)) {
             see(&s, i);

@@ -22,7 +22,7 @@ struct size {
     bool used;
 };
 
-struct run {
+struct drafted_run {
     struct host_program *p;
     const struct declaration *kernel;
     const json_t *record, *memory;
@@ -49,7 +49,7 @@ static size_t types_of_symbol(const char *symbol, struct host_param *ret) {
 }
 
 /* A kernel's parameters, where they may be those of the symbol. */
-static bool params_fit(struct run *r, const struct declaration *kernel,
+static bool params_fit(struct drafted_run *r, const struct declaration *kernel,
                        const struct host_param *types, size_t told, size_t given) {
     struct host_param list[HOST_PARAMS_MAX];
     int count = host_params(&r->p->b.tokens, kernel, list, HOST_PARAMS_MAX);
@@ -68,7 +68,7 @@ static bool params_fit(struct run *r, const struct declaration *kernel,
 
 /* By the first kernel of its name that fits; of a pack of parameters no names are known.
  */
-static bool params_read(struct run *r) {
+static bool params_read(struct drafted_run *r) {
     const struct code_tokens *t = &r->p->b.tokens;
     const struct declaration *all[DRAFT_KERNELS_MAX];
     struct host_param types[HOST_PARAMS_MAX];
@@ -96,7 +96,7 @@ static bool params_read(struct run *r) {
 
 /* --- sizes --- */
 
-static void sizes_read(struct run *r) {
+static void sizes_read(struct drafted_run *r) {
     struct recorded_param b;
     for (size_t i = 0; i < r->count; i++) {
         const struct host_param *p = &r->params[i];
@@ -116,7 +116,8 @@ static json_t *use_size(struct size *s) {
 }
 
 /* Rows of as many elements as an argument says, one for each block along a dimension. */
-static json_t *rows_of_blocks(struct run *r, int64_t n, int64_t ret[2], size_t *rank) {
+static json_t *rows_of_blocks(struct drafted_run *r, int64_t n, int64_t ret[2],
+                              size_t *rank) {
     const json_t *grid = json_object_get(r->record, "grid");
     for (size_t i = 0; i < 3 * r->count; i++) {
         struct size *s = &r->sizes[i % r->count];
@@ -133,13 +134,15 @@ static json_t *rows_of_blocks(struct run *r, int64_t n, int64_t ret[2], size_t *
 }
 
 /* Rows of one are as long as the kernel multiplies by, where it does that with one alone. */
-static bool is_row(const struct run *r, const struct size *one, const struct size *other) {
+static bool is_row(const struct drafted_run *r, const struct size *one,
+                   const struct size *other) {
     return kernel_multiplies_by(r->p, r->kernel, one->name) &&
            !kernel_multiplies_by(r->p, r->kernel, other->name);
 }
 
 /* An extent by the names of arguments, where it is one or a product of two. */
-static json_t *extents_of(struct run *r, int64_t n, int64_t ret[2], size_t *rank) {
+static json_t *extents_of(struct drafted_run *r, int64_t n, int64_t ret[2],
+                          size_t *rank) {
     *rank = 1;
     ret[0] = n;
     for (size_t i = 0; i < r->count; i++) {
@@ -164,7 +167,7 @@ static json_t *extents_of(struct run *r, int64_t n, int64_t ret[2], size_t *rank
     return rows ? rows : json_pack("[I]", (json_int_t)n);
 }
 
-static void add_sizes(struct run *r) {
+static void add_sizes(struct drafted_run *r) {
     json_t *sizes = json_object();
     for (size_t i = 0; i < r->count; i++) {
         if (r->sizes[i].used) {
@@ -180,7 +183,7 @@ static void add_sizes(struct run *r) {
 
 /* --- buffers --- */
 
-static void give_contents(struct run *r, json_t *arg, const char *member,
+static void give_contents(struct drafted_run *r, json_t *arg, const char *member,
                           const struct recorded *c) {
     const char *after = json_get_string(c->memory, "after", "");
     bool output = json_object_get(arg, "output") != NULL;
@@ -197,7 +200,7 @@ static void give_contents(struct run *r, json_t *arg, const char *member,
 }
 
 /* The launch wrote to it, or the kernel's text says that it may. */
-static bool is_written(const struct run *r, const json_t *memory,
+static bool is_written(const struct drafted_run *r, const json_t *memory,
                        const struct host_param *p) {
     uint64_t hash = code_hash(p->name, strlen(p->name));
     bool told = *p->name && !p->is_const &&
@@ -205,11 +208,11 @@ static bool is_written(const struct run *r, const json_t *memory,
     return told || json_get_bool(memory, "written", !p->is_const);
 }
 
-static const char *name_pointed(struct run *r, uint64_t address,
+static const char *name_pointed(struct drafted_run *r, uint64_t address,
                                 const struct host_param *of, uint64_t *offset);
 
 /* {"of": "x", "at": 64}, a member of a structure; NULL: no pointer. */
-static json_t *pointer_member(struct run *r, uint64_t address,
+static json_t *pointer_member(struct drafted_run *r, uint64_t address,
                               const struct host_param *of) {
     uint64_t offset;
     const char *buffer = name_pointed(r, address, of, &offset);
@@ -222,7 +225,7 @@ static json_t *pointer_member(struct run *r, uint64_t address,
 
 /* Of a structure the bytes: eight, four or one at a time, and pointers where they lead to
  * memory. */
-static json_t *members_of(struct run *r, const uint8_t *data, size_t len,
+static json_t *members_of(struct drafted_run *r, const uint8_t *data, size_t len,
                           const struct host_param *of) {
     size_t width = len % 8 == 0 ? 8 : len % 4 == 0 ? 4 : 1;
     enum tensor_type type = width == 8   ? TENSOR_INT64
@@ -252,7 +255,7 @@ static json_t *members_of(struct run *r, const uint8_t *data, size_t len,
 }
 
 /* A structure with addresses, which another run gives other values. */
-static void give_members(struct run *r, json_t *arg, const char *member,
+static void give_members(struct drafted_run *r, json_t *arg, const char *member,
                          const json_t *memory, const struct host_param *of) {
     size_t len;
     autofree unsigned char *data =
@@ -276,7 +279,7 @@ static void give_members(struct run *r, json_t *arg, const char *member,
 }
 
 /* All of one allocation, described once. */
-static json_t *buffer_of(struct run *r, size_t at, const char *name,
+static json_t *buffer_of(struct drafted_run *r, size_t at, const char *name,
                          const struct host_param *p, const char *member) {
     const json_t *memory = json_array_get(r->memory, at);
     uint64_t bytes = (uint64_t)json_get_integer(memory, "bytes", 0);
@@ -307,7 +310,7 @@ static json_t *buffer_of(struct run *r, size_t at, const char *name,
 
 /* The name of the buffer at an address, described beside the arguments if nobody has yet;
  * NULL: the address leads nowhere. */
-static const char *name_pointed(struct run *r, uint64_t address,
+static const char *name_pointed(struct drafted_run *r, uint64_t address,
                                 const struct host_param *of, uint64_t *offset) {
     size_t at;
     char own[HOST_PARAM_NAME];
@@ -324,13 +327,14 @@ static const char *name_pointed(struct run *r, uint64_t address,
 
 /* --- arguments --- */
 
-static json_t *cannot(struct run *r, const char *member, const struct host_param *p,
-                      const char *why) {
+static json_t *cannot(struct drafted_run *r, const char *member,
+                      const struct host_param *p, const char *why) {
     draft_note(r->unknown, member, "%s", why);
     return json_pack("{s:s, s:n}", "name", p->name, "value");
 }
 
-static json_t *pointer_of(struct run *r, size_t i, uint64_t address, const char *member) {
+static json_t *pointer_of(struct drafted_run *r, size_t i, uint64_t address,
+                          const char *member) {
     const struct host_param *p = &r->params[i];
     size_t at;
     uint64_t offset;
@@ -350,8 +354,8 @@ static json_t *pointer_of(struct run *r, size_t i, uint64_t address, const char 
 }
 
 /* A texture or surface, and a buffer of its texels. */
-static json_t *image_of(struct run *r, const struct host_param *p, const json_t *memory,
-                        const char *member) {
+static json_t *image_of(struct drafted_run *r, const struct host_param *p,
+                        const json_t *memory, const char *member) {
     const json_t *image = json_object_get(memory, "image");
     const char *kind = json_get_string(image, "kind", "texture");
     struct recorded c = {.memory = memory,
@@ -388,7 +392,8 @@ static json_t *lanes_of(const struct host_param *p, const struct recorded_param 
                      (json_int_t)(p->lanes == 3 ? tensor_type_bytes(p->type) : b->len));
 }
 
-static json_t *scalar_of(struct run *r, size_t i, const struct recorded_param *b) {
+static json_t *scalar_of(struct drafted_run *r, size_t i,
+                         const struct recorded_param *b) {
     const struct host_param *p = &r->params[i];
     int64_t whole = 0;
     memcpy(&whole, b->data, b->len < sizeof whole ? b->len : sizeof whole);
@@ -405,7 +410,7 @@ static bool is_handle(const struct host_param *p) {
            strstr(p->type_name, "cudaSurfaceObject");
 }
 
-static json_t *arg_of(struct run *r, size_t i) {
+static json_t *arg_of(struct drafted_run *r, size_t i) {
     const struct host_param *p = &r->params[i];
     struct recorded_param b;
     char member[64];
@@ -442,7 +447,7 @@ static json_t *arg_of(struct run *r, size_t i) {
 }
 
 /* Extents first: they say which arguments are sizes. */
-static void add_args(struct run *r) {
+static void add_args(struct drafted_run *r) {
     json_t *args = json_array();
     for (size_t i = 0; i < r->count; i++) {
         json_array_append_new(args, r->sizes[i].name ? json_null() : arg_of(r, i));
@@ -459,7 +464,7 @@ static void add_args(struct run *r) {
 }
 
 /* Variables of the device that the program gave a value. */
-static void add_globals(struct run *r) {
+static void add_globals(struct drafted_run *r) {
     json_t *globals = json_object();
     json_each(r->memory, i, memory) {
         const char *symbol = json_get_string(memory, "variable", NULL);
@@ -494,7 +499,7 @@ static json_t *grid_of(const json_t *extents) {
     return ret;
 }
 
-static void add_launch(struct run *r) {
+static void add_launch(struct drafted_run *r) {
     const json_t *record = r->record, *cluster = json_object_get(record, "cluster");
     json_int_t shared = json_get_integer(record, "shared_bytes", 0);
     json_t *launch =
@@ -512,7 +517,7 @@ static void add_launch(struct run *r) {
     json_object_set_new(r->spec, "launch", launch);
 }
 
-static json_int_t all_bytes(const struct run *r) {
+static json_int_t all_bytes(const struct drafted_run *r) {
     json_int_t bytes = 0;
     json_each(r->memory, i, one) {
         json_int_t own = json_get_integer(one, "bytes", 0);
@@ -522,7 +527,7 @@ static json_int_t all_bytes(const struct run *r) {
 }
 
 /* A validation runs it several times, once with a search for races. */
-static void add_course(struct run *r) {
+static void add_course(struct drafted_run *r) {
     json_int_t us = json_get_integer(r->record, "us", -1), bytes = all_bytes(r);
     if (us < 0) {
         draft_note(r->unknown, "sizes",
@@ -544,14 +549,14 @@ static void add_course(struct run *r) {
 json_t *run_draft(struct host_program *p, const struct declaration *kernel, bool named,
                   const json_t *record, const char *stem, struct recorded_files *files,
                   json_t **unknown) {
-    struct run *r = xcalloc(1, sizeof *r);
-    *r = (struct run){.p = p,
-                      .kernel = kernel,
-                      .record = record,
-                      .memory = json_object_get(record, "memory"),
-                      .spec = json_object(),
-                      .unknown = json_array(),
-                      .buffers = json_array()};
+    struct drafted_run *r = xcalloc(1, sizeof *r);
+    *r = (struct drafted_run){.p = p,
+                              .kernel = kernel,
+                              .record = record,
+                              .memory = json_object_get(record, "memory"),
+                              .spec = json_object(),
+                              .unknown = json_array(),
+                              .buffers = json_array()};
     r->recorder = (struct recorder){stem, files, r->unknown};
     const char *symbol = json_get_string(record, "symbol", "");
     autofree char *name = draft_kernel_overloaded(p, kernel)

@@ -11,14 +11,14 @@
 
 /* ---- making ---- */
 
-struct making {
+struct allocation_making {
     const char *name;
     uint64_t bytes;
     unsigned flags;
     struct allocation *again, *made; /* again: of an earlier round, or NULL */
 };
 
-static struct allocation *made(const struct making *m) {
+static struct allocation *made(const struct allocation_making *m) {
     if (!m->again) {
         return device_memory_new(&runtime.device, m->name, m->bytes, m->flags);
     }
@@ -28,7 +28,7 @@ static struct allocation *made(const struct making *m) {
 }
 
 static int make_run(void *of) {
-    struct making *m = of;
+    struct allocation_making *m = of;
     m->made = made(m);
     if (!m->made && unseen_holds()) { /* its room */
         unseen_settle();
@@ -55,7 +55,7 @@ static cudart_error allocate(void **ret, const char *name, size_t bytes, unsigne
     }
     struct host_site site;
     host_site_take(&site);
-    struct making m = {name, bytes, flags | DEVICE_ASKED, NULL, NULL};
+    struct allocation_making m = {name, bytes, flags | DEVICE_ASKED, NULL, NULL};
     m.again = reuse_take(&site, bytes, m.flags);
     cudart_error code =
         m.again || unseen_holds() || needs_turn() ? queue_do(&runtime.device.queue, make_run, &m) : make_run(&m);

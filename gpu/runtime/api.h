@@ -229,17 +229,20 @@ EXPORT cudart_error cudaGraphGetRootNodes(struct graph *g, struct node **ret,
 
 /* ---- pools: pools.c ---- */
 
-EXPORT cudart_error cudaDeviceGetDefaultMemPool(struct pool **ret, int device);
-EXPORT cudart_error cudaDeviceGetMemPool(struct pool **ret, int device);
-EXPORT cudart_error cudaDeviceSetMemPool(int device, struct pool *p);
-EXPORT cudart_error cudaMemPoolCreate(struct pool **ret, const void *properties);
-EXPORT cudart_error cudaMemPoolDestroy(struct pool *p);
-EXPORT cudart_error cudaMemPoolTrimTo(struct pool *p, size_t bytes);
-EXPORT cudart_error cudaMemPoolSetAccess(struct pool *p, const void *list, size_t count);
-EXPORT cudart_error cudaMemPoolSetAttribute(struct pool *p, int attribute, void *value);
-EXPORT cudart_error cudaMemPoolGetAttribute(struct pool *p, int attribute, void *ret);
-EXPORT cudart_error cudaMallocFromPoolAsync(void **ret, size_t bytes, struct pool *p,
-                                            struct stream *s);
+EXPORT cudart_error cudaDeviceGetDefaultMemPool(struct memory_pool **ret, int device);
+EXPORT cudart_error cudaDeviceGetMemPool(struct memory_pool **ret, int device);
+EXPORT cudart_error cudaDeviceSetMemPool(int device, struct memory_pool *p);
+EXPORT cudart_error cudaMemPoolCreate(struct memory_pool **ret, const void *properties);
+EXPORT cudart_error cudaMemPoolDestroy(struct memory_pool *p);
+EXPORT cudart_error cudaMemPoolTrimTo(struct memory_pool *p, size_t bytes);
+EXPORT cudart_error cudaMemPoolSetAccess(struct memory_pool *p, const void *list,
+                                         size_t count);
+EXPORT cudart_error cudaMemPoolSetAttribute(struct memory_pool *p, int attribute,
+                                            void *value);
+EXPORT cudart_error cudaMemPoolGetAttribute(struct memory_pool *p, int attribute,
+                                            void *ret);
+EXPORT cudart_error cudaMallocFromPoolAsync(void **ret, size_t bytes,
+                                            struct memory_pool *p, struct stream *s);
 
 /* ---- arrays: arrays.c ---- */
 

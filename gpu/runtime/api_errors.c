@@ -16,7 +16,7 @@ struct runtime_error {
 
 static struct {
     pthread_mutex_t lock;
-    struct failure {
+    struct api_failure {
         const char *function;
         cudart_error code;
         struct host_site site;
@@ -27,9 +27,9 @@ static struct {
     unsigned count;
 } failures = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static __thread struct failure *latest;
+static __thread struct api_failure *latest;
 static __thread struct host_site place; /* of the next failure; count 0: none */
-static struct failure *lasting;         /* the first one of the queue's error */
+static struct api_failure *lasting;     /* the first one of the queue's error */
 
 /* ---- words ---- */
 
@@ -76,7 +76,7 @@ static bool same_site(const struct host_site *a, const struct host_site *b) {
            memcmp(a->frames, b->frames, a->count * sizeof *a->frames) == 0;
 }
 
-static void failure_tell(const struct failure *f, uint64_t id) {
+static void failure_tell(const struct api_failure *f, uint64_t id) {
     json_t *event = report_event("api_error", id, &f->site);
     json_object_set_new(event, "function", json_string(f->function));
     json_object_set_new(event, "error", json_string(api_error_name(f->code)));
@@ -118,7 +118,7 @@ void api_error_note(const char *function, cudart_error code, const char *why,
         pthread_mutex_unlock(&failures.lock);
         return;
     }
-    struct failure *f = failures.items, *end = f + failures.count;
+    struct api_failure *f = failures.items, *end = f + failures.count;
     while (f < end &&
            (f->function != function || f->code != code || !same_site(&f->site, &site))) {
         f++;
@@ -127,7 +127,7 @@ void api_error_note(const char *function, cudart_error code, const char *why,
         f->count++;
         latest = f;
     } else if (failures.count < KEPT_MAX) {
-        *f = (struct failure){function, code, site, 1, 0, false, ""};
+        *f = (struct api_failure){function, code, site, 1, 0, false, ""};
         if (lasts) {
             lasting = f;
         }
@@ -149,7 +149,7 @@ void api_error_looked_at(void) {
 void api_errors_tell(void) {
     pthread_mutex_lock(&failures.lock);
     for (unsigned k = 0; k < failures.count; k++) {
-        const struct failure *f = &failures.items[k];
+        const struct api_failure *f = &failures.items[k];
         failure_tell(f, k + 1u);
         if (!report_has_reader()) {
             (void)fprintf(stderr, "libcudart: %s failed %llu times: %s%s%s\n",

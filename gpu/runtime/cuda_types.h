@@ -60,7 +60,7 @@ struct dim3 {
 struct array;
 struct graph;
 struct node;
-struct pool;
+struct memory_pool;
 struct stream;
 struct event;
 

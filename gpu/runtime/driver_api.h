@@ -43,14 +43,14 @@ EXPORT cudart_error cudaGetDriverEntryPointByVersion(const char *symbol, void **
 
 /* ---- driver_modules.c ---- */
 
-EXPORT int cuModuleLoad(struct part **ret, const char *path);
-EXPORT int cuModuleLoadData(struct part **ret, const void *image);
-EXPORT int cuModuleLoadDataEx(struct part **ret, const void *image, unsigned count,
+EXPORT int cuModuleLoad(struct fatbin_part **ret, const char *path);
+EXPORT int cuModuleLoadData(struct fatbin_part **ret, const void *image);
+EXPORT int cuModuleLoadDataEx(struct fatbin_part **ret, const void *image, unsigned count,
                               int *options, void **values);
-EXPORT int cuModuleLoadFatBinary(struct part **ret, const void *image);
-EXPORT int cuModuleUnload(struct part *p);
-EXPORT int cuModuleGetFunction(const void **ret, struct part *p, const char *name);
-EXPORT int cuModuleGetGlobal_v2(uint64_t *ret, size_t *ret_bytes, struct part *p,
+EXPORT int cuModuleLoadFatBinary(struct fatbin_part **ret, const void *image);
+EXPORT int cuModuleUnload(struct fatbin_part *p);
+EXPORT int cuModuleGetFunction(const void **ret, struct fatbin_part *p, const char *name);
+EXPORT int cuModuleGetGlobal_v2(uint64_t *ret, size_t *ret_bytes, struct fatbin_part *p,
                                 const char *name);
 EXPORT int cuLinkCreate_v2(unsigned count, int *options, void **values,
                            struct linking **ret);

@@ -11,12 +11,12 @@
 
 /* ---- modules ---- */
 
-static cudart_error load(struct part **ret, const void *image) {
+static cudart_error load(struct fatbin_part **ret, const void *image) {
     NEED(ret && image);
     return registered_load(image, ret);
 }
 
-EXPORT int cuModuleLoad(struct part **ret, const char *path) {
+EXPORT int cuModuleLoad(struct fatbin_part **ret, const char *path) {
     autobuf image = BUF_INIT(MAX_IMAGE);
     struct err err = {0};
     NEED(path);
@@ -26,33 +26,34 @@ EXPORT int cuModuleLoad(struct part **ret, const char *path) {
     RETURN(load(ret, image.data));
 }
 
-EXPORT int cuModuleLoadData(struct part **ret, const void *image) {
+EXPORT int cuModuleLoadData(struct fatbin_part **ret, const void *image) {
     RETURN(load(ret, image));
 }
 
 /* The options are a compiler's: what it would do better or say. */
-EXPORT int cuModuleLoadDataEx(struct part **ret, const void *image, unsigned count,
+EXPORT int cuModuleLoadDataEx(struct fatbin_part **ret, const void *image, unsigned count,
                               int *options, void **values) {
     (void)count, (void)options, (void)values;
     RETURN(load(ret, image));
 }
 
-EXPORT int cuModuleLoadFatBinary(struct part **ret, const void *image) {
+EXPORT int cuModuleLoadFatBinary(struct fatbin_part **ret, const void *image) {
     RETURN(load(ret, image));
 }
 
-EXPORT int cuModuleUnload(struct part *p) {
+EXPORT int cuModuleUnload(struct fatbin_part *p) {
     NEED(p);
     __cudaUnregisterFatBinary((void **)p);
     RETURN(CUDART_SUCCESS);
 }
 
-EXPORT int cuModuleGetFunction(const void **ret, struct part *p, const char *name) {
+EXPORT int cuModuleGetFunction(const void **ret, struct fatbin_part *p,
+                               const char *name) {
     NEED(ret && p && name);
     RETURN(registered_in(p, name, ret));
 }
 
-EXPORT int cuModuleGetGlobal_v2(uint64_t *ret, size_t *ret_bytes, struct part *p,
+EXPORT int cuModuleGetGlobal_v2(uint64_t *ret, size_t *ret_bytes, struct fatbin_part *p,
                                 const char *name) {
     struct allocation *a = NULL;
     NEED(p && name);

@@ -20,7 +20,7 @@
 static struct {
     char *kernel, *folder; /* NULL: nothing is recorded */
     json_t *event;         /* while the launch runs */
-    struct recorded {
+    struct record_list {
         const struct allocation *in;
         const struct image *image; /* of a texture or surface; NULL: all of the memory */
         uint64_t address;          /* or the image's handle */
@@ -62,7 +62,7 @@ static void add_memory(const struct allocation *a, const struct image *image,
         }
     }
     if (record.count < RUN_RECORD_MAX_MEMORY) {
-        record.memory[record.count++] = (struct recorded){a, image, address};
+        record.memory[record.count++] = (struct record_list){a, image, address};
     }
 }
 
@@ -131,13 +131,13 @@ static uint64_t image_rows(const struct image *im) {
     return (uint64_t)(im->layers ? im->layers : 1) * im->extent[2] * im->extent[1];
 }
 
-static uint64_t recorded_bytes(const struct recorded *r) {
+static uint64_t recorded_bytes(const struct record_list *r) {
     const struct image *im = r->image;
     return im ? image_rows(im) * im->extent[0] * im->bytes : r->in->bytes;
 }
 
 /* Row by row: what an image shows may have gaps. */
-static int bytes_write(int fd, const struct recorded *r) {
+static int bytes_write(int fd, const struct record_list *r) {
     const struct image *im = r->image;
     int rc = im ? 0 : file_write_all(fd, r->in->host, r->in->bytes);
     for (uint64_t row = 0; im && rc == 0 && row < image_rows(im); row++) {
@@ -147,7 +147,7 @@ static int bytes_write(int fd, const struct recorded *r) {
     return rc;
 }
 
-static bool memory_write(unsigned i, const struct recorded *r) {
+static bool memory_write(unsigned i, const struct record_list *r) {
     autofree char *path = xasprintf("%s" RUN_RECORD_FILE, record.folder, i);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool good = fd >= 0 && bytes_write(fd, r) == 0;
@@ -240,7 +240,7 @@ static json_t *ranges_json(const struct allocation *a) {
 }
 
 /* Row by row, as an image's bytes are written. */
-static json_t *image_ranges_json(const struct recorded *r) {
+static json_t *image_ranges_json(const struct record_list *r) {
     const struct image *im = r->image;
     enum tensor_type type = texel_type(im);
     struct tensor_range all = {0};
@@ -260,7 +260,7 @@ static json_t *image_ranges_json(const struct recorded *r) {
     return json_pack("{s:o}", tensor_type_name(type), range_json(&all));
 }
 
-static json_t *memory_json(unsigned i, const struct recorded *r) {
+static json_t *memory_json(unsigned i, const struct record_list *r) {
     const struct allocation *a = r->in;
     const char *before = defined(a);
     uint64_t bytes = recorded_bytes(r);

@@ -18,7 +18,7 @@
 
 /* ---- one launch ---- */
 
-struct launch {
+struct runtime_launch {
     struct op op;
     struct kernel *kernel;
     struct launch_shape shape;
@@ -27,7 +27,7 @@ struct launch {
 };
 
 /* Bytes that it certainly read or wrote. */
-static void launch_used(const struct launch *l) {
+static void launch_used(const struct runtime_launch *l) {
     const struct memory *m = &runtime.device.memory;
     if (!l->op.moment) {
         return;
@@ -48,12 +48,12 @@ static void launch_used(const struct launch *l) {
     }
 }
 
-static struct launch_words words_of(const struct launch *l) {
+static struct launch_words words_of(const struct runtime_launch *l) {
     return (struct launch_words){l->kernel, &l->shape, l->params};
 }
 
 static int launch_perform(struct op *op) {
-    struct launch *l = container_of(op, struct launch, op);
+    struct runtime_launch *l = container_of(op, struct runtime_launch, op);
     struct err err = {0};
     const struct launch_words words = words_of(l);
     if (!runtime.runs_all && repeats_launch(runtime.repeats, &words)) {
@@ -75,7 +75,7 @@ static int launch_perform(struct op *op) {
 }
 
 static int launch_run(struct op *op) {
-    const struct launch *l = container_of(op, struct launch, op);
+    const struct runtime_launch *l = container_of(op, struct runtime_launch, op);
     if (runtime.launches >= runtime.launch_limit) {
         outcome_limit("launches",
                       "The program launched more kernels than the limit allows");
@@ -95,13 +95,13 @@ static int launch_run(struct op *op) {
 }
 
 static void launch_free(struct op *op) {
-    free(container_of(op, struct launch, op));
+    free(container_of(op, struct runtime_launch, op));
 }
 
 static struct op *launch_copy(struct op *op) {
-    const struct launch *from = container_of(op, struct launch, op);
+    const struct runtime_launch *from = container_of(op, struct runtime_launch, op);
     size_t bytes = sizeof *from + kernel_param_bytes(from->kernel);
-    struct launch *l = xmalloc(bytes);
+    struct runtime_launch *l = xmalloc(bytes);
     memcpy(l, from, bytes);
     return &l->op;
 }
@@ -177,7 +177,7 @@ cudart_error launch_make(struct op **ret, const void *name,
     if (code) {
         return code;
     }
-    struct launch *l = xcalloc(1, sizeof *l + kernel_param_bytes(k));
+    struct runtime_launch *l = xcalloc(1, sizeof *l + kernel_param_bytes(k));
     l->op = (struct op){.run = launch_run, .free = launch_free, .copy = launch_copy};
     l->kernel = k;
     l->shape = *shape;
@@ -197,7 +197,7 @@ static cudart_error launch_kernel(const void *name, const struct launch_shape *s
         api_error_place(site);
         return code;
     }
-    const struct launch *l = container_of(op, struct launch, op);
+    const struct runtime_launch *l = container_of(op, struct runtime_launch, op);
     bool lingers = order_is_on() && host_access_may(l->kernel, l->params);
     bool records = launch_record_is_open();
     bool waits = (lingers || records) && host_access_waits(l->kernel);

@@ -8,8 +8,8 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
-struct part { /* a fat binary: device code that was compiled together */
-    struct part *next;
+struct fatbin_part { /* a fat binary: device code that was compiled together */
+    struct fatbin_part *next;
     const void *wrapper;
     char *text;            /* its PTX, where the program loaded it; NULL */
     struct module *module; /* once read */
@@ -23,7 +23,7 @@ struct named {                 /* a kernel or a variable */
     struct named *next, *same; /* same: of the hash's slot */
     const void *host;
     const char *name; /* in device code; the program's */
-    struct part *part;
+    struct fatbin_part *part;
     struct kernel *kernel; /* once asked for */
     struct allocation *variable;
     void **pointer; /* of a managed variable: to be filled */
@@ -33,7 +33,7 @@ struct named {                 /* a kernel or a variable */
 #define SLOTS 1024u
 
 static struct {
-    struct part *parts, **last_part;
+    struct fatbin_part *parts, **last_part;
     uint64_t count;
     struct named *slots[SLOTS];
     struct named *managed;
@@ -57,7 +57,7 @@ static struct named *named_add(void **handle, const void *host, const char *name
     struct named *n = xcalloc(1, sizeof *n);
     *n = (struct named){.host = host,
                         .name = name,
-                        .part = (struct part *)handle,
+                        .part = (struct fatbin_part *)handle,
                         .is_variable = is_variable};
     pthread_mutex_lock(&runtime.lock);
     n->same = *slot_of(host);
@@ -78,8 +78,8 @@ static cudart_error locked(int (*fn)(void *), void *of) {
     return code;
 }
 
-static struct part *part_add(const void *wrapper, char *text) {
-    struct part *p = xcalloc(1, sizeof *p);
+static struct fatbin_part *part_add(const void *wrapper, char *text) {
+    struct fatbin_part *p = xcalloc(1, sizeof *p);
     p->wrapper = wrapper;
     p->text = text;
     pthread_mutex_lock(&runtime.lock);
@@ -90,7 +90,7 @@ static struct part *part_add(const void *wrapper, char *text) {
     return p;
 }
 
-static int part_fail(struct part *p, cudart_error code, const struct err *err) {
+static int part_fail(struct fatbin_part *p, cudart_error code, const struct err *err) {
     p->broken = code;
     (void)snprintf(p->why, sizeof p->why, "%.250s", err->msg);
     json_t *event = report_event("unsupported", 0, NULL);
@@ -101,7 +101,7 @@ static int part_fail(struct part *p, cudart_error code, const struct err *err) {
 }
 
 static int part_read(void *of) {
-    struct part *p = of;
+    struct fatbin_part *p = of;
     autobuf text = BUF_INIT(PTX_MAX_TEXT);
     struct err err = {0};
     int rc = p->module ? 0
@@ -115,7 +115,7 @@ static int part_read(void *of) {
     return rc ? part_fail(p, CUDART_INVALID_PTX, &err) : CUDART_SUCCESS;
 }
 
-static cudart_error part_need(struct part *p) {
+static cudart_error part_need(struct fatbin_part *p) {
     if (p->module) {
         return CUDART_SUCCESS;
     }
@@ -226,7 +226,7 @@ bool registered_is_managed(const char *name) {
 }
 
 void registered_modules(void (*visit)(struct module *m, uint64_t number)) {
-    for (const struct part *p = registered.parts; p; p = p->next) {
+    for (const struct fatbin_part *p = registered.parts; p; p = p->next) {
         if (p->module) {
             visit(p->module, p->number);
         }
@@ -237,7 +237,7 @@ void registered_modules(void (*visit)(struct module *m, uint64_t number)) {
 
 #define ELF_MAGIC 0x464c457fu
 
-cudart_error registered_load(const void *image, struct part **ret) {
+cudart_error registered_load(const void *image, struct fatbin_part **ret) {
     uint32_t magic;
     autobuf text = BUF_INIT(PTX_MAX_TEXT);
     struct err err = {0};
@@ -255,14 +255,14 @@ cudart_error registered_load(const void *image, struct part **ret) {
         return explain(CUDART_NO_KERNEL_IMAGE, "%s",
                        is_text ? "PTX of more than 64 MiB" : err.msg);
     }
-    struct part *p = part_add(NULL, xstrndup(text.data, text.len));
+    struct fatbin_part *p = part_add(NULL, xstrndup(text.data, text.len));
     cudart_error code = part_need(p);
     p->gone = code != CUDART_SUCCESS;
     *ret = p;
     return code;
 }
 
-cudart_error registered_in(struct part *p, const char *name, const void **ret) {
+cudart_error registered_in(struct fatbin_part *p, const char *name, const void **ret) {
     struct kernel *k = p->gone ? NULL : module_kernel(p->module, name);
     if (!k) {
         return explain(CUDART_SYMBOL_NOT_FOUND, "the module has no kernel %.200s", name);
@@ -277,7 +277,7 @@ cudart_error registered_in(struct part *p, const char *name, const void **ret) {
     return CUDART_SUCCESS;
 }
 
-cudart_error registered_variable_in(struct part *p, const char *name,
+cudart_error registered_variable_in(struct fatbin_part *p, const char *name,
                                     struct allocation **ret) {
     struct named n = {.name = name, .part = p};
     cudart_error code = p->gone ? CUDART_INVALID_HANDLE : locked(variable_find, &n);
@@ -298,7 +298,7 @@ EXPORT void __cudaRegisterFatBinaryEnd(void **handle) {
 /* Its module stays: the report at the end still tells of it. */
 EXPORT void __cudaUnregisterFatBinary(void **handle) {
     (void)queue_wait_all(&runtime.device.queue);
-    ((struct part *)handle)->gone = true;
+    ((struct fatbin_part *)handle)->gone = true;
 }
 
 EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *device,
@@ -328,7 +328,7 @@ EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device,
 EXPORT char __cudaInitModule(void **handle) {
     for (struct named *n = registered.managed; n; n = n->next) {
         struct allocation *a = NULL;
-        if (n->part == (struct part *)handle && !n->variable &&
+        if (n->part == (struct fatbin_part *)handle && !n->variable &&
             named_variable(n, &a) == CUDART_SUCCESS) {
             *n->pointer = a->host;
         }

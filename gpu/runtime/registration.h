@@ -12,12 +12,12 @@ cudart_error registered_kernel(const void *name, struct kernel **ret);
 cudart_error registered_variable(const void *host, struct allocation **ret);
 /* A module that the program loads: PTX, or a fat binary with PTX. Released by
  * __cudaUnregisterFatBinary. */
-struct part;
-cudart_error registered_load(const void *image, struct part **ret);
+struct fatbin_part;
+cudart_error registered_load(const void *image, struct fatbin_part **ret);
 /* The handle of its kernel with this name, equivalent to a host function; its variable.
  * CUDART_SYMBOL_NOT_FOUND. */
-cudart_error registered_in(struct part *p, const char *name, const void **ret);
-cudart_error registered_variable_in(struct part *p, const char *name,
+cudart_error registered_in(struct fatbin_part *p, const char *name, const void **ret);
+cudart_error registered_variable_in(struct fatbin_part *p, const char *name,
                                     struct allocation **ret);
 /* Whether this is the name of a __managed__ variable. */
 bool registered_is_managed(const char *name);

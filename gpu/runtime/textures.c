@@ -93,14 +93,14 @@ static cudart_error modes_read(const struct cudart_texture *t, struct machine_im
 
 /* ---- objects ---- */
 
-struct making {
+struct texture_making {
     const struct machine_image *image;
     uint64_t handle;
     struct err err;
 };
 
 static int object_make(void *of) {
-    struct making *m = of;
+    struct texture_making *m = of;
     struct image own;
     struct allocation *in = memory_find(&runtime.device.memory, m->image->address);
     if (!in || in->freed) {
@@ -115,7 +115,7 @@ static int object_make(void *of) {
 
 static cudart_error object_new(unsigned long long *ret, const struct machine_image *image,
                                const struct object *o) {
-    struct making m = {.image = image};
+    struct texture_making m = {.image = image};
     cudart_error code = queue_do(&runtime.device.queue, object_make, &m);
     if (code) {
         return explain(code, "%s", m.err.msg);

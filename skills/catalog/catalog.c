@@ -8,7 +8,7 @@
 #include "base/find.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "skills/catalog/catalog_state.h"
+#include "skills/catalog/catalog_loop_internal.h"
 
 #include <stdio.h>
 

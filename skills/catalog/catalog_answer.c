@@ -3,7 +3,7 @@
 #include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "skills/catalog/catalog_state.h"
+#include "skills/catalog/catalog_loop_internal.h"
 
 #include <math.h>
 

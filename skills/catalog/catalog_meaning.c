@@ -181,14 +181,14 @@ void meaning_compare(const struct task_meaning *task, const uint8_t *bytes, size
     ret->spoken /= task->weight > 0 ? task->weight : 1;
 }
 
-struct spelling {
+struct meaning_spelling {
     struct stemmer *stemmer;
     uint16_t place;
     char *word;
 };
 
 static void compare_word(void *data, const char *word, size_t len, enum word_kind kind) {
-    struct spelling *s = data;
+    struct meaning_spelling *s = data;
     char stem[STEM_SIZE];
     if (s->word[0] || kind == WORD_WHOLE) {
         return;
@@ -201,7 +201,7 @@ static void compare_word(void *data, const char *word, size_t len, enum word_kin
 
 bool meaning_spelling(struct stemmer *stemmer, const char *const *texts, size_t count,
                       uint16_t place, char ret[static 48]) {
-    struct spelling s = {stemmer, place, ret};
+    struct meaning_spelling s = {stemmer, place, ret};
     ret[0] = '\0';
     for (size_t i = 0; i < count && !ret[0]; i++) {
         words_split(texts[i], strlen(texts[i]), compare_word, &s);

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "skills/catalog/catalog_state.h"
+#include "skills/catalog/catalog_loop_internal.h"
 
 #define URI_SCHEME "skill://"
 #define URI_END "/SKILL.md"

@@ -19,7 +19,7 @@
 #define BESIDE_ENTRIES 8192
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
-struct walk {
+struct scan_walk {
     struct found *found;
     size_t searched;
 };
@@ -132,7 +132,8 @@ static bool find_skill(int folder, struct found_skill *ret) {
     return false;
 }
 
-static void add_skill(struct walk *w, const char *path, const struct found_skill *skill) {
+static void add_skill(struct scan_walk *w, const char *path,
+                      const struct found_skill *skill) {
     struct found *f = w->found;
     if (f->skill_count == CATALOG_MAX_SKILLS) {
         f->truncated = true;
@@ -152,9 +153,11 @@ static bool is_skipped(const char *name) {
     return strings_have(names, name) || strncmp(name, ".upskilld-", 10) == 0;
 }
 
-static void walk_folder(struct walk *w, int folder, const char *path, unsigned depth);
+static void walk_folder(struct scan_walk *w, int folder, const char *path,
+                        unsigned depth);
 
-static void walk_entries(struct walk *w, int folder, const char *path, unsigned depth) {
+static void walk_entries(struct scan_walk *w, int folder, const char *path,
+                         unsigned depth) {
     autodir *entries = dir_entries(folder);
     for (const struct dirent *e; !work_is_stopped() && (e = dir_next(entries));) {
         if ((e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) && !is_skipped(e->d_name)) {
@@ -166,7 +169,8 @@ static void walk_entries(struct walk *w, int folder, const char *path, unsigned 
 }
 
 /* folder: opened, or negative. */
-static void walk_folder(struct walk *w, int folder, const char *path, unsigned depth) {
+static void walk_folder(struct scan_walk *w, int folder, const char *path,
+                        unsigned depth) {
     struct found_skill skill;
     struct stat st;
     if (folder < 0 || fstat(folder, &st) < 0) {
@@ -235,7 +239,7 @@ static int open_folder(const struct catalog_folder *f) {
 
 void folder_walk(const struct catalog_folder *folder, struct found *ret) {
     *ret = (struct found){0};
-    struct walk w = {.found = ret};
+    struct scan_walk w = {.found = ret};
     autofd int fd = open_folder(folder);
     walk_folder(&w, fd, folder->path, 0);
     if (ret->missing) {

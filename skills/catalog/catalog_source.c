@@ -1,6 +1,6 @@
 /* Where a skill comes from, whether it is trusted, and which others it hides. */
 #include "base/find.h"
-#include "skills/catalog/catalog_state.h"
+#include "skills/catalog/catalog_loop_internal.h"
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -8,10 +8,10 @@
 
 #define STARTS_PER_TURN 128
 
-struct watch {
+struct folder_watch {
     uv_fs_event_t handle;
     struct watches *owner;
-    struct watch *next;
+    struct folder_watch *next;
     char *path, *name; /* name: what a parent is watched for */
     ino_t inode;
     uint32_t folder;
@@ -26,7 +26,7 @@ struct watches {
     uv_loop_t *loop;
     uv_idle_t starter;
     struct watches_events events;
-    struct watch *list;
+    struct folder_watch *list;
     size_t count, closing; /* closing: handles whose close callback is still to come */
     struct folder_state *folders;
     size_t folder_count;
@@ -55,7 +55,7 @@ static void finish_if_closed(struct watches *w) {
 }
 
 static void watch_closed(uv_handle_t *handle) {
-    struct watch *watch = handle->data;
+    struct folder_watch *watch = handle->data;
     struct watches *w = watch->owner;
     free(watch->path);
     free(watch->name);
@@ -65,7 +65,7 @@ static void watch_closed(uv_handle_t *handle) {
 }
 
 /* Taken out of the list by the caller. */
-static void drop(struct watch *watch) {
+static void drop(struct folder_watch *watch) {
     struct watches *w = watch->owner;
     if (!watch->started && state_of(w, watch->folder)->pending) {
         state_of(w, watch->folder)->pending--;
@@ -76,8 +76,8 @@ static void drop(struct watch *watch) {
 }
 
 static void drop_if(struct watches *w, bool all) {
-    for (struct watch **at = &w->list; *at;) {
-        struct watch *watch = *at;
+    for (struct folder_watch **at = &w->list; *at;) {
+        struct folder_watch *watch = *at;
         if (all || watch->stale) {
             *at = watch->next;
             drop(watch);
@@ -90,7 +90,7 @@ static void drop_if(struct watches *w, bool all) {
 /* --- events --- */
 
 /* What is no part of a skill does not matter; its folder's name tells that it moved. */
-static bool matters(const struct watch *watch, const char *name) {
+static bool matters(const struct folder_watch *watch, const char *name) {
     if (!name || watch->kind == DIRECTORY_SEARCHED) {
         return true;
     }
@@ -102,7 +102,7 @@ static bool matters(const struct watch *watch, const char *name) {
 }
 
 static void on_event(uv_fs_event_t *handle, const char *name, int events, int status) {
-    struct watch *watch = handle->data;
+    struct folder_watch *watch = handle->data;
     struct watches *w = watch->owner;
     (void)events;
     if (status < 0) {
@@ -115,7 +115,7 @@ static void on_event(uv_fs_event_t *handle, const char *name, int events, int st
 
 /* --- starting --- */
 
-static void start(struct watch *watch) {
+static void start(struct folder_watch *watch) {
     struct folder_state *state = state_of(watch->owner, watch->folder);
     watch->started = true;
     state->pending--;
@@ -139,7 +139,7 @@ static void report_settled(struct watches *w) {
 static void on_turn(uv_idle_t *idle) {
     struct watches *w = idle->data;
     unsigned started = 0;
-    struct watch *watch = w->list;
+    struct folder_watch *watch = w->list;
     for (; watch && started < STARTS_PER_TURN; watch = watch->next) {
         if (!watch->started) {
             start(watch);
@@ -168,14 +168,14 @@ static void add(struct watches *w, uint32_t folder, const char *root,
         state->refused = true;
         return;
     }
-    struct watch *watch = xcalloc(1, sizeof *watch);
-    *watch = (struct watch){.owner = w,
-                            .next = w->list,
-                            .path = xstrdup(d->path),
-                            .name = awaited_in(d->path, root),
-                            .inode = d->inode,
-                            .folder = folder,
-                            .kind = d->kind};
+    struct folder_watch *watch = xcalloc(1, sizeof *watch);
+    *watch = (struct folder_watch){.owner = w,
+                                   .next = w->list,
+                                   .path = xstrdup(d->path),
+                                   .name = awaited_in(d->path, root),
+                                   .inode = d->inode,
+                                   .folder = folder,
+                                   .kind = d->kind};
     uv_fs_event_init(w->loop, &watch->handle);
     uv_unref((uv_handle_t *)&watch->handle);
     watch->handle.data = watch;
@@ -192,7 +192,7 @@ static int by_path(const void *a, const void *b) {
 
 /* The wanted directory that a watch already stands for; a folder that was replaced has
  * another inode, and the old watch hears nothing of it. */
-static bool keeps(const struct watch *watch, const struct found_directory *sorted,
+static bool keeps(const struct folder_watch *watch, const struct found_directory *sorted,
                   size_t count, bool *had) {
     struct found_directory key = {.path = watch->path};
     const struct found_directory *d =
@@ -213,7 +213,7 @@ void watches_set(struct watches *w, uint32_t folder, const char *root,
         memcpy(sorted, found->directories, count * sizeof *sorted);
         qsort(sorted, count, sizeof *sorted, by_path);
     }
-    for (struct watch *watch = w->list; watch; watch = watch->next) {
+    for (struct folder_watch *watch = w->list; watch; watch = watch->next) {
         watch->stale = watch->folder == folder && !keeps(watch, sorted, count, had);
     }
     drop_if(w, false);

@@ -27,7 +27,7 @@ static char lower(char c) {
     return is_upper(c) ? (char)(c + 32) : c;
 }
 
-struct part {
+struct word_part {
     size_t start, end;
 };
 
@@ -42,7 +42,8 @@ static bool is_seam(const char *s, size_t i, size_t end) {
 }
 
 /* *joints: how many separators stood between the parts. */
-static size_t find_parts(const char *s, size_t len, struct part *parts, size_t *joints) {
+static size_t find_parts(const char *s, size_t len, struct word_part *parts,
+                         size_t *joints) {
     size_t count = 0, start = 0;
     *joints = 0;
     for (size_t i = 1; i <= len && count < PARTS_MAX; i++) {
@@ -50,7 +51,7 @@ static size_t find_parts(const char *s, size_t len, struct part *parts, size_t *
         if (i < len && !joint && (is_joint(s[i - 1]) || !is_seam(s, i, len))) {
             continue;
         }
-        parts[count++] = (struct part){start, i};
+        parts[count++] = (struct word_part){start, i};
         start = joint ? i + 1 : i;
         *joints += joint;
     }
@@ -81,8 +82,8 @@ static bool is_name(const char *s, size_t count, size_t joints) {
 }
 
 /* A compound within a compound is there joined too: "SELinux-aware" holds "selinux". */
-static void emit_inner(const char *s, const struct part *parts, size_t i, size_t count,
-                       word_visit *visit, void *data) {
+static void emit_inner(const char *s, const struct word_part *parts, size_t i,
+                       size_t count, word_visit *visit, void *data) {
     size_t first = i;
     bool ends = i + 1 == count || parts[i + 1].start != parts[i].end;
     while (first > 0 && parts[first - 1].end == parts[first].start) {
@@ -95,7 +96,7 @@ static void emit_inner(const char *s, const struct part *parts, size_t i, size_t
 }
 
 static void visit_chunk(const char *s, size_t len, word_visit *visit, void *data) {
-    struct part parts[PARTS_MAX];
+    struct word_part parts[PARTS_MAX];
     size_t joints, count = find_parts(s, len, parts, &joints);
     if (count < 2) {
         emit(visit, data, s, len, WORD_PLAIN);

@@ -14,13 +14,13 @@ static void add_lines(struct buf *out, char mark, const char *from, const char *
     }
 }
 
-struct lines {
+struct changed_lines {
     const char *at[DIFF_LINES + 1]; /* the last: the end of the text */
     size_t count;
 };
 
 /* False: there are too many. */
-static bool list_lines(struct lines *ret, const char *from, const char *to) {
+static bool list_lines(struct changed_lines *ret, const char *from, const char *to) {
     for (ret->count = 0; from < to && ret->count < DIFF_LINES; from = text_next_line(from)) {
         ret->at[ret->count++] = from;
     }
@@ -34,7 +34,8 @@ static bool same_line(const char *a, const char *b) {
 }
 
 /* The lines that go and come between what the longest common sequence keeps. */
-static void add_difference(struct buf *out, const struct lines *a, const struct lines *b) {
+static void add_difference(struct buf *out, const struct changed_lines *a,
+                           const struct changed_lines *b) {
     size_t width = b->count + 1;
     uint16_t *kept = xcalloc((a->count + 1) * width, sizeof *kept);
     for (size_t i = a->count; i > 0; i--) {
@@ -68,7 +69,7 @@ char *lesson_diff(const char *old, const char *now, size_t max) {
         a = text_next_line(a);
         b = text_next_line(b);
     }
-    struct lines *before = xcalloc(2, sizeof *before), *after = before + 1;
+    struct changed_lines *before = xcalloc(2, sizeof *before), *after = before + 1;
     const char *a_end = a + strlen(a), *b_end = b + strlen(b);
     if (list_lines(before, a, a_end) && list_lines(after, b, b_end)) {
         while (before->count && after->count &&

@@ -17,13 +17,13 @@
 #define ELIDED "…"
 #define PLACEHOLDER "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 
-struct words {
+struct words_of_command {
     char *list[MAX_WORDS];
     size_t count;
     char *file; /* that the output goes to, "> FILE"; or NULL */
 };
 
-static void words_free(struct words *w) {
+static void words_free(struct words_of_command *w) {
     for (size_t i = 0; i < w->count; i++) {
         free(w->list[i]);
     }
@@ -77,7 +77,7 @@ static char *next_word(const char **at) {
 }
 
 /* Behind "2>&1", "> file", "<<EOF"; at is on '<' or '>' or on '&' of "&>". */
-static const char *skip_redirect(const char *s, struct words *w) {
+static const char *skip_redirect(const char *s, struct words_of_command *w) {
     bool writes = *s == '>' && s[1] != '>' && s[1] != '&';
     s += strspn(s, "<>&");
     s += strspn(s, "-");
@@ -91,7 +91,8 @@ static const char *skip_redirect(const char *s, struct words *w) {
 }
 
 /* A simple command; *at is after its separator afterwards. */
-static void read_simple(const char **at, struct words *ret, unsigned *classes) {
+static void read_simple(const char **at, struct words_of_command *ret,
+                        unsigned *classes) {
     const char *s = *at;
     for (;;) {
         s += strspn(s, " \t");
@@ -124,7 +125,7 @@ static void read_simple(const char **at, struct words *ret, unsigned *classes) {
 
 /* --- classes --- */
 
-static const char *plain_word(const struct words *w, size_t from) {
+static const char *plain_word(const struct words_of_command *w, size_t from) {
     size_t at = first_of(i, from, w->count, w->list[i][0] != '-');
     return at < w->count ? w->list[at] : NULL;
 }
@@ -135,7 +136,7 @@ static const char *base_of(const char *path) {
 }
 
 /* The position of the program after assignments and wrappers. */
-static size_t program_at(const struct words *w) {
+static size_t program_at(const struct words_of_command *w) {
     size_t i = 0;
     while (i < w->count) {
         const char *eq = strchr(w->list[i], '=');
@@ -158,13 +159,13 @@ static bool is_interpreter(const char *program) {
 }
 
 /* python -m pytest is pytest. */
-static size_t resolve_module(const struct words *w, size_t at) {
+static size_t resolve_module(const struct words_of_command *w, size_t at) {
     bool python = at < w->count && strncmp(base_of(w->list[at]), "python", 6) == 0;
     return python && at + 2 < w->count && strcmp(w->list[at + 1], "-m") == 0 ? at + 2
                                                                              : at;
 }
 
-static char *key_of(const struct words *w, size_t at) {
+static char *key_of(const struct words_of_command *w, size_t at) {
     const char *program = base_of(w->list[at]);
     const char *sub = plain_word(w, at + 1);
     if (sub && (strcmp(sub, "run") == 0 || strcmp(sub, "exec") == 0) &&
@@ -187,14 +188,14 @@ bool command_only_looks(const char *program, size_t len) {
     return strings_have(probes, name);
 }
 
-static bool only_asks(const struct words *w, size_t at) {
+static bool only_asks(const struct words_of_command *w, size_t at) {
     bool asks = strings_have(grouped, base_of(w->list[at])) && at + 1 < w->count &&
                 strings_have(asking, w->list[at + 1]);
     return asks || any_of(i, at + 1, w->count, strcmp(w->list[i], "--version") == 0 ||
                                                    strcmp(w->list[i], "--help") == 0);
 }
 
-static bool is_probe(const struct words *w, size_t at) {
+static bool is_probe(const struct words_of_command *w, size_t at) {
     const char *program = base_of(w->list[at]);
     size_t verb = strcspn(program, "-"); /* PowerShell's Verb-Noun */
     bool cmdlet = isupper((unsigned char)*program) && program[verb] == '-';
@@ -203,7 +204,7 @@ static bool is_probe(const struct words *w, size_t at) {
 }
 
 /* The words that make a part what it is: without "time", "timeout 60" and the like. */
-static char *part_of(const struct words *w, size_t at) {
+static char *part_of(const struct words_of_command *w, size_t at) {
     struct buf out = BUF_INIT(MAX_COMMAND);
     for (size_t i = 0; i < w->count; i++) {
         bool rights = strcmp(w->list[i], "sudo") == 0, assigns = strchr(w->list[i], '=');
@@ -222,11 +223,11 @@ static void clear_parts(struct command *c) {
 }
 
 /* It shows what an earlier command of the line said: `make > log; tail log`. */
-static bool shows_own(const struct words *w, const char *said) {
+static bool shows_own(const struct words_of_command *w, const char *said) {
     return said && any_of(i, 0, w->count, strcmp(w->list[i], said) == 0);
 }
 
-static void read_part(struct command *c, struct words *w, unsigned *all_probe,
+static void read_part(struct command *c, struct words_of_command *w, unsigned *all_probe,
                       bool piped, const char *said) {
     size_t program = program_at(w);
     if (program >= w->count || strings_have(silent, w->list[program])) {
@@ -268,7 +269,7 @@ void command_read(struct command *ret, const char *text) {
     const char *at = line;
     bool hidden = false, ends_hidden = false; /* a later command's status is the line's */
     for (size_t i = 0; *at && i < 64; i++) {
-        struct words w = {0};
+        struct words_of_command w = {0};
         const char *from = at;
         size_t parts = ret->count;
         hidden = i && strncmp(behind_status(line, at), "&&", 2) != 0;
@@ -438,7 +439,7 @@ static char *sed_change(const char *script) {
 bool command_in_place(const char *text, char **ret_path, char **ret_diff) {
     const char *at = text;
     for (size_t i = 0; *at && i < 64; i++) {
-        struct words w = {0};
+        struct words_of_command w = {0};
         unsigned classes = 0;
         const char *from = at;
         read_simple(&at, &w, &classes);
@@ -457,7 +458,7 @@ bool command_in_place(const char *text, char **ret_path, char **ret_diff) {
 }
 
 bool command_echoes(const char *text, char **ret_path, char **ret_text) {
-    struct words said = {0}, next = {0};
+    struct words_of_command said = {0}, next = {0};
     unsigned classes = 0;
     const char *at = text;
     read_simple(&at, &said, &classes);

@@ -139,7 +139,7 @@ static bool name_at(const char *s, size_t len, size_t at, struct name *ret) {
 
 /* --- values --- */
 
-struct value {
+struct named_value {
     size_t start, end;
     char quote; /* or 0 */
     bool tight; /* NAME=value: no blank around the sign */
@@ -266,7 +266,7 @@ static size_t tag_behind(const char *s, size_t len, size_t at) {
 }
 
 /* Behind the rest of an unquoted value that stands alone on its line: NAME=a,b;c */
-static size_t whole_value(const char *s, size_t len, const struct value *v) {
+static size_t whole_value(const char *s, size_t len, const struct named_value *v) {
     size_t i = v->end, stop = len - v->start < MAX_VALUE ? len : v->start + MAX_VALUE;
     while (i < stop && !isspace((unsigned char)s[i]) && !strchr("\"'`\\", s[i])) {
         i++;
@@ -285,7 +285,7 @@ static bool begins_pair(const char *s, size_t len, size_t at) {
 }
 
 static bool value_behind(const char *s, size_t len, const struct name *name,
-                         struct value *ret) {
+                         struct named_value *ret) {
     size_t at = sign_behind(s, len, name, &ret->sign);
     if (!at) {
         return false;
@@ -319,7 +319,7 @@ static bool value_behind(const char *s, size_t len, const struct name *name,
 }
 
 /* connect(password=password): an argument's name and a variable. */
-static bool is_variable(const char *s, size_t len, const struct value *v) {
+static bool is_variable(const char *s, size_t len, const struct named_value *v) {
     return !any_of(i, v->start, v->end,
                    !islower((unsigned char)s[i]) && s[i] != '_' && s[i] != '.') &&
            !v->quote && v->end < len && strchr("),(", s[v->end]);
@@ -340,7 +340,7 @@ static bool is_code(const char *s, size_t n) {
 }
 
 static bool is_secret_value(const char *s, size_t len, const struct name *name,
-                            const struct value *v) {
+                            const struct named_value *v) {
     const char *value = s + v->start;
     size_t n = v->end - v->start;
     struct secret_mix m = secret_mix(value, n);
@@ -383,7 +383,7 @@ static bool is_secret_value(const char *s, size_t len, const struct name *name,
 }
 
 /* "Authorization: Bearer …": the scheme stays. */
-static void take_header(const char *s, size_t len, const struct value *v,
+static void take_header(const char *s, size_t len, const struct named_value *v,
                         struct secret *ret) {
     size_t stop = v->start, scheme = secret_run(SECRET_ALNUM, s, len, v->start);
     size_t at = v->start + scheme;
@@ -396,8 +396,8 @@ static void take_header(const char *s, size_t len, const struct value *v,
 }
 
 /* Behind the literal that begins at s[at], a quote or the backslashes before one. */
-static struct value literal_at(const char *s, size_t len, size_t at) {
-    struct value v = {.tight = true, .sign = '='};
+static struct named_value literal_at(const char *s, size_t len, size_t at) {
+    struct named_value v = {.tight = true, .sign = '='};
     v.start = skip_quote(s, len, at, &v.quote);
     v.end = v.quote ? value_end(s, len, v.start, v.quote, v.start > at + 1) : v.start;
     return v;
@@ -406,14 +406,14 @@ static struct value literal_at(const char *s, size_t len, size_t at) {
 /* get("P", "SECRET"), X || "SECRET", X or "SECRET", ${P:-SECRET}: what a name holds when
  * nothing was given. Within the expression that begins where v does. */
 static bool fallback_at(const char *s, size_t len, const struct name *name,
-                        const struct value *v, struct secret *ret) {
+                        const struct named_value *v, struct secret *ret) {
     size_t stop = v->quote                         ? v->end
                   : len - v->start < MAX_NAME * 4u ? len
                                                    : v->start + MAX_NAME * 4u;
     size_t depth = 0;
     char before = 0, second = 0; /* the last two that are no blanks */
     for (size_t i = v->start; i < stop && s[i] != '\n' && s[i] != ';'; i++) {
-        struct value other = literal_at(s, stop, i);
+        struct named_value other = literal_at(s, stop, i);
         bool shell = before == ':' && s[i] == '-';
         if (shell || other.quote) {
             other.start += shell && !other.quote;
@@ -447,7 +447,7 @@ static bool fallback_at(const char *s, size_t len, const struct name *name,
 
 bool secret_named(const char *s, size_t len, size_t at, struct secret *ret) {
     struct name name;
-    struct value v;
+    struct named_value v;
     if (!name_at(s, len, at, &name)) {
         return false;
     }

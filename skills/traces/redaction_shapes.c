@@ -8,7 +8,7 @@
 
 #define MAX_KEY_BLOCK (16u << 10)
 
-struct shape {
+struct token_shape {
     const char *prefix;
     size_t min, max; /* characters behind it; max 0: any */
     enum secret_alphabet alphabet;

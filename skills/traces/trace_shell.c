@@ -10,7 +10,7 @@
 
 #define MAX_WORD 4096
 
-struct word {
+struct shell_word {
     char text[MAX_WORD]; /* without quotes, cut */
     size_t len;
     bool quoted;
@@ -20,7 +20,7 @@ static bool is_break(char c) {
     return c == ';' || c == '&' || c == '|' || c == '\n' || c == '(' || c == ')';
 }
 
-static void add_char(struct word *w, char c) {
+static void add_char(struct shell_word *w, char c) {
     if (w->len + 1 < sizeof w->text) {
         w->text[w->len++] = c;
         w->text[w->len] = '\0';
@@ -28,7 +28,7 @@ static void add_char(struct word *w, char c) {
 }
 
 /* The word at s[*at]; false at the end of the simple command. */
-static bool next_word(const char *s, size_t *at, struct word *ret) {
+static bool next_word(const char *s, size_t *at, struct shell_word *ret) {
     size_t i = *at;
     while (s[i] == ' ' || s[i] == '\t' || (s[i] == '\\' && s[i + 1] == '\n')) {
         i += s[i] == '\\' ? 2 : 1;
@@ -143,7 +143,7 @@ static char *whole_quoted(const char *s) {
 }
 
 char *shell_unwrap(const char *command) {
-    autofree struct word *word = xmalloc(sizeof *word);
+    autofree struct shell_word *word = xmalloc(sizeof *word);
     size_t at = 0;
     if (next_word(command, &at, word) && is_shell(word->text)) {
         while (next_word(command, &at, word) && word->text[0] == '-') {
@@ -158,14 +158,14 @@ char *shell_unwrap(const char *command) {
 
 /* --- here-documents --- */
 
-struct document {
+struct here_document {
     char *end; /* its last line; NULL: none */
     bool strips_tabs;
 };
 
 /* The here-document that the line s[from, to) begins. */
-static struct document document_of(const char *s, size_t from, size_t to) {
-    struct document d = {0};
+static struct here_document document_of(const char *s, size_t from, size_t to) {
+    struct here_document d = {0};
     for (size_t i = from; i + 2 < to; i++) {
         if (s[i] != '<' || s[i + 1] != '<' || s[i + 2] == '<') {
             i += s[i] == '<' && s[i + 1] == '<' ? 2 : 0;
@@ -192,7 +192,7 @@ static struct document document_of(const char *s, size_t from, size_t to) {
 }
 
 /* The line that is only the mark, from `at`; SIZE_MAX: none. *ret_after: behind it. */
-static size_t document_end(const char *s, size_t at, const struct document *d,
+static size_t document_end(const char *s, size_t at, const struct here_document *d,
                            size_t *ret_after) {
     size_t len = strlen(d->end);
     while (s[at]) {
@@ -215,7 +215,7 @@ static size_t document_end(const char *s, size_t at, const struct document *d,
 /* The file that the line s[from, to) writes to, or NULL. */
 static char *file_of_line(const char *s, size_t from, size_t to, bool *ret_appends) {
     autofree char *line = xstrndup(s + from, to - from);
-    autofree struct word *w = xmalloc(sizeof *w);
+    autofree struct shell_word *w = xmalloc(sizeof *w);
     char *path = NULL;
     bool copies = false, tee = false;
     for (size_t at = 0; line[at]; at += line[at] != '\0') {
@@ -252,7 +252,7 @@ static char *file_of_line(const char *s, size_t from, size_t to, bool *ret_appen
 bool shell_next_document(const char *command, size_t *at, struct shell_document *ret) {
     for (const char *newline; (newline = strchr(command + *at, '\n'));) {
         size_t from = *at, to = (size_t)(newline - command), after = to;
-        struct document d = document_of(command, from, to);
+        struct here_document d = document_of(command, from, to);
         size_t end = d.end ? document_end(command, to + 1, &d, &after) : SIZE_MAX;
         free(d.end);
         *at = after + (command[after] != '\0');

@@ -153,18 +153,30 @@ def check_call_circles(tree):
             if not any(set(c) <= one for one in listed())]
 
 
+# One opaque struct of a header, with a definition for each of its implementations.
+IMPLEMENTATIONS = {"backend": {"gpu/run/backend_cuda.c", "gpu/run/backend_emulator.c"}}
+
+
 def check_tags(tree):
-    """Tags, enumerators and typedefs of headers."""
-    where = collections.defaultdict(set)
+    """Tags, enumerators and typedefs of headers; and a tag that a header names is nobody else's."""
+    where, named, defined = collections.defaultdict(set), set(), collections.defaultdict(set)
     for file in tree.files:
-        text = plain(tree.texts[file]) if file.endswith(".h") else ""
+        text = plain(tree.texts[file])
         names = re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", text)
+        for name in names:
+            defined[name].add(file)
+        if not file.endswith(".h"):
+            continue
+        named.update(re.findall(r"\b(?:struct|union|enum)\s+(\w+)", text))
         for body in re.findall(r"\benum\b[^{};()]*\{([^}]*)\}", text):
             names += re.findall(r"(?:^|,)\s*(\w+)", body)
         names += re.findall(r"\btypedef\b[^;{]*?(\w+)(?:\[[^;]*)?;", text)
         for name in names:
             where[name].add(file)
-    return ["%s is defined in %s" % (n, ", ".join(sorted(f))) for n, f in sorted(where.items()) if len(f) > 1]
+    for name in named:
+        where[name] |= defined[name]
+    return ["%s is defined in %s" % (n, ", ".join(sorted(f))) for n, f in sorted(where.items())
+            if len(f) > 1 and f != IMPLEMENTATIONS.get(n)]
 
 
 def check_functions(tree):
@@ -177,12 +189,16 @@ def check_lines(tree):
 
 
 def check_internal(tree):
-    """A header that a folder of gpu/ keeps to itself is called _internal.h, and nobody else includes it."""
-    faults = ["%s: private headers are called _internal.h" % f for f in tree.files
-              if inside(f, "gpu") and f.endswith(("_state.h", "_private.h", "_reader.h"))
-              and f[:-2] + ".c" not in tree.texts]
+    """A header that a folder keeps to itself is called _internal.h, and nobody else includes it."""
+    users = collections.defaultdict(set)
+    for file in tree.files:
+        for target in tree.includes[file]:
+            users[target].add(os.path.dirname(file))
+    private = [f for f in tree.files if f.endswith(".h") and users[f] <= {os.path.dirname(f)}]
+    faults = ["%s: private headers are called _internal.h" % f for f in private
+              if f.endswith(("_state.h", "_private.h")) and f[:-2] + ".c" not in tree.texts]
     return faults + ["%s includes %s, which is private" % (f, t) for f in tree.files for t in sorted(tree.includes[f])
-                     if inside(t, "gpu") and t.endswith("_internal.h") and os.path.dirname(t) != os.path.dirname(f)]
+                     if t.endswith("_internal.h") and os.path.dirname(t) != os.path.dirname(f)]
 
 
 def check_trace_rules(tree):
@@ -218,9 +234,9 @@ PROPERTIES = [
     ("no folders include each other in a circle", check_include_circles),
     ("no headers include each other in a circle", check_include_files),
     ("no files call each other in a circle that is not listed", check_call_circles),
-    ("no tag, enumerator or typedef is defined in two headers", check_tags),
+    ("a name that a header gives to a type or an enumerator means one thing", check_tags),
     ("no function or variable that is not static has a namesake", check_functions),
-    ("private headers of gpu/ are called so and stay in their folders", check_internal),
+    ("private headers are called so and stay in their folders", check_internal),
     ("no file is longer than %d lines" % MAX_LINES, check_lines),
     ("rows of trace rules name groups and functions that are there", check_trace_rules),
 ]

@@ -1,6 +1,6 @@
 #pragma once
-/* catalog_state: struct catalog itself, for the files that answer from it. All on the
- * loop's thread. */
+/* catalog_loop_internal: struct catalog itself, for the files that answer from it. All on
+ * the loop's thread. */
 #include "skills/catalog/catalog_internal.h"
 
 struct waiter {

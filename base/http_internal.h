@@ -1,5 +1,5 @@
 #pragma once
-/* http_state: what the parts of http share; nobody else's business.
+/* http_internal: what the parts of http share; nobody else's business.
  *
  *   http.c        requests on the loop, from their start to their end
  *   http_setup.c  what curl is told of one request */

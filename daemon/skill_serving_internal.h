@@ -1,5 +1,5 @@
 #pragma once
-/* skill_serving_state: what the parts of skill_serving share; nobody else's business.
+/* skill_serving_internal: what the parts of skill_serving share; nobody else's business.
  *
  *   skill_serving.c    the extension and the plain resources
  *   skill_listing.c    the skills that are served
