@@ -128,16 +128,18 @@ static void add_concept(struct search *q, const struct valued *v) {
     struct ranking *k = q->ranking;
     const struct candidate *c = v->candidate;
     size_t i = k->concept_count++;
-    k->concepts[i] =
-        (struct concept){.weight = v->value, .known = c->frequency.documents > 0};
+    int64_t total = q->snapshot->indexed, documents = c->frequency.documents;
+    k->concepts[i] = (struct concept){
+        .weight = v->value,
+        .known = documents > 0,
+        .rarity = documents ? rarity(total, documents) / rarity(total, 1) : 0};
     snprintf(k->concepts[i].word, sizeof k->concepts[i].word, "%s",
              c->idiom ? c->idiom->text : c->word);
     k->concepts[i].product = word_is_product(c->word);
     k->product_count += k->concepts[i].product;
     q->positions[i] = c->position;
-    if (c->frequency.documents && q->phrase_count < PHRASES_MAX) {
-        add_phrase(q, c->word, c->stem, i, c->idiom ? IDIOM_WORD : 1,
-                   c->frequency.documents);
+    if (documents && q->phrase_count < PHRASES_MAX) {
+        add_phrase(q, c->word, c->stem, i, c->idiom ? IDIOM_WORD : 1, documents);
         q->phrases[q->phrase_count - 1].own = true;
     }
 }

@@ -228,6 +228,7 @@ void ranker_free(struct ranker *r); /* call it before closing its connection */
 struct concept { /* a word of the task, and its other names */
     char word[48];
     double weight; /* its share of the task's content; all sum to 1 */
+    double rarity; /* of its own word among the skills, 1 for the rarest; 0 if unknown */
     bool known;    /* some skill contains it */
     bool product;  /* the name of a product, which no other product can replace */
 };
@@ -236,6 +237,7 @@ struct ranked {
     double fit;        /* 0…1, independent of other skills; orders the list */
     double score;      /* the probability that it is the intended skill, 0…1 */
     double cover;      /* the share of the task that the skill covers, 0…1 */
+    double said;       /* how much of its own words, in units of the rarest word */
     double named,
         described; /* share of the task in its name; in its name or description */
     /* share of the task anywhere in it, less in a long body; and as neighbouring words */
