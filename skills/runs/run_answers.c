@@ -17,6 +17,14 @@ static void add_member(struct buf *out, const json_t *object, const char *key) {
     html_text(out, json_get_string(object, key, ""), SHORT);
 }
 
+/* /a.b/i, as people write it; anything else as JSON. */
+static char *write_expected(const json_t *expected) {
+    const char *pattern = json_get_string(expected, "pattern", NULL);
+    return pattern
+               ? xasprintf("/%s/%s", pattern, json_get_string(expected, "flags", ""))
+               : json_dumps(expected, JSON_ENCODE_ANY | JSON_COMPACT);
+}
+
 static void add_assertion(struct buf *out, const json_t *assertion) {
     bool passed = json_get_bool(assertion, "passed", 0) == 1;
     const json_t *expected = json_object_get(assertion, "expected");
@@ -24,7 +32,7 @@ static void add_assertion(struct buf *out, const json_t *assertion) {
              passed ? "✓" : "✗");
     add_member(out, assertion, "check");
     if (expected) {
-        autofree char *text = json_dumps(expected, JSON_ENCODE_ANY | JSON_COMPACT);
+        autofree char *text = write_expected(expected);
         buf_adds(out, " <code>");
         html_text(out, text ? text : "", EVIDENCE);
         buf_adds(out, "</code>");

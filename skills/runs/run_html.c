@@ -41,7 +41,7 @@ static void add_rate(struct buf *out, double rate, double low, double high,
         plot_rate(out, rate, low, high, tone);
     }
     buf_adds(out, "</td>");
-    add_number(out, 100 * rate, 0, " %");
+    add_number(out, round(100 * rate), 0, " %");
 }
 
 /* --- the arms --- */
@@ -123,7 +123,7 @@ static void add_lift(struct buf *out, const json_t *student, const char *tone) {
     if (isnan(estimate)) {
         return;
     }
-    buf_addf(out, "<h3>Lift: %+.0f points", 100 * estimate);
+    buf_addf(out, "<h3>Lift: %+.0f points", round(100 * estimate));
     if (!isnan(p)) {
         buf_addf(out,
                  p < 0.001 ? ", p &lt; 0.001"
@@ -139,7 +139,7 @@ static void add_lift(struct buf *out, const json_t *student, const char *tone) {
     buf_addf(out, ", %.0f tests.", fmax(0, json_get_number(lift, "n_tests", NAN)));
     if (smallest > 0) {
         buf_addf(out, " Shaded: smaller than what these tests find (%.0f points).",
-                 100 * smallest);
+                 round(100 * smallest));
     }
     buf_adds(out, "</p>\n");
 }

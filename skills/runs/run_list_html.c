@@ -24,7 +24,7 @@ static void add_pair(struct buf *out, const json_t *cell) {
            after = json_get_number(cell, "skill_rate", NAN);
     buf_adds(out, "<td>");
     if (!isnan(before) && !isnan(after)) {
-        buf_addf(out, "%.0f → %.0f %% ", 100 * before, 100 * after);
+        buf_addf(out, "%.0f → %.0f %% ", round(100 * before), round(100 * after));
         html_badge(out, json_get_string(cell, "verdict", ""));
     } else {
         buf_adds(out, "<span class=\"muted\">–</span>");

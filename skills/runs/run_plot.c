@@ -41,9 +41,10 @@ void plot_lift(struct buf *out, double estimate, double low, double high, double
     buf_addf(out,
              "<svg class=\"plot lift\" viewBox=\"0 0 640 76\" role=\"img\" "
              "aria-label=\"lift %+.0f points",
-             100 * estimate);
+             round(100 * estimate));
     if (!isnan(low) && !isnan(high)) {
-        buf_addf(out, ", 95 %% interval %+.0f to %+.0f", 100 * low, 100 * high);
+        buf_addf(out, ", 95 %% interval %+.0f to %+.0f", round(100 * low),
+                 round(100 * high));
     }
     buf_adds(out, "\">");
     if (smallest > 0 && smallest < 1) {

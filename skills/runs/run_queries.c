@@ -21,7 +21,7 @@ static void add_rate(struct buf *out, const json_t *student, const char *key,
              (long long)json_get_integer(rate, "of", 0));
     plot_rate(out, estimate, json_get_number(rate, "low", NAN),
               json_get_number(rate, "high", NAN), "even");
-    buf_addf(out, "</td><td class=\"n\">%.0f %%</td></tr>\n", 100 * estimate);
+    buf_addf(out, "</td><td class=\"n\">%.0f %%</td></tr>\n", round(100 * estimate));
 }
 
 static void add_rates(struct buf *out, const json_t *student) {

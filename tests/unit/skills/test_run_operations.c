@@ -245,6 +245,23 @@ Test(run_operations, the_report_stands_alone_and_escapes_all) {
 }
 
 /* Tags that are opened are closed, in order. */
+/* As the verdict's sentence rounds it, and a pattern as people write it. */
+Test(run_operations, the_report_rounds_halves_up_and_shows_patterns) {
+    autofree char *name = put_batch(NULL);
+    autojson *batch = read_one(name);
+    json_t *student = json_array_get(
+        json_object_get(json_object_get(batch, "evaluation"), "students"), 0);
+    json_object_set_new(json_object_get(student, "lift"), "estimate", json_real(0.625));
+    json_t *assertions = json_object_get(
+        json_array_get(json_object_get(batch, "cells"), 0), "assertions");
+    json_object_set_new(json_array_get(assertions, 0), "expected",
+                        json_pack("{s:s,s:s}", "pattern", "\\b3\\.35\\b", "flags", "i"));
+    autobuf html = BUF_INIT(1u << 22);
+    cr_assert(run_html_write(&html, batch) == 0);
+    cr_assert(strstr(html.data, "Lift: +63 points") != NULL);
+    cr_assert(strstr(html.data, "<code>/\\b3\\.35\\b/i</code>") != NULL);
+}
+
 static void expect_well_formed(struct buf html) {
     static const char *const alone[] = {"meta", "line", "rect", "circle", "!DOCTYPE"};
     char stack[64][16];
