@@ -193,12 +193,15 @@ static void print_next(const json_t *result, const char *path) {
     }
 }
 
-/* Who has no model and no trace learns here what there is. */
+/* Who has no model, and perhaps no trace, learns here what there is. */
 static void render_nothing(const struct terminal *t, const json_t *result) {
     terminal_put(t, STYLE_YELLOW, "nothing to teach");
     fputs(": ", stdout);
     terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "reason", ""), 18, 0);
-    fputs(generate_next, stdout);
+    const json_t *traces =
+        json_object_get(json_object_get(result, "provenance"), "traces");
+    printf("\nnext      %s%s", json_array_size(traces) ? "" : generate_from_trace,
+           generate_next);
 }
 
 /* The daemon of a command line ends with it, so nobody can give the draft back here. */
