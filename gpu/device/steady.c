@@ -221,13 +221,13 @@ static uint64_t steady_find(const struct kernel *k, uint64_t changed) {
 
 /* A program asks for the same few kernels over and over. */
 static uint64_t stores_of(const struct kernel *k, uint64_t changed) {
-    static struct answer {
+    static struct steady_answer {
         const struct kernel *kernel;
         uint64_t changed, stores;
     } answers[ANSWERS];
-    struct answer *a = &answers[((uintptr_t)k / sizeof *k + changed) % ANSWERS];
+    struct steady_answer *a = &answers[((uintptr_t)k / sizeof *k + changed) % ANSWERS];
     if (a->kernel != k || a->changed != changed) {
-        *a = (struct answer){k, changed, steady_find(k, changed)};
+        *a = (struct steady_answer){k, changed, steady_find(k, changed)};
     }
     return a->stores;
 }
