@@ -105,19 +105,7 @@ def _with_arguments(spec, args, folder):
     return {**spec, "args": [given.get(name, entry) for name, entry in zip(names, spec["args"])]}
 
 
-def _call(function, args, outputs):
-    """What the function gives for the arguments that it names; one array, several, or a dict by output."""
-    inputs = {name: value for name, value in args.items() if not isinstance(value, (output, dict))}
-    try:
-        wanted = inspect.signature(function).parameters.values()
-    except ValueError:  # some functions of C
-        raise ArgumentError(f"expect: {_said(function)} does not tell what its arguments are called; write lambda x: …") from None
-    if not any(p.kind is p.VAR_KEYWORD for p in wanted):
-        missing = [p.name for p in wanted if p.name not in inputs and p.default is p.empty]
-        if missing:
-            raise ArgumentError(f"expect asks for {missing[0]}, and args has no such array or number")
-        inputs = {p.name: inputs[p.name] for p in wanted if p.name in inputs}
-    given = function(**inputs)
+def _by_output(given, outputs):
     if isinstance(given, dict):
         return given
     given = list(given) if isinstance(given, (tuple, list)) else [given]
@@ -125,6 +113,24 @@ def _call(function, args, outputs):
         raise ArgumentError(f"expect returned {len(given)} array{'s'[:len(given) != 1]}, and the outputs are "
                             f"{', '.join(outputs) or 'none: give what the kernel writes as output(shape, dtype)'}")
     return dict(zip(outputs, given))
+
+
+def _call(function, args, outputs):
+    """What the function gives for the arguments that it names; one array, several, or a dict by output."""
+    inputs = {name: value for name, value in args.items() if not isinstance(value, (output, dict))}
+    try:
+        wanted = inspect.signature(function).parameters.values()
+    except ValueError:  # some functions of C, such as torch.relu, which can only mean the one array
+        given = [value for value in inputs.values() if arrays.is_array(value)]
+        if len(given) != 1:
+            raise ArgumentError(f"expect: {_said(function)} does not tell what its arguments are called; write lambda x: …") from None
+        return _by_output(function(given[0]), outputs)
+    if not any(p.kind is p.VAR_KEYWORD for p in wanted):
+        missing = [p.name for p in wanted if p.name not in inputs and p.default is p.empty]
+        if missing:
+            raise ArgumentError(f"expect asks for {missing[0]}, and args has no such array or number")
+        inputs = {p.name: inputs[p.name] for p in wanted if p.name in inputs}
+    return _by_output(function(**inputs), outputs)
 
 
 def _look_at(name, value, shapes):
