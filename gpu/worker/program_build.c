@@ -277,12 +277,6 @@ static void hash_text(struct hash *h, const char *text) {
     hash_add_field(h, text, strlen(text));
 }
 
-static void hash_json(struct hash *h, const json_t *value) {
-    autobuf text = BUF_INIT(1u << 20);
-    (void)json_write(&text, value);
-    hash_add_field(h, text.data, text.len);
-}
-
 /* A program and which one it is. */
 static void hash_file(struct hash *h, const char *path) {
     struct stat st = {0};
@@ -295,14 +289,15 @@ static void hash_file(struct hash *h, const char *path) {
 static void key_make(const struct build_job *job, char key[static HASH_HEX_SIZE]) {
     struct hash h;
     const char *host = getenv("NVCC_CCBIN");
+    autostrings argv = {0};
+    command_make(&argv, job);
     hash_init(&h);
-    hash_text(&h, "kernel/run 1 " UPSKILLD_VERSION);
-    hash_text(&h, job->lenient ? "lenient" : "");
+    hash_text(&h, "kernel/run 2 " UPSKILLD_VERSION);
     hash_file(&h, job->nvcc);
     hash_file(&h, host ? host : "/usr/bin/g++");
-    hash_json(&h, job->units);
-    hash_json(&h, job->include_dirs);
-    hash_json(&h, job->words);
+    list_each(n, word, argv.list, argv.count) {
+        hash_text(&h, *word);
+    }
     list_each(i, file, job->sources.files, job->sources.count) {
         hash_text(&h, file->path);
         hash_text(&h, file->display);
