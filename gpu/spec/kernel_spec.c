@@ -65,19 +65,9 @@ static int read_cases(struct spec_reader *r, const json_t *sizes) {
 
 static int read_launches(struct spec_reader *r, const json_t *params) {
     struct kernel_spec *spec = r->spec;
-    const json_t *list = json_object_get(params, "launches");
-    int bad = list ? spec_refuse_launch(r, params, "") : 0;
-    if (bad < 0) {
-        return bad;
-    }
-    if (list) {
-        return spec_read_launch_list(r, list, "launches", &spec->launches,
-                                     &spec->launch_count);
-    }
-    spec->launches = xcalloc(1, sizeof *spec->launches);
-    spec->launch_count = 1;
-    int n = spec_read_launch(r, spec->launches, params, "");
-    return n < 0 ? n : spec_need_launch(r, params, "");
+    int n = spec_read_launches(r, params, "", &spec->launches, &spec->launch_count);
+    return n < 0 || json_object_get(params, "launches") ? n
+                                                        : spec_need_launch(r, params, "");
 }
 
 static int read_globals(struct spec_reader *r, const json_t *globals) {

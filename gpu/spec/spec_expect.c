@@ -14,22 +14,13 @@ static int read_reference(struct spec_reader *r, const json_t *kernel) {
     if (!json_is_object(kernel)) {
         return err_set(r->err, -EINVAL, "expect.kernel: an object is expected");
     }
-    const json_t *list = json_object_get(kernel, "launches");
-    int bad = spec_check_members(r, kernel, KERNEL_SPEC_REFERENCE_KERNEL_MEMBERS,
-                                 "expect.kernel");
-    bad = bad < 0 || !list ? bad : spec_refuse_launch(r, kernel, "expect.kernel.");
-    if (bad < 0) {
-        return bad;
-    }
     spec->reference_source = json_get_string(kernel, "source", NULL);
-    if (list) {
-        return spec_read_launch_list(r, list, "expect.kernel.launches", &spec->reference,
-                                     &spec->reference_count);
-    }
-    spec->reference = xcalloc(1, sizeof *spec->reference);
-    spec->reference_count = 1;
-    int n = spec_read_launch(r, spec->reference, kernel, "expect.kernel.");
-    if (n < 0) {
+    int n = spec_check_members(r, kernel, KERNEL_SPEC_REFERENCE_KERNEL_MEMBERS,
+                               "expect.kernel");
+    n = n < 0 ? n
+              : spec_read_launches(r, kernel, "expect.kernel.", &spec->reference,
+                                   &spec->reference_count);
+    if (n < 0 || json_object_get(kernel, "launches")) {
         return n;
     }
     /* Without its own arguments it takes those of the kernel that it replaces. */

@@ -31,13 +31,12 @@ struct spec_member {
 int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_t *json,
                      const char *at);
 void spec_launch_finish(struct spec_launch *launch);
-/* A list of launches; those read belong to the spec, also on failure. */
-int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char *at,
-                          struct spec_launch **ret, size_t *ret_count);
+/* "launches", or the one launch whose members json has instead; those read belong to the
+ * spec, also on failure. */
+int spec_read_launches(struct spec_reader *r, const json_t *json, const char *at,
+                       struct spec_launch **ret, size_t *ret_count);
 /* Requires "launch", because one block of one thread is hardly ever intended. */
 int spec_need_launch(struct spec_reader *r, const json_t *json, const char *at);
-/* -EINVAL if members of a single launch are given beside "launches". */
-int spec_refuse_launch(struct spec_reader *r, const json_t *json, const char *at);
 /* ---- spec_args.c ---- */
 
 /* A launch's "args"; NULL is fine. */

@@ -77,8 +77,8 @@ int spec_need_launch(struct spec_reader *r, const json_t *json, const char *at) 
                          at);
 }
 
-int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char *at,
-                          struct spec_launch **ret, size_t *ret_count) {
+static int read_list(struct spec_reader *r, const json_t *list, const char *at,
+                     struct spec_launch **ret, size_t *ret_count) {
     size_t count = json_array_size(list);
     if (!count || count > SPEC_MAX_LAUNCHES) {
         return err_set(r->err, -EINVAL, "%s: a list of 1 to %d launches is expected", at,
@@ -86,10 +86,10 @@ int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char 
     }
     *ret = xcalloc(count, sizeof **ret);
     for (*ret_count = 0; *ret_count < count; ++*ret_count) {
-        char path[64];
+        char path[96];
         snprintf(path, sizeof path, "%s[%zu].", at, *ret_count);
         const json_t *json = json_array_get(list, *ret_count);
-        char holder[64];
+        char holder[96];
         snprintf(holder, sizeof holder, "%s[%zu]", at, *ret_count);
         int n = spec_check_members(r, json, KERNEL_SPEC_LAUNCH_STEP_MEMBERS, holder);
         n = n < 0 ? n : spec_read_launch(r, *ret + *ret_count, json, path);
@@ -103,7 +103,7 @@ int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char 
 }
 
 /* Used if a list of launches replaces the members of one. */
-int spec_refuse_launch(struct spec_reader *r, const json_t *json, const char *at) {
+static int refuse_launch(struct spec_reader *r, const json_t *json, const char *at) {
     static const char *const members[] = {"kernel", "launch", "args"};
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         if (json_object_get(json, members[i])) {
@@ -113,4 +113,18 @@ int spec_refuse_launch(struct spec_reader *r, const json_t *json, const char *at
         }
     }
     return 0;
+}
+
+int spec_read_launches(struct spec_reader *r, const json_t *json, const char *at,
+                       struct spec_launch **ret, size_t *ret_count) {
+    const json_t *list = json_object_get(json, "launches");
+    if (!list) {
+        *ret = xcalloc(1, sizeof **ret);
+        *ret_count = 1;
+        return spec_read_launch(r, *ret, json, at);
+    }
+    char path[64];
+    snprintf(path, sizeof path, "%slaunches", at);
+    int n = refuse_launch(r, json, at);
+    return n < 0 ? n : read_list(r, list, path, ret, ret_count);
 }
