@@ -42,6 +42,14 @@ struct lesson *lesson_list_add(struct lesson_list *lessons) {
     return &lessons->list[lessons->count++];
 }
 
+struct lesson_change *lesson_add_change(struct lesson *fix, enum lesson_change_kind kind) {
+    fix->changes =
+        xreallocarray(fix->changes, fix->change_count + 1, sizeof *fix->changes);
+    struct lesson_change *c = &fix->changes[fix->change_count++];
+    *c = (struct lesson_change){.kind = kind};
+    return c;
+}
+
 void lesson_list_drop(struct lesson_list *lessons, struct lessons *all,
                       bool (*goes)(struct lessons *all, struct lesson *lesson)) {
     size_t count = lessons->count;

@@ -56,9 +56,9 @@ struct lesson {
     bool onward;       /* … or only got past this error, to another one */
     struct lesson_change *changes;
     size_t change_count;
-    /* corrections */
+    /* corrections; context: the command that the person corrected, or NULL */
     char *heeded;  /* the word in it that the agent used only from then on */
-    char *instead; /* the word that it tells the agent not to use, or NULL */
+    char *instead; /* the word that it told the agent not to use, or NULL */
     /* files */
     char *text;
     size_t len;

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/find.h"
 #include "base/mem.h"
+#include "base/strings.h"
 
 #include <ctype.h>
 
@@ -13,9 +14,40 @@
 #define MAX_TOLD 300u
 #define LEAST_LETTERS 4u /* of a word that an error says */
 
+/* The first pipe of a command and what is behind it, or "". */
+static const char *pipe_of(const char *text) {
+    char quote = '\0';
+    for (; *text; text++) {
+        if (quote ? *text == quote : *text == '\'' || *text == '"') {
+            quote = quote ? '\0' : *text;
+        } else if (!quote && *text == '|' && text[1] == '|') {
+            text++;
+        } else if (!quote && *text == '|') {
+            return text;
+        }
+    }
+    return text;
+}
+
+/* It shows lines of its own choice, not the end or the beginning of the output. */
+static bool selects(const char *text) {
+    static const char *const whole[] = {"tail", "head", "tee", "cat", NULL};
+    for (const char *at = pipe_of(text); *at; at = pipe_of(at + 1)) {
+        const char *program = at + 1 + strspn(at + 1, " ");
+        autofree char *name = xstrndup(program, strcspn(program, " );\n"));
+        if (!strings_have(whole, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool lesson_shows_end(const struct lesson_step *failed, const struct lesson_step *later) {
-    return !(later->command.classes & COMMAND_MASKED) ||
-           (failed->command.classes & COMMAND_MASKED);
+    if (!(later->command.classes & COMMAND_MASKED)) {
+        return true;
+    }
+    return (failed->command.classes & COMMAND_MASKED) &&
+           (!selects(later->text) || strcmp(pipe_of(failed->text), pipe_of(later->text)) == 0);
 }
 
 /* Letters and digits alone, small. */

@@ -168,7 +168,8 @@ static size_t resolve_module(const struct words_of_command *w, size_t at) {
 static char *key_of(const struct words_of_command *w, size_t at) {
     const char *program = base_of(w->list[at]);
     const char *sub = plain_word(w, at + 1);
-    if (sub && (strcmp(sub, "run") == 0 || strcmp(sub, "exec") == 0) &&
+    static const char *const nested[] = {"run", "exec", "compose"}; /* `docker compose up` */
+    if (sub && any_of(i, 0, ARRAY_LEN(nested), strcmp(sub, nested[i]) == 0) &&
         strings_have(grouped, program)) {
         for (size_t i = at + 1; i + 1 < w->count; i++) {
             if (w->list[i] == sub) {
@@ -261,6 +262,17 @@ static const char *behind_status(const char *line, const char *at) {
     return at + strspn(at, " ");
 }
 
+/* Behind lines that begin with "#". */
+static const char *behind_remarks(const char *at) {
+    const char *s = at + strspn(at, " \t\n");
+    while (*s == '#') {
+        s += strcspn(s, "\n");
+        s += strspn(s, " \t\n");
+        at = s;
+    }
+    return at;
+}
+
 void command_read(struct command *ret, const char *text) {
     *ret = (struct command){0};
     unsigned all_probe = COMMAND_PROBE;
@@ -270,6 +282,7 @@ void command_read(struct command *ret, const char *text) {
     bool hidden = false, ends_hidden = false; /* a later command's status is the line's */
     for (size_t i = 0; *at && i < 64; i++) {
         struct words_of_command w = {0};
+        at = behind_remarks(at);
         const char *from = at;
         size_t parts = ret->count;
         hidden = i && strncmp(behind_status(line, at), "&&", 2) != 0;

@@ -199,8 +199,9 @@ static bool is_doubtful(const struct failure *f, const struct lesson *fix) {
 static bool is_taken_away(const struct failure *f, const char *path) {
     for (size_t i = f->success + 1; path && i < f->s->count; i++) {
         const struct lesson_step *s = &f->s->list[i];
-        if (step_is_run(s) && !s->failed && s->output && !*s->output &&
-            strstr(s->text, path_basename(path)) && !lesson_runs_own_script(f->s, s)) {
+        bool runs = step_is_run(s) && s->command.count && lesson_runs_own_script(f->s, s);
+        if (s->kind == STEP_RUN && !s->failed && !runs && s->output && !*s->output &&
+            strstr(s->text, path_basename(path))) {
             return true;
         }
     }
@@ -294,7 +295,7 @@ static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
         return false;
     }
     bool script = lesson_runs_own_script(f->s, failed) && changes_script(fix, failed);
-    bool own = corrects_own(f, fix) && !is_taught(f, fix);
+    bool own = !fix->cause && corrects_own(f, fix) && !is_taught(f, fix);
     return ((script || own) && mends_existing(f->s)) ||
            (script && is_taken_away(f, fix->changes[0].path));
 }
@@ -319,14 +320,13 @@ static const char *last_quote(const struct failure *f) {
     return e ? e->quote : f->error->quote;
 }
 
-static bool add_fix(struct lessons *l, const struct failure *f,
-                    const struct lesson_reader *r) {
+static bool add_fix(struct lessons *l, const struct failure *f) {
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
     struct lesson fix = {.seen = f->seen};
     lessons_add_evidence(&fix.evidence, f->s->trace, failed->result_event,
                          EVIDENCE_ERROR);
-    if (l->fixes.count >= LESSONS_MAX_FIXES || !lesson_explain(&fix, f, r) ||
+    if (l->fixes.count >= LESSONS_MAX_FIXES || !lesson_explain(&fix, f) ||
         !is_understood(f, &fix) || is_own_slip(f, &fix) || is_attempt(f, &fix) ||
         (is_doubtful(f, &fix) && !is_confirmed(f))) {
         lesson_finish(&fix);
@@ -377,13 +377,37 @@ static bool was_followed(const struct steps *s, size_t at, const char *normal) {
     return false;
 }
 
-/* Several errors of one run that went away together are one lesson. */
+/* One with the same end is told already. */
+static bool ended_with(const struct failure *list, const bool *told, size_t count, size_t k) {
+    return any_of(i, 0, count, told[i] && list[i].gone == list[k].gone);
+}
+
+static void tell_failures(struct lessons *l, struct failure *list, size_t count) {
+    bool told[STEP_MAX_ERRORS] = {0};
+    for (int least = LINK_NAME; least >= LINK_NONE; least--) {
+        for (size_t k = 0; k < count; k++) {
+            list[k].least = (enum lesson_link)least;
+            told[k] = told[k] || (list[k].success && !ended_with(list, told, count, k) &&
+                                  add_fix(l, &list[k]));
+        }
+    }
+    for (size_t k = 0; k < count; k++) {
+        if (!told[k] && !(list[k].success && !list[k].onward) &&
+            !ended_with(list, told, count, k)) {
+            add_dead_end(l, &list[k]);
+        }
+    }
+}
+
+/* Several errors of one run that went away together are one lesson: that of the error which
+ * the change is tied to most. */
 static void find_fix(struct lessons *l, const struct steps *s, size_t at,
                      const struct lesson_reader *r) {
     const struct lesson_step *failed = &s->list[at];
-    size_t done[STEP_MAX_ERRORS] = {0};
+    struct failure list[STEP_MAX_ERRORS];
+    size_t count = 0;
     for (size_t k = 0; k < failed->error_count; k++) {
-        struct failure f = {.s = s, .error = &failed->errors[k], .last = at, .seen = 1};
+        struct failure f = {.s = s, .r = r, .error = &failed->errors[k], .last = at, .seen = 1};
         if (was_followed(s, at, f.error->normal)) {
             continue;
         }
@@ -391,14 +415,9 @@ static void find_fix(struct lessons *l, const struct steps *s, size_t at,
         if (!f.success && !f.gone) {
             follow_lookup(&f);
         }
-        size_t end = f.success ? f.gone : SIZE_MAX;
-        bool together = (k > 0 && done[0] == end) || (k > 1 && done[1] == end);
-        done[k] = end;
-        bool told = !together && f.success && add_fix(l, &f, r);
-        if (!together && !told && (!f.success || f.onward)) {
-            add_dead_end(l, &f);
-        }
+        list[count++] = f;
     }
+    tell_failures(l, list, count);
 }
 
 void lessons_find_fixes(struct lessons *l, const struct steps *s,

@@ -10,7 +10,7 @@ struct words_scan;
 struct lesson_reader {
     const struct redaction *redaction; /* or NULL */
     const char *cwd;                   /* of the trace being read, or NULL */
-    struct pattern *error, *weak, *summary, *cue, *intent, *personal;
+    struct pattern *error, *weak, *summary, *failures, *cue, *intent, *vague, *personal;
     /* a line that matches `error` is certain if it contains one of these words */
     struct words_scan *sure;
 };
@@ -22,7 +22,7 @@ char *lesson_clean(const struct lesson_reader *r, const char *text, size_t len);
 /* The text cut to max bytes at a character boundary, blanks trimmed. */
 char *lesson_cut(const char *text, size_t len, size_t max);
 
-#define STEP_MAX_ERRORS 3
+#define STEP_MAX_ERRORS 5
 struct lesson_error {
     char *quote, *normal;
 };
@@ -30,6 +30,8 @@ struct lesson_error {
  * ones unless the command is known to have failed. */
 size_t lesson_errors(const struct lesson_reader *r, const char *output, bool failed,
                      struct lesson_error ret[STEP_MAX_ERRORS]);
+/* Whether a line counts what failed: "Tests: 1 failed, 11 passed". */
+bool lesson_counts_failures(const struct lesson_reader *r, const char *output);
 /* Whether it says more than that a test failed: not "assert 201 == 400". */
 bool lesson_is_telling(const char *quote);
 /* The sentence that best explains something, or NULL. */
@@ -142,15 +144,24 @@ void lessons_find_again(struct lessons *l, const struct steps *s, size_t at);
 /* Its end cannot be hidden where its beginning was not. */
 bool lesson_shows_end(const struct lesson_step *failed, const struct lesson_step *later);
 
+/* What ties a change to an error. */
+enum lesson_link {
+    LINK_NONE,
+    LINK_PLACE, /* the error, or what is near it, names the file; the output the command */
+    LINK_NAME,  /* the error says what the change brings or takes away */
+};
+
 /* A failure and its end, as indices of steps in s. */
 struct failure {
     const struct steps *s;
+    const struct lesson_reader *r;
     const struct lesson_error *error;
     size_t last;    /* the last run with this error */
     size_t gone;    /* the first run without it; 0 = none */
     size_t success; /* 0 = none */
     bool looked_up; /* gone is lesson_looked_up's */
     bool onward;    /* it never passed: gone failed with something else */
+    enum lesson_link least; /* what must tie a change to the error */
     unsigned seen;
 };
 /* Whether it is a run of the failed command: the same, or one that differs in options and
@@ -192,11 +203,33 @@ bool lesson_shares_line(const char *diff, char mark, const char *other, char oth
 bool lesson_names(const char *told, const char *text, const char *known);
 /* The same, where one name may begin with the other: "zlib1g" and "ZLIB". */
 bool lesson_names_any(const char *told, const char *text, const char *known);
+/* Whether the text has it between other marks. */
+bool lesson_has_word(const char *text, const char *word);
 bool lesson_has_name(const char *text); /* a letter, digit or "_" */
+/* The names that stand more often among the lines that go, or among those that come. */
+char *lesson_differing(const char *diff);
+/* told: what is known of the error, its quote first (lessons_links.c). */
+enum lesson_link lesson_link(const struct lesson_step *failed, const struct lesson_error *error,
+                             const char *told, const char *path, const char *diff);
+struct lesson_change *lesson_add_change(struct lesson *fix, enum lesson_change_kind kind);
+/* The changes between the failure and its end that are tied to the error. False when there
+ * is too much to explain anything. */
+bool lesson_add_edits(struct lesson *fix, const struct failure *f);
+bool lesson_add_runs(struct lesson *fix, const struct failure *f, const char *told);
+/* What the line that passed runs before the command. */
+void lesson_add_front(struct lesson *fix, const struct failure *f, const char *told);
+/* The one command in between, if it brings or starts something, or the error names it. */
+bool lesson_add_only_run(struct lesson *fix, const struct failure *f, const char *told);
+/* Its program brings something and is the failed one, or the error speaks of it. */
+bool lesson_suits(const struct failure *f, const char *command);
 /* Finds what resolved the failure: changes and cause of fix. False if nothing or too much
  * could have (lessons_causes.c). */
-bool lesson_explain(struct lesson *fix, const struct failure *f,
-                    const struct lesson_reader *r);
+bool lesson_explain(struct lesson *fix, const struct failure *f);
+/* The agent's reason in its last turns before the step, or NULL. */
+char *lesson_reason(const struct failure *f, size_t before);
+/* The error, and the code that a reason names if it shares a name with the error: a bridge to
+ * the change. */
+char *lesson_told(const struct failure *f, const char *reason);
 void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
 /* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
 char *lesson_diff(const char *old, const char *now, size_t max);

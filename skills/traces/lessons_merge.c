@@ -78,6 +78,25 @@ static bool is_repeated(struct lessons *l, struct lesson *c) {
     return first;
 }
 
+/* It tells a command that a person corrected. */
+static bool is_refuted(const struct lesson *c, const char *text) {
+    return text && ((c->context && strcmp(c->context, text) == 0) ||
+                    (c->instead && lesson_has_word(text, c->instead) &&
+                     !lesson_has_word(text, c->heeded)));
+}
+
+static bool is_corrected(struct lessons *l, struct lesson *f) {
+    for (size_t i = 0; i < l->corrections.count; i++) {
+        const struct lesson *c = &l->corrections.list[i];
+        const char *told = f->verified_by ? f->verified_by : f->key;
+        if (is_refuted(c, told) || list_any(one, f->changes, f->change_count,
+                                            one->kind != CHANGE_EDIT && is_refuted(c, one->to))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* An error that is reported as such is not also a limit. */
 static bool is_error(struct lessons *l, struct lesson *limit) {
     const char *text = limit->key;
@@ -95,5 +114,7 @@ void lessons_consolidate(struct lessons *l) {
     order_fixes(l);
     lesson_list_drop(&l->dead_ends, l, is_solved);
     lesson_list_drop(&l->corrections, l, is_repeated);
+    lesson_list_drop(&l->fixes, l, is_corrected);
+    lesson_list_drop(&l->commands, l, is_corrected);
     lesson_list_drop(&l->limits, l, is_error);
 }

@@ -2,6 +2,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -13,6 +14,28 @@
 #define SCRIPT_LINES 3u /* of a command that is a script of its own */
 #define SCRIPT_STEPS 16 /* until it is typed anew: each pair within them is compared */
 #define MAX_SCRIPT 64u  /* lines */
+
+bool lesson_has_error(const struct lesson_step *s, const char *normal) {
+    return any_of(i, 0, s->error_count, strcmp(s->errors[i].normal, normal) == 0);
+}
+
+bool lesson_shows(const struct lesson_step *s, const struct lesson_error *error) {
+    return lesson_has_error(s, error->normal) ||
+           (s->output && strstr(s->output, error->quote));
+}
+
+bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run) {
+    const char *script = strchr(run->command.keys[run->command.count - 1], ' ');
+    size_t at = (size_t)(run - s->list);
+    for (size_t i = at; i > 0 && at - i < 4 * LESSONS_REACH && script; i--) {
+        const struct lesson_step *e = &s->list[i - 1];
+        if (e->kind == STEP_EDIT && !e->is_diff &&
+            strcmp(path_basename(e->path), script + 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 struct word_list {
     const char *words[MAX_WORDS];
@@ -219,6 +242,25 @@ char *lesson_rewritten(const struct lesson_step *failed, const struct lesson_ste
     return few ? take(diff) : NULL;
 }
 
+/* An option's value is among the words, each behind a blank; a setting in front is none. */
+static bool has_value(const char *words) {
+    for (const char *at = words; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        bool option = *at == '-', set = memchr(at, '=', strcspn(at, " "));
+        if (*at != ' ' && option == set) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Another value for the same option, which no error speaks of: it runs something else. */
+static bool runs_other(const struct lesson_step *failed, const char *gone, const char *added) {
+    return has_value(gone) && has_value(added) &&
+           !any_of(i, 0, failed->error_count,
+                   lesson_names(failed->errors[i].quote, gone, "") ||
+                       lesson_names(failed->errors[i].quote, added, ""));
+}
+
 bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later) {
     autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
     const char *like = command_like(&failed->command, &later->command);
@@ -226,7 +268,8 @@ bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step 
     return command_same(&failed->command, &later->command) || lesson_elsewhere(failed, later) ||
            (rewritten = lesson_rewritten(failed, later)) ||
            (like && command_difference(&gone, &added, lesson_failed_part(failed), like,
-                                     failed->output ? failed->output : ""));
+                                       failed->output ? failed->output : "") &&
+            !runs_other(failed, gone.len ? gone.data : "", added.len ? added.data : ""));
 }
 
 /* The words at which the two differ, if it is one, names both, and no file or number that

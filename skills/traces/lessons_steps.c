@@ -6,6 +6,7 @@
 #include "base/work.h"
 #include "skills/traces/trace_shell.h"
 
+#include <ctype.h>
 #include <strings.h>
 
 #define TERSE_LINES 3u
@@ -16,6 +17,7 @@ struct reading {
     struct lesson_reader *r;
     const struct trace *trace;
     bool has_outcomes; /* the format tells success from failure */
+    bool states_success; /* … and says so of what passed */
 };
 
 static struct lesson_step *add_step(struct steps *s, enum step_kind kind,
@@ -28,6 +30,16 @@ static struct lesson_step *add_step(struct steps *s, enum step_kind kind,
 
 static char *clean_z(const struct reading *g, const char *text) {
     return lesson_clean(g->r, text, text ? strlen(text) : 0);
+}
+
+/* A path of Windows with the marks of others: "C:/w/a.vue". */
+static char *clean_path(const struct reading *g, const char *path) {
+    char *clean = clean_z(g, path);
+    bool drive = isalpha((unsigned char)*clean) && clean[1] == ':' && clean[2] == '\\';
+    for (char *c = clean; drive && (c = strchr(c, '\\')); c++) {
+        *c = '/';
+    }
+    return clean;
 }
 
 static bool same_call(const struct trace_event *a, const struct trace_event *b) {
@@ -78,13 +90,13 @@ static void add_call(struct reading *g, size_t i) {
     } else {
         step->text =
             e->text ? lesson_clean(g->r, e->text, e->text_len) : clean_z(g, e->path);
-        step->path = e->path ? clean_z(g, e->path) : NULL;
+        step->path = e->path ? clean_path(g, e->path) : NULL;
     }
 }
 
 static void add_edit(struct reading *g, const struct trace_event *e) {
     struct lesson_step *step = add_step(g->steps, STEP_EDIT, e->number);
-    step->path = clean_z(g, e->path);
+    step->path = clean_path(g, e->path);
     step->text = e->text ? lesson_clean(g->r, e->text, e->text_len) : NULL;
     step->is_diff = e->is_diff;
     step->failed = e->is_error;
@@ -121,10 +133,18 @@ static void drop_lookers(struct lesson_step *s) {
     s->error_count = kept;
 }
 
+/* Nobody knows how it ended: it was stopped, or goes on. */
+static bool is_cut_off(const struct reading *g, const struct lesson_step *s,
+                       const struct trace_event *e) {
+    return (g->states_success && !e->has_exit) ||
+           strncmp(s->output, "Command running in background", 29) == 0;
+}
+
 static void judge(struct reading *g, struct lesson_step *s, const struct trace_event *e) {
     bool failed = e->is_error || (e->has_exit && e->exit != 0);
     s->refused = failed && (strstr(s->output, "doesn't want to proceed") != NULL ||
                             strstr(s->output, "rejected by user") != NULL);
+    s->refused |= !failed && is_cut_off(g, s, e);
     bool looks = s->command.classes & COMMAND_PROBE &&
                  !(failed && s->command.classes & COMMAND_ASKS);
     if (s->kind != STEP_RUN || s->refused || (looks && !failed) ||
@@ -137,7 +157,8 @@ static void judge(struct reading *g, struct lesson_step *s, const struct trace_e
         drop_lookers(s);
     }
     bool searched = (s->command.classes & COMMAND_SEARCH) && e->has_exit && e->exit == 1;
-    s->failed = s->error_count > 0 || (failed && !searched);
+    s->failed = s->error_count > 0 || (failed && !searched) ||
+                (must_look(g, s) && lesson_counts_failures(g->r, s->output));
 }
 
 /* A person's words when refusing a call. */
@@ -231,13 +252,17 @@ void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
                 struct lesson_reader *r) {
     struct reading g = {.steps = ret, .r = r, .trace = trace};
     *ret = (struct steps){.trace = index};
+    size_t passed = 0, silent = 0; /* results that say that it passed, or nothing of it */
     r->cwd = trace->cwd;
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_event *e = &trace->events[i];
         bool edited = i > 0 && e[-1].kind == EVENT_EDIT && same_call(&e[-1], e);
         g.has_outcomes |=
             e->kind == EVENT_RESULT && (e->has_exit || (e->is_error && !edited));
+        passed += e->kind == EVENT_RESULT && e->has_exit && e->exit == 0;
+        silent += e->kind == EVENT_RESULT && !e->has_exit && !e->is_error;
     }
+    g.states_success = passed > silent;
     for (size_t i = 0; i < trace->count && !work_is_stopped(); i++) {
         add_event(&g, i);
     }

@@ -18,6 +18,8 @@
 #define SPECIFIC "([{'\"_-/0123456789" /* marks of what no plain word says */
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define LEAST_WORD 4u
+#define MAX_MARKS 6u /* of code in a sentence */
+#define SUMMARY_LINE 200u /* bytes */
 #define CLOCK_WITHIN 60u /* bytes of a line */
 #define SHORT_LINES 6u /* of an output that is nothing but its message … */
 #define SHORT_BLANKS 3u /* … of so many blanks, a sentence */
@@ -28,8 +30,10 @@ void lesson_reader_init(struct lesson_reader *r, const struct redaction *redacti
         .error = pattern_new(error_regex),
         .weak = pattern_new(weak_regex),
         .summary = pattern_new(summary_regex),
+        .failures = pattern_new(failures_regex),
         .cue = pattern_new(cue_regex),
         .intent = pattern_new(intent_regex),
+        .vague = pattern_new(vague_regex),
         .personal = pattern_new(personal_regex),
         .sure = words_scan_new(),
     };
@@ -41,8 +45,10 @@ void lesson_reader_finish(struct lesson_reader *r) {
     pattern_free(r->error);
     pattern_free(r->weak);
     pattern_free(r->summary);
+    pattern_free(r->failures);
     pattern_free(r->cue);
     pattern_free(r->intent);
+    pattern_free(r->vague);
     pattern_free(r->personal);
     words_scan_free(r->sure);
 }
@@ -192,6 +198,22 @@ struct error_scan {
     bool failed; /* the command is known to have failed */
 };
 
+/* Who says it, in the logs of several: "web-1  | ", "#12 3.45 ". */
+static size_t speaker_length(const char *line, size_t len) {
+    size_t name = 0;
+    while (name < len && (isalnum((unsigned char)line[name]) || strchr("_.-", line[name]))) {
+        name++;
+    }
+    size_t bar = name + strspn(line + name, " ");
+    if (name && bar + 1 < len && line[bar] == '|' && line[bar + 1] == ' ') {
+        return bar + 2;
+    }
+    size_t step = *line == '#' ? 1 + strspn(line + 1, "0123456789") : 0;
+    size_t clock = step > 1 && line[step] == ' ' ? strspn(line + step + 1, "0123456789.") : 0;
+    size_t end = step + 1 + clock;
+    return clock > 2 && end < len && line[end] == ' ' ? end + 1 : 0;
+}
+
 /* A line that ends in a colon says it on the next one. */
 static char *quote_of(const char *line, size_t len) {
     autofree char *quote = lesson_cut(line, len, LESSON_MAX_LINE);
@@ -200,6 +222,7 @@ static char *quote_of(const char *line, size_t len) {
     if (!kept || quote[kept - 1] != ':' || !*next || kept > LESSON_MAX_LINE / 2) {
         return take(quote);
     }
+    next += speaker_length(next, strcspn(next, "\n"));
     autofree char *more = lesson_cut(next, strcspn(next, "\n"), LESSON_MAX_LINE / 2);
     return xasprintf("%s %s", quote, more);
 }
@@ -224,15 +247,25 @@ static bool is_logged(const char *line, size_t len) {
     return clock || memmem(line, len, "\"level\":", 8);
 }
 
-/* What a test runner says of what passed. */
-static bool is_ticked(const char *line) {
-    static const char *const ticks[] = {"✓", "✔", "√"};
+/* A test runner's mark of what passed, or of what failed. */
+static bool is_marked(const char *line, const char *const marks[4]) {
     line += strspn(line, " \t");
-    return any_of(i, 0, ARRAY_LEN(ticks), strncmp(line, ticks[i], strlen(ticks[i])) == 0);
+    return any_of(i, 0, 4, marks[i] && strncmp(line, marks[i], strlen(marks[i])) == 0);
+}
+
+static bool is_ticked(const char *line) {
+    static const char *const ticks[4] = {"✓", "✔", "√"};
+    return is_marked(line, ticks);
+}
+
+static bool is_crossed(const char *line) {
+    static const char *const crosses[4] = {"✕", "✘", "●", "×"};
+    line += strspn(line, " ");
+    return is_marked(line, crosses) || (strncmp(line, "FAIL", 4) == 0 && !isalnum((unsigned char)line[4]));
 }
 
 bool lesson_is_telling(const char *quote) {
-    if (is_logged(quote, strlen(quote))) {
+    if (is_logged(quote, strlen(quote)) || is_crossed(quote)) {
         return false;
     }
     for (const char *s = quote + strspn(quote, " "); *s; s += strspn(s, " ")) {
@@ -285,6 +318,9 @@ static bool may_be_error(const struct lesson_reader *r, const char *line, size_t
 }
 
 static void scan_line(struct error_scan *s, const char *line, size_t len) {
+    size_t speaker = speaker_length(line, len);
+    line += speaker;
+    len -= speaker;
     len = len > MAX_LINE ? MAX_LINE : len;
     if (is_ticked(line) || (!s->failed && (!may_be_error(s->r, line, len) ||
                                            is_logged(line, len)))) {
@@ -357,6 +393,18 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
     return s.count;
 }
 
+bool lesson_counts_failures(const struct lesson_reader *r, const char *output) {
+    size_t lines = 0;
+    for (const char *line = output; line && *line && lines < MAX_LINES; lines++) {
+        size_t len = strcspn(line, "\n");
+        if (len <= SUMMARY_LINE && pattern_is_in(r->failures, line, len)) {
+            return true;
+        }
+        line = text_next_line(line);
+    }
+    return false;
+}
+
 /* --- causes --- */
 
 /* Words between backticks are code's, not the sentence's. */
@@ -381,6 +429,17 @@ static size_t sentence_end(const char *s) {
     return i;
 }
 
+/* Marks of code stand outside of backticks: no sentence. */
+static bool is_code(const char *s, size_t len) {
+    size_t marks = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < len; i++) {
+        quoted ^= s[i] == '`';
+        marks += !quoted && strchr("(){}[]=;\\", s[i]) != NULL;
+    }
+    return marks > MAX_MARKS || (islower((unsigned char)*s) && s[len ? len - 1 : 0] == ':');
+}
+
 bool lesson_is_personal(const struct lesson_reader *r, const char *text) {
     return pattern_is_in(r->personal, text, strlen(text)) ||
            pattern_is_in(r->intent, text, strlen(text));
@@ -394,7 +453,9 @@ char *lesson_cause(const struct lesson_reader *r, const char *text) {
         size_t label = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); /* "THOUGHT: " */
         s += label > 1 && strncmp(s + label, ": ", 2) == 0 ? label + 2 : 0;
         size_t len = sentence_end(s);
-        size_t cues = len >= 20 && len <= LESSON_MAX_LINE ? count_cues(r, s, len) : 0;
+        bool whole = len >= 20 && len <= LESSON_MAX_LINE && text_count(s, len, '*') % 4 == 0 &&
+                     !is_code(s, len) && !pattern_is_in(r->vague, s, len);
+        size_t cues = whole ? count_cues(r, s, len) : 0;
         bool told = cues && len >= 25 && !pattern_is_in(r->intent, s, len);
         bool plain = cues && !pattern_is_in(r->personal, s, len);
         size_t score = cues ? 2 * cues + told + plain : 0;

@@ -1,4 +1,5 @@
 /* People's messages: the task, and corrections. */
+#include "base/buf.h"
 #include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
@@ -13,6 +14,7 @@
 #define MAX_TASK 1200u
 #define MAX_CORRECTION 240u /* a longer turn is a new request */
 #define MAX_CORRECTIONS 30u
+#define MAX_TRIED 300u /* turns that may be corrections */
 #define MAX_WORDS 120u /* of a correction that are looked for */
 #define MAX_LOOK 8192u /* bytes of a step that they are looked for in */
 #define LOOK_AHEAD 60u /* steps */
@@ -106,18 +108,74 @@ static bool is_dropped(const struct steps *s, size_t at, const char *word) {
     return is_used(s, before, at, word) && !is_used(s, at + 1, at + 1 + LOOK_AHEAD, word);
 }
 
+bool lesson_has_word(const char *text, const char *word) {
+    size_t len = strlen(word);
+    for (const char *at = text; text && len && (at = strstr(at, word)); at += len) {
+        char before = at > text ? at[-1] : ' ';
+        if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)at[len]) &&
+            at[len] != '_') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Its last name that the other text lacks: of "-arch=sm_90" the value. */
+static char *last_name(const char *text, const char *other) {
+    char *last = NULL;
+    while (*text) {
+        size_t len = word_length(text);
+        autofree char *word = xstrndup(text, len);
+        if (len >= 3 && !lesson_has_word(other, word)) {
+            free(last);
+            last = take(word);
+        }
+        text += len ? len : 1;
+    }
+    return last;
+}
+
+/* The last command before the person's words that differs from one which then passed in a
+ * few options, the word that was heeded among them; or NULL. *ret_gone: what it had instead. */
+static const char *corrected_command(const struct steps *s, size_t at, const char *heeded,
+                                     char **ret_gone) {
+    size_t before = at > LOOK_BACK ? at - LOOK_BACK : 0;
+    for (size_t i = at; i > before; i--) {
+        const struct lesson_step *old = &s->list[i - 1];
+        for (size_t k = at + 1; old->command.count && k < s->count && k < at + LOOK_AHEAD; k++) {
+            const struct lesson_step *now = &s->list[k];
+            const char *part = step_is_run(now) && !now->failed
+                                   ? command_like(&old->command, &now->command)
+                                   : NULL;
+            autobuf gone = BUF_INIT(MAX_LOOK), added = BUF_INIT(MAX_LOOK);
+            if (part && lesson_has_word(part, heeded) &&
+                command_difference(&gone, &added, lesson_failed_part(old), part, "")) {
+                *ret_gone = gone.len ? last_name(gone.data, part) : NULL;
+                return lesson_failed_part(old);
+            }
+        }
+    }
+    return NULL;
+}
+
 static void add_correction(struct lessons *l, const struct steps *s, size_t i) {
     const struct lesson_step *e = &s->list[i];
     bool room = l->corrections.count < MAX_CORRECTIONS;
     autofree char *heeded = room ? heeded_word(s, i) : NULL;
     autofree char *instead = heeded ? avoided_word(e->text, heeded) : NULL;
-    if (!instead || !is_dropped(s, i, instead)) {
+    bool named = instead && is_dropped(s, i, instead);
+    if (heeded && !named) {
+        free(take(instead));
+    }
+    const char *old = heeded && !named ? corrected_command(s, i, heeded, &instead) : NULL;
+    if (!named && !old) {
         return; /* nothing shows that it is a rule, and changed anything */
     }
     struct lesson *c = lesson_list_add(&l->corrections);
     c->key = lesson_cut(e->text, strlen(e->text), MAX_CORRECTION);
     c->heeded = take(heeded);
     c->instead = take(instead);
+    c->context = old ? command_part_text(old) : NULL;
     lessons_add_evidence(&c->evidence, s->trace, e->event, EVIDENCE_SAID);
 }
 
@@ -140,6 +198,7 @@ void lessons_find_words(struct lessons *l, const struct steps *s) {
     struct pattern *correcting = pattern_new(correction_regex);
     struct pattern *idle = pattern_new(idle_regex);
     bool asked = false, acted = false;
+    size_t tried = 0;
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
         acted |= e->kind != STEP_USER;
@@ -152,7 +211,9 @@ void lessons_find_words(struct lessons *l, const struct steps *s) {
             add_task(l, s, e);
         } else if (acted && len <= MAX_CORRECTION && !strchr(e->text, '?') &&
                    !strstr(e->text, "</") && pattern_is_in(correcting, e->text, len)) {
-            add_correction(l, s, i);
+            if (tried++ < MAX_TRIED) {
+                add_correction(l, s, i);
+            }
         } else {
             add_task(l, s, e);
         }

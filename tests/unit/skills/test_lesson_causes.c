@@ -208,6 +208,37 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
         {"make\necho done", "k.cu(3): error: factor is undefined", "k.cu",
          "-scale(x)\n+scale(x, factor)\n", "make\necho done",
          "k.cu -scale(x)\n+scale(x, factor)\n"},
+        /* what a filter leaves out has not gone, unless it left it in before */
+        {"npx check 2>&1 | tail -20", "a.svelte:4: error: the const tag is misplaced", "a.svelte",
+         "-{@const x = 1}\n+{x}\n", "npx check 2>&1 | grep profile", "nothing"},
+        {"npx check 2>&1 | grep svelte", "a.svelte:4: error: the const tag is misplaced", "a.svelte",
+         "-{@const x = 1}\n+{x}\n", "npx check 2>&1 | grep svelte",
+         "a.svelte -{@const x = 1}\n+{x}\n"},
+        /* a name that stands less often on one side, and a version */
+        {"docker compose up -d", "Error: Bind for 0.0.0.0:5432 failed: it is already allocated",
+         "compose.yml", "-  - \"5432:5432\"\n+  - \"5433:5432\"\n", "docker compose up -d",
+         "compose.yml -  - \"5432:5432\"\n+  - \"5433:5432\"\n"},
+        {"docker build .", "#9 0.4 go: go.mod requires go >= 1.25.0 (running go 1.22.12)",
+         "Containerfile", "-FROM golang:1.22\n+FROM golang:1.25\n", "docker build .",
+         "Containerfile -FROM golang:1.22\n+FROM golang:1.25\n"},
+        {"docker build .", "#9 0.4 go: go.mod requires go >= 1.25.0 (running go 1.22.12)",
+         "Containerfile", "-FROM alpine:3.19\n+FROM alpine:3.20\n", "docker build .", "nothing"},
+        /* a test's own mistake; not its demand, nor what people read */
+        {"npx vitest", "Error: [vitest] No \"createRouter\" export is defined on the mock",
+         "src/login.spec.js", "-  push\n+  push,\n+  createRouter\n", "npx vitest",
+         "src/login.spec.js -  push\n+  push,\n+  createRouter\n"},
+        {"npx vitest", "Error: [vitest] No \"createRouter\" export is defined on the mock",
+         "src/login.spec.js", "-  expect(createRouter)\n+  it.skip(\n", "npx vitest", "nothing"},
+        {"npm test", "error: DATABASE_HOST is not set", "README.md", "-x\n+DATABASE_HOST\n",
+         "npm test", "nothing"},
+        /* a path of Windows */
+        {"npm run build", "src/pages/List.vue (79:14): Error parsing the expression",
+         "C:\\w\\src\\pages\\List.vue", "-@book=\"/* later */\"\n+@book=\"go\"\n", "npm run build",
+         "C:/w/src/pages/List.vue -@book=\"/* later */\"\n+@book=\"go\"\n"},
+        /* remarks are no part of a command */
+        {"# first\npytest -q", "E   TypeError: scale() got factor", "src/scale.py",
+         "-def scale(x):\n+def scale(x, factor):\n", "# it's again\npytest -q",
+         "src/scale.py -def scale(x):\n+def scale(x, factor):\n"},
         /* git keeps records */
         {"git push origin x", "error: failed to push some refs to origin", NULL, NULL,
          "git push origin x", "nothing"},
@@ -216,6 +247,55 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
         autofree char *got = told(cases[i].failing, cases[i].error, cases[i].path,
                                   cases[i].diff, cases[i].later);
         cr_expect(eq(str, got, (char *)(uintptr_t)cases[i].told), "%zu: %s", i, got);
+    }
+}
+
+/* Of several errors that end together, the one that the change names is told; beside edits of
+ * something else only one that is named counts. */
+Test(lesson_causes, the_error_that_the_change_names_is_quoted) {
+    for (int named = 0; named < 2; named++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Get it to build.");
+        run(&m, "make site", 2, "error: the step of the pages has failed\nerror: no icon is called InboxOutline\n");
+        edit(&m, "src/empty.vue", named ? "-InboxOutline\n+AlbumsOutline\n" : "-one\n+two\n", true);
+        edit(&m, "src/other.vue", "-red\n+blue\n", true);
+        run(&m, "make site", 0, "done");
+        learn(&l, &m);
+        cr_assert(eq(sz, l.fixes.count, (size_t)named));
+        if (named) {
+            cr_expect(eq(str, l.fixes.list[0].quote, "error: no icon is called InboxOutline"));
+            cr_assert(eq(sz, l.fixes.list[0].change_count, 1));
+            cr_expect(eq(str, l.fixes.list[0].changes[0].path, "src/empty.vue"));
+        }
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+/* What only asks between two runs is no step, whatever it shares with the error. */
+Test(lesson_causes, a_command_in_between_brings_something) {
+    static const struct {
+        const char *between;
+        size_t told;
+    } cases[] = {
+        {"npm install @types/node-cron", 1},
+        {"curl -s http://localhost:8000/node-cron", 0},
+        {"docker exec web ping node-cron", 0},
+        {"rm -rf src/node-cron", 0},
+        {"npx vitest run src/node-cron.test.ts", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Get it to build.");
+        run(&m, "npm run build", 2, "a.ts(1,18): error TS7016: no declaration for 'node-cron'");
+        run(&m, cases[i].between, 0, "fine");
+        run(&m, "npm run build", 0, "done");
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, cases[i].told), "%s", cases[i].between);
+        lessons_finish(&l);
+        finish(&m);
     }
 }
 

@@ -144,22 +144,29 @@ Test(lesson_proofs, one_change_is_one_lesson) {
     finish(&m);
 }
 
-/* A failing run, an edit of one line with the agent's reason, another edit, and a run that
- * passes. */
-static char *quoted(const char *failing, const char *said, const char *later) {
+/* A failing run, an edit of one line with the agent's reason, perhaps another edit, and a run
+ * that passes. */
+static char *quoted_beside(const char *failing, const char *said, const char *later,
+                           bool beside) {
     struct maker m = {0};
     struct lessons l;
     user(&m, "Get it to pass.");
     run(&m, failing, 1, said);
     say(&m, "The limit is wrong because the limits file needs seconds.");
     edit(&m, "limits.ts", "-limit = 5\n+limit = 5000\n", true);
-    edit(&m, "notes.ts", "-one\n+two\n", true);
+    if (beside) {
+        edit(&m, "notes.ts", "-one\n+two\n", true);
+    }
     run(&m, later, 0, "done");
     learn(&l, &m);
     char *quote = xstrdup(l.fixes.count ? l.fixes.list[0].quote : "nothing");
     lessons_finish(&l);
     finish(&m);
     return quote;
+}
+
+static char *quoted(const char *failing, const char *said, const char *later) {
+    return quoted_beside(failing, said, later, true);
 }
 
 Test(lesson_proofs, logs_and_tests_that_passed_are_no_errors) {
@@ -172,6 +179,11 @@ Test(lesson_proofs, logs_and_tests_that_passed_are_no_errors) {
          "limits.ts: error: too low", "npx jest", "limits.ts: error: too low"},
         {"npx jest", "{\"level\":\"error\",\"message\":\"login failed: u1\"}\n"
          "limits.ts: error: too low", "npx jest", "limits.ts: error: too low"},
+        /* who says it is not quoted */
+        {"docker compose logs api", "api-1  | limits.ts: error: too low", "docker compose logs api",
+         "limits.ts: error: too low"},
+        {"docker build .", "#12 3.45 limits.ts: error: too low", "docker build .",
+         "limits.ts: error: too low"},
         /* another test passed */
         {"npm test -- --only=limit", "FAIL src/limits.spec.ts", "npm test -- --only=search",
          "nothing"},
@@ -179,6 +191,56 @@ Test(lesson_proofs, logs_and_tests_that_passed_are_no_errors) {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         autofree char *got = quoted(cases[i].failing, cases[i].said, cases[i].later);
         cr_expect(eq(str, got, (char *)(uintptr_t)cases[i].quote), "%zu: %s", i, got);
+    }
+}
+
+/* A harness that says of every end how it was says nothing of what was stopped. */
+Test(lesson_proofs, what_was_stopped_has_not_passed) {
+    for (int stopped = 0; stopped < 2; stopped++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Get it to build.");
+        run(&m, "make a", 0, "a");
+        run(&m, "make b", 0, "b");
+        run(&m, "npm run build", 1, "limits.ts: error: too low");
+        edit(&m, "limits.ts", "-limit = 5\n+limit = 5000\n", true);
+        run(&m, "npm run build", 0, stopped ? "aborted by user" : "done");
+        m.trace.events[m.trace.count - 1].has_exit = !stopped;
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, (size_t)!stopped));
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+/* The same option with another value runs something else, unless the error speaks of it; a
+ * line that prepares something before is no mere change of words. */
+Test(lesson_proofs, another_run_proves_nothing) {
+    static const struct {
+        const char *failing, *said, *later;
+        bool edits;
+        size_t told;
+    } cases[] = {
+        {"npx jest --only=search", "limits.ts: error: too low", "npx jest --only=limits", true, 0},
+        {"npx jest --only=search", "limits.ts: error: too low", "npx jest --only=search --bail", true, 1},
+        {"cargo test -p oracle", "error: failed to load manifest of a workspace member",
+         "rsync -a oracle/ /tmp/o/ && cargo test --manifest=/tmp/o/Cargo.toml", false, 0},
+        {"cargo test -p oracle", "error: failed to load manifest of a workspace member",
+         "cargo test --manifest=o/Cargo.toml", false, 1},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Get it to pass.");
+        run(&m, cases[i].failing, 1, cases[i].said);
+        if (cases[i].edits) {
+            edit(&m, "limits.ts", "-limit = 5\n+limit = 5000\n", true);
+        }
+        run(&m, cases[i].later, 0, "done");
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, cases[i].told), "%zu", i);
+        lessons_finish(&l);
+        finish(&m);
     }
 }
 
@@ -192,7 +254,9 @@ Test(lesson_proofs, a_file_is_named_near_the_error) {
     buf_adds(&far, "limits.ts holds the numbers\n");
     autofree char *apart = quoted("make all", far.data, "make all");
     cr_expect(eq(str, apart, "nothing"));
-    autofree char *near = quoted(
-        "make all", "npm error lockfile is out of step\nlimits.ts holds the numbers\n", "make all");
+    static const char said[] = "npm error lockfile is out of step\nlimits.ts holds the numbers\n";
+    autofree char *near = quoted_beside("make all", said, "make all", false);
     cr_expect(eq(str, near, "npm error lockfile is out of step"));
+    autofree char *beside = quoted("make all", said, "make all");
+    cr_expect(eq(str, beside, "nothing"), "another edit may be the reason");
 }

@@ -252,6 +252,41 @@ Test(lessons, a_rule_replaces_what_the_agent_did) {
     }
 }
 
+/* A person corrects a command in few words, and the agent complies: the rule is told, and
+ * the command as it was before is taught nowhere, though it passed too. */
+Test(lessons, a_corrected_command_is_not_taught) {
+    static const struct {
+        const char *said, *later, *instead;
+        size_t rules;
+    } cases[] = {
+        {"no, always -arch=sm_90a", "nvcc -arch=sm_90a -c gemm.cu", "sm_90", 1},
+        {"No, it must be built with --use_fast_math too", "nvcc -arch=sm_90 --use_fast_math -c gemm.cu",
+         NULL, 1},
+        {"no, always -arch=sm_90a", "nvcc -arch=sm_90 -c gemm.cu", NULL, 0}, /* it did not comply */
+        {"no, that is wrong", "nvcc -arch=sm_90a -c gemm.cu", NULL, 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Compile the kernel.");
+        run(&m, "nvcc -arch=sm_90 -c gemm.cu", 1, "gemm.cu(3): error: identifier \"blockidx\" is undefined");
+        edit(&m, "gemm.cu", "-int b = blockidx.x;\n+int b = blockIdx.x;\n", true);
+        run(&m, "nvcc -arch=sm_90 -c gemm.cu", 0, "");
+        user(&m, cases[i].said);
+        run(&m, cases[i].later, 0, "");
+        learn(&l, &m);
+        cr_assert(eq(sz, l.corrections.count, cases[i].rules), "%zu", i);
+        for (size_t k = 0; k < l.corrections.count; k++) {
+            const char *instead = l.corrections.list[k].instead;
+            cr_expect(instead ? cases[i].instead && strcmp(instead, cases[i].instead) == 0
+                              : !cases[i].instead, "%zu: %s", i, instead);
+        }
+        cr_expect(eq(sz, l.commands.count, 1 - cases[i].rules), "%zu", i);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
 Test(lessons, looking_around_teaches_nothing) {
     struct maker m = {0};
     struct lessons l;
