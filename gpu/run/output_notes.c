@@ -1,6 +1,42 @@
 #include "gpu/run/output_notes.h"
 
-#include "gpu/spec/expect_flat.h"
+#include "base/find.h"
+#include "gpu/reference/operator.h"
+
+static bool has_rows(const struct kernel_spec *spec) {
+    return any_of(i, 0, spec->buffer_count, json_array_size(spec->buffers[i].shape) > 1);
+}
+
+/* softmax's dim, which is -1 unless it is given; not sum's, which are all by default. */
+static bool chooses_dim(const struct operator* op, const json_t *step) {
+    for (size_t i = 0; op && i < OPERATOR_MAX_ATTRIBUTES && op->attributes[i].name; i++) {
+        if (!strcmp(op->attributes[i].name, "dim")) {
+            return op->attributes[i].kind == ATTRIBUTE_INTEGER &&
+                   !json_object_get(step, "dim");
+        }
+    }
+    return false;
+}
+
+static const char *choosing_name(const json_t *step) {
+    const char *name = json_get_string(step, "op", "");
+    return chooses_dim(operator_find(name), step) ? name : NULL;
+}
+
+/* Whether an operator of `expect` works along a dimension that it chose itself while no
+ * buffer has two: its name, borrowed from the specification; else NULL. Programs allocate
+ * rows of a matrix as one array, and a specification begun from such a program has flat
+ * shapes: softmax then works on all of it at once, and a correct kernel looks wrong. */
+static const char *flat_operator(const struct kernel_spec *spec) {
+    if (spec->expect != EXPECT_OPERATOR || has_rows(spec)) {
+        return NULL;
+    }
+    const char *name = choosing_name(spec->expect_operator);
+    json_each(json_object_get(spec->expect_operator, "then"), i, step) {
+        name = name ? name : choosing_name(step);
+    }
+    return name;
+}
 
 static void warn_wide(struct course *run, const char *name,
                       const struct output_strength *s) {
@@ -50,7 +86,7 @@ static void note_narrow(struct course *run, const char *name,
 }
 
 static void note_flat(struct course *run) {
-    const char *op = expect_flat_operator(&run->spec);
+    const char *op = flat_operator(&run->spec);
     if (op && run->report.mismatch) {
         run_report_note(&run->report, "flat_shape", "info", NULL,
                         "'%.64s' works along a dimension, and every buffer has only one: "
