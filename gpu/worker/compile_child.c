@@ -294,7 +294,7 @@ static void take_ptx(struct compile_answer *a) {
 }
 
 static void explain_version(struct compile_answer *a) {
-    json_t *note = ptx_unit_version_note(a->ptx, a->out.ptx);
+    json_t *note = a->ptx ? ptx_unit_version_note(a->ptx, a->out.ptx) : NULL;
     if (note) {
         json_array_append_new(a->log.findings, note);
     }
@@ -310,6 +310,7 @@ static void compile(struct compile_answer *a) {
     }
     if (a->out.code == NVRTC_OK) {
         read_cubin(a);
+        explain_version(a);
         return;
     }
     bool ptxas = a->out.ptx || strstr(a->out.log, "ptxas ");
@@ -317,9 +318,7 @@ static void compile(struct compile_answer *a) {
         explain_ptxas(a);
     }
     judge_failure(a);
-    if (a->ptx) {
-        explain_version(a);
-    }
+    explain_version(a);
 }
 
 /* The answer has a limit; the PTX does as well, if more slowly. */
