@@ -68,21 +68,21 @@ function outcome(output: Output): Html {
 function outputRow(item: Case, output: Output): Html {
   const judged = output.verdict !== "unjudged";
   return html`<tr><td>${sizes(item.sizes)}</td><td>${item.trial ?? 0}</td><td>${output.name}</td>${outcome(output)}
-<td>${judged ? output.mismatches ?? 0 : "–"}</td><td>${output.elements}</td><td>${judged ? short(output.max_abs_error) : "–"}</td>
+<td>${judged ? `${output.mismatches ?? 0} of ${output.elements}` : "–"}</td><td>${judged ? short(output.max_abs_error) : "–"}</td>
 <td>${judged ? short(output.max_rel_error) : "–"}</td></tr>`;
 }
 
 function caseRows(item: Case): Html[] {
   if (item.outputs?.length) return item.outputs.map((output) => outputRow(item, output));
   return [html`<tr><td>${sizes(item.sizes)}</td><td>${item.trial ?? 0}</td><td>–</td>
-<td class="${verdictClass(item.verdict)}">${item.verdict}</td><td>–</td><td>–</td><td>–</td><td>–</td></tr>`];
+<td class="${verdictClass(item.verdict)}">${item.verdict}</td><td>–</td><td>–</td><td>–</td></tr>`];
 }
 
 function cases({ cases: list, added_cases: added }: Validation): Html {
   if (!list.length) return html``;
   const rows = list.flatMap(caseRows);
   return section("Cases", html`<div class="wide"><table>
-<thead><tr><th>case</th><th>trial</th><th>output</th><th>result</th><th>wrong</th><th>elements</th><th>largest error</th><th>relative</th></tr></thead>
+<thead><tr><th>case</th><th>trial</th><th>output</th><th>result</th><th>wrong</th><th>largest error</th><th>relative</th></tr></thead>
 <tbody>${rows.slice(0, MAX_ROWS)}</tbody></table></div>`,
     html`${rows.length > MAX_ROWS && html`<p>and ${rows.length - MAX_ROWS} more rows</p>`}`,
     html`${added?.length ? html`<p>Odd sizes that were tried besides: ${added.map((one) =>
