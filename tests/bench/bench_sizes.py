@@ -6,9 +6,12 @@ names: relu add add_expression softmax layernorm matmul512 matmul1024 matmul4096
 
 The kernels are plain ones. Processor seconds are those of the daemon and all that it starts: on a machine that
 others use, they tell more than the clock."""
+import collections
+import contextlib
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -64,36 +67,65 @@ CASES = {
 
 
 def processes(root):
-    """Of root and all that it started: process to its fields of /proc/PID/stat behind the name."""
-    fields = {}
-    for entry in os.listdir("/proc"):
-        try:
-            fields[int(entry)] = pathlib.Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()
-        except (ValueError, OSError):
-            pass  # no process, or none any more
-    found = {root}
-    for pid in sorted(fields):
-        if int(fields[pid][1]) in found:
-            found.add(pid)
-    return {pid: fields[pid] for pid in found if pid in fields}
+    """Of root and all that it started: process to its name and the fields of /proc/PID/stat behind it."""
+    all_, children = {}, collections.defaultdict(list)
+    for entry in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        with contextlib.suppress(OSError):  # it has ended
+            name, _, rest = pathlib.Path(f"/proc/{entry}/stat").read_text().partition("(")[2].rpartition(")")
+            all_[entry] = (name, rest.split())
+            children[int(all_[entry][1][1])].append(entry)
+    found, ahead = {}, [root]
+    while ahead:
+        pid = ahead.pop()
+        if pid in all_:
+            found[pid] = all_[pid]
+            ahead += children[pid]
+    return found
+
+
+Cost = collections.namedtuple("Cost", "wall seconds threads resident")
+
+
+def ticks(fields):
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def thread_seconds(pid):
+    """Processor seconds of a process's threads, by number; its own number is the first one's."""
+    found = {}
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            found[int(path.parent.name)] = ticks(path.read_text().rpartition(")")[2].split())
+    return found
+
+
+def timed(command, folder, limit=(None, 0)):
+    """(its JSON output, its Cost): wall seconds, processor seconds by process and name, the largest resident bytes of a process.
+    limit: the processes of that name get so many processor seconds; the Cost has those of their threads."""
+    seconds, threads, resident, start = {}, {}, {0: 0}, time.perf_counter()
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.DEVNULL)
+        while process.poll() is None:
+            for pid, (name, fields) in processes(process.pid).items():
+                if name == limit[0]:
+                    threads.setdefault(pid, {}).update(thread_seconds(pid))
+                    if (pid, name) not in seconds:
+                        resource.prlimit(pid, resource.RLIMIT_CPU, (limit[1], limit[1] + 1))
+                seconds[pid, name] = ticks(fields)
+                resident[pid] = max(resident.get(pid, 0), int(fields[21]) * PAGE)
+            time.sleep(min(0.2, 0.02 + (time.perf_counter() - start) / 50))  # a look takes some ms
+        wall = time.perf_counter() - start
+        out.seek(0)
+        return json.load(out), Cost(wall, seconds, threads, max(resident.values()))
 
 
 def run_timed(build, folder, spec, source):
     """(result, wall seconds, processor seconds, largest resident bytes of a process) of one validation."""
     pathlib.Path(folder, "sizes.cu").write_text(source)
     pathlib.Path(folder, "sizes.check.json").write_text(json.dumps(spec))
-    seconds, resident, start = {}, {0: 0}, time.perf_counter()
     command = [f"{build}/clients/ctl/upskillctl", "kernel", "validate", "sizes.cu", "--json"]
-    with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.DEVNULL)
-        while process.poll() is None:
-            for pid, field in processes(process.pid).items():
-                seconds[pid] = (int(field[11]) + int(field[12])) / TICKS
-                resident[pid] = max(resident.get(pid, 0), int(field[21]) * PAGE)
-            time.sleep(min(0.2, 0.02 + (time.perf_counter() - start) / 50))  # a look takes some ms
-        wall = time.perf_counter() - start
-        out.seek(0)
-        return json.load(out), wall, sum(seconds.values()), max(resident.values())
+    result, cost = timed(command, folder)
+    return result, cost.wall, sum(cost.seconds.values()), cost.resident
 
 
 def measure(build, folder, name):

@@ -30,9 +30,9 @@ def run(d, program, fault):
 
 
 def told(r):
-    """(code, line) of all that counts, of errors of calls by their function."""
-    return [(x.get("code") if x in r["findings"] else x.get("function", "leak"), x.get("line"))
-            for x in r["findings"] + r["api_errors"] + r["leaks"]]
+    """(code, line) of all that counts and of what belongs to it, of errors of calls by their function."""
+    found = [(f["code"], at.get("line")) for f in r["findings"] for at in [f] + f.get("related", [])]
+    return found + [(x.get("function", "leak"), x.get("line")) for x in r["api_errors"] + r["leaks"]]
 
 
 def line_of(fault):

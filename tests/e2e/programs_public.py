@@ -7,7 +7,7 @@ A fault counts as found when it is told as what it is, at its line. Some minutes
 """
 import os, shutil, sys
 
-from programs_mutants import CHECKS, NEEDED
+from programs_mutants import CHECKS, NEEDED, told
 from programs_nvcc import nvcc_of
 from validate_support import Daemon, Tap
 
@@ -55,12 +55,6 @@ MUTANTS = [
     ("simpleTemplates.cu", 233, "cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice", "cudaMemcpy", [233]),
     ("simpleTemplates.cu", 218, "mem_size", "mem_size / 4", "out_of_bounds", [81]),
 ]
-
-
-def told(r):
-    """(code, line) of all that counts and of what belongs to it, of errors of calls by their function."""
-    found = [(f["code"], at.get("line")) for f in r["findings"] for at in [f] + f.get("related", [])]
-    return found + [(x.get("function", "leak"), x.get("line")) for x in r["api_errors"] + r["leaks"]]
 
 
 def change(path, line, old, new):
