@@ -101,6 +101,7 @@ void race_block_start(struct block *b) {
     block_clear(b);
     race_events_void(&x->events);
     x->synced = r->time;
+    x->seen_count = 0;
     x->copies = false;
     uint32_t stamp = race_tick(r);
     for (uint32_t k = 0; k < b->warp_count; k++) {
@@ -125,9 +126,8 @@ void race_block_free(struct block *b) {
 
 /* ---- which steps are watched ---- */
 
-/* The access that a step makes, or NULL. */
-static struct access *access_of(const struct program *p, const struct code *c,
-                                const struct step *s) {
+struct access *race_access_of(const struct program *p, const struct code *c,
+                              const struct step *s) {
     struct access *a = s->extra < p->access_count ? &p->accesses[s->extra] : NULL;
     return a && a->watched && (a->watched == s->run || s->run == race_step) &&
                    a->code == c->index && a->instruction == s->instruction
@@ -143,18 +143,19 @@ static void watch_guesses(const struct program *p, const struct code *c,
         atomic - c->steps > GUESS_STEPS ? atomic - GUESS_STEPS : c->steps;
     for (; s < atomic; s++) {
         struct access *a = s->src[0] == atomic->src[0] && s->offset == atomic->offset
-                               ? access_of(p, c, s)
+                               ? race_access_of(p, c, s)
                                : NULL;
         if (a && !a->is_store) {
-            a->race |= RACE_STRONG;
+            a->race |= RACE_STRONG | RACE_GUESS;
         }
     }
 }
 
 static void watch_code(struct program *p, struct code *c) {
+    race_find_signals(p, c);
     for (uint32_t k = 0; k < c->step_count; k++) {
         struct step *s = &c->steps[k];
-        const struct access *a = access_of(p, c, s);
+        const struct access *a = race_access_of(p, c, s);
         if (a && a->is_atomic && a->compares) {
             watch_guesses(p, c, s);
         }

@@ -37,6 +37,8 @@ enum race_kind { /* bits */
                  RACE_FENCED = 128, /* a plain store, with a fence somewhere before it */
                  RACE_BLIND = 256,  /* an atomic whose old value nobody reads: it learns
                                        nothing about earlier accesses */
+    RACE_SIGNAL = 512, /* what it reads says how far others have come (race_signal.c) */
+    RACE_GUESS = 1024, /* correct whatever it reads */
 };
 
 /* ---- accesses ---- */

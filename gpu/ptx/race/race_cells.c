@@ -1,8 +1,7 @@
 /* Finds the accesses in its cells that an access races with. */
 #include "gpu/ptx/race/race_cells.h"
 
-/* Two strong accesses do not race when each is within the other's scope. */
-static bool both_strong(const struct look *k, const struct race_event *e) {
+bool race_both_strong(const struct look *k, const struct race_event *e) {
     unsigned both = k->kind & e->kind, any = k->kind | e->kind;
     return (both & RACE_STRONG) &&
            (!(any & RACE_BLOCK_SCOPE) || e->block == (uint32_t)k->warp->block->number);
@@ -27,7 +26,7 @@ static bool look_tell(const struct look *k, uint32_t cell, unsigned lane, uint64
     struct race_conflict c = race_conflict_with(k, cell, lane, offset);
     const struct race_event *e = c.other;
     const struct race_warp *x = k->warp->race;
-    if (both_strong(k, e)) {
+    if (race_both_strong(k, e)) {
         return false;
     }
     c.same_value = value && (e->kind & RACE_WRITE) && !(e->kind & RACE_ATOMIC) &&
@@ -42,6 +41,10 @@ void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *v
     const struct race_shadow *s = k->shadow;
     uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
     for (uint64_t u = first; u <= last; u++) {
+        if ((k->kind & (RACE_STRONG | RACE_READ | RACE_BLIND)) ==
+            (RACE_STRONG | RACE_READ)) {
+            race_signal(k, u, lane, offset);
+        }
         bool reads = (k->kind & RACE_WRITE) && s->read[0], kept = race_meets_kept(k);
         uint32_t cells[] = {race_was_seen(k, u, lane) ? 0 : s->write[u],
                             s->plain ? s->plain[u] : 0, kept ? s->other[u] : 0,
@@ -57,14 +60,15 @@ void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *v
 
 /* ---- writes that do not know of each other ---- */
 
-/* Reads that are kept came after the write. */
 bool race_was_seen(struct look *k, uint64_t u, unsigned lane) {
+    uint32_t write = k->shadow->write[u];
+    return !(k->kind & RACE_STRONG) && !is_over(k, write) &&
+           (event_of(k, write)->kind & RACE_STRONG) && race_was_read(k, u, lane);
+}
+
+/* Reads that are kept came after the write. */
+bool race_was_read(struct look *k, uint64_t u, unsigned lane) {
     const struct race_shadow *s = k->shadow;
-    uint32_t write = s->write[u];
-    if ((k->kind & RACE_STRONG) || is_over(k, write) ||
-        !(event_of(k, write)->kind & RACE_STRONG)) {
-        return false;
-    }
     for (unsigned n = 0; n < ARRAY_LEN(s->read) && s->read[n]; n++) {
         uint32_t read = s->read[n][u] & ~RACE_APART;
         if (!is_over(k, read) && (event_of(k, read)->kind & RACE_STRONG) &&

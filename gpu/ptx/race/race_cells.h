@@ -19,6 +19,7 @@ struct look {
     uint32_t judged;     /* the event of the last verdict */
     enum race_verdict verdict;
     uint32_t copy; /* stamp of the copy that accesses, 0: the warp itself */
+    uint32_t lanes; /* all that read one place, where not each of them is looked at */
 };
 
 /* The lane's access and the one in a cell. */
@@ -30,6 +31,13 @@ void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *v
  * and that read happened before. ("Causality order": what precedes by observation, then
  * by base causality.) */
 bool race_was_seen(struct look *k, uint64_t u, unsigned lane);
+/* The same without regard to the kind of this access and of the write. */
+bool race_was_read(struct look *k, uint64_t u, unsigned lane);
+/* Two strong accesses do not race when each is within the other's scope. */
+bool race_both_strong(const struct look *k, const struct race_event *e);
+/* race_signal.c: in front of a strong read of unit u, in order or not: remembers a signal,
+ * or tells that the order relies on one alone. */
+void race_signal(struct look *k, uint64_t u, unsigned lane, uint64_t offset);
 /* Call before an access is recorded: a write of another warp that a blind write would
  * hide is kept until a strong read has seen it; a plain write that a strong one would
  * hide is kept until the next plain one. */

@@ -21,6 +21,9 @@ struct race_event {
     uint32_t stamp, block, function;
     uint8_t agent, kind; /* without RACE_BLIND */
     uint16_t size;       /* race_size */
+    /* of a strong access: the place in the order of all events, and how far the block's
+     * warps knew each other then */
+    uint32_t order, synced;
 };
 /* The size of an access in 16 bits: from 32 KiB on, which only copies have, in units of
  * 16 bytes. */
@@ -126,6 +129,14 @@ struct race_barrier { /* of those who arrived and did not wait */
     struct race_know *foreign, *fenced, *fenced_block;
 };
 
+/* A signal: a strong write of another warp that a RACE_SIGNAL read of this block saw. */
+struct race_seen {
+    struct race_event write, read;
+    unsigned write_lane;
+    uint32_t lanes; /* that read it */
+};
+#define RACE_SEEN 32u
+
 struct race_block {
     uint32_t synced; /* all of the block's warps know each other up to here */
     bool copies;     /* some were issued */
@@ -134,6 +145,8 @@ struct race_block {
     struct race_events events;
     struct race_objects objects;
     struct race_barrier barriers[BLOCK_BARRIERS];
+    struct race_seen seen[RACE_SEEN]; /* the latest ones */
+    uint32_t seen_count;              /* of all so far */
     struct race_warp *warps;
 };
 
@@ -170,6 +183,13 @@ struct race_object *race_object_find(const struct race_objects *o, uint64_t addr
 struct race_object *race_object_add(struct race_objects *o, uint64_t address);
 void race_objects_clear(struct race_run *r, struct race_objects *o);
 
+/* race.c: the access that a step makes, or NULL. */
+struct access *race_access_of(const struct program *p, const struct code *c,
+                              const struct step *s);
+
+/* race_signal.c: marks the reads of signals. */
+void race_find_signals(const struct program *p, const struct code *c);
+
 /* race_order.c */
 static inline struct race_run *race_of(const struct warp *w) {
     return w->processor->run->race;
@@ -194,3 +214,5 @@ struct race_conflict {
     bool same_value, same_instruction, met;
 };
 void race_tell(const struct race_conflict *c);
+/* Both are strong, and the read relies on a signal that came after the write. */
+void race_tell_signal(const struct race_conflict *c, const struct race_seen *signal);

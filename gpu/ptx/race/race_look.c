@@ -78,6 +78,10 @@ static bool look_open(struct look *k, uint64_t address) {
                            .agent = (uint8_t)(w->index + (k->copy ? RACE_COPIES : 0)),
                            .kind = (uint8_t)k->kind,
                            .size = race_size(k->bytes)};
+    if (k->kind & RACE_STRONG) {
+        e.order = race_tick(r);
+        e.synced = w->block->race->synced;
+    }
     k->id = race_events_add(k->events, &e, &r->forgotten);
     return true;
 }
@@ -317,6 +321,7 @@ static void look_place(struct warp *w, const struct step *s, struct lanes x,
         store_note(w, s, mask);
     }
     x.mask = k.kind & RACE_WRITE ? mask : some_of(&x);
+    k.lanes = x.mask == mask ? 0 : mask;
     look_lanes(&k, &x);
     if ((k.kind & RACE_STRONG) || w->race->fenced || w->race->fenced_block) {
         race_synchronise(w, mask, owner, x.addresses, k.kind);

@@ -84,47 +84,84 @@ static const bool *store_is_harmless(const struct race_conflict *c) {
                : NULL;
 }
 
-void race_tell(const struct race_conflict *c) {
-    struct warp *w = c->warp;
+/* What the finding says of the earlier access. */
+static struct finding_other other_of(const struct race_conflict *c) {
     const struct race_event *e = c->other;
-    bool copy = e->agent >= RACE_COPIES;
     struct finding_other other = {.function = e->function,
                                   .instruction = e->step->instruction,
                                   .block = e->block,
                                   .thread = e->agent % RACE_COPIES * WARP_LANES +
                                             c->other_lane};
     snprintf(other.message, sizeof other.message, "the earlier %s of %u bytes",
-             verb(e->kind, copy), race_bytes(e));
-    struct finding_place at = {.warp = w,
-                               .step = c->step,
-                               .lane = c->lane,
-                               .warning =
-                                   c->same_instruction || c->met || is_plain_flag(c),
-                               .info = c->same_value,
-                               .harmless = store_is_harmless(c),
-                               .other = &other,
-                               .last = is_of_a_part(c)};
+             verb(e->kind, e->agent >= RACE_COPIES), race_bytes(e));
+    return other;
+}
+
+/* The place of the later access, with the name of its memory. */
+static struct finding_place place_of(const struct race_conflict *c,
+                                     const struct finding_other *other) {
+    const struct run *run = c->warp->processor->run;
+    struct finding_place at = {
+        .warp = c->warp, .step = c->step, .lane = c->lane, .other = other};
     uint64_t offset = c->address;
     if (c->owner) {
-        at.buffer = shared_name(w->processor->run, c->address, &offset);
+        at.buffer = shared_name(run, c->address, &offset);
     } else {
-        const struct allocation *in = run_find(w->processor->run, c->address);
+        const struct allocation *in = run_find(run, c->address);
         at.buffer = in ? in->name : NULL;
         offset -= in ? in->address : 0;
     }
     at.offset = (int64_t)offset;
+    return at;
+}
+
+void race_tell(const struct race_conflict *c) {
+    struct finding_other other = other_of(c);
+    struct finding_place at = place_of(c, &other);
+    at.warning = c->same_instruction || c->met || is_plain_flag(c);
+    at.info = c->same_value;
+    at.harmless = store_is_harmless(c);
+    at.last = is_of_a_part(c);
     enum finding_code code = c->owner ? FINDING_RACE : FINDING_GLOBAL_RACE;
     const char *buffer = at.buffer ? at.buffer : "memory";
     if (c->same_instruction) {
         finding_add(
             &at, code,
-            "Lanes %u and %u store different values to offset %llu of %s with one "
+            "Lanes %u and %u store different values to offset %lld of %s with one "
             "instruction: which one stays is undefined",
-            c->other_lane, c->lane, (unsigned long long)offset, buffer);
+            c->other_lane, c->lane, (long long)at.offset, buffer);
         return;
     }
-    finding_add(&at, code, "Race, %s%s: %s of %u bytes at offset %llu of %s; %s",
+    finding_add(&at, code, "Race, %s%s: %s of %u bytes at offset %lld of %s; %s",
                 hazard(c), c->same_value ? " of the same value" : "",
-                verb(c->kind, false), c->bytes, (unsigned long long)offset, buffer,
-                missing(c));
+                verb(c->kind, false), c->bytes, (long long)at.offset, buffer, missing(c));
+}
+
+/* The line of an event's instruction in words; "" where it has none. */
+static const char *line_of(const struct race_conflict *c, const struct race_event *e,
+                           char text[32]) {
+    const struct ptx_module *m = c->warp->processor->run->program->module;
+    const struct ptx_place *at = ptx_place_told(
+        m, m->functions[e->function].code[e->step->instruction].place);
+    text[0] = '\0';
+    if (at && at->line) {
+        snprintf(text, 32, " (line %u)", at->line);
+    }
+    return text;
+}
+
+void race_tell_signal(const struct race_conflict *c, const struct race_seen *signal) {
+    struct finding_other other = other_of(c);
+    struct finding_place at = place_of(c, &other);
+    char data[32], flag[32];
+    bool same_block = c->other->block == (uint32_t)c->warp->block->number;
+    finding_add(&at, FINDING_MISSING_FENCE,
+                "This %s of offset %lld of %s may still get the old value: the flag or "
+                "counter%s that says that it is there was written after it%s, but without "
+                "a fence between the two writes. volatile and relaxed atomics keep no "
+                "order between two places: %s is missing",
+                verb(c->kind, false), (long long)at.offset,
+                at.buffer ? at.buffer : "memory", line_of(c, &signal->write, flag),
+                line_of(c, c->other, data),
+                same_block ? "__threadfence_block()" : "__threadfence()");
 }

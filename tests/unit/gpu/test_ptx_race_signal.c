@@ -1,0 +1,178 @@
+/* Races: order between two strong accesses that a flag or counter is to give. By the PTX
+ * memory model ("Causality order", "Release and Acquire Patterns") volatile and relaxed
+ * accesses alone give none. Every kernel stands with what orders its accesses and
+ * without. */
+#include "tests/unit/gpu/machine_room.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define HEAD                                                                             \
+    ".visible .entry k(.param .u64 out)\n"                                               \
+    "{ .shared .align 16 .b8 s[4096]; .reg .b32 %r<40>, %t, %b, %a, %w;\n"               \
+    ".reg .b64 %rd<9>, %o, %g, %f; .reg .pred %p<10>;\n"                                 \
+    "mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; mov.u32 %a, s; shr.u32 %w, %t, 5;\n"      \
+    "ld.param.u64 %o, [out]; shl.b32 %r0, %b, 2; cvt.u64.u32 %rd0, %r0;\n"               \
+    "add.u64 %g, %o, %rd0; add.u64 %f, %o, 64;\n"
+#define END "ret; }\n"
+
+static void expect(const char *body, uint32_t blocks, uint32_t threads, long missing,
+                   const char *words, int line) {
+    struct machine_config config = {.checks = MACHINE_CHECK_RACE, .threads = 1};
+    struct machine_room *r = room_new(body, &config);
+    room_buffer(r, "out", 4096, 0);
+    cr_expect_eq(room_launch(r, blocks, threads), MACHINE_DONE, "%d: %s", line,
+                 r->refused);
+    char *all = room_findings(r);
+    long found = room_found(r, "missing_fence", NULL);
+    cr_expect_eq(found > 0, missing > 0, "line %d: %s", line, all);
+    cr_expect_eq(room_found(r, "race", NULL) + room_found(r, "global_race", NULL), 0,
+                 "line %d: %s", line, all);
+    cr_expect(strstr(all, words), "line %d: no '%s' in %s", line, words, all);
+    free(all);
+    room_free(r);
+}
+#define quiet(body, blocks, threads) expect(body, blocks, threads, 0, "", __LINE__)
+#define missing(body, blocks, threads, words)                                            \
+    expect(body, blocks, threads, 1, words, __LINE__)
+
+/* Block 0 writes a word and a flag; block 1 waits for the flag and reads the word. */
+#define FLAG(data, between, flag, waits, behind, read)                                   \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.ne.u32 %p1, %b, 0; @%p1 bra WAIT;\n"    \
+         data " [%o], 5; " between flag " [%f], 1; ret;\n"                               \
+         "WAIT: " waits " %r2, [%f]; setp.eq.u32 %p2, %r2, 0; @%p2 bra WAIT;\n" behind   \
+         read " %r3, [%o]; st.global.u32 [%o+1024], %r3;\n" END
+#define VOLATILE_ST "st.volatile.global.u32"
+#define VOLATILE_LD "ld.volatile.global.u32"
+#define RELAXED_ST "st.relaxed.gpu.global.u32"
+#define RELAXED_LD "ld.relaxed.gpu.global.u32"
+
+Test(ptx_race_signal, a_flag_needs_a_fence_in_front_of_it) {
+    missing(FLAG(VOLATILE_ST, "", VOLATILE_ST, VOLATILE_LD, "", VOLATILE_LD), 2, 32,
+            "__threadfence() is missing");
+    missing(FLAG(RELAXED_ST, "", RELAXED_ST, RELAXED_LD, "membar.gl;\n", RELAXED_LD), 2,
+            32, "__threadfence() is missing");
+    missing(FLAG(VOLATILE_ST, "", VOLATILE_ST, "ld.acquire.gpu.global.u32", "",
+                 VOLATILE_LD),
+            2, 32, "__threadfence() is missing");
+    missing(FLAG(VOLATILE_ST, "membar.cta;\n", VOLATILE_ST, VOLATILE_LD, "membar.gl;\n",
+                 VOLATILE_LD),
+            2, 32, "__threadfence() is missing");
+    quiet(FLAG(VOLATILE_ST, "membar.gl;\n", VOLATILE_ST, VOLATILE_LD, "membar.gl;\n",
+               VOLATILE_LD),
+          2, 32);
+    quiet(FLAG(RELAXED_ST, "fence.acq_rel.gpu;\n", RELAXED_ST, RELAXED_LD,
+               "fence.acq_rel.gpu;\n", RELAXED_LD),
+          2, 32);
+    quiet(FLAG(RELAXED_ST, "", "st.release.gpu.global.u32", "ld.acquire.gpu.global.u32",
+               "", RELAXED_LD),
+          2, 32);
+    /* The reader's fence is not checked. */
+    quiet(FLAG(VOLATILE_ST, "membar.gl;\n", VOLATILE_ST, VOLATILE_LD, "", VOLATILE_LD), 2,
+          32);
+}
+
+/* Data that is written after the flag is nobody's promise. */
+#define LATE(first, then)                                                                \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.ne.u32 %p1, %b, 0; @%p1 bra WAIT;\n"    \
+         "st.volatile.global.u32 " first "; st.volatile.global.u32 " then "; ret;\n"     \
+         "WAIT: ld.volatile.global.u32 %r2, [%f]; setp.eq.u32 %p2, %r2, 0;\n"            \
+         "@%p2 bra WAIT; ld.volatile.global.u32 %r3, [%o];\n"                            \
+         "st.global.u32 [%o+1024], %r3;\n" END
+
+Test(ptx_race_signal, only_what_was_written_before_the_flag_counts) {
+    missing(LATE("[%o], 5", "[%f], 1"), 2, 32, "flag or counter");
+    quiet(LATE("[%f], 1", "[%o], 5"), 2, 32);
+}
+
+/* The last block adds up what all have left. */
+#define LAST(barrier, fence, writer)                                                     \
+    HEAD "setp.ne.u32 %p0, %t, " writer "; @!%p0 st.volatile.global.u32 [%g], %b;\n"     \
+         barrier " setp.ne.u32 %p0, %t, 0; @%p0 ret; " fence                             \
+         "atom.global.inc.u32 %r2, [%f], 3; setp.ne.u32 %p2, %r2, 3; @%p2 ret;\n"        \
+         "ld.volatile.global.u32 %r3, [%o+8]; st.global.u32 [%o+1024], %r3;\n" END
+
+Test(ptx_race_signal, the_last_block_needs_a_fence_in_front_of_the_counter) {
+    missing(LAST("", "", "0"), 4, 64, "__threadfence() is missing");
+    missing(LAST("bar.sync 0;", "", "40"), 4, 64, "__threadfence() is missing");
+    quiet(LAST("", "membar.gl; ", "0"), 4, 64);
+    quiet(LAST("bar.sync 0;", "membar.gl; ", "40"), 4, 64);
+    quiet(LAST("bar.sync 0;", "fence.acq_rel.gpu; ", "40"), 4, 64);
+}
+
+/* The same, with a read by another warp of the last block. */
+#define LAST_WARP(fence)                                                                 \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 bra MEET; st.volatile.global.u32 [%g], %b;\n"     \
+         fence "atom.global.add.u32 %r2, [%f], 1; setp.eq.u32 %p2, %r2, 3;\n"            \
+         "selp.u32 %r4, 1, 0, %p2; st.shared.u32 [%a], %r4;\n"                           \
+         "MEET: bar.sync 0; ld.shared.u32 %r4, [%a]; setp.eq.u32 %p3, %r4, 0;\n"         \
+         "@%p3 ret; setp.ne.u32 %p0, %t, 40; @%p0 ret;\n"                                \
+         "ld.volatile.global.u32 %r3, [%o+8]; st.global.u32 [%o+1024], %r3;\n" END
+
+Test(ptx_race_signal, a_barrier_hands_on_that_a_signal_was_seen) {
+    missing(LAST_WARP(""), 4, 64, "__threadfence() is missing");
+    quiet(LAST_WARP("membar.gl; "), 4, 64);
+}
+
+/* A lock around a counter. */
+#define LOCK(behind, before)                                                             \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret;\n"                                           \
+         "WAIT: atom.global.cas.b32 %r2, [%f], 0, 1; setp.ne.u32 %p2, %r2, 0;\n"         \
+         "@%p2 bra WAIT; " behind "ld.volatile.global.u32 %r3, [%o];\n"                  \
+         "add.u32 %r3, %r3, 1; st.volatile.global.u32 [%o], %r3; " before                \
+         "atom.global.exch.b32 %r4, [%f], 0;\n" END
+
+Test(ptx_race_signal, a_lock_needs_a_fence_in_front_of_its_release) {
+    missing(LOCK("", ""), 4, 32, "__threadfence() is missing");
+    missing(LOCK("membar.gl; ", ""), 4, 32, "__threadfence() is missing");
+    quiet(LOCK("membar.gl; ", "membar.gl; "), 4, 32);
+}
+
+/* Inside a block, through shared memory. */
+#define SHARED(fence)                                                                    \
+    HEAD "st.volatile.shared.u32 [%a+64], 0; bar.sync 0;\n"                              \
+         "setp.eq.u32 %p1, %t, 0; @%p1 bra WAIT; setp.ne.u32 %p0, %t, 64; @%p0 ret;\n"   \
+         "st.volatile.shared.u32 [%a], 42; " fence                                       \
+         "st.volatile.shared.u32 [%a+64], 1; ret;\n"                                     \
+         "WAIT: ld.volatile.shared.u32 %r2, [%a+64]; setp.eq.u32 %p2, %r2, 0;\n"         \
+         "@%p2 bra WAIT; ld.volatile.shared.u32 %r3, [%a];\n"                            \
+         "st.global.u32 [%o+1024], %r3;\n" END
+
+Test(ptx_race_signal, a_flag_in_shared_memory_needs_a_fence_of_the_block) {
+    missing(SHARED(""), 1, 96, "__threadfence_block() is missing");
+    quiet(SHARED("membar.cta; "), 1, 96);
+    quiet(SHARED("membar.gl; "), 1, 96);
+}
+
+/* Correct without any order: nobody waits. Blocks draw work, skip what a bound excludes
+ * and lower the bound; an old bound only costs time. */
+#define BOUND                                                                            \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret;\n"                                           \
+         "NEXT: atom.global.add.u32 %r2, [%f], 1; setp.ge.u32 %p2, %r2, 9; @%p2 ret;\n"  \
+         "ld.volatile.global.u32 %r3, [%o]; setp.lt.u32 %p3, %r2, %r3; @%p3 bra NEXT;\n" \
+         "st.volatile.global.u32 [%o], %r2; bra NEXT;\n}\n"
+
+/* Labels of a graph: each read may be old. */
+#define LABELS                                                                           \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret;\n"                                           \
+         "ld.volatile.global.u32 %r2, [%o+16]; setp.ne.u32 %p2, %r2, 0;\n"               \
+         "@%p2 bra SOME; st.volatile.global.u32 [%o], 7;\n"                              \
+         "st.volatile.global.u32 [%o+16], 7; ret;\n"                                     \
+         "SOME: ld.volatile.global.u32 %r3, [%o]; st.volatile.global.u32 [%o+32], %r3;"  \
+         "\n" END
+
+/* Two flags, each waited for; and a word that was itself waited for is read again. */
+#define TWO_FLAGS                                                                        \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.ne.u32 %p1, %b, 0; @%p1 bra ONE;\n"     \
+         "st.volatile.global.u32 [%o], 5; st.volatile.global.u32 [%f], 1; ret;\n"        \
+         "ONE: ld.volatile.global.u32 %r2, [%f]; setp.eq.u32 %p2, %r2, 0;\n"             \
+         "@%p2 bra ONE;\n"                                                               \
+         "TWO: ld.volatile.global.u32 %r3, [%o]; setp.eq.u32 %p2, %r3, 0;\n"             \
+         "@%p2 bra TWO; ld.volatile.global.u32 %r3, [%o];\n"                             \
+         "st.global.u32 [%o+1024], %r3;\n" END
+
+Test(ptx_race_signal, reads_that_need_no_order_are_left_alone) {
+    quiet(BOUND, 3, 32);
+    quiet(LABELS, 3, 32);
+    quiet(TWO_FLAGS, 2, 32);
+}
