@@ -121,12 +121,13 @@ def draw(checkouts, seed, count, taken):
     rng, lot, left_out = random.Random(seed), [], {}
     repos = {name: Repository(os.path.join(checkouts, name)) for name in sorted(os.listdir(checkouts))
              if os.path.isdir(os.path.join(checkouts, name))}
-    groups = [sorted(set(repos) & set(MANY)), sorted(set(repos) - set(MANY))]
     while len(lot) < count:
-        repo = repos[rng.choice(groups[len(lot) % 2])]
-        path = rng.choice(repo.programs)
-        if path in taken:
-            continue
+        left = {name: [p for p in repo.programs if p not in taken] for name, repo in repos.items()}
+        names = sorted(name for name in left if left[name] and (name in MANY) == (len(lot) % 2 == 0))
+        if not names:
+            raise SystemExit("the repositories have too few programs that were not drawn yet")
+        name = rng.choice(names)
+        repo, path = repos[name], rng.choice(left[name])
         taken.add(path)
         one = entry(repo, path, rng)
         if isinstance(one, str):
