@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "skills/traces/lessons.h"
 #include "skills/traces/trace.h"
 #include "skills/traces/trace_shell.h"
 
@@ -63,6 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < t.count; i++) {
         check_event(&t, i);
     }
+    struct lessons lessons;
+    lessons_extract(&lessons, &t, 1, NULL);
+    lessons_finish(&lessons);
     trace_finish(&t);
     return 0;
 }
