@@ -9,7 +9,8 @@
 struct cuda_lens {
     /* Appends the lenses of a file; code: its kernels. */
     void (*add)(const struct document *d, const struct host_code *code, json_t *lenses);
-    /* As in document_kind; NULL or nothing for other operations. */
+    /* As in document_kind, and both are asked of every operation: answer NULL or nothing
+     * for those of other lenses. */
     json_t *(*operation_params)(const struct document *d, const char *operation,
                                 const json_t *params);
     void (*operation_outcome)(const struct document *d, const char *operation,

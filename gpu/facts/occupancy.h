@@ -14,8 +14,7 @@ struct device_limits {
     int barriers_per_sm; /* per_sm 0 = no limit */
     int max_cluster, portable_cluster;
 };
-/* For "sm_80" "sm_86" "sm_89" "sm_90" "sm_90a"; NULL for an architecture without
- * figures. */
+/* NULL for an architecture without figures in occupancy.c's table. */
 const struct device_limits *device_limits_find(const char *arch);
 
 struct occupancy {

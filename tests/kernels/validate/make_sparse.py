@@ -72,7 +72,8 @@ def check(kernel, kind, k, selector):
     held = dict(zip("ab", fragments(words(kind, kept), words(kind, b), wide)), e=metadata(kind, wide, nibbles, selector))
     args = [{"name": n, "type": "uint32", "shape": [len(v)], "init": {"values": [int(x) for x in v]}} for n, v in held.items()]
     args.append({"name": "d", "type": "float32" if BITS[kind] >= 16 else "int32", "shape": [16, 8], "output": True})
-    return {"name": kernel, "spec": {"trials": 1, "kernel": kernel, "launch": {"grid": [1], "block": [32]}, "args": args, "compare": "exact",
+    floats = {"codes": ["unconfirmed_sums"]} if BITS[kind] >= 16 else {}  # nobody has recorded these sums of an H100
+    return {"name": kernel, **floats, "spec": {"trials": 1, "kernel": kernel, "launch": {"grid": [1], "block": [32]}, "args": args, "compare": "exact",
                                      "expect": {"values": {"d": [int(v) for v in (whole @ b.T).reshape(-1)]}}}}
 
 
