@@ -13,7 +13,7 @@ bulk_race_kind(const struct bulk_copy *c) { /* reductions are atomic by element 
 void bulk_combine(const struct bulk_copy *c, uint8_t *to, const uint8_t *from,
                   uint64_t bytes) {
     if (c->operation == BULK_NO_OPERATION) {
-        memcpy(to, from, bytes);
+        memmove(to, from, bytes); /* a kernel may name places that overlap */
         return;
     }
     unsigned size = ptx_type_bytes((enum ptx_type)c->type);
