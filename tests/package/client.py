@@ -218,7 +218,7 @@ def errors_are_exceptions(client):
     assert "not NoneType" in str(raises(upskilld.ArgumentError, lambda: client.check(None)))
     for wrong in ({"args": [X]}, {"spec": "relu.check.json"}):
         assert "a dict by name" in str(raises(upskilld.ArgumentError, lambda: client.validate(RELU, **wrong))), wrong
-    assert "lambda" in str(raises(upskilld.ArgumentError, lambda: client.validate(RELU, launch=LAUNCH, args=args, expect=max)))
+    assert "lambda" in str(raises(upskilld.ArgumentError, lambda: client.validate(RELU, launch=LAUNCH, args={**args, "z": X}, expect=max)))
     other = upskilld.Client()
     other.daemon.process.kill()
     assert "another Client" in str(raises(upskilld.DaemonError, lambda: other.check(RELU)))

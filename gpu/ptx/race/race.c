@@ -1,4 +1,4 @@
-/* The detector's life: machines, launches, blocks; and which steps it watches. */
+/* The detector's life: machines, launches, blocks. */
 #include "gpu/ptx/race/race.h"
 
 #include "base/mem.h"
@@ -8,7 +8,6 @@
 
 #define EVENTS_GLOBAL (UINT32_C(4) << 20)
 #define EVENTS_SHARED (UINT32_C(1) << 18)
-#define GUESS_STEPS 1024 /* limit of steps between a guess and its atomic */
 
 /* ---- life ---- */
 
@@ -122,53 +121,6 @@ void race_block_free(struct block *b) {
     free(x->warps);
     free(x);
     b->race = NULL;
-}
-
-/* ---- which steps are watched ---- */
-
-struct access *race_access_of(const struct program *p, const struct code *c,
-                              const struct step *s) {
-    struct access *a = s->extra < p->access_count ? &p->accesses[s->extra] : NULL;
-    return a && a->watched && (a->watched == s->run || s->run == race_step) &&
-                   a->code == c->index && a->instruction == s->instruction
-               ? a
-               : NULL;
-}
-
-/* `old = *p` before a loop of compare-and-swaps on p, or `if (x < *p)` before an
- * atomicMin: a guess, correct whatever it reads. */
-static void watch_guesses(const struct program *p, const struct code *c,
-                          const struct step *atomic) {
-    const struct step *s =
-        atomic - c->steps > GUESS_STEPS ? atomic - GUESS_STEPS : c->steps;
-    for (; s < atomic; s++) {
-        struct access *a = s->src[0] == atomic->src[0] && s->offset == atomic->offset
-                               ? race_access_of(p, c, s)
-                               : NULL;
-        if (a && !a->is_store) {
-            a->race |= RACE_STRONG | RACE_GUESS;
-        }
-    }
-}
-
-static void watch_code(struct program *p, struct code *c) {
-    race_find_signals(p, c);
-    for (uint32_t k = 0; k < c->step_count; k++) {
-        struct step *s = &c->steps[k];
-        const struct access *a = race_access_of(p, c, s);
-        if (a && a->is_atomic && a->compares) {
-            watch_guesses(p, c, s);
-        }
-        s->run = a ? race_step : s->run;
-    }
-}
-
-void race_watch(struct program *p) {
-    for (uint32_t f = 0; f < p->module->function_count; f++) {
-        if (p->codes[f]) {
-            watch_code(p, p->codes[f]);
-        }
-    }
 }
 
 unsigned race_kind_of(const struct ptx_instruction *i, unsigned kind) {

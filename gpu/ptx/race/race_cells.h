@@ -1,6 +1,6 @@
 #pragma once
 /* race_cells: compares one access with the cells of its bytes (race_internal.h), and
- * records it there. Private to race_look.c, which does it for every access of a warp;
+ * records it there. Private to the files that race_look.c calls for every access of a warp;
  * therefore the short paths are inline. */
 #include "gpu/ptx/race/race_internal.h"
 
@@ -25,7 +25,7 @@ struct look {
 /* The lane's access and the one in a cell. */
 struct race_conflict race_conflict_with(const struct look *k, uint32_t cell,
                                         unsigned lane, uint64_t offset);
-/* Checks whether the lane's access races with the accesses in the cells. */
+/* race_check.c: whether the lane's access races with the accesses in the cells. */
 void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *value);
 /* Whether the write in unit u happened before this access because a strong read saw it,
  * and that read happened before. ("Causality order": what precedes by observation, then

@@ -183,13 +183,6 @@ struct race_object *race_object_find(const struct race_objects *o, uint64_t addr
 struct race_object *race_object_add(struct race_objects *o, uint64_t address);
 void race_objects_clear(struct race_run *r, struct race_objects *o);
 
-/* race.c: the access that a step makes, or NULL. */
-struct access *race_access_of(const struct program *p, const struct code *c,
-                              const struct step *s);
-
-/* race_signal.c: marks the reads of signals. */
-void race_find_signals(const struct program *p, const struct code *c);
-
 /* race_order.c */
 static inline struct race_run *race_of(const struct warp *w) {
     return w->processor->run->race;

@@ -268,7 +268,7 @@ Test(cuda_document, runs_a_program) {
     cr_assert_str_eq(json_get_string(params, "source", ""), program);
     cr_assert_str_eq(json_get_string(params, "path", ""), "/w/k.cu");
     autojson *answer = json_loads(
-        "{\"verdict\": \"timeout\", \"error\": {\"stage\": \"run\", \"code\": "
+        "{\"verdict\": \"timeout\", \"summary\": \"timeout, 1 finding\", \"error\": {\"stage\": \"run\", \"code\": "
         "\"wall_time\","
         " \"message\": \"ended\"}, \"findings\": [{\"file\": \"/w/k.cu\", \"line\": 1,"
         " \"severity\": \"error\", \"message\": \"m\"}], \"launches\": []}",

@@ -176,7 +176,7 @@ static const struct hostile scalars[] = {
      "args[0].value"},
     {NARG("{'name':'n','type':'float32','value':{}}"), "args[0].value"},
     {NARG("{'name':'n','type':'int128','value':1}"), "args[0].type"},
-    {NARG("{'name':'n','value':1}"), "args[0].type"},
+    {NARG("{'name':'n','value':'1 + 1'}"), "args[0].type"},
     {NARG("{'name':'n','type':'int32','value':1,'shape':[1]}"), "args[0].shape: unknown"},
     {STRUCT("[{'type':'int8','value':1}],'size':8"), "args[0].size: unknown"},
     {STRUCT("[{'type':'int8','value':1,'ofset':8}]"), "args[0].struct[0].ofset: unknown"},
