@@ -11,9 +11,10 @@ static unsigned grain_of(unsigned bytes) {
     return bytes >= 4 ? 2 : bytes >= 2 ? 1 : 0;
 }
 
-/* Whole and aligned inside; if not, that is another finding. */
+/* Whole and aligned inside; if not, that is another finding. A bulk copy of no bytes is
+ * nowhere. */
 static bool is_inside(const struct look *k, uint64_t offset, uint64_t bytes) {
-    return offset < bytes && k->bytes <= bytes - offset &&
+    return k->bytes && offset < bytes && k->bytes <= bytes - offset &&
            offset % (k->bytes < 4 ? k->bytes : 4) == 0;
 }
 
