@@ -94,17 +94,44 @@ unsigned kernel_use_of(const struct host_program *p, const struct declaration *k
     return use_of(p, kernel, parameter, 0, 0);
 }
 
-bool kernel_multiplies_by(const struct host_program *p, const struct declaration *kernel,
+static bool is_name(const struct code_tokens *t, size_t i, const char *name) {
+    const struct code_token *one = &t->list[i];
+    size_t len = strlen(name);
+    return one->word == WORD_NAME && one->end - one->start == len &&
+           memcmp(t->text + one->start, name, len) == 0;
+}
+
+static bool multiplies_in(const struct code_tokens *t, size_t from, size_t to,
                           const char *parameter) {
-    const struct code_tokens *t = &p->b.tokens;
-    size_t len = strlen(parameter);
-    for (size_t i = kernel->body; i < kernel->body_end; i++) {
-        const struct code_token *one = &t->list[i];
-        if (one->word == WORD_NAME && one->end - one->start == len &&
-            memcmp(t->text + one->start, parameter, len) == 0 &&
+    for (size_t i = from; i < to; i++) {
+        if (is_name(t, i, parameter) &&
             (code_word(t, i - 1) == WORD_STAR || code_word(t, i + 1) == WORD_STAR)) {
             return true;
         }
     }
     return false;
+}
+
+/* Inside the brackets of buffer[…]. */
+static bool index_multiplies_by(const struct code_tokens *t,
+                                const struct declaration *kernel, const char *buffer,
+                                const char *parameter) {
+    for (size_t i = kernel->body; i + 1 < kernel->body_end; i++) {
+        if (is_name(t, i, buffer) && code_word(t, i + 1) == WORD_BRACKET_OPEN &&
+            multiplies_in(t, i + 2, host_close(t, i + 1), parameter)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int kernel_row_of(const struct host_program *p, const struct declaration *kernel,
+                  const char *buffer, const char *const parameters[2]) {
+    const struct code_tokens *t = &p->b.tokens;
+    bool own[2], any[2];
+    for (int k = 0; k < 2; k++) {
+        own[k] = index_multiplies_by(t, kernel, buffer, parameters[k]);
+        any[k] = multiplies_in(t, kernel->body, kernel->body_end, parameters[k]);
+    }
+    return own[0] != own[1] ? own[1] : own[0] || any[0] == any[1] ? -1 : any[1];
 }

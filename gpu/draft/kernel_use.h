@@ -10,6 +10,8 @@ enum { /* can be combined */
 /* parameter: the hash of its name. */
 unsigned kernel_use_of(const struct host_program *p, const struct declaration *kernel,
                        uint64_t parameter);
-/* The body multiplies by it, as y * width + x does with the length of a row. */
-bool kernel_multiplies_by(const struct host_program *p, const struct declaration *kernel,
-                          const char *parameter);
+/* Which of two parameters is the length of the buffer's rows, as width is in
+ * x[row * width + column]: 0, 1, or -1 where the body does not tell. Decided by the
+ * buffer's own indices, else by what the body multiplies by anywhere. */
+int kernel_row_of(const struct host_program *p, const struct declaration *kernel,
+                  const char *buffer, const char *const parameters[2]);

@@ -133,16 +133,27 @@ static json_t *rows_of_blocks(struct drafted_run *r, int64_t n, int64_t ret[2],
     return NULL;
 }
 
-/* Rows of one are as long as the kernel multiplies by, where it does that with one alone. */
-static bool is_row(const struct drafted_run *r, const struct size *one,
-                   const struct size *other) {
-    return kernel_multiplies_by(r->p, r->kernel, one->name) &&
-           !kernel_multiplies_by(r->p, r->kernel, other->name);
+/* Rows and columns where the kernel shows which is which, else their product: a shape that
+ * was guessed would be believed. */
+static json_t *extents_of_two(struct drafted_run *r, const char *buffer, struct size *a,
+                              struct size *b, int64_t ret[2], size_t *rank) {
+    int row = a == b ? 1
+                     : kernel_row_of(r->p, r->kernel, buffer,
+                                     (const char *const[]){a->name, b->name});
+    if (row < 0) {
+        a->used = b->used = true;
+        return json_pack("[o]", json_sprintf("%s * %s", a->name, b->name));
+    }
+    struct size *rows = row ? a : b, *columns = row ? b : a;
+    ret[0] = rows->value;
+    ret[1] = columns->value;
+    *rank = 2;
+    return json_pack("[o, o]", use_size(rows), use_size(columns));
 }
 
 /* An extent by the names of arguments, where it is one or a product of two. */
-static json_t *extents_of(struct drafted_run *r, int64_t n, int64_t ret[2],
-                          size_t *rank) {
+static json_t *extents_of(struct drafted_run *r, const char *buffer, int64_t n,
+                          int64_t ret[2], size_t *rank) {
     *rank = 1;
     ret[0] = n;
     for (size_t i = 0; i < r->count; i++) {
@@ -156,11 +167,7 @@ static json_t *extents_of(struct drafted_run *r, int64_t n, int64_t ret[2],
         bool turn = (a == b) == (i >= r->count * r->count);
         if (turn && a->name && b->name && a->value > 1 && b->value > 1 &&
             n % a->value == 0 && n / a->value == b->value) {
-            struct size *rows = is_row(r, a, b) ? b : a, *columns = rows == a ? b : a;
-            ret[0] = rows->value;
-            ret[1] = columns->value;
-            *rank = 2;
-            return json_pack("[o, o]", use_size(rows), use_size(columns));
+            return extents_of_two(r, buffer, a, b, ret, rank);
         }
     }
     json_t *rows = rows_of_blocks(r, n, ret, rank);
@@ -295,7 +302,7 @@ static json_t *buffer_of(struct drafted_run *r, size_t at, const char *name,
     struct recorded c = {.memory = memory, .type = type, .structure = structure};
     json_t *arg = json_pack(
         "{s:s, s:s, s:o}", "name", name, "type", tensor_type_name(type), "shape",
-        extents_of(r, (int64_t)(bytes / tensor_type_bytes(type)), c.extents, &c.rank));
+        extents_of(r, name, (int64_t)(bytes / tensor_type_bytes(type)), c.extents, &c.rank));
     if (is_written(r, memory, p)) {
         json_object_set_new(arg, "output", json_true());
     }

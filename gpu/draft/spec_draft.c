@@ -263,24 +263,25 @@ static json_t *arg_of(struct draft *d, const struct host_param *p, size_t i,
                : json_pack("{s:s, s:n}", "name", p->name, "struct");
 }
 
-/* The kernel multiplies by the argument that has this size. */
-static bool is_multiplied_by(const struct draft *d, const json_t *args, const json_t *size) {
+/* The argument that has this size; "": none. */
+static const char *argument_of(const json_t *args, const json_t *size) {
     json_each(args, i, arg) {
         const json_t *value = json_object_get(arg, "value");
         if (json_is_string(value) && json_equal(value, size)) {
-            return kernel_multiplies_by(d->p, d->kernel, json_get_string(arg, "name", ""));
+            return json_get_string(arg, "name", "");
         }
     }
-    return false;
+    return "";
 }
 
 /* Rows are as long as the kernel multiplies by, in whatever order the host does it. */
 static void turn_rows(const struct draft *d, const json_t *args) {
     json_each(args, i, arg) {
         json_t *shape = json_object_get(arg, "shape");
+        const char *both[] = {argument_of(args, json_array_get(shape, 0)),
+                              argument_of(args, json_array_get(shape, 1))};
         if (json_array_size(shape) == 2 &&
-            is_multiplied_by(d, args, json_array_get(shape, 0)) &&
-            !is_multiplied_by(d, args, json_array_get(shape, 1))) {
+            kernel_row_of(d->p, d->kernel, json_get_string(arg, "name", ""), both) == 0) {
             json_array_append(shape, json_array_get(shape, 0));
             json_array_remove(shape, 0);
         }

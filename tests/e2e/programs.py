@@ -106,6 +106,11 @@ def what_is_multiplied_by_is_a_row(d):
     spoken = SPOKEN.replace("unsigned n) { if (n) x[0]", "unsigned n, unsigned m) { if (n) x[1 * n + m]")
     r = init(d, d.put("row.cu", spoken + text), 3)
     assert r["spec"]["args"][0]["shape"] == ["m", "n"] and r["spec"]["sizes"] == {"m": 2, "n": 3}, r
+    # another buffer's index does not count, and what nothing shows is no guess
+    r = init(d, d.put("row.cu", spoken.replace("if (n) x[1 * n + m]", "unsigned y[9]; y[n * 2] = m * n; x[1 * m + n]") + text), 3)
+    assert r["spec"]["args"][0]["shape"] == ["n", "m"], r
+    r = init(d, d.put("row.cu", spoken.replace("x[1 * n + m]", "x[n + m]") + text), 3)
+    assert r["spec"]["args"][0]["shape"] in (["n * m"], ["m * n"]) and r["spec"]["sizes"] == {"m": 2, "n": 3}, r
 
 
 def the_argument_that_chooses_a_kernel_is_given(d):
