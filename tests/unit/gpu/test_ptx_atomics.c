@@ -102,7 +102,7 @@ Test(ptx_atomics, lanes_in_a_row_anywhere_and_some_of_them) {
 Test(ptx_atomics, a_row_over_the_end_is_told_at_its_lane) {
     uint32_t *old;
     struct machine_room *r = launch(GLOBAL, 1, LANES, LANES - 1, &old);
-    json_t *first;
+    autojson *first = NULL;
     cr_expect_eq(room_found(r, "out_of_bounds", &first), 1);
     cr_expect_eq(json_integer_value(json_object_get(first, "offset")), 4 * (LANES - 1));
     cr_expect_eq(((uint32_t *)r->host[0])[LANES - 4], THREE);
