@@ -2,9 +2,6 @@
 
 #include "base/buf.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static bool is_large(const char *text) {
     size_t digits = strspn(text, "0123456789");
     return digits && !text[digits] && strtoull(text, NULL, 10) > DRAFT_RUN_MOST;

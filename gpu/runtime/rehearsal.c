@@ -5,8 +5,6 @@
 #include "gpu/ptx/state/findings.h"
 #include "gpu/runtime/runtime.h"
 
-#include <string.h>
-
 #define SAVED_MAX (UINT64_C(2) << 30)
 
 struct saved {
