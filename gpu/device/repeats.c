@@ -33,6 +33,8 @@ struct proven {
     void *params;
     struct touched *touched;
     unsigned count;
+    uint64_t *found; /* how often each of the first findings was found in it, or NULL */
+    size_t found_count;
     uint64_t work; /* lane-instructions */
 };
 
@@ -59,6 +61,7 @@ struct repeats {
     struct contents contents;
     struct content *before[TOUCHED_MAX]; /* owned: for the launch that runs */
     unsigned before_count;
+    uint64_t *found; /* likewise, before it */
     uint64_t work, looked; /* lane-instructions: executed or skipped, spent here */
 };
 
@@ -141,6 +144,7 @@ static void proven_clear(struct repeats *r, struct proven *p) {
     }
     free(p->touched);
     free(p->params);
+    free(p->found);
     *p = (struct proven){0};
 }
 
@@ -230,7 +234,9 @@ bool repeats_launch(struct repeats *r, const struct launch_words *l) {
         p = proven_next(r, behind(r, p), l, key);
     }
     if (p) {
-        uint32_t launch = ++l->kernel->module->device->memory.launch;
+        struct device *d = l->kernel->module->device;
+        uint32_t launch = ++d->memory.launch;
+        findings_count_again(d->space.findings, p->found, p->found_count);
         for (unsigned n = 0; n < p->count; n++) {
             touch_again(&p->touched[n], launch);
         }
@@ -270,19 +276,34 @@ static struct repeats_before repeats_state(const struct launch_words *l) {
                                    .next = d->memory.next,
                                    .heap = d->memory.heap,
                                    .printed = strlen(machine_printf(machine)),
+                                   .kept = findings_kept(d->space.findings),
                                    .spent = machine_spent(machine)};
 }
 
 struct repeats_before repeats_begin(struct repeats *r, const struct launch_words *l) {
     keep_before(r, l);
+    r->found = findings_counts(l->kernel->module->device->space.findings);
     return repeats_state(l);
 }
 
-/* The launch did nothing but read and write device memory. */
+/* The launch did nothing but read and write device memory, and found nothing new. */
 static bool did_no_more(const struct repeats_before *b,
                         const struct repeats_before *now) {
-    return now->told == b->told && now->next == b->next && now->heap == b->heap &&
+    return now->kept == b->kept && now->next == b->next && now->heap == b->heap &&
            now->printed == b->printed;
+}
+
+/* What the launch found, of what had been found before it: so often in all. */
+static uint64_t found_since(const struct repeats *r, const struct findings *f,
+                            struct proven *p) {
+    uint64_t all = 0;
+    p->found = findings_counts(f);
+    p->found_count = findings_kept(f);
+    for (size_t k = 0; k < p->found_count; k++) {
+        p->found[k] -= r->found[k];
+        all += p->found[k];
+    }
+    return all;
 }
 
 static struct content *before_of(const struct repeats *r, const struct allocation *a) {
@@ -355,8 +376,13 @@ void repeats_end(struct repeats *r, const struct launch_words *l,
     struct proven p = {.kernel = l->kernel, .shape = *l->shape};
     p.work = now.spent - before->spent + LAUNCHED;
     r->work += p.work;
+    const struct findings *f = l->kernel->module->device->space.findings;
     bool fine = touched_list(r, l->kernel->module->device, &p);
-    if (fine && end == MACHINE_DONE && did_no_more(before, &now)) {
+    fine = fine && end == MACHINE_DONE && did_no_more(before, &now);
+    if (fine && now.told != before->told) {
+        fine = found_since(r, f, &p) == now.told - before->told;
+    }
+    if (fine) {
         p.params = xmalloc(l->kernel->entry->param_bytes + 1);
         memcpy(p.params, l->params, l->kernel->entry->param_bytes);
         *proven_room(r, l, key_of(l)) = p;
@@ -366,12 +392,15 @@ void repeats_end(struct repeats *r, const struct launch_words *l,
     while (r->before_count > 0) {
         content_release(&r->contents, r->before[--r->before_count]);
     }
+    free(r->found);
+    r->found = NULL;
 }
 
 unsigned repeats_uses(struct repeats *r, const struct launch_words *l,
                       struct repeats_use ret[REPEATS_USES]) {
     const struct proven *p = proven_next(r, 0, l, key_of(l));
-    unsigned count = p && !l->kernel->module->device->memory.origins ? p->count : 0;
+    bool open = p && p->found_count == 0 && !l->kernel->module->device->memory.origins;
+    unsigned count = open ? p->count : 0;
     for (unsigned n = 0; n < count; n++) {
         const struct touched *t = &p->touched[n];
         ret[n] = (struct repeats_use){t->in, t->version, t->read, t->written};

@@ -159,6 +159,14 @@ def check_repeat_contents(run):
     assert list(skipped) == ["bump"] and 60 <= skipped["bump"] <= 118, skipped
 
 
+def check_repeat_found(run):
+    """What is found in a launch that is skipped is counted as if it had been executed."""
+    skipped = run.one("skipped")["kernels"]
+    assert list(skipped) == ["bump_apart"] and 30 <= skipped["bump_apart"] <= 57, skipped
+    found = run.one("finding")["finding"]
+    assert found["code"] == "barrier_divergence" and found["count"] == 60, found
+
+
 def check_reset(run):
     assert [code for code, _ in run.findings()] == ["out_of_bounds", "invalid_free"], run.findings()
     assert not run.events("leak")
@@ -192,6 +200,7 @@ def check_nothing(run):
 CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_poll, "registered": lambda run: None, "repeat": check_repeat, "repeat_contents": check_repeat_contents,
+         "repeat_found": check_repeat_found,
          "reset": check_reset, "symbols": check_symbols,
          "unseen": check_unseen, "unseen_freed": check_unseen_freed,
          "unseen_renewed": check_unseen_renewed, "unseen_kinds": check_unseen_kinds, "uninitialized": check_nothing, "uninitialized_half": check_nothing,

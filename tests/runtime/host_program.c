@@ -58,7 +58,8 @@ enum { IN = 1, OUT = 2, ON_DEVICE = 3, DEFAULT = 4 };
 
 /* ---- registration ---- */
 
-static char add, past, bump, scale, wait_for, hello; /* the host's sides of kernels */
+/* The host's sides of kernels. */
+static char add, past, bump, bump_apart, scale, wait_for, hello;
 static char total, factor;                           /* and of variables */
 static void **module;
 
@@ -97,8 +98,13 @@ static void register_all(const char *path) {
     static const struct {
         char *host;
         const char *name;
-    } kernels[] = {{&add, "add"},     {&past, "past"},         {&bump, "bump"},
-                   {&scale, "scale"}, {&wait_for, "wait_for"}, {&hello, "hello"}};
+    } kernels[] = {{&add, "add"},
+                   {&past, "past"},
+                   {&bump, "bump"},
+                   {&bump_apart, "bump_apart"},
+                   {&scale, "scale"},
+                   {&wait_for, "wait_for"},
+                   {&hello, "hello"}};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         __cudaRegisterFunction(module, kernels[k].host,
                                (char *)(uintptr_t)kernels[k].name, kernels[k].name, -1,
@@ -297,6 +303,18 @@ static int case_repeat_contents(void) {
     FINE(launch(&bump, 1, N, (void *[]){&counts}, NULL));
     CHECK(bumped(counts, 10) == 0);
     return cudaFree(counts) || cudaFree(more);
+}
+
+/* Each launch finds the same. */
+static int case_repeat_found(void) {
+    int *counts;
+    FINE(cudaMalloc((void **)&counts, N * sizeof *counts));
+    for (int k = 0; k < 60; k++) {
+        FINE(cudaMemset(counts, 0, N * sizeof *counts));
+        FINE(launch(&bump_apart, 1, N, (void *[]){&counts}, NULL));
+        CHECK(bumped(counts, 1) == 0);
+    }
+    return cudaFree(counts);
 }
 
 /* A loop that allocates gets an address back after four rounds, with new bytes. */
@@ -783,6 +801,7 @@ int main(int argc, char **argv) {
                  {"random", case_random},
                  {"repeat", case_repeat},
                  {"repeat_contents", case_repeat_contents},
+                 {"repeat_found", case_repeat_found},
                  {"reset", case_reset},
                  {"symbols", case_symbols},
                  {"uninitialized", case_uninitialized},

@@ -36,3 +36,11 @@ extern "C" __global__ void wait_for(volatile int *flag, int *seen) {
 extern "C" __global__ void hello(int n) {
     printf("hello from %d\n", n);
 }
+
+// One thread misses the barrier.
+extern "C" __global__ void bump_apart(int *a) {
+    if (threadIdx.x > 0) {
+        __syncthreads();
+    }
+    a[threadIdx.x] += 1;
+}

@@ -432,6 +432,20 @@ uint64_t findings_told(const struct findings *f) {
     return told;
 }
 
+uint64_t *findings_counts(const struct findings *f) {
+    uint64_t *counts = f->count ? xcalloc(f->count, sizeof *counts) : NULL;
+    for (size_t k = 0; k < f->count; k++) {
+        counts[k] = f->items[k].count;
+    }
+    return counts;
+}
+
+void findings_count_again(struct findings *f, const uint64_t *counts, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        f->items[k].count += counts[k];
+    }
+}
+
 json_t *findings_get(const struct findings *f, size_t number) {
     return finding_json(&f->items[number]);
 }

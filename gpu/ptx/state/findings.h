@@ -50,6 +50,10 @@ void findings_settle(struct findings *f);
 size_t findings_kept(const struct findings *f);
 uint64_t findings_told(const struct findings *f);
 json_t *findings_get(const struct findings *f, size_t number);
+/* How often each of the findings_kept was found (owned; NULL: none is kept). */
+uint64_t *findings_counts(const struct findings *f);
+/* Counts the first ones once more, as an equal launch would. */
+void findings_count_again(struct findings *f, const uint64_t *counts, size_t count);
 /* All findings; a new reference. */
 json_t *findings_json(const struct findings *f, uint64_t *ret_omitted);
 
