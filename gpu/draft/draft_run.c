@@ -45,6 +45,35 @@ static const char *missing_function(const json_t *answer) {
     return name;
 }
 
+/* "csr.cu:5: ": where a finding is; nothing of one without a place. */
+static void add_place(const json_t *finding, struct buf *out) {
+    const char *file = json_get_string(finding, "file", NULL);
+    json_int_t line = json_get_integer(finding, "line", 0);
+    if (file && line) {
+        buf_addf(out, "%.200s:%lld: ", file, line);
+    }
+}
+
+bool draft_run_error(const json_t *answer, struct buf *out) {
+    const json_t *found = NULL;
+    json_each(json_object_get(answer, "findings"), i, one) {
+        bool error = !strcmp(json_get_string(one, "severity", ""), "error");
+        found = error && !found ? one : found;
+    }
+    const char *kernel = json_get_string(found, "kernel", NULL);
+    const char *message = json_get_string(found, "message", "");
+    if (kernel) {
+        buf_addf(out, "when the program ran, its kernel %.100s had an error, ", kernel);
+        add_place(found, out);
+        buf_addf(out, "%.160s", message);
+    } else if (found) {
+        buf_adds(out, "the program has errors of its own up to there, ");
+        add_place(found, out);
+        buf_addf(out, "%.160s: does it have its files and arguments?", message);
+    }
+    return found != NULL;
+}
+
 void draft_run_failure(const json_t *answer, const char *kernel, struct buf *out) {
     const json_t *error = json_object_get(answer, "error");
     const char *hint = json_get_string(error, "hint", NULL);
@@ -57,9 +86,14 @@ void draft_run_failure(const json_t *answer, const char *kernel, struct buf *out
     } else {
         const char *said = json_get_string(answer, "stderr", "");
         said = *said ? said : json_get_string(answer, "stdout", "");
+        int line = (int)strcspn(said, "\n");
         const char *missing = missing_function(answer);
-        buf_addf(out, "it ended without launching %s%s%.100s", kernel,
-                 *said ? ": " : "", said);
+        buf_addf(out, "it ended without launching %s%s%.*s", kernel,
+                 line ? ": " : "", line < 100 ? line : 100, said);
+        autobuf wrong = BUF_INIT(1024);
+        if (!missing && draft_run_error(answer, &wrong)) {
+            buf_addf(out, "; %s", wrong.data);
+        }
         buf_addf(out, "%s%.100s",
                  missing ? "; it may have called a missing function: " : "",
                  missing ? missing : "");

@@ -12,6 +12,9 @@ enum { DRAFT_RUN_MOST = 256 };
 json_t *draft_run_smaller(const json_t *args, unsigned count);
 /* Whether time or memory ended it before the end of the launch: kernel/run's answer. */
 bool draft_run_starved(const json_t *answer);
+/* The first error among its findings, with its kernel and place, appended; false: it has
+ * none. */
+bool draft_run_error(const json_t *answer, struct buf *out);
 /* Why it did not launch the kernel; appended. */
 void draft_run_failure(const json_t *answer, const char *kernel, struct buf *out);
 /* The first function that did nothing when the program called it; NULL: there is none. */

@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 
 enum { NAMES_SHOWN = 12, LONG_S = 600 };
-enum { RUN_S = 300, FIRST_RUN_S = 60 }; /* the first of two */
+enum { RUN_S = 300, FIRST_RUN_S = 180, FIRST_WORK_S = 60 }; /* the first of two */
 #define MANY_THREADS 4e6 /* of a launch that may take the CPU minutes */
 
 struct init {
@@ -371,14 +371,9 @@ static void tell_findings(const struct init *s, json_t *unknown) {
                    "each number over %d or left out among its arguments became %d",
                    DRAFT_RUN_MOST, DRAFT_RUN_MOST);
     }
-    json_each(json_object_get(s->answer, "findings"), i, one) {
-        if (!strcmp(json_get_string(one, "severity", ""), "error")) {
-            draft_note(unknown, "launch",
-                       "the program has errors of its own up to there (%.100s): does it "
-                       "have its files and arguments?",
-                       json_get_string(one, "message", ""));
-            return;
-        }
+    autobuf error = BUF_INIT(1024);
+    if (draft_run_error(s->answer, &error)) {
+        draft_note(unknown, "launch", "%s", error.data);
     }
 }
 
@@ -529,12 +524,16 @@ static void on_ran(const json_t *answer, json_t *worker,
     s->work = work_start(call_origin(s->call)->loop, init_run, init_done, s);
 }
 
-static json_t *run_params(const struct init *s, int most_s) {
+static json_t *run_params(const struct init *s, bool first) {
     static const char *const members[] = {"path",          "source", "paths", "options",
                                           "defines",       "files",  "stdin", "timeout_s",
                                           "include_roots", NULL};
-    json_t *ret = json_pack("{s:{s:s}, s:[s, s], s:i}", "record", "kernel", s->kernel,
-                            "checks", "memory", "initialized", "timeout_s", most_s);
+    json_t *ret =
+        json_pack("{s:{s:s}, s:[s, s], s:i}", "record", "kernel", s->kernel, "checks",
+                  "memory", "initialized", "timeout_s", first ? FIRST_RUN_S : RUN_S);
+    if (first) { /* a busy machine must not pass for a large program */
+        json_object_set_new(ret, "work_s", json_integer(FIRST_WORK_S));
+    }
     json_copy_members(ret, s->params, members);
     if (json_array_size(s->args)) {
         json_object_set(ret, "args", s->args);
@@ -544,7 +543,7 @@ static json_t *run_params(const struct init *s, int most_s) {
 
 static void run_program(struct init *s) {
     json_decref(s->request);
-    s->request = run_params(s, s->smaller ? FIRST_RUN_S : RUN_S);
+    s->request = run_params(s, s->smaller != NULL);
     s->job = program_job_start(s->call, s->request, on_ran, s);
 }
 

@@ -126,12 +126,19 @@ static bool index_multiplies_by(const struct code_tokens *t,
 }
 
 int kernel_row_of(const struct host_program *p, const struct declaration *kernel,
-                  const char *buffer, const char *const parameters[2]) {
+                  const char *buffer, const char *const *names, size_t count) {
     const struct code_tokens *t = &p->b.tokens;
-    bool own[2], any[2];
-    for (int k = 0; k < 2; k++) {
-        own[k] = index_multiplies_by(t, kernel, buffer, parameters[k]);
-        any[k] = multiplies_in(t, kernel->body, kernel->body_end, parameters[k]);
+    int own = -1, any = -1;
+    size_t owns = 0, anys = 0;
+    for (size_t k = 0; k < count; k++) {
+        if (index_multiplies_by(t, kernel, buffer, names[k])) {
+            own = (int)k;
+            owns++;
+        }
+        if (multiplies_in(t, kernel->body, kernel->body_end, names[k])) {
+            any = (int)k;
+            anys++;
+        }
     }
-    return own[0] != own[1] ? own[1] : own[0] || any[0] == any[1] ? -1 : any[1];
+    return owns == 1 ? own : !owns && anys == 1 ? any : -1;
 }

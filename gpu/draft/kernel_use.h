@@ -10,8 +10,8 @@ enum { /* can be combined */
 /* parameter: the hash of its name. */
 unsigned kernel_use_of(const struct host_program *p, const struct declaration *kernel,
                        uint64_t parameter);
-/* Which of two parameters is the length of the buffer's rows, as width is in
- * x[row * width + column]: 0, 1, or -1 where the body does not tell. Decided by the
- * buffer's own indices, else by what the body multiplies by anywhere. */
+/* Which of the names is the length of the buffer's rows, as width is in
+ * x[row * width + column]; -1: the body does not tell. Decided by the buffer's own
+ * indices, else by what the body multiplies by anywhere. */
 int kernel_row_of(const struct host_program *p, const struct declaration *kernel,
-                  const char *buffer, const char *const parameters[2]);
+                  const char *buffer, const char *const *names, size_t count);

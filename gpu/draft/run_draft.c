@@ -139,7 +139,7 @@ static json_t *extents_of_two(struct drafted_run *r, const char *buffer, struct 
                               struct size *b, int64_t ret[2], size_t *rank) {
     int row = a == b ? 1
                      : kernel_row_of(r->p, r->kernel, buffer,
-                                     (const char *const[]){a->name, b->name});
+                                     (const char *const[]){a->name, b->name}, 2);
     if (row < 0) {
         a->used = b->used = true;
         return json_pack("[o]", json_sprintf("%s * %s", a->name, b->name));

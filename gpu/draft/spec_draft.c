@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/draft_launch.h"
+#include "gpu/draft/draft_rows.h"
 #include "gpu/draft/draft_sizes.h"
 #include "gpu/draft/host_buffer.h"
 #include "gpu/draft/kernel_use.h"
@@ -28,7 +29,7 @@ struct draft {
 };
 
 void draft_note(json_t *unknown, const char *member, const char *format, ...) {
-    char why[256];
+    char why[600];
     va_list list;
     va_start(list, format);
     vsnprintf(why, sizeof why, format, list);
@@ -52,8 +53,8 @@ static json_t *init_of(const struct host_param *p, bool zeros) {
                : json_pack("{s:[i,i]}", "integers", 0, p->type == TENSOR_BOOL ? 2 : 100);
 }
 
-/* A product of names alone has one extent for each, in the order of the source: the same
- * memory, and what operators and findings name by row and column. */
+/* A product of names alone has one extent for each, until the kernel is asked for its
+ * rows. */
 static json_t *factors_json(const struct amount *a) {
     json_t *extents = json_array();
     for (const char *at = a->text; a->multiplier == 1; at += 3) {
@@ -263,31 +264,6 @@ static json_t *arg_of(struct draft *d, const struct host_param *p, size_t i,
                : json_pack("{s:s, s:n}", "name", p->name, "struct");
 }
 
-/* The argument that has this size; "": none. */
-static const char *argument_of(const json_t *args, const json_t *size) {
-    json_each(args, i, arg) {
-        const json_t *value = json_object_get(arg, "value");
-        if (json_is_string(value) && json_equal(value, size)) {
-            return json_get_string(arg, "name", "");
-        }
-    }
-    return "";
-}
-
-/* Rows are as long as the kernel multiplies by, in whatever order the host does it. */
-static void turn_rows(const struct draft *d, const json_t *args) {
-    json_each(args, i, arg) {
-        json_t *shape = json_object_get(arg, "shape");
-        const char *both[] = {argument_of(args, json_array_get(shape, 0)),
-                              argument_of(args, json_array_get(shape, 1))};
-        if (json_array_size(shape) == 2 &&
-            kernel_row_of(d->p, d->kernel, json_get_string(arg, "name", ""), both) == 0) {
-            json_array_append(shape, json_array_get(shape, 0));
-            json_array_remove(shape, 0);
-        }
-    }
-}
-
 static json_t *args_of(struct draft *d, struct host_param *params, int count) {
     json_t *args = json_array();
     for (int i = 0; i < count; i++) {
@@ -302,7 +278,7 @@ static json_t *args_of(struct draft *d, struct host_param *params, int count) {
         json_array_append_new(args,
                               arg_of(d, &params[i], (size_t)i, given ? &part : NULL));
     }
-    turn_rows(d, args);
+    draft_rows_show(d->p, d->kernel, args);
     return args;
 }
 

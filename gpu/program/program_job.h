@@ -12,8 +12,9 @@ struct program_job;
 typedef void program_job_end(const json_t *answer, json_t *worker,
                              const struct check_refusal *refusal, void *data);
 
-/* params: kernel/run's, for as long as it lasts, and {"record": {"kernel"}}
- * (gpu/runtime/run_report.h). The call's origin must have a gpu. */
+/* params: kernel/run's, for as long as it lasts, {"record": {"kernel"}}
+ * (gpu/runtime/run_report.h), and "work_s": a limit as timeout_s, but of processor time,
+ * which a busy machine does not shorten. The call's origin must have a gpu. */
 struct program_job *program_job_start(struct call *call, const json_t *params,
                                       program_job_end *end, void *data);
 void program_job_cancel(struct program_job *j);

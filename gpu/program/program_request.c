@@ -293,8 +293,10 @@ int program_request(const json_t *params, const char *const *roots,
 }
 
 json_t *program_params(const json_t *params, unsigned compile_ms) {
-    json_int_t run_ms = json_get_integer(params, "timeout_s", 60) * 1000;
-    return json_pack("{s:{s:I, s:I, s:I, s:I}}", "limits", "wall_ms",
+    json_int_t run_s = json_get_integer(params, "timeout_s", 60), run_ms = run_s * 1000;
+    json_int_t work_s = json_get_integer(params, "work_s", run_s);
+    return json_pack("{s:{s:I, s:I, s:I, s:I, s:I}}", "limits", "wall_ms",
                      run_ms + compile_ms + GRACE_MS, "compile_ms", (json_int_t)compile_ms,
-                     "run_ms", run_ms, "memory_bytes", MEMORY_BYTES);
+                     "run_ms", run_ms, "work_ms", work_s * 1000, "memory_bytes",
+                     MEMORY_BYTES);
 }

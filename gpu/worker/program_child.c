@@ -199,7 +199,7 @@ static void run_confined(const struct running *r, struct program_ran *ran) {
         .device_paths = devices,
         .may_compute = true,
         .may_thread = true,
-        .cpu_s = (ran->wall_ms / 1000 + 2) * (unsigned)(cores > 0 ? cores : 1),
+        .cpu_s = (ran->work_ms / 1000 + 2) * (unsigned)(cores > 0 ? cores : 1),
         .memory_bytes = ADDRESS_SPACE,
         .file_bytes = MAX_FILE,
     };
@@ -253,6 +253,7 @@ static json_t *run_program(const struct running *r, const struct program_built *
         .out = BUF_INIT(MAX_OUTPUT),
         .error = BUF_INIT(MAX_OUTPUT),
         .wall_ms = (unsigned)json_get_integer(r->limits, "run_ms", 60000),
+        .work_ms = (unsigned)json_get_integer(r->limits, "work_ms", 60000),
         .memory_bytes = memory_limit(r->limits),
         .strict = json_get_bool(r->request, "strict", 0),
         .checks = json_object_get(config, "checks"),

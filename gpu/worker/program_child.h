@@ -10,7 +10,7 @@
  * can reach a network, a home or other processes.
  *
  * Request `program`: params {"limits": {"wall_ms", "compile_ms", "run_ms",
- * "memory_bytes"}}, and attached
+ * "work_ms": of processor time on each core, "memory_bytes"}}, and attached
  *   {"sources": source_set, "units": ["r0/a.cu"], "include_dirs": ["r0/inc"],
  *    "words": [nvcc's, checked], "args": [text], "stdin"?: text,
  *    "files": [{"name", "data": base64}], "strict": bool, "save": bool,

@@ -69,8 +69,10 @@ static bool tell_ended(const struct program_ran *ran, json_t *result) {
                  strerror(-end->failure));
         validate_set_error(result, "error", "run", "not_started", message, NULL);
     } else if (end->over == LIMIT_TIME || killed_by(end, SIGXCPU)) {
-        snprintf(message, sizeof message, "the program was ended after %.3g s",
-                 ran->wall_ms / 1e3);
+        bool worked = killed_by(end, SIGXCPU);
+        snprintf(message, sizeof message, "the program was ended after %.3g s%s",
+                 (worked ? ran->work_ms : ran->wall_ms) / 1e3,
+                 worked ? " of processor time on each core" : "");
         validate_set_error(result, "timeout", "run", "wall_time", message,
                            "give smaller sizes as arguments, or a larger `timeout_s`");
     } else if (end->over == LIMIT_FOLDER || killed_by(end, SIGXFSZ)) {

@@ -10,8 +10,8 @@ enum { PROGRAM_THREADS = 4096 }; /* that a program may have at once */
 struct program_ran {
     struct program_end end;
     struct buf out, error;
-    unsigned wall_ms;    /* the limits that it had */
-    size_t memory_bytes; /* likewise */
+    unsigned wall_ms, work_ms; /* the limits that it had */
+    size_t memory_bytes;       /* likewise */
     bool strict;
     const json_t *checks; /* the names asked for; NULL: the default */
 };

@@ -93,7 +93,7 @@ Test(spec_draft, a_product_of_sizes_is_a_shape) {
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         autofree char *text = xasprintf(
-            "__global__ void k(float *x, int rows, int n) { x[threadIdx.x] = n; }\n"
+            "__global__ void k(float *x, int rows, int n) { x[blockIdx.x * n] = rows; }\n"
             "int main() { int rows = 8, n = 96; float *d; cudaMalloc(&d, %s);\n"
             "k<<<n, 32>>>(d, rows, n); }\n",
             cases[i][0]);
@@ -405,26 +405,33 @@ Test(spec_draft, survives_what_refers_to_itself) {
     }
 }
 
-/* x[row * w + column]: rows have w elements, whatever the host multiplies first. */
+/* x[row * w + column]: rows have w elements, whatever the host multiplies first; what the
+ * kernel does not show is no guess. */
 Test(spec_draft, rows_are_as_long_as_the_kernel_multiplies_by) {
-    static const char *const bodies[] = {"x[threadIdx.y * w + threadIdx.x] = h;",
-                                         "x[threadIdx.x * h + threadIdx.y] = w;",
-                                         "x[threadIdx.y * w + threadIdx.x * h] = 0;"};
-    static const char *const shapes[][2] = {{"h", "w"}, {"w", "h"}, {"w", "h"}};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const cases[][3] = {
+        {"x[threadIdx.y * w + threadIdx.x] = h;", "width * h", "[\"h\", \"width\"]"},
+        {"x[threadIdx.x * h + threadIdx.y] = w;", "width * h", "[\"width\", \"h\"]"},
+        {"x[threadIdx.y * w + threadIdx.x * h] = 0;", "width * h", "[\"width * h\"]"},
+        {"x[threadIdx.x] = w + h;", "width * h", "[\"width * h\"]"},
+        {"x[threadIdx.x] = w * 2;", "width * width", "[\"width\", \"width\"]"},
+        {"float *y = x + threadIdx.y * w; y[0] = h;", "width * h", "[\"h\", \"width\"]"},
+        {"x[(blockIdx.x + threadIdx.y) * w] = h;", "b * h * width", "[\"b * h\", \"width\"]"},
+        {"x[(blockIdx.x * h + threadIdx.y) * w] = 0;", "b * h * width",
+         "[\"b * h * width\"]"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         autobuf text = BUF_INIT(1024);
         buf_addf(&text,
                  "__global__ void k(float *x, int w, int h) { %s }\n"
-                 "int main() { int width = 8, h = 4; float *d;\n"
-                 "cudaMalloc(&d, width * h * sizeof(float));\n"
-                 "k<<<1, dim3(8, 4)>>>(d, width, h); }\n",
-                 bodies[i]);
+                 "int main() { int width = 8, h = 4, b = 3; float *d;\n"
+                 "cudaMalloc(&d, %s * sizeof(float));\n"
+                 "k<<<b, dim3(8, 4)>>>(d, width, h); }\n",
+                 cases[i][0], cases[i][1]);
         autojson *unknown = NULL;
         autojson *draft = draft_of(text.data, &unknown);
-        json_t *shape = json_object_get(json_array_get(json_object_get(draft, "args"), 0), "shape");
-        for (size_t k = 0; k < 2; k++) {
-            const char *want = !strcmp(shapes[i][k], "w") ? "width" : "h";
-            cr_assert_str_eq(json_string_value(json_array_get(shape, k)), want, "%zu", i);
-        }
+        autojson *want = json_loads(cases[i][2], 0, NULL);
+        const json_t *arg = json_array_get(json_object_get(draft, "args"), 0);
+        autofree char *got = json_dumps(arg, 0);
+        cr_assert(json_equal(json_object_get(arg, "shape"), want), "%zu: %s", i, got);
     }
 }
