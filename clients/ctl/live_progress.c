@@ -2,13 +2,16 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "clients/ctl/live_table.h"
 
 #include <unistd.h>
 
 #define FRAME_MAX (256u << 10)
-#define PLAIN_EVERY_S 5.0
-#define QUIET_S 1.0 /* what takes less than this needs no progress */
+#define QUIET_S 1.0       /* what takes less than this needs no progress */
+#define TABLE_EVERY_S 5.0 /* without a screen: the first after QUIET_S */
+#define MESSAGE_MAX 1000  /* bytes */
+#define LINE_EVERY_S 10.0 /* the same, of what has no table */
 
 struct live_progress {
     const struct terminal *terminal;
@@ -142,18 +145,27 @@ static void clear(struct live_progress *p) {
 
 /* --- one line --- */
 
-static void draw_line(struct live_progress *p) {
+static char *line_of(const struct live_progress *p) {
     const char *message = json_get_string(p->figures, "message", "working");
     double total = json_number_value(json_object_get(p->figures, "total"));
     double done = json_number_value(json_object_get(p->figures, "done"));
-    autofree char *text = p->stopping ? xstrdup("stopping")
-                          : total > 0 ? xasprintf("%s (%.0f of %.0f, %.0f s)", message,
-                                                  done, total, p->elapsed)
-                                      : xasprintf("%s (%.0f s)", message, p->elapsed);
+    return p->stopping ? xstrdup("stopping")
+           : total > 0 ? xasprintf("%s (%.0f of %.0f, %.0f s)", message, done, total,
+                                   p->elapsed)
+                       : xasprintf("%s (%.0f s)", message, p->elapsed);
+}
+
+static void draw_line(const struct live_progress *p) {
+    autofree char *text = line_of(p);
     terminal_progress(p->terminal, text);
 }
 
-/* --- no terminal --- */
+/* --- no screen --- */
+
+static void add_line(const struct live_progress *p, struct buf *out) {
+    autofree char *text = line_of(p);
+    text_clean(out, text, text_cut(text, strlen(text), MESSAGE_MAX));
+}
 
 static void say_line(struct live_progress *p) {
     autobuf line = BUF_INIT(FRAME_MAX);
@@ -162,10 +174,20 @@ static void say_line(struct live_progress *p) {
                                .figures = p->figures,
                                .elapsed_s = p->elapsed,
                                .stopping = p->stopping};
-    live_table_line(&table, &line);
+    if (has_table(p)) {
+        live_table_line(&table, &line);
+    } else {
+        add_line(p, &line);
+    }
     buf_add(&line, "\n", 1);
     write_all(&line);
     p->said_s = p->elapsed;
+}
+
+static bool is_line_due(const struct live_progress *p) {
+    double silent = p->elapsed - p->said_s;
+    return has_table(p) ? p->said_s == 0 || silent >= TABLE_EVERY_S
+                        : silent >= LINE_EVERY_S;
 }
 
 /* --- what happens --- */
@@ -175,7 +197,7 @@ static void show(struct live_progress *p) {
         return;
     }
     if (!p->in_place) {
-        if (has_table(p) && (p->said_s == 0 || p->elapsed - p->said_s >= PLAIN_EVERY_S)) {
+        if (is_line_due(p)) {
             say_line(p);
         }
     } else if (has_table(p)) {

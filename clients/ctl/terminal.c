@@ -17,9 +17,15 @@
 #define INDENT_NARROW 4
 #define ERROR_MAX 2047 /* bytes */
 
+/* Control sequences mean something to it. */
+static bool is_screen(int fd) {
+    const char *term = getenv("TERM");
+    return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
 static bool wants_color(int fd) {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+    const char *no = getenv("NO_COLOR");
+    return is_screen(fd) && !(no && *no);
 }
 
 void terminal_init(struct terminal *t) {
@@ -28,7 +34,7 @@ void terminal_init(struct terminal *t) {
     *t = (struct terminal){
         .tty = isatty(STDOUT_FILENO),
         .color = wants_color(STDOUT_FILENO),
-        .err_tty = isatty(STDERR_FILENO),
+        .err_tty = is_screen(STDERR_FILENO),
         .err_color = wants_color(STDERR_FILENO),
         .width = 100,
     };

@@ -3,7 +3,7 @@
 
 usage: ctl_programs.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
-import os, re, shutil, subprocess, sys
+import os, pty, re, shutil, signal, subprocess, sys
 
 from programs_support import NVCC, Tap, kernel
 import scratch
@@ -65,6 +65,21 @@ def says_no(room):
     assert status == 2, out
 
 
+def says_that_it_still_runs(room):
+    """Where nobody draws in place: a line now and then, without control sequences."""
+    with open(room.dir + "/idle.cu", "w") as f:
+        f.write("#include <unistd.h>\nint main(void) { return sleep(100); }\n")
+    ours, its = pty.openpty()
+    dumb = subprocess.Popen([room.ctl, "kernel", "run", "idle.cu"], cwd=room.dir, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=its, env=dict(room.env, CUDA_HOME=room.dir + "/toolkit", TERM="dumb"))
+    os.close(its)
+    line = os.read(ours, 1000).decode()
+    dumb.send_signal(signal.SIGINT)
+    dumb.wait()
+    os.close(ours)
+    assert re.fullmatch(r"running \(1 of 2, 1\d s\)\r\n", line), line
+
+
 def sets_up(room):
     status, out, _ = room.run("kernel", "run", "count.cu", toolkit=False)
     assert status == 2 and "there is no nvcc here" in out and "upskillctl setup programs" in out, out
@@ -90,7 +105,7 @@ def sets_up(room):
 
 def main():
     tap, room = Tap(), Room(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
-    for function in (passes, finds, says_no, sets_up):
+    for function in (passes, finds, says_no, says_that_it_still_runs, sets_up):
         tap.run(function.__name__.replace("_", " "), function, room)
     shutil.rmtree(room.dir)
     return tap.end()
