@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #define DRAIN_MS 200
+#define KILLED_MS 1000 /* for a killed group to be gone */
 #define READ_SIZE (64u << 10)
 #define MAX_STDIN_COPIED (64u << 20)
 
@@ -66,8 +67,8 @@ static void close_handles(struct child *child) {
     close_handle(&child->error);
 }
 
-/* The exit was seen and the output read: kills the rest of the group, then reaps the
- * zombie. */
+/* The exit was seen, and the output read or given up: kills the rest of the group, then
+ * reaps the zombie. */
 static void finish(struct child *child) {
     int status;
     if (child->ended) {
@@ -101,12 +102,19 @@ static void finish_if_done(struct child *child) {
     }
 }
 
+static void on_rest_gone(uv_timer_t *timer) {
+    finish(container_of(timer, struct child, timer));
+}
+
+/* A killed process may still be inside a system call, such as one that makes a file; when
+ * it is gone its end of the pipe is closed. */
 static void on_drained(uv_timer_t *timer) {
     struct child *child = container_of(timer, struct child, timer);
     if (child->paused && child->out_open && !child->killed) {
         uv_timer_start(timer, on_drained, DRAIN_MS, 0);
     } else {
-        finish(child);
+        child_kill(child);
+        uv_timer_start(timer, on_rest_gone, KILLED_MS, 0);
     }
 }
 

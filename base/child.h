@@ -5,8 +5,10 @@
  * (PR_SET_PDEATHSIG, SIGKILL unless the options name another signal). Its standard
  * output and error are pipes. It inherits no other descriptor except a channel, no
  * signal disposition and no mask. The end is reported when the process has exited AND
- * its output was read to the end (or DRAIN_MS after the exit, if a grandchild still
- * holds a pipe); the rest of its group is killed then. Single-threaded: everything runs
+ * its output was read to the end. If a grandchild still holds a pipe DRAIN_MS after the
+ * exit, the rest of the group is killed, and the end waits until the pipe is closed, so
+ * that nobody of the group writes anything after it; at most KILLED_MS, since one may have
+ * left the group. Single-threaded: everything runs
  * on the thread of the loop, which must not end before the child. The process must
  * ignore SIGPIPE (stdio_claim does that). */
 #include <stdbool.h>

@@ -20,7 +20,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self, folder):
         super().__init__(("127.0.0.1", 0), Answers)
-        self.folder, self.asked, self.hangs = folder, [], False
+        self.folder, self.asked, self.hangs, self.lies = folder, [], False, False
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
@@ -39,6 +39,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
                "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
         done = subprocess.run([BACKEND], env=env, input=self.rfile.read(length), capture_output=True)
         head, _, body = done.stdout.partition(b"\r\n\r\n")
+        if self.server.lies and b"PACK" in body:  # a byte of the files is another
+            body = body[:-40] + bytes([body[-40] ^ 1]) + body[-39:]
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
         self.send_response(int(headers.pop("Status", "200").split()[0]))
         for name, value in headers.items():
@@ -166,6 +168,27 @@ def what_no_skill_holds_is_refused_whole(room):
     assert room.installed() == before
 
 
+def what_moves_after_it_was_shown_is_installed_as_shown_or_not_at_all(room):
+    shown = room.repository("moving", {"SKILL.md": TEXT.format("moving", "shown")})
+    assert shown in room.ask("acme/moving@main")["data"]["hint"]
+    room.repository("moving", {"SKILL.md": TEXT.format("moving", "later")})
+    before = room.installed()
+    room.server.lies = True
+    answer = room.ask(f"acme/moving@{shown}")
+    room.server.lies = False
+    assert reason(answer)[0] == "no_repository", answer
+    assert room.installed() == before
+    assert room.ask(f"acme/moving@{shown}")["results"][0]["outcome"] == "installed"
+    assert (room.desk / ".claude/skills/moving/SKILL.md").read_text() == TEXT.format("moving", "shown")
+    gone = room.repository("rewritten", {"SKILL.md": TEXT.format("rewritten", "shown")})
+    room.git("rewritten", "commit", "-q", "--amend", "-m", "another")
+    room.git("rewritten", "reflog", "expire", "--expire=now", "--all")
+    room.git("rewritten", "gc", "-q", "--prune=now")
+    before = room.installed()
+    assert reason(room.ask(f"acme/rewritten@{gone}"))[0] == "no_repository"
+    assert room.installed() == before
+
+
 def what_is_not_there_is_named(room):
     before = room.installed()
     assert "nowhere" in reason(room.ask("acme/skills@nowhere"))[1]
@@ -200,7 +223,8 @@ def main():
     tap, room = Tap(), Room()
     for test in (branch_is_shown_and_its_commit_installed, newer_commit_updates_and_an_edit_is_kept, several_skills_are_named,
                  only_skill_needs_no_path_and_the_top_counts, server_without_filters_serves_too,
-                 what_no_skill_holds_is_refused_whole, what_is_not_there_is_named, nothing_of_the_repository_runs, no_room_is_left):
+                 what_no_skill_holds_is_refused_whole, what_moves_after_it_was_shown_is_installed_as_shown_or_not_at_all,
+                 what_is_not_there_is_named, nothing_of_the_repository_runs, no_room_is_left):
         tap.run(test.__name__.replace("_", " "), test, room)
     return tap.end()
 

@@ -7,6 +7,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -197,6 +198,44 @@ Test(child, a_grandchild_with_the_pipe_delays_the_end_but_not_for_long) {
         cr_assert(i < 99, "alive: state %s", state);
         usleep(10000);
     }
+    seen_finish(&seen);
+}
+
+/* Of the group that `pid` led: how many still run. */
+static unsigned running_in_group(pid_t pid) {
+    unsigned count = 0;
+    DIR *dir = opendir("/proc");
+    for (struct dirent *e; (e = readdir(dir));) {
+        char path[300], state = 'Z';
+        int group = 0;
+        snprintf(path, sizeof path, "/proc/%s/stat", e->d_name);
+        FILE *f = atoi(e->d_name) > 0 ? fopen(path, "r") : NULL;
+        if (f) {
+            int n = fscanf(f, "%*d %*s %c %*d %d", &state, &group);
+            count += n == 2 && group == pid && state != 'Z' && state != 'X';
+            fclose(f);
+        }
+    }
+    closedir(dir);
+    return count;
+}
+
+static void on_end_nobody_runs(struct child *child, const struct child_end *end,
+                               void *data) {
+    on_end(child, end, data);
+    cr_expect(zero(uint, running_in_group(child_pid(child))));
+}
+
+/* Whoever removes the folder in which they wrote must meet nobody there. */
+Test(child, grandchildren_are_gone_at_the_end) {
+    const char *argv[] = {
+        "sh", "-c", "for i in 1 2 3 4 5 6 7 8; do (while :; do :; done) & done", NULL};
+    struct seen seen;
+    struct child_options options = options_for(argv, &seen);
+    options.end = on_end_nobody_runs;
+    uint64_t before = clock_ms();
+    run(&options, NULL, &seen);
+    cr_assert(clock_ms() - before < 5000);
     seen_finish(&seen);
 }
 
