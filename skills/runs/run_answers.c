@@ -53,8 +53,22 @@ static void add_evidence(struct buf *out, const json_t *cell) {
     buf_adds(out, count ? "</ul>\n" : "");
 }
 
-static void add_answer(struct buf *out, const json_t *cell) {
+static bool is_same(const json_t *a, const json_t *b, const char *key) {
+    return strcmp(json_get_string(a, key, ""), json_get_string(b, key, "")) == 0;
+}
+
+static void add_evidence_and_output(struct buf *out, const json_t *cell) {
     const char *output = json_get_string(cell, "output", "");
+    add_evidence(out, cell);
+    if (*output) {
+        buf_adds(out, "<pre>");
+        html_text(out, output, OUTPUT);
+        buf_adds(out, "</pre>\n");
+    }
+}
+
+/* previous: the run before of the same model, test and arm, or NULL. */
+static void add_answer(struct buf *out, const json_t *previous, const json_t *cell) {
     const char *outcome = json_get_string(cell, "outcome", "");
     buf_adds(out, "<p><span class=\"");
     html_text(out, outcome, SHORT);
@@ -64,11 +78,11 @@ static void add_answer(struct buf *out, const json_t *cell) {
              (long long)json_get_integer(cell, "run", 0),
              (long long)json_get_integer(json_object_get(cell, "tokens"), "total", 0),
              json_get_bool(cell, "cached", 0) == 1 ? ", cached" : "");
-    add_evidence(out, cell);
-    if (*output) {
-        buf_adds(out, "<pre>");
-        html_text(out, output, OUTPUT);
-        buf_adds(out, "</pre>\n");
+    if (previous && is_same(previous, cell, "output") &&
+        is_same(previous, cell, "outcome") && is_same(previous, cell, "why")) {
+        buf_adds(out, "<p class=\"muted\">The same answer as before.</p>\n");
+    } else {
+        add_evidence_and_output(out, cell);
     }
 }
 
@@ -86,20 +100,17 @@ static const char *arm_words(const char *arm) {
                                         : arm;
 }
 
-static bool is_same(const json_t *a, const json_t *b, const char *key) {
-    return strcmp(json_get_string(a, key, ""), json_get_string(b, key, "")) == 0;
-}
-
 /* The cells of one model and test, arm by arm. */
 static void add_arms(struct buf *out, json_t *const *cells, size_t count) {
     buf_adds(out, "<div class=\"arms\">\n");
     for (size_t i = 0; i < count; i++) {
-        if (!i || !is_same(cells[i - 1], cells[i], "arm")) {
+        bool same_arm = i && is_same(cells[i - 1], cells[i], "arm");
+        if (!same_arm) {
             buf_adds(out, i ? "</div>\n<div><h4>" : "<div><h4>");
             html_text(out, arm_words(json_get_string(cells[i], "arm", "")), SHORT);
             buf_adds(out, "</h4>\n");
         }
-        add_answer(out, cells[i]);
+        add_answer(out, same_arm ? cells[i - 1] : NULL, cells[i]);
     }
     buf_adds(out, "</div></div>\n");
 }

@@ -244,7 +244,6 @@ Test(run_operations, the_report_stands_alone_and_escapes_all) {
     cr_assert(run_html_write(&small, batch) == -EMSGSIZE);
 }
 
-/* Tags that are opened are closed, in order. */
 /* As the verdict's sentence rounds it, and a pattern as people write it. */
 Test(run_operations, the_report_rounds_halves_up_and_shows_patterns) {
     autofree char *name = put_batch(NULL);
@@ -262,6 +261,32 @@ Test(run_operations, the_report_rounds_halves_up_and_shows_patterns) {
     cr_assert(strstr(html.data, "<code>/\\b3\\.35\\b/i</code>") != NULL);
 }
 
+static unsigned times(const struct buf *html, const char *word) {
+    unsigned count = 0;
+    for (const char *at = html->data; (at = strstr(at, word)); at++) {
+        count++;
+    }
+    return count;
+}
+
+Test(run_operations, an_answer_that_comes_again_is_shown_once) {
+    autofree char *name = put_batch(NULL);
+    autojson *batch = read_one(name);
+    json_t *cells = json_object_get(batch, "cells");
+    json_t *again = json_deep_copy(json_array_get(cells, 0));
+    json_object_set_new(again, "run", json_integer(2));
+    json_array_append_new(cells, again);
+    autobuf same = BUF_INIT(1u << 22), other = BUF_INIT(1u << 22);
+    cr_assert(run_html_write(&same, batch) == 0);
+    cr_expect(eq(uint, times(&same, "<pre>"), 2));
+    cr_expect(eq(uint, times(&same, "The same answer as before."), 1));
+    json_object_set_new(again, "output", json_string("Another."));
+    cr_assert(run_html_write(&other, batch) == 0);
+    cr_expect(eq(uint, times(&other, "<pre>"), 3));
+    cr_expect(zero(uint, times(&other, "The same answer as before.")));
+}
+
+/* Tags that are opened are closed, in order. */
 static void expect_well_formed(struct buf html) {
     static const char *const alone[] = {"meta", "line", "rect", "circle", "!DOCTYPE"};
     char stack[64][16];
