@@ -193,6 +193,11 @@ struct ptx_instruction {
 static inline bool ptx_has(const struct ptx_instruction *i, enum ptx_modifier m) {
     return i->modifiers[m / 64] >> (m % 64) & 1;
 }
+/* The types of its first `count` operands, as opcodes.def has them; PTX_NONE: it names
+ * none, or there is no such operand. Those of an opcode without rows, as mov, are its
+ * own. */
+void ptx_operand_types(const struct ptx_instruction *i, unsigned count,
+                       enum ptx_type *ret);
 
 struct ptx_register {
     uint8_t type; /* PTX_PRED, PTX_B16 … as declared (.f32 and .s32 are kept) */

@@ -134,9 +134,8 @@ static enum ptx_type twice(enum ptx_type t) {
     }
 }
 
-/* The type for a letter of the table; PTX_NONE: the text lacks it. */
-static enum ptx_type type_of(const struct ptx_check *c, char letter) {
-    const struct ptx_instruction *i = c->i;
+/* The type for a letter of the table; PTX_NONE: the text lacks it, or it names none. */
+static enum ptx_type type_of(const struct ptx_instruction *i, char letter) {
     switch (letter) {
     case 'p':
         return PTX_PRED;
@@ -151,7 +150,8 @@ static enum ptx_type type_of(const struct ptx_check *c, char letter) {
     case 'w':
         return i->type_count ? twice(i->types[0]) : PTX_NONE;
     default:
-        return letter - '0' < i->type_count ? i->types[letter - '0'] : PTX_NONE;
+        return letter >= '0' && letter - '0' < i->type_count ? i->types[letter - '0']
+                                                             : PTX_NONE;
     }
 }
 
@@ -189,7 +189,7 @@ static bool check_scalar_or_vector(const struct ptx_check *c, int number, enum p
 
 static bool check_typed(const struct ptx_check *c, int number, char role, char letter) {
     struct ptx_operand *o = &c->operands[number];
-    enum ptx_type t = type_of(c, letter);
+    enum ptx_type t = type_of(c->i, letter);
     if (t == PTX_NONE) {
         return ptx_refuse(c, -1, "lacks a type, or has one that it cannot have");
     }
@@ -263,36 +263,73 @@ static int count_needed(const char *at, bool has_pair) {
     return needed;
 }
 
+/* The entries of a form that an instruction's operands have. */
+struct slots {
+    const struct ptx_instruction *i;
+    const char *rest;
+    int spare;          /* < 0: it has too few */
+    bool paired, lacks; /* a partner was there; one that is needed was not */
+    char role, letter;
+};
+
+static struct slots slots_of(const struct ptx_instruction *i, const char *operands) {
+    int needed = count_needed(operands, i->has_pair);
+    return (struct slots){.i = i, .rest = operands, .spare = i->operand_count - needed};
+}
+
 /* A left-out operand leaves its place to the next; the count decides which are there. */
+static bool next_slot(struct slots *s) {
+    bool optional, pair, left_out;
+    do {
+        if (!*s->rest) {
+            return false;
+        }
+        s->rest = take_slot(s->rest, &optional, &pair, &s->role, &s->letter);
+        left_out = pair ? !s->i->has_pair : optional && s->spare == 0;
+        s->lacks |= pair && left_out && !optional;
+    } while (left_out);
+    s->spare -= optional && !pair;
+    s->paired |= pair;
+    return true;
+}
+
 static bool check_form(const struct ptx_check *c, const char *operands) {
     const struct ptx_instruction *i = c->i;
-    int number = 0, spare = i->operand_count - count_needed(operands, i->has_pair);
-    bool paired = false;
-    if (spare < 0) {
+    struct slots s = slots_of(i, operands);
+    int number = 0;
+    if (s.spare < 0) {
         return ptx_refuse(c, -1, "has too few operands");
     }
-    while (*operands) {
-        bool optional, pair;
-        char role, letter;
-        operands = take_slot(operands, &optional, &pair, &role, &letter);
-        if (pair && !i->has_pair && !optional) {
-            return ptx_refuse(c, -1, "needs a second result (r|p)");
+    while (next_slot(&s)) {
+        if (s.lacks) {
+            break;
         }
-        if (pair ? !i->has_pair : optional && spare == 0) {
-            continue;
-        }
-        spare -= optional && !pair;
-        paired = paired || pair;
-        if (!check_one(c, number++, role, letter)) {
+        if (!check_one(c, number++, s.role, s.letter)) {
             return false;
         }
     }
-    if (number != i->operand_count || paired != i->has_pair) {
+    if (s.lacks) {
+        return ptx_refuse(c, -1, "needs a second result (r|p)");
+    }
+    if (number != i->operand_count || s.paired != i->has_pair) {
         return ptx_refuse(c, -1,
-                          i->has_pair && !paired ? "has no second result (r|p)"
-                                                 : "has too many operands");
+                          i->has_pair && !s.paired ? "has no second result (r|p)"
+                                                   : "has too many operands");
     }
     return true;
+}
+
+void ptx_operand_types(const struct ptx_instruction *i, unsigned count,
+                       enum ptx_type *ret) {
+    bool known;
+    const struct form *form = form_of(i, &known);
+    struct slots s = slots_of(i, form ? form->operands : "");
+    for (unsigned k = 0; k < count; k++) {
+        ret[k] = !form            ? i->types[0]
+                 : !next_slot(&s) ? PTX_NONE
+                 : s.role == 'i'  ? PTX_B32
+                                  : type_of(i, s.letter);
+    }
 }
 
 static bool is_video(const struct ptx_instruction *i) {
