@@ -107,7 +107,7 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
         drop_speed_advice(findings);
     }
     json_array_extend(findings, input->closure.findings);
-    lint_compiled(kernels, input->options.arch, &input->closure.sources, findings);
+    lint_compiled(kernels, &input->options, &input->closure.sources, findings);
     if (json_array_size(findings) && !input->is_ptx) {
         fixes_add(findings, &input->closure.sources, input->options.arch);
         project_flags_tell_outside(input->flags, findings);

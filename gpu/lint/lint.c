@@ -40,6 +40,7 @@ static void launch_read(struct lint_launch *ret, const json_t *json) {
         (struct lint_launch){.dynamic_shared = lint_figure(json, "dynamic_shared_bytes")};
     extents_read(json_object_get(json, "block"), ret->block);
     extents_read(json_object_get(json, "cluster"), ret->cluster);
+    extents_read(json_object_get(json, "grid"), ret->grid);
     ret->threads = lint_count(ret->block);
 }
 
@@ -88,9 +89,9 @@ static void list_usual(const struct lint_kernel *k, json_t *list) {
 
 /* --- the rules --- */
 
-void lint_compiled(json_t *kernels, const char *arch, const struct source_set *sources,
-                   json_t *findings) {
-    const struct device_limits *device = device_limits_find(arch);
+void lint_compiled(json_t *kernels, const struct compile_options *options,
+                   const struct source_set *sources, json_t *findings) {
+    const struct device_limits *device = device_limits_find(options->arch);
     const json_t *json;
     size_t i;
     if (sources) {
@@ -98,6 +99,8 @@ void lint_compiled(json_t *kernels, const char *arch, const struct source_set *s
     }
     json_array_foreach(kernels, i, json) {
         struct lint_kernel k = kernel_read(json, device, findings);
+        k.options = options;
+        k.sources = sources;
         for (size_t r = 0; r < ARRAY_LEN(compiled_rules); r++) {
             compiled_rules[r](&k);
         }

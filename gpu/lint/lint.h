@@ -6,14 +6,21 @@
  * It looks at one kernel, and reports what it finds with lint_report. Rules of a
  * compilation look at what was compiled; they are asked once, and what they say is
  * cached. Rules of a launch look at the launch that a request gives, or a spec. */
+#include "gpu/compile/compile_options.h"
 #include "gpu/facts/occupancy.h"
 #include "gpu/lint_rules.h" /* LINT_RULES */
 #include "gpu/source/source_set.h"
 #include "protocol/finding.h"
 
-/* A kernel from kernel/check's "kernels"; missing values are 0. */
+/* A kernel; missing values are 0. `json` has all that is known of it, for lint_figure:
+ * what kernel_facts.h lists ("stack_bytes", "param_bytes", "code_bytes", "parameters" …)
+ * and "source_launches" (source_launches.h). */
 struct lint_kernel {
     const json_t *json;
+    /* Only in rules of a compilation; the sources may be NULL there, too. "file" and
+     * "line" of `json` are where the kernel's name stands. */
+    const struct compile_options *options;
+    const struct source_set *sources;
     /* NULL in a rule of a compilation for an architecture without figures */
     const struct device_limits *device;
     const char *name;
@@ -28,6 +35,7 @@ struct lint_kernel {
 
 struct lint_launch {
     int block[3], cluster[3];
+    int grid[3]; /* 0: not known, as for a launch that a request gives */
     int threads, dynamic_shared; /* of a block; bytes */
 };
 
@@ -62,8 +70,8 @@ lint_launch_rule lint_cluster_size; /* also for what a kernel itself states */
 
 /* Applies all rules of a compilation to all kernels; appends findings, and adds
  * source_launches.h's launches to kernels. sources may be NULL. */
-void lint_compiled(json_t *kernels, const char *arch, const struct source_set *sources,
-                   json_t *findings);
+void lint_compiled(json_t *kernels, const struct compile_options *options,
+                   const struct source_set *sources, json_t *findings);
 /* Adds "occupancy" to each kernel: for the given launch ({"block": [x,y,z],
  * "dynamic_shared_bytes", "cluster"}; NULL = those in "source_launches", which is
  * removed, and the usual block sizes), and appends the findings of the launch rules. */

@@ -23,22 +23,28 @@ static json_t *kernel_text(const struct code_tokens *t, size_t name, size_t end)
     return json_text(text.data, text.len);
 }
 
-static bool is_extent(const struct kernel_launch *l) {
-    return l->has_block && l->block[0].value <= INT32_MAX &&
-           l->block[1].value <= INT32_MAX && l->block[2].value <= INT32_MAX;
+/* [x, y, z]; NULL: no launch has such. */
+static json_t *extents_json(const struct amount extents[3]) {
+    return extents[0].value > INT32_MAX || extents[1].value > INT32_MAX ||
+                   extents[2].value > INT32_MAX
+               ? NULL
+               : json_pack("[I,I,I]", extents[0].value, extents[1].value,
+                           extents[2].value);
 }
 
 /* NULL: its block is no constant, or it stands in no function. */
 static json_t *launch_json(const struct kernel_launch *l, const struct lines *lines,
                            const char *file) {
-    if (!is_extent(l) || !l->name.frame || !l->name.frame->in) {
+    json_t *block = l->has_block ? extents_json(l->block) : NULL;
+    if (!block || !l->name.frame || !l->name.frame->in) {
+        json_decref(block);
         return NULL;
     }
     size_t start = l->name.t->list[l->name.from].start;
     const struct finding_span at = finding_span_of(lines, start, start);
-    json_t *launch = json_pack("{s:o, s:[I,I,I], s:s, s:i, s:i}", "kernel",
+    json_t *launch = json_pack("{s:o, s:o, s:o*, s:s, s:i, s:i}", "kernel",
                                kernel_text(l->name.t, l->name.from, l->open), "block",
-                               l->block[0].value, l->block[1].value, l->block[2].value,
+                               block, "grid", l->has_grid ? extents_json(l->grid) : NULL,
                                "file", file, "line", at.line, "column", at.column);
     if (l->has_shared && l->shared.value >= 0 && l->shared.value <= INT32_MAX) {
         json_object_set_new(launch, "dynamic_shared_bytes",

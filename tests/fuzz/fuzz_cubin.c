@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct source_set sources = {0};
     json_t *kernels = kernel_facts_new(&cubin, NULL, &sources);
     json_t *findings = json_array();
-    lint_compiled(kernels, "sm_90a", NULL, findings);
+    lint_compiled(kernels, &(struct compile_options){.arch = "sm_90a"}, NULL, findings);
     lint_launched(kernels, "sm_90a", NULL, findings);
     if (json_array_size(kernels) != cubin.count) {
         abort();

@@ -267,6 +267,12 @@ static struct {
      {"32x4x1", "128x1x1", ""}},
 };
 
+static struct compile_options options_for(const char *arch) {
+    struct compile_options options = {0};
+    snprintf(options.arch, sizeof options.arch, "%s", arch);
+    return options;
+}
+
 /* What a launch is told, by code; the figures and the cure are in the words. */
 Test(kernel_facts, judges_launches) {
     for (size_t i = 0; i < ARRAY_LEN(judged_launches); i++) {
@@ -274,7 +280,8 @@ Test(kernel_facts, judges_launches) {
                                  judged_launches[i].max_threads, judged_launches[i].more);
         json_t *launch = json_loads(judged_launches[i].launch, JSON_DECODE_ANY, NULL);
         json_t *findings = json_array();
-        lint_compiled(kernels, judged_launches[i].arch, NULL, findings);
+        const struct compile_options options = options_for(judged_launches[i].arch);
+        lint_compiled(kernels, &options, NULL, findings);
         lint_launched(kernels, judged_launches[i].arch, launch, findings);
         cr_assert(eq(u64, json_array_size(findings), 1), "%s", judged_launches[i].code);
         const json_t *finding = json_array_get(findings, 0);
@@ -316,7 +323,8 @@ Test(kernel_facts, is_silent_about_good_launches) {
                                  cases[i].max_threads, cases[i].more);
         json_t *launch = json_loads(cases[i].launch, JSON_DECODE_ANY, NULL);
         json_t *findings = json_array();
-        lint_compiled(kernels, "sm_90a", NULL, findings);
+        const struct compile_options options = options_for("sm_90a");
+        lint_compiled(kernels, &options, NULL, findings);
         lint_launched(kernels, "sm_90a", launch, findings);
         autofree char *text = json_dumps(findings, 0);
         cr_expect(eq(str, text, "[]"), "%zu", i);

@@ -130,6 +130,25 @@ Test(source_launches, reads_constant_blocks) {
     }
 }
 
+Test(source_launches, reads_constant_grids) {
+    static const struct {
+        const char *text, *grid;
+    } cases[] = {
+        {BODY("k<<<12, 256>>>(x);"), "[12,1,1]"},
+        {BODY("dim3 grid(4, 3, 2); k<<<grid, 32>>>(x);"), "[4,3,2]"},
+        {BODY("k<<<n, 32>>>(x);"), "none"},
+        {BODY("k<<<dim3(4, n), 32>>>(x);"), "none"},
+        {BODY("k<<<4294967295u, 32>>>(x);"), "none"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autojson *list = launches_of(cases[i].text);
+        cr_assert(eq(sz, json_array_size(list), 1), "%s", cases[i].text);
+        const json_t *grid = json_object_get(json_array_get(list, 0), "grid");
+        autofree char *is = grid ? json_dumps(grid, JSON_COMPACT) : NULL;
+        cr_expect_str_eq(is ? is : "none", cases[i].grid, "%s", cases[i].text);
+    }
+}
+
 /* Time and stack stay small, whatever the text. */
 Test(source_launches, bears_hostile_text, .timeout = 60) {
     static const char *const rows[] = {"k<<<n, (",
@@ -170,7 +189,7 @@ static char *judged(const char *const *names, const char *text, const json_t *la
     struct source_set sources = {.files = &file, .count = 1};
     autojson *kernels = kernels_of(names);
     autobuf out = BUF_INIT(4096);
-    lint_compiled(kernels, "sm_90a", &sources, findings);
+    lint_compiled(kernels, &(struct compile_options){.arch = "sm_90a"}, &sources, findings);
     lint_launched(kernels, "sm_90a", launch, findings);
     const json_t *kernel, *entry;
     size_t i, n;
