@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { MAX_SAMPLES = 4, MAX_ROWS = 24, WIDE = 80 };
+enum { MAX_ROWS = 24, WIDE = 80 };
 
 static double real(const json_t *value) {
     const char *word = json_string_value(value);
@@ -244,9 +244,7 @@ static void first_wrong(const struct terminal *t, const json_t *cases) {
             }
             put_case(t, item, json_get_string(output, "name", "?"));
             json_each(json_object_get(output, "samples"), n, sample) {
-                if (n < MAX_SAMPLES) {
-                    put_sample(t, sample);
-                }
+                put_sample(t, sample);
             }
             histogram(t, json_object_get(output, "histogram"));
             return;

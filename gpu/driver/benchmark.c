@@ -28,6 +28,7 @@ enum {
 struct bench {
     const struct cuda_benchmark *what;
     const struct cuda_api *api;
+    bool warm; /* L2 keeps the previous sample's data; else it is flushed */
     struct err *err;
     int code; /* CUDA's, of what failed */
     cuda_stream_ref stream;
@@ -67,11 +68,6 @@ __attribute__((format(printf, 2, 3))) static void note(struct bench *b, const ch
     char text[200];
     text_format(text, fmt);
     json_array_append_new(b->notes, json_clean_z(text));
-}
-
-static unsigned samples_wanted(const struct bench *b) {
-    unsigned n = b->what->samples ? b->what->samples : BENCHMARK_DEFAULT_SAMPLES;
-    return n < BENCHMARK_MAX_SAMPLES ? n : BENCHMARK_MAX_SAMPLES;
 }
 
 static bool time_is_up(const struct bench *b) {
@@ -179,7 +175,7 @@ static int begin(struct bench *b) {
 }
 
 static int take_flush_room(struct bench *b) {
-    if (b->what->warm) {
+    if (b->warm) {
         return 0;
     }
     size_t least = (size_t)MIN_FLUSH_MIB << 20;
@@ -244,7 +240,7 @@ static void make_graph(struct bench *b) {
 
 static void choose_batch(struct bench *b) {
     b->batch = 1;
-    if (b->what->warm && b->estimate_us < SHORT_US) {
+    if (b->warm && b->estimate_us < SHORT_US) {
         double n = ceil(BATCH_US / fmax(b->estimate_us, BATCH_US / MAX_BATCH));
         b->batch = (unsigned)n;
     }
@@ -257,7 +253,7 @@ static void choose_batch(struct bench *b) {
 static int measure_pairs(struct bench *b) {
     double us[PAIR_SAMPLES];
     struct sample_statistics s;
-    if (b->what->warm || b->estimate_us >= SHORT_US) {
+    if (b->warm || b->estimate_us >= SHORT_US) {
         return 0;
     }
     for (size_t i = 0; i < PAIR_SAMPLES; i++) {
@@ -295,11 +291,11 @@ static bool another_fits(const struct bench *b) {
 }
 
 static int take_samples(struct bench *b) {
-    unsigned wanted = samples_wanted(b);
+    unsigned wanted = b->what->how->samples;
     b->us = xcalloc(wanted, sizeof *b->us);
     look_at_clocks(b);
     while (b->count < wanted && another_fits(b)) {
-        int r = measure(b, !b->what->warm, false, &b->us[b->count]);
+        int r = measure(b, !b->warm, false, &b->us[b->count]);
         if (r == -ETIMEDOUT && b->count) {
             return 0; /* what there is is an answer */
         }
@@ -397,7 +393,7 @@ static json_t *answer(struct bench *b, uint64_t waited_ms) {
     json_t *json = json_pack(
         "{s:o, s:o, s:o, s:o, s:I, s:s}", "median_us", json_double(s.median), "min_us",
         json_double(s.min), "p90_us", json_double(s.p90), "std_us", json_double(s.std),
-        "samples", (json_int_t)s.count, "cache", b->what->warm ? "warm" : "cold");
+        "samples", (json_int_t)s.count, "cache", b->what->how->cache);
     autojson *clocks = clocks_json(b);
     autojson *method = json_pack(
         "{s:o, s:o*, s:o*, s:I, s:s, s:o*, s:O*}", "method", method_json(b),
@@ -426,7 +422,13 @@ static int run(struct bench *b) {
 
 int cuda_benchmark(const struct cuda_benchmark *what, json_t **ret, int *ret_code,
                    struct err *err) {
-    struct bench b = {.what = what, .api = what->api, .err = err, .notes = json_array()};
+    struct bench b = {
+        .what = what,
+        .api = what->api,
+        .warm = strcmp(what->how->cache, "warm") == 0,
+        .err = err,
+        .notes = json_array(),
+    };
     uint64_t waited_ms = 0;
     int r =
         what->lock ? device_lock_wait(what->lock, what->until_ms, &waited_ms, err) : 0;

@@ -12,21 +12,19 @@
  * It waits by polling with a deadline; no call blocks. Needs a current context. */
 #include "base/json.h"
 #include "gpu/driver/cuda_api.h"
+#include "gpu/spec/kernel_spec.h"
 
 struct device_lock;
 struct err;
 struct nvml;
-
-enum { BENCHMARK_DEFAULT_SAMPLES = 50, BENCHMARK_MAX_SAMPLES = 10000 };
 
 struct cuda_benchmark {
     const struct cuda_api *api;
     /* Puts one sample's launches on the stream, in order; a CUDA code. Must not wait. */
     int (*launch)(void *data, cuda_stream_ref stream);
     void *data;
-    unsigned launches;  /* number of these; if several, each sample is one graph */
-    unsigned samples;   /* 0 = BENCHMARK_DEFAULT_SAMPLES */
-    bool warm;          /* L2 keeps the previous sample's data; else it is flushed */
+    unsigned launches; /* number of these; if several, each sample is one graph */
+    const struct spec_benchmark *how;
     uint64_t l2_bytes;  /* of the device; 0 = unknown */
     uint64_t until_ms;  /* clock_ms; ends then, with fewer samples */
     unsigned warmup_ms; /* 0 = 200 */

@@ -56,8 +56,7 @@ struct backend_launch {
 struct backend_timing {
     const struct backend_launch *launches;
     size_t count;
-    unsigned samples;
-    bool warm;         /* keep L2 from sample to sample; else flush it */
+    const struct spec_benchmark *how;
     uint64_t until_ms; /* clock_ms at which it must end with the samples it has */
 };
 

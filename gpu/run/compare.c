@@ -40,7 +40,7 @@ static bool take_block(struct comparing *c, uint64_t first, uint64_t end, bool a
     }
     tensor_load(in->expected_type, c->expected, first - c->base, n, b->expected);
     if (actual) {
-        tensor_load(in->type, in->actual, first, n, b->actual);
+        tensor_load(in->buffer->type, in->actual, first, n, b->actual);
     }
     for (size_t i = 0; i < n; i++) {
         b->at[i] = first + i;
@@ -56,15 +56,15 @@ static bool take_block(struct comparing *c, uint64_t first, uint64_t end, bool a
 static double narrow_atol(const struct comparing *c, const struct expected_scale *s) {
     const struct compare_input *in = c->in;
     const uint64_t one = 1;
-    double least = tensor_get(in->type, &one, 0); /* the type's least step */
+    double least = tensor_get(in->buffer->type, &one, 0); /* the type's least step */
     double rounding =
-        expected_scale_largest(s, COMPARE_MASK) * COMPARE_ROUNDING(in->type);
-    double atol = fmax(in->tolerance.atol * c->scale, fmax(least, rounding));
+        expected_scale_largest(s, COMPARE_MASK) * COMPARE_ROUNDING(in->buffer->type);
+    double atol = fmax(in->buffer->tolerance.atol * c->scale, fmax(least, rounding));
     return fmin(c->wide_atol, fmax(atol, in->noise));
 }
 
 static void set_atol(struct comparing *c, const struct expected_scale *s) {
-    const struct tolerance *t = &c->in->tolerance;
+    const struct tolerance *t = &c->in->buffer->tolerance;
     c->largest = expected_scale_largest(s, INFINITY);
     c->scale = t->scale && t->mode != COMPARE_EXACT ? expected_scale_get(s, t->rtol)
                                                     : c->largest;
@@ -267,7 +267,7 @@ static void survey(struct comparing *c) {
     c->finite = s.finite;
     c->constant = s.finite ? s.sum / (double)s.finite : 0;
     c->shift = s.nonzero ? s.magnitudes / (double)s.nonzero : 1;
-    tensor_round(c->in->type, &c->constant, 1, &c->constant_in_type);
+    tensor_round(c->in->buffer->type, &c->constant, 1, &c->constant_in_type);
     set_atol(c, s.scale);
     free(s.scale);
 }
@@ -313,7 +313,7 @@ VECTORS static void block_errors(struct comparing *c) {
     vec_mask exact = {0}, finite = {0}, narrowed = {0}, none = {0};
     for (size_t i = 0; i < b->count; i += LANES) {
         vec a = vec_load(b->actual + i), e = vec_load(b->expected + i);
-        vec r = vec_load(b->rounded + i), allowed = c->in->tolerance.rtol * vec_abs(e);
+        vec r = vec_load(b->rounded + i), allowed = c->in->buffer->tolerance.rtol * vec_abs(e);
         vec error = vec_abs(a - e), relative = error / vec_abs(e);
         vec_mask here = vec_below(i, b->count), known = here & (error < INFINITY);
         vec_mask wrong = known & (error != 0), sized = wrong & (relative < INFINITY);
@@ -340,8 +340,8 @@ VECTORS static void block_errors(struct comparing *c) {
 VECTORS static size_t judge_block(struct comparing *c) {
     struct compare_block *b = &c->block;
     const struct compare_input *in = c->in;
-    bool exact = in->tolerance.mode == COMPARE_EXACT;
-    bool same = in->tolerance.mode == COMPARE_MULTISET && !tensor_type_float(in->type);
+    bool exact = in->buffer->tolerance.mode == COMPARE_EXACT;
+    bool same = in->buffer->tolerance.mode == COMPARE_MULTISET && !tensor_type_float(in->buffer->type);
     vec_mask right = {0};
     for (size_t i = 0; i < b->count; i += LANES) {
         vec a = vec_load(b->actual + i), e = vec_load(b->expected + i);
@@ -352,7 +352,7 @@ VECTORS static size_t judge_block(struct comparing *c) {
         } else if (same) {
             passes = a == r;
         } else {
-            passes = is_within(a, e, r, c->atol + in->tolerance.rtol * vec_abs(e));
+            passes = is_within(a, e, r, c->atol + in->buffer->tolerance.rtol * vec_abs(e));
         }
         memcpy(b->passes + i, &passes, sizeof passes);
         right += passes & vec_below(i, b->count);
@@ -366,8 +366,8 @@ static size_t judge_bits(struct comparing *c) {
     struct compare_block *b = &c->block;
     size_t wrong = 0;
     for (size_t i = 0; i < b->count; i++) {
-        b->passes[i] = tensor_bits(in->type, in->actual, b->at[i]) ==
-                       tensor_bits(in->type, in->expected, b->at[i]);
+        b->passes[i] = tensor_bits(in->buffer->type, in->actual, b->at[i]) ==
+                       tensor_bits(in->buffer->type, in->expected, b->at[i]);
         wrong += !b->passes[i];
     }
     return wrong;
@@ -377,12 +377,12 @@ static size_t judge_bits(struct comparing *c) {
  * here. */
 VECTORS static void block_trivial(struct comparing *c) {
     struct compare_block *b = &c->block;
-    bool exact = c->in->tolerance.mode == COMPARE_EXACT;
+    bool exact = c->in->buffer->tolerance.mode == COMPARE_EXACT;
     vec k = vec_all(c->constant_in_type), nothing = vec_all(0);
     vec_mask zero = {0}, constant = {0}, sized = {0}, loose = {0};
     for (size_t i = 0; i < b->count; i += LANES) {
         vec e = vec_load(b->expected + i), r = vec_load(b->rounded + i);
-        vec size = vec_abs(e), allowed = c->atol + c->in->tolerance.rtol * size;
+        vec size = vec_abs(e), allowed = c->atol + c->in->buffer->tolerance.rtol * size;
         vec_mask here = vec_below(i, b->count);
         vec_mask has_size = here & (size < INFINITY) & (size > c->in->noise);
         zero += here & (exact ? r == 0 : is_within(nothing, e, r, allowed));
@@ -400,17 +400,17 @@ VECTORS static void block_trivial(struct comparing *c) {
  * type's largest values may have none above. */
 VECTORS static void block_shift(struct comparing *c) {
     struct compare_block *b = &c->block;
-    bool exact = c->in->tolerance.mode == COMPARE_EXACT;
+    bool exact = c->in->buffer->tolerance.mode == COMPARE_EXACT;
     vec_mask bad = {0}, other = {0};
     double more[BLOCK];
     for (size_t i = 0; i < b->count; i++) {
         more[i] = b->expected[i] + c->shift;
     }
-    tensor_round(c->in->type, more, b->count, more);
+    tensor_round(c->in->buffer->type, more, b->count, more);
     for (size_t i = 0; i < b->count; i += LANES) {
         vec e = vec_load(b->expected + i), r = vec_load(b->rounded + i);
         vec m = vec_load(more + i),
-            allowed = c->atol + c->in->tolerance.rtol * vec_abs(e);
+            allowed = c->atol + c->in->buffer->tolerance.rtol * vec_abs(e);
         vec_mask here = vec_below(i, b->count) & (vec_abs(e) < INFINITY);
         bad += here & ~(exact ? m == r : is_within(m, e, r, allowed));
         other += here & (m != r);
@@ -422,10 +422,10 @@ VECTORS static void block_shift(struct comparing *c) {
 static void compare_block(struct comparing *c) {
     const struct compare_input *in = c->in;
     struct compare_block *b = &c->block;
-    tensor_round(in->type, b->expected, b->count, b->rounded);
+    tensor_round(in->buffer->type, b->expected, b->count, b->rounded);
     block_errors(c);
-    size_t wrong = in->tolerance.mode == COMPARE_EXACT && is_wide(in->type) &&
-                           in->type == in->expected_type
+    size_t wrong = in->buffer->tolerance.mode == COMPARE_EXACT && is_wide(in->buffer->type) &&
+                           in->buffer->type == in->expected_type
                        ? judge_bits(c)
                        : judge_block(c);
     for (size_t i = 0; wrong && i < b->count; i++) {
@@ -434,7 +434,7 @@ static void compare_block(struct comparing *c) {
         }
     }
     block_trivial(c);
-    if (!in->tolerance.scale && !c->shift_bad) {
+    if (!in->buffer->tolerance.scale && !c->shift_bad) {
         block_shift(c);
     }
 }
@@ -514,7 +514,7 @@ static double *sorted(const struct compare_input *in, enum tensor_type type,
 static void compare_multisets(struct comparing *c) {
     const struct compare_input *in = c->in;
     autofree double *expected = sorted(in, in->expected_type, in->expected);
-    autofree double *actual = sorted(in, in->type, in->actual);
+    autofree double *actual = sorted(in, in->buffer->type, in->actual);
     for (uint64_t at = 0; at < c->judged; at += c->block.count) {
         struct compare_block *b = &c->block;
         b->count = c->judged - at < BLOCK ? (size_t)(c->judged - at) : BLOCK;
@@ -535,7 +535,7 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
         *ret = (struct compare_result){.failed = c->failed};
         return;
     }
-    if (in->tolerance.mode == COMPARE_MULTISET) {
+    if (in->buffer->tolerance.mode == COMPARE_MULTISET) {
         compare_multisets(c);
     } else {
         compare_elements(c);
@@ -558,11 +558,11 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
         .scale = c->scale,
         .largest = c->largest,
         .narrowed = c->narrowed,
-        .inexact = !tensor_type_float(in->type) && in->expected_type == TENSOR_FLOAT64 &&
+        .inexact = !tensor_type_float(in->buffer->type) && in->expected_type == TENSOR_FLOAT64 &&
                    (in->inexact || c->largest > 0x1p53),
         .finite = c->finite,
         .varies = c->varies,
         .mean = c->constant,
-        .json = compare_json(c, mismatches),
     };
+    ret->json = compare_json(c, ret);
 }

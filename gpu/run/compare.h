@@ -12,9 +12,9 @@
  * compares the sorted elements, exactly for integers, by tolerance for floats. */
 #include "base/err.h"
 #include "base/json.h"
-#include "gpu/spec/tolerance.h"
+#include "gpu/spec/kernel_spec.h"
 
-#define COMPARE_SAMPLES 8
+#define COMPARE_SAMPLES 8 /* wrong elements that are told, everywhere */
 #define COMPARE_MASK 1e4 /* larger magnitudes, such as -1e9, are masks, not sums */
 /* The rounding of terms of size 1: some units in the last place. */
 #define COMPARE_ROUNDING(type) ((type) == TENSOR_FLOAT64 ? 0x1p-49 : 0x1p-20)
@@ -31,15 +31,14 @@ struct compare_source {
 };
 
 struct compare_input {
-    const char *name;
-    enum tensor_type type;          /* of actual */
+    const struct kernel_spec *spec;   /* for what it says of comparing */
+    const struct spec_buffer *buffer; /* the same of this output: name, type, tolerance */
     enum tensor_type expected_type; /* float64 for expressions and operators */
     const void *actual, *expected;
     const struct compare_source *source; /* if expected is NULL; not for multisets */
     uint64_t count;
     const int64_t *shape;
     size_t rank;
-    struct tolerance tolerance;
     bool inexact;          /* expected integers were computed through values above 2^53 */
     double noise;          /* rounding left by cancelling inputs: no error by default */
     bool (*stopped)(void); /* polled; may be NULL */

@@ -41,14 +41,14 @@ static json_t *element_json(const struct comparing *c, size_t k) {
     uint64_t at[TENSOR_MAX_RANK] = {0}, i = c->samples[k], place = in->source ? k : i;
     const void *expected = in->source ? c->sample_expected : in->expected;
     compare_index(in, i, at);
-    bool same = in->expected_type == in->type;
+    bool same = in->expected_type == in->buffer->type;
     const char *state = in->state ? in->state(in->state_data, i) : NULL;
     return json_pack("{s:o, s:o, s:o, s:o*, s:o, s:s*}", "index",
                      index_json(at, in->rank), "expected",
                      number_at(in->expected_type, expected, place), "actual",
-                     number_at(in->type, in->actual, i), "expected_bits",
-                     same ? bits_json(in->type, expected, place) : NULL, "actual_bits",
-                     bits_json(in->type, in->actual, i), "state", state);
+                     number_at(in->buffer->type, in->actual, i), "expected_bits",
+                     same ? bits_json(in->buffer->type, expected, place) : NULL, "actual_bits",
+                     bits_json(in->buffer->type, in->actual, i), "state", state);
 }
 
 static json_t *histogram_json(const struct comparing *c) {
@@ -70,7 +70,7 @@ static json_t *histogram_json(const struct comparing *c) {
 
 static json_t *tolerance_json(const struct comparing *c) {
     static const char *const modes[] = {"elementwise", "exact", "multiset"};
-    const struct tolerance *t = &c->in->tolerance;
+    const struct tolerance *t = &c->in->buffer->tolerance;
     json_t *json = json_pack("{s:s}", "compare", modes[t->mode]);
     if (t->mode != COMPARE_EXACT) {
         json_object_set_new(json, "rtol", json_double(t->rtol));
@@ -80,7 +80,7 @@ static json_t *tolerance_json(const struct comparing *c) {
 }
 
 static void mismatches_to_json(const struct comparing *c, json_t *json) {
-    if (c->in->tolerance.mode == COMPARE_MULTISET) {
+    if (c->in->buffer->tolerance.mode == COMPARE_MULTISET) {
         return; /* sorted places are not indices */
     }
     json_object_set_new(json, "first_mismatch", element_json(c, 0));
@@ -94,14 +94,14 @@ static void mismatches_to_json(const struct comparing *c, json_t *json) {
     json_object_set_new(json, "samples", samples);
 }
 
-json_t *compare_json(const struct comparing *c, uint64_t mismatches) {
+json_t *compare_json(const struct comparing *c, const struct compare_result *result) {
     const struct compare_input *in = c->in;
     json_t *json =
         json_pack("{s:o, s:s, s:I, s:o*, s:I, s:I, s:o, s:o, s:o, s:o*}", "name",
-                  json_clean_z(in->name), "verdict", mismatches ? "fail" : "pass",
+                  json_clean_z(in->buffer->name), "verdict", result->pass ? "pass" : "fail",
                   "elements", (json_int_t)in->count, "judged",
                   in->judged ? json_integer((json_int_t)c->judged) : NULL, "mismatches",
-                  (json_int_t)mismatches, "nonfinite", (json_int_t)c->nonfinite,
+                  (json_int_t)result->mismatches, "nonfinite", (json_int_t)c->nonfinite,
                   "max_abs_error", json_double(c->max_abs), "max_rel_error",
                   json_double(c->max_rel), "tolerance", tolerance_json(c), "unwritten",
                   in->unwritten ? json_integer((json_int_t)in->unwritten) : NULL);

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 enum {
-    MAX_FINDINGS = 100,
+    MAX_FINDINGS = 100, /* of an answer, whoever found them */
     /* Fewer elements may honestly be right as they are (one is sorted), or all alike. */
     PROVING_MANY = 8,
 };
@@ -207,11 +207,12 @@ void run_report_finding(struct run_report *r, json_t *finding) {
     if (run_report_is_known(r->findings, finding)) {
         return;
     }
-    if (json_array_size(r->findings) == MAX_FINDINGS) {
-        r->omitted++;
-        return;
-    }
-    json_array_append(r->findings, finding);
+    r->omitted += !run_report_keep(r->findings, finding);
+}
+
+bool run_report_keep(json_t *findings, json_t *finding) {
+    return json_array_size(findings) < MAX_FINDINGS &&
+           json_array_append(findings, finding) == 0;
 }
 
 /* A read of what was not written is what an error at the same line about the same memory

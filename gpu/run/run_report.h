@@ -45,6 +45,8 @@ int run_report_add(struct run_report *r, const struct trial *t, unsigned trial,
                    const struct expectation *expected, struct err *err);
 /* Adds a finding (not stolen); equal ones are counted. */
 void run_report_finding(struct run_report *r, json_t *finding);
+/* Appends it, unless the answer has as many as it may: false. */
+bool run_report_keep(json_t *findings, json_t *finding);
 /* Whether a finding tells the same: at the same lines, of the same memory, whatever its
  * instruction and offset. Then it is counted there. */
 bool run_report_is_known(json_t *findings, json_t *finding);

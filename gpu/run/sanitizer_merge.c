@@ -2,11 +2,10 @@
 
 #include "base/find.h"
 #include "base/mem.h"
+#include "gpu/run/run_report.h"
 #include "protocol/finding.h"
 
 #include <stdio.h>
-
-enum { MAX_FINDINGS = 100 };
 
 static const struct {
     const char *check, *tool;
@@ -140,11 +139,7 @@ static bool add_findings(json_t *own, const json_t *found, json_int_t *omitted) 
         if (json_object_get(f, "joined") || is_told(own, f)) {
             continue;
         }
-        if (json_array_size(own) >= MAX_FINDINGS) {
-            ++*omitted;
-        } else {
-            json_array_append(own, f);
-        }
+        *omitted += !run_report_keep(own, f);
     }
     return error;
 }

@@ -40,8 +40,8 @@ static struct compare_input input_of(const struct trial *t, size_t buffer,
     const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
     const struct case_buffer *b = &t->check->buffers[buffer];
     return (struct compare_input){
-        .name = spec->name,
-        .type = spec->type,
+        .spec = t->check->spec,
+        .buffer = spec,
         .expected_type = expected->type,
         .inexact = expected->inexact,
         .actual = actual,
@@ -51,7 +51,6 @@ static struct compare_input input_of(const struct trial *t, size_t buffer,
         .rank = b->rank,
         .judged = expected->judged,
         .stopped = trials_stopped,
-        .tolerance = spec->tolerance,
         .noise = tensor_type_float(spec->type) ? rounding_noise(t, spec->type) : 0,
     };
 }

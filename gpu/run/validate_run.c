@@ -387,7 +387,7 @@ static int resolve_cases(struct course *run, struct err *err) {
 static void plan_notes(struct course *run) {
     run_notes_plan(run->notes,
                    (unsigned)(run->case_count * run->spec.trials + run->added_count) +
-                       (run->spec.benchmark.samples > 0));
+                       (run->spec.benchmark.wanted));
     run->kernel.notes = run->reference.notes = run->notes;
     run->reference.is_reference = true;
 }

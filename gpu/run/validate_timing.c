@@ -34,8 +34,7 @@ static int measure(struct course *run, struct trial *t, unsigned percent, json_t
     const struct backend_timing what = {
         .launches = t->launches,
         .count = t->launch_count,
-        .samples = run->spec.benchmark.samples,
-        .warm = run->spec.benchmark.warm,
+        .how = &run->spec.benchmark,
         .until_ms = share_of_time(run, percent),
     };
     run_notes_phase(run->notes, PHASE_TIMING);
@@ -71,8 +70,10 @@ static void time_reference(struct timed *timed) {
 /* --- what is made of it --- */
 
 static void judge_speed(struct course *run, const struct roofline_work *work,
-                        const struct roofline_device *device, double seconds) {
-    switch (roofline_judge(work, device, seconds, !run->spec.benchmark.warm)) {
+                        const struct roofline_device *device, const json_t *timing,
+                        double seconds) {
+    bool cold = !json_says(timing, "cache", "warm");
+    switch (roofline_judge(work, device, seconds, cold)) {
     case ROOFLINE_IMPOSSIBLE:
         run_report_note(
             &run->report, "too_fast", "error", NULL,
@@ -112,7 +113,7 @@ static void set_roofline(struct timed *timed, const json_t *facts) {
     json_object_set_new(run->result, "roofline", /* NULL: it is not set */
                         roofline_to_json(&work, &device, seconds));
     if (seconds > 0) {
-        judge_speed(run, &work, &device, seconds);
+        judge_speed(run, &work, &device, timed->timing, seconds);
     }
 }
 
@@ -173,7 +174,7 @@ static json_t *facts_of_trials(const struct course *run) {
 }
 
 void validate_timing(struct course *run) {
-    bool wants_time = run->spec.benchmark.samples > 0;
+    bool wants_time = run->spec.benchmark.wanted;
     bool wants_roofline = json_object_get(run->spec.json, "roofline") != NULL;
     if ((!wants_time && !wants_roofline) || !course_is_good(run)) {
         return;

@@ -25,18 +25,26 @@ enum {
 #define SPEC_MAX_VALUES (1u << 22)  /* literal numbers in all */
 #define SPEC_MAX_BYTES (1ull << 38) /* of one case's buffers; memory allows less */
 
+/* The single values with defaults of an object in kernel_spec.json, by the same names, as
+ * members of a struct. Strings are never NULL. */
+#define SPEC_VALUE_FLAG(name, value) bool name;
+#define SPEC_VALUE_COUNT(name, value) unsigned name;
+#define SPEC_VALUE_TEXT(name, value) const char *name;
+#define SPEC_VALUES(values) values(SPEC_VALUE_FLAG, SPEC_VALUE_COUNT, SPEC_VALUE_TEXT)
+
 struct spec_buffer {
     const char *name;
     enum tensor_type type;
     const json_t *shape; /* array of integers and expressions; rank <= TENSOR_MAX_RANK */
     const json_t *init;  /* object; NULL: an output is then poisoned */
     bool output;         /* the kernel may write it */
-    bool scratch;        /* an output that is not compared and need not be written */
     bool is_global;      /* a __device__ or __constant__ variable of the module */
     bool judged; /* an output that needs an expectation: no scratch, no "judge": false */
     const char *judge; /* compare only elements where this expression is nonzero; NULL:
                           all */
     struct tolerance tolerance;
+    /* scratch: an output that is not compared and need not be written */
+    SPEC_VALUES(KERNEL_SPEC_BUFFER_VALUES)
 };
 
 /* A .npy file: a buffer's initial contents ("init": {"file": …}), or an output's expected
@@ -93,12 +101,11 @@ enum spec_expect_kind {
     EXPECT_OPERATOR,
 };
 
-/* {"benchmark": {"samples": 50, "cache": "cold"}}; true means these defaults. */
+/* {"benchmark": {"samples": 50, "cache": "cold"}}; true means the defaults. */
 struct spec_benchmark {
-    unsigned samples; /* 0: nothing is timed */
-    bool warm;        /* do not flush L2 between samples */
+    bool wanted; /* else nothing is timed, and the others are not set */
+    SPEC_VALUES(KERNEL_SPEC_BENCHMARK_VALUES)
 };
-#define SPEC_BENCHMARK_SAMPLES 50
 
 /* {"roofline": {"flops": "2 * m * n * k", "bytes": …, "type": "float16"}}: the minimal
  * work of the launches of one case, as integers or expressions over its sizes
@@ -134,15 +141,7 @@ enum spec_check { /* bits */
 };
 
 struct kernel_spec {
-    /* The single values with defaults: properties of kernel_spec.json, under the same
-     * names. Strings are never NULL. */
-#define SPEC_FLAG(name, value) bool name;
-#define SPEC_COUNT(name, value) unsigned name;
-#define SPEC_TEXT(name, value) const char *name;
-    KERNEL_SPEC_VALUES(SPEC_FLAG, SPEC_COUNT, SPEC_TEXT)
-#undef SPEC_FLAG
-#undef SPEC_COUNT
-#undef SPEC_TEXT
+    SPEC_VALUES(KERNEL_SPEC_VALUES)
     json_t *json;                        /* owned */
     const json_t *cases[SPEC_MAX_CASES]; /* objects name -> integer */
     size_t case_count;                   /* at least 1: without sizes one empty case */

@@ -113,7 +113,7 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
     }
     ret->shape = json_object_get(json, "shape");
     ret->init = json_object_get(json, "init");
-    ret->scratch = json_get_bool(json, "scratch", 0);
+    SPEC_READ(KERNEL_SPEC_BUFFER_VALUES)
     ret->output = ret->scratch || json_get_bool(json, "output", 0);
     if (!ret->output && !ret->init && !ret->is_global) {
         return err_set(r->err, -EINVAL,

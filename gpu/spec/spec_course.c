@@ -26,21 +26,15 @@ static void read_checks(struct kernel_spec *spec, const json_t *params) {
                        : spec_words(KERNEL_SPEC_MEMBERS, params, "checks");
 }
 
-static int read_numbers(struct spec_reader *r, const json_t *params) {
-    struct kernel_spec *spec = r->spec;
-#define FLAG(name, value) spec->name = json_get_bool(params, #name, value);
-#define COUNT(name, value) spec->name = (unsigned)json_get_integer(params, #name, value);
-#define TEXT(name, value) spec->name = json_get_string(params, #name, value);
-    KERNEL_SPEC_VALUES(FLAG, COUNT, TEXT)
-#undef FLAG
-#undef COUNT
-#undef TEXT
-    spec->arch = json_get_string(params, "arch", "sm_90a");
-    spec->instructions = (uint64_t)json_get_integer(params, "instructions", 0);
-    read_checks(spec, params);
-    const json_t *seed = json_object_get(params, "seed");
-    spec->has_seed = seed != NULL;
-    return seed && spec_seed_read(seed, &spec->seed) < 0
+static int read_numbers(struct spec_reader *r, const json_t *json) {
+    struct kernel_spec *ret = r->spec;
+    SPEC_READ(KERNEL_SPEC_VALUES)
+    ret->arch = json_get_string(json, "arch", "sm_90a");
+    ret->instructions = (uint64_t)json_get_integer(json, "instructions", 0);
+    read_checks(ret, json);
+    const json_t *seed = json_object_get(json, "seed");
+    ret->has_seed = seed != NULL;
+    return seed && spec_seed_read(seed, &ret->seed) < 0
                ? err_set(r->err, -EINVAL, "seed: a number below 2^64, \"0x…\" or decimal")
                : 0;
 }
@@ -54,13 +48,9 @@ static int read_benchmark(struct spec_reader *r, const json_t *json) {
         return err_set(r->err, -EINVAL,
                        "benchmark: {\"samples\", \"cache\"}, or true, is expected");
     }
-    int n = spec_check_members(r, json, KERNEL_SPEC_BENCHMARK_MEMBERS, "benchmark");
-    if (n == 0) {
-        ret->samples =
-            (unsigned)json_get_integer(json, "samples", SPEC_BENCHMARK_SAMPLES);
-        ret->warm = spec_word(KERNEL_SPEC_BENCHMARK_MEMBERS, json, "cache") == 1;
-    }
-    return n;
+    ret->wanted = true;
+    SPEC_READ(KERNEL_SPEC_BENCHMARK_VALUES)
+    return spec_check_members(r, json, KERNEL_SPEC_BENCHMARK_MEMBERS, "benchmark");
 }
 
 static int read_roofline(struct spec_reader *r, const json_t *json) {

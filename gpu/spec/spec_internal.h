@@ -25,6 +25,13 @@ struct spec_member {
     int64_t low, high;
 };
 
+/* Reads the values with defaults (SPEC_VALUES) of `json` into `ret`. */
+#define SPEC_READ_FLAG(name, value) ret->name = json_get_bool(json, #name, value);
+#define SPEC_READ_COUNT(name, value)                                                     \
+    ret->name = (unsigned)json_get_integer(json, #name, value);
+#define SPEC_READ_TEXT(name, value) ret->name = json_get_string(json, #name, value);
+#define SPEC_READ(values) values(SPEC_READ_FLAG, SPEC_READ_COUNT, SPEC_READ_TEXT)
+
 /* ---- spec_launch.c ---- */
 
 /* One launch: {"kernel"?, "launch", "args"}; errors begin with the path `at`. */

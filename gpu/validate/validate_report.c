@@ -8,7 +8,6 @@
 enum {
     MAX_FINDINGS = 30,
     MAX_CASES = 16,
-    MAX_SAMPLES = 4,
     MAX_FILES = 12,
     MAX_RELATED = 6
 };
@@ -69,11 +68,9 @@ static void tell_output(const json_t *output, struct buf *out) {
         buf_addc(out, '\n');
     }
     json_each(json_object_get(output, "samples"), i, sample) {
-        if (i < MAX_SAMPLES) {
-            buf_adds(out, "    ");
-            validate_tell_element(sample, out);
-            buf_addc(out, '\n');
-        }
+        buf_adds(out, "    ");
+        validate_tell_element(sample, out);
+        buf_addc(out, '\n');
     }
 }
 

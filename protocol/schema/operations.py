@@ -9,7 +9,8 @@ read.
 IN.json may also be a schema alone, which has no params: OUT.h then defines `<FILE>_SCHEMA`, its text, and
 for every object schema in its "$defs", and for itself, `<FILE>_<DEF>_MEMBERS` and `<FILE>_MEMBERS`: rows of a
 struct spec_member for its properties, for whoever reads such an object (`member`). `<FILE>_VALUES(FLAG, COUNT, TEXT)`
-has a row NAME, DEFAULT for each truth value, number and text of the whole that has a default, and is this file's own.
+and `<FILE>_<DEF>_VALUES` have a row NAME, DEFAULT for each truth value, number and text that has a default, and is this
+file's own.
 
 In a schema
   "$ref": "path/of/file.json#/pointer" is replaced by what stands there (ROOT is the source tree; without
@@ -215,11 +216,12 @@ def value_row(name, schema):
 
 
 def schema_header(schema, name, own):
-    values = " ".join(filter(None, (value_row(k, v) for k, v in schema["properties"].items() if k in own)))
     parts = {"": schema, **{"_" + k.upper(): v for k, v in schema.pop("$defs", {}).items()}}
-    out = f"#define {name}_SCHEMA {compact(plain(typed(schema)))}\n#define {name}_VALUES(FLAG, COUNT, TEXT) {values}\n"
+    out = f"#define {name}_SCHEMA {compact(plain(typed(schema)))}\n"
     for part, value in parts.items():
         if "properties" in value:
+            values = " ".join(filter(None, (value_row(k, v) for k, v in value["properties"].items() if part or k in own)))
+            out += f"#define {name}{part}_VALUES(FLAG, COUNT, TEXT) {values}\n"
             members = ", ".join(member(k, v) for k, v in value["properties"].items())
             out += f"#define {name}{part}_MEMBERS (const struct spec_member[]){{{members}, {{NULL}}}}\n"
     return out

@@ -21,7 +21,6 @@
 
 #define DEFAULT_INSTRUCTIONS UINT64_C(2000000000)
 #define DEFAULT_MEMORY (UINT64_C(1) << 30)
-#define DEFAULT_FINDINGS 100
 #define DEFAULT_PRINTF (64u << 10)
 
 struct machine {
@@ -179,7 +178,6 @@ static void config_defaults(struct machine_config *c) {
     c->instructions = c->instructions ? c->instructions : DEFAULT_INSTRUCTIONS;
     c->memory = c->memory ? c->memory : DEFAULT_MEMORY;
     c->emit_after = c->emit_after ? c->emit_after : emit_after_default();
-    c->max_findings = c->max_findings ? c->max_findings : DEFAULT_FINDINGS;
     c->max_printf = c->max_printf ? c->max_printf : DEFAULT_PRINTF;
 }
 

@@ -59,7 +59,7 @@ struct machine_config {
                         (alu/fused_sum.h) */
     uint32_t emit_after;   /* entries after which a block becomes code (emit.h); 0 = the
                               environment's UPSKILLD_EMULATOR_CODE */
-    unsigned max_findings; /* kept apart; 0 = 100 */
+    unsigned max_findings; /* told; 0 = all that are kept apart (findings.c) */
     size_t max_printf;     /* bytes; 0 = 64 KiB */
 };
 

@@ -70,7 +70,7 @@ static const char *const code_names[] = {
 
 struct findings *findings_new(unsigned max) {
     struct findings *f = xcalloc(1, sizeof *f);
-    f->max = max;
+    f->max = max ? max : MAX_KEPT;
     f->label = "";
     pthread_mutex_init(&f->lock, NULL);
     return f;

@@ -38,6 +38,7 @@ enum finding_code {
  * come first. */
 #define FINDING_CALL "called from here"
 
+/* max: told at most; 0 = all that are kept apart. */
 struct findings *findings_new(unsigned max);
 void findings_free(struct findings *f);
 /* Call before each launch. label: borrowed until the next call. */

@@ -61,6 +61,8 @@ static int launch(void *data, cuda_stream_ref stream) {
     return api.launch(&config, kernel, NULL, NULL);
 }
 
+static struct spec_benchmark how = {.samples = 4, .cache = "cold"};
+
 static struct cuda_benchmark enter(const char *conf) {
     room = room_start(conf, NOTHING);
     kernel = room_function(room, "nothing");
@@ -74,7 +76,7 @@ static struct cuda_benchmark enter(const char *conf) {
         .api = &api,
         .launch = launch,
         .launches = 1,
-        .samples = 4,
+        .how = &how,
         .l2_bytes = 1 << 20,
         .until_ms = clock_ms() + 600000,
         .warmup_ms = 1,
@@ -138,7 +140,7 @@ Test(benchmark, cold_samples_follow_a_flush) {
 Test(benchmark, the_flush_is_twice_a_large_cache) {
     struct cuda_benchmark what = enter("launch_us 30\n");
     what.l2_bytes = 100u << 20;
-    what.samples = 1;
+    how.samples = 1;
     autojson *json = run(&what);
     cr_expect_eq(number(json, "flush_bytes"), 200 << 20);
     room_end(room);
@@ -156,7 +158,7 @@ Test(benchmark, a_short_cold_kernel_is_told_beside_what_events_take) {
 /* Each launch that is not in a graph costs a gap here, as it does on a GPU. */
 Test(benchmark, short_warm_kernels_are_a_graph) {
     struct cuda_benchmark what = enter("launch_us 5\ngap_us 7\n");
-    what.warm = true;
+    how.cache = "warm";
     autojson *json = run(&what);
     EXPECT_NEAR(number(json, "median_us"), 5.0);
     cr_expect_str_eq(json_get_string(json, "method", ""), "graph of 17 launches");
@@ -175,7 +177,7 @@ static int no_instantiate(cuda_graph_exec_ref *ret, cuda_graph_ref graph,
 
 Test(benchmark, without_graphs_they_are_a_loop) {
     struct cuda_benchmark what = enter("launch_us 5\ngap_us 7\n");
-    what.warm = true;
+    how.cache = "warm";
     api.graph_instantiate = no_instantiate;
     autojson *refused = run(&what);
     cr_expect_str_eq(json_get_string(refused, "method", ""), "loop of 17 launches");
@@ -188,7 +190,7 @@ Test(benchmark, without_graphs_they_are_a_loop) {
 
 Test(benchmark, long_warm_kernels_and_sequences) {
     struct cuda_benchmark what = enter("launch_us 25\n");
-    what.warm = true;
+    how.cache = "warm";
     autojson *one = run(&what);
     cr_expect_str_eq(json_get_string(one, "method", ""), "events");
     EXPECT_NEAR(number(one, "median_us"), 25.0);
@@ -202,7 +204,7 @@ Test(benchmark, long_warm_kernels_and_sequences) {
  * percentile (numpy's) 39, the deviation sqrt(11). */
 Test(benchmark, the_spread_is_told) {
     struct cuda_benchmark what = enter(SMALL "launch_us 30\njitter_us 10\n");
-    what.samples = 11;
+    how.samples = 11;
     autojson *json = run(&what);
     EXPECT_NEAR(number(json, "median_us"), 35.0);
     EXPECT_NEAR(number(json, "min_us"), 30.0);
@@ -225,7 +227,7 @@ Test(benchmark, errors_have_cudas_names) {
     struct cuda_benchmark what = enter(SMALL "launch_us 30\nfault 5 719\n");
     struct err err = {0};
     int code = 0;
-    what.samples = 10;
+    how.samples = 10;
     cr_expect_eq(fails(&what, &code, &err), -EIO);
     cr_expect_eq(code, CUDA_LAUNCH_FAILED);
     cr_expect(strstr(err.msg, "CUDA_ERROR_LAUNCH_FAILED"), "%s", err.msg);
@@ -267,8 +269,8 @@ Test(benchmark, a_launch_that_does_not_end_as_others_did) {
     struct err err = {0};
     int code = 0;
     bool stuck = false;
-    what.warm = true;
-    what.samples = BENCHMARK_MAX_SAMPLES;
+    how.cache = "warm";
+    how.samples = 10000;
     what.until_ms = clock_ms() + 1500;
     what.stuck = &stuck;
     cr_expect_eq(fails(&what, &code, &err), -EDEADLK);
@@ -288,8 +290,8 @@ static bool after_1000(void) {
 
 Test(benchmark, stopped_in_between_fewer_samples_are_an_answer) {
     struct cuda_benchmark what = enter("launch_us 25\nstuck 1000\n");
-    what.warm = true;
-    what.samples = BENCHMARK_MAX_SAMPLES;
+    how.cache = "warm";
+    how.samples = 10000;
     what.launch = launch_counted;
     what.stopped = after_1000;
     autojson *json = run(&what);
@@ -335,8 +337,8 @@ static struct nvml *nvml_of(const char *conf) {
 
 Test(benchmark, clocks_that_move_are_told) {
     struct cuda_benchmark what = enter("launch_us 25\n");
-    what.warm = true;
-    what.samples = 20;
+    how.cache = "warm";
+    how.samples = 20;
     what.nvml = nvml_of("later 2 1500 0x24\nothers 2\n");
     autojson *json = run(&what);
     cr_expect_eq(number(json, "sm_clock_mhz"), 1500);
@@ -364,7 +366,7 @@ Test(benchmark, the_lock_is_held_and_given_back) {
     cr_assert(mkdtemp(folder));
     cr_assert_eq(device_lock_open(&lock, folder, "GPU-1", NULL), 0);
     cr_assert_eq(device_lock_open(&other, folder, "GPU-1", NULL), 0);
-    what.warm = true;
+    how.cache = "warm";
     what.lock = &lock;
     autojson *json = run(&what);
     cr_expect(json_is_integer(json_object_get(json, "lock_waited_ms")));

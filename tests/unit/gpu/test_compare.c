@@ -11,17 +11,21 @@
 
 static const int64_t shape[] = {2, 3};
 
+static const struct kernel_spec spec;
+static struct spec_buffer y; /* of the comparison that is made */
+
 static struct compare_input input(const float *actual, const float *expected,
                                   struct tolerance tolerance) {
-    return (struct compare_input){.name = "y",
-                                  .type = TENSOR_FLOAT32,
+    y = (struct spec_buffer){
+        .name = "y", .type = TENSOR_FLOAT32, .tolerance = tolerance};
+    return (struct compare_input){.spec = &spec,
+                                  .buffer = &y,
                                   .expected_type = TENSOR_FLOAT32,
                                   .actual = actual,
                                   .expected = expected,
                                   .count = 6,
                                   .shape = shape,
-                                  .rank = 2,
-                                  .tolerance = tolerance};
+                                  .rank = 2};
 }
 
 static bool passes(const float *actual, const float *expected, struct tolerance t) {
@@ -57,7 +61,7 @@ Test(compare, what_inputs_cancel_to_is_rounded_by_their_size) {
         struct compare_input in = input(a, e, t);
         in.noise = 0x1p-21;
         t.atol = t.scale ? t.atol : 1e-12;
-        in.tolerance = t;
+        y.tolerance = t;
         struct compare_result r;
         compare_output(&r, &in);
         json_decref(r.json);
@@ -120,7 +124,7 @@ Test(compare, trivial_outputs_are_seen) {
     compare_output(&r, &in);
     cr_assert(r.pass && r.zero_passes && r.constant_passes && r.shift_passes);
     json_decref(r.json);
-    in.tolerance = tolerance_default(TENSOR_FLOAT32);
+    y.tolerance = tolerance_default(TENSOR_FLOAT32);
     compare_output(&r, &in);
     cr_assert(r.pass == false);
     cr_assert(r.zero_passes == false);
@@ -187,8 +191,8 @@ Test(compare, below_a_gap_rounding_is_no_error) {
     for (int k = 0; k < 4; k++) {
         struct compare_result r;
         in.expected = k < 2 ? residue : masked;
-        in.type = k < 2 ? TENSOR_FLOAT32 : TENSOR_FLOAT16;
-        in.tolerance = tolerance_default(in.type);
+        y.type = k < 2 ? TENSOR_FLOAT32 : TENSOR_FLOAT16;
+        y.tolerance = tolerance_default(y.type);
         in.actual = k == 0   ? (const void *)a
                     : k == 1 ? wrong
                     : k == 2 ? half
@@ -250,7 +254,7 @@ Test(compare, integers_beyond_a_double_are_told) {
     const int64_t a[6] = {9007199254740992};
     double e[6] = {9007199254740992};
     struct compare_input in = input(NULL, NULL, tolerance_default(TENSOR_INT64));
-    in.type = TENSOR_INT64;
+    y.type = TENSOR_INT64;
     in.expected_type = TENSOR_FLOAT64;
     in.actual = a;
     in.expected = e;
@@ -346,16 +350,17 @@ Test(compare, rows_as_the_whole) {
         struct made m = {e, s[1], 0};
         struct compare_source source = {
             .rows = s[0], .row = (uint64_t)s[1], .make = make_rows, .data = &m};
-        struct compare_input in = {.name = "y",
-                                   .type = type,
+        y = (struct spec_buffer){
+            .name = "y", .type = type, .tolerance = tolerance_default(type)};
+        struct compare_input in = {.spec = &spec,
+                                   .buffer = &y,
                                    .expected_type = TENSOR_FLOAT64,
                                    .actual = a,
                                    .expected = e,
                                    .count = count,
                                    .shape = s,
-                                   .rank = 2,
-                                   .tolerance = tolerance_default(type)};
-        in.tolerance = k % 6 < 3 ? in.tolerance
+                                   .rank = 2};
+        y.tolerance = k % 6 < 3 ? y.tolerance
                                  : (struct tolerance){.mode = COMPARE_ELEMENTWISE,
                                                       .rtol = 1e-3,
                                                       .atol = 1e-3};
@@ -424,7 +429,7 @@ Test(compare, wide_integers_are_exact) {
     const int64_t e[6] = {9007199254740993}, a[6] = {9007199254740992};
     struct compare_input in = input(NULL, NULL, tolerance_default(TENSOR_INT64));
     struct compare_result r;
-    in.type = in.expected_type = TENSOR_INT64;
+    y.type = in.expected_type = TENSOR_INT64;
     in.actual = a;
     in.expected = e;
     compare_output(&r, &in);

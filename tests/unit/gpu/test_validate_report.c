@@ -193,8 +193,6 @@ Test(validate_report, lists_are_cut_and_what_is_left_out_is_counted) {
          "fail: ", "and 1 more cases\n", 16},
         {"{\"cases\":0}", "{\"verdict\":\"pass\",\"trial\":0}",
          "pass: ", "and 1 more cases\n", 16},
-        {"{\"cases\":[{\"verdict\":\"fail\",\"outputs\":[{\"samples\":0}]}]}",
-         "{\"index\":[1],\"actual\":1,\"expected\":2}", "should be 2", NULL, 4},
         {"{\"findings\":[{\"message\":\"m\",\"related\":0}]}",
          "{\"file\":\"k.cu\",\"line\":5,\"message\":\"called\"}", "k.cu:5: called", NULL,
          6},

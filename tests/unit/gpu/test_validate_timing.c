@@ -118,8 +118,8 @@ static int fake_time(struct backend *b, const struct backend_timing *what, json_
                      struct err *err) {
     bool reference = !strcmp(what->launches[0].entry, "ref");
     script.timed++;
-    script.samples = what->samples;
-    script.warm = what->warm;
+    script.samples = what->how->samples;
+    script.warm = !strcmp(what->how->cache, "warm");
     script.until_ms = what->until_ms;
     for (unsigned i = 0; i < 20; i++) {
         (void)fake_launch(b, &what->launches[0], err);
@@ -127,9 +127,9 @@ static int fake_time(struct backend *b, const struct backend_timing *what, json_
     if (script.result < 0) {
         return err_set(err, script.result, "as the script says");
     }
-    *ret = json_pack("{s:f, s:i}", "median_us",
+    *ret = json_pack("{s:f, s:i, s:s}", "median_us",
                      reference ? script.reference_us : script.kernel_us, "samples",
-                     (int)what->samples);
+                     (int)what->how->samples, "cache", what->how->cache);
     return 0;
 }
 static json_t *fake_facts(const struct backend *b) {

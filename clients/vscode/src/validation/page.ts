@@ -5,7 +5,7 @@ import { heat, present, type HotLine, type Metric } from "./heat";
 import { count, duration, real, short, sizes } from "./numbers";
 import type { Case, Counters, Output, Roofline, Sample, Timing, Validation } from "./result";
 
-const MAX_ROWS = 24, MAX_SAMPLES = 8, MAX_LINES = 200;
+const MAX_ROWS = 24, MAX_LINES = 200;
 
 export interface Shown {
   file: string; // base name of what was validated
@@ -123,7 +123,7 @@ function wrongOutput(item: Case, output: Output): Html {
 ${tolerance?.rtol !== undefined && html`<p class="dim">tolerance: ${tolerance.compare ?? "elementwise"}, relative ${short(tolerance.rtol)}, absolute ${short(tolerance.atol)}</p>`}
 <div class="pair"><table class="samples"><caption>First wrong elements</caption>
 <thead><tr><th>element</th><th>is</th><th>should be</th><th>bits</th></tr></thead>
-<tbody>${(output.samples ?? []).slice(0, MAX_SAMPLES).map(sampleRow)}</tbody></table>
+<tbody>${(output.samples ?? []).map(sampleRow)}</tbody></table>
 ${histogram(output.histogram)}</div>`;
 }
 
