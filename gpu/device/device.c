@@ -107,7 +107,7 @@ static bool awaits_host(const struct machine_space *space) {
 
 int device_init(struct device *d, const struct device_settings *settings,
                 struct err *err) {
-    *d = (struct device){.settings = *settings};
+    *d = (struct device){.settings = *settings, .stack_bytes = DEVICE_STACK};
     int rc = memory_init(&d->memory, settings->memory, 0, err);
     if (rc) {
         return rc;
@@ -118,6 +118,7 @@ int device_init(struct device *d, const struct device_settings *settings,
     d->space = (struct machine_space){
         .awaits_host = awaits_host,
         .memory = &d->memory,
+        .stack_bytes = &d->stack_bytes,
         .images = &d->images,
         .findings = findings_new(MAX_FINDINGS),
         .race = settings->checks & MACHINE_CHECK_RACE ? race_run_new() : NULL};
@@ -176,6 +177,36 @@ void device_memory_wrote(struct allocation *a, uint64_t address, uint64_t bytes)
 
 static bool shadow_get(const struct allocation *a, uint64_t at) {
     return !a->shadow || a->shadow[at / 4] >> (at % 4) & 1;
+}
+
+/* Bits 0-3: the bytes of a word that were written, also with an undefined value. */
+static unsigned shadow_written(uint8_t shadow) {
+    return (shadow | shadow >> 4) & 15u;
+}
+
+static bool eight_words_written(const uint8_t *shadow) {
+    const uint64_t all = UINT64_C(0x0f0f0f0f0f0f0f0f);
+    uint64_t s;
+    memcpy(&s, shadow, sizeof s);
+    return ((s | s >> 4) & all) == all;
+}
+
+uint64_t device_memory_unwritten(const struct allocation *a, uint64_t address,
+                                 uint64_t bytes, uint64_t *ret_first) {
+    uint64_t at = address - a->address, end = at + bytes, count = 0;
+    while (a->shadow && at < end) {
+        const uint8_t *shadow = &a->shadow[at / 4];
+        if (at % 4 == 0 && end - at >= 32 && eight_words_written(shadow)) {
+            at += 32;
+            continue;
+        }
+        if (!(shadow_written(*shadow) >> at % 4 & 1)) {
+            *ret_first = count ? *ret_first : at;
+            count++;
+        }
+        at++;
+    }
+    return count;
 }
 
 void device_memory_copied(struct allocation *to, uint64_t to_address,

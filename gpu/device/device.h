@@ -32,8 +32,11 @@ struct device {
     struct memory memory;
     struct images images;
     struct machine_space space;
+    uint64_t stack_bytes; /* space.stack_bytes; the queue's turn */
     struct queue queue;
 };
+
+#define DEVICE_STACK 1024u /* CUDA's default of cudaLimitStackSize */
 
 /* It lives as long as its process. */
 int device_init(struct device *d, const struct device_settings *settings,
@@ -62,6 +65,10 @@ static inline uint8_t *device_bytes(const struct allocation *a, uint64_t address
 }
 /* Notes that bytes were written by something other than a kernel. */
 void device_memory_wrote(struct allocation *a, uint64_t address, uint64_t bytes);
+/* How many of these bytes nothing has written, and the offset of the first in the
+ * allocation. The queue's turn. */
+uint64_t device_memory_unwritten(const struct allocation *a, uint64_t address,
+                                 uint64_t bytes, uint64_t *ret_first);
 /* Copies the initialised state of bytes from one allocation to another. */
 void device_memory_copied(struct allocation *to, uint64_t to_address,
                           const struct allocation *from, uint64_t from_address,

@@ -240,13 +240,22 @@ enum {
     LIMITS = 7
 };
 
-static size_t limits[LIMITS] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
+static size_t limits[LIMITS] = {DEVICE_STACK, 1 << 20, 8 << 20, 2, 2048, 64, 0};
+
+/* Behind the launches before it. */
+static int stack_set(void *of) {
+    runtime.device.stack_bytes = *(const size_t *)of;
+    return CUDART_SUCCESS;
+}
 
 EXPORT cudart_error cudaDeviceSetLimit(int limit, size_t value) {
     if (limit < 0 || limit >= LIMITS) {
         RETURN(CUDART_UNSUPPORTED_LIMIT);
     }
     limits[limit] = value;
+    if (limit == LIMIT_STACK) {
+        RETURN(queue_do(&runtime.device.queue, stack_set, &value));
+    }
     if (limit == LIMIT_HEAP) {
         runtime.device.memory.heap_limit = value;
     }

@@ -96,12 +96,13 @@ json_t *report_event(const char *name, uint64_t id, const struct host_site *site
     return event;
 }
 
-static void finding_report(const char *code, const struct host_site *site,
-                           const struct report_other *other, const char *text) {
+static void finding_report(const char *code, const char *severity,
+                           const struct host_site *site, const struct report_other *other,
+                           const char *text) {
     json_t *finding = json_object();
     json_object_set_new(finding, "source", json_string("run"));
     json_object_set_new(finding, "code", json_string(code));
-    json_object_set_new(finding, "severity", json_string("error"));
+    json_object_set_new(finding, "severity", json_string(severity));
     json_object_set_new(finding, "message", json_clean_z(text));
     json_t *event = report_event("finding", report_next_id(), site);
     json_object_set_new(event, "finding", finding);
@@ -110,7 +111,7 @@ static void finding_report(const char *code, const struct host_site *site,
         json_object_set_new(event, "other", json_string(other->what));
     }
     if (report.fd < 0) {
-        (void)fprintf(stderr, "libcudart: error: %s [%s]\n", text, code);
+        (void)fprintf(stderr, "libcudart: %s: %s [%s]\n", severity, text, code);
     }
     report_line(event);
 }
@@ -119,7 +120,7 @@ void report_finding(const char *code, const struct host_site *site, const char *
                     ...) {
     char text[1024];
     text_format(text, fmt);
-    finding_report(code, site, NULL, text);
+    finding_report(code, "error", site, NULL, text);
 }
 
 /* Any thread. At most so many are told. */
@@ -151,5 +152,15 @@ void report_finding_between(const char *code, const struct host_site *site,
         return;
     }
     text_format(text, fmt);
-    finding_report(code, site, other, text);
+    finding_report(code, "error", site, other, text);
+}
+
+void report_warning_between(const char *code, const struct host_site *site,
+                            const struct report_other *other, const char *fmt, ...) {
+    char text[1024];
+    if (between_is_told(site, other->site)) {
+        return;
+    }
+    text_format(text, fmt);
+    finding_report(code, "warning", site, other, text);
 }

@@ -20,4 +20,8 @@ struct report_other {
 void report_finding_between(const char *code, const struct host_site *site,
                             const struct report_other *other, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same with severity "warning". */
+void report_warning_between(const char *code, const struct host_site *site,
+                            const struct report_other *other, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 bool report_has_reader(void); /* false: there is only standard error */

@@ -4,8 +4,10 @@
 #include "gpu/ptx/state/origins.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/host_access.h"
+#include "gpu/runtime/leaks.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
+#include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 #include "gpu/runtime/unseen.h"
@@ -75,14 +77,19 @@ struct copy {
     struct op op;
     struct end to, from;
     struct copy_shape shape;
-    struct host_site site; /* while the order is looked at */
+    struct host_site site; /* while the order is looked at, and of copies to the host */
     void *staged;          /* owned: the host's bytes as they were; or NULL */
 };
+
+/* From the device's memory to the host's. */
+static bool is_given(const struct copy *c) {
+    return c->from.in && (!c->to.in || c->to.in->flags & DEVICE_MAPPED);
+}
 
 /* Host code may use what it gets. */
 static void row_given(const struct copy *c, size_t from) {
     struct allocation *a = c->from.in;
-    if (a && (!c->to.in || c->to.in->flags & DEVICE_MAPPED)) {
+    if (is_given(c)) {
         uint64_t at = (uintptr_t)c->from.rows.address + from - a->address;
         origins_tell_bytes(&runtime.device.memory, runtime.device.space.findings, a, at,
                            c->shape.width);
@@ -111,6 +118,34 @@ static void row_copy(const struct copy *c, size_t y, size_t z) {
             device_memory_wrote(c->to.in, at, c->shape.width);
         }
     }
+}
+
+/* Bytes that nothing wrote: often a tail that the grid does not reach. Programs also copy
+ * whole buffers of which they use a part, so it is no error. */
+static void given_unwritten(const struct copy *c) {
+    const struct allocation *a = c->from.in;
+    uint64_t count = 0, first = 0;
+    for (size_t k = 0; is_given(c) && k < c->shape.height * c->shape.depth; k++) {
+        size_t at = k / c->shape.height * c->from.rows.slice +
+                    k % c->shape.height * c->from.rows.pitch;
+        uint64_t here, row = (uintptr_t)c->from.rows.address + at;
+        uint64_t more = device_memory_unwritten(a, row, c->shape.width, &here);
+        first = more && !count ? here : first;
+        count += more;
+    }
+    if (!count) {
+        return;
+    }
+    uint64_t bytes = c->shape.width * c->shape.height * c->shape.depth;
+    const struct host_site allocated = allocation_site(a);
+    const struct report_other other = {&allocated, "the allocation"};
+    report_warning_between(
+        "unwritten_copy", &c->site, &other,
+        "The host copies %llu bytes of %s, and nothing has written %llu of them, the first "
+        "at byte %llu of its %llu: does the grid reach all elements? If the host does not "
+        "use them, copy less, or fill them with cudaMemset",
+        (unsigned long long)bytes, a->name, (unsigned long long)count,
+        (unsigned long long)first, (unsigned long long)a->bytes);
 }
 
 /* What was freed meanwhile is no more. */
@@ -142,6 +177,7 @@ static int copy_run(struct op *op) {
     unseen_use(c->to.in, true);
     end_used(op, &c->from, c->shape, false, &c->site);
     end_used(op, &c->to, c->shape, true, &c->site);
+    given_unwritten(c);
     for (size_t z = 0; z < c->shape.depth; z++) {
         for (size_t y = 0; y < c->shape.height; y++) {
             row_copy(c, y, z);
@@ -198,10 +234,10 @@ static cudart_error copy_new(struct copy **ret, struct rows to, struct rows from
     struct copy *c = xcalloc(1, sizeof *c);
     c->op = (struct op){.run = copy_run, .free = copy_free, .copy = copy_copy};
     c->shape = shape;
-    if (order_is_on()) {
+    cudart_error code = ends_find(c, to, from, kind);
+    if (order_is_on() || is_given(c)) {
         host_site_take(&c->site);
     }
-    cudart_error code = ends_find(c, to, from, kind);
     if (code) {
         free(c);
         return code;

@@ -60,6 +60,18 @@ def finds(d):
     assert f["related"][-1]["file"] == "count.cu" and f["related"][-1]["line"] == 5, f
 
 
+def finds_what_nobody_wrote(d):
+    """Three threads for four elements: the copy's line, and no fail."""
+    r = d.run(d.put("count.cu", kernel()), 3)
+    f, = r["findings"]
+    assert (f["code"], f["severity"], f["file"], f["line"]) == ("unwritten_copy", "warning", "count.cu", 8), f
+    assert "16 bytes" in f["message"] and "written 4 of them, the first at byte 12" in f["message"], f
+    assert [(x["message"], x["line"]) for x in f["related"]] == [("the allocation", 4)], f
+    assert r["verdict"] == "pass" and ", 1 warning; " in r["summary"], r
+    assert d.run("count.cu", 3, strict=True)["verdict"] == "fail"
+    assert d.run("count.cu", 3, checks=["memory"])["findings"] == []
+
+
 # --- a check spec from a launch that took place ---
 
 SPOKEN = "#define __global__\n__global__ void count(unsigned *x, unsigned n) { if (n) x[0] = n; }\n"
@@ -571,7 +583,7 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
+    for function in (passes, finds, finds_what_nobody_wrote, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
                      the_argument_that_chooses_a_kernel_is_given,
                      numbers_that_a_program_needs_are_examples, a_starved_program_gets_smaller_numbers,
                      arguments_are_for_a_run, records_contents, records_textures,

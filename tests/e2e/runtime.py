@@ -116,8 +116,9 @@ def check_leak(run):
 
 
 def check_again(run):
-    assert run.findings() == [("uninitialized", line_of("atomicAdd")), ("out_of_bounds", line_of("atomicAdd"))], run.findings()
-    assert "freed" in run.events("finding")[1]["finding"]["message"], run.events("finding")[1]
+    line = line_of("atomicAdd")
+    assert run.findings() == [("unwritten_copy", 0), ("uninitialized", line), ("out_of_bounds", line)], run.findings()
+    assert "freed" in run.events("finding")[2]["finding"]["message"], run.events("finding")[2]
     skipped = run.one("skipped")["kernels"]
     assert list(skipped) == ["bump"] and 30 <= skipped["bump"] <= 53, skipped  # rounds 6 to 59 at the most
     assert not run.events("leak"), run.events("leak")
@@ -181,6 +182,19 @@ def check_uninitialized(run):
     assert run.one("finding")["finding"]["count"] > 1
 
 
+def check_unwritten(run):
+    """Of 128 threads for 256 floats; of their copy; one byte more of 4 rows than were filled. A pass stays one."""
+    words = ["1024 bytes of device memory, and nothing has written 512 of them, the first at byte 512 of its 1024",
+             "8 bytes of device memory, and nothing has written 4 of them, the first at byte 512 of its 1024",
+             "404 bytes of device memory, and nothing has written 4 of them, the first at byte 100 of its 2048"]
+    found = run.events("finding")
+    assert len(found) == len(words), found
+    for event, text in zip(found, words):
+        finding = event["finding"]
+        assert (finding["code"], finding["severity"]) == ("unwritten_copy", "warning") and text in finding["message"], finding
+        assert event["host"] and event["other_host"] and event["other"] == "the allocation", event
+
+
 def check_unwaited(run):
     """Each at its line, beside the other call's."""
     words = ["Host code reads byte 4 of managed memory of 1024 bytes, which add writes",
@@ -204,7 +218,8 @@ CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlo
          "reset": check_reset, "symbols": check_symbols,
          "unseen": check_unseen, "unseen_freed": check_unseen_freed,
          "unseen_renewed": check_unseen_renewed, "unseen_kinds": check_unseen_kinds, "uninitialized": check_nothing, "uninitialized_half": check_nothing,
-         "uninitialized_read": check_uninitialized, "uninitialized_pinned": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing}
+         "uninitialized_read": check_uninitialized, "uninitialized_pinned": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing,
+         "unwritten": check_unwritten, "written": check_nothing}
 
 
 def ends_right(case, check, config=None):
@@ -236,6 +251,7 @@ def drawn_operations_end_as_if_all_were_executed():
 
 def no_checks():
     ends_right("uninitialized_read", check_nothing, {"checks": ["memory"]})
+    ends_right("unwritten", check_nothing, {"checks": ["memory"]})
 
 
 def launch_limit():

@@ -29,6 +29,9 @@ int cudaFreeHost(void *);
 int cudaMemcpy(void *, const void *, size_t, int);
 int cudaMemcpyAsync(void *, const void *, size_t, int, void *);
 int cudaMemset(void *, int, size_t);
+int cudaMallocPitch(void **, size_t *, size_t, size_t);
+int cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int);
+int cudaMemset2D(void *, size_t, int, size_t, size_t);
 int cudaMemsetAsync(void *, int, size_t, void *);
 int cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int);
 int cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, int);
@@ -201,6 +204,48 @@ static int case_uninitialized_half(void) {
     FINE(sum(a, b, c, NULL));
     FINE(cudaMemcpy(read, c, N * sizeof *c / 2, 2));
     return cudaFree(a) || cudaFree(b) || cudaFree(c);
+}
+
+/* Whoever wrote them: a kernel, an upload, a fill, another copy. */
+static int case_written(void) {
+    float *a = upload(1), *b = upload(2), *c, *d, read[N];
+    char rows[4][1024];
+    void *p;
+    size_t pitch;
+    FINE(cudaMalloc((void **)&c, N * sizeof *c));
+    FINE(cudaMalloc((void **)&d, N * sizeof *d));
+    FINE(launch(&add, 1, 128, (void *[]){&a, &b, &c, &(int){N}}, NULL));
+    FINE(cudaMemcpy(read, c, N / 2 * sizeof *c, OUT));
+    FINE(cudaMemset((char *)(c + N / 2) + 3, 0, N / 2 * sizeof *c - 3));
+    FINE(cudaMemcpy(c + N / 2, a, 3, ON_DEVICE));
+    FINE(cudaMemcpy(read, c, N * sizeof *c, OUT));
+    FINE(cudaMemcpy(d, c, N * sizeof *d, ON_DEVICE));
+    FINE(cudaMemcpy(read, d, N * sizeof *d, DEFAULT));
+    FINE(cudaMallocPitch(&p, &pitch, 100, 4));
+    FINE(cudaMemset2D(p, pitch, 0, 100, 4));
+    FINE(cudaMemcpy2D(rows, 1024, p, pitch, 100, 4, OUT)); /* without the padding */
+    return cudaFree(a) || cudaFree(b) || cudaFree(c) || cudaFree(d) || cudaFree(p);
+}
+
+static int case_unwritten(void) {
+    float *a = upload(1), *b = upload(2), *c, *d, read[N], *pinned;
+    char rows[4][1024];
+    void *p;
+    size_t pitch;
+    FINE(cudaMalloc((void **)&c, N * sizeof *c));
+    FINE(cudaMalloc((void **)&d, N * sizeof *d));
+    FINE(cudaMallocHost((void **)&pinned, 8));
+    FINE(launch(&add, 1, 128, (void *[]){&a, &b, &c, &(int){N}}, NULL));
+    for (int k = 0; k < 3; k++) { /* told once */
+        FINE(cudaMemcpy(read, c, N * sizeof *c, OUT));
+    }
+    FINE(cudaMemcpy(d, c, N * sizeof *d, ON_DEVICE));
+    FINE(cudaMemcpyAsync(pinned, d + N / 2 - 1, 8, OUT, NULL));
+    FINE(cudaMallocPitch(&p, &pitch, 100, 4));
+    FINE(cudaMemset2D(p, pitch, 0, 100, 4));
+    FINE(cudaMemcpy2D(rows, 1024, p, pitch, 101, 4, OUT));
+    FINE(cudaFreeHost(pinned));
+    return cudaFree(a) || cudaFree(b) || cudaFree(c) || cudaFree(d) || cudaFree(p);
 }
 
 static int case_follow(void) {
@@ -809,7 +854,9 @@ int main(int argc, char **argv) {
                  {"uninitialized_half", case_uninitialized_half},
                  {"uninitialized_read", case_uninitialized_read},
                  {"waited", case_waited},
-                 {"unwaited", case_unwaited}};
+                 {"unwaited", case_unwaited},
+                 {"written", case_written},
+                 {"unwritten", case_unwritten}};
     if (argc != 3) {
         return 2;
     }

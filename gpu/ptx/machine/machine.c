@@ -456,6 +456,17 @@ static void tell_unconfirmed(const struct machine *m, const struct program *p) {
     }
 }
 
+/* The limit of a launch. */
+static uint64_t stack_raise(const struct machine_space *space, const struct program *p) {
+    if (!space || !space->stack_bytes) {
+        return 0;
+    }
+    if (*space->stack_bytes < p->stack_bytes) {
+        *space->stack_bytes = p->stack_bytes;
+    }
+    return *space->stack_bytes;
+}
+
 enum machine_end machine_launch(struct machine *m, const struct machine_launch *launch,
                                 struct err *err) {
     const struct program *p = NULL;
@@ -475,6 +486,7 @@ enum machine_end machine_launch(struct machine *m, const struct machine_launch *
     }
     struct run run;
     run_init(&run, m, p, launch);
+    run.stack_limit = stack_raise(m->config.space, p);
     if (launch_workspace(m, &run, err)) {
         free(run.params);
         return MACHINE_REFUSED;
@@ -489,6 +501,7 @@ enum machine_end machine_launch(struct machine *m, const struct machine_launch *
         race_run_begin(run.race, &run);
     }
     enum machine_end end = schedule_run(&run, counters, err);
+    stack_tell(&run);
     if (run.race) {
         race_run_end(run.race);
     }

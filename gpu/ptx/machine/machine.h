@@ -44,6 +44,10 @@ struct machine_space {
     /* Whether code other than kernels may still write memory that kernels poll; then
      * polling threads are no deadlock. NULL: it cannot. */
     bool (*awaits_host)(const struct machine_space *space);
+    /* Of a thread's stack: what deeper recursions are told of. A launch raises it to what
+     * its code takes if each function is called once, and it stays so, as CUDA's driver
+     * does it. NULL: no limit. */
+    uint64_t *stack_bytes;
 };
 
 struct machine_config {

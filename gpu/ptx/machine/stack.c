@@ -33,19 +33,11 @@ static void make_fresh(struct warp *w, unsigned lane, uint64_t from, uint64_t to
 
 static void overflow(struct warp *w, const struct step *s, unsigned lane, uint64_t size) {
     finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane},
-                FINDING_LAUNCH_ERROR,
+                FINDING_STACK_OVERFLOW,
                 "Stack overflow: alloca of %llu bytes with %llu bytes of local memory a "
                 "thread; the thread stops",
                 (unsigned long long)size, (unsigned long long)w->frame->local_top);
     run_fault(w->processor->run);
-}
-
-/* Twice as much as there was, where that may be: many small blocks cost no more copies.
- */
-static bool reserve(struct warp *w, uint64_t bytes) {
-    uint64_t twice = 2 * w->local_bytes;
-    bool more = bytes > w->local_bytes && twice > bytes && twice <= LOCAL_MAX_BYTES;
-    return (more && warp_local_reserve(w, twice)) || warp_local_reserve(w, bytes);
 }
 
 /* false: there is no room. */
@@ -58,7 +50,7 @@ static bool lane_take(struct warp *w, const struct step *s, unsigned lane) {
     uint64_t to =
         (from + (size > LOCAL_MAX_BYTES ? LOCAL_MAX_BYTES : size) + STACK_ALIGN - 1) &
         ~(uint64_t)(STACK_ALIGN - 1);
-    if (size > LOCAL_MAX_BYTES || !reserve(w, to)) {
+    if (size > LOCAL_MAX_BYTES || !warp_local_reserve(w, to)) {
         overflow(w, s, lane, size);
         return false;
     }

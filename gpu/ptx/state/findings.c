@@ -56,6 +56,7 @@ static const char *const code_names[] = {
     [FINDING_TRAP] = "trap",
     [FINDING_INPUT_MODIFIED] = "input_modified",
     [FINDING_LAUNCH_ERROR] = "launch_error",
+    [FINDING_STACK_OVERFLOW] = "stack_overflow",
     [FINDING_RACE] = "race",
     [FINDING_GLOBAL_RACE] = "global_race",
     [FINDING_INVALID_MBARRIER] = "invalid_mbarrier",

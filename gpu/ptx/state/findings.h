@@ -21,6 +21,7 @@ enum finding_code {
     FINDING_TRAP,
     FINDING_INPUT_MODIFIED,
     FINDING_LAUNCH_ERROR,
+    FINDING_STACK_OVERFLOW,
     FINDING_RACE,        /* through shared memory */
     FINDING_GLOBAL_RACE, /* through global memory, also inside a block */
     FINDING_INVALID_MBARRIER,

@@ -1,6 +1,8 @@
 /* Frames of calls: registers, special registers, local memory. */
 #include "gpu/ptx/state/run.h"
 
+#include <stdio.h>
+
 static void fill_words(uint8_t *regs, uint32_t offset, uint32_t value) {
     uint32_t *to = (uint32_t *)(void *)(regs + offset);
     for (unsigned l = 0; l < WARP_LANES; l++) {
@@ -141,22 +143,21 @@ void frame_fill_block_specials(struct warp *w, const struct frame *f) {
     }
 }
 
-bool warp_local_reserve(struct warp *w, uint64_t bytes) {
-    if (bytes <= w->local_bytes) {
-        return true;
-    }
+static bool local_grow(struct warp *w, uint64_t bytes) {
     uint64_t room = (bytes + 255) & ~UINT64_C(255);
     uint64_t more = (room - w->local_bytes) * WARP_LANES;
     struct run *run = w->processor->run;
-    if (room > LOCAL_MAX_BYTES ||
-        __atomic_add_fetch(&run->local_bytes, more, __ATOMIC_RELAXED) > LOCAL_MAX_TOTAL) {
+    if (room > LOCAL_MAX_BYTES) {
         return false;
     }
-    uint8_t *local = aligned_alloc(64, room * WARP_LANES);
-    uint8_t *shadow = malloc(room / 4 * WARP_LANES);
+    bool fits =
+        __atomic_add_fetch(&run->local_bytes, more, __ATOMIC_RELAXED) <= LOCAL_MAX_TOTAL;
+    uint8_t *local = fits ? aligned_alloc(64, room * WARP_LANES) : NULL;
+    uint8_t *shadow = fits ? malloc(room / 4 * WARP_LANES) : NULL;
     if (!local || !shadow) {
         free(local);
         free(shadow);
+        __atomic_sub_fetch(&run->local_bytes, more, __ATOMIC_RELAXED);
         return false;
     }
     memset(local, 0xa5, room * WARP_LANES);
@@ -171,6 +172,66 @@ bool warp_local_reserve(struct warp *w, uint64_t bytes) {
     w->local_shadow = shadow;
     w->local_bytes = room;
     return true;
+}
+
+/* Twice as much as there was, where that may be: many small blocks cost no more copies.
+ */
+bool warp_local_reserve(struct warp *w, uint64_t bytes) {
+    uint64_t twice = 2 * w->local_bytes;
+    bool more = twice > bytes && twice <= LOCAL_MAX_BYTES;
+    return bytes <= w->local_bytes || (more && local_grow(w, twice)) ||
+           local_grow(w, bytes);
+}
+
+/* ---- the stack of a device ---- */
+
+/* The kernel returns to nobody, and the last call may call nobody. */
+static uint64_t stack_below(const struct frame *parent, const struct code *code) {
+    uint64_t bytes = parent->depth ? parent->stack_bytes + STACK_RETURN_BYTES
+                                   : parent->code->function->local_bytes;
+    return bytes + code->function->local_bytes;
+}
+
+static bool is_earlier(const struct finding_thread *a, const struct finding_thread *b) {
+    return a->block != b->block ? a->block < b->block : a->thread < b->thread;
+}
+
+static void deepest_note(struct warp *w, const struct step *s, const struct frame *f) {
+    struct run *run = w->processor->run;
+    struct deep_stack *d = &run->deepest;
+    const struct deep_stack here = {
+        f->stack_bytes, f->depth, finding_thread(w, s, (unsigned)__builtin_ctz(f->lanes))};
+    pthread_mutex_lock(&run->memory->lock);
+    if (here.bytes > d->bytes ||
+        (here.bytes == d->bytes && is_earlier(&here.by, &d->by))) {
+        d->depth = here.depth;
+        d->by = here.by;
+        __atomic_store_n(&d->bytes, here.bytes, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&run->memory->lock);
+}
+
+void stack_tell(const struct run *run) {
+    const struct deep_stack *d = &run->deepest;
+    char text[512];
+    if (d->bytes == 0) {
+        return;
+    }
+    int len = snprintf(text, sizeof text,
+                       "Stack overflow on a GPU: calls %u deep take at least %llu bytes of "
+                       "stack a thread, and there are %llu: ",
+                       d->depth, (unsigned long long)d->bytes,
+                       (unsigned long long)run->stack_limit);
+    if (d->bytes < LOCAL_MAX_BYTES) {
+        snprintf(text + len, sizeof text - (size_t)len,
+                 "call cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch, "
+                 "with well over %llu bytes",
+                 (unsigned long long)d->bytes);
+    } else {
+        snprintf(text + len, sizeof text - (size_t)len,
+                 "no GPU has so much, so write a loop");
+    }
+    finding_add_of(run->findings, &d->by, FINDING_STACK_OVERFLOW, NULL, 0, text);
 }
 
 /* Registers, constants, special registers and local memory of a new frame. */
@@ -206,7 +267,7 @@ struct frame *frame_enter(struct warp *w, const struct step *s, const struct cod
         free(regs);
         struct finding_place at = {
             .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(lanes)};
-        finding_add(&at, FINDING_LAUNCH_ERROR,
+        finding_add(&at, FINDING_STACK_OVERFLOW,
                     "Stack overflow: calls are %u deep with %llu bytes of local memory a "
                     "thread; the threads stop",
                     parent->depth, (unsigned long long)base);
@@ -220,9 +281,14 @@ struct frame *frame_enter(struct warp *w, const struct step *s, const struct cod
                         .regs = regs,
                         .lanes = lanes,
                         .depth = parent->depth + 1,
+                        .stack_bytes = stack_below(parent, code),
                         .local_base = base,
                         .local_top = base + code->local_bytes};
     frame_prepare(w, f);
+    if (run->stack_limit && f->stack_bytes > run->stack_limit &&
+        f->stack_bytes >= __atomic_load_n(&run->deepest.bytes, __ATOMIC_RELAXED)) {
+        deepest_note(w, s, f);
+    }
     return f;
 }
 

@@ -100,6 +100,10 @@ enum step_lanes {
                         bind_alu's for its instruction */
 };
 
+/* A call that calls on keeps at least its return address on the stack, and its variables
+ * in local memory; ptxas also keeps registers there. */
+#define STACK_RETURN_BYTES UINT64_C(8)
+
 struct code { /* one function */
     const struct ptx_function *function;
     uint32_t index; /* of the function in the module */
@@ -143,6 +147,7 @@ struct program {
     uint64_t shared_gaps;     /* bytes of these in gaps (shared_layout.h) */
     uint32_t *shared_variables;
     uint32_t shared_count;
+    uint64_t stack_bytes; /* at least, of a thread that is in each function once */
     uint64_t steps;
     /* contains copies, mbarriers or alloca, whose state in a warp must be cleared when a
      * block starts */

@@ -18,6 +18,13 @@ struct access_count {
     uint64_t requests, cost, ideal; /* sectors, or wavefronts of shared memory */
 };
 
+/* The thread that needs the most stack, of those that need more than the limit. */
+struct deep_stack {
+    uint64_t bytes; /* atomic; written under memory->lock */
+    unsigned depth;
+    struct finding_thread by; /* at its last call */
+};
+
 struct run { /* one launch */
     const struct program *program;
     struct memory *memory;             /* the device's */
@@ -50,6 +57,8 @@ struct run { /* one launch */
     uint64_t *native_runs; /* atomic, the machine's: entries of blocks that code ran */
     bool ideal_sums;       /* of matrix products; else an H100's (tensor_core.h) */
     struct race_run *race; /* NULL: no race check */
+    uint64_t stack_limit; /* bytes of a thread; 0: none */
+    struct deep_stack deepest;
     int fault;             /* atomic: there is a finding that ends a launch */
     int stuck;             /* atomic: a deadlock was reported */
     int quit;              /* atomic: all threads stop */
@@ -61,6 +70,9 @@ struct run { /* one launch */
     uint8_t poison;
     uint64_t seed; /* of the order of a block's warps */
 };
+
+/* After the launch: reports the deepest thread, if there is one. */
+void stack_tell(const struct run *run);
 
 /* A host thread, in the role of a multiprocessor. It occupies its own cache lines. */
 struct processor {

@@ -16,7 +16,7 @@ struct processor;
 struct warp;
 
 #define WARP_LANES 32
-#define WARP_MAX_DEPTH 1024
+#define WARP_MAX_DEPTH 16384
 #define LOCAL_MAX_BYTES (UINT64_C(512) << 10) /* of a thread */
 #define LOCAL_MAX_TOTAL (UINT64_C(1) << 30)   /* with calls, of all resident blocks */
 
@@ -41,6 +41,7 @@ struct frame {
     uint32_t lanes; /* still in it */
     uint32_t depth;
     uint64_t local_base;
+    uint64_t stack_bytes;       /* of it and its callers, at least; of a kernel not set */
     uint64_t local_top;         /* end of the local memory of it and its callers */
     uint64_t taken[WARP_LANES]; /* by alloca, per lane; local_top includes the largest */
 };

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "gpu/device/device.h"
 #include "gpu/device/module.h"
+#include "gpu/ptx/state/findings.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -62,24 +63,24 @@ Test(device, host_memory_stands_at_its_own_address) {
     cr_assert_not_null(device_memory_register(d, own + 1, 10));
 }
 
-struct step {
+struct task {
     struct op op;
     int code, *count, *seen;
 };
 
-static int step_run(struct op *op) {
-    struct step *s = container_of(op, struct step, op);
+static int task_run(struct op *op) {
+    struct task *s = container_of(op, struct task, op);
     *s->seen = ++*s->count;
     return s->code;
 }
 
-static void step_free(struct op *op) {
-    free(container_of(op, struct step, op));
+static void task_free(struct op *op) {
+    free(container_of(op, struct task, op));
 }
 
-static struct op *step_new(int code, int *count, int *seen) {
-    struct step *s = xcalloc(1, sizeof *s);
-    *s = (struct step){{.run = step_run, .free = step_free}, code, count, seen};
+static struct op *task_new(int code, int *count, int *seen) {
+    struct task *s = xcalloc(1, sizeof *s);
+    *s = (struct task){{.run = task_run, .free = task_free}, code, count, seen};
     return &s->op;
 }
 
@@ -109,12 +110,57 @@ Test(device, variables_that_no_kernel_uses_have_their_first_values) {
     cr_expect_null(module_variable(m, "f"));
 }
 
+static void launch_one(struct module *m, const char *name, uint32_t n) {
+    struct kernel *k = module_kernel(m, name);
+    const struct launch_shape shape = {.grid = {1, 1, 1}, .block = {64, 1, 1}};
+    uint8_t params[64] = {0};
+    void *const args[] = {&n};
+    cr_assert_eq(kernel_prepare(k, NULL, NULL), 0);
+    kernel_pack(k, args, params);
+    cr_assert_eq(kernel_launch(k, &shape, params, NULL), MACHINE_DONE);
+}
+
+/* Calls of 64 bytes of local memory, d deep: 64 d + 8 (d - 1). CUDA gives a thread 1,024,
+ * the driver more if it knows before the launch that more is needed. */
+Test(device, recursions_deeper_than_the_stack_are_found) {
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".func f(.param .b32 n) { .local .b8 a[64]; .reg .b32 %r<3>; .reg .pred %p;\n"
+        "ld.param.b32 %r1, [n]; st.local.b32 [a], %r1; sub.s32 %r2, %r1, 1;\n"
+        "setp.eq.s32 %p, %r2, 0; @%p bra OUT;\n"
+        "{ .param .b32 param0; st.param.b32 [param0+0], %r2; call.uni f, (param0); }\n"
+        "OUT: ret; }\n"
+        ".visible .entry deep(.param .b32 n) { .reg .b32 %r<2>; ld.param.b32 %r1, [n];\n"
+        "{ .param .b32 param0; st.param.b32 [param0+0], %r1; call.uni f, (param0); } ret; }\n"
+        ".visible .entry wide(.param .b32 n) { .local .b8 a[1064]; ret; }\n";
+    struct device *d = device_make();
+    struct module *m;
+    cr_assert_eq(module_new(&m, d, text, strlen(text), NULL), 0);
+    launch_one(m, "deep", 14); /* 1000 */
+    cr_expect_eq(findings_kept(d->space.findings), 0);
+    d->stack_bytes = 1072;
+    launch_one(m, "deep", 15);
+    d->stack_bytes = 1024;
+    launch_one(m, "wide", 0);
+    launch_one(m, "deep", 15);
+    cr_expect_eq(findings_kept(d->space.findings), 0);
+    d->stack_bytes = 1024;
+    launch_one(m, "deep", 15);
+    cr_assert_eq(findings_kept(d->space.findings), 1);
+    json_t *f = findings_get(d->space.findings, 0);
+    cr_expect_str_eq(json_get_string(f, "code", ""), "stack_overflow");
+    const char *message = json_get_string(f, "message", "");
+    cr_expect(strstr(message, "15 deep take at least 1072 bytes"), "%s", message);
+    cr_expect(strstr(message, "there are 1024"), "%s", message);
+    json_decref(f);
+}
+
 Test(device, queue_keeps_the_order_and_the_first_error) {
     struct device *d = device_make();
     struct queue *q = &d->queue;
     int count = 0, seen[100] = {0};
     for (unsigned k = 0; k < 100; k++) {
-        cr_assert_eq(queue_add(q, step_new(0, &count, &seen[k])), k + 1u);
+        cr_assert_eq(queue_add(q, task_new(0, &count, &seen[k])), k + 1u);
     }
     cr_assert_eq(queue_wait(q, 100), 0);
     for (int k = 0; k < 100; k++) {
@@ -122,8 +168,8 @@ Test(device, queue_keeps_the_order_and_the_first_error) {
     }
     cr_assert_eq(queue_do(q, errand, &count), 100);
     int last = 0;
-    queue_add(q, step_new(7, &count, &seen[0]));
-    queue_add(q, step_new(8, &count, &last));
+    queue_add(q, task_new(7, &count, &seen[0]));
+    queue_add(q, task_new(8, &count, &last));
     cr_assert_eq(queue_wait_all(q), 7);
     cr_assert_eq(last, 0, "what comes behind an error is dropped");
     cr_assert_eq(queue_do(q, errand, &count), 7);

@@ -249,7 +249,7 @@ Test(ptx_machine, endless_recursion_is_a_finding) {
         NULL);
     room_buffer(r, "out", 256, OUT_FLAGS);
     cr_expect_eq(room_launch(r, 1, 64), MACHINE_FAULT);
-    cr_expect_gt(room_found(r, "launch_error", NULL), 0);
+    cr_expect_gt(room_found(r, "stack_overflow", NULL), 0);
     room_free(r);
 }
 
