@@ -29,25 +29,55 @@ static const char *pipe_of(const char *text) {
     return text;
 }
 
-/* It shows lines of its own choice, not the end or the beginning of the output. */
-static bool selects(const char *text) {
+/* A search that would show the line: one of the plain alternatives of its pattern is in it. */
+static bool would_show(const char *search, size_t len, const char *line) {
+    autofree char *words = xstrndup(search, len);
+    if (strncmp(words, "grep ", 5) != 0 && strncmp(words, "egrep ", 6) != 0) {
+        return false;
+    }
+    if (strstr(words, " -v") || !strpbrk(words, "'\"")) {
+        return false;
+    }
+    char *pattern = strpbrk(words, "'\""), *end = strchr(pattern + 1, *pattern);
+    bool any_case = memmem(words, (size_t)(pattern - words), "i", 1);
+    for (char *at = pattern + 1; end && at < end;) {
+        size_t plain = strcspn(at, "|\\()'\"");
+        autofree char *word = xstrndup(at, plain);
+        if (plain && !strpbrk(word, "^$.*[]+?{}") &&
+            (any_case ? strcasestr(line, word) : strstr(line, word))) {
+            return true;
+        }
+        at += plain + 1;
+    }
+    return false;
+}
+
+/* It leaves the line out, if the output has it: not the end or the beginning of the output is
+ * shown, nor what a search for the line finds. */
+static bool hides(const char *text, const char *line) {
     static const char *const whole[] = {"tail", "head", "tee", "cat", NULL};
     for (const char *at = pipe_of(text); *at; at = pipe_of(at + 1)) {
         const char *program = at + 1 + strspn(at + 1, " ");
         autofree char *name = xstrndup(program, strcspn(program, " );\n"));
-        if (!strings_have(whole, name)) {
+        size_t len = (size_t)(pipe_of(program) - program);
+        if (!strings_have(whole, name) && !would_show(program, len, line)) {
             return true;
         }
     }
     return false;
 }
 
-bool lesson_shows_end(const struct lesson_step *failed, const struct lesson_step *later) {
+bool lesson_shows_all(const struct lesson_step *run) {
+    return !(run->command.classes & COMMAND_MASKED) || (*pipe_of(run->text) && !hides(run->text, ""));
+}
+
+bool lesson_shows_end(const struct lesson_step *failed, const struct lesson_step *later,
+                      const char *line) {
     if (!(later->command.classes & COMMAND_MASKED)) {
         return true;
     }
     return (failed->command.classes & COMMAND_MASKED) &&
-           (!selects(later->text) || strcmp(pipe_of(failed->text), pipe_of(later->text)) == 0);
+           (!hides(later->text, line) || strcmp(pipe_of(failed->text), pipe_of(later->text)) == 0);
 }
 
 /* Letters and digits alone, small. */
@@ -68,7 +98,7 @@ static size_t passed_again(const struct steps *s, size_t at) {
         const struct lesson_step *e = &s->list[i];
         autofree char *there = e->kind == STEP_RUN && e->done ? letters_of(e->text) : xstrdup("");
         if (*there && strcmp(letters, there) == 0) {
-            bool ends = !e->failed && !e->refused && lesson_shows_end(&s->list[at], e);
+            bool ends = !e->failed && !e->refused && lesson_shows_end(&s->list[at], e, s->list[at].errors[0].quote);
             return ends ? i : 0;
         }
         if (e->kind == STEP_EDIT || (step_is_run(e) && e->command.count && !e->failed)) {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 
 #define HINT_WITHIN 300u /* bytes of output behind an error */
+#define MAX_BRIEF 400u   /* bytes of a turn that says little else than its reason */
 #define LEAST_OPTION 5u /* bytes of one that nothing else is spelt like */
 
 /* --- what is told of the failure --- */
@@ -93,7 +94,7 @@ static bool is_only_cause(const struct failure *f) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
     return f->least == LINK_NONE && !f->onward && f->gone == f->success &&
            failed->error_count == 1 &&
-           !((failed->command.classes | now->command.classes) & COMMAND_MASKED);
+           lesson_shows_all(failed) && lesson_shows_all(now);
 }
 
 static bool explain_same(struct lesson *fix, const struct failure *f, const char *told) {
@@ -256,11 +257,19 @@ static const char *behind_mark(const char *quote) {
     return strncmp(quote, "E ", 2) == 0 ? quote + 2 + strspn(quote + 2, " ") : quote;
 }
 
+/* Said in a few words, not among many thoughts. */
+static bool is_brief(const char *cause, const struct failure *f) {
+    return any_of(i, f->last + 1, f->s->count,
+                  f->s->list[i].kind == STEP_SAY && strstr(f->s->list[i].text, cause) &&
+                      strlen(f->s->list[i].text) <= MAX_BRIEF);
+}
+
 /* A reason that the error, the change and the agent's voice allow to be told. */
 static bool is_reason(const char *cause, const struct lesson *fix, const struct failure *f) {
-    autofree char *error = lesson_told(f, NULL);
+    autofree char *error = lesson_told(f, 0);
+    size_t ties = (size_t)is_about(cause, fix) + lesson_names_any(error, cause, "");
     return !strstr(cause, behind_mark(f->error->quote)) && !lesson_is_personal(f->r, cause) &&
-           (is_about(cause, fix) || lesson_names_any(error, cause, ""));
+           (ties == 2 || (ties == 1 && is_brief(cause, f)));
 }
 
 /* The reason that is told: what the agent said before the change, or behind the proof. */
@@ -286,8 +295,7 @@ static bool is_vouched(const struct lesson *fix, const struct failure *f) {
 
 bool lesson_explain(struct lesson *fix, const struct failure *f) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
-    autofree char *reason = lesson_reason(f, f->gone);
-    autofree char *told = lesson_told(f, reason);
+    autofree char *told = lesson_told(f, f->gone);
     if (f->onward && comes_back(f)) {
         return false;
     }

@@ -1,6 +1,7 @@
 /* Edits as the change that ended an error. */
 #include "skills/traces/lessons_internal.h"
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/find.h"
 #include "base/mem.h"
@@ -13,6 +14,7 @@
 #define REMOVED_LINES 3u /* that may go without others that come */
 #define MAX_LINES 24u    /* of a change that explains anything */
 #define MAX_FILES 2u
+#define MAX_ESSENCE 8u   /* lines of a longer one that are told with the agent's reason */
 #define MAX_OTHERS 6u /* edits of something else in between */
 #define MAX_UNSEEN 6u    /* lines that come, where nobody sees in whose place */
 
@@ -70,12 +72,40 @@ static bool is_replaced(const struct failure *f, size_t edit, const char *diff) 
     return false;
 }
 
+static bool is_edit_of(const struct lesson_step *s, const char *path) {
+    return s->kind == STEP_EDIT && strcmp(s->path, path) == 0;
+}
+
+/* A later edit says what all edits of the file came to. */
+static bool is_known_later(const struct failure *f, size_t edit) {
+    const struct lesson_step *list = f->s->list;
+    return any_of(i, edit + 1, f->gone, list[i].shown && is_edit_of(&list[i], list[edit].path));
+}
+
+/* What all edits of a file came to explains an error that was there before them all; of a test
+ * it explains nothing. */
+static bool is_whole_story(const struct failure *f, const struct lesson_step *edit) {
+    const struct steps *s = f->s;
+    size_t first = first_of(i, 0, f->gone, is_edit_of(&s->list[i], edit->path));
+    return !is_test(edit->path) && any_of(i, 0, first, lesson_has_error(&s->list[i], f->error->normal));
+}
+
+/* It changes what people read in code. */
+static bool is_remark(const char *diff) {
+    bool remark = *diff;
+    for (; *diff && remark; diff = text_next_line(diff)) {
+        const char *line = diff + 1 + strspn(diff + 1, " \t");
+        remark = strchr("*\n", *line) || strncmp(line, "//", 2) == 0 || strncmp(line, "# ", 2) == 0;
+    }
+    return remark;
+}
+
 /* A removal of much, a text whose place nobody sees, or nothing to recognise it by. */
 static bool is_vague(const char *diff, enum lesson_link link) {
     size_t lines = text_count(diff, strlen(diff), '\n');
     bool removal = lines > REMOVED_LINES && *diff == '-' && !strstr(diff, "\n+");
     bool rewrite = lines > MAX_UNSEEN && *diff == '+' && !strstr(diff, "\n-");
-    return removal || (rewrite && link != LINK_NAME) || !has_place(diff);
+    return removal || is_remark(diff) || (rewrite && link != LINK_NAME) || !has_place(diff);
 }
 
 struct edit_scan {
@@ -121,6 +151,20 @@ static size_t count_files(const struct lesson *fix, const char *path) {
     return count;
 }
 
+/* The lines of a long change that hold a name which the agent's reason says. */
+static char *essence(const char *diff, const char *names) {
+    struct buf out = BUF_INIT(LESSON_MAX_CHANGE);
+    size_t lines = 0;
+    for (; *diff && *names && lines < MAX_ESSENCE; diff = text_next_line(diff)) {
+        autofree char *line = xstrndup(diff, strcspn(diff, "\n"));
+        if (lesson_names(names, line + 1, "")) {
+            buf_addf(&out, "%s\n", line);
+            lines++;
+        }
+    }
+    return buf_detach(&out);
+}
+
 /* A change that is already there is not told twice. */
 static bool is_told(const struct lesson *fix, const char *path, const char *diff) {
     return any_of(i, 0, fix->change_count,
@@ -133,18 +177,21 @@ static bool add_edit(struct edit_scan *e, size_t i) {
     const struct lesson_step *s = &e->f->s->list[i];
     autofree char *diff = lesson_changed_lines(e->f->s, i);
     if (!*diff || is_prose(s->path)) {
-        return *diff || *s->text; /* else nobody knows what it changed */
+        return *diff || *s->text || is_known_later(e->f, i); /* else nobody knows what it changed */
+    }
+    if (!s->shown && is_known_later(e->f, i)) {
+        return true; /* this one is in what they all came to */
     }
     char *reason = lesson_reason(e->f, i);
     free(e->told);
-    e->told = lesson_told(e->f, reason);
+    e->told = lesson_told(e->f, i);
     enum lesson_link link = link_of(e, s, diff);
     e->fix->cause = link >= e->f->least && !e->fix->cause ? take(reason) : e->fix->cause;
     free(reason);
     bool test = is_test(s->path);
     e->asks_else |= test && link == LINK_NONE &&
                     strstr(e->f->error->quote, path_basename(s->path));
-    if (link < e->f->least || (link == LINK_NONE && (test || lesson_creates(e->f->s, s))) ||
+    if (link < e->f->least || (s->shown && !is_whole_story(e->f, s)) || (link == LINK_NONE && (test || lesson_creates(e->f->s, s))) ||
         is_replaced(e->f, i, diff)) {
         e->others += !test;
         return true;
@@ -152,9 +199,15 @@ static bool add_edit(struct edit_scan *e, size_t i) {
     e->lines += text_count(diff, strlen(diff), '\n');
     e->best = link > e->best ? link : e->best;
     e->said |= strstr(e->f->error->quote, path_basename(s->path)) != NULL;
-    if (is_vague(diff, link) || e->lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE ||
-        e->fix->change_count == LESSON_MAX_CHANGES || count_files(e->fix, s->path) > MAX_FILES) {
-        return false;
+    bool room = e->fix->change_count < LESSON_MAX_CHANGES && count_files(e->fix, s->path) <= MAX_FILES;
+    if (is_vague(diff, link) || e->lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE || !room) {
+        bool own = strstr(e->f->s->list[e->f->last].text, path_basename(s->path));
+        char *kept = essence(own ? "" : diff, strchr(e->told, '\n') + 1);
+        free(diff);
+        diff = kept;
+        if (!*diff || is_remark(diff) || !room) {
+            return !room && *diff;
+        }
     }
     if (!is_told(e->fix, s->path, diff)) {
         struct lesson_change *c = lesson_add_change(e->fix, CHANGE_EDIT);

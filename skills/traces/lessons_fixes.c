@@ -31,7 +31,7 @@ static void follow(struct failure *f) {
             f->seen++;
             f->last = i;
             f->gone = 0;
-        } else if (!f->gone && lesson_shows_end(&f->s->list[f->last], s)) {
+        } else if (!f->gone && lesson_shows_end(&f->s->list[f->last], s, f->error->quote)) {
             f->gone = i;
         }
         if (!s->failed && f->gone) {
@@ -195,6 +195,20 @@ static bool is_doubtful(const struct failure *f, const struct lesson *fix) {
     return existing;
 }
 
+/* A file that is removed in the end was for trying out: what it changed explains a run of it. */
+static bool tries_out(const struct failure *f, const struct lesson *fix) {
+    for (size_t k = 0; k < fix->change_count; k++) {
+        const char *name = fix->changes[k].path ? path_basename(fix->changes[k].path) : NULL;
+        if (name && !strstr(f->s->list[f->last].text, name) &&
+            any_of(i, f->gone, f->s->count,
+                   f->s->list[i].kind == STEP_RUN && strncmp(f->s->list[i].text, "rm ", 3) == 0 &&
+                       lesson_has_word(f->s->list[i].text, name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A command that says nothing names the script afterwards: it is taken away. */
 static bool is_taken_away(const struct failure *f, const char *path) {
     for (size_t i = f->success + 1; path && i < f->s->count; i++) {
@@ -328,6 +342,7 @@ static bool add_fix(struct lessons *l, const struct failure *f) {
                          EVIDENCE_ERROR);
     if (l->fixes.count >= LESSONS_MAX_FIXES || !lesson_explain(&fix, f) ||
         !is_understood(f, &fix) || is_own_slip(f, &fix) || is_attempt(f, &fix) ||
+        tries_out(f, &fix) ||
         (is_doubtful(f, &fix) && !is_confirmed(f))) {
         lesson_finish(&fix);
         return false;

@@ -36,6 +36,8 @@ bool lesson_counts_failures(const struct lesson_reader *r, const char *output);
 bool lesson_is_telling(const char *quote);
 /* The sentence that best explains something, or NULL. */
 char *lesson_cause(const struct lesson_reader *r, const char *text);
+/* The length of the sentence that begins here: behind its mark, or to the line's end. */
+size_t lesson_sentence(const char *s);
 /* Whether it is about the speaker: "I see that …", "we have …", "Let me fix …". */
 bool lesson_is_personal(const struct lesson_reader *r, const char *text);
 
@@ -104,6 +106,7 @@ struct lesson_step {
     char *output; /* RUN, OTHER; or NULL */
     char *options; /* RUN: how it was to be run; or NULL */
     bool is_diff, done, failed, refused;
+    bool shown; /* EDIT: the text is what all edits of the file came to */
     struct command command; /* RUN */
     struct lesson_error errors[STEP_MAX_ERRORS];
     size_t error_count;
@@ -116,10 +119,15 @@ struct steps {
 void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
                 struct lesson_reader *r);
 void steps_finish(struct steps *s);
+/* Gives unknown edits before the step what a diff that it shows says (lessons_shown.c). */
+void lessons_learn_shown(struct steps *s, size_t at);
 /* Whether it is a command that does more than read, and that ran to its end. */
 bool step_is_run(const struct lesson_step *s);
 /* The same, or one that asks a program: what fails for both says why. */
 bool step_may_fail(const struct lesson_step *s);
+
+/* Whether the command runs a script that the session wrote earlier. */
+bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run);
 
 /* --- lessons made from steps: each function appends to l --- */
 
@@ -141,8 +149,11 @@ void lessons_find_fixes(struct lessons *l, const struct steps *s,
 #define LESSONS_MAX_FIXES 60u
 /* The same letters again: lessons_again.c. */
 void lessons_find_again(struct lessons *l, const struct steps *s, size_t at);
-/* Its end cannot be hidden where its beginning was not. */
-bool lesson_shows_end(const struct lesson_step *failed, const struct lesson_step *later);
+/* No filter chooses among the lines of its output but the end or the beginning. */
+bool lesson_shows_all(const struct lesson_step *run);
+/* Its end, the line gone, cannot be hidden where its beginning was not. */
+bool lesson_shows_end(const struct lesson_step *failed, const struct lesson_step *later,
+                      const char *line);
 
 /* What ties a change to an error. */
 enum lesson_link {
@@ -183,8 +194,6 @@ const char *lesson_looked_up(const struct steps *s, size_t failed, size_t later)
 /* The failed command in the later line, or the nearest part of that line. */
 const char *lesson_rerun_part(const struct lesson_step *failed,
                               const struct lesson_step *later);
-/* Whether the command runs a script that the session wrote earlier. */
-bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run);
 bool lesson_has_error(const struct lesson_step *run, const char *normal);
 /* The same, or its output has the very line although nobody took it for an error. */
 bool lesson_shows(const struct lesson_step *run, const struct lesson_error *error);
@@ -227,9 +236,9 @@ bool lesson_suits(const struct failure *f, const char *command);
 bool lesson_explain(struct lesson *fix, const struct failure *f);
 /* The agent's reason in its last turns before the step, or NULL. */
 char *lesson_reason(const struct failure *f, size_t before);
-/* The error, and the code that a reason names if it shares a name with the error: a bridge to
- * the change. */
-char *lesson_told(const struct failure *f, const char *reason);
+/* The error, and behind it the code that the agent named before the step in sentences that share
+ * a name with the error: a bridge to the change. 0: the error alone. */
+char *lesson_told(const struct failure *f, size_t before);
 void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
 /* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
 char *lesson_diff(const char *old, const char *now, size_t max);

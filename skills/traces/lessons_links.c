@@ -72,12 +72,34 @@ static void add_unplaced(struct buf *out, const char *quote) {
     buf_adds(out, "\n");
 }
 
-char *lesson_told(const struct failure *f, const char *reason) {
+/* The names of each sentence of a turn that shares one with the error. */
+static void add_said(struct buf *out, const char *said, const char *error) {
+    for (size_t len; *said; said += len) {
+        said += strspn(said, " \t\n");
+        len = lesson_sentence(said);
+        autofree char *sentence = xstrndup(said, len);
+        if (lesson_names(error, sentence, "")) {
+            add_technical(out, sentence);
+        }
+    }
+}
+
+char *lesson_told(const struct failure *f, size_t before) {
     struct buf out = BUF_INIT(16u << 10);
-    const char *quote = f->error->quote;
-    add_unplaced(&out, quote);
-    if (reason && !f->onward && lesson_names(quote, reason, "")) {
-        add_technical(&out, reason);
+    add_unplaced(&out, f->error->quote);
+    autofree char *error = xstrdup(out.data);
+    size_t turns = 0;
+    if (f->s->list[f->last].error_count > 1) { /* which one each sentence is about is not sure */
+        autofree char *reason = before && !f->onward ? lesson_reason(f, before) : NULL;
+        add_said(&out, reason ? reason : "", f->error->quote);
+        return buf_detach(&out);
+    }
+    for (size_t i = before; !f->onward && i > f->last + 1 && turns < REASON_TURNS; i--) {
+        const struct lesson_step *s = &f->s->list[i - 1];
+        if (s->kind == STEP_SAY) {
+            add_said(&out, s->text, error);
+            turns++;
+        }
     }
     return buf_detach(&out);
 }

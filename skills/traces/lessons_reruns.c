@@ -24,19 +24,6 @@ bool lesson_shows(const struct lesson_step *s, const struct lesson_error *error)
            (s->output && strstr(s->output, error->quote));
 }
 
-bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run) {
-    const char *script = strchr(run->command.keys[run->command.count - 1], ' ');
-    size_t at = (size_t)(run - s->list);
-    for (size_t i = at; i > 0 && at - i < 4 * LESSONS_REACH && script; i--) {
-        const struct lesson_step *e = &s->list[i - 1];
-        if (e->kind == STEP_EDIT && !e->is_diff &&
-            strcmp(path_basename(e->path), script + 1) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 struct word_list {
     const char *words[MAX_WORDS];
     size_t lens[MAX_WORDS], count;

@@ -88,7 +88,7 @@ static bool is_tied(const struct failure *f, const char *part, const char *told)
 static bool may_be_told(const struct failure *f, const struct lesson_step *s) {
     const struct lesson_step *failed = &f->s->list[f->last];
     return step_is_run(s) && !s->failed && s->command.count && strlen(s->text) <= MAX_RUN &&
-           !strstr(s->text, "<<") && !command_like(&failed->command, &s->command) &&
+           !strstr(s->text, "<<") && !strstr(s->text, " do ") && !command_like(&failed->command, &s->command) &&
            !command_holds_prose(&s->command) && !is_check(f, s);
 }
 

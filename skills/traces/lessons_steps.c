@@ -1,6 +1,7 @@
 /* Events made steps: a command with its output and outcome is one. */
 #include "skills/traces/lessons_internal.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
@@ -104,9 +105,25 @@ static void add_edit(struct reading *g, const struct trace_event *e) {
 
 /* --- results --- */
 
+bool lesson_runs_own_script(const struct steps *s, const struct lesson_step *run) {
+    const char *script = strchr(run->command.keys[run->command.count - 1], ' ');
+    size_t at = (size_t)(run - s->list);
+    for (size_t i = at; i > 0 && at - i < 4 * LESSONS_REACH && script; i--) {
+        const struct lesson_step *e = &s->list[i - 1];
+        if (e->kind == STEP_EDIT && !e->is_diff &&
+            strcmp(path_basename(e->path), script + 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Its status does not tell: what the session wrote to show an error may print it and end well. */
 static bool must_look(const struct reading *g, const struct lesson_step *s) {
     bool masked = (s->command.classes & COMMAND_MASKED) != 0;
-    return (!g->has_outcomes || masked) && !(s->command.classes & COMMAND_READS);
+    return (!g->has_outcomes || masked ||
+            (s->command.count && lesson_runs_own_script(g->steps, s))) &&
+           !(s->command.classes & COMMAND_READS);
 }
 
 /* An output that begins with "ERROR:" and is hardly more: the program says that it failed. */
@@ -265,6 +282,9 @@ void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
     g.states_success = passed > silent;
     for (size_t i = 0; i < trace->count && !work_is_stopped(); i++) {
         add_event(&g, i);
+    }
+    for (size_t i = 0; i < ret->count; i++) {
+        lessons_learn_shown(ret, i);
     }
 }
 

@@ -189,6 +189,7 @@ static bool has_letters(const char *line, size_t len) {
 
 struct error_scan {
     const struct lesson_reader *r;
+    const char *output;
     struct lesson_error *list;
     size_t count;
     const char *weak;    /* the first doubtful line */
@@ -268,14 +269,16 @@ bool lesson_is_telling(const char *quote) {
     if (is_logged(quote, strlen(quote)) || is_crossed(quote)) {
         return false;
     }
+    bool told = false;
     for (const char *s = quote + strspn(quote, " "); *s; s += strspn(s, " ")) {
         autofree char *word = xstrndup(s, strcspn(s, " "));
-        if (is_telling(word)) {
-            return true;
+        if (strncasecmp(word, "asserting", 9) == 0) {
+            return false;
         }
+        told |= is_telling(word);
         s += strlen(word);
     }
-    return false;
+    return told;
 }
 
 /* "AssertionError" alone tells nobody what is wrong, nor does "Test failed!". */
@@ -317,7 +320,19 @@ static bool may_be_error(const struct lesson_reader *r, const char *line, size_t
     return found;
 }
 
+/* pytest's "E   " goes on from the line before. */
+static bool goes_on(const struct error_scan *s, const char *line) {
+    const char *before = line - 1;
+    while (before > s->output && before[-1] != '\n') {
+        before--;
+    }
+    return line > s->output && strncmp(line, "E  ", 3) == 0 && strncmp(before, "E  ", 3) == 0;
+}
+
 static void scan_line(struct error_scan *s, const char *line, size_t len) {
+    if (goes_on(s, line)) {
+        return;
+    }
     size_t speaker = speaker_length(line, len);
     line += speaker;
     len -= speaker;
@@ -369,7 +384,7 @@ static void put_specific_first(struct error_scan *s) {
 
 size_t lesson_errors(const struct lesson_reader *r, const char *output, bool failed,
                      struct lesson_error ret[STEP_MAX_ERRORS]) {
-    struct error_scan s = {.r = r, .list = ret, .failed = failed};
+    struct error_scan s = {.r = r, .output = output, .list = ret, .failed = failed};
     size_t lines = 0;
     for (const char *line = output;
          line && *line && lines < MAX_LINES && s.count < STEP_MAX_ERRORS; lines++) {
@@ -418,8 +433,7 @@ static size_t count_cues(const struct lesson_reader *r, const char *s, size_t le
     return count;
 }
 
-/* The end of the sentence that begins at s: behind its mark, or the line's end. */
-static size_t sentence_end(const char *s) {
+size_t lesson_sentence(const char *s) {
     size_t i = 0;
     for (; s[i] && s[i] != '\n'; i++) {
         if (strchr(".!?", s[i]) && (s[i + 1] == ' ' || s[i + 1] == '\n' || !s[i + 1])) {
@@ -437,7 +451,14 @@ static bool is_code(const char *s, size_t len) {
         quoted ^= s[i] == '`';
         marks += !quoted && strchr("(){}[]=;\\", s[i]) != NULL;
     }
-    return marks > MAX_MARKS || (islower((unsigned char)*s) && s[len ? len - 1 : 0] == ':');
+    return marks > MAX_MARKS || memmem(s, len, "->", 2) || memmem(s, len, "=>", 2) ||
+           (islower((unsigned char)*s) && s[len ? len - 1 : 0] == ':');
+}
+
+/* Behind a block of code that begins here, or here. */
+static const char *behind_block(const char *s) {
+    const char *end = strncmp(s, "```", 3) == 0 ? strstr(s + 3, "```") : NULL;
+    return end ? end + 3 : s;
 }
 
 bool lesson_is_personal(const struct lesson_reader *r, const char *text) {
@@ -450,9 +471,10 @@ char *lesson_cause(const struct lesson_reader *r, const char *text) {
     size_t best_len = 0, best_score = 0;
     for (const char *s = text; s && *s;) {
         s += strspn(s, " \t\n*->#");
+        s = behind_block(s);
         size_t label = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); /* "THOUGHT: " */
         s += label > 1 && strncmp(s + label, ": ", 2) == 0 ? label + 2 : 0;
-        size_t len = sentence_end(s);
+        size_t len = lesson_sentence(s);
         bool whole = len >= 20 && len <= LESSON_MAX_LINE && text_count(s, len, '*') % 4 == 0 &&
                      !is_code(s, len) && !pattern_is_in(r->vague, s, len);
         size_t cues = whole ? count_cues(r, s, len) : 0;

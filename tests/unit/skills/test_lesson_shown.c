@@ -1,0 +1,123 @@
+/* Errors that a script prints and ends well, ends behind a search, edits that only a later diff
+ * shows, and long changes of which the agent names the lines. */
+#include "tests/unit/skills/trace_maker.h"
+
+#include "base/buf.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+static const char failing[] = "Traceback (most recent call last):\n"
+                              "TypeError: boolean negative is not supported by dtype";
+
+/* The session writes the script, which ends with status 0 each time, and mends a file. */
+static size_t told_with(const char *script, const char *edited, const char *diff) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Booleans fail.");
+    edit(&m, script, "import traceback\ntry:\n    fit()\nexcept Exception:\n    traceback.print_exc()\n", false);
+    run(&m, "python3 repro.py", 0, failing);
+    edit(&m, edited, diff, true);
+    run(&m, "python3 repro.py", 0, "Success!");
+    run(&m, "pytest tests/test_huber.py", 0, "12 passed");
+    learn(&l, &m);
+    size_t told = l.fixes.count;
+    lessons_finish(&l);
+    finish(&m);
+    return told;
+}
+
+Test(lesson_shown, what_the_session_wrote_may_print_its_error_and_end_well) {
+    static const char diff[] = "-    X = check(X)\n+    X = check(X, dtype=float)\n";
+    cr_expect(eq(sz, told_with("repro.py", "src/huber.py", diff), 1));
+    cr_expect(eq(sz, told_with("other.py", "src/huber.py", diff), 0), "its status tells");
+    cr_expect(eq(sz, told_with("repro.py", "src/huber.py", "+    # dtype is not checked\n"), 0),
+              "a remark explains nothing");
+}
+
+/* The edit's command does not say what it changed; a diff comes afterwards. before: the file was
+ * edited before the error was seen. */
+static char *change_told(bool before, const char *path, const char *shown) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Booleans fail.");
+    if (before) {
+        run(&m, "sed -i '3d' src/huber.py", 0, "");
+    }
+    run(&m, "python3 fit.py", 1, failing);
+    run(&m, "sed -i '12c\\    X = check(X, dtype=float)' src/huber.py", 0, "");
+    run(&m, "python3 fit.py", 0, "Success!");
+    autofree char *diff = xasprintf("diff --git a/%s b/%s\nindex 1..2 100644\n--- a/%s\n+++ b/%s\n"
+                                    "@@ -10,3 +10,3 @@\n def fit(X):\n%s     return X\n",
+                                    path, path, path, path, shown);
+    run(&m, "git diff", 0, diff);
+    learn(&l, &m);
+    char *told = xstrdup(l.fixes.count ? l.fixes.list[0].changes[0].to : "nothing");
+    lessons_finish(&l);
+    finish(&m);
+    return told;
+}
+
+Test(lesson_shown, a_later_diff_says_what_an_edit_changed) {
+    static const char lines[] = "-    X = check(X)\n+    X = check(X, dtype=float)\n";
+    autofree char *told = change_told(false, "src/huber.py", lines);
+    cr_expect(eq(str, told, lines));
+    autofree char *own = change_told(true, "src/huber.py", lines);
+    cr_expect(eq(str, own, "nothing"), "the first edit may have brought the error");
+    autofree char *other = change_told(false, "src/other_huber.py", lines);
+    cr_expect(eq(str, other, "nothing"), "another file");
+}
+
+Test(lesson_shown, a_search_that_finds_nothing_proves_what_it_looks_for) {
+    static const struct {
+        const char *later;
+        size_t told;
+    } cases[] = {
+        {"docker build . 2>&1 | grep -iE \"(error|DONE )\" | tail -20", 1},
+        {"docker build . 2>&1 | grep -E \"(Successfully|DONE )\"", 0},
+        {"docker build . 2>&1 | grep -v \"error\"", 0},
+        {"docker build . 2>&1 | grep \"err.*r\"", 0}, /* not plain: nobody looks */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Get it to build.");
+        run(&m, "docker build . 2>&1 | grep \"error TS\"", 0,
+            "src/a.ts:6:3 - error TS2724: no exported member named 'TooManyRequestsException'.");
+        edit(&m, "src/a.ts", "-  TooManyRequestsException,\n+  HttpException,\n", true);
+        run(&m, cases[i].later, 0, "DONE 0.1s");
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, cases[i].told), "%zu", i);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+/* Too much to quote: the lines that the agent's reason names are told. */
+static char *told_of_long(const char *reason) {
+    struct maker m = {0};
+    struct lessons l;
+    autobuf diff = BUF_INIT(64u << 10);
+    buf_adds(&diff, "-  const rows = await encryptAll(batch);\n");
+    for (size_t i = 0; i < 30; i++) {
+        buf_addf(&diff, "+  prepare(row%zu);\n", i);
+    }
+    user(&m, "The import fails.");
+    run(&m, "npm test", 1, "Error: the transaction was committed too early");
+    say(&m, reason);
+    edit(&m, "src/import.ts", diff.data, true);
+    run(&m, "npm test", 0, "ok");
+    learn(&l, &m);
+    char *told = xstrdup(l.fixes.count ? l.fixes.list[0].changes[0].to : "nothing");
+    lessons_finish(&l);
+    finish(&m);
+    return told;
+}
+
+Test(lesson_shown, of_a_long_change_the_lines_are_told_that_the_agent_names) {
+    autofree char *named =
+        told_of_long("A transaction does not wait because `encryptAll` is not of the database.");
+    cr_expect(eq(str, named, "-  const rows = await encryptAll(batch);\n"));
+    autofree char *silent = told_of_long("The import must be split.");
+    cr_expect(eq(str, silent, "nothing"));
+}
