@@ -252,7 +252,6 @@ static void choose_batch(struct bench *b) {
 /* What the events alone take: the larger part of a very short kernel's time. */
 static int measure_pairs(struct bench *b) {
     double us[PAIR_SAMPLES];
-    struct sample_statistics s;
     if (b->warm || b->estimate_us >= SHORT_US) {
         return 0;
     }
@@ -262,8 +261,7 @@ static int measure_pairs(struct bench *b) {
             return r;
         }
     }
-    sample_statistics(&s, us, PAIR_SAMPLES);
-    b->pair_us = s.median;
+    b->pair_us = sample_median(us, PAIR_SAMPLES);
     return 0;
 }
 
@@ -387,13 +385,9 @@ static json_t *method_json(const struct bench *b) {
 }
 
 static json_t *answer(struct bench *b, uint64_t waited_ms) {
-    struct sample_statistics s;
-    sample_statistics(&s, b->us, b->count);
+    json_t *json = sample_statistics(b->us, b->count);
     add_notes(b);
-    json_t *json = json_pack(
-        "{s:o, s:o, s:o, s:o, s:I, s:s}", "median_us", json_double(s.median), "min_us",
-        json_double(s.min), "p90_us", json_double(s.p90), "std_us", json_double(s.std),
-        "samples", (json_int_t)s.count, "cache", b->what->how->cache);
+    json_object_set_new(json, "cache", json_string(b->what->how->cache));
     autojson *clocks = clocks_json(b);
     autojson *method = json_pack(
         "{s:o, s:o*, s:o*, s:I, s:s, s:o*, s:O*}", "method", method_json(b),

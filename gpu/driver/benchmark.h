@@ -39,7 +39,7 @@ struct cuda_benchmark {
 };
 
 /* 0 with a new reference:
- *   {"median_us", "min_us", "p90_us", "std_us", "samples", "cache": "cold|warm",
+ *   {those of sample_statistics, "cache": "cold|warm",
  *    "sm_clock_mhz", "mem_clock_mhz", "throttled"  (null if unknown),
  *    "method": "events|graph of N launches|loop of N launches",
  *    "flush_bytes"? and "event_pair_us"? (cold; the latter is what two events

@@ -9,27 +9,35 @@ static int by_value(const void *a, const void *b) {
 }
 
 static double quantile(const double *sorted, size_t count, double q) {
-    double at = q * (double)(count - 1);
+    double at = count ? q * (double)(count - 1) : 0;
     size_t low = (size_t)at, high = low + 1 < count ? low + 1 : low;
-    return sorted[low] + (sorted[high] - sorted[low]) * (at - (double)low);
+    return count ? sorted[low] + (sorted[high] - sorted[low]) * (at - (double)low) : 0;
 }
 
-void sample_statistics(struct sample_statistics *ret, double *list, size_t count) {
-    *ret = (struct sample_statistics){.count = count};
-    if (!count) {
-        return;
-    }
+static double deviation(const double *list, size_t count) {
     double sum = 0, squares = 0;
-    qsort(list, count, sizeof *list, by_value);
     for (size_t i = 0; i < count; i++) {
         sum += list[i];
     }
-    ret->mean = sum / (double)count;
     for (size_t i = 0; i < count; i++) {
-        squares += (list[i] - ret->mean) * (list[i] - ret->mean);
+        double off = list[i] - sum / (double)count;
+        squares += off * off;
     }
-    ret->std = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
-    ret->min = list[0];
-    ret->median = quantile(list, count, 0.5);
-    ret->p90 = quantile(list, count, 0.9);
+    return count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+}
+
+double sample_median(double *list, size_t count) {
+    qsort(list, count, sizeof *list, by_value);
+    return quantile(list, count, 0.5);
+}
+
+json_t *sample_statistics(double *us, size_t count) {
+    double median = sample_median(us, count), least = quantile(us, count, 0);
+    double p90 = quantile(us, count, 0.9), std = deviation(us, count);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "summary",
+                     json_sprintf("median %.4g us, p90 %.4g, least %.4g, deviation %.3g",
+                                  median, p90, least, std),
+                     "median_us", json_double(median), "min_us", json_double(least),
+                     "p90_us", json_double(p90), "std_us", json_double(std), "samples",
+                     (json_int_t)count);
 }

@@ -205,11 +205,11 @@ static void tell_timing(const json_t *timing, struct buf *out) {
     if (!json_is_object(timing)) {
         return;
     }
-    buf_addf(
-        out, "median %.4g us, least %.4g, deviation %.3g (%lld samples, %s cache, %s; ",
-        time_of(timing, "median_us"), time_of(timing, "min_us"),
-        time_of(timing, "std_us"), (long long)json_get_integer(timing, "samples", 0),
-        json_get_string(timing, "cache", "?"), json_get_string(timing, "method", "?"));
+    buf_addf(out, "%s (%lld samples, %s cache, %s; ",
+             json_get_string(timing, "summary", "?"),
+             (long long)json_get_integer(timing, "samples", 0),
+             json_get_string(timing, "cache", "?"),
+             json_get_string(timing, "method", "?"));
     tell_sizes(json_object_get(timing, "sizes"), out);
     buf_adds(out, json_is_true(json_object_get(timing, "throttled"))
                       ? "); the GPU was throttled\n"

@@ -37,22 +37,22 @@ Test(roofline, statistics_of_samples) {
     json_t *item, *value;
     json_array_foreach(list, i, item) {
         double values[1100];
-        struct sample_statistics s;
         json_array_foreach(json_object_get(item, "values"), k, value) {
             values[k] = json_number_value(value);
         }
-        sample_statistics(&s, values, k);
-        cr_expect_eq(s.count, k);
-        cr_expect(near(s.median, number(item, "median")), "median of %zu", i);
-        cr_expect(near(s.min, number(item, "min")), "min of %zu", i);
-        cr_expect(near(s.mean, number(item, "mean")), "mean of %zu", i);
-        cr_expect(near(s.p90, number(item, "p90")), "p90 of %zu", i);
-        cr_expect(near(s.std, number(item, "std")), "std of %zu", i);
+        autojson *s = sample_statistics(values, k);
+        cr_expect_eq(json_get_integer(s, "samples", -1), (json_int_t)k);
+        cr_expect(near(number(s, "median_us"), number(item, "median")), "median of %zu", i);
+        cr_expect(near(number(s, "min_us"), number(item, "min")), "min of %zu", i);
+        cr_expect(near(number(s, "p90_us"), number(item, "p90")), "p90 of %zu", i);
+        cr_expect(near(number(s, "std_us"), number(item, "std")), "std of %zu", i);
     }
-    struct sample_statistics none;
-    sample_statistics(&none, NULL, 0);
-    cr_expect_eq(none.count, 0);
-    cr_expect_eq(none.median, 0);
+    double three[] = {12, 11, 16};
+    autojson *s = sample_statistics(three, 3), *none = sample_statistics(three, 0);
+    cr_expect_str_eq(json_get_string(s, "summary", ""),
+                     "median 12 us, p90 15.2, least 11, deviation 2.65"); /* numpy's */
+    cr_expect_eq(json_get_integer(none, "samples", -1), 0);
+    cr_expect_eq(number(none, "median_us"), 0);
 }
 
 /* --- rooflines --- */

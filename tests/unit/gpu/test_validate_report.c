@@ -121,13 +121,13 @@ Test(validate_report, each_part_has_its_words) {
         {"{\"counters\":{}}",
          "0 warp instructions, 0 of single threads, 0 sectors per global request, "
          "0 shared bank conflicts, 0 % of lanes active\n"},
-        {"{\"timing\":{\"median_us\":12.5,\"min_us\":11,\"std_us\":0.5,\"samples\":30,"
+        {"{\"timing\":{\"summary\":\"median 12.5 us\",\"samples\":30,"
          "\"cache\":\"cold\",\"method\":\"events\",\"sizes\":{\"n\":4},"
          "\"reference_median_us\":25,\"speedup\":2,\"notes\":[\"a note\"]}}",
-         "median 12.5 us, least 11, deviation 0.5 (30 samples, cold cache, events; n=4)\n"
+         "median 12.5 us (30 samples, cold cache, events; n=4)\n"
          "  the reference takes 25 us: 2 times as long\n  a note\n"},
         {"{\"timing\":{\"throttled\":true}}",
-         "median 0 us, least 0, deviation 0 (0 samples, ? cache, ?; ); the GPU was "
+         "? (0 samples, ? cache, ?; ); the GPU was "
          "throttled\n"},
         {"{\"roofline\":{\"limit_us\":3.5,\"device\":\"H100\",\"bound\":\"compute\","
          "\"percent\":40}}",

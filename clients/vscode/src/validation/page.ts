@@ -195,14 +195,14 @@ function roofline(r: Roofline | undefined): Html {
 }
 
 function timing(t: Timing | undefined): Html {
-  if (t?.median_us === undefined) return html``;
-  return html`<p>median ${short(t.median_us, 4)} µs, p90 ${short(t.p90_us, 4)}, least ${short(t.min_us, 4)} (${count(t.samples ?? 0, "sample")}, ${t.cache} cache)${t.throttled === true && ", the GPU was throttled"}</p>
+  if (t?.summary === undefined) return html``;
+  return html`<p>${t.summary} (${count(t.samples ?? 0, "sample")}, ${t.cache} cache)${t.throttled === true && ", the GPU was throttled"}</p>
 ${t.speedup !== undefined && html`<p>${short(t.speedup)} times as fast as the reference (${short(t.reference_median_us, 4)} µs)</p>`}
 ${(t.notes ?? []).map((note) => html`<p class="hint">${note}</p>`)}`;
 }
 
 function speed(result: Validation): Html {
-  return result.timing?.median_us === undefined && result.roofline?.limit_us === undefined
+  return result.timing?.summary === undefined && result.roofline?.limit_us === undefined
     ? html`` : section("How fast it is", timing(result.timing), roofline(result.roofline));
 }
 

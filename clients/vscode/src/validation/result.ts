@@ -46,9 +46,7 @@ export interface Counters {
 export type LineCounters = Counters & { file: string; line: number };
 
 export interface Timing {
-  median_us?: number;
-  min_us?: number;
-  p90_us?: number;
+  summary?: string;
   samples?: number;
   cache?: string;
   throttled?: boolean;
