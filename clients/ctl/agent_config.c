@@ -18,10 +18,6 @@
 
 #include "clients/ctl/agent_configs.h"
 
-/* What a YAML file of Continue's begins with. */
-#define YAML_SCHEMA "v1"
-#define YAML_HEAD "name: " NAME "\nversion: 1.0.0\nschema: " YAML_SCHEMA "\n"
-
 const struct agent_config *agent_config_find(const char *name) {
     for (const struct agent_config *a = agent_configs; a->name; a++) {
         if (strcmp(a->name, name) == 0) {
@@ -119,28 +115,32 @@ static const char *const format_names[] = {"JSON", "TOML", "YAML"};
 
 /* One of an agent's: for its tools, or for its compiler errors. */
 struct entry {
-    const char *outer, *form, *env; /* as the table has them */
+    const char *outer, *form, *env, *head; /* as the table has them; head: or NULL */
+    bool names; /* the agent takes names of variables, and passes on what it has itself */
 };
 
 static enum format format_of(const struct entry *e) {
     return *e->form == '{' ? JSON : *e->form == '[' ? TOML : YAML;
 }
 
-/* Codex takes names, and passes on what it has itself; Continue takes values. */
+/* JSON's lists and texts are also TOML's and YAML's, and its objects YAML's. */
 static void add_variables(struct buf *out, const struct entry *e, const json_t *set) {
-    if (format_of(e) == TOML && json_object_size(set)) {
-        autojson *names = json_keys(set);
-        buf_addf(out, "%s = ", e->env);
-        add_json(out, names);
-        buf_addc(out, '\n');
-    } else if (json_object_size(set)) {
-        buf_addf(out, "    %s:\n", e->env);
-        json_each_member(set, name, value) {
-            buf_addf(out, "      %s: ", name);
-            add_json(out, value);
-            buf_addc(out, '\n');
-        }
+    bool toml = format_of(e) == TOML;
+    if (!json_object_size(set)) {
+        return;
     }
+    buf_addf(out, toml ? "%s = " : e->names ? "    %s: " : "    %s:", e->env);
+    autojson *names = e->names ? json_keys(set) : NULL;
+    if (names) {
+        add_json(out, names);
+    }
+    const char *before = toml ? "{" : "";
+    json_each_member(names ? NULL : set, name, value) {
+        buf_addf(out, toml ? "%s %s = " : "%s\n      %s: ", before, name);
+        add_json(out, value);
+        before = toml ? "," : "";
+    }
+    buf_adds(out, toml && !names ? " }\n" : "\n");
 }
 
 /* The table's text of an entry; of TOML and YAML it is the block that is written. */
@@ -223,16 +223,25 @@ static json_t *entry_value(const struct entry *e, const char *program,
     }
     json_t *value = json_loads(text, 0, NULL);
     if (json_object_size(set)) {
-        json_object_set(value, e->env, (json_t *)(uintptr_t)set);
+        json_object_set_new(value, e->env,
+                            e->names ? json_keys(set) : json_deep_copy(set));
     }
     return value;
 }
 
-/* The program that an entry starts, which is ours by its name, wherever it was then. */
-static const char *program_of(const json_t *entry) {
-    const json_t *command = json_object_get(entry, "command");
-    const char *program =
-        json_string_value(json_is_array(command) ? json_array_get(command, 0) : command);
+/* The program that an entry starts, where ours has it; ours by its name, wherever it was
+ * then. */
+static const char *program_of(const json_t *entry, const struct entry *e) {
+    const char *program = NULL;
+    autojson *ours = entry_value(e, "@", NULL);
+    json_each_member(ours, key, value) {
+        const json_t *there = json_object_get(entry, key);
+        bool list = json_is_array(value);
+        const char *text = json_string_value(list ? json_array_get(value, 0) : value);
+        if (text && strcmp(text, "@") == 0) {
+            program = json_string_value(list ? json_array_get(there, 0) : there);
+        }
+    }
     return program && strcmp(path_basename(program), NAME) == 0 ? program : NULL;
 }
 
@@ -276,8 +285,7 @@ static bool says_no_more(const json_t *there, const json_t *ours) {
 /* What a file has that setup has made. */
 static char *whole_file(const struct entry *e, const char *block, const json_t *value) {
     return format_of(e) == JSON   ? jsonc_begin(e->outer, NAME, value)
-           : format_of(e) == YAML ? xasprintf(YAML_HEAD "%s", block)
-                                  : xstrdup(block);
+                                : xasprintf("%s%s", e->head ? e->head : "", block);
 }
 
 /* Where an entry, or the whole of what setup would write, begins; the text's end where
@@ -337,10 +345,10 @@ static int has_another(const struct entry *e, const char *text, const char *advi
 
 /* The member that holds servers may be there in a form that a block cannot follow. */
 static int check_outer(const struct entry *e, const char *text, const json_t *before,
-                       struct err *err) {
+                       const char *block, struct err *err) {
     int line = line_at(text, place(e, text, false));
     if (format_of(e) == YAML && json_object_get(before, e->outer) &&
-        !config_yaml_is_list(text, e->outer)) {
+        !config_yaml_fits(text, e->outer, block)) {
         return err_set(err, -ENOTSUP,
                        "\"%s\" on line %d is no list with each item on lines of its own",
                        e->outer, line);
@@ -393,14 +401,16 @@ static int put_entry(const struct entry *e, const char *text, const char *progra
         const char *advice = "; for setup's entry, delete it and run setup again";
         return json_equal(there, value) ? 0 : has_another(e, text, advice, err);
     }
-    int rc = check_outer(e, text, before, err);
+    int rc = check_outer(e, text, before, block, err);
     if (rc < 0) {
         return rc;
     }
-    const char *schema = json_get_string(before, "schema", YAML_SCHEMA);
-    if (format_of(e) == YAML && strcmp(schema, YAML_SCHEMA) != 0) {
-        return err_set(err, -ENOTSUP, "its schema is %s, and setup knows " YAML_SCHEMA,
-                       schema);
+    autojson *head = e->head ? parse(e, e->head, NULL) : NULL;
+    const char *known = json_get_string(head, "schema", "");
+    const char *schema = json_get_string(before, "schema", known);
+    if (*known && strcmp(schema, known) != 0) {
+        return err_set(err, -ENOTSUP, "its schema is %s, and setup knows %s", schema,
+                       known);
     }
     bool alone = json_is_null(before), inside = format_of(e) == JSON && !alone;
     bool listed = format_of(e) == YAML && json_object_get(before, e->outer);
@@ -448,7 +458,7 @@ static int take_entry(const struct entry *e, const char *text, char **ret, bool 
         return err_wrap(err, "it is not valid %s", format_names[format_of(e)]);
     }
     json_t *there = entry_in(before, e);
-    const char *program = program_of(there);
+    const char *program = program_of(there, e);
     if (!program) {
         return there ? has_another(e, text, "", err) : 0;
     }
@@ -467,8 +477,10 @@ static int take_entry(const struct entry *e, const char *text, char **ret, bool 
 }
 
 static struct entry entry_of(const struct agent_config *agent, int which) {
+    bool names = agent->env[0] == '*';
     return which ? (struct entry){agent->lsp_outer, agent->lsp_entry, "env"}
-                 : (struct entry){agent->outer, agent->entry, agent->env};
+                 : (struct entry){agent->outer, agent->entry, agent->env + names,
+                                  agent->head, names};
 }
 
 /* Both entries, the later one out first; each step's text is the next one's. Of two, one

@@ -45,7 +45,7 @@ char *config_text_cut(const char *text, size_t at, const char *piece) {
     return strcmp(text + at, added) == 0 ? xstrndup(text, at - (gap ? 2 * n : 0)) : NULL;
 }
 
-/* --- a list of YAML --- */
+/* --- a list or mapping of YAML --- */
 
 size_t config_yaml_entry(const char *text, size_t outer_at, const char *name) {
     struct yaml_map map;
@@ -63,19 +63,25 @@ size_t config_yaml_entry(const char *text, size_t outer_at, const char *name) {
     return at;
 }
 
-/* The blanks before the "- " at `at`, which begins its line; false: nothing such is there.
- */
-static bool item_indent(const char *text, size_t at, int *ret) {
+/* Whether a block's entry is an item of a list; else a member of a mapping. */
+static bool is_item(const char *block) {
+    return strncmp(strchr(block, '\n') + 1, "  - ", 4) == 0;
+}
+
+/* The blanks before an entry of the block's kind at `at`, which begins its line; false:
+ * nothing such is there. */
+static bool entry_indent(const char *text, size_t at, const char *block, int *ret) {
     size_t start = at;
     while (start && text[start - 1] == ' ') {
         start--;
     }
     *ret = (int)(at - start);
-    return text[at] == '-' && text[at + 1] == ' ' && start && text[start - 1] == '\n';
+    bool item = text[at] == '-' && text[at + 1] == ' ';
+    return text[at] && item == is_item(block) && start && text[start - 1] == '\n';
 }
 
-/* The lines of a block without its first, as an item of a list that begins so far in. */
-static char *item_of(const char *block, int indent, const char *text) {
+/* The lines of a block without its first, so far in. */
+static char *entry_of(const char *block, int indent, const char *text) {
     autobuf out = BUF_INIT(64u << 10);
     for (const char *line = strchr(block, '\n') + 1; *line;) {
         size_t len = strcspn(line, "\n") + 1;
@@ -98,30 +104,31 @@ static size_t value_of(const char *text, const char *outer) {
     return at;
 }
 
-bool config_yaml_is_list(const char *text, const char *outer) {
+bool config_yaml_fits(const char *text, const char *outer, const char *block) {
     int indent;
-    return item_indent(text, value_of(text, outer), &indent);
+    return entry_indent(text, value_of(text, outer), block, &indent);
 }
 
 char *config_yaml_put(const char *text, const char *outer, const char *block) {
     int indent;
     size_t at = value_of(text, outer);
-    if (!item_indent(text, at, &indent)) {
+    if (!entry_indent(text, at, block, &indent)) {
         return NULL;
     }
-    autofree char *item = item_of(block, indent, text);
+    autofree char *entry = entry_of(block, indent, text);
     at -= (size_t)indent;
-    return xasprintf("%.*s%s%s", (int)at, text, item, text + at);
+    return xasprintf("%.*s%s%s", (int)at, text, entry, text + at);
 }
 
 char *config_yaml_cut(const char *text, size_t entry_at, const char *block) {
     int indent;
-    if (entry_at < 2 || !item_indent(text, entry_at - 2, &indent)) {
+    size_t dash = is_item(block) ? 2 : 0;
+    if (entry_at < dash || !entry_indent(text, entry_at - dash, block, &indent)) {
         return NULL;
     }
-    autofree char *item = item_of(block, indent, text);
-    size_t len = strlen(item), at = entry_at - 2 - (size_t)indent;
-    return strncmp(text + at, item, len) == 0
+    autofree char *entry = entry_of(block, indent, text);
+    size_t len = strlen(entry), at = entry_at - dash - (size_t)indent;
+    return strncmp(text + at, entry, len) == 0
                ? xasprintf("%.*s%s", (int)at, text, text + at + len)
                : NULL;
 }
