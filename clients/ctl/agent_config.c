@@ -350,7 +350,7 @@ static int check_outer(const struct entry *e, const char *text, const json_t *be
     if (format_of(e) == YAML && json_object_get(before, e->outer) &&
         !config_yaml_fits(text, e->outer, block)) {
         return err_set(err, -ENOTSUP,
-                       "\"%s\" on line %d is no list with each item on lines of its own",
+                       "\"%s\" on line %d does not have each entry on lines of its own",
                        e->outer, line);
     }
     struct toml_error error;

@@ -71,7 +71,7 @@ def continue_cli(room, model):
 
 AGENTS = {"claude-code": claude_code, "codex": codex, "gemini-cli": gemini_cli, "opencode": opencode,
           "copilot-cli": copilot_cli, "qwen-code": qwen_code, "cline": cline, "continue": continue_cli}
-SET_UP_ALONE = {"cursor": "no registry has it", "zed": "no registry has it", "vscode": "tests/clients/vscode.test drives it",
+SET_UP_ALONE = {"cursor": "no registry has it", "goose": "set up from its documentation", "zed": "no registry has it", "vscode": "tests/clients/vscode.test drives it",
                 "kilo": "without its maker's servers version 7.7.7 stops before the first turn"}
 UNWRAPPED = {"cline": lambda text: json.loads(text)["content"][0]["text"],  # these hand their model JSON of their own
              "continue": lambda text: json.loads(text)[0]["text"]}

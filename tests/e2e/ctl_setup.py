@@ -357,7 +357,7 @@ def yaml_is_kept():
     for before in ("name: mine\nmcpServers: [{name: x, command: y}]\n", "name: mine\nmcpServers:\n"):
         home.write(CONTINUE, before)
         said = home.setup("continue", status=1)
-        assert home.read(CONTINUE) == before and '"mcpServers" on line 2 is no list with each item on lines of its own. Add this by hand:\n      - name: upskilld\n' in said, (before, said)
+        assert home.read(CONTINUE) == before and '"mcpServers" on line 2 does not have each entry on lines of its own. Add this by hand:\n      - name: upskilld\n' in said, (before, said)
         assert not re.search("(?m)^ *(version|schema|mcpServers):", said), said
     own = "name: a\nmcpServers:\n- name: upskilld2\n  command: y\n- command: z\n  name: \"upskilld\"\n"
     home.write(CONTINUE, own)
@@ -395,6 +395,22 @@ def a_yaml_list_gets_an_item():
             home.write(CONTINUE, moved)
             home.setup("continue", "--remove")
             assert home.read(CONTINUE) == before + moved[len(after):], (before, home.read(CONTINUE))
+
+
+def a_yaml_mapping_gets_a_member():
+    home, file = Home(), ".config/goose/config.yaml"
+    for before in ("a: b\nextensions:\n  x:\n    cmd: y\n\n# end\nz: 1\n", "extensions:\n    x: {}\nz: 1", "extensions:\r\n  x:\r\n    cmd: y\r\n"):
+        home.write(file, before)
+        assert "      upskilld:\n" in home.setup("goose", env={"CUDA_HOME": '/c "d"'})
+        newline, at = "\r\n" if "\r" in before else "\n", re.search("(?m)^( +)x", before)
+        lines = ["upskilld:", "  enabled: true", "  type: stdio", "  name: upskilld", "  cmd: " + json.dumps(home.program), "  args: []",
+                 "  timeout: 300", "  envs:", "    CUDA_HOME: " + json.dumps('/c "d"')]
+        assert home.read(file) == before[:at.start()] + "".join(at[1] + line + newline for line in lines) + before[at.start():], home.read(file)
+        home.setup("goose", "--remove")
+        assert home.read(file) == before
+    for before in ("extensions: {x: {}}\n", "extensions:\n- x\n", "extensions: []\n"):
+        home.write(file, before)
+        assert "does not have each entry" in home.setup("goose", status=1) and home.read(file) == before
 
 
 def a_killed_setups_file_goes_next_time():
@@ -515,7 +531,7 @@ for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shap
              folders_of_others_stay, skills_alone_are_no_agent, the_daemons_variables_go_with_the_entry, variables_go_with_the_entry_they_came_with, bad_files_are_left_alone,
              what_would_be_another_file_is_left_alone, what_is_not_written_is_looked_at,
              of_two_entries_one_may_be_somebodys, owner_and_mode_stay, what_cannot_be_written_is_not_told_as_done, toml_is_kept,
-             toml_entries_are_where_toml_says, empty_files_stay, what_was_added_to_the_entry_stays, yaml_is_kept, a_yaml_list_gets_an_item,
+             toml_entries_are_where_toml_says, empty_files_stay, what_was_added_to_the_entry_stays, yaml_is_kept, a_yaml_list_gets_an_item, a_yaml_mapping_gets_a_member,
              a_killed_setups_file_goes_next_time, a_project_has_files_of_its_own,
              two_agents_may_share_a_file, both_files_of_an_agent_count, nothing_is_written_unasked, wrong_words_say_what_is_right,
              a_program_that_does_not_answer_is_told, what_no_agent_could_start_is_not_written):
