@@ -20,6 +20,7 @@
 #define RESIDENT_MAX 4096
 #define RESIDENT_BYTES (UINT64_C(2) << 30) /* of all resident blocks */
 #define IDLE_ROUNDS 256                    /* nothing changes: nothing ever will */
+#define POLL_ROUNDS 64                     /* they may wait for blocks that come later */
 #define THREADS_MAX 256
 
 /* ---- a processor's blocks ---- */
@@ -220,6 +221,17 @@ static bool awaits_host(const struct run *run) {
     return run->space && run->space->awaits_host && run->space->awaits_host(run->space);
 }
 
+/* Threads that store in the loop in which they poll change something in each round. As
+ * many blocks as there are begin beside them; on a device all that fit do. */
+static void relieve(struct processor *w, uint32_t before) {
+    w->polls = w->resident_count == before && all_poll(w) ? w->polls + 1 : 0;
+    if (w->polls < POLL_ROUNDS) {
+        return;
+    }
+    w->polls = 0;
+    for (uint32_t k = 0; k < before && resident_add(w); k += w->run->cluster_blocks) {}
+}
+
 static void processor_loop(struct processor *w) {
     struct run *run = w->run;
     bool all = run->launch->cooperative;
@@ -230,8 +242,10 @@ static void processor_loop(struct processor *w) {
         if (w->resident_count == 0) {
             return;
         }
+        uint32_t before = w->resident_count;
         if (processor_round(w)) {
             w->idle = 0;
+            relieve(w, before);
             continue;
         }
         w->idle++;

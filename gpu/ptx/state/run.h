@@ -91,6 +91,7 @@ struct processor {
     struct block *spares[CLUSTER_MAX]; /* for reuse */
     uint32_t spare_count;
     uint32_t idle;           /* rounds in which nothing changed */
+    uint32_t polls;          /* rounds in which all warps polled and no block ended */
     bool timed;              /* somebody read a clock in them: a wait may end by time */
     uint32_t emit_after;     /* entries after which a block becomes code (emit.h) */
     struct emitted *emitted; /* NULL: none does */

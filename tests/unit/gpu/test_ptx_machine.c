@@ -501,6 +501,22 @@ Test(ptx_machine, blocks_that_wait_for_later_blocks_progress) {
     room_free(r);
 }
 
+/* ECL-BH, a Barnes-Hut simulation, keeps in shared memory what it polled. */
+Test(ptx_machine, blocks_that_store_while_they_wait_progress) {
+    struct machine_room *r = room_new(
+        ".visible .entry k(.param .u64 out) { .reg .b64 %rd<4>; .reg .b32 %r<8>;\n"
+        ".reg .pred %p; .shared .b32 seen; ld.param.u64 %rd1, [out];\n"
+        "atom.global.add.u32 %r1, [%rd1], 1;\n"
+        "WAIT: ld.volatile.global.u32 %r2, [%rd1]; st.shared.u32 [seen], %r2;\n"
+        "setp.lt.u32 %p, %r2, 1280; @%p bra WAIT; ret; }\n",
+        NULL);
+    uint32_t *out = room_buffer(r, "out", 8, 0);
+    cr_assert_eq(room_launch(r, 40, 32), MACHINE_DONE);
+    cr_expect_eq(out[0], 1280);
+    no_findings(r);
+    room_free(r);
+}
+
 /* Polling for long is no deadlock while another warp computes. */
 Test(ptx_machine, a_warp_may_compute_for_long_while_others_poll) {
     struct machine_room *r = room_new(
