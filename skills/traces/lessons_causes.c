@@ -43,7 +43,7 @@ static bool comes_back(const struct failure *f) {
     for (size_t i = f->success; i < f->s->count; i++) {
         const struct lesson_step *s = &f->s->list[i];
         if (step_may_fail(s) && lesson_has_error(s, f->error->normal) &&
-            (f->onward || command_same(&failed->command, &s->command))) {
+            (f->onward || f->said || command_same(&failed->command, &s->command))) {
             return true;
         }
     }
@@ -295,6 +295,9 @@ static bool is_vouched(const struct lesson *fix, const struct failure *f) {
 
 bool lesson_explain(struct lesson *fix, const struct failure *f) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
+    if (f->said) {
+        return !comes_back(f) && lesson_explain_said(fix, f);
+    }
     autofree char *told = lesson_told(f, f->gone);
     if (f->onward && comes_back(f)) {
         return false;

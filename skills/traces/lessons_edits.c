@@ -49,8 +49,12 @@ static bool demands(const char *text) {
     return any_of(i, 0, ARRAY_LEN(words), strcasestr(text, words[i]) != NULL);
 }
 
+bool lesson_adds_demand(const char *path, const char *diff) {
+    return is_test(path) && *diff == '+' && !strstr(diff, "\n-") && demands(diff);
+}
+
 /* What people read explains no program's error. */
-static bool is_prose(const char *path) {
+bool lesson_is_prose(const char *path) {
     static const char *const ends[] = {".md", ".rst", ".txt", NULL};
     const char *end = strrchr(path, '.');
     return end && strings_have(ends, end) && !strstr(path, "requirements") &&
@@ -152,12 +156,12 @@ static size_t count_files(const struct lesson *fix, const char *path) {
 }
 
 /* The lines of a long change that hold a name which the agent's reason says. */
-static char *essence(const char *diff, const char *names) {
+char *lesson_essence(const char *diff, const char *names) {
     struct buf out = BUF_INIT(LESSON_MAX_CHANGE);
     size_t lines = 0;
     for (; *diff && *names && lines < MAX_ESSENCE; diff = text_next_line(diff)) {
         autofree char *line = xstrndup(diff, strcspn(diff, "\n"));
-        if (lesson_names(names, line + 1, "")) {
+        if (!is_remark(line) && lesson_names(names, line + 1, "")) {
             buf_addf(&out, "%s\n", line);
             lines++;
         }
@@ -176,7 +180,7 @@ static bool is_told(const struct lesson *fix, const char *path, const char *diff
 static bool add_edit(struct edit_scan *e, size_t i) {
     const struct lesson_step *s = &e->f->s->list[i];
     autofree char *diff = lesson_changed_lines(e->f->s, i);
-    if (!*diff || is_prose(s->path)) {
+    if (!*diff || lesson_is_prose(s->path)) {
         return *diff || *s->text || is_known_later(e->f, i); /* else nobody knows what it changed */
     }
     if (!s->shown && is_known_later(e->f, i)) {
@@ -202,7 +206,7 @@ static bool add_edit(struct edit_scan *e, size_t i) {
     bool room = e->fix->change_count < LESSON_MAX_CHANGES && count_files(e->fix, s->path) <= MAX_FILES;
     if (is_vague(diff, link) || e->lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE || !room) {
         bool own = strstr(e->f->s->list[e->f->last].text, path_basename(s->path));
-        char *kept = essence(own ? "" : diff, strchr(e->told, '\n') + 1);
+        char *kept = lesson_essence(own ? "" : diff, strchr(e->told, '\n') + 1);
         free(diff);
         diff = kept;
         if (!*diff || is_remark(diff) || !room) {

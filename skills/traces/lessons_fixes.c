@@ -41,7 +41,7 @@ static void follow(struct failure *f) {
     }
     /* one that says hardly more than why it failed did none of its work */
     const char *said = f->gone ? f->s->list[f->gone].output : "";
-    f->onward = text_count(said, strlen(said), '\n') >= LEAST_SAID;
+    f->onward = !f->said && text_count(said, strlen(said), '\n') >= LEAST_SAID;
     f->success = f->onward ? f->gone : 0;
 }
 
@@ -322,7 +322,7 @@ static bool is_understood(const struct failure *f, const struct lesson *fix) {
         lines += text_count(fix->changes[i].to, strlen(fix->changes[i].to), '\n');
     }
     const struct lesson_step *failed = &f->s->list[f->last], *now = &f->s->list[f->success];
-    return lesson_is_telling(f->error->quote) ||
+    return f->said || lesson_is_telling(f->error->quote) ||
            (fix->cause && lines <= MAX_OWN && command_same(&failed->command, &now->command));
 }
 
@@ -406,6 +406,13 @@ static void tell_failures(struct lessons *l, struct failure *list, size_t count)
                                   add_fix(l, &list[k]));
         }
     }
+    bool any = any_of(k, 0, count, told[k]);
+    for (size_t k = 0; k < count && !any; k++) {
+        struct failure said = {.s = list[k].s, .r = list[k].r, .error = list[k].error,
+                               .last = list[k].first, .seen = 1, .said = true};
+        follow(&said);
+        any = said.success && add_fix(l, &said);
+    }
     for (size_t k = 0; k < count; k++) {
         if (!told[k] && !(list[k].success && !list[k].onward) &&
             !ended_with(list, told, count, k)) {
@@ -422,7 +429,8 @@ static void find_fix(struct lessons *l, const struct steps *s, size_t at,
     struct failure list[STEP_MAX_ERRORS];
     size_t count = 0;
     for (size_t k = 0; k < failed->error_count; k++) {
-        struct failure f = {.s = s, .r = r, .error = &failed->errors[k], .last = at, .seen = 1};
+        struct failure f = {.s = s, .r = r, .error = &failed->errors[k], .first = at, .last = at,
+                            .seen = 1};
         if (was_followed(s, at, f.error->normal)) {
             continue;
         }

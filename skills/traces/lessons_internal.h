@@ -167,10 +167,12 @@ struct failure {
     const struct steps *s;
     const struct lesson_reader *r;
     const struct lesson_error *error;
-    size_t last;    /* the last run with this error */
+    size_t first;   /* the run that showed this error */
+    size_t last;    /* the last one */
     size_t gone;    /* the first run without it; 0 = none */
     size_t success; /* 0 = none */
     bool looked_up; /* gone is lesson_looked_up's */
+    bool said;      /* the agent's words alone must explain it */
     bool onward;    /* it never passed: gone failed with something else */
     enum lesson_link least; /* what must tie a change to the error */
     unsigned seen;
@@ -234,6 +236,14 @@ bool lesson_suits(const struct failure *f, const char *command);
 /* Finds what resolved the failure: changes and cause of fix. False if nothing or too much
  * could have (lessons_causes.c). */
 bool lesson_explain(struct lesson *fix, const struct failure *f);
+/* The same from the agent's words alone, where they name the change (lessons_said.c). */
+bool lesson_explain_said(struct lesson *fix, const struct failure *f);
+/* The names of a text that only code has, a line each. */
+char *lesson_technical(const char *text);
+/* The lines of a long change that hold one of the names. */
+char *lesson_essence(const char *diff, const char *names);
+bool lesson_is_prose(const char *path); /* a file for people */
+bool lesson_adds_demand(const char *path, const char *diff); /* one more test */
 /* The agent's reason in its last turns before the step, or NULL. */
 char *lesson_reason(const struct failure *f, size_t before);
 /* The error, and behind it the code that the agent named before the step in sentences that share

@@ -48,6 +48,13 @@ static void add_technical(struct buf *out, const char *text) {
     }
 }
 
+char *lesson_technical(const char *text) {
+    struct buf out = BUF_INIT(MAX_NAMES);
+    buf_adds(&out, "");
+    add_technical(&out, text);
+    return buf_detach(&out);
+}
+
 /* Both errors and any code say it. */
 static bool is_common(const char *word, size_t len) {
     char small[COMMON_WORD + 1] = {0};

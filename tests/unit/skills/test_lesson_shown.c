@@ -121,3 +121,37 @@ Test(lesson_shown, of_a_long_change_the_lines_are_told_that_the_agent_names) {
     autofree char *silent = told_of_long("The import must be split.");
     cr_expect(eq(str, silent, "nothing"));
 }
+
+/* The agent's few words before a change that nothing else ties to the error. */
+static char *told_by_words(const char *output, const char *words, const char *diff) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Get it to pass.");
+    run(&m, "npx vitest run", 1, output);
+    say(&m, words);
+    edit(&m, "src/aggregate.ts", diff, true);
+    run(&m, "npx vitest run", 0, "ok");
+    learn(&l, &m);
+    char *told = xstrdup(l.fixes.count ? l.fixes.list[0].cause : "nothing");
+    lessons_finish(&l);
+    finish(&m);
+    return told;
+}
+
+Test(lesson_shown, the_agents_few_words_explain_a_change_that_has_their_names) {
+    static const char output[] = "AssertionError: expected 1718398800000 to be 1718409600000";
+    static const char words[] = "The day is wrong because `setHours` uses local time, not UTC.";
+    static const char diff[] = "-  dayStart.setHours(0, 0, 0, 0);\n+  dayStart.setUTCHours(0, 0, 0, 0);\n";
+    autofree char *said = told_by_words(output, words, diff);
+    cr_expect(eq(str, said, (char *)words));
+    autofree char *unnamed = told_by_words(output, "The day is wrong because of `parse` alone.", diff);
+    cr_expect(eq(str, unnamed, "nothing"), "the change has no name of the sentence");
+    autofree char *two = xasprintf("%s\nTypeError: rows.at is not a function", output);
+    autofree char *beside = told_by_words(two, words, diff);
+    cr_expect(eq(str, beside, "nothing"), "which of the two it ended is not said");
+    autofree char *guess = told_by_words(output, "Maybe `setHours` is wrong because it uses local time.", diff);
+    cr_expect(eq(str, guess, "nothing"));
+    autofree char *long_words = xasprintf("%s %0400d", words, 0);
+    autofree char *lost = told_by_words(output, long_words, diff);
+    cr_expect(eq(str, lost, "nothing"), "a thought among many");
+}
