@@ -1,5 +1,6 @@
 #include "skills/check/safety_flow.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/pattern.h"
 #include "skills/check/safety_patterns.h"
@@ -112,13 +113,9 @@ static bool runs_fetched(const struct flow *f, const char *s, size_t len) {
     if (pattern_find(parts[PART_RUN_NAME], s, len, 0, &m) <= 0) {
         return false;
     }
-    for (size_t g = 1; g < PATTERN_GROUPS; g++) {
-        if (m.end[g] > m.start[g] &&
-            name_holds(f, s + m.start[g], m.end[g] - m.start[g]) & FETCHED) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(g, 1, PATTERN_GROUPS,
+                  m.end[g] > m.start[g] &&
+                      name_holds(f, s + m.start[g], m.end[g] - m.start[g]) & FETCHED);
 }
 
 static bool sends_secret(const struct flow *f, const char *s, size_t len) {

@@ -1,4 +1,5 @@
 /* Whether a piece of a built-in skill may stay, by the rules on safety. */
+#include "base/find.h"
 #include "skills/generation/builtin_skill.h"
 
 #include "base/mem.h"
@@ -24,10 +25,5 @@ json_t *builtin_findings(const char *text) {
 bool builtin_is_safe(const char *text) {
     autofree char *whole = xasprintf("---\nname: a\ndescription: A.\n---\n\n%s\n", text);
     autojson *findings = builtin_findings(whole);
-    json_each(findings, i, finding) {
-        if (builtin_must_go(finding)) {
-            return false;
-        }
-    }
-    return true;
+    return !json_any(findings, finding, builtin_must_go(finding));
 }

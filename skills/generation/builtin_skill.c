@@ -2,6 +2,7 @@
 #include "skills/generation/builtin_skill.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/check/skill_check.h"
@@ -43,21 +44,11 @@ static bool stands(const struct unit *u, enum section section) {
 }
 
 static bool is_empty(const struct units *u, enum section section) {
-    for (size_t i = 0; i < u->count; i++) {
-        if (stands(&u->list[i], section)) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, u->count, stands(&u->list[i], section));
 }
 
 static bool any_aside(const struct units *u) {
-    for (size_t i = 0; i < u->count; i++) {
-        if (u->list[i].aside && !u->list[i].dropped) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(one, u->list, u->count, one->aside && !one->dropped);
 }
 
 static void add_section(struct buf *body, const struct units *u, enum section section) {

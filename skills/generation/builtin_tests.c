@@ -1,6 +1,7 @@
 #include "skills/generation/builtin_tests.h"
 
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/generation/builtin_skill.h"
@@ -211,12 +212,7 @@ static bool is_good(const struct tests_making *m, const struct candidate *c) {
 /* --- the suite --- */
 
 static bool is_asked(const json_t *tests, const char *input) {
-    json_each(tests, i, test) {
-        if (strcmp(json_get_string(test, "input", ""), input) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(tests, test, strcmp(json_get_string(test, "input", ""), input) == 0);
 }
 
 static void keep(json_t *tests, const struct candidate *c, size_t number) {

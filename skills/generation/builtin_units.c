@@ -1,4 +1,5 @@
 /* Turns lessons into pieces of Markdown. */
+#include "base/find.h"
 #include "skills/generation/builtin_skill.h"
 
 #include "base/buf.h"
@@ -91,12 +92,7 @@ static void add_change(struct buf *b, const struct lesson_change *c) {
 }
 
 static bool has_command_change(const struct lesson *f) {
-    for (size_t i = 0; i < f->change_count; i++) {
-        if (f->changes[i].kind == CHANGE_COMMAND) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, f->change_count, f->changes[i].kind == CHANGE_COMMAND);
 }
 
 static void add_fix(struct units *u, const struct lesson *f) {
@@ -181,12 +177,7 @@ static bool is_worth_keeping(const struct lesson *f) {
         f->key[0] == '~') {
         return false;
     }
-    for (size_t i = 0; i < ARRAY_LEN(no); i++) {
-        if (strstr(f->key, no[i])) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, ARRAY_LEN(no), strstr(f->key, no[i]));
 }
 
 /* "references/NAME", free among the files and made of harmless characters. */

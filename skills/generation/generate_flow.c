@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
@@ -267,14 +268,11 @@ static void write_and_stage(struct generating *g) {
 }
 
 bool generate_has_finding(const json_t *check, const json_t *finding) {
-    json_each(json_object_get(check, "findings"), i, one) {
-        if (json_equal(json_object_get(one, "code"), json_object_get(finding, "code")) &&
+    return json_any(
+        json_object_get(check, "findings"), one,
+        json_equal(json_object_get(one, "code"), json_object_get(finding, "code")) &&
             json_equal(json_object_get(one, "message"),
-                       json_object_get(finding, "message"))) {
-            return true;
-        }
-    }
-    return false;
+                       json_object_get(finding, "message")));
 }
 
 /* Those that the improved skill had before are not the draft's. */

@@ -1,5 +1,6 @@
 /* The tests that are saved with a generated skill: earlier ones are kept, the rest comes
  * from the teacher in batches and from the traces, and passes the quality gates. */
+#include "base/find.h"
 #include "skills/generation/generate_flow.h"
 
 #include "base/buf.h"
@@ -115,12 +116,7 @@ static void refuse(struct testing *t, const json_t *test, const char *why) {
 }
 
 static const json_t *mark_of(const json_t *marks, const char *id) {
-    json_each(marks, i, mark) {
-        if (strcmp(json_get_string(mark, "id", ""), id) == 0) {
-            return mark;
-        }
-    }
-    return NULL;
+    return json_find(marks, mark, strcmp(json_get_string(mark, "id", ""), id) == 0);
 }
 
 /* Of a test that says what is right, but that the whole skill as an answer passes: the

@@ -1,4 +1,5 @@
 /* Operands become places in the arena: registers, constants, addresses, specials. */
+#include "base/find.h"
 #include "base/mem.h"
 #include "gpu/ptx/alu/half_bits.h"
 #include "gpu/ptx/lower/lower.h"
@@ -406,11 +407,6 @@ bool lower_is_register_read(const struct lowering *l, const struct ptx_operand *
             return true;
         }
     }
-    for (uint32_t k = 0; k < f->element_count; k++) {
-        if (f->elements[k].kind == PTX_OPERAND_REGISTER &&
-            f->elements[k].index == o->index) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(one, f->elements, f->element_count,
+                    one->kind == PTX_OPERAND_REGISTER && one->index == o->index);
 }

@@ -1,5 +1,6 @@
 #include "gpu/ptx/read/ptx_legality.h"
 
+#include "base/find.h"
 #include "base/mem.h"
 
 #include <pthread.h>
@@ -59,12 +60,9 @@ static bool check_any(const struct ptx_check *c, int number,
 static bool check_elements(const struct ptx_check *c, int number,
                            const struct ptx_operand *o) {
     const struct ptx_operand *elements = ptx_elements_of(c, o);
-    for (uint32_t k = 0; k < o->count; k++) {
-        if (elements[k].kind != PTX_OPERAND_SINK && !check_any(c, number, &elements[k])) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(k, 0, o->count,
+                   elements[k].kind != PTX_OPERAND_SINK &&
+                       !check_any(c, number, &elements[k]));
 }
 
 static bool check_either(const struct ptx_check *c, int number,

@@ -1,4 +1,5 @@
 /* Calls: what is passed and returned has the sizes that the callee declares. */
+#include "base/find.h"
 #include "gpu/ptx/read/ptx_legality.h"
 
 /* An argument or result: a .param variable of the caller's body, or a register or
@@ -56,12 +57,7 @@ static bool check_targets(const struct ptx_check *c, uint32_t index) {
     if (!table->calls) {
         return ptx_refuse(c, -1, "names labels, not functions");
     }
-    for (uint32_t k = 0; k < table->count; k++) {
-        if (!check_function(c, table->targets[k])) {
-            return false;
-        }
-    }
-    return true;
+    return all_of(k, 0, table->count, check_function(c, table->targets[k]));
 }
 
 static bool check_indirect(const struct ptx_check *c) {

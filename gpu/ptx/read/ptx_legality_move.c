@@ -1,5 +1,6 @@
 /* mov: between registers of one width, from names and special registers, and between a
  * register and the elements that it is made of. */
+#include "base/find.h"
 #include "gpu/ptx/read/ptx_legality.h"
 
 static bool is_wide_special(uint32_t special) {
@@ -60,12 +61,7 @@ static bool check_whole(const struct ptx_check *c, enum ptx_type t) {
         return ptx_refuse(c, -1, "needs two vectors of that size");
     }
     struct ptx_operand *elements = ptx_elements_of(c, &c->operands[1]);
-    for (uint32_t k = 0; k < c->operands[1].count; k++) {
-        if (!check_scalar(c, 1, &elements[k], t)) {
-            return false;
-        }
-    }
-    return true;
+    return all_of(k, 0, c->operands[1].count, check_scalar(c, 1, &elements[k], t));
 }
 
 bool ptx_check_move(const struct ptx_check *c) {
