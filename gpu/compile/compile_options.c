@@ -393,10 +393,9 @@ int compile_options_from_json(struct compile_options *ret, const json_t *json,
     return 0;
 }
 
-char **compile_options_argv(const struct compile_options *o, bool ptx) {
+char **compile_options_argv(const struct compile_options *o) {
     autojson *argv = json_array();
-    json_array_append_new(argv, json_sprintf("--gpu-architecture=%s%s",
-                                             ptx ? "compute_" : "sm_", o->arch + 3));
+    json_array_append_new(argv, json_sprintf("--gpu-architecture=%s", o->arch));
     json_array_append_new(argv, json_sprintf("--std=%s", o->std));
     json_each_member(o->defines, name, value) {
         json_array_append_new(argv,

@@ -40,5 +40,5 @@ json_t *compile_options_to_json(const struct compile_options *o);
 int compile_options_from_json(struct compile_options *ret, const json_t *json,
                               struct err *err);
 /* NVRTC arguments, NULL-terminated, freed with strings_free. include_dirs come
- * after. `ptx` asks for PTX of the virtual architecture instead of a cubin. */
-char **compile_options_argv(const struct compile_options *o, bool ptx);
+ * after. */
+char **compile_options_argv(const struct compile_options *o);

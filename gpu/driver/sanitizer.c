@@ -192,8 +192,7 @@ static bool look_in_path(struct sanitizer *s) {
     return found;
 }
 
-int sanitizer_locate(struct sanitizer *ret, const char *const *folders, bool path_too,
-                     struct err *err) {
+int sanitizer_locate(struct sanitizer *ret, const char *const *folders, bool path_too) {
     bool found = false;
     *ret = (struct sanitizer){0};
     for (size_t i = 0; folders[i] && !found; i++) {
@@ -203,7 +202,7 @@ int sanitizer_locate(struct sanitizer *ret, const char *const *folders, bool pat
     }
     if (!found && !(path_too && look_in_path(ret))) {
         *ret->path = 0;
-        return err_set(err, -ENOENT, NAME " is not installed");
+        return -ENOENT;
     }
     return 0;
 }

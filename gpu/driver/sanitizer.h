@@ -22,8 +22,7 @@ struct sanitizer {
  * (toolkits), then, if path_too, in PATH's absolute folders. The program itself is
  * preferred to the script in bin/ that starts it. folders: NULL-terminated. -ENOENT:
  * there is none. */
-int sanitizer_locate(struct sanitizer *ret, const char *const *folders, bool path_too,
-                     struct err *err);
+int sanitizer_locate(struct sanitizer *ret, const char *const *folders, bool path_too);
 /* Runs it with --version (10 s at most). -ENOEXEC: it does not run; err has its
  * message. */
 int sanitizer_try(struct sanitizer *s, struct err *err);

@@ -32,14 +32,12 @@ static int compute_embedding(struct operator_call *c) {
 
 /* --- gather, scatter: index has the rank of input and may be smaller beside dim --- */
 
-static int check_index(struct operator_call *c, size_t *ret_dim, bool whole) {
+static int check_index(struct operator_call *c, size_t *ret_dim) {
     const struct operator_array *a = &c->in[0], *index = &c->in[1];
     int r = call_dim(c, "dim", a, ret_dim);
     r = r < 0 ? r : call_want_rank(c, 1, a->rank);
     for (size_t i = 0; r == 0 && i < a->rank; i++) {
-        bool fits = i == *ret_dim || index->shape[i] == a->shape[i] ||
-                    (!whole && index->shape[i] < a->shape[i]);
-        if (!fits) {
+        if (i != *ret_dim && index->shape[i] > a->shape[i]) {
             struct operator_array want = *a;
             want.shape[*ret_dim] = index->shape[*ret_dim];
             r = call_want_shape(c, 1, want.shape, want.rank);
@@ -50,7 +48,7 @@ static int check_index(struct operator_call *c, size_t *ret_dim, bool whole) {
 
 static int infer_gather(struct operator_call *c) {
     size_t dim;
-    int r = check_index(c, &dim, false);
+    int r = check_index(c, &dim);
     return r < 0 ? r : call_output_like(c, 0, &c->in[1]);
 }
 
@@ -70,7 +68,7 @@ static int place_of(const struct operator_call *c, size_t dim, const int64_t *in
 static int compute_gather(struct operator_call *c) {
     int64_t index[OPERATOR_MAX_RANK] = {0}, strides[OPERATOR_MAX_RANK], at = 0;
     size_t dim = 0;
-    int r = check_index(c, &dim, false);
+    int r = check_index(c, &dim);
     shape_strides(&c->in[0], strides);
     for (int64_t i = 0; r == 0 && i < c->in[1].count; i++) {
         r = place_of(c, dim, index, i, strides, &at);
@@ -84,7 +82,7 @@ enum scatter { SCATTER_SET, SCATTER_ADD };
 
 static int infer_scatter(struct operator_call *c) {
     size_t dim;
-    int r = check_index(c, &dim, false);
+    int r = check_index(c, &dim);
     r = r < 0 ? r : call_want_like(c, 2, 1);
     call_cost(c, c->op->u.number == SCATTER_ADD ? (double)c->in[1].count : 0, 0);
     return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
@@ -93,7 +91,7 @@ static int infer_scatter(struct operator_call *c) {
 static int compute_scatter(struct operator_call *c) {
     int64_t index[OPERATOR_MAX_RANK] = {0}, strides[OPERATOR_MAX_RANK], at = 0;
     size_t dim = 0;
-    int r = check_index(c, &dim, false);
+    int r = check_index(c, &dim);
     int64_t count = c->in[0].count;
     autofree struct sum *sums = xcalloc(count ? (size_t)count : 1, sizeof *sums);
     for (int64_t i = 0; i < count; i++) {

@@ -18,7 +18,6 @@ struct backend_options {
     size_t ptx_len;
     const void *cubin; /* of the same module, or NULL; a CUDA device prefers it */
     size_t cubin_len;
-    const char *device; /* UUID or ordinal of the CUDA device; NULL: the first visible */
     const char *const *entries; /* mangled names that will be launched; NULL-terminated */
     unsigned checks;            /* enum spec_check bits */
     bool counters;

@@ -70,7 +70,6 @@ static int open_backend(struct trial *t, const struct spec_launch *launches, siz
         .ptx_len = strlen(o->ptx),
         .cubin = o->cubin,
         .cubin_len = o->cubin_len,
-        .device = o->device,
         .entries = entries,
         .checks = o->checks,
         .counters = o->counters,

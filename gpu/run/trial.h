@@ -34,7 +34,6 @@ struct trial_options {
     const char *ptx;
     const void *cubin; /* of the same module, or NULL */
     size_t cubin_len;
-    const char *device; /* or NULL */
     struct trial_entries entries;
     unsigned checks;
     bool counters, ideal_sums;

@@ -30,7 +30,6 @@ struct node {
 
 struct graph {
     struct graph *next;
-    bool is_known;       /* the program has its handle */
     struct node **nodes; /* in the order of their addition */
     size_t count;
 };

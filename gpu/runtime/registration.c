@@ -128,11 +128,6 @@ static cudart_error part_need(struct fatbin_part *p) {
 
 /* ---- what was named ---- */
 
-struct want {
-    struct named *named;
-    cudart_error code;
-};
-
 /* Why a kernel cannot run, for people: its first instruction that cannot, or err's words.
  */
 static json_t *unsupported_words(const struct kernel *k, const json_t *list,

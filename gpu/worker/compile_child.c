@@ -105,7 +105,7 @@ static char **argv_new(const struct compile_room *room, const struct compile_job
                        const char *const *extra, size_t *ret_count) {
     char **argv = NULL;
     size_t count = 0;
-    char **options = compile_options_argv(&job->options, false);
+    char **options = compile_options_argv(&job->options);
     for (char **option = options; *option; option++) {
         if (is_understood(room, *option)) {
             argv_add(&argv, &count, xstrdup(*option));

@@ -216,7 +216,7 @@ static void prefix_key(const struct worker *w, const struct compile_run *run,
                        char ret[static HASH_HEX_SIZE]) {
     struct compile_options options = run->job.options;
     options.quick = false;
-    char **argv = compile_options_argv(&options, false);
+    char **argv = compile_options_argv(&options);
     struct hash h;
     hash_init(&h);
     hash_add_field(&h, w->version, strlen(w->version));

@@ -57,7 +57,7 @@ static char *program_of(const char *path) {
     autofree char *folder = folder_of(path), *parent = folder ? folder_of(folder) : NULL;
     const char *folders[] = {parent, NULL};
     bool is_script = folder && parent && !strcmp(folder + strlen(parent), "/bin") &&
-                     sanitizer_locate(&found, folders, false, NULL) == 0;
+                     sanitizer_locate(&found, folders, false) == 0;
     return xstrdup(is_script ? found.path : path);
 }
 
@@ -92,7 +92,7 @@ char *sanitize_locate(json_t **ret_absent) {
     for (size_t i = 0; i < ARRAY_LEN(usual); i++) {
         folders[count++] = usual[i];
     }
-    int r = sanitizer_locate(&found, folders, true, NULL);
+    int r = sanitizer_locate(&found, folders, true);
     toolkits_free(toolkits, toolkit_count);
     *ret_absent = r ? absent("compute-sanitizer is not installed", HINT) : NULL;
     return r ? NULL : xstrdup(found.path);

@@ -41,7 +41,6 @@ struct parent {
     struct asked *asked, **asked_end;
     struct worker_child *spare;
     uint64_t used_ms, deadline_ms;
-    bool doomed; /* to be killed when its pid becomes known */
 };
 
 enum run_state { RUN_QUEUED, RUN_WAITING, RUN_COMPILING };

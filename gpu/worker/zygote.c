@@ -63,9 +63,8 @@ int zygote_receive_hello(int socket, struct zygote_hello *ret) {
     return n == sizeof *ret ? 0 : -EPIPE;
 }
 
-static void hello_send(const struct zygote *z, int status, int toolkit,
-                       const char *text) {
-    struct zygote_hello hello = {.status = status, .toolkit = toolkit};
+static void hello_send(const struct zygote *z, int status, const char *text) {
+    struct zygote_hello hello = {.status = status};
     snprintf(hello.text, sizeof hello.text, "%s", text);
     (void)send(z->socket, &hello, sizeof hello, MSG_NOSIGNAL);
 }
@@ -222,12 +221,12 @@ _Noreturn void zygote_run(const struct toolkit *toolkits, size_t count, int supe
     close_others(&z.socket);
     int r = compiler_find(&z, toolkits, count, &err);
     if (r < 0) {
-        hello_send(&z, r, 0, err.msg);
+        hello_send(&z, r, err.msg);
         _exit(1);
     }
     /* Memory that the warm-up freed would be copied in every child, page by page. */
     malloc_trim(0);
-    hello_send(&z, 0, r, z.version);
+    hello_send(&z, 0, z.version);
     serve(&z);
 }
 
@@ -336,11 +335,11 @@ _Noreturn static void prefix_run(const struct zygote *plain, int socket) {
         r = precompile(&z, &job, folder, &err);
     }
     if (r < 0) {
-        hello_send(&z, r, 0, err.msg);
+        hello_send(&z, r, err.msg);
         _exit(1);
     }
     cpu_limit_lift();
     malloc_trim(0);
-    hello_send(&z, 0, 0, z.version);
+    hello_send(&z, 0, z.version);
     serve(&z);
 }

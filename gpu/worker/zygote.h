@@ -18,7 +18,6 @@ struct toolkit;
 struct zygote_hello {
     int status;     /* 0, or a negative errno: it then exits */
     char text[512]; /* the compiler's version, "13.0.88"; or why not */
-    int toolkit;    /* which of the toolkits is loaded */
 };
 enum zygote_request {
     ZYGOTE_CHILD = 'c',  /* the descriptor is the child's end of a stream socket pair */

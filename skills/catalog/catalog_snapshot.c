@@ -56,7 +56,6 @@ void snapshot_free(struct snapshot *s) {
 struct loading {
     struct snapshot *s;
     uint32_t folder;
-    int64_t *ids; /* per place its document's id, until documents are sorted */
 };
 
 static uint16_t cut16(int64_t n) {

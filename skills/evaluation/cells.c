@@ -114,7 +114,6 @@ static void tally_cell(const struct cell *c, struct cell_tally *t) {
     t->refused += c->state == CELL_REFUSED;
     t->errored += c->state == CELL_ERRORED;
     t->skipped += c->state == CELL_SKIPPED;
-    t->cached += c->cached;
     t->reused += c->reused;
     t->activated += c->activated;
     t->truncated += c->truncated && cell_counts(c);
@@ -122,7 +121,6 @@ static void tally_cell(const struct cell *c, struct cell_tally *t) {
     t->assertions_total += c->assertions_total;
     t->input += c->input;
     t->output += c->output;
-    t->requests += c->requests;
     if (cell_ended(c) && c->state != CELL_SKIPPED) {
         t->cost = t->cost < 0 || c->cost < 0 ? -1 : t->cost + c->cost;
     }

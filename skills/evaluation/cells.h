@@ -69,10 +69,10 @@ size_t cell_pairs(const struct cell_grid *g, size_t student, size_t arm_a, size_
 
 struct cell_tally {
     size_t tests; /* with a graded cell */
-    size_t done, passed, failed, refused, errored, skipped, cached, reused, activated;
+    size_t done, passed, failed, refused, errored, skipped, reused, activated;
     size_t truncated; /* of the graded ones */
     unsigned assertions_passed, assertions_total;
-    uint64_t input, output, requests;
+    uint64_t input, output;
     double cost;     /* negative: unknown for some */
     double rate_sum; /* over tests: the mean of their graded runs */
 };

@@ -57,7 +57,7 @@ struct skill_text {
     bool repaired;
     struct {
         char *yaml;
-        int line, column;
+        int line;
         char message[256];
     } repair;
 };

@@ -166,7 +166,6 @@ static void shift_places(struct skill_text *t, const struct frontmatter_repair *
 static void move_problem_to_repair(struct skill_text *t) {
     t->repaired = true;
     t->repair.line = t->problem.line;
-    t->repair.column = t->problem.column;
     snprintf(t->repair.message, sizeof t->repair.message, "%s", t->problem.message);
     memset(&t->problem, 0, sizeof t->problem);
 }

@@ -24,7 +24,6 @@ struct refine_students {
     void *host;
 
     /* its own */
-    uv_work_t work;
     struct refinement *refinement;
     struct refine_look look;
     struct refine_seen {

@@ -22,7 +22,7 @@ void values_step(struct values *v, uint32_t at) {
 }
 
 static void fresh_id(struct values *v, struct value *x) {
-    x->id = x->shape = ++v->ids;
+    x->shape = ++v->ids;
 }
 
 /* What the arena holds is one number for all lanes, if all of them are active: others may

@@ -40,7 +40,6 @@ struct value {
     bool is_uniform; /* all lanes are equal */
     bool is_fixed;   /* a constant or special register */
     bool is_own;     /* no other block sees it */
-    uint32_t id;     /* changes with every write */
     uint32_t shape; /* id of a value whose lanes differ from its first lane by the same */
     uint32_t last_use; /* step that reads it last */
     uint32_t used;     /* time of the last use */

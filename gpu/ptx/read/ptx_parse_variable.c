@@ -11,7 +11,6 @@
 struct head {
     uint8_t space, type, vector;
     uint32_t align; /* 0 = natural */
-    bool is_managed;
 };
 
 static bool parse_align(struct ptx_reader *r, uint32_t *ret) {

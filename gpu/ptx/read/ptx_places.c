@@ -165,7 +165,7 @@ uint32_t ptx_place_at(struct ptx_reader *r, uint32_t line) {
     return place_of(r, (struct ptx_place){.line = line});
 }
 
-static bool keep_file(struct ptx_reader *r, uint64_t number, struct ptx_token name) {
+static void keep_file(struct ptx_reader *r, uint64_t number, struct ptx_token name) {
     struct ptx_module *m = r->m;
     if (number >= m->file_count) {
         m->files = xreallocarray(m->files, number + 1, sizeof *m->files);
@@ -174,7 +174,6 @@ static bool keep_file(struct ptx_reader *r, uint64_t number, struct ptx_token na
         m->file_count = (uint32_t)number + 1;
     }
     m->files[number] = ptx_name_keep(r, name);
-    return true;
 }
 
 /* `.file 1 "k.cu"`, older ones followed by `, timestamp, size`. */
@@ -193,7 +192,8 @@ bool ptx_parse_file(struct ptx_reader *r) {
             return false;
         }
     }
-    return keep_file(r, number, name);
+    keep_file(r, number, name);
+    return true;
 }
 
 /* `.section .debug_str { … }`: DWARF, no PTX. Braces do not nest in it. */

@@ -67,7 +67,6 @@ struct block {
     uint64_t clock;            /* virtual: warp instructions of the block */
     uint64_t changes;          /* stores and the like since the launch began */
     bool ended;                /* trapped: no thread continues */
-    bool resident;
 };
 
 /* Whether one of its warps has a ready split. */

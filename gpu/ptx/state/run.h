@@ -83,7 +83,6 @@ struct processor {
     struct shared_extent *extents; /* by access: in shared memory, the last one */
     struct lane_pattern *patterns; /* by access (access/pattern.h) */
     uint64_t divergent_count, branch_count;
-    uint64_t guarded_off;    /* lanes disabled by guards */
     uint64_t spent;          /* lane-instructions not yet charged */
     uint64_t allowance;      /* their maximum, set by run_charge */
     struct block **resident; /* in the order they started */
@@ -126,9 +125,7 @@ static inline struct allocation *run_find(const struct run *run, uint64_t addres
 static inline __attribute__((always_inline)) uint32_t
 warp_guard(struct warp *w, const struct step *s, uint32_t mask) {
     uint32_t p = *(const uint32_t *)(const void *)(w->head.regs + s->guard);
-    uint32_t on = mask & (s->guard_negated ? ~p : p);
-    w->processor->guarded_off += lanes_in(mask & ~on);
-    return on;
+    return mask & (s->guard_negated ? ~p : p);
 }
 /* Runs the step for the active lanes that its guard enables; warp->next is the step after
  * it. */

@@ -92,7 +92,6 @@ struct warp { /* the members of every turn come first, on few cache lines */
     uint8_t *local_shadow; /* rows of 32 bytes */
     uint64_t local_bytes;  /* per lane */
     struct frame root;
-    uint32_t frame_count;
     struct async_copy *copies; /* issued, not arrived (async_copies.c), in order */
     uint32_t copy_count, copy_room;
     uint64_t copy_order;              /* issued so far */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The arguments in one line, or "! " and the sentence of the refusal. */
-static void join(const char *params_text, bool ptx, char *ret, size_t room) {
+static void join(const char *params_text, char *ret, size_t room) {
     struct compile_options o;
     struct err err = {0};
     autojson *params = json_loads(params_text, 0, NULL);
@@ -18,7 +18,7 @@ static void join(const char *params_text, bool ptx, char *ret, size_t room) {
         snprintf(ret, room, "! %s", err.msg);
         return;
     }
-    char **argv = compile_options_argv(&o, ptx);
+    char **argv = compile_options_argv(&o);
     ret[0] = '\0';
     for (char **word = argv; *word; word++) {
         size_t len = strlen(ret);
@@ -78,12 +78,9 @@ Test(compile_options, known_options_become_the_compilers_own) {
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         char got[1024];
-        join(cases[i][0], false, got, sizeof got);
+        join(cases[i][0], got, sizeof got);
         cr_expect_str_eq(got, cases[i][1], "%s\n  %s", cases[i][0], got);
     }
-    char got[256];
-    join("{}", true, got, sizeof got);
-    cr_expect_str_eq(got, "--gpu-architecture=compute_90a --std=c++17");
 }
 
 /* Among them all that name a file, run a program or print elsewhere. */
@@ -120,7 +117,7 @@ Test(compile_options, nothing_else_gets_through) {
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         char got[1024];
-        join(cases[i][0], false, got, sizeof got);
+        join(cases[i][0], got, sizeof got);
         cr_expect(got[0] == '!' && strstr(got, cases[i][1]), "%s\n  %s", cases[i][0],
                   got);
     }

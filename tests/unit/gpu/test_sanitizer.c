@@ -52,7 +52,7 @@ static void leave(void) {
 
 static int find(struct sanitizer *ret, struct err *err) {
     const char *const folders[] = {"/nowhere", folder, NULL};
-    int r = sanitizer_locate(ret, folders, false, err);
+    int r = sanitizer_locate(ret, folders, false);
     return r ? r : sanitizer_try(ret, err);
 }
 
@@ -60,7 +60,6 @@ Test(sanitizer, it_is_found_and_tried, .init = enter, .fini = leave) {
     struct sanitizer s;
     struct err err = {0};
     cr_expect_eq(find(&s, &err), -ENOENT);
-    cr_expect(strstr(err.msg, "not installed"));
     put_tool(SHEBANG ANSWER);
     cr_assert_eq(find(&s, &err), 0, "%s", err.msg);
     cr_expect_str_eq(s.version, "2025.3.0.0");
@@ -69,9 +68,9 @@ Test(sanitizer, it_is_found_and_tried, .init = enter, .fini = leave) {
     const char *const none[] = {NULL};
     autofree char *path = xasprintf(".:bin:%s/bin", folder);
     setenv("PATH", path, 1);
-    cr_expect_eq(sanitizer_locate(&s, none, true, &err), 0, "%s", err.msg);
+    cr_expect_eq(sanitizer_locate(&s, none, true), 0);
     cr_expect_str_eq(s.path, tool);
-    cr_expect_eq(sanitizer_locate(&s, none, false, &err), -ENOENT);
+    cr_expect_eq(sanitizer_locate(&s, none, false), -ENOENT);
     cr_expect_str_eq(s.path, "");
 }
 
