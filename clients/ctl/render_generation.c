@@ -193,6 +193,19 @@ static void print_next(const json_t *result, const char *path) {
     }
 }
 
+/* Sessions of another format in a trace, which were not read. */
+static void print_left_out(const struct terminal *t, const json_t *result) {
+    json_each(json_object_get(json_object_get(result, "provenance"), "traces"), i, trace) {
+        const json_t *left = json_object_get(trace, "left_out");
+        if (left) {
+            terminal_fact(t, &facts, "left out", STYLE_YELLOW,
+                          "%" JSON_INTEGER_FORMAT " records of %s in %s: give that session in a file of its own",
+                          json_get_integer(left, "records", 0), json_get_string(left, "format", ""),
+                          json_get_string(trace, "name", ""));
+        }
+    }
+}
+
 /* Who has no model, and perhaps no trace, learns here what there is. */
 static void render_nothing(const struct terminal *t, const json_t *result) {
     terminal_put(t, STYLE_YELLOW, "nothing to teach");
@@ -200,7 +213,9 @@ static void render_nothing(const struct terminal *t, const json_t *result) {
     terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "reason", ""), 18, 0);
     const json_t *traces =
         json_object_get(json_object_get(result, "provenance"), "traces");
-    printf("\nnext      %s%s", json_array_size(traces) ? "" : generate_from_trace,
+    fputs("\n", stdout);
+    print_left_out(t, result);
+    printf("next      %s%s", json_array_size(traces) ? "" : generate_from_trace,
            generate_next);
 }
 
@@ -235,6 +250,7 @@ void render_generation(const struct terminal *t, const json_t *result) {
     terminal_put(t, STYLE_BOLD, json_get_string(skill, "name", ""));
     printf("\nsaved     %s\n", path);
     render_hidden(t, result);
+    print_left_out(t, result);
     print_teacher(t, json_object_get(result, "teacher"),
                   json_object_get(result, "refinement") != NULL);
     print_sections(t, path);

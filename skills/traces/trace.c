@@ -46,12 +46,23 @@ static bool take_value(struct reading *r, const char *key, const json_t *value) 
            trace_rules_take(&r->build, rules, &node);
 }
 
+/* A record that this format does not know may be of another session in the same file. */
+static void note_unknown(struct reading *r, const char *key, const json_t *value) {
+    struct trace *t = r->trace;
+    const char *format = key ? NULL : trace_format_of(value);
+    t->unknown++;
+    if (format && strcmp(format, t->format) != 0) {
+        t->other = t->other ? t->other : format;
+        t->others++;
+    }
+}
+
 static void take_json(struct reading *r, struct trace_piece *piece) {
     autojson *value = piece->too_long ? NULL : json_parse(piece->text, piece->len, NULL);
     bool growing = piece->last && !piece->too_long;
-    if (value) {
-        r->trace->unknown += !take_value(r, piece->key, value);
-    } else {
+    if (value && !take_value(r, piece->key, value)) {
+        note_unknown(r, piece->key, value);
+    } else if (!value) {
         r->trace->truncated = r->trace->truncated || growing;
         r->trace->broken += !growing;
     }

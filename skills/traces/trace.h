@@ -55,6 +55,9 @@ struct trace {
     size_t count;
     uint64_t bytes;
     uint64_t unknown; /* records of unknown kinds */
+    /* of these, how many are of another format, which is left out: a session of its own */
+    uint64_t others;
+    const char *other; /* its name, or NULL */
     uint64_t broken;  /* lines that could not be read */
     uint64_t dropped; /* events over the limits */
     bool truncated;   /* the last line was incomplete: the session is still running */

@@ -34,6 +34,8 @@ struct trace_reader {
  * says what to do. */
 #define TRACE_SNIFF (1u << 20)
 const struct trace_reader *trace_sniff(const char *text, size_t len, struct err *err);
+/* The format that one record shows, or NULL. */
+const char *trace_format_of(const json_t *record);
 /* An outline of the JSON value at text, as far as it is complete: scalars (strings cut)
  * and, down to `depth`, objects and the first element of arrays. *ret_end: where it
  * ended. NULL: no JSON begins there. */

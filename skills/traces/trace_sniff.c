@@ -58,13 +58,21 @@ static const struct trace_reader *reader_of(const json_t *record) {
     return sniff->when && reader->rules ? reader : NULL;
 }
 
+const char *trace_format_of(const json_t *record) {
+    const struct trace_reader *reader = reader_of(record);
+    return reader ? reader->format : NULL;
+}
+
+/* A line with a role may stand before a session of any format. */
 static const struct trace_reader *sniff_json(const char *text, size_t len) {
+    const struct trace_reader *found = NULL;
     for (size_t at = 0, lines = 0; at < len && lines < SNIFF_LINES; lines++) {
         size_t end;
         autojson *record = trace_outline(text + at, len - at, 3, &end);
         const struct trace_reader *reader = record ? reader_of(record) : NULL;
-        if (reader) {
-            return reader;
+        found = reader ? reader : found;
+        if (reader && !is(reader->rules, "messages-line")) {
+            break;
         }
         const char *newline = memchr(text + at + end, '\n', len - at - end);
         if (!newline) {
@@ -72,7 +80,7 @@ static const struct trace_reader *sniff_json(const char *text, size_t len) {
         }
         at = (size_t)(newline + 1 - text);
     }
-    return NULL;
+    return found;
 }
 
 /* --- by words --- */

@@ -245,3 +245,38 @@ Test(hostile_traces, every_beginning_of_a_trace_can_be_read) {
     }
     buf_finish(&s.text);
 }
+
+/* Lines of two programs' sessions in one file. */
+Test(hostile_traces, a_second_format_in_the_file_is_named) {
+    static const char codex[] =
+        "{\"type\":\"session_meta\",\"payload\":{\"id\":\"a\",\"cwd\":\"/w\"}}\n"
+        "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":"
+        "[{\"type\":\"input_text\",\"text\":\"Build it.\"}]}}\n";
+    static const char claude[] =
+        "{\"parentUuid\":null,\"sessionId\":\"s\",\"uuid\":\"u\",\"type\":\"user\",\"message\":"
+        "{\"role\":\"user\",\"content\":\"Test it.\"}}\n";
+    static const char gemini[] =
+        "{\"type\":\"message\",\"role\":\"user\",\"content\":\"Draw it.\"}\n"
+        "{\"type\":\"init\",\"session_id\":\"g\",\"model\":\"m\"}\n"
+        "{\"type\":\"tool_use\",\"tool_name\":\"run_shell_command\",\"tool_id\":\"t\","
+        "\"parameters\":{\"command\":\"make\"}}\n";
+    static const struct {
+        const char *first, *second, *format, *other;
+        uint64_t left_out;
+    } cases[] = {
+        {codex, claude, "codex-rollout", "claude-code", 1},
+        {claude, codex, "claude-code", "codex-rollout", 2},
+        {codex, "", "codex-rollout", NULL, 0},
+        {gemini, "", "gemini", NULL, 0}, /* a turn before it does not make it another format */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct trace t;
+        autofree char *both = xasprintf("%s%s", cases[i].first, cases[i].second);
+        cr_assert(trace_read_text(&t, "both.jsonl", both, strlen(both), NULL) == 0);
+        const char *other = cases[i].other ? cases[i].other : "-";
+        cr_expect(strcmp(t.format, cases[i].format) == 0, "%zu: %s", i, t.format);
+        cr_expect(t.others == cases[i].left_out, "%zu", i);
+        cr_expect(strcmp(t.other ? t.other : "-", other) == 0, "%zu", i);
+        trace_finish(&t);
+    }
+}
