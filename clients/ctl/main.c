@@ -30,6 +30,7 @@ struct ctl {
     int daemon_count;
     char *granted[DAEMON_ARGS_MAX + 1]; /* folders among daemon_args that are ours to free */
     int granted_count;
+    json_t *followed; /* words instead of those that were said */
     bool keep_stderr;
 };
 
@@ -51,6 +52,17 @@ static void grant(struct ctl *c, const char *word) {
         c->granted[c->granted_count] = take(root);
         daemon_arg(c, "--root", c->granted[c->granted_count++]);
     }
+}
+
+/* Of kernels: a skill is installed as the link that it is. */
+static const char *followed(struct ctl *c, const char *word) {
+    bool kernel = c->asker.count && strcmp(c->asker.words[0], "kernel") == 0;
+    autofree char *path = kernel ? paths_followed(word) : NULL;
+    if (!path) {
+        return word;
+    }
+    json_array_append_new(c->followed, json_string(path));
+    return json_string_value(json_array_get(c->followed, json_array_size(c->followed) - 1));
 }
 
 /* Behind "--" there are no options: another program's words (which it shall not be told
@@ -99,7 +111,8 @@ static int split_words(struct ctl *c, int argc, char **argv) {
             c->keep_stderr = true;
         } else {
             grant(c, argv[i]);
-            c->asker.words[c->asker.count++] = argv[i];
+            const char *word = followed(c, argv[i]);
+            c->asker.words[c->asker.count++] = word;
         }
     }
     if (c->asker.json && c->asker.format) {
@@ -306,13 +319,14 @@ static void finish(struct ctl *c) {
         free(c->granted[i]);
     }
     free((void *)c->asker.words);
+    json_decref(c->followed);
     json_decref(c->asker.discover);
     free(c->asker.command);
     free(c->asker.error);
 }
 
 int main(int argc, char **argv) {
-    struct ctl c = {0};
+    struct ctl c = {.followed = json_array()};
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of what is written */
     if (file_open_standard() < 0) {
         return 2; /* not even /dev/null: there is nobody to tell */

@@ -119,11 +119,35 @@ static bool nearest_folder(const char *missing, char ret[PATH_MAX]) {
     return *at;
 }
 
-char *paths_granted(const char *word) {
-    char path[PATH_MAX];
+static bool is_link(const char *path) {
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* The path in a word: all of it, or what follows an option's name; NULL: none. */
+static const char *path_in(const char *word) {
     const char *equals = *word == '-' ? strchr(word, '=') : NULL; /* --tests=FILE */
     word = equals ? equals + 1 : strncmp(word, "-I", 2) == 0 ? word + 2 : word;
-    if (*word == '-' || !strpbrk(word, "./")) {
+    return *word == '-' || !(strpbrk(word, "./") || is_link(word)) ? NULL : word;
+}
+
+char *paths_followed(const char *word) {
+    char real[PATH_MAX], here[PATH_MAX];
+    const char *path = path_in(word);
+    if (!path || !realpath(path, real) || !realpath(".", here)) {
+        return NULL;
+    }
+    autofree char *joined = path_join(here, path), *named = path_normalize(joined);
+    bool stays = path_is_beneath(named, here) && path_is_beneath(real, here);
+    return stays || strcmp(named, real) == 0
+               ? NULL
+               : xasprintf("%.*s%s", (int)(path - word), word, real);
+}
+
+char *paths_granted(const char *word) {
+    char path[PATH_MAX];
+    word = path_in(word);
+    if (!word) {
         return NULL;
     }
     if (realpath(word, path)) {

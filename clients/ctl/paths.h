@@ -11,6 +11,11 @@ struct err;
  * but never /. New string; NULL: none. */
 char *paths_granted(const char *word);
 
+/* The word with the path to which its links lead, where that is out of the working
+ * folder: the daemon follows no links out of a folder, but a person who names one means
+ * what it leads to. New string; NULL: the word serves as it is. */
+char *paths_followed(const char *word);
+
 /* Adds each path to `all`; if cuda is set, a folder stands for the .cu files beneath it
  * in order, without hidden and linked folders. A folder without such files is kept if
  * there are other paths; alone it gives -ENOENT. -E2BIG: over 2,000. */

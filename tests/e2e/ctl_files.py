@@ -72,6 +72,25 @@ def a_folder_is_its_cu_files():
     assert out == "::error file=inc::inc has no .cu file\n", out
 
 
+def a_link_that_is_named_is_followed():
+    """Out of the working folder, to a file or through a folder; one that is found in a folder is not."""
+    r = Room()
+    os.makedirs(r.dir + "/room/links")
+    os.symlink("../src/b.cu", r.dir + "/room/links/bad.cu")
+    os.symlink("../src/deep/a.cu", r.dir + "/room/links/good.cu")
+    os.symlink("../src/deep", r.dir + "/room/links/deep")
+    out, _ = r.check("bad.cu", status=1, cwd="room/links")
+    assert "src/b.cu:" in out and "not ok: 1 error" in out, out
+    for word in "good.cu", "deep/a.cu", "deep", os.path.join(r.dir, "room/links/deep/a.cu"):
+        out, _ = r.check(word, cwd="room/links")
+        assert "ok: 1 kernel" in out, out
+    r.write("../outside.cu", GOOD)
+    os.symlink("../../outside.cu", r.dir + "/room/links/found.cu")
+    _, err = r.check(".", cwd="room/links", status=2)
+    assert "found.cu: leads out of its folder" in err, err
+    r.check("found.cu", cwd="room/links")
+
+
 def a_name_with_a_line_end_is_shown_on_one_line():
     r = Room()
     r.write("two\nlines.cu", GOOD)
@@ -256,7 +275,7 @@ def wrong_words_say_what_is_right():
 
 
 tap = Tap()
-for test in (each_file_is_checked, a_folder_is_its_cu_files, a_name_with_a_line_end_is_shown_on_one_line, a_misspelt_key_is_told, nvccs_options_are_taken, the_projects_flags_are_taken, a_skills_folder_is_mended, fixes_are_made, sarif_is_one_document,
+for test in (each_file_is_checked, a_folder_is_its_cu_files, a_link_that_is_named_is_followed, a_name_with_a_line_end_is_shown_on_one_line, a_misspelt_key_is_told, nvccs_options_are_taken, the_projects_flags_are_taken, a_skills_folder_is_mended, fixes_are_made, sarif_is_one_document,
              github_gets_commands, junit_counts, a_no_without_findings_is_reported, a_hook_tells_an_edits_errors, wrong_words_say_what_is_right):
     tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())
