@@ -20,11 +20,15 @@ static void add_symbol(struct buf *out, struct slice symbol) {
     buf_adds(out, name);
 }
 
-/* "at line 4 of r0/inc/a.cuh": the name inside the job is no client's business. */
+/* "at line 4 of r0/inc/a.cuh", "#include file \"r0/k.cu\" includes itself": the name inside
+ * the job is no client's business. */
 static size_t add_job_path(struct log_scope *scope, struct buf *out, struct slice s) {
     size_t len = 0;
     while (len < s.len && !strchr(" \t)\",;", s.at[len])) {
         len++;
+    }
+    if (!memchr(s.at, '/', len)) {
+        return 0;
     }
     struct log_place place;
     log_place_resolve(scope, (struct slice){s.at, len}, 1, &place);
@@ -45,7 +49,7 @@ char *log_text_new(struct log_scope *scope, struct slice raw) {
         if (word_start && slice_starts(rest, "_Z")) {
             used = symbol_length(rest);
             add_symbol(&out, (struct slice){rest.at, used});
-        } else if (word_start && i >= 4 && memcmp(raw.at + i - 4, " of ", 4) == 0) {
+        } else if (before == ' ' || before == '"') {
             used = add_job_path(scope, &out, rest);
         }
         if (used == 0) {

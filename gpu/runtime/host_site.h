@@ -4,7 +4,9 @@
 
 struct host_site {
     unsigned count;
-    void *frames[8]; /* return addresses outside the library, innermost first */
+    /* Return addresses outside the library, innermost first; an exception that nobody
+     * catches takes eight. */
+    void *frames[16];
 };
 
 void host_site_take(struct host_site *ret); /* for the calling thread */

@@ -1,4 +1,5 @@
 /* The expected outputs of a check spec: "expect". */
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/find.h"
 #include "base/mem.h"
@@ -48,6 +49,18 @@ static const char *an_output(const struct kernel_spec *spec) {
     return found ? found->name : "y";
 }
 
+static int refuse_name(struct spec_reader *r, const char *word, const char *name) {
+    autobuf outputs = BUF_INIT(256);
+    list_each(k, b, r->spec->buffers, r->spec->buffer_count) {
+        if (b->output && !b->scratch) {
+            buf_addf(&outputs, "%s%.64s", outputs.len ? ", " : "", b->name);
+        }
+    }
+    return err_set(r->err, -ENXIO,
+                   "expect.%s.%.64s: there is no output of that name; there is %s", word,
+                   name, outputs.len ? outputs.data : "none");
+}
+
 static int refuse_list(struct spec_reader *r, const json_t *expected, const char *word) {
     const char *text = json_string_value(expected);
     return text ? err_set(r->err, -EINVAL,
@@ -87,9 +100,7 @@ static int read_expected(struct spec_reader *r, const json_t *expected,
         size_t buffer = kernel_spec_buffer(spec, name);
         if (buffer == SIZE_MAX || !spec->buffers[buffer].output ||
             spec->buffers[buffer].scratch) {
-            return err_set(r->err, -EINVAL,
-                           "expect.%s.%.64s: there is no output of that name", word,
-                           name);
+            return refuse_name(r, word, name);
         }
         if (!spec->buffers[buffer].judged) {
             return err_set(r->err, -EINVAL,

@@ -67,7 +67,8 @@ static const json_t *value_at(const json_t *spec, const char *at, size_t len,
 /* "seed: …" was said of this value. ret: its JSON Pointer. */
 static void add_value(const json_t *spec, struct err *err, struct buf *ret) {
     const json_t *value = value_at(spec, err->msg, strcspn(err->msg, ": "), ret);
-    if (!value || json_is_object(value) || json_is_array(value)) {
+    bool of_name = err->code == -ENXIO;
+    if (!value || of_name || json_is_object(value) || json_is_array(value)) {
         return;
     }
     autofree char *text = json_shown(value, 0);

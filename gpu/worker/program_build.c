@@ -221,6 +221,18 @@ static bool has_openmp(const struct build_job *job) {
                          strlen(header)));
 }
 
+/* __FILE__ is the name that the user knows: "k.cu", not "r0/k.cu". */
+static void add_file_names(struct strings *argv, const struct source_set *sources) {
+    list_each(i, file, sources->files, sources->count) {
+        int root = (int)strcspn(file->path, "/") + 1;
+        autofree char *map = xasprintf("-fmacro-prefix-map=%.*s=", root, file->path);
+        if (!any_of(k, 0, argv->count, strcmp(argv->list[k], map) == 0)) {
+            add(argv, "-Xcompiler");
+            add(argv, map);
+        }
+    }
+}
+
 /* PTX for the H100 as text, with lines; host code with lines; our library for NVIDIA's.
  */
 static void command_make(struct strings *argv, const struct build_job *job) {
@@ -241,6 +253,7 @@ static void command_make(struct strings *argv, const struct build_job *job) {
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
         add(argv, fixed[i]);
     }
+    add_file_names(argv, &job->sources);
     if (has_older_properties(job)) {
         add(argv, "-DUPSKILLD_OLDER_PROPERTIES");
     }

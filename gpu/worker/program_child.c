@@ -230,7 +230,7 @@ static size_t memory_limit(const json_t *limits) {
 }
 
 /* Its path here, which says nothing to whoever reads "usage: PROGRAM FILE". */
-static void hide_path(struct buf *text, const char *path) {
+static void hide_path(struct buf *text, size_t *total, const char *path) {
     static const char name[] = "./program";
     size_t len = strlen(path);
     const char *from = text->data, *end = from + text->len, *at;
@@ -243,6 +243,7 @@ static void hide_path(struct buf *text, const char *path) {
     if (from != to) {
         memmove(to, from, (size_t)(end - from) + 1);
         text->len -= (size_t)(from - to);
+        *total -= (size_t)(from - to);
     }
 }
 
@@ -260,8 +261,8 @@ static json_t *run_program(const struct running *r, const struct program_built *
     };
     autofree char *lines = path_join(r->job->folder, "report/lines");
     run_confined(r, &ran);
-    hide_path(&ran.out, r->program);
-    hide_path(&ran.error, r->program);
+    hide_path(&ran.out, &ran.end.out_bytes, r->program);
+    hide_path(&ran.error, &ran.end.error_bytes, r->program);
     program_report_read(&report, r->job, lines);
     json_t *result = program_result(built, &ran, &report);
     json_object_set_new(result, "files", written_read(r->job->folder, r->request));

@@ -13,6 +13,7 @@
 
 enum { MAX_MISSING = 256, MAX_MESSAGE = 2000 };
 #define UNDEFINED "undefined reference to `"
+#define MULTIPLE "multiple definition of "
 
 /* --- files --- */
 
@@ -107,6 +108,16 @@ static void add_missing(struct reading *r, struct slice name, const json_t *find
     json_object_set_new(r->seen, function, json_true());
 }
 
+/* Of "/usr/bin/ld: k.cu:7: " what names the place. */
+static struct slice linker_place(struct slice place) {
+    static const char linker[] = "ld: ";
+    const char *behind = memmem(place.at, place.len, linker, strlen(linker));
+    place =
+        behind ? slice_after(place, (size_t)(behind - place.at) + strlen(linker)) : place;
+    place.len -= place.len >= 2 ? 2 : place.len; /* ": " */
+    return place;
+}
+
 /* "…: k.cu:7: undefined reference to `cudaX'" */
 static bool read_undefined(struct reading *r, struct slice line) {
     const char *at = memmem(line.at, line.len, UNDEFINED, strlen(UNDEFINED));
@@ -117,13 +128,9 @@ static bool read_undefined(struct reading *r, struct slice line) {
     const char *end = memchr(name, '\'', (size_t)(line.at + line.len - name));
     struct slice function = {name, (size_t)((end ? end : line.at + line.len) - name)};
     struct slice place = {line.at, (size_t)(at - line.at)};
-    static const char linker[] = "ld: ";
-    const char *behind = memmem(place.at, place.len, linker, strlen(linker));
-    place =
-        behind ? slice_after(place, (size_t)(behind - place.at) + strlen(linker)) : place;
-    place.len -= place.len >= 2 ? 2 : place.len; /* ": " */
     struct slice message = {at, (size_t)(line.at + line.len - at)};
-    json_t *finding = finding_at(r, "ld", "undefined", FINDING_ERROR, message, place);
+    json_t *finding =
+        finding_at(r, "ld", "undefined", FINDING_ERROR, message, linker_place(place));
     if (is_of_cuda(function)) {
         add_missing(r, function, finding);
         json_decref(finding);
@@ -131,6 +138,35 @@ static bool read_undefined(struct reading *r, struct slice line) {
         r->ret->errors++;
         json_array_append_new(r->ret->findings, finding);
     }
+    return true;
+}
+
+/* "b.cu:1: multiple definition of `f'; OBJECT:a.cu:2: first defined here" */
+static bool read_multiple(struct reading *r, struct slice line) {
+    const char *at = memmem(line.at, line.len, MULTIPLE, strlen(MULTIPLE));
+    const char *end = line.at + line.len;
+    const char *first = at ? memchr(at, ';', (size_t)(end - at)) : NULL;
+    const char *first_end =
+        first ? memmem(first, (size_t)(end - first), ": first", strlen(": first")) : NULL;
+    if (!at) {
+        return false;
+    }
+    struct slice message = {at, (size_t)((first ? first : end) - at)};
+    json_t *finding = finding_at(r, "ld", "host", FINDING_ERROR, message,
+                                 linker_place((struct slice){line.at, (size_t)(at - line.at)}));
+    struct finding_span span = {0};
+    struct slice other = {first ? first + 2 : end, 0};
+    other.len = first_end ? (size_t)(first_end - other.at) : 0;
+    const char *object = memmem(other.at, other.len, ".o:", 3);
+    other = object ? slice_after(other, (size_t)(object - other.at) + 3) : other;
+    size_t len = place_read(other, &span);
+    autofree char *path = xstrndup(other.at, len);
+    if (len && program_source(path, r->sources)) {
+        autofree char *name = program_file_name(path, r->sources);
+        finding_add_related(finding, "first defined here", name, span.line, 0);
+    }
+    r->ret->errors++;
+    json_array_append_new(r->ret->findings, finding);
     return true;
 }
 
@@ -143,8 +179,7 @@ static void read_host(struct reading *r, struct slice line) {
                  {": error: ", FINDING_ERROR},
                  {": Error: ", FINDING_ERROR}, /* the assembler's */
                  {": warning: ", FINDING_WARNING},
-                 {"/ld: cannot find ", FINDING_ERROR},
-                 {"multiple definition of ", FINDING_ERROR}};
+                 {"/ld: cannot find ", FINDING_ERROR}};
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         const char *at = memmem(line.at, line.len, kinds[i].mark, strlen(kinds[i].mark));
         if (!at) {
@@ -207,7 +242,7 @@ static void read_lines(struct reading *r, const char *log, size_t len) {
         const char *stop = newline ? newline : end;
         struct slice line = {at, (size_t)(stop - at)};
         last = slice_trim(line).len ? slice_trim(line) : last;
-        if (!read_undefined(r, line)) {
+        if (!read_undefined(r, line) && !read_multiple(r, line)) {
             read_host(r, line);
             read_tool(r, line);
         }

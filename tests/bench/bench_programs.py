@@ -190,8 +190,8 @@ def row(p, answer, cost):
             "instructions": instructions(result), "lane_instructions": instructions(result, "lane_instructions"),
             "launches": sum(x.get("times", 0) for x in result.get("launches") or []),
             "skipped": (result.get("skipped_launches") or {}).get("launches", 0),
-            "findings": ["%s %s:%s" % (f.get("code"), f.get("file"), f.get("line")) for f in result.get("findings", [])
-                         if f.get("severity") == "error"],
+            **{name: ["%s %s:%s" % (f.get("code"), f.get("file"), f.get("line")) for f in result.get("findings", [])
+                      if f.get("severity") == severity] for name, severity in (("findings", "error"), ("warnings", "warning"))},
             "says": said[:4], "error": (result.get("error") or {}).get("message"),
             "unsupported": [x.get("function") or x.get("what") for x in result.get("unsupported") or []]}
 
@@ -211,7 +211,7 @@ def show(entry, r, seconds):
     print("%s %-28s %-11s exit %-4s compile %5.1f run %5.1f processor %6.1f quiet %5.1f s, %.2e instructions %.2e lanes %.2f G/s, %d launches %d skipped%s"
           % ("+" if right else "-", r["name"], r["verdict"], r["exit_status"] if r["signal"] is None else r["signal"], r["compile_s"], r["run_s"],
              r["processor_s"], r["quiet_s"], r["instructions"], r["lane_instructions"], rate, r["launches"], r["skipped"], " " + word if word else ""))
-    for x in sorted(set(r["findings"])) + r["says"] + [y for y in (r["error"], ", ".join(r["unsupported"])) if y]:
+    for x in sorted(set(r["findings"] + r.get("warnings", []))) + r["says"] + [y for y in (r["error"], ", ".join(r["unsupported"])) if y]:
         print("      " + x[:200])
     sys.stdout.flush()
     return right

@@ -341,6 +341,16 @@ def cleans_output(d):
 def its_own_path_is_not_shown(d):
     r = d.run_text(program('printf("usage: %s FILE, %s\\n", argv[0], argv[0]); fputs(argv[0], stderr);').replace("main()", "main(int argc, char **argv)"))
     assert (r["stdout"], r["stderr"]) == ("usage: ./program FILE, ./program\n", "./program"), r
+    assert "output_omitted_bytes" not in r, r
+
+
+def files_have_their_own_names(d):
+    """__FILE__, in what the program prints and where an assertion fails; in text of the compiler."""
+    d.put("src/named.cu", program('#ifdef WRONG\n#include "named.cu"\n#endif\nputs(__FILE__); fflush(stdout); assert(argc < 2);',
+                                  "#include <assert.h>\n"))
+    r = d.run("src/named.cu", 1)
+    assert r["stdout"] == "src/named.cu\n" and "src/named.cu:" in r["stderr"] and "r0" not in r["stderr"], r
+    assert "r0/" not in json.dumps(d.run("src/named.cu", defines={"WRONG": "1"})["diagnostics"])
 
 
 def reads_and_writes(d):
@@ -591,7 +601,7 @@ def main():
                      records_pointers_into_the_middle, large_contents_keep_their_range,
                      records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
                      tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
-                     says_what_it_did_not_check, cleans_output, its_own_path_is_not_shown, reads_and_writes, gets_what_it_names, several_files,
+                     says_what_it_did_not_check, cleans_output, its_own_path_is_not_shown, files_have_their_own_names, reads_and_writes, gets_what_it_names, several_files,
                      kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:

@@ -265,6 +265,13 @@ def functions_that_go_wrong(client):
                          (1.5, "float for y"), ({"z": X}, "something for z, and the outputs are y")):
         e = raises(upskilld.ArgumentError, lambda: client.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: given))
         assert str(e).startswith("expect returned " + words), e
+    for given, words in (({"y": X[:100]}, "expect has an array of shape [100] for y"), ({"z": X}, "expect has something for z, and the outputs are y"),
+                         ({"y": X, "z": 1}, "expect has something for z")):
+        e = raises(upskilld.ArgumentError, lambda: client.validate(RELU, launch=LAUNCH, args=args, expect=given))
+        assert str(e).startswith(words), e
+    whole = array.array("i", range(128))
+    e = raises(upskilld.RequestError, lambda: client.validate(RELU, launch=LAUNCH, args=args, expect={"y": whole}))
+    assert str(e).startswith("expect.files.y: the file's elements are int32, the buffer's float32"), e
     assert client.validate(RELU, launch=LAUNCH, args=args, expect=lambda x: array.array("f", [max(v, 0) for v in x])).ok
     # A function of C does not tell its parameters' names: it gets the one array, as torch.relu wants it, here max.
     for more, words in (({}, "expect returned float for y"), ({"z": X}, "expect: the function max does not tell what its arguments are called")):

@@ -1,6 +1,7 @@
 """Arrays to and from the daemon: as .npy files in a folder of our own, never as text."""
 import importlib.util
 import os
+import re
 import struct
 import sys
 
@@ -96,6 +97,10 @@ class Folder:
         path = os.path.join(self.path, f"{self.count}.npy")
         save(path, value)
         return path
+
+    def unnamed(self, text):
+        """A message of the daemon without the files' names, which mean nothing to the caller."""
+        return re.sub(f" ?(['\"]?){re.escape(self.path)}/\\d+\\.npy\\1", "", text)
 
     def for_outputs(self):
         """Where the daemon puts what the kernel writes, of every case and trial."""

@@ -14,7 +14,7 @@ from . import arrays
 from . import kernelbench as bench
 from . import triton_kernel
 from .daemon import Daemon
-from .errors import ArgumentError, DaemonError, about
+from .errors import ArgumentError, DaemonError, RequestError, about
 from .results import Check, Skill, Validation
 
 
@@ -133,16 +133,16 @@ def _call(function, args, outputs):
     return _by_output(function(**inputs), outputs)
 
 
-def _look_at(name, value, shapes):
-    """What a function returned: an array for an output, of its shape where that is told; the daemon ignores extents of 1."""
+def _look_at(name, value, shapes, verb):
+    """What is given for an output: an array, of its shape where that is told; the daemon ignores extents of 1."""
     if name not in shapes:
-        raise ArgumentError(f"expect returned something for {name}, and the outputs are {', '.join(shapes)}")
+        raise ArgumentError(f"expect {verb} something for {name}, and the outputs are {', '.join(shapes)}")
     if not arrays.is_array(value):
-        raise ArgumentError(f"expect returned {_said(value)} for {name}, and an array is wanted")
+        raise ArgumentError(f"expect {verb} {_said(value)} for {name}, and an array is wanted")
     with about(f"expect of {name}"):
         shape, wanted = arrays.described(value)[2], shapes[name]
     if all(isinstance(n, int) for n in wanted) and [n for n in shape if n != 1] != [n for n in wanted if n != 1]:
-        raise ArgumentError(f"expect returned an array of shape {shape} for {name}, whose shape is {list(wanted)}")
+        raise ArgumentError(f"expect {verb} an array of shape {shape} for {name}, whose shape is {list(wanted)}")
 
 
 def _saved(name, value, folder):
@@ -150,15 +150,22 @@ def _saved(name, value, folder):
         return folder.add(value)
 
 
+def _outputs(spec):
+    """The shapes of what is judged, by name."""
+    entries = [*spec.get("args", []), *spec.get("buffers", []), *({"name": name, **entry} for name, entry in spec.get("globals", {}).items())]
+    return {entry["name"]: entry.get("shape", [""]) for entry in entries
+            if isinstance(entry, dict) and "name" in entry and entry.get("output") and entry.get("judge") is not False}
+
+
 def _expectation(expect, args, spec, folder):
     """The spec's `expect` for arrays by output's name, or for a function of the inputs."""
-    if callable(expect):
-        shapes = {entry["name"]: entry.get("shape", [""]) for entry in spec.get("args", [])
-                  if isinstance(entry, dict) and entry.get("output") and entry.get("judge") is not False}
+    shapes = _outputs(spec)
+    returned = callable(expect)
+    if returned:
         expect = _call(expect, args, list(shapes))
+    if returned or (isinstance(expect, dict) and any(arrays.is_array(value) for value in expect.values())):
         for name, value in expect.items():
-            _look_at(name, value, shapes)
-    if isinstance(expect, dict) and expect and all(arrays.is_array(value) for value in expect.values()):
+            _look_at(name, value, shapes, "returned" if returned else "has")
         return {"files": {name: _saved(name, value, folder) for name, value in expect.items()}}
     return expect
 
@@ -227,6 +234,9 @@ class Client:
                     spec["expect"] = _expectation(expect, args or {}, spec, folder)
                 params = spec
             return Validation.read(self.daemon.ask("kernel/validate", {**request, **params}))
+        except RequestError as e:
+            e.args = (folder.unnamed(str(e)),)
+            raise
         finally:
             if self.daemon.is_ours():  # not where `expect` forked and its child returned as well
                 shutil.rmtree(folder.path, ignore_errors=True)

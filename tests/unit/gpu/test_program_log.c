@@ -60,6 +60,30 @@ static void stands(const json_t *findings, const char *words, const char *source
     cr_expect_str_eq(json_get_string(f, "file", ""), line ? "dir/k.cu" : "", "%s", words);
 }
 
+/* ld 2.40 names the objects of both, which nobody knows. */
+Test(program_log, what_is_defined_twice_has_both_places) {
+    static const char twice[] =
+        "/usr/bin/ld: /tmp/job/tmp/tmpxft_1-14_a.o: in function `f()':\n"
+        "/tmp/job/src/r0/k.cu:3: multiple definition of `f()'; "
+        "/tmp/job/tmp/tmpxft_2-11_b.o:/tmp/job/src/r0/k.cu:2: first defined here\n"
+        "tmpxft_3.cudafe1.cpp:(.text+0x82): multiple definition of `g'; "
+        "/tmp/tmpxft_4.o:tmpxft_4.cudafe1.cpp:(.text+0x2e): first defined here\n";
+    struct source_set sources = sources_of();
+    struct program_log log;
+    program_log_read(&log, twice, strlen(twice), &sources);
+    cr_expect_eq(json_array_size(log.findings), 2);
+    stands(log.findings, "of `f()'", "ld", 3);
+    const json_t *f = with_words(log.findings, "`f()'");
+    const json_t *first = json_array_get(json_object_get(f, "related"), 0);
+    cr_expect_str_eq(json_get_string(first, "file", ""), "dir/k.cu");
+    cr_expect_eq(json_get_integer(first, "line", 0), 2);
+    json_each(log.findings, i, one) {
+        cr_expect_null(strstr(json_get_string(one, "message", ""), "tmp"), "%zu", i);
+    }
+    program_log_finish(&log);
+    source_set_finish(&sources);
+}
+
 Test(program_log, reads_all_that_speak) {
     struct source_set sources = sources_of();
     struct program_log log;
