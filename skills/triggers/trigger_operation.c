@@ -202,9 +202,19 @@ static struct evaluation_options asking_options(struct triggering *v) {
     };
 }
 
+/* A student that says nothing about a description says nothing about a better one. */
+static bool any_measured(const json_t *result) {
+    json_each(json_object_get(result, "students"), i, student) {
+        if (strcmp(json_get_string(student, "verdict", ""), "not_measurable") != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool start_improving(struct triggering *v) {
     int rounds = (int)json_get_integer(call_params(v->call), "rounds", 0);
-    if (!rounds || !v->teacher.name || v->cancelled) {
+    if (!rounds || !v->teacher.name || v->cancelled || !any_measured(v->result)) {
         return false;
     }
     const struct trigger_improve_options options = {

@@ -129,6 +129,14 @@ def improving(r, **params):
                      rounds=params.pop("rounds", 2), **params)
 
 
+def mute_student_is_not_refined_for():
+    """Nobody pays a teacher for what no student can tell."""
+    with Room(VAGUE, teacher(GOOD)) as r:
+        result = improving(r, behaviour="answer=I can do that myself.")
+        assert result["verdict"] == "not_measurable" and "refinement" not in result, result
+        assert not any(b.get("model") == "teacher" for b in r.model.get("/requests"))
+
+
 def better():
     with Room(VAGUE, teacher(GOOD)) as r:
         before = r.text()
@@ -218,7 +226,7 @@ def cancelled():
 
 def main():
     tap = Tap()
-    for test in (counts, control, forms, better, rejected, careful, wrong, records, cancelled):
+    for test in (counts, control, forms, mute_student_is_not_refined_for, better, rejected, careful, wrong, records, cancelled):
         tap.run((test.__doc__ or test.__name__).split("\n")[0], test)
     print("1..%d" % tap.number)
     return 1 if tap.failed else 0
