@@ -61,7 +61,8 @@ static json_t *criteria_of(const json_t *eval) {
     return criteria;
 }
 
-/* {"prompt", "expectations" | "assertions" | "expected_output"} as a test of ours. */
+/* {"prompt", "expectations" | "assertions" | "expected_output"} as a test of ours; one
+ * without these may hold checks of ours. */
 static json_t *of_skill_creator(const json_t *eval) {
     json_t *test = json_copy(loose(eval));
     const json_t *id = json_object_get(eval, "id");
@@ -70,7 +71,10 @@ static json_t *of_skill_creator(const json_t *eval) {
         autofree char *name = xasprintf("eval-%lld", (long long)json_integer_value(id));
         json_object_set_new(test, "id", json_string(name));
     }
-    json_object_set_new(test, "expected", json_pack("{s:o}", "judge", criteria_of(eval)));
+    autojson *criteria = criteria_of(eval);
+    if (json_array_size(criteria)) {
+        json_object_set_new(test, "expected", json_pack("{s:O}", "judge", criteria));
+    }
     static const char *const read[] = {"prompt", "expectations", "assertions"};
     for (size_t i = 0; i < ARRAY_LEN(read); i++) {
         if (json_object_get(test, read[i])) {

@@ -51,6 +51,8 @@ Test(suite, every_shape_becomes_the_same_tests) {
         {"{\"evals\":[{\"prompt\":\"p\",\"expected_output\":\"o\"}]}",
          "[{\"id\":\"test-1\",\"input\":\"p\",\"expected_output\":\"o\",\"expected\":"
          "{\"judge\":{\"criteria\":[\"The answer is what this describes: o\"]}}}]"},
+        {"[{\"prompt\":\"p\",\"expected\":{\"contains\":[\"x\"]}}]",
+         "[{\"id\":\"test-1\",\"input\":\"p\",\"expected\":{\"contains\":[\"x\"]}}]"},
         {ONE("{\"regex\":\"a+\",\"not_regex\":[{\"pattern\":\"b\",\"flags\":\"im\"}]}"),
          "[{\"id\":\"test-1\",\"input\":\"i\",\"expected\":{\"regex\":[{\"pattern\":"
          "\"a+\",\"flags\":\"\"}],\"not_regex\":[{\"pattern\":\"b\",\"flags\":\"im\"}]}}"
@@ -147,7 +149,7 @@ static const struct {
      "tests[0].files[\"f\"]: expected the file's text"},
     {"{\"evals\":[{\"prompt\":\"p\",\"files\":[\"a.txt\"],\"assertions\":[\"c\"]}]}",
      "evals[0].files: paths can be read from a skill's folder only"},
-    {"{\"evals\":[{\"prompt\":\"p\"}]}", "evals[0].expected.judge: an empty list"},
+    {"{\"evals\":[{\"prompt\":\"p\"}]}", "evals[0].expected: expected checks"},
     {"[{\"input\":\"i\",\"expected\":\"x\",\"split\":\"train\"}]",
      "tests[0].split: expected refine, gate or report"},
     {"[{\"id\":\"a\",\"input\":\"i\",\"expected\":\"x\"},"
