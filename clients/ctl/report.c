@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define MAX_REPORT (64u << 20)
 
@@ -129,12 +130,27 @@ static json_t *test_answer(const char *student, const json_t *test) {
                                 "code", "test", "message", words));
 }
 
+/* GitHub shows an annotation of a file only. */
+static char *skill_file(const char *path) {
+    size_t len = strlen(path);
+    while (len > 1 && path[len - 1] == '/') {
+        len--;
+    }
+    char *file = xasprintf("%.*s/SKILL.md", (int)len, path);
+    if (access(file, F_OK) == 0) {
+        return file;
+    }
+    free(file);
+    return xstrdup(path);
+}
+
 /* The student's verdict, which stands for the whole skill. */
 static json_t *verdict_answer(const char *path, const json_t *student) {
+    autofree char *file = skill_file(path);
     const char *verdict = json_get_string(student, "verdict", "");
     bool helps = strcmp(verdict, "helps") == 0, hurts = strcmp(verdict, "hurts") == 0;
     return answer_new("skill/evaluate", path, !helps,
-                      json_pack("{s:s,s:s,s:s}", "severity",
+                      json_pack("{s:s,s:s,s:s,s:s}", "file", file, "severity",
                                 hurts   ? "error"
                                 : helps ? "info"
                                         : "warning",

@@ -401,7 +401,7 @@ def verdicts_for_other_programs():
         for name, command in (("good", "notice"), ("bad", "error"), ("even", "warning")):
             _, out, _ = r.run("--output-format", "github", students=name)
             line, = out.splitlines()
-            assert line.startswith("::%s file=skills/words,title=" % command), line
+            assert line.startswith("::%s file=skills/words/SKILL.md,title=" % command), line
 
 
 def made_but_not_measured():
