@@ -237,18 +237,19 @@ static bool builtin_has_more(const struct generating *g) {
            (g->request.document_count && g->material.has_base);
 }
 
+#define NEEDS_MODEL                                                                     \
+    "the builtin teacher distills traces and adds documents to what they teach; for a "  \
+    "task or a document alone, set `teacher` to host or to a model"
+
 static const char *why_nothing(const struct generating *g) {
+    const char *key = generate_key_there();
     return g->request.trace_count
                ? "the traces show no error together with the change that fixed it, and no "
                  "correction that changed what the agent did; to use what else they "
                  "contain, set `teacher` to host or to a model"
-           : generate_key_there()
-               ? "the builtin teacher distills traces and adds documents to what they "
-                 "teach; for a task or a document alone, set `teacher` to host or to a "
-                 "model: the environment has a key, but does not say for which model"
-               : "the builtin teacher distills traces and adds documents to what they "
-                 "teach; for a task or a document alone, set `teacher` to host or to a "
-                 "model";
+           : !key        ? NEEDS_MODEL
+           : *key == 'A' ? NEEDS_MODEL ": ANTHROPIC_API_KEY is set, so haiku would do"
+                         : NEEDS_MODEL ": OPENAI_API_KEY is set, but not for which model";
 }
 
 /* If all lessons were removed as unsafe, nothing is left. */
