@@ -57,6 +57,24 @@ UNARY(f16x2_of_e5m2x2_run, uint32_t, uint16_t,
       HALVES(f16_of_e5m2(a), f16_of_e5m2(a >> 8)))
 UNARY(tf32_of_f32_run, uint32_t, float, tf32_of_f32(a, ALU_RN, true, false))
 
+/* To whole numbers, which a half of that size can be exactly. */
+#define WHOLE(half, name, round)                                                         \
+    UNARY(half##_##name, uint16_t, uint16_t, half##_of_f32(round(f32_of_##half(a))))
+#define WHOLES(half)                                                                     \
+    WHOLE(half, rni, __builtin_rintf)                                                    \
+    WHOLE(half, rzi, __builtin_truncf)                                                   \
+    WHOLE(half, rmi, __builtin_floorf)                                                   \
+    WHOLE(half, rpi, __builtin_ceilf)                                                    \
+    UNARY(half##_rni_s32, int32_t, uint16_t,                                             \
+          s32_of_whole(__builtin_rintf(f32_of_##half(a))))                               \
+    UNARY(half##_rzi_s32, int32_t, uint16_t, s32_of_whole(f32_of_##half(a)))
+LANE_INLINE int32_t s32_of_whole(float x) {
+    int32_t clamped = x >= 0x1p31f ? INT32_MAX : INT32_MIN;
+    return x != x ? 0 : x < 0x1p31f && x >= -0x1p31f ? (int32_t)x : clamped;
+}
+WHOLES(f16)
+WHOLES(bf16)
+
 struct small { /* what a cvt says; packed into step->aux */
     unsigned to : 8, from : 8;
     enum alu_rounding rounding : 4, integral : 4;
@@ -275,6 +293,13 @@ PACK3(pack_s2, 2, -2, 1)
         .sources = 3, .modifiers = {PTX_M_PACK, PTX_M_SAT}, .modifier_count = 2,         \
         .run = (handler)                                                                 \
     }
+#define ROWS_WHOLE(T, half)                                                              \
+    ALU_ROW2(CVT, 1, half##_rni, T, T, PTX_M_RNI),                                       \
+        ALU_ROW2(CVT, 1, half##_rzi, T, T, PTX_M_RZI),                                   \
+        ALU_ROW2(CVT, 1, half##_rmi, T, T, PTX_M_RMI),                                   \
+        ALU_ROW2(CVT, 1, half##_rpi, T, T, PTX_M_RPI),                                   \
+        ALU_ROW2(CVT, 1, half##_rni_s32, S32, T, PTX_M_RNI),                             \
+        ALU_ROW2(CVT, 1, half##_rzi_s32, S32, T, PTX_M_RZI)
 static const struct alu_row rows[] = {
     ALU_ROW2(CVT, 1, f32_of_f16_run, F32, F16),
     ALU_ROW2(CVT, 1, f32_of_bf16_run, F32, BF16),
@@ -287,6 +312,8 @@ static const struct alu_row rows[] = {
     ALU_ROW2(CVT, 1, f16x2_of_e4m3x2_run, F16X2, E4M3X2, PTX_M_RN),
     ALU_ROW2(CVT, 1, f16x2_of_e5m2x2_run, F16X2, E5M2X2, PTX_M_RN),
     ALU_ROW2(CVT, 1, tf32_of_f32_run, TF32, F32, PTX_M_RNA),
+    ROWS_WHOLE(F16, f16),
+    ROWS_WHOLE(BF16, bf16),
     ALU_ROW2(CVT, 2, pack_u16, U16, S32, PTX_M_PACK, PTX_M_SAT),
     ALU_ROW2(CVT, 2, pack_s16, S16, S32, PTX_M_PACK, PTX_M_SAT),
     ROW3(pack_u8, U8),

@@ -259,7 +259,8 @@ static void follow_shuffle(struct warp *w, const struct meeting *t,
 
 static void do_alone(struct warp *w, const struct step *s, uint32_t lanes,
                      uint32_t named) {
-    struct meeting t = {.lanes = 0, .predicate = 0, .strange = 0};
+    struct meeting t; /* its arrays have values of the lanes that come only */
+    t.lanes = t.predicate = t.strange = 0;
     warp_met(w);
     race_meet(w, lanes, s->aux == OP_SYNC);
     meeting_join(&t, w->head.regs, s, lanes);
@@ -342,8 +343,68 @@ static __attribute__((noinline)) void meet_groups(struct warp *w, const struct s
     warp_check_meets(w);
 }
 
+/* ---- shuffles of whole warps in which all lanes ask alike ---- */
+
+typedef uint32_t four_words __attribute__((vector_size(16), may_alias));
+
+static bool all_are(const uint32_t of[WARP_LANES], uint32_t word) {
+    const four_words *at = (const four_words *)(const void *)of;
+    four_words same = {word, word, word, word}, differ = at[0] ^ same;
+    for (unsigned k = 1; k < WARP_LANES / 4; k++) {
+        differ |= at[k] ^ same;
+    }
+    return (differ[0] | differ[1] | differ[2] | differ[3]) == 0;
+}
+
+struct way {
+    uint32_t key, inside;
+    uint8_t from[WARP_LANES];
+};
+
+static const struct way *way_of(enum warp_operation op, uint32_t b, uint32_t c) {
+    static __thread struct way ways[WARP_LANES];
+    struct way *way = &ways[b % WARP_LANES];
+    uint32_t key = UINT32_C(1) << 31 | (uint32_t)op << 16 | (c & 0x1f1f);
+    if (way->key != key) {
+        *way = (struct way){.key = key};
+        for (int l = 0; l < WARP_LANES; l++) {
+            bool inside;
+            way->from[l] = (uint8_t)shuffle_source(op, l, b, c, &inside);
+            way->inside |= (uint32_t)inside << l;
+        }
+    }
+    return way;
+}
+
+static bool shuffle_whole(struct warp *w, const struct step *s) {
+    const uint32_t *a = LANES(const uint32_t, w, s->src[0]);
+    const uint32_t *b = LANES(const uint32_t, w, s->src[1]);
+    const uint32_t *c = LANES(const uint32_t, w, s->src[2]);
+    if (w->undefined || !all_are(b, b[0]) || !all_are(c, c[0])) {
+        return false;
+    }
+    const struct way *way = way_of((enum warp_operation)s->aux, b[0], c[0]);
+    uint32_t got[WARP_LANES];
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        got[l] = a[way->from[l]];
+    }
+    if (s->dst != STEP_NO_REGISTER) {
+        memcpy(LANES(uint32_t, w, s->dst), got, sizeof got);
+    }
+    if (s->dst2 != STEP_NO_REGISTER) {
+        *LANES(uint32_t, w, s->dst2) = way->inside;
+    }
+    warp_met(w);
+    race_meet(w, UINT32_MAX, false);
+    return true;
+}
+
 static void step_warp_operation(struct warp *w, const struct step *s, uint32_t mask) {
     const uint32_t *members = LANES(const uint32_t, w, s->src[3]);
+    if (mask == UINT32_MAX && s->aux <= OP_SHFL_IDX && all_are(members, UINT32_MAX) &&
+        shuffle_whole(w, s)) {
+        return;
+    }
     uint32_t named = members[__builtin_ctz(mask)], differ = 0;
     for (unsigned l = 0; l < WARP_LANES; l++) {
         differ |= mask >> l & 1 ? members[l] ^ named : 0;
