@@ -164,6 +164,28 @@ static void add_saving(struct buf *out, const json_t *student) {
     }
 }
 
+/* Of an answer in that arm; NAN where no price is known. */
+static double answer_cost(const json_t *student, const char *name) {
+    json_each(json_object_get(student, "arms"), i, arm) {
+        if (json_says(arm, "name", name)) {
+            return json_get_number(arm, "cost", NAN) / json_get_number(arm, "runs", NAN);
+        }
+    }
+    return NAN;
+}
+
+static void add_cost(struct buf *out, const json_t *student) {
+    double with = answer_cost(student, "skill"),
+           without = answer_cost(student, "baseline");
+    if (with > 0 && without > 0) {
+        bool less = with < without;
+        buf_addf(out,
+                 less ? "<p>It costs %.0f %% less (%.4f instead of %.4f).</p>\n"
+                      : "<p>It costs %.2f times as much (%.4f instead of %.4f).</p>\n",
+                 less ? 100 * (1 - with / without) : with / without, with, without);
+    }
+}
+
 /* said: a sentence that the page shows already, which is not repeated. */
 static void add_student(struct buf *out, const json_t *student, const char *said) {
     const char *verdict = json_get_string(student, "verdict", "");
@@ -180,6 +202,7 @@ static void add_student(struct buf *out, const json_t *student, const char *said
     } else {
         add_lift(out, student, html_tone(verdict));
         add_saving(out, student);
+        add_cost(out, student);
         add_arms(out, student, html_tone(verdict));
         add_tests(out, student);
     }
@@ -215,6 +238,42 @@ static void add_students(struct buf *out, const json_t *batch) {
             add_bare_row(out, item);
         }
     }
+}
+
+/* --- what the tests prove --- */
+
+/* The tests about which the same is said, in one row. */
+static json_t *tests_by_message(const json_t *marks) {
+    json_t *rows = json_object();
+    json_each(marks, i, test) {
+        const char *message = json_get_string(test, "message", "");
+        if (!json_object_get(rows, message)) {
+            json_object_set_new(rows, message, json_array());
+        }
+        json_array_append(json_object_get(rows, message), json_object_get(test, "id"));
+    }
+    return rows;
+}
+
+static void add_doubts(struct buf *out, const json_t *batch) {
+    const json_t *marks =
+        json_object_get(json_object_get(batch, "evaluation"), "marks");
+    autojson *rows = tests_by_message(marks);
+    if (!json_object_size(rows)) {
+        return;
+    }
+    buf_adds(out, "<h2>Tests that prove little</h2>\n<table>\n");
+    json_each_member(rows, message, ids) {
+        buf_adds(out, "<tr><td>");
+        json_each(ids, i, id) {
+            buf_adds(out, i ? ", " : "");
+            html_text(out, json_string_value(id), SHORT);
+        }
+        buf_adds(out, "</td><td>");
+        html_text(out, message, LONG);
+        buf_adds(out, "</td></tr>\n");
+    }
+    buf_adds(out, "</table>\n");
 }
 
 /* --- provenance --- */
@@ -299,6 +358,7 @@ static void add_preference(struct buf *out, const json_t *batch) {
 int run_html_write(struct buf *out, const json_t *batch) {
     add_head(out, batch);
     add_students(out, batch);
+    add_doubts(out, batch);
     add_preference(out, batch);
     run_answers_write(out, batch);
     add_provenance(out, batch);

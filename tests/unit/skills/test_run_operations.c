@@ -286,6 +286,33 @@ Test(run_operations, an_answer_that_comes_again_is_shown_once) {
     cr_expect(zero(uint, times(&other, "The same answer as before.")));
 }
 
+Test(run_operations, the_report_says_what_tests_prove_and_what_it_costs) {
+    autofree char *name = put_batch(NULL);
+    autojson *batch = read_one(name);
+    json_t *evaluation = json_object_get(batch, "evaluation");
+    json_object_set_new(evaluation, "marks",
+                        json_pack("[{s:s,s:s},{s:s,s:s},{s:s,s:s}]", "id", "t1",
+                                  "message", "it shows nothing", "id", "t<2", "message",
+                                  "it shows nothing", "id", "t3", "message",
+                                  "repeating passes"));
+    json_t *student = json_array_get(json_object_get(evaluation, "students"), 0);
+    json_object_set_new(
+        student, "arms",
+        json_pack("[{s:s,s:i,s:f},{s:s,s:i,s:f}]", "name", "baseline", "runs", 10, "cost",
+                  0.5, "name", "skill", "runs", 20, "cost", 0.75));
+    autobuf html = BUF_INIT(1u << 22), dear = BUF_INIT(1u << 22);
+    cr_assert(run_html_write(&html, batch) == 0);
+    cr_expect(eq(uint, times(&html, "<td>t1, t&lt;2</td><td>it shows nothing</td>"), 1));
+    cr_expect(eq(uint, times(&html, "<td>t3</td><td>repeating passes</td>"), 1));
+    cr_expect(eq(uint, times(&html, "It costs 25 % less (0.0375 instead of 0.0500)"), 1));
+    json_object_del(evaluation, "marks");
+    json_object_set_new(json_array_get(json_object_get(student, "arms"), 1), "cost",
+                        json_real(2.0));
+    cr_assert(run_html_write(&dear, batch) == 0);
+    cr_expect(zero(uint, times(&dear, "Tests that prove little")));
+    cr_expect(eq(uint, times(&dear, "It costs 2.00 times as much (0.1000 instead of "), 1));
+}
+
 /* Tags that are opened are closed, in order. */
 static void expect_well_formed(struct buf html) {
     static const char *const alone[] = {"meta", "line", "rect", "circle", "!DOCTYPE"};
