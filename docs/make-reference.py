@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Write docs/reference.md from the table that a daemon serves.
+"""Write docs/reference.md from the table that a daemon serves, and the table of agents in docs/guide/agents.md from
+clients/ctl/agent_configs.txt.
 
-usage: make-reference.py UPSKILLD [--check FILE]
+usage: make-reference.py UPSKILLD [--check]
 
---check compares instead of writing: exit status 1 when the file is out of date.
+--check compares instead of writing: exit status 1 when a file is out of date.
 """
-import json, os, subprocess, sys
+import json, os, re, subprocess, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def discover(program):
@@ -77,19 +80,36 @@ def page(document):
     return "\n".join(out).rstrip() + "\n"
 
 
+def agents_page(text):
+    """The page with its table of agents as the rows of agent_configs.txt have them: name, title, program, files."""
+    with open(os.path.join(HERE, "../clients/ctl/agent_configs.txt")) as f:
+        rows = re.findall(r"(?m)^(\S+) \| (.+)", f.read())
+    head, table = re.search(r"(?s)(\| agent \| name \|[^\n]*\n[^\n]*\n)(.*?)\n(?=\n)", text).group(1, 2)
+    lines = []
+    for name, more in rows:
+        title, _, *files = (part.strip() for part in (more + " ").split(" | "))
+        user, project = (re.sub(r"\$\{\w+:-(.*?)\}", r"\1", path.split("|")[0]) for path in files[:2])
+        lines.append("| %s | `%s` | `%s` | %s |" % (title, name, user, "`%s`" % project if project else "none"))
+    return text.replace(head + table, head + "\n".join(lines))
+
+
 def main():
-    text = page(discover(sys.argv[1]))
-    if len(sys.argv) > 3 and sys.argv[2] == "--check":
-        with open(sys.argv[3]) as f:
-            same = f.read() == text
-        if not same:
-            print("%s is out of date: run docs/make-reference.py" % sys.argv[3], file=sys.stderr)
-        return 0 if same else 1
-    target = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference.md")
-    with open(target + ".new", "w") as f:
-        f.write(text)
-    os.replace(target + ".new", target)
-    return 0
+    agents = os.path.join(HERE, "guide/agents.md")
+    with open(agents) as f:
+        texts = {os.path.join(HERE, "reference.md"): page(discover(sys.argv[1])), agents: agents_page(f.read())}
+    old = 0
+    for target, text in texts.items():
+        with open(target) as f:
+            if f.read() == text:
+                continue
+        old = 1
+        if "--check" in sys.argv:
+            print("%s is out of date: run docs/make-reference.py" % target, file=sys.stderr)
+        else:
+            with open(target + ".new", "w") as f:
+                f.write(text)
+            os.replace(target + ".new", target)
+    return old if "--check" in sys.argv else 0
 
 
 if __name__ == "__main__":
