@@ -86,8 +86,8 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
     autofree char *of = judged < elements
                             ? xasprintf(", judged %lld of %lld", judged, elements)
                             : xstrdup("");
-    table_cellf(table, "%s%s", count_of(output, "mismatches") ? "wrong" : "ok", of);
-    table_style(table, count_of(output, "mismatches") ? STYLE_RED : STYLE_GREEN);
+    table_cellf(table, "%s%s", passes(output) ? "ok" : "wrong", of);
+    table_style(table, passes(output) ? STYLE_GREEN : STYLE_RED);
 }
 
 /* Every trial that failed, and the first of those that did not. */
@@ -239,7 +239,7 @@ static void put_case(const struct terminal *t, const json_t *item, const char *o
 static void first_wrong(const struct terminal *t, const json_t *cases) {
     json_each(cases, i, item) {
         json_each(json_object_get(item, "outputs"), k, output) {
-            if (!count_of(output, "mismatches")) {
+            if (!json_says(output, "verdict", "fail")) {
                 continue;
             }
             put_case(t, item, json_get_string(output, "name", "?"));

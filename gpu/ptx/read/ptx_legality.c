@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #define PTX_M_ANY (-1)
+#define PTX_M_TWO_TYPES (-2)
 static const struct form {
     int16_t opcode, a, b;
     const char *operands;
@@ -28,7 +29,8 @@ static void index_forms(void) {
 }
 
 static bool has(const struct ptx_instruction *i, int modifier) {
-    return modifier < 0 || ptx_has(i, (enum ptx_modifier)modifier);
+    return modifier == PTX_M_TWO_TYPES ? i->type_count == 2
+                                       : modifier < 0 || ptx_has(i, (enum ptx_modifier)modifier);
 }
 
 /* NULL: the opcode has no rows. *ret_known: it has some, none of which fits. */
@@ -363,13 +365,6 @@ static bool check_convert(const struct ptx_check *c) {
            ptx_refuse(c, -1, pairs ? "needs two sources" : "has one source");
 }
 
-/* add.f32.bf16, fma.f32.f16: sm_100 adds two types. Known, not checked further. */
-static bool is_mixed(const struct ptx_instruction *i) {
-    return (i->opcode == PTX_OP_ADD || i->opcode == PTX_OP_SUB ||
-            i->opcode == PTX_OP_FMA) &&
-           i->type_count == 2;
-}
-
 bool ptx_check_instruction(struct ptx_reader *r, struct ptx_instruction *i) {
     struct ptx_check c = {r, i, ptx_current(r)->operands + i->operands};
     bool known;
@@ -385,11 +380,6 @@ bool ptx_check_instruction(struct ptx_reader *r, struct ptx_instruction *i) {
         return ptx_check_matrix(&c);
     default:
         break;
-    }
-    if (is_mixed(i)) {
-        return ptx_fail_at(r, i->line, -ENOTSUP, "'%.*s' of two types is not known",
-                           (int)(i->spelling_len > 120 ? 120 : i->spelling_len),
-                           r->lexer.text + i->spelling);
     }
     const struct form *form = form_of(i, &known);
     if (form && !check_form(&c, form->operands)) {

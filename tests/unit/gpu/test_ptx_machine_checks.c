@@ -343,7 +343,9 @@ Test(ptx_machine_checks, impossible_launches_are_refused) {
 Test(ptx_machine_checks, what_cannot_run_is_named_before_anything_runs) {
     const char *text = ".version 9.0\n.target sm_90a\n.address_size 64\n"
                        ".visible .entry k() { tcgen05.wait::ld.sync.aligned;\n"
-                       "tcgen05.wait::ld.sync.aligned; ret; }\n"
+                       "tcgen05.wait::ld.sync.aligned;\n.reg .f32 f; .reg .b16 h;\n"
+                       "add.f32.bf16 f, h, f;\nsub.f32.f16 f, h, f;\n"
+                       "fma.rn.f32.bf16 f, h, h, f; ret; }\n"
                        ".visible .entry fine() { ret; }\n";
     struct ptx_module *module = NULL;
     struct machine *m = NULL;
@@ -352,11 +354,20 @@ Test(ptx_machine_checks, what_cannot_run_is_named_before_anything_runs) {
     struct machine_config c = {.threads = 1};
     cr_assert_eq(ptx_module_read(&module, text, strlen(text), &err), 0, "%s", err.msg);
     cr_expect_eq(machine_new(&m, module, NULL, &c, &list, &err), -ENOTSUP);
-    cr_assert_eq(json_array_size(list), 1);
-    json_t *one = json_array_get(list, 0);
-    cr_expect_str_eq(json_get_string(one, "opcode", ""), "tcgen05.wait::ld.sync.aligned");
-    cr_expect_eq(json_get_integer(one, "count", 0), 2);
-    cr_expect_eq(json_get_integer(one, "ptx_line", 0), 4);
+    static const struct {
+        const char *opcode;
+        int count, line;
+    } rows[] = {{"tcgen05.wait::ld.sync.aligned", 2, 4},
+                {"add.f32.bf16", 1, 7},
+                {"sub.f32.f16", 1, 8},
+                {"fma.rn.f32.bf16", 1, 9}};
+    cr_assert_eq(json_array_size(list), ARRAY_LEN(rows));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *one = json_array_get(list, i);
+        cr_expect_str_eq(json_get_string(one, "opcode", ""), rows[i].opcode);
+        cr_expect_eq(json_get_integer(one, "count", 0), rows[i].count);
+        cr_expect_eq(json_get_integer(one, "ptx_line", 0), rows[i].line);
+    }
     json_decref(list);
     const char *entries[] = {"fine", NULL};
     cr_assert_eq(machine_new(&m, module, entries, &c, NULL, &err), 0);

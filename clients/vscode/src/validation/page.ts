@@ -62,7 +62,7 @@ function outcome(output: Output): Html {
   if (output.verdict === "unjudged") return html`<td class="unsure">not judged</td>`;
   const part = output.judged !== undefined && output.judged < output.elements
     ? `, judged ${output.judged} of ${output.elements}` : "";
-  return output.mismatches ? html`<td class="bad">wrong${part}</td>` : html`<td class="good">ok${part}</td>`;
+  return output.verdict === "fail" ? html`<td class="bad">wrong${part}</td>` : html`<td class="good">ok${part}</td>`;
 }
 
 function outputRow(item: Case, output: Output): Html {
@@ -133,7 +133,7 @@ function wrong({ cases: list }: Validation): Html {
   const parts: Html[] = [];
   for (const item of list) {
     for (const output of item.outputs ?? []) {
-      if (!output.mismatches || told.has(output.name)) continue;
+      if (output.verdict !== "fail" || told.has(output.name)) continue;
       told.add(output.name);
       parts.push(wrongOutput(item, output));
     }
