@@ -28,14 +28,16 @@ static const struct device_limits devices[] = {
      .shared_per_block_optin = 227 * KIB, .max_cluster = 16, .portable_cluster = 8},
 };
 
+/* The letter of sm_90a or sm_100f adds instructions, not resources. */
+static bool is_of(const struct device_limits *d, const char *arch) {
+    size_t len = strlen(d->arch);
+    const char *letter = arch + len;
+    return strncmp(d->arch, arch, len) == 0 &&
+           (!*letter || ((*letter == 'a' || *letter == 'f') && !letter[1]));
+}
+
 const struct device_limits *device_limits_find(const char *arch) {
-    /* The "a" of sm_90a adds instructions, not resources. */
-    if (arch && strcmp(arch, "sm_90a") == 0) {
-        arch = "sm_90";
-    }
-    return arch
-               ? list_find(one, devices, ARRAY_LEN(devices), strcmp(one->arch, arch) == 0)
-               : NULL;
+    return arch ? list_find(one, devices, ARRAY_LEN(devices), is_of(one, arch)) : NULL;
 }
 
 /* --- how many blocks that gives --- */

@@ -85,6 +85,10 @@ Test(occupancy, tells_percent_and_limits) {
 Test(occupancy, knows_the_devices_it_knows) {
     cr_expect(device_limits_find("sm_90a") == device_limits_find("sm_90"));
     cr_expect(device_limits_find("sm_75") == NULL);
+    static const char *const none[] = {"", "sm_9", "sm_900", "sm_90b", "sm_90ab"};
+    for (size_t i = 0; i < ARRAY_LEN(none); i++) {
+        cr_expect(device_limits_find(none[i]) == NULL, "%s", none[i]);
+    }
     cr_expect(device_limits_find("sm_100") == NULL);
     cr_expect(device_limits_find("") == NULL);
     cr_expect(device_limits_find(NULL) == NULL);
