@@ -19,17 +19,10 @@ struct own_option {
 };
 #include "clients/ctl/own_commands.h"
 
-static void put_entry(const struct terminal *t, const char *name, const char *summary) {
-    int width = (int)strlen(name) + 2;
-    fputs("  ", stdout);
-    terminal_put(t, STYLE_BOLD, name);
-    printf("%*s", width < COMMAND_COLUMN ? COMMAND_COLUMN - width : 2, "");
-    terminal_put_wrapped(t, STYLE_PLAIN, summary, COMMAND_COLUMN, COMMAND_COLUMN);
-}
-
 static void put_method(const struct terminal *t, const json_t *method) {
     autofree char *command = method_command(method);
-    put_entry(t, command, json_get_string(method, "description", ""));
+    terminal_entry(t, COMMAND_COLUMN, command,
+                   json_get_string(method, "description", ""));
 }
 
 void help_all(const struct terminal *t, const json_t *discover) {
@@ -38,11 +31,11 @@ void help_all(const struct terminal *t, const json_t *discover) {
         put_method(t, method);
     }
     for (size_t i = 0; own_commands[i].name; i++) {
-        put_entry(t, own_commands[i].name, own_commands[i].summary);
+        terminal_entry(t, COMMAND_COLUMN, own_commands[i].name, own_commands[i].summary);
     }
     puts("\noptions, anywhere:");
     for (const struct own_option *o = own_options; o->name; o++) {
-        put_entry(t, o->name, o->summary);
+        terminal_entry(t, COMMAND_COLUMN, o->name, o->summary);
     }
     putchar('\n');
     terminal_put_wrapped(

@@ -112,18 +112,6 @@ static void add_facts(struct buf *out, const json_t *parameter) {
     add_default(out, parameter);
 }
 
-static void put_option(const struct terminal *t, const char *option, const char *text) {
-    int column = (int)strlen(option) + 2, start = OPTION_COLUMN;
-    fputs("  ", stdout);
-    terminal_put(t, STYLE_BOLD, option);
-    if (column + 2 > start && *text) {
-        putchar('\n');
-        column = 0;
-    }
-    printf("%*s", *text ? start - column : 0, "");
-    terminal_put_wrapped(t, STYLE_PLAIN, text, start, start);
-}
-
 /* A list's option in the singular, as it is typed once for each: "--trace"; but "--paths"
  * beside "--path". */
 static char *shown_name(const json_t *method, const json_t *parameter) {
@@ -152,7 +140,7 @@ static void put_parameter(const struct terminal *t, const json_t *method,
     if (facts.len) {
         buf_addf(&text, "%s(%s)", text.len ? " " : "", facts.data);
     }
-    put_option(t, flag, text.data);
+    terminal_entry(t, OPTION_COLUMN, flag, text.data);
 }
 
 /* What stands for the plain words: the same rules as in arguments.c. */
@@ -285,8 +273,8 @@ void help_method(const struct terminal *t, const json_t *method) {
         put_parameter(t, method, parameter);
     }
     if (method_parameter(method, "skill", 5) && method_parameter(method, "traces", 6)) {
-        put_option(t, "--from PATH", "A folder: the skill to improve. A file: a trace.");
+        terminal_entry(t, OPTION_COLUMN, "--from PATH", "A folder: the skill to improve. A file: a trace.");
     }
-    put_option(t, "--json", "the raw result");
+    terminal_entry(t, OPTION_COLUMN, "--json", "the raw result");
     put_example(method);
 }

@@ -293,7 +293,7 @@ static void render_kernel_init(const struct terminal *t, const json_t *params,
         fprintf(out, "wrote %s\n", json_string_value(file));
     }
     if (!strcmp(json_get_string(result, "from", "source"), "run")) {
-        fputs("everything is from the program's first launch of the kernel\n", out);
+        fputs("everything is from the program's first launch\n", out);
     }
     json_each(json_object_get(result, "unknown"), k, one) {
         const char *member = json_get_string(one, "member", "?");

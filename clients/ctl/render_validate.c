@@ -204,7 +204,7 @@ static void histogram(const struct terminal *t, const json_t *buckets) {
     if (json_array_size(buckets) < 2) {
         return;
     }
-    puts("  relative error   elements  (bars are logarithmic)");
+    puts("  relative error   elements (log. bars)");
     json_each(buckets, i, bucket) {
         double power = real(json_object_get(bucket, "log2_error"));
         if (isinf(power)) {
@@ -319,7 +319,7 @@ void render_word(const char *word) {
     bool plain =
         *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                               "0123456789_./+:,=@%-") == strlen(word);
-    autobuf clean = BUF_INIT(8192);
+    autobuf clean = BUF_INIT(3 * strlen(word) + 1); /* the most that it can become */
     text_clean(&clean, word, strlen(word));
     if (plain) {
         fputs(clean.data, stdout);

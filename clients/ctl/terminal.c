@@ -15,6 +15,7 @@
 #define WRAP_MAX 100  /* longer lines are hard to read */
 #define WRAP_LEAST 16 /* columns that a wrapped text needs, or it goes to the left */
 #define INDENT_NARROW 4
+#define ENTRY_LEAST 30 /* columns that an entry's text needs beside its name */
 #define ERROR_MAX 2047 /* bytes */
 
 /* Control sequences mean something to it. */
@@ -117,6 +118,20 @@ void terminal_put_wrapped(const struct terminal *t, enum style style, const char
     fputs(terminal_start(t, style), stdout);
     flow(stdout, clean.data ? clean.data : "", wrap_room(t->width), &column, indent);
     printf("%s\n", terminal_end(t));
+}
+
+void terminal_entry(const struct terminal *t, int column, const char *name,
+                    const char *text) {
+    bool narrow = wrap_room(t->width) - column < ENTRY_LEAST;
+    int width = (int)strlen(name) + 2, start = narrow ? INDENT_NARROW : column;
+    fputs("  ", stdout);
+    terminal_put(t, STYLE_BOLD, name);
+    if (*text && (narrow || width + 2 > column)) {
+        putchar('\n');
+        width = 0;
+    }
+    printf("%*s", *text ? start - width : 0, "");
+    terminal_put_wrapped(t, STYLE_PLAIN, text, start, start);
 }
 
 /* As xasprintf. */

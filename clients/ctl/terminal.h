@@ -53,6 +53,11 @@ void terminal_flow(const struct terminal *t, enum style style, int *column, int 
 void terminal_wrapf(const struct terminal *t, enum style style, int column, int indent,
                     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/* "  NAME      what it is": the text at a column of its own, or beneath a name that is
+ * too long for that or where the window is too narrow. */
+void terminal_entry(const struct terminal *t, int column, const char *name,
+                    const char *text);
+
 /* Lines that begin with what they are about: "teacher   model a, 2 drafts". The text
  * begins at a column of its own, where the lines that it is wrapped into begin too. */
 struct facts {

@@ -380,6 +380,9 @@ def tables_fit_the_terminal(room):
         if "skill" in words:
             assert any(LONG in line for line in wide), wide
             same(sorted(re.findall(r"[\w\"]", "".join(wide))), sorted(re.findall(r"[\w\"]", "".join(narrow))))
+    for columns in (40, 80):
+        lines = on_terminal(room, columns, "help")
+        assert max(map(columns_of, lines)) <= columns, lines
     for name in (LONG, "表を作る技能とても長い名前"):
         shutil.rmtree(os.path.join(room.dir, "skills", name))
 

@@ -240,8 +240,9 @@ def a_type_that_the_kernel_does_not_take_is_told_first(room):
 def wrong_elements_have_bars_and_a_seed_that_repeats_them(room):
     room.kernel("wrong", GOOD.replace("0.5f", "(i % 4 ? 0.5f : 0.25f)"),
                 args=SPEC["args"][:1] + [dict(SPEC["args"][1], init={"uniform": [1, 2]})] + SPEC["args"][2:])
+    expect = {"kernel": {"source": GOOD + "//" + "x" * 9000, "launch": SPEC["launch"]}}  # longer than a line of anything
     code, out, _ = room.validate("wrong.cu", "--trials", "1", "--checks", "memory", "--checks", "race", "--no-odd-sizes",
-                                 "--tolerance", '{"rtol": 1e-3, "atol": 0}')
+                                 "--tolerance", '{"rtol": 1e-3, "atol": 0}', "--expect", json.dumps(expect))
     same(code, 1)
     holds(out, r"^n=1024 +0 +y +1024 +256 .*wrong$", r"^n=64 +0 +y +64 +16 .*wrong$",
           r"^first wrong elements of y in n=1024, trial 0, seed 0x", r"^  \[0\]  is .*, should be ",
@@ -251,6 +252,7 @@ def wrong_elements_have_bars_and_a_seed_that_repeats_them(room):
     words = shlex.split(again.group(1))
     for option in ("--trials", "1"), ("--checks", '["memory","race"]'), ("--no-odd-sizes",):
         assert " ".join(option) in " ".join(words), again.group(1)
+    same(json.loads(words[words.index("--expect") + 1]), expect)
     code, more, _ = room.validate(*words[2:])
     same((code, re.findall(r"^  \[.*", more, re.M)), (1, re.findall(r"^  \[.*", out, re.M)))
 
