@@ -444,6 +444,21 @@ def pytest_fixture(client):
     assert re.search(r"reverse\.cu:[35]:\d+: error: .*[Rr]ace", done.stdout), done.stdout
 
 
+def from_a_clone(client):
+    """without a wheel: the package in a clone of the source finds the program that ./setup built there"""
+    os.makedirs("clone/clients/python"), os.makedirs("clone/build/daemon")
+    os.symlink(os.path.join(REPOSITORY, "clients/python/upskilld"), "clone/clients/python/upskilld")
+    os.symlink(os.environ["UPSKILLD"], "clone/build/daemon/upskilld")
+    env = {name: value for name, value in os.environ.items() if name != "UPSKILLD"}
+    done = subprocess.run([sys.executable, "-B", "-c", f"import upskilld; print(upskilld.check({RELU!r}).ok)"], capture_output=True, text=True,
+                          env=dict(env, PYTHONPATH=os.path.abspath("clone/clients/python"), PATH="/nonexistent"))
+    assert done.stdout == "True\n", done.stdout + done.stderr
+    os.remove("clone/build/daemon/upskilld")
+    done = subprocess.run([sys.executable, "-B", "-c", "import upskilld; upskilld.check('')"], capture_output=True, text=True,
+                          env=dict(env, PYTHONPATH=os.path.abspath("clone/clients/python"), PATH="/nonexistent"))
+    assert "run ./setup in a clone" in done.stderr, done.stderr
+
+
 FILL = "__global__ void fill(float *y, float s) { y[threadIdx.x] = s; }\n"
 
 
@@ -504,7 +519,7 @@ def torn_requests(client):
 def main():
     tests = [checks, validates, finds_the_race, numbers_have_the_parameters_type, arguments_replace_the_specs, sizes_follow_the_arrays, numpy_arrays, arrays_come_back,
              small_floats_come_back, kernelbench_problems, errors_are_exceptions, functions_that_go_wrong, interrupted_calls,
-             what_is_no_json, out_of_range, torn_requests, linked_folders, progress_is_shown, forked_processes, finds_skills, pytest_fixture]
+             what_is_no_json, out_of_range, torn_requests, linked_folders, progress_is_shown, forked_processes, finds_skills, pytest_fixture, from_a_clone]
     print(f"1..{len(tests)}")
     failed = 0
     with tempfile.TemporaryDirectory(prefix="python-client-") as folder:

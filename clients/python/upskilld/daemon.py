@@ -13,19 +13,24 @@ from .progress import Line
 NAME = "upskilld"
 
 
-def program():
-    """UPSKILLD, else the program that was installed with this package, else the one on PATH."""
-    named = os.environ.get("UPSKILLD")
-    if named:
-        return named
+def beside():
+    """Where this package's own program may be: a wheel's, or what ./setup builds in a clone of the source."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    if here.endswith("/clients/python/" + NAME):
+        return [os.path.abspath(os.path.join(here, "../../../build/daemon", NAME))]
     try:
         files = importlib.metadata.files(NAME) or []
     except importlib.metadata.PackageNotFoundError:
         files = []
-    installed = [str(file.locate()) for file in files if file.name == NAME and file.parent.name == "bin"]
-    found = next((path for path in installed if os.access(path, os.X_OK)), None) or shutil.which(NAME)
+    return [str(file.locate()) for file in files if file.name == NAME and file.parent.name == "bin"]
+
+
+def program():
+    """UPSKILLD, else the program that belongs to this package, else the one on PATH."""
+    named = os.environ.get("UPSKILLD")
+    found = named or next((path for path in beside() if os.access(path, os.X_OK)), None) or shutil.which(NAME)
     if not found:
-        raise DaemonError("the program upskilld was not found: install the wheel, or set UPSKILLD to its path")
+        raise DaemonError("the program upskilld was not found: install the wheel, run ./setup in a clone, or set UPSKILLD to its path")
     return found
 
 
