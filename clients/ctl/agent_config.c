@@ -116,31 +116,27 @@ static const char *const format_names[] = {"JSON", "TOML", "YAML"};
 /* One of an agent's: for its tools, or for its compiler errors. */
 struct entry {
     const char *outer, *form, *env, *head; /* as the table has them; head: or NULL */
-    bool names; /* the agent takes names of variables, and passes on what it has itself */
 };
 
 static enum format format_of(const struct entry *e) {
     return *e->form == '{' ? JSON : *e->form == '[' ? TOML : YAML;
 }
 
-/* JSON's lists and texts are also TOML's and YAML's, and its objects YAML's. */
+/* By value: a program that a desktop starts has no variables of a shell. JSON's texts are
+ * also TOML's and YAML's. */
 static void add_variables(struct buf *out, const struct entry *e, const json_t *set) {
     bool toml = format_of(e) == TOML;
     if (!json_object_size(set)) {
         return;
     }
-    buf_addf(out, toml ? "%s = " : e->names ? "    %s: " : "    %s:", e->env);
-    autojson *names = e->names ? json_keys(set) : NULL;
-    if (names) {
-        add_json(out, names);
-    }
+    buf_addf(out, toml ? "%s = " : "    %s:", e->env);
     const char *before = toml ? "{" : "";
-    json_each_member(names ? NULL : set, name, value) {
+    json_each_member(set, name, value) {
         buf_addf(out, toml ? "%s %s = " : "%s\n      %s: ", before, name);
         add_json(out, value);
         before = toml ? "," : "";
     }
-    buf_adds(out, toml && !names ? " }\n" : "\n");
+    buf_adds(out, toml ? " }\n" : "\n");
 }
 
 /* The table's text of an entry; of TOML and YAML it is the block that is written. */
@@ -223,8 +219,7 @@ static json_t *entry_value(const struct entry *e, const char *program,
     }
     json_t *value = json_loads(text, 0, NULL);
     if (json_object_size(set)) {
-        json_object_set_new(value, e->env,
-                            e->names ? json_keys(set) : json_deep_copy(set));
+        json_object_set_new(value, e->env, json_deep_copy(set));
     }
     return value;
 }
@@ -477,10 +472,9 @@ static int take_entry(const struct entry *e, const char *text, char **ret, bool 
 }
 
 static struct entry entry_of(const struct agent_config *agent, int which) {
-    bool names = agent->env[0] == '*';
-    return which ? (struct entry){agent->lsp_outer, agent->lsp_entry, "env"}
-                 : (struct entry){agent->outer, agent->entry, agent->env + names,
-                                  agent->head, names};
+    return which
+               ? (struct entry){agent->lsp_outer, agent->lsp_entry, "env", NULL}
+               : (struct entry){agent->outer, agent->entry, agent->env, agent->head};
 }
 
 /* Both entries, the later one out first; each step's text is the next one's. Of two, one

@@ -22,8 +22,7 @@ struct agent_config {
     const char *entry; /* JSON, or a block of TOML or YAML; @ is the program as a text in
                           quotes, % the daemon's variables that are set */
     const char *lsp_outer, *lsp_entry; /* likewise, of language servers; or NULL */
-    const char *env;  /* the member of an entry that holds variables; behind a * their
-                         names, where the agent passes on what it has itself */
+    const char *env;  /* the member of an entry that holds variables */
     const char *head; /* what a new file of TOML or YAML begins with, or NULL */
 };
 

@@ -254,7 +254,7 @@ def toml_is_kept():
         said = home.setup("codex", env={"CUDA_HOME": "/opt/cuda"})
         assert '    [mcp_servers.upskilld]\n    command = "%s"\n' % home.program in said, said  # shown, although not asked
         new = tomllib.loads(home.read(CODEX))
-        assert new.pop("mcp_servers")["upskilld"] == {"command": home.program, "env_vars": ["CUDA_HOME"]}
+        assert new.pop("mcp_servers")["upskilld"] == {"command": home.program, "env": {"CUDA_HOME": "/opt/cuda"}}
         old = tomllib.loads(before)
         old.pop("mcp_servers", None)
         assert new == old
