@@ -5,11 +5,11 @@ import { join } from "node:path";
 export const [daemon, vsix, rig, shots] = process.argv.slice(2);
 export const kernels = new URL("../../kernels/", import.meta.url).pathname;
 export let failed = 0;
+if (shots) mkdirSync(shots, { recursive: true });
 
-export async function shot(editor, name) {
-  if (!shots) return;
-  mkdirSync(shots, { recursive: true });
-  await editor.shot(join(shots, `${name}.png`));
+// Pictures for people to look at, where a folder for them is given.
+export async function shot(editor, name, options) {
+  if (shots) await editor.shot(join(shots, name), options);
 }
 
 export async function check(editor, name, run) {
@@ -19,6 +19,6 @@ export async function check(editor, name, run) {
   } catch (error) {
     failed++;
     console.log(`not ok vscode: ${name}: ${String(error.message).split("\n").slice(0, 6).join("\n    ")}`);
-    await shot(editor, `failed-${name.replaceAll(/\W+/g, "-")}`);
+    if (shots) await editor.page.screenshot({ path: join(shots, `failed-${name.replaceAll(/\W+/g, "-")}.png`) });
   }
 }

@@ -8,6 +8,12 @@ import { createRequire } from "node:module";
 
 const PATIENCE_MS = 1000 * Number(process.env.PATIENCE_S ?? 90); // on a machine that does much else
 
+// How the system asks for a theme, and the class that the window has with it.
+const THEMES = {
+  light: [{ colorScheme: "light", forcedColors: "none" }, "vs"], dark: [{ colorScheme: "dark", forcedColors: "none" }, "vs-dark"],
+  contrast: [{ colorScheme: "dark", forcedColors: "active" }, "hc-black"],
+};
+
 export async function until(predicate, what, patience = PATIENCE_MS) {
   const end = Date.now() + patience;
   while (Date.now() < end) {
@@ -77,7 +83,7 @@ export class Editor {
             "--extensions-dir", join(this.home, "extensions"), "--disable-telemetry", "--disable-update-check", ...more];
   }
 
-  async start(theme = "Dark Modern") {
+  async start() {
     const node = join(this.rig, "node_modules/node/bin/node");
     await run(node, this.arguments("--install-extension", this.vsix), { env: this.environment });
     const port = await freePort();
@@ -88,13 +94,12 @@ export class Editor {
     const { chromium } = createRequire(join(this.rig, "package.json"))("playwright-core");
     this.browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
                                            args: ["--no-sandbox", "--disable-gpu"] });
-    this.userSettings({ "workbench.colorTheme": theme });
     await this.open();
   }
 
   // file: of the project, opened with the window.
   async open(size = { width: 1500, height: 950 }, file = undefined) {
-    this.page = await this.browser.newPage({ viewport: size });
+    this.page = await this.browser.newPage({ viewport: size, colorScheme: "dark" });
     this.page.setDefaultTimeout(PATIENCE_MS);
     const opens = [["openFile", `vscode-remote://${new URL(this.url).host}${join(this.folder, file ?? "")}`]];
     await this.page.goto(file ? `${this.url}&payload=${encodeURIComponent(JSON.stringify(opens))}` : this.url);
@@ -102,15 +107,11 @@ export class Editor {
     await this.page.locator(".statusbar-item").first().waitFor({ timeout: PATIENCE_MS });
   }
 
-  async setTheme(name) {
-    await this.command("Preferences: Color Theme");
-    const input = this.page.locator(".quick-input-widget input");
-    await this.page.locator(".quick-input-widget", { hasText: /theme/i }).waitFor();
-    await input.first().fill(name);
-    await this.page.locator(".quick-input-list .monaco-list-row").first().waitFor();
-    await this.page.keyboard.press("Enter");
-    const kind = /High Contrast/.test(name) ? ["hc-black", "hc-light"] : ["vs-dark", "vs"];
-    await this.page.locator(`.monaco-workbench.${kind[/Light/.test(name) ? 1 : 0]}`).waitFor();
+  // As the system's: what has the focus, or is open beneath the pointer, stays.
+  async setTheme(look) {
+    const [media, kind] = THEMES[look];
+    await this.page.emulateMedia(media);
+    await this.page.locator(`.monaco-workbench.${kind}`).waitFor();
   }
 
   userSettings(more) {
@@ -119,7 +120,8 @@ export class Editor {
       "security.workspace.trust.enabled": false, "workbench.startupEditor": "none",
       "telemetry.telemetryLevel": "off", "extensions.autoCheckUpdates": false, "editor.minimap.enabled": false,
       "workbench.secondarySideBar.defaultVisibility": "hidden", "workbench.tips.enabled": false, "git.enabled": false,
-      "window.autoDetectColorScheme": false, ...this.user,
+      "window.autoDetectColorScheme": true, "workbench.preferredDarkColorTheme": "Dark Modern",
+      "workbench.preferredLightColorTheme": "Light Modern", ...this.user,
     });
   }
 
@@ -182,8 +184,16 @@ export class Editor {
     }, `the webview ${name} with its style`);
   }
 
-  async shot(path) {
-    await this.page.screenshot({ path });
+  // In two themes, the dark one last. height: of a window in which a long page is whole.
+  async shot(path, { looks = ["light", "dark"], height } = {}) {
+    const size = this.page.viewportSize();
+    if (height) await this.page.setViewportSize({ ...size, height });
+    for (const look of looks) {
+      await this.setTheme(look);
+      await this.page.waitForTimeout(500); // webviews get their colours after the window
+      await this.page.screenshot({ path: `${path}-${look}.png` });
+    }
+    if (height) await this.page.setViewportSize(size);
   }
 
   async stop() {

@@ -19,6 +19,41 @@ async function lenses(editor) {
   await shot(editor, "lenses");
 }
 
+const hover = (editor) => editor.page.locator(".monaco-hover:not(.hidden) .hover-contents").first();
+
+// By the keyboard: what the pointer can ask is asked where the cursor stands.
+async function hovered(editor) {
+  await editor.quick(":23:3"); // rms_norm
+  await editor.page.keyboard.press("Enter");
+  await editor.command("Show or Focus Hover");
+  await until(async () => /registers/.test(await hover(editor).innerText().catch(() => "")), "the kernel's facts");
+  await shot(editor, "hover");
+  await editor.page.keyboard.press("Escape");
+}
+
+async function fixed(editor) {
+  await editor.openFile("broken.cu");
+  await editor.page.keyboard.press("Alt+F8");
+  await editor.page.locator(".marker-widget .message").waitFor();
+  await shot(editor, "problem");
+  await editor.page.keyboard.press("Escape");
+  await editor.page.keyboard.press("Control+.");
+  await editor.page.locator(".action-widget .monaco-list-row").first().waitFor();
+  await shot(editor, "fixes");
+  await editor.page.keyboard.press("Escape");
+}
+
+async function menu(editor) {
+  const item = editor.page.locator(".statusbar-item a", { hasText: "upskilld" });
+  await item.hover();
+  await editor.page.locator(".monaco-hover", { hasText: "version" }).waitFor();
+  await shot(editor, "status");
+  await item.click();
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "Show Output" }).waitFor();
+  await shot(editor, "menu");
+  await editor.page.keyboard.press("Escape");
+}
+
 // What the test of the panel looks at is wrong on purpose: a race, wrong elements.
 const racy = `__global__ void row_sum(float *y, const float *x, int n) {
     __shared__ float partial[64];
@@ -57,7 +92,7 @@ async function validation(editor) {
   const words = editor.page.locator(".codelens-decoration a", { hasText: "fail:" });
   await words.waitFor();
   assert.equal(await words.innerText(), title, "the panel has the lens' words");
-  await shot(editor, "validation-dark");
+  await shot(editor, "validation", { height: 2000 });
   const race = view.locator(".findings > li", { hasText: /race/i }).first();
   const place = await race.locator("button.link").first();
   const line = await place.getAttribute("data-line");
@@ -76,7 +111,7 @@ async function heat(editor) {
   assert.equal(await view.evaluate(() => document.activeElement.dataset.metric), "idle", "the focus stays");
   await until(async () => await icons.count() !== before, "the heat of another counter");
   await view.locator("section").last().scrollIntoViewIfNeeded();
-  await shot(editor, "counters-dark");
+  await shot(editor, "counters");
   await view.locator("button.choice", { hasText: "no heat" }).click();
   await until(async () => await icons.count() === 0, "an end of the heat");
 }
@@ -93,11 +128,14 @@ async function looks(editor) {
   const view = await editor.webview("validation");
   await view.locator('[data-action="again"]').click();
   await until(async () => await view.locator(".old").count() === 0, "a new result");
-  for (const [theme, name] of [["Light Modern", "light"], ["Dark High Contrast", "contrast"], ["Dark Modern", "dark"]]) {
-    await editor.setTheme(theme);
-    await until(async () => await view.evaluate(() => getComputedStyle(document.body).color), "colours");
-    await shot(editor, `validation-${name}`);
+  const colour = () => view.evaluate(() => getComputedStyle(document.body).color);
+  for (const look of ["light", "contrast", "dark"]) {
+    const before = await colour();
+    await editor.setTheme(look);
+    await until(async () => await colour() !== before, "other colours");
   }
+  await shot(editor, "validation", { looks: ["contrast"] });
+  await editor.setTheme("dark");
 }
 
 // Longer than anybody waits.
@@ -146,6 +184,9 @@ export function prepare(editor) {
 export const checks = [
   ["errors stand in a file that is opened", diagnostics],
   ["a good kernel has its lens", lenses],
+  ["hovers say what is known", hovered],
+  ["an error has its fixes", fixed],
+  ["the status item says what runs, and has the commands", menu],
   ["the lens runs a kernel, the panel has its words, a finding leads to its line", validation],
   ["counters are heat beside the lines, and the keyboard chooses", heat],
   ["an edit makes the panel old", edited],

@@ -16,7 +16,17 @@ async function told(editor) {
     return undefined;
   }, "the step's words");
   await media.getByText("./setup --prefix").waitFor();
-  await shot(editor, "walkthrough");
+  await shot(editor, "walkthrough-get");
+  for (const [title, name] of [["Check kernels", "check"], ["Run a kernel", "validate"], ["Find and install", "skills"], ["Tools for the editor", "agent"]]) {
+    await editor.page.locator(".getting-started-step", { hasText: title }).first().click();
+    await shot(editor, `walkthrough-${name}`);
+  }
+}
+
+async function welcomed(editor) {
+  await editor.page.locator('.activitybar a[aria-label="upskilld"]').click();
+  await editor.page.locator(".pane-body .welcome-view", { hasText: "does not run" }).waitFor();
+  await shot(editor, "welcome");
 }
 
 async function chosen(editor) {
@@ -36,5 +46,6 @@ async function chosen(editor) {
 
 export const checks = [
   ["a missing program is told, with the way to get it", told],
+  ["the view of skills says the same", welcomed],
   ["a program is chosen, and serves at once", chosen],
 ];

@@ -44,6 +44,17 @@ async function opened(editor) {
   await shot(editor, "project");
 }
 
+// Whose flags they are, on the first line.
+async function flags(editor) {
+  await editor.quick(":1:1");
+  await editor.page.keyboard.press("Enter");
+  await editor.command("Show or Focus Hover");
+  const said = editor.page.locator(".monaco-hover:not(.hidden) .hover-contents", { hasText: "compile_commands.json" });
+  await said.first().waitFor();
+  await shot(editor, "hover-flags");
+  await editor.page.keyboard.press("Escape");
+}
+
 // From the key that opens the file; the figure is for people, it depends on the machine.
 async function late(editor) {
   await editor.quick("late.cu");
@@ -80,6 +91,7 @@ async function reopened(editor) {
 
 export const checks = [
   [`${FILES} files of a project have no error that is none`, opened],
+  ["the first line says whose flags apply", flags],
   ["an error among them is shown", late],
   ["an error is shown in a window that opens with its file", reopened],
 ];

@@ -25,12 +25,14 @@ async function listed(editor) {
   await editor.page.locator('.activitybar a[aria-label="upskilld"]').click();
   await row(editor, "marigold").waitFor();
   await row(editor, "h100-cuda-kernels").waitFor();
-  await shot(editor, "skills-dark");
+  await shot(editor, "skills");
 }
 
 async function found(editor) {
   await editor.command("upskilld: Find a Skill");
   await editor.enter("speed up a reduction kernel on an H100");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "h100-cuda-kernels" }).first().waitFor();
+  await shot(editor, "skills-found");
   await editor.choose("h100-cuda-kernels");
   await editor.page.locator('.tab[data-resource-name="SKILL.md"]').waitFor();
 }
@@ -49,6 +51,8 @@ async function checked(editor) {
 
 async function installed(editor) {
   await action(editor, "marigold", "Install Skill for Agents");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "Claude Code" }).first().waitFor();
+  await shot(editor, "skill-install");
   await editor.tick("Claude Code");
   await editor.choose("Project");
   await editor.page.locator(".notification-list-item-message", { hasText: "claude-code: installed" }).waitFor();
@@ -58,7 +62,7 @@ async function installed(editor) {
 
 // The frame that shows an evaluation.
 async function report(editor) {
-  for (const one of editor.page.frames()) {
+  for (const one of editor.page.frames().slice(1)) { // not the window, which tells it too
     if (/helps/.test(await one.locator("body").innerText({ timeout: 500 }).catch(() => ""))) return one;
   }
   return undefined;
@@ -75,12 +79,13 @@ async function evaluated(editor) {
     const frame = await until(() => report(editor), "the report");
     assert.match(await frame.locator("body").innerText(), /marigold/);
     await row(editor, `marigold · ${student}`).waitFor();
-    await shot(editor, "skill-report");
-    await editor.setTheme("Light Modern");
+    await shot(editor, "skill-report", { height: 2200 });
+    const page = await until(async () => (await report(editor))?.content().catch(() => ""), "the report again");
+    assert.ok(!page.includes("prefers-color-scheme"), "the editor says which colours");
+    await editor.setTheme("light");
     await until(async () => await (await report(editor))?.locator("body").evaluate((body) =>
       getComputedStyle(body).backgroundColor).catch(() => "") === "rgb(255, 255, 255)", "a light report");
-    await shot(editor, "skill-report-light");
-    await editor.setTheme("Dark Modern");
+    await editor.setTheme("dark");
   } finally {
     model.kill();
   }

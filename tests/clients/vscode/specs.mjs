@@ -26,7 +26,7 @@ async function drafted(editor) {
   const form = await editor.webview("spec");
   await form.locator(".hint", { hasText: "1048576" }).waitFor(); // what the source has, as kernel/init says it
   assert.equal(await form.locator('input[data-path="launch.grid"]').inputValue(), "(n + 255) / 256");
-  await shot(editor, "spec-dark");
+  await shot(editor, "spec", { height: 2600 });
 }
 
 async function wrong(editor) {
@@ -66,7 +66,7 @@ async function filled(editor) {
   await panel.locator("h1", { hasText: /^pass \(2 cases/ }).waitFor();
   assert.deepEqual(written(editor).sizes, [{ n: 32768 }, { n: 7 }]);
   assert.deepEqual(written(editor).expect, { expression: { y: "x[i] * 0.5" } });
-  await shot(editor, "spec-validated");
+  await shot(editor, "spec-validated", { height: 2000 });
 }
 
 export function prepare(editor) {

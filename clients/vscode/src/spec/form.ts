@@ -37,13 +37,20 @@ class Fields {
     return html`data-path="${path}" aria-label="${label}" title="${words}" aria-invalid="${String(wrong)}"`;
   }
 
+  // Beneath a field: the list of all is at the top, which may be out of sight.
+  private objection(path: string): Html {
+    const problem = this.problemsOf(path).find(({ severity }) => severity === "error");
+    const { message = "", path: at = "" } = problem ?? {};
+    return problem ? html`<p class="bad words">${message.startsWith(`${at}: `) ? message.slice(at.length + 2) : message}</p>` : html``;
+  }
+
   input(path: string, kind: FieldKind, label: string, size = 14, list = ""): Html {
-    return html`<input data-change="set" data-kind="${kind}" size="${size}" ${list ? html`list="${list}"` : html``} value="${fieldText(kind, this.at(path))}" ${this.common(path, label)}>`;
+    return html`<input data-change="set" data-kind="${kind}" size="${size}" ${list ? html`list="${list}"` : html``} value="${fieldText(kind, this.at(path))}" ${this.common(path, label)}>${this.objection(path)}`;
   }
 
   area(path: string, label: string, rows = 3): Html {
     const text = fieldText("json", this.at(path));
-    return html`<textarea data-change="set" data-kind="json" rows="${Math.min(14, Math.max(rows, text.split("\n").length))}" spellcheck="false" ${this.common(path, label)}>${text}</textarea>`;
+    return html`<textarea data-change="set" data-kind="json" rows="${Math.min(14, Math.max(rows, text.split("\n").length))}" spellcheck="false" ${this.common(path, label)}>${text}</textarea>${this.objection(path)}`;
   }
 
   select(path: string, label: string, options: readonly string[], chosen: string, change = "set"): Html {
@@ -191,8 +198,7 @@ function expect(f: Fields): Html {
   const kind = isObject(value) ? Object.keys(expectations).find((name) => name in value) ?? "" : "null";
   const body = kind === "expression" ? expressions(f) : kind === "op" ? operator(f)
     : kind === "null" ? html`` : f.area("expect", "what is expected", 6);
-  return section("Expected", html`<p class="dim">${describe(f.view.schema, ["expect"])}</p>
-<p><select data-change="expect" data-path="expect" aria-label="what is expected">${Object.entries(expectations).map(([name, words]) =>
+  return section("Expected", html`<p><select data-change="expect" data-path="expect" aria-label="what is expected">${Object.entries(expectations).map(([name, words]) =>
     html`<option value="${name}" ${name === kind ? html`selected` : html``}>${words}</option>`)}</select></p>${body}`);
 }
 

@@ -160,11 +160,11 @@ function counterRows(c: Counters): Html[] {
   ];
 }
 
-function lineRow(hot: HotLine, folder: string): Html {
+function lineRow(hot: HotLine, most: number, folder: string): Html {
   const { counters } = hot;
   const lanes = counters.active_lanes_percent;
   return html`<tr><td>${placeLink({ file: counters.file, line: counters.line }, folder)}</td>
-<td class="bars">${bar(hot.share, `heat${hot.level}`)}</td><td>${short(hot.value)}</td><td>${short(100 * hot.share)} %</td>
+<td class="bars">${bar(hot.value / most, `heat${hot.level}`)}</td><td>${short(hot.value)}</td><td>${short(100 * hot.share)} %</td>
 <td>${lanes === undefined ? "" : `${short(lanes)} %`}</td></tr>`;
 }
 
@@ -178,7 +178,7 @@ function byLine({ result, metric: chosen, folder }: Shown): Html {
 <div role="group" aria-label="Heat beside the lines in the editor" class="choices">
 ${choices.map((one) => html`<button class="choice" data-action="heat" data-metric="${one.id}" aria-pressed="${String(one === chosen)}">${one.label}</button>`)}
 <button class="choice" data-action="heat" data-metric="" aria-pressed="${String(!chosen)}">no heat in the editor</button></div>
-<div class="wide"><table class="lines"><thead><tr><th>line</th><th></th><th>${metric.label}</th><th>share</th><th>lanes active</th></tr></thead><tbody>${rows.map((row) => lineRow(row, folder))}</tbody></table></div>`;
+<div class="wide"><table class="lines"><thead><tr><th>line</th><th></th><th>${metric.label}</th><th>share</th><th>lanes active</th></tr></thead><tbody>${rows.map((row) => lineRow(row, rows[0]?.value || 1, folder))}</tbody></table></div>`;
 }
 
 function counters(shown: Shown): Html {
