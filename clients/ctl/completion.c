@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "clients/ctl/agent_config.h"
 #include "clients/ctl/explain.h"
+#include "clients/ctl/help.h"
 #include "clients/ctl/method.h"
 
 #include <stdio.h>
@@ -22,24 +23,28 @@ static const struct shell {
      "before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
      "    [ \"$before\" = = ] && before=\"${COMP_WORDS[COMP_CWORD-2]}\"\n"
      "    [ \"$now\" = = ] && now=\n"
+     "    COMPREPLY=()\n"
      "    case \"${COMP_WORDS[*]:1:2} $before\" in\n",
      "'*' ", "') COMPREPLY=($(compgen -W '", "' -- \"$now\"));;\n", "    '",
      "'*) COMPREPLY=($(compgen -f -W '", "' -- \"$now\"));;\n",
-     "    *) COMPREPLY=($(compgen -W '",
+     "    *upskillctl | *' help') COMPREPLY=($(compgen -W '",
      "' -- \"$now\"));;\n    esac\n}\ncomplete -o default -o filenames -F _upskillctl "
      "upskillctl\n"},
     {"zsh",
      "#compdef upskillctl\n_upskillctl() {\n"
      "    case \"${words[2]} ${words[3]} ${words[CURRENT-1]}\" in\n",
      "'*' ", "') compadd -- ", ";;\n", "    '", "'*) compadd -- ", "; _files;;\n",
-     "    *) compadd -- ", "; _files;;\n    esac\n}\ncompdef _upskillctl upskillctl\n"},
+     "    *upskillctl|*' help') compadd -- ",
+     ";;\n    *) _files;;\n    esac\n}\ncompdef _upskillctl upskillctl\n"},
     {"fish",
      "function __upskillctl\n    set -l said (commandline -opc)\n"
      "    switch \"$said[2..3] $said[-1]\"\n",
      "* ", "'\n            printf '%s\\n' ", "\n", "        case '",
-     "*'\n            printf '%s\\n' ", "\n",
-     "        case '*'\n            printf '%s\\n' ",
-     "\n    end\nend\ncomplete -c upskillctl -a '(__upskillctl)'\n"},
+     "*'\n            printf '%s\\n' ",
+     "\n            __fish_complete_path (commandline -ct)\n",
+     "        case '*upskillctl' '* help'\n            printf '%s\\n' ",
+     "\n        case '*'\n            __fish_complete_path (commandline -ct)\n"
+     "    end\nend\ncomplete -c upskillctl -f -a '(__upskillctl)'\n"},
 };
 
 /* Of every command, as main.c reads them. */
@@ -99,24 +104,42 @@ static char *group_of(const json_t *method) {
     return xstrndup(command, strcspn(command, " "));
 }
 
-/* Behind a group its commands; ret_groups: the groups. */
-static void put_groups(const struct shell *shell, const json_t *methods,
-                       struct buf *ret_groups) {
-    autobuf commands = BUF_INIT(4096);
-    size_t count = json_array_size(methods);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *method = json_array_get(methods, i);
+/* The commands of each group, which need not stand together: {"kernel": "check run"}. */
+static json_t *groups_of(const json_t *methods) {
+    json_t *groups = json_object();
+    json_each(methods, i, method) {
         autofree char *group = group_of(method), *command = method_command(method);
-        autofree char *next =
-            i + 1 < count ? group_of(json_array_get(methods, i + 1)) : xstrdup("");
-        buf_addf(&commands, "%s%s", commands.len ? " " : "",
-                 command + strlen(group) + (command[strlen(group)] == ' '));
-        if (strcmp(group, next) != 0) {
-            put_values(shell, "", group, commands.data);
-            buf_addf(ret_groups, " %s", group);
-            buf_reset(&commands);
-        }
+        const char *before = json_get_string(groups, group, NULL);
+        const char *own = command + strlen(group);
+        json_object_set_new(groups, group,
+                            json_sprintf("%s%s%s", before ? before : "",
+                                         before ? " " : "", own + (*own == ' ')));
     }
+    return groups;
+}
+
+/* Behind a group its commands. */
+static void put_groups(const struct shell *shell, const json_t *groups) {
+    json_each_member(groups, group, commands) {
+        put_values(shell, "", group, json_string_value(commands));
+    }
+}
+
+/* The first words: the client's own ("generate|eval|list …" are three), and groups. */
+static void put_first_words(const struct shell *shell, const json_t *groups) {
+    fputs(shell->otherwise, stdout);
+    for (size_t i = 0; help_own_usage(i); i++) {
+        for (const char *c = help_own_usage(i); *c && *c != ' '; c++) {
+            putchar(*c == '|' ? ' ' : *c);
+        }
+        putchar(' ');
+    }
+    fputs("help", stdout);
+    json_each_member(groups, group, commands) {
+        (void)commands;
+        printf(" %s", group);
+    }
+    fputs(shell->tail, stdout);
 }
 
 static void put_own(const struct shell *shell) {
@@ -141,15 +164,14 @@ static void put_own(const struct shell *shell) {
 
 static void put_script(const struct shell *shell, const json_t *discover) {
     const json_t *methods = json_object_get(discover, "methods");
-    autobuf groups = BUF_INIT(400);
+    autojson *groups = groups_of(methods);
     fputs(shell->head, stdout);
     put_own(shell);
     json_each(methods, i, method) {
         put_command(shell, method);
     }
-    put_groups(shell, methods, &groups);
-    printf("%sstatus jobs runs setup worker check explain call shell completion help%s%s",
-           shell->otherwise, groups.data, shell->tail);
+    put_groups(shell, groups);
+    put_first_words(shell, groups);
 }
 
 int completion_print(const json_t *discover, const char *shell) {

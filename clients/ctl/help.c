@@ -69,6 +69,10 @@ static bool help_group(const struct terminal *t, const json_t *discover,
     return any;
 }
 
+const char *help_own_usage(size_t number) {
+    return number < ARRAY_LEN(own_commands) ? own_commands[number].usage : NULL;
+}
+
 static bool help_own(const struct terminal *t, const char *word) {
     for (size_t i = 0; own_commands[i].name; i++) {
         const struct own_command *own = &own_commands[i];

@@ -10,6 +10,8 @@ void help_all(const struct terminal *t, const json_t *discover);
 void help_method(const struct terminal *t, const json_t *method);
 /* "upskillctl skill check NAME|FOLDER [options]". Freed by the caller. */
 char *help_usage(const json_t *method);
+/* "worker pack|check …": the client's own command of this number; NULL: there are fewer. */
+const char *help_own_usage(size_t number);
 /* Help for words: a command with its options, a group such as "skill" with its commands,
  * or a command of the client itself. False if they name nothing; then nothing is
  * written. */

@@ -89,10 +89,10 @@ def the_completion_is_bash(room):
 
 
 # What is typed, and the words of which all and none must be offered.
-TYPED = [("kernel ", "check validate init run", "list shell --arch"), ("help skill ", "find install", "validate"),
+TYPED = [("kernel ", "check validate init run", "list shell --arch"), ("help skill ", "find install", "validate"), ("skill ", "find evaluate generate", "validate"),
          ("explain glob", "global_race", "race"), ("setup claude-code co", "codex", "cursor"), ("worker ", "pack check", "shell"),
          ("kernel check --output-format=sa", "sarif", "json"), ("kernel check --output-format=", "sarif junit", "--fix"),
-         ("completion ", "bash zsh fish", "kernel"), ("k", "kernel", "status")]
+         ("completion ", "bash zsh fish", "kernel"), ("k", "kernel", "status"), ("explain race ", "", "kernel skill"), ("", "kernel setup generate eval help", "check pack")]
 
 
 def words_behind_words(room):
