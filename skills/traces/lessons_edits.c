@@ -200,6 +200,9 @@ static bool add_edit(struct edit_scan *e, size_t i) {
         e->others += !test;
         return true;
     }
+    if (is_told(e->fix, s->path, diff)) {
+        return true;
+    }
     e->lines += text_count(diff, strlen(diff), '\n');
     e->best = link > e->best ? link : e->best;
     e->said |= strstr(e->f->error->quote, path_basename(s->path)) != NULL;
@@ -213,13 +216,11 @@ static bool add_edit(struct edit_scan *e, size_t i) {
             return !room && *diff;
         }
     }
-    if (!is_told(e->fix, s->path, diff)) {
-        struct lesson_change *c = lesson_add_change(e->fix, CHANGE_EDIT);
-        c->path = xstrdup(s->path);
-        c->created = lesson_creates(e->f->s, s);
-        c->to = take(diff);
-        lessons_add_evidence(&e->fix->evidence, e->f->s->trace, s->event, EVIDENCE_CHANGE);
-    }
+    struct lesson_change *c = lesson_add_change(e->fix, CHANGE_EDIT);
+    c->path = xstrdup(s->path);
+    c->created = lesson_creates(e->f->s, s);
+    c->to = take(diff);
+    lessons_add_evidence(&e->fix->evidence, e->f->s->trace, s->event, EVIDENCE_CHANGE);
     return true;
 }
 

@@ -102,7 +102,7 @@ static bool is_shared(const struct lesson_change *c, char mark, const struct ste
                       size_t from, size_t end, char other_mark) {
     for (size_t i = from; c->path && i < end; i++) {
         const struct lesson_step *e = &s->list[i];
-        autofree char *diff = lesson_is_edit(e) && strcmp(e->path, c->path) == 0
+        autofree char *diff = lesson_is_edit(e) && !e->shown && strcmp(e->path, c->path) == 0
                                   ? lesson_changed_lines(s, i)
                                   : NULL;
         if (diff && lesson_shares_line(c->to, mark, diff, other_mark)) {

@@ -2,6 +2,7 @@
  * shows later. */
 #include "skills/traces/lessons_internal.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -18,16 +19,34 @@ static bool same_file(const char *path, const char *shown) {
            (more == less || longer[more - less - 1] == '/');
 }
 
-/* The last edit before `end` of the file of which nobody knows what it changed. */
-static struct lesson_step *unknown_edit(struct steps *s, size_t end, const char *path) {
+/* The command that made the edit says a name of the diff, or none at all: "sed -i 12d". */
+static bool is_in(const struct steps *s, const struct lesson_step *edit, const char *names) {
+    for (const struct lesson_step *run = edit; run > s->list && run[-1].event == edit->event; run--) {
+        if (run[-1].kind == STEP_RUN) {
+            return !lesson_names(run[-1].text, run[-1].text, edit->path) ||
+                   lesson_names(run[-1].text, names, edit->path);
+        }
+    }
+    return true;
+}
+
+/* Of all edits of the file before `end` that nobody knows, it is what they came to. */
+static void tell_edits(struct steps *s, size_t end, const char *path, const char *hunks, size_t len) {
+    autofree char *diff = xasprintf("%.*s\n", (int)len, hunks);
+    autobuf names = BUF_INIT(MAX_SHOWN);
+    for (const char *line = diff; *line; line = text_next_line(line)) {
+        bool changes = *line == '-' || *line == '+';
+        buf_addf(&names, "%.*s\n", changes ? (int)strcspn(line, "\n") - 1 : 0, line + changes);
+    }
     for (size_t i = end; i > 0 && end - i < LESSONS_REACH; i--) {
         struct lesson_step *e = &s->list[i - 1];
         if (e->kind == STEP_EDIT && e->is_diff && e->text && !*e->text &&
-            same_file(e->path, path)) {
-            return e;
+            same_file(e->path, path) && is_in(s, e, names.data)) {
+            free(e->text);
+            e->shown = true;
+            e->text = xstrdup(diff);
         }
     }
-    return NULL;
 }
 
 void lessons_learn_shown(struct steps *s, size_t at) {
@@ -39,11 +58,8 @@ void lessons_learn_shown(struct steps *s, size_t at) {
         const char *hunks = strstr(name, "\n@@ "), *end = next ? next : name + strlen(name);
         autofree char *path = xstrndup(name, len < MAX_PATH ? len : 0);
         bool whole = hunks && hunks < end && (size_t)(end - hunks) <= MAX_SHOWN;
-        struct lesson_step *edit = whole ? unknown_edit(s, at, path) : NULL;
-        if (edit) {
-            free(edit->text);
-            edit->shown = true;
-            edit->text = xasprintf("%.*s\n", (int)(end - hunks - 1), hunks + 1);
+        if (whole) {
+            tell_edits(s, at, path, hunks + 1, (size_t)(end - hunks - 1));
         }
         d = next ? next + 1 : NULL;
     }

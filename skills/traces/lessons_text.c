@@ -352,9 +352,13 @@ static void scan_line(struct error_scan *s, const char *line, size_t len) {
     }
 }
 
-/* pytest's `E     File "x.py", line 3`, which a line of the source follows. */
+/* Python's `File "x.py", line 3`, behind which a line of the source stands further in. */
 static bool is_place(const char *line, size_t len) {
-    return len > 2 && strncmp(line, "E ", 2) == 0 && memmem(line, len, " File \"", 7);
+    const char *at = memmem(line, len, "File \"", 6);
+    const char *next = text_next_line(line);
+    size_t mark = strncmp(line, "E ", 2) == 0;
+    return at && memmem(at, len - (size_t)(at - line), "\", line ", 8) &&
+           (mark || strspn(next, " ") > strspn(line, " "));
 }
 
 /* All that a failing command says, if it is little, begins with why. */

@@ -37,7 +37,7 @@ Test(lesson_shown, what_the_session_wrote_may_print_its_error_and_end_well) {
 
 /* The edit's command does not say what it changed; a diff comes afterwards. before: the file was
  * edited before the error was seen. */
-static char *change_told(bool before, const char *path, const char *shown) {
+static char *change_told(bool before, const char *edit, const char *path, const char *shown) {
     struct maker m = {0};
     struct lessons l;
     user(&m, "Booleans fail.");
@@ -45,7 +45,7 @@ static char *change_told(bool before, const char *path, const char *shown) {
         run(&m, "sed -i '3d' src/huber.py", 0, "");
     }
     run(&m, "python3 fit.py", 1, failing);
-    run(&m, "sed -i '12c\\    X = check(X, dtype=float)' src/huber.py", 0, "");
+    run(&m, edit, 0, "");
     run(&m, "python3 fit.py", 0, "Success!");
     autofree char *diff = xasprintf("diff --git a/%s b/%s\nindex 1..2 100644\n--- a/%s\n+++ b/%s\n"
                                     "@@ -10,3 +10,3 @@\n def fit(X):\n%s     return X\n",
@@ -60,12 +60,17 @@ static char *change_told(bool before, const char *path, const char *shown) {
 
 Test(lesson_shown, a_later_diff_says_what_an_edit_changed) {
     static const char lines[] = "-    X = check(X)\n+    X = check(X, dtype=float)\n";
-    autofree char *told = change_told(false, "src/huber.py", lines);
+    static const char edit[] = "sed -i '12c\\    X = check(X, dtype=float)' src/huber.py";
+    autofree char *told = change_told(false, edit, "src/huber.py", lines);
     cr_expect(eq(str, told, lines));
-    autofree char *own = change_told(true, "src/huber.py", lines);
+    autofree char *own = change_told(true, edit, "src/huber.py", lines);
     cr_expect(eq(str, own, "nothing"), "the first edit may have brought the error");
-    autofree char *other = change_told(false, "src/other_huber.py", lines);
+    autofree char *other = change_told(false, edit, "src/other_huber.py", lines);
     cr_expect(eq(str, other, "nothing"), "another file");
+    autofree char *undone = change_told(false, "sed -i '9s/^.*fmin_l.*$/    return None/' src/huber.py", "src/huber.py", lines);
+    cr_expect(eq(str, undone, "nothing"), "the diff has nothing of this edit");
+    autofree char *silent = change_told(false, "sed -i '9d' src/huber.py", "src/huber.py", lines);
+    cr_expect(eq(str, silent, lines), "the command names nothing");
 }
 
 Test(lesson_shown, a_search_that_finds_nothing_proves_what_it_looks_for) {
@@ -120,6 +125,23 @@ Test(lesson_shown, of_a_long_change_the_lines_are_told_that_the_agent_names) {
     cr_expect(eq(str, named, "-  const rows = await encryptAll(batch);\n"));
     autofree char *silent = told_of_long("The import must be split.");
     cr_expect(eq(str, silent, "nothing"));
+}
+
+/* A traceback's line of source is no error, but the line behind a frame without source is. */
+Test(lesson_shown, source_in_a_traceback_is_not_quoted) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Get it to run.");
+    run(&m, "python3 x.py", 1,
+        "  File \"x.py\", line 3, in main\n    self.error(_('arguments are required: %s') %\n"
+        "  File \"<frozen runpy>\", line 9, in run\nFieldError: no field named 'slug'");
+    edit(&m, "x.py", "-  get('slug')\n+  get('name')\n", true);
+    run(&m, "python3 x.py", 0, "ok");
+    learn(&l, &m);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(eq(str, l.fixes.list[0].quote, "FieldError: no field named 'slug'"));
+    lessons_finish(&l);
+    finish(&m);
 }
 
 /* The agent's few words before a change that nothing else ties to the error. */
