@@ -302,13 +302,52 @@ static bool is_taught(const struct failure *f, const struct lesson *fix) {
                     c->path && brings_name(c->to, failed->output, known.data));
 }
 
+/* The last place that a Python traceback names is none of the session's files: a library refuses
+ * what it was asked. */
+static bool is_raised_elsewhere(const struct failure *f) {
+    const char *output = f->s->list[f->last].output, *last = NULL;
+    for (const char *at = output; (at = strstr(at, "File \"")); at += 6) {
+        last = at + 6;
+    }
+    if (!last || f->said) {
+        return false;
+    }
+    autofree char *path = xstrndup(last, strcspn(last, "\"\n"));
+    for (size_t i = 0; i < f->last; i++) {
+        const struct lesson_step *e = &f->s->list[i];
+        if (e->kind == STEP_EDIT && strcmp(path_basename(e->path), path_basename(path)) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The script catches the error from then on, or stands in for what raised it. */
+static bool looks_away(const struct lesson *fix) {
+    return list_any(c, fix->changes, fix->change_count,
+                    c->path && (strstr(c->to, "except ") || strstr(c->to, "except:") ||
+                                strstr(c->to, "catch") || strcasestr(c->to, "mock")));
+}
+
+/* It brings a name that no edit of the session had. */
+static bool brings_new(const struct failure *f, const struct lesson *fix) {
+    autobuf known = BUF_INIT(MAX_KNOWN);
+    for (size_t i = 0; i < f->last; i++) {
+        const struct lesson_step *e = &f->s->list[i];
+        buf_adds(&known, e->kind == STEP_EDIT && e->text ? e->text : "");
+    }
+    return list_any(c, fix->changes, fix->change_count,
+                    c->path && brings_name(c->to, c->to, known.data));
+}
+
 /* A slip in what was written to try out or mend what the session is about. */
 static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
     const struct lesson_step *failed = &f->s->list[f->last];
     if (states_rule(f->error->quote)) {
         return false;
     }
-    bool script = lesson_runs_own_script(f->s, failed) && changes_script(fix, failed);
+    bool script = lesson_runs_own_script(f->s, failed) && changes_script(fix, failed) &&
+                  !(is_raised_elsewhere(f) && brings_new(f, fix) && !looks_away(fix));
     bool own = !fix->cause && corrects_own(f, fix) && !is_taught(f, fix);
     return ((script || own) && mends_existing(f->s)) ||
            (script && is_taken_away(f, fix->changes[0].path));

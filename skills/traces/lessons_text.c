@@ -365,9 +365,13 @@ static bool is_place(const char *line, size_t len) {
 static void keep_short(struct error_scan *s, const char *output) {
     const char *first = NULL;
     size_t lines = 0;
+    bool source = false; /* of a traceback */
     for (const char *line = output; line && *line; line = text_next_line(line)) {
         size_t len = strcspn(line, "\n");
-        bool counts = has_letters(line, len) && !pattern_is_in(s->r->summary, line, len);
+        bool place = is_place(line, len);
+        bool counts = !place && !source && has_letters(line, len) &&
+                      !pattern_is_in(s->r->summary, line, len);
+        source = place;
         lines += counts;
         first = counts && !first && text_count(line, len, ' ') >= SHORT_BLANKS ? line : first;
     }

@@ -177,3 +177,33 @@ Test(lesson_shown, the_agents_few_words_explain_a_change_that_has_their_names) {
     autofree char *lost = told_by_words(output, long_words, diff);
     cr_expect(eq(str, lost, "nothing"), "a thought among many");
 }
+
+/* A script of the session's own, mended while another file is. traced: where it was raised. */
+static size_t told_of_script(const char *traced, const char *diff) {
+    struct maker m = {0};
+    struct lessons l;
+    autofree char *output =
+        xasprintf("Traceback (most recent call last):\n  File \"repro.py\", line 9, in <module>\n    make()\n"
+                  "  File \"%s\", line 328, in execute\n    return run(query)\n"
+                  "sqlite3.OperationalError: no such table: app_book", traced);
+    user(&m, "Mend it.");
+    edit(&m, "src/query.py", "-    return 1\n+    return 2\n", true);
+    edit(&m, "repro.py", "call_command('migrate')\nmake()\n", false);
+    run(&m, "python3 repro.py", 1, output);
+    edit(&m, "repro.py", diff, true);
+    run(&m, "python3 repro.py", 0, "made");
+    learn(&l, &m);
+    size_t told = l.fixes.count;
+    lessons_finish(&l);
+    finish(&m);
+    return told;
+}
+
+Test(lesson_shown, what_a_library_refuses_is_no_slip_of_a_script) {
+    static const char diff[] = "-call_command('migrate')\n+schema_editor.create_table('app_book')\n";
+    cr_expect(eq(sz, told_of_script("/usr/lib/django/db/utils.py", diff), 1));
+    cr_expect(eq(sz, told_of_script("repro.py", diff), 0), "raised in the script itself");
+    cr_expect(eq(sz, told_of_script("/usr/lib/django/db/utils.py",
+                                    "-make()\n+try:\n+    make_table()\n+except Error:\n+    pass\n"),
+                 0), "it looks away");
+}
