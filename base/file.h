@@ -106,6 +106,7 @@ char *path_relative(const char *path, const char *dir);
  * above the start. */
 bool path_leads_out(const char *path);
 const char *path_basename(const char *path); /* points into path */
+char *path_folder(const char *path);         /* "a" of "a/b", "/" of "/b", "" of "b" */
 
 /* $XDG_CONFIG_HOME/upskilld and so on, with the specification's defaults beneath $HOME;
  * NULL when neither is set. Freed by the caller. */

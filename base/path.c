@@ -90,6 +90,11 @@ const char *path_basename(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+char *path_folder(const char *path) {
+    size_t len = (size_t)(path_basename(path) - path);
+    return xstrndup(path, len > 1 ? len - 1 : len);
+}
+
 /* The specification has relative values ignored. */
 static char *xdg_dir(const char *variable, const char *fallback) {
     const char *value = getenv(variable);

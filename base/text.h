@@ -5,6 +5,7 @@
  * sent to a client, a terminal or a model goes through text_clean first. */
 #include "base/mem.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -40,6 +41,11 @@ size_t text_encode(uint32_t cp, char out[4]);
         (void)vsnprintf(array, sizeof(array), fmt, args_);                               \
         va_end(args_);                                                                   \
     } while (0)
+
+/* Whether c may be part of an identifier of C. */
+static inline bool text_is_word(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
 
 /* The value of a hexadecimal digit, or -1. */
 int text_hex_digit(char c);

@@ -1,5 +1,6 @@
 #include "protocol/document.h"
 
+#include "base/file.h"
 #include "base/strings.h"
 
 #include <fnmatch.h>
@@ -28,8 +29,7 @@ void document_check_done(struct document_check *check, json_t *findings, json_t 
 }
 
 static bool matches_path(const struct document_kind *kind, const char *path) {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const char *name = slash ? slash + 1 : path;
+    const char *name = path ? path_basename(path) : NULL;
     for (size_t i = 0; name && kind->patterns && kind->patterns[i]; i++) {
         if (fnmatch(kind->patterns[i], name, FNM_PERIOD) == 0) {
             return true;

@@ -184,18 +184,13 @@ static int include_roots_read(const json_t *params, const struct strings *roots,
 
 /* --- the sources --- */
 
-static char *folder_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? xstrndup(path, slash > path ? (size_t)(slash - path) : 1) : NULL;
-}
-
 static int closure_from_text(const json_t *params, const struct strings *roots,
                              const struct include_options *options,
                              struct include_closure *ret, struct err *err) {
     const json_t *source = json_object_get(params, "source");
     const char *path = json_get_string(params, "path", NULL);
     autofree char *whole = path ? absolute_path(path, roots) : NULL;
-    autofree char *dir = whole          ? folder_of(whole)
+    autofree char *dir = whole          ? path_folder(whole)
                          : roots->count ? xstrdup(roots->list[0])
                                         : NULL;
     const char *text = json_string_value(source);

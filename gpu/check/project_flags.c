@@ -58,11 +58,6 @@ static char *whole_path(const char *folder, const char *path) {
     return path_normalize(joined);
 }
 
-static char *folder_of(const char *path) {
-    size_t len = (size_t)(path_basename(path) - path);
-    return xstrndup(path, len > 1 ? len - 1 : len);
-}
-
 /* From the root on; NULL: it lies elsewhere. */
 static const char *below_root(const struct flags_search *s, const char *path) {
     size_t len = strlen(s->root.path);
@@ -533,7 +528,7 @@ static bool open_root(struct flags_search *s, const char *folder) {
 static void search_folder(struct flags_search *s, const char *folder, bool has_database) {
     has_database = has_database || look_in(s, folder);
     if (strcmp(folder, s->root.path) != 0) {
-        autofree char *above = folder_of(folder);
+        autofree char *above = path_folder(folder);
         search_folder(s, above, has_database);
     }
     add_settings_file(s, folder);
@@ -542,7 +537,7 @@ static void search_folder(struct flags_search *s, const char *folder, bool has_d
 json_t *project_flags_read(const struct project_places *places, const char *file,
                            json_t *findings) {
     struct flags_search s = {.file = file, .places = places, .findings = findings};
-    autofree char *folder = folder_of(file);
+    autofree char *folder = path_folder(file);
     if (!open_root(&s, folder)) {
         return NULL;
     }

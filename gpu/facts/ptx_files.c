@@ -42,8 +42,7 @@ static char *name_of(const char *path, const char *folder,
     if (*path != '/') { /* a stand-in that the compiler got as text */
         return xasprintf("<%s>", path);
     }
-    const char *slash = strrchr(path, '/');
-    return xstrdup(slash ? slash + 1 : path);
+    return xstrdup(path_basename(path));
 }
 
 void ptx_files_add_name(struct buf *out, const char *name) {

@@ -1,17 +1,12 @@
 #include "gpu/host/host_conditions.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "gpu/source/cuda_lexer.h"
-
-#include <ctype.h>
-
-static bool is_name_char(char c) {
-    return c == '_' || isalnum((unsigned char)c);
-}
 
 static size_t name_length(const char *s, const char *end) {
     const char *at = s;
-    while (at < end && is_name_char(*at)) {
+    while (at < end && text_is_word(*at)) {
         at++;
     }
     return (size_t)(at - s);

@@ -2,16 +2,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "gpu/source/cuda_lexer.h"
-
-#include <ctype.h>
 
 #define EXPANDED_MAX 512
 #define CONSTANT_TOKENS_MAX 256 /* of a declaration, before its name */
-
-static bool is_name_char(char c) {
-    return c == '_' || isalnum((unsigned char)c);
-}
 
 /* --- names --- */
 
@@ -309,7 +304,7 @@ static char *macro_text(const struct host_program *p, uint64_t name) {
         }
         const char *s = t->text + d.argument;
         size_t len = d.argument_end - d.argument, word = 0;
-        while (word < len && is_name_char(s[word])) {
+        while (word < len && text_is_word(s[word])) {
             word++;
         }
         if (word && code_hash(s, word) == name && (p->active[i] || p->certain)) {

@@ -1,6 +1,7 @@
 #include "gpu/source/host_code.h"
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/find.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_behind.h"
@@ -302,11 +303,10 @@ void host_code_scan(const char *text, size_t len, struct host_code *ret) {
 /* cuRAND's headers and CUDA's C++ library, named beneath include_roots, ask for NVRTC
  * themselves: they need what looks like the host's. */
 static bool is_made_for_nvrtc(const struct source_file *f) {
-    const char *slash = strrchr(f->path, '/');
     if (strstr(f->path, "/cuda/std/") || strstr(f->path, "/cuda/__")) {
         return memmem(f->text, f->len, "_CCCL", 5) != NULL;
     }
-    return strncmp(slash ? slash + 1 : f->path, "curand", 6) == 0 &&
+    return strncmp(path_basename(f->path), "curand", 6) == 0 &&
            memmem(f->text, f->len, "__CUDACC_RTC__", 14);
 }
 

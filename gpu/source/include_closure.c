@@ -332,7 +332,7 @@ static bool is_users_header(const char *target, enum include_form form, void *da
     const struct include_closure *c = data;
     const struct source_set *s = &c->sources;
     if (form == INCLUDE_QUOTED) {
-        autofree char *dir = include_folder(s->files[0].path);
+        autofree char *dir = path_folder(s->files[0].path);
         autofree char *joined = path_join(dir, target);
         autofree char *path = path_normalize(joined);
         if (source_set_find(s, path)) {
@@ -374,7 +374,7 @@ int include_closure_build(const char *path, const char *display, const char *tex
     *ret = (struct include_closure){.findings = json_array()};
     struct include_builder b = {.options = options, .ret = ret};
     autofree char *normal = path ? path_normalize(path) : NULL;
-    autofree char *dir = normal && !text ? include_folder(normal)
+    autofree char *dir = normal && !text ? path_folder(normal)
                          : normal        ? xstrdup(normal)
                                          : NULL;
     b.absolute_names = display[0] == '/';

@@ -108,12 +108,6 @@ char *include_display(const struct include_builder *b, const char *path) {
                                      : below_root(b, include_root_of(b, path), path));
 }
 
-char *include_folder(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? xstrndup(path, slash > path ? (size_t)(slash - path) : 1)
-                 : xstrdup("");
-}
-
 /* ---- findings ---- */
 
 static void tell(struct include_builder *b, size_t file, const struct file_reference *at,

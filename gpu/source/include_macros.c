@@ -2,8 +2,8 @@
 
 #include "base/find.h"
 #include "base/mem.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
 #define NAME_MAX_BYTES 64
@@ -20,10 +20,6 @@ struct macro_call {
 struct stretch {
     const char *at, *end;
 };
-
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 static void skip_blanks(struct stretch *s) {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t')) {
@@ -46,11 +42,11 @@ static bool eat_name(struct stretch *s, bool path, char *ret) {
     size_t len = 0;
     skip_blanks(s);
     while (s->at < s->end && len + 1 < NAME_MAX_BYTES &&
-           (is_word(*s->at) || (path && strchr("./-+", *s->at) && *s->at))) {
+           (text_is_word(*s->at) || (path && strchr("./-+", *s->at) && *s->at))) {
         ret[len++] = *s->at++;
     }
     ret[len] = '\0';
-    return len > 0 && (s->at == s->end || !is_word(*s->at));
+    return len > 0 && (s->at == s->end || !text_is_word(*s->at));
 }
 
 /* Only blanks and a comment may follow. */
@@ -75,7 +71,7 @@ static bool substitute(struct stretch value, const char *parameter, const char *
     size_t len = 0;
     while (value.at < value.end) {
         const char *word = value.at;
-        while (value.at < value.end && is_word(*value.at)) {
+        while (value.at < value.end && text_is_word(*value.at)) {
             value.at++;
         }
         size_t n = (size_t)(value.at - word);
@@ -103,7 +99,7 @@ static bool eat_header(struct stretch *s, struct stretch *ret) {
         return false;
     }
     char close = *s->at++ == '<' ? '>' : '"';
-    while (s->at < s->end && (is_word(*s->at) || (*s->at && strchr("./-+", *s->at)))) {
+    while (s->at < s->end && (text_is_word(*s->at) || (*s->at && strchr("./-+", *s->at)))) {
         s->at++;
     }
     if (s->at == s->end || *s->at++ != close) {
@@ -152,7 +148,7 @@ static bool expand_in(const struct source_file *f, const struct macro_call *call
     while ((at = memmem(at, (size_t)(end - at), call->name, len))) {
         const char *name = at;
         at += len;
-        if ((at < end && is_word(*at)) || !is_defined_at(f->text, name)) {
+        if ((at < end && text_is_word(*at)) || !is_defined_at(f->text, name)) {
             continue;
         }
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
@@ -219,7 +215,7 @@ static bool is_defined_in(const struct source_file *f, const char *name) {
     size_t len = strlen(name);
     const char *end = f->text + f->len, *at = f->text;
     while ((at = memmem(at, (size_t)(end - at), name, len))) {
-        if ((at + len == end || !is_word(at[len])) && is_defined_at(f->text, at)) {
+        if ((at + len == end || !text_is_word(at[len])) && is_defined_at(f->text, at)) {
             return true;
         }
         at += len;

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 #define DEPTH_MAX 64
@@ -96,7 +97,7 @@ static enum include_lookup try_header(struct include_search *s, const char *path
 static enum include_lookup try_beside(struct include_search *s, const char *target) {
     const char *from = s->b->ret->sources.files[s->file].path;
     if (strncmp(from, INCLUDE_HEADERS "/", strlen(INCLUDE_HEADERS "/")) == 0) {
-        autofree char *dir = include_folder(from + strlen(INCLUDE_HEADERS "/"));
+        autofree char *dir = path_folder(from + strlen(INCLUDE_HEADERS "/"));
         autofree char *path = path_join(dir, target);
         return try_header(s, path);
     }
@@ -104,7 +105,7 @@ static enum include_lookup try_beside(struct include_search *s, const char *targ
     if (!real) {
         return INCLUDE_MISSING;
     }
-    autofree char *dir = include_folder(real);
+    autofree char *dir = path_folder(real);
     autofree char *joined = path_join(dir, target);
     autofree char *path = path_normalize(joined);
     /* From one root into another the compiler could not follow inside the job. */
@@ -169,7 +170,7 @@ static void assume_folder(struct include_search *s, const char *folder,
 
 /* The one above; false at a root. */
 static bool folder_rise(const struct include_builder *b, char **dir) {
-    char *above = include_folder(*dir);
+    char *above = path_folder(*dir);
     bool rises = strcmp(above, *dir) != 0 && include_root_of(b, above) != SIZE_MAX;
     free(rises ? *dir : above);
     *dir = rises ? above : *dir;
@@ -184,7 +185,7 @@ enum include_lookup include_search_usual(struct include_search *s, const char *t
     if (!real) {
         return INCLUDE_MISSING;
     }
-    autofree char *dir = include_folder(real);
+    autofree char *dir = path_folder(real);
     do {
         for (size_t i = 0; i < ARRAY_LEN(usual); i++) {
             autofree char *folder = *usual[i] ? path_join(dir, usual[i]) : xstrdup(dir);

@@ -48,9 +48,6 @@ char *include_display(const struct include_builder *b, const char *path);
 int include_read(struct include_builder *b, const char *path, struct buf *out,
                  struct err *err);
 
-/* The folder of a file: "" for a bare name. Malloc'ed. */
-char *include_folder(const char *path);
-
 /* ---- include_files.c: findings and files ---- */
 
 /* Adds an error finding at a reference in a file of the set. */

@@ -1,17 +1,14 @@
 #include "gpu/source/python_fields.h"
 
+#include "base/text.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/python_literals.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static size_t word_end(const char *text, size_t at, size_t to) {
-    while (at < to && is_word(text[at])) {
+    while (at < to && text_is_word(text[at])) {
         at++;
     }
     return at;

@@ -2,6 +2,7 @@
 
 #include "base/find.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "gpu/source/source_set.h"
 
 #include <ctype.h>
@@ -64,17 +65,13 @@ static unsigned wanted_for(const char *name, size_t len, bool constant) {
     return 0;
 }
 
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Does "std" at `at` stand within another scope, as in cuda::std? "::std" does not. */
 static bool is_inner(const char *text, const char *at) {
     if (at - text >= 2 && at[-1] == ':' && at[-2] == ':') {
         at -= 2;
-        return at > text && (is_word(at[-1]) || at[-1] == '>');
+        return at > text && (text_is_word(at[-1]) || at[-1] == '>');
     }
-    return at > text && is_word(at[-1]);
+    return at > text && text_is_word(at[-1]);
 }
 
 /* Does what stands at `at` belong to a constant? Looked for back to the statement's
@@ -96,7 +93,7 @@ static unsigned wanted_in(const char *text, size_t len, bool relaxed) {
     unsigned ret = 0;
     while ((at = memmem(at, (size_t)(end - at), scope, sizeof scope - 1))) {
         const char *before = at, *name = at += sizeof scope - 1;
-        while (at < end && is_word(*at)) {
+        while (at < end && text_is_word(*at)) {
             at++;
         }
         if (!is_inner(text, before)) {
@@ -151,7 +148,7 @@ unsigned std_names_wanted(const struct source_set *sources, bool relaxed) {
 /* ". name =" or ". name {" */
 static bool is_designator(const char *at, const char *end) {
     const char *name = ++at;
-    while (at < end && is_word(*at)) {
+    while (at < end && text_is_word(*at)) {
         at++;
     }
     if (at == name || isdigit((unsigned char)*name)) {

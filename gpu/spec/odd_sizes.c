@@ -1,10 +1,9 @@
 #include "gpu/spec/odd_sizes.h"
 
 #include "base/find.h"
+#include "base/text.h"
 #include "gpu/spec/integer_expression.h"
 #include "gpu/spec/spec_case.h"
-
-#include <ctype.h>
 
 enum { LEAST_BLOCK = 4 }; /* half of a smaller one says no more than one element less */
 
@@ -24,14 +23,10 @@ static bool all_round(const struct kernel_spec *spec) {
     return !any_of(i, 0, spec->case_count, !odd_sizes_round(spec->cases[i]));
 }
 
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool names(const char *text, const char *name) {
     size_t len = strlen(name);
     for (const char *at = text; (at = strstr(at, name)); at += len) {
-        if ((at == text || !is_word(at[-1])) && !is_word(at[len])) {
+        if ((at == text || !text_is_word(at[-1])) && !text_is_word(at[len])) {
             return true;
         }
     }

@@ -125,12 +125,6 @@ static json_t *parse(struct buf *text, const char *path, struct err *err) {
     return spec;
 }
 
-static char *folder_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? xstrndup(path, slash > path ? (size_t)(slash - path) : 1)
-                 : xstrdup("");
-}
-
 char *spec_file_path(const json_t *params) {
     const char *path = json_get_string(params, "path", "");
     return has_suffix(path, SUFFIX) ? xstrdup(path) : beside(path, NULL, SUFFIX);
@@ -219,7 +213,7 @@ json_t *spec_file_join(const json_t *params, const char *const *roots, char **re
         return NULL;
     }
     autofree char *kernel = kernel_path(spec_path, joined, roots);
-    *ret_folder = folder_of(spec_path);
+    *ret_folder = path_folder(spec_path);
     place_folders(joined, *ret_folder);
     autojson *sizes = json_incref(json_object_get(joined, "sizes"));
     json_object_update(joined, (json_t *)(uintptr_t)params);

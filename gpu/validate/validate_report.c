@@ -1,5 +1,6 @@
 /* kernel/validate's result in words. */
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "gpu/check/check_result.h"
 #include "gpu/validate/kernel_validate.h"
@@ -286,9 +287,8 @@ static void tell_saved(const json_t *result, struct buf *out) {
     json_each(json_object_get(result, "cases"), i, of_case) {
         json_each(json_object_get(of_case, "files"), k, file) {
             if (told++ < MAX_FILES) {
-                const char *path = json_get_string(file, "path", "");
-                const char *slash = strrchr(path, '/');
-                buf_addf(out, "%s %s", told > 1 ? "," : ":", slash ? slash + 1 : path);
+                buf_addf(out, "%s %s", told > 1 ? "," : ":",
+                         path_basename(json_get_string(file, "path", "")));
             }
         }
     }

@@ -328,10 +328,6 @@ static void fail(struct program_built *ret, const char *code, const char *messag
     snprintf(ret->message, sizeof ret->message, "%s", message);
 }
 
-static bool killed_by(const struct program_end *end, int sig) {
-    return WIFSIGNALED(end->status) && WTERMSIG(end->status) == sig;
-}
-
 static bool lacks_main(const struct program_log *log) {
     return json_any(log->findings, finding,
                     strstr(json_get_string(finding, "message", ""), "`main'"));
@@ -345,7 +341,7 @@ static void explain(const struct build_job *job, const struct program_end *end,
         snprintf(text, sizeof text, "nvcc could not be started: %s",
                  strerror(-end->failure));
         fail(ret, "no_nvcc", text, NULL);
-    } else if (end->over == LIMIT_TIME || killed_by(end, SIGXCPU)) {
+    } else if (end->over == LIMIT_TIME || program_killed_by(end, SIGXCPU)) {
         snprintf(text, sizeof text, "nvcc was stopped after %.3g s", job->wall_ms / 1e3);
         fail(ret, "compile_timeout", text,
              "allow more time: compile_timeout_s in upskilld.yaml");

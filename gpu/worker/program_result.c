@@ -56,10 +56,6 @@ static void tell_not_compiled(const struct program_built *built, json_t *result)
 
 /* --- run --- */
 
-static bool killed_by(const struct program_end *end, int sig) {
-    return WIFSIGNALED(end->status) && WTERMSIG(end->status) == sig;
-}
-
 /* If it was ended, adds the reason as an error; false: it ended by itself. */
 static bool tell_ended(const struct program_ran *ran, json_t *result) {
     const struct program_end *end = &ran->end;
@@ -68,14 +64,14 @@ static bool tell_ended(const struct program_ran *ran, json_t *result) {
         snprintf(message, sizeof message, "the program could not be started: %s",
                  strerror(-end->failure));
         validate_set_error(result, "error", "run", "not_started", message, NULL);
-    } else if (end->over == LIMIT_TIME || killed_by(end, SIGXCPU)) {
-        bool worked = killed_by(end, SIGXCPU);
+    } else if (end->over == LIMIT_TIME || program_killed_by(end, SIGXCPU)) {
+        bool worked = program_killed_by(end, SIGXCPU);
         snprintf(message, sizeof message, "the program was ended after %.3g s%s",
                  (worked ? ran->work_ms : ran->wall_ms) / 1e3,
                  worked ? " of processor time on each core" : "");
         validate_set_error(result, "timeout", "run", "wall_time", message,
                            "give smaller sizes as arguments, or a larger `timeout_s`");
-    } else if (end->over == LIMIT_FOLDER || killed_by(end, SIGXFSZ)) {
+    } else if (end->over == LIMIT_FOLDER || program_killed_by(end, SIGXFSZ)) {
         validate_set_error(result, "error", "run", "space",
                            "the program wrote more than 256 MiB of files", NULL);
     } else if (end->over == LIMIT_THREADS) {
@@ -88,7 +84,7 @@ static bool tell_ended(const struct program_ran *ran, json_t *result) {
                  ran->memory_bytes >> 20);
         validate_set_error(result, "error", "run", "memory", message,
                            "give smaller sizes as arguments");
-    } else if (killed_by(end, SIGKILL)) { /* not by the keeper */
+    } else if (program_killed_by(end, SIGKILL)) { /* not by the keeper */
         validate_set_error(result, "error", "run", "killed",
                            "something other than upskilld killed the program",
                            "the system does this when its memory runs out: give smaller "

@@ -265,6 +265,10 @@ static void stage_listen(struct listening *l) {
     }
 }
 
+bool program_killed_by(const struct program_end *end, int sig) {
+    return WIFSIGNALED(end->status) && WTERMSIG(end->status) == sig;
+}
+
 void program_stage_run(const struct program_stage *stage, struct program_end *ret) {
     struct listening l = {.stage = stage, .end = ret};
     uint64_t begun = clock_ms();

@@ -40,6 +40,8 @@ struct program_end {
     unsigned confinement; /* bits in force */
 };
 
+bool program_killed_by(const struct program_end *end, int sig);
+
 /* Call first in the keeper: makes SIGTERM end the current stage and then the keeper. */
 void program_stages_init(void);
 void program_stage_run(const struct program_stage *stage, struct program_end *ret);

@@ -95,8 +95,7 @@ void lsp_edit_span(const struct lsp_view *view, const json_t *edit, size_t *ret_
 
 /* The name by which a kind knows a document that has no path ("untitled:Untitled-1"). */
 static const char *uri_name(const char *uri) {
-    const char *name = strrchr(uri, '/');
-    name = name ? name + 1 : uri;
+    const char *name = path_basename(uri);
     const char *scheme = strrchr(name, ':');
     return scheme ? scheme + 1 : name;
 }

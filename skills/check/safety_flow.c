@@ -3,6 +3,7 @@
 #include "base/find.h"
 #include "base/mem.h"
 #include "base/pattern.h"
+#include "base/text.h"
 #include "skills/check/safety_patterns.h"
 
 #include <ctype.h>
@@ -74,16 +75,12 @@ static void name_set(struct flow *f, const char *name, size_t len, unsigned hold
     f->names[f->count++] = (struct followed){name, len, holds};
 }
 
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The values of the names in a text: "$NAME" of a shell; bare: every name. */
 static unsigned text_holds(const struct flow *f, const char *s, size_t len, bool bare) {
     unsigned holds = 0;
     for (size_t i = 0; i < len && f->count; i++) {
         size_t end = i;
-        while (end < len && is_word(s[end])) {
+        while (end < len && text_is_word(s[end])) {
             end++;
         }
         bool value = i > 0 && (s[i - 1] == '$' || (s[i - 1] == '{' && i > 1));

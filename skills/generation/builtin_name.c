@@ -1,4 +1,5 @@
 /* The name and the description of a skill. */
+#include "base/file.h"
 #include "skills/generation/builtin_skill.h"
 
 #include "base/buf.h"
@@ -133,8 +134,7 @@ static char *program_of(const char *command) {
     const char *s = behind_starters(command);
     size_t len = strcspn(s, " \t\n;|&");
     autofree char *word = xstrndup(s, len);
-    const char *slash = strrchr(word, '/');
-    autofree char *base = xstrdup(slash ? slash + 1 : word);
+    autofree char *base = xstrdup(path_basename(word));
     return strpbrk(base, "=$\"'(){}<>`.") || strlen(base) < 2 || strlen(base) > 24 ||
                    strcmp(base, "cd") == 0
                ? NULL

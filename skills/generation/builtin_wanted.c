@@ -11,14 +11,10 @@
 #define NAME_MOST 60u
 #define STEM_LEAST 4u
 
-static bool is_name(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* "cuda-capabilities" is one. */
 static size_t name_length(const char *s) {
     size_t n = 0;
-    while (is_name(s[n]) || (n && s[n] == '-' && isalpha((unsigned char)s[n - 1]) &&
+    while (text_is_word(s[n]) || (n && s[n] == '-' && isalpha((unsigned char)s[n - 1]) &&
                              isalpha((unsigned char)s[n + 1]))) {
         n++;
     }

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "skills/redaction_values_table.h"
 #include "skills/traces/redaction_commands.h"
 
@@ -32,10 +33,6 @@ struct redaction {
 };
 
 /* --- what is known --- */
-
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 static unsigned pair_of(const char *s) {
     return (unsigned)(unsigned char)s[0] << 8 | (unsigned char)s[1];
@@ -107,7 +104,7 @@ void redaction_free(struct redaction *r) {
 
 /* A word may begin at s[at]; in JSON the 'n' of "\n" is no part of one. */
 static bool begins_word(const char *s, size_t at) {
-    if (at == 0 || !is_word(s[at - 1])) {
+    if (at == 0 || !text_is_word(s[at - 1])) {
         return true;
     }
     return at >= 2 && s[at - 2] == '\\' && strchr("ntr", s[at - 1]);
@@ -123,7 +120,7 @@ static bool literal_at(const struct redaction *r, const char *s, size_t len, siz
             continue;
         }
         size_t end = at + l->len;
-        if (!l->word || (begins_word(s, at) && (end == len || !is_word(s[end])))) {
+        if (!l->word || (begins_word(s, at) && (end == len || !text_is_word(s[end])))) {
             *ret = (struct secret){at, end, l->placeholder, l->personal};
             return true;
         }
