@@ -168,7 +168,7 @@ static void barrier_release(struct block *b, unsigned id) {
     bits_each(k, bar->warps) {
         warp_synced(&b->warps[k]);
     }
-    *bar = (struct barrier){.expected = 0};
+    b->open &= ~(1u << id);
     b->changes++;
 }
 
@@ -200,10 +200,7 @@ void block_check_barriers(struct block *b) {
     if (b->ended) {
         return;
     }
-    for (unsigned id = 0; id < BLOCK_BARRIERS; id++) {
-        if (!b->barriers[id].open) {
-            continue;
-        }
+    bits_each(id, b->open) {
         for (uint32_t k = 0; k < b->warp_count; k++) {
             note_warp(b, &b->warps[k], id);
         }
@@ -219,7 +216,7 @@ static bool barrier_expect(struct warp *w, const struct step *s, unsigned id,
                            uint32_t threads, uint32_t lanes) {
     struct finding_place at = {
         .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(lanes)};
-    struct barrier *bar = &w->block->barriers[id < BLOCK_BARRIERS ? id : 0];
+    struct block *b = w->block;
     if (id >= BLOCK_BARRIERS || threads % WARP_LANES || threads > BLOCK_MAX_THREADS) {
         finding_add(&at, FINDING_LAUNCH_ERROR,
                     "Barrier %u with %u threads: there are %d barriers, and the threads "
@@ -229,13 +226,16 @@ static bool barrier_expect(struct warp *w, const struct step *s, unsigned id,
         warp_exit_lanes(w, lanes);
         return false;
     }
-    if (bar->open && bar->expected != threads / WARP_LANES) {
+    struct barrier *bar = &b->barriers[id];
+    bool open = b->open >> id & 1;
+    if (open && bar->expected != threads / WARP_LANES) {
         finding_add(&at, FINDING_BARRIER_DIVERGENCE,
                     "Barrier %u is used with %u threads here and %u elsewhere (0: all)",
                     id, threads, bar->expected * WARP_LANES);
     }
-    if (!bar->open) {
-        *bar = (struct barrier){.open = true, .expected = threads / WARP_LANES};
+    if (!open) {
+        *bar = (struct barrier){.expected = threads / WARP_LANES};
+        b->open |= 1u << id;
     }
     return true;
 }

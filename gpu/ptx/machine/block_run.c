@@ -175,7 +175,7 @@ static void block_start(struct block *b) {
     mbarriers_reset(&b->mbarriers);
     bulk_list_reset(&b->arrivals);
     bulk_list_reset(&b->stores);
-    memset(b->barriers, 0, sizeof b->barriers);
+    b->open = 0;
     if (b->arrives) {
         memset(b->arrive_lanes, 0, sizeof b->arrive_lanes);
         b->arrives = false;

@@ -30,11 +30,10 @@ struct cluster {
     struct cluster_life *life; /* cluster_life.h; NULL: one block alone */
 };
 
-struct barrier {
+struct barrier { /* means nothing before somebody has arrived */
     uint32_t expected; /* warps; 0 = all that live */
     uint32_t arrived;  /* warps that did not wait (bar.arrive) */
     uint32_t warps;    /* bit per warp that waits with all its lanes */
-    bool open;         /* somebody has arrived */
     bool reduces;      /* somebody waits for a count or a vote */
 };
 
@@ -54,6 +53,7 @@ struct block {
     uint32_t released; /* cluster->time of the latest fence or releasing arrival */
     uint64_t shared_bytes;
     struct barrier barriers[BLOCK_BARRIERS];
+    uint32_t open; /* bit per barrier at which somebody has arrived */
     uint32_t arrive_lanes[BLOCK_BARRIERS][BLOCK_MAX_THREADS / WARP_LANES];
     bool arrives; /* somebody has arrived without waiting: arrive_lanes is in use */
     struct cluster *cluster;
