@@ -43,12 +43,14 @@ static uint32_t missing_bytes(const uint8_t *shadow, uint64_t offset, uint64_t b
     return missing;
 }
 
-/* The load that `from` tells of, or the one that gave what a kernel stored there. */
-static void tell_missing(const struct access_fault *f, struct origin *from,
+/* The load that `from` tells of, or the one that gave what a kernel stored there. own: in
+ * the blocks' own memory. */
+static void tell_missing(const struct access_fault *f, struct origin *from, bool own,
                          const uint8_t *word, uint8_t shadow, uint32_t missing) {
-    struct memory *m = f->warp->processor->run->memory;
+    const struct processor *p = f->warp->processor;
     if (shadow >> 4 & ~shadow) {
-        (void)origins_get(m, word, from);
+        (void)(own ? origins_get_own(p->origins, word, from)
+                   : origins_get(p->run->memory, word, from));
     }
     if (f->follows) {
         undefined_loaded(f, from, missing);
@@ -57,7 +59,8 @@ static void tell_missing(const struct access_fault *f, struct origin *from,
     }
 }
 
-/* Bytes from `offset` on of memory that has this shadow, some of them not initialised. */
+/* Bytes from `offset` on of memory that has this shadow, some of them not initialised. b:
+ * the block whose memory it is, or NULL. */
 static void tell_undefined(const struct access_fault *f, const struct block *b,
                            const char *buffer, uint64_t named, const uint8_t *host,
                            const uint8_t *shadow, uint64_t offset) {
@@ -66,7 +69,7 @@ static void tell_undefined(const struct access_fault *f, const struct block *b,
         first++;
     }
     struct origin from = access_origin(f, b, buffer, named);
-    tell_missing(f, &from, host + first / 4 * 4, shadow[first / 4],
+    tell_missing(f, &from, b != NULL, host + first / 4 * 4, shadow[first / 4],
                  missing_bytes(shadow, offset, f->bytes));
 }
 
@@ -367,7 +370,8 @@ static void local_lane(struct warp *w, const struct access *a, struct access_fau
     if (missing && check) {
         size_t word = f->address / 4 * WARP_LANES + f->lane;
         struct origin from = access_origin(f, NULL, "local memory", f->address);
-        tell_missing(f, &from, w->local + word * 4, w->local_shadow[word], UINT32_MAX);
+        tell_missing(f, &from, true, w->local + word * 4, w->local_shadow[word],
+                     UINT32_MAX);
     }
     for (unsigned k = 0; !a->is_store && k < a->count; k++) {
         if (a->registers[k] != STEP_NO_REGISTER) {

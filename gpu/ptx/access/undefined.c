@@ -37,17 +37,7 @@ static const struct ptx_function *function_of(const struct warp *w) {
 }
 
 static const struct register_live *live_of(const struct frame *f) {
-    struct register_live **kept = f->code->live;
-    struct register_live *live = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
-    if (!live) {
-        struct register_live *made = register_live_new(f->code->function);
-        if (__atomic_compare_exchange_n(kept, &live, made, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE)) {
-            return made;
-        }
-        register_live_free(made);
-    }
-    return live;
+    return register_live_kept(f->code->live, f->code->function);
 }
 
 /* ---- telling ---- */
@@ -294,6 +284,7 @@ void undefined_shuffle(struct warp *w, const struct shuffled *s) {
 struct stored {
     uint8_t *word, *shadow;
     unsigned byte;
+    bool own; /* in the block's own memory */
 };
 
 static bool stored_global(const struct run *run, uint64_t address, struct stored *ret) {
@@ -302,7 +293,7 @@ static bool stored_global(const struct run *run, uint64_t address, struct stored
     if (!a || a->freed || at >= a->bytes || !a->shadow || a->flags & MACHINE_OUTPUT) {
         return false;
     }
-    *ret = (struct stored){a->host + at / 4 * 4, a->shadow + at / 4, at & 3};
+    *ret = (struct stored){a->host + at / 4 * 4, a->shadow + at / 4, at & 3, false};
     return true;
 }
 
@@ -321,7 +312,8 @@ static bool stored_find(const struct warp *w, unsigned lane, enum ptx_space spac
             return false;
         }
         size_t word = address / 4 * WARP_LANES + lane;
-        *ret = (struct stored){w->local + word * 4, w->local_shadow + word, address & 3};
+        *ret = (struct stored){w->local + word * 4, w->local_shadow + word, address & 3,
+                               true};
         return true;
     }
     if (space == PTX_SHARED || space == PTX_SHARED_CLUSTER) {
@@ -329,10 +321,17 @@ static bool stored_find(const struct warp *w, unsigned lane, enum ptx_space spac
             return false;
         }
         *ret = (struct stored){b->shared + address / 4 * 4,
-                               b->shared_shadow + address / 4, address & 3};
+                               b->shared_shadow + address / 4, address & 3, true};
         return true;
     }
     return stored_global(w->processor->run, address, ret);
+}
+
+static bool stored_put(const struct warp *w, const struct stored *to,
+                       const struct origin *from) {
+    struct processor *p = w->processor;
+    return to->own ? origins_put_own(&p->origins, to->word, from)
+                   : origins_put(p->run->memory, to->word, from);
 }
 
 /* A value of the source was stored at the address. */
@@ -346,8 +345,7 @@ static void store_mark(struct warp *w, const struct access *a, unsigned lane,
             continue;
         }
         if (!stored_find(w, lane, (enum ptx_space)a->space, address + k, &to) ||
-            (to.word != known &&
-             !origins_put(w->processor->run->memory, to.word, &source->at[lane]))) {
+            (to.word != known && !stored_put(w, &to, &source->at[lane]))) {
             source_tell(w, source, 1u << lane);
             return;
         }
@@ -417,12 +415,11 @@ static uint32_t lanes_used(struct warp *w, const struct ptx_instruction *i,
     return UINT32_MAX;
 }
 
-static void source_follow(struct warp *w, const struct ptx_instruction *i, unsigned k,
-                          uint32_t mask, bool takes_over) {
+static void source_follow(struct warp *w, const struct ptx_instruction *i,
+                          unsigned results, unsigned k, uint32_t mask, bool takes_over) {
     struct undefined *u = w->undefined;
     const struct ptx_function *f = function_of(w);
     const struct ptx_operand *o = &f->operands[i->operands];
-    unsigned results = instruction_results(i);
     for (uint32_t part = 0; part < operand_parts(&o[k]); part++) {
         uint32_t index = operand_register(f, &o[k], part);
         uint32_t lanes = index == UINT32_MAX ? 0 : lanes_of(w, index, mask, !takes_over);
@@ -446,11 +443,11 @@ static void source_follow(struct warp *w, const struct ptx_instruction *i, unsig
 
 /* Results inherit the undefined bytes of the sources. */
 static void results_follow(struct warp *w, const struct ptx_instruction *i,
-                           uint32_t mask) {
+                           unsigned results, uint32_t mask) {
     struct undefined *u = w->undefined;
     const struct ptx_function *f = function_of(w);
     const struct ptx_operand *o = &f->operands[i->operands];
-    for (unsigned k = 0; k < instruction_results(i); k++) {
+    for (unsigned k = 0; k < results; k++) {
         for (uint32_t part = 0; part < operand_parts(&o[k]); part++) {
             uint32_t index = operand_register(f, &o[k], part);
             if (index == UINT32_MAX) {
@@ -486,7 +483,8 @@ static bool is_carried(const struct ptx_instruction *i, unsigned k) {
 /* In front of the first step of an instruction; the lanes that it runs for. */
 static uint32_t instruction_follow(struct warp *w, const struct ptx_instruction *i) {
     uint32_t mask = w->active;
-    unsigned results = instruction_results(i);
+    unsigned results = register_live_results(
+        live_of(w->frame), (uint32_t)(i - function_of(w)->code));
     if (i->guard >= 0) {
         (void)lanes_of(w, (uint32_t)i->guard, mask, true);
         uint32_t p = *LANES(const uint32_t, w, w->frame->code->registers[i->guard]);
@@ -495,10 +493,10 @@ static uint32_t instruction_follow(struct warp *w, const struct ptx_instruction 
     bool pure = results && !instruction_is_load(i) && !ptx_has(i, PTX_M_CC);
     for (unsigned k = results; k < i->operand_count; k++) {
         if (!is_carried(i, k)) {
-            source_follow(w, i, k, mask, pure);
+            source_follow(w, i, results, k, mask, pure);
         }
     }
-    results_follow(w, i, mask);
+    results_follow(w, i, results, mask);
     return mask;
 }
 

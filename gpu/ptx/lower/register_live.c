@@ -12,6 +12,7 @@ struct register_live {
     uint32_t *blocks; /* of each instruction, and one after the last */
     uint64_t *heads;  /* per block: a bit per register; NULL: too large */
     uint64_t *ever;
+    uint8_t *results; /* of each instruction */
 };
 
 static void bit_set(uint64_t *set, uint32_t r) {
@@ -47,7 +48,7 @@ static void operand_write(const struct register_live *l, const struct ptx_operan
 static void instruction_before(const struct register_live *l,
                                const struct ptx_instruction *i, uint64_t *set) {
     const struct ptx_operand *o = &l->f->operands[i->operands];
-    unsigned results = instruction_results(i);
+    unsigned results = l->results[i - l->f->code];
     for (unsigned k = 0; k < results && i->guard < 0; k++) {
         operand_write(l, &o[k], set);
     }
@@ -111,13 +112,15 @@ struct register_live *register_live_new(const struct ptx_function *f) {
     l->words = f->register_count / 64 + 1;
     l->blocks = xcalloc(f->code_count + 1u, sizeof *l->blocks);
     l->ever = xcalloc(l->words, sizeof *l->ever);
+    l->results = xcalloc(f->code_count + 1u, 1);
     for (uint32_t k = 0; k <= f->code_count; k++) {
         l->block_count += k == 0 || f->leader[k] || lower_ends_block(&f->code[k - 1]);
         l->blocks[k] = l->block_count - 1;
     }
     for (uint32_t k = 0; k < f->code_count; k++) {
         const struct ptx_instruction *i = &f->code[k];
-        for (unsigned o = instruction_results(i); o < i->operand_count; o++) {
+        l->results[k] = (uint8_t)instruction_results(i);
+        for (unsigned o = l->results[k]; o < i->operand_count; o++) {
             operand_read(l, &f->operands[i->operands + o], l->ever);
         }
         if (i->guard >= 0) {
@@ -138,6 +141,7 @@ void register_live_free(struct register_live *l) {
         free(l->blocks);
         free(l->heads);
         free(l->ever);
+        free(l->results);
         free(l);
     }
 }
@@ -148,4 +152,22 @@ bool register_live_at(const struct register_live *l, uint32_t at, uint32_t r) {
 
 bool register_live_ever(const struct register_live *l, uint32_t r) {
     return bit_get(l->ever, r);
+}
+
+const struct register_live *register_live_kept(struct register_live **kept,
+                                               const struct ptx_function *f) {
+    struct register_live *live = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
+    if (!live) {
+        struct register_live *made = register_live_new(f);
+        if (__atomic_compare_exchange_n(kept, &live, made, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+            return made;
+        }
+        register_live_free(made);
+    }
+    return live;
+}
+
+unsigned register_live_results(const struct register_live *live, uint32_t at) {
+    return live->results[at];
 }

@@ -13,6 +13,7 @@
 #include "gpu/ptx/machine/counters.h"
 #include "gpu/ptx/machine/machine.h"
 #include "gpu/ptx/race/cluster_life.h"
+#include "gpu/ptx/state/origins.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -297,6 +298,7 @@ static void processor_finish(struct processor *w) {
     free(w->last);
     free(w->extents);
     free(w->patterns);
+    origins_free(w->origins);
 }
 
 /* The first block is made here, so that a launch that does not fit is refused. */

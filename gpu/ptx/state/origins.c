@@ -28,7 +28,7 @@ void origin_tell(struct findings *f, const struct origin *o) {
     finding_add_of(f, &o->by, FINDING_UNINITIALIZED, o->buffer, (int64_t)o->offset, text);
 }
 
-/* ---- the table; under memory.lock ---- */
+/* ---- a table ---- */
 
 static struct entry *entry_of(const struct origins *o, const void *word) {
     uint64_t hash = ((uintptr_t)word >> 2) * UINT64_C(0x9e3779b97f4a7c15);
@@ -81,24 +81,32 @@ static bool table_put(struct origins *o, const void *word, const struct origin *
     return true;
 }
 
+bool origins_put_own(struct origins **own, const void *word, const struct origin *o) {
+    if (!*own) {
+        *own = xcalloc(1, sizeof **own);
+    }
+    return table_put(*own, word, o);
+}
+
+bool origins_get_own(const struct origins *own, const void *word, struct origin *ret) {
+    const struct entry *e = own && own->room ? entry_of(own, word) : NULL;
+    bool found = e && e->word;
+    if (found) {
+        *ret = e->from;
+    }
+    return found;
+}
+
 bool origins_put(struct memory *m, const void *word, const struct origin *o) {
     pthread_mutex_lock(&m->lock);
-    if (!m->origins) {
-        m->origins = xcalloc(1, sizeof *m->origins);
-    }
-    bool kept = table_put(m->origins, word, o);
+    bool kept = origins_put_own(&m->origins, word, o);
     pthread_mutex_unlock(&m->lock);
     return kept;
 }
 
 bool origins_get(struct memory *m, const void *word, struct origin *ret) {
     pthread_mutex_lock(&m->lock);
-    const struct origins *o = m->origins;
-    const struct entry *e = o && o->room ? entry_of(o, word) : NULL;
-    bool found = e && e->word;
-    if (found) {
-        *ret = e->from;
-    }
+    bool found = origins_get_own(m->origins, word, ret);
     pthread_mutex_unlock(&m->lock);
     return found;
 }

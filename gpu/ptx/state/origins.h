@@ -4,7 +4,8 @@
  * A kernel that stores a value computed from uninitialised bytes makes no error until the
  * value is used. The shadow marks such bytes as written by a kernel and not initialised;
  * this table has, for each of their words, the load to report. A device has one table
- * (struct memory). Any thread. */
+ * (struct memory), for any thread. What a launch's blocks have for themselves ends with
+ * it: of that, each processor has its own table. */
 #include "gpu/ptx/state/findings.h"
 #include "gpu/ptx/state/memory.h"
 
@@ -23,6 +24,9 @@ void origin_tell(struct findings *f, const struct origin *o);
 bool origins_put(struct memory *m, const void *word, const struct origin *o);
 /* ret->by.kernel and ret->buffer live as long as the table. */
 bool origins_get(struct memory *m, const void *word, struct origin *ret);
+/* The same for a table of the caller's, NULL as long as it is empty. */
+bool origins_put_own(struct origins **own, const void *word, const struct origin *o);
+bool origins_get_own(const struct origins *own, const void *word, struct origin *ret);
 void origins_free(struct origins *o);
 
 /* Whether byte k of a word with this shadow was stored by a kernel and is undefined. */

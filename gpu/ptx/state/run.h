@@ -82,6 +82,7 @@ struct processor {
     struct allocation **last;      /* by access */
     struct shared_extent *extents; /* by access: in shared memory, the last one */
     struct lane_pattern *patterns; /* by access (access/pattern.h) */
+    struct origins *origins;       /* of undefined values in its blocks' own memory */
     uint64_t divergent_count, branch_count;
     uint64_t spent;          /* lane-instructions not yet charged */
     uint64_t allowance;      /* their maximum, set by run_charge */
