@@ -1,5 +1,6 @@
 /* One bar: delayed -> asked for (window/workDoneProgress/create) -> shown. With a token
- * of the client's own it is shown from the start. */
+ * of the client's own it is shown from the start. One that was asked for is begun and
+ * ended even if the work ended meanwhile: Helix turns its spinner from the question on. */
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/clock.h"
@@ -16,6 +17,7 @@ struct lsp_progress {
     enum bar_state state;
     uint64_t due_ms;            /* BAR_DELAYED: when to ask */
     struct rpc_request *asking; /* BAR_ASKED */
+    bool ended;                 /* BAR_ASKED: its owner is gone */
     char *title;
     bool percent;
     int shown; /* the highest percentage so far */
@@ -47,10 +49,12 @@ static void asked(struct rpc_request *, int status, const json_t *, const json_t
                   void *data) {
     struct lsp_progress *p = data;
     p->asking = NULL;
-    if (status < 0 || error) {
-        p->state = BAR_REFUSED;
-    } else {
+    p->state = BAR_REFUSED;
+    if (status == 0 && !error) {
         show(p);
+    }
+    if (p->ended) {
+        lsp_progress_end(p);
     }
 }
 
@@ -111,6 +115,7 @@ void lsp_progress_report(struct lsp_progress *p, double done, double total,
 
 static void progress_drop(struct lsp_progress *p) {
     LIST_REMOVE(p, link);
+    p->ended = false; /* the answer has nothing left to free */
     if (p->asking) {
         rpc_request_abandon(p->asking);
     }
@@ -121,6 +126,11 @@ static void progress_drop(struct lsp_progress *p) {
 
 void lsp_progress_end(struct lsp_progress *p) {
     if (!p) {
+        return;
+    }
+    if (p->asking) {
+        p->ended = true;
+        p->cancel = NULL;
         return;
     }
     if (p->state == BAR_SHOWN) {

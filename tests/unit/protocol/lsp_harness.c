@@ -448,7 +448,7 @@ static void timer_gone(uv_handle_t *handle) {
 }
 
 static void answer_all(struct harness *h) {
-    while (h->answered < json_array_size(h->sent)) {
+    while (!h->mute && h->answered < json_array_size(h->sent)) {
         answer_server(h, json_array_get(h->sent, h->answered++));
     }
 }

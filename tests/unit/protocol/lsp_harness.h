@@ -25,6 +25,7 @@ struct harness {
     json_t *roots;   /* told by set_roots */
     char client[64]; /* "name version" by set_client */
     bool refuse_progress;
+    bool mute; /* answers nothing until it is false again */
     /* after every publishDiagnostics */
     void (*published)(struct harness *h, const json_t *params);
     void *data;

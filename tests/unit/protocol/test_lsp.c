@@ -354,3 +354,34 @@ Test(lsp, a_check_of_more_than_a_second_is_shown_and_can_be_stopped) {
     cr_expect(eq(int, fake.cancelled, 1));
     cr_expect(zero(sz, publications()));
 }
+
+/* The client turns its spinner from the question on, so a bar that nobody needs any more
+ * is begun and ended when the answer comes. */
+Test(lsp, a_check_that_ends_before_its_bar_is_allowed_ends_the_bar) {
+    fake.delay_ms = MANUAL;
+    harness_initialize(&h, J("{'window':{'workDoneProgress':true}}"));
+    for (int refused = 0; refused < 2; refused++) {
+        size_t before = harness_count(&h, "$/progress");
+        h.mute = true;
+        h.refuse_progress = refused;
+        if (refused) {
+            harness_edit(&h, URI, 2, 0, 0, 0, 0, "BAD");
+        } else {
+            harness_open(&h, URI, 1, "BAD");
+        }
+        harness_message(&h, "window/workDoneProgress/create", (size_t)refused);
+        fake_answer();
+        harness_run(&h, 10);
+        cr_expect(eq(sz, harness_count(&h, "$/progress"), before));
+        h.mute = false;
+        harness_run(&h, 10);
+        cr_expect(eq(sz, harness_count(&h, "$/progress"), before + (refused ? 0 : 2)));
+    }
+    cr_expect(eq(str, progress_kind(0), "begin"));
+    cr_expect(eq(str, progress_kind(1), "end"));
+    h.mute = true; /* for good: nothing is freed twice */
+    harness_edit(&h, URI, 3, 0, 0, 0, 0, "BAD");
+    harness_message(&h, "window/workDoneProgress/create", 2);
+    fake_answer();
+    harness_run(&h, 10);
+}
