@@ -55,7 +55,7 @@ static char *next_word(const char **at) {
         } else if (quote ? *s == quote : (*s == '"' || *s == '\'')) {
             quote = quote ? '\0' : *s;
             any = true;
-        } else if (*s == '\\' && quote != '\'' && s[1]) {
+        } else if (*s == '\\' && s[1] && (!quote || (quote == '"' && strchr("$`\"\\\n", s[1])))) {
             s++;
             if (*s != '\n') {
                 buf_addc(&out, *s);
@@ -444,9 +444,17 @@ static char *sed_change(const char *script) {
                  !memchr(s + 2, '*', from) && !memchr(s + 2, '[', from) &&
                  !memchr(s + 2, '^', from) && !memchr(s + 2, '$', from);
     size_t len = plain ? strcspn(to, between) : 0;
-    return len && !memchr(to, '\\', len)
-               ? xasprintf("-%.*s\n+%.*s\n", (int)from, s + 2, (int)len, to)
-               : xstrdup("");
+    struct buf out = BUF_INIT(2 * MAX_COMMAND);
+    buf_addf(&out, "-%.*s\n+", (int)from, s + 2);
+    for (size_t i = 0; i < len; i++) {
+        bool line = to[i] == '\\' && to[i + 1] == 'n';
+        len = to[i] == '\\' && !line ? 0 : len;
+        buf_addf(&out, line ? "\n+" : "%c", to[i]);
+        i += line;
+    }
+    buf_addc(&out, '\n');
+    char *diff = buf_detach(&out);
+    return len ? diff : (free(diff), xstrdup(""));
 }
 
 bool command_in_place(const char *text, char **ret_path, char **ret_diff) {

@@ -73,6 +73,22 @@ Test(lesson_shown, a_later_diff_says_what_an_edit_changed) {
     cr_expect(eq(str, silent, lines), "the command names nothing");
 }
 
+/* In double quotes a shell keeps "\n", of which sed makes a line. */
+Test(lesson_shown, lines_that_sed_puts_in_are_lines) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Get it to run.");
+    run(&m, "python3 fit.py", 1, "ImportError: cannot import name 'Mapping' from 'collections'");
+    run(&m, "sed -i \"s/from collections import Mapping/from collections import abc\\nMapping = abc.Mapping/\" src/maps.py", 0, "");
+    run(&m, "python3 fit.py", 0, "ok");
+    learn(&l, &m);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].to,
+                 "-from collections import Mapping\n+from collections import abc\n+Mapping = abc.Mapping\n"));
+    lessons_finish(&l);
+    finish(&m);
+}
+
 Test(lesson_shown, a_search_that_finds_nothing_proves_what_it_looks_for) {
     static const struct {
         const char *later;
