@@ -264,7 +264,47 @@ bool shell_next_document(const char *command, size_t *at, struct shell_document 
     return false;
 }
 
+/* The file that PowerShell's `@'` … `'@ | Set-Content FILE` writes; end: behind the text. */
+static char *file_of_pipe(const char *end) {
+    end += strspn(end, " \t");
+    const char *at = *end == '|' ? end + 1 + strspn(end + 1, " \t") : "";
+    size_t verb = strlen("Set-Content");
+    bool value = false; /* of an option */
+    for (at = strncmp(at, "Set-Content", verb) == 0 ? at + verb : ""; *at == ' ';) {
+        at += strspn(at, " ");
+        char quote = strchr("'\"", *at) ? *at : '\0';
+        size_t len = quote ? strcspn(at + 1, (char[]){quote, '\n', '\0'}) + 2 : strcspn(at, " ;|\n");
+        if (*at != '-' && !value) {
+            return len > 2 * (quote != 0) ? xstrndup(at + (quote != 0), len - 2 * (quote != 0)) : NULL;
+        }
+        value = *at == '-' && strncmp(at, "-Enc", 4) == 0;
+        at += strnlen(at, len);
+    }
+    return NULL;
+}
+
+/* A text between `@'` and `'@`, each at a line's end and beginning. */
+static bool next_here_string(const char *command, size_t *at, struct shell_file *ret) {
+    for (const char *s = command + *at; (s = strstr(s, "@")); s++) {
+        bool opens = (s[1] == '\'' || s[1] == '"') && s[2] == '\n';
+        const char *end = opens ? strstr(s + 2, (char[]){'\n', s[1], '@', '\0'}) : NULL;
+        char *path = end ? file_of_pipe(end + 3) : NULL;
+        if (end) {
+            *at = (size_t)(end + 3 - command);
+        }
+        if (path) {
+            size_t len = end > s + 2 ? (size_t)(end + 1 - (s + 3)) : 0;
+            *ret = (struct shell_file){path, s + 3, len, false};
+            return true;
+        }
+    }
+    return false;
+}
+
 bool shell_next_file(const char *command, size_t *at, struct shell_file *ret) {
+    if (strstr(command, "@'\n") || strstr(command, "@\"\n")) {
+        return next_here_string(command, at, ret);
+    }
     for (struct shell_document d; shell_next_document(command, at, &d);) {
         bool appends = false;
         char *path = file_of_line(command, d.line, d.body - 1, &appends);

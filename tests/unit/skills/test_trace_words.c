@@ -1,5 +1,6 @@
 /* Calls that stand in what an agent says, and SWE-agent's actions. */
 #include "skills/traces/trace.h"
+#include "skills/traces/trace_shell.h"
 
 #include "base/err.h"
 
@@ -121,4 +122,22 @@ Test(trace_words, what_swe_agents_editor_shows_is_no_commands_output) {
     cr_expect(eq(sz, commands, 1));
     cr_expect(eq(sz, t.count, 6));
     trace_finish(&t);
+}
+
+/* PowerShell writes files from a text between marks. */
+Test(trace_words, files_of_powershell) {
+    static const char s[] = "New-Item x | Out-Null\n@'\na = 1\nb = '@'\n'@ | Set-Content app\\a.py\n"
+                            "@\"\nc\n\"@ | Set-Content -Encoding utf8 'my b.md'\n@'\nd\n'@ | Out-Host\n";
+    static const struct {
+        const char *path, *text;
+    } files[] = {{"app\\a.py", "a = 1\nb = '@'\n"}, {"my b.md", "c\n"}};
+    struct shell_file file;
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        cr_assert(shell_next_file(s, &at, &file), "%zu", i);
+        cr_expect(strcmp(file.path, files[i].path) == 0, "%s", file.path);
+        cr_expect(file.len == strlen(files[i].text) && memcmp(file.text, files[i].text, file.len) == 0, "%zu", i);
+        free(file.path);
+    }
+    cr_expect(not(shell_next_file(s, &at, &file)));
 }
