@@ -223,3 +223,22 @@ Test(lesson_shown, what_a_library_refuses_is_no_slip_of_a_script) {
                                     "-make()\n+try:\n+    make_table()\n+except Error:\n+    pass\n"),
                  0), "it looks away");
 }
+
+/* Behind a pipe the output decides: a run that sums up a failure is no proof of another's end. */
+Test(lesson_shown, a_line_that_sums_up_a_failure_is_no_success) {
+    static const char *const ends[] = {"Container app Started",
+                                       "failed to solve: process \"/bin/sh -c npm run build\" did not "
+                                       "complete successfully: exit code: 1"};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Get it up.");
+        run(&m, "docker compose up --build -d 2>&1 | tail -20", 0, "error TS2322: Type 'Row' is not assignable");
+        edit(&m, "src/table.tsx", "-  render(row as Row)\n+  render(row)\n", true);
+        run(&m, "docker compose up --build -d 2>&1 | tail -20", 0, ends[i]);
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, i == 0), "%zu", i);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
