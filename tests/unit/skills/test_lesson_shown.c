@@ -233,8 +233,8 @@ Test(lesson_shown, a_line_that_sums_up_a_failure_is_no_success) {
         struct maker m = {0};
         struct lessons l;
         user(&m, "Get it up.");
-        run(&m, "docker compose up --build -d 2>&1 | tail -20", 0, "error TS2322: Type 'Row' is not assignable");
-        edit(&m, "src/table.tsx", "-  render(row as Row)\n+  render(row)\n", true);
+        run(&m, "docker compose up --build -d 2>&1 | tail -20", 0, "error TS2322: Type 'TableRow' is not assignable");
+        edit(&m, "src/table.tsx", "-  render(row as TableRow)\n+  render(row)\n", true);
         run(&m, "docker compose up --build -d 2>&1 | tail -20", 0, ends[i]);
         learn(&l, &m);
         cr_expect(eq(sz, l.fixes.count, i == 0), "%zu", i);
