@@ -69,17 +69,16 @@ LANE_INLINE void shadow_note(uint8_t *shadow, uint64_t offset, unsigned bytes) {
 
 #define ELEMENT(type)                                                                    \
     LANE_INLINE void load_##type(uint8_t *to, const uint8_t *host, const uint64_t *o,    \
-                                 uint64_t add, const uint32_t *on) {                     \
+                                 uint64_t add, uint32_t mask) {                          \
         type *v = __builtin_assume_aligned(to, 64);                                      \
-        if (!on) {                                                                       \
+        if (mask == UINT32_MAX) {                                                        \
             LANES_FOR {                                                                  \
                 v[l] = *(const type *)(const void *)(host + o[l] + add);                 \
             }                                                                            \
             return;                                                                      \
         }                                                                                \
-        LANES_FOR {                                                                      \
-            type x = *(const type *)(const void *)(host + o[l] + add);                   \
-            v[l] = on[l] ? x : v[l];                                                     \
+        bits_each(l, mask) {                                                             \
+            v[l] = *(const type *)(const void *)(host + o[l] + add);                     \
         }                                                                                \
     }                                                                                    \
     LANE_INLINE void spread_##type(uint8_t *to, const uint8_t *host,                     \
@@ -119,8 +118,7 @@ LANE_INLINE void shadow_note(uint8_t *shadow, uint64_t offset, unsigned bytes) {
             }                                                                            \
             return;                                                                      \
         }                                                                                \
-        for (uint32_t m = mask; m; m &= m - 1) {                                         \
-            unsigned l = (unsigned)__builtin_ctz(m);                                     \
+        bits_each(l, mask) {                                                             \
             *(type *)(void *)(host + o[l] + add) = v[l];                                 \
         }                                                                                \
     }
@@ -208,7 +206,6 @@ LANE_INLINE bool move_scattered(struct warp *w, const struct access *a,
     if (at.shadow && !store && !shadow_gather_set(at.shadow, o, size)) {
         return false;
     }
-    const uint32_t *on = mask == UINT32_MAX ? NULL : w->masks;
     for (unsigned k = 0; k < count; k++) {
         if (a->registers[k] == STEP_NO_REGISTER) {
             continue;
@@ -216,10 +213,8 @@ LANE_INLINE bool move_scattered(struct warp *w, const struct access *a,
         uint8_t *r = LANES(uint8_t, w, a->registers[k]);
         if (store) {
             BY_BYTES(store, at.host, r, o, (uint64_t)k * bytes, mask);
-        } else if (on) {
-            BY_BYTES(load, r, at.host, o, (uint64_t)k * bytes, on);
         } else {
-            BY_BYTES(load, r, at.host, o, (uint64_t)k * bytes, NULL);
+            BY_BYTES(load, r, at.host, o, (uint64_t)k * bytes, mask);
         }
     }
     if (at.shadow && store) {
