@@ -33,8 +33,9 @@ void host_type_resolve(struct host_program *p, const struct host_frame *frame,
     }
 }
 
-void host_type_read(struct host_program *p, const struct place *place,
-                    struct host_param *ret) {
+/* place: one declaration, or only a type. */
+static void host_type_read(struct host_program *p, const struct place *place,
+                           struct host_param *ret) {
     host_param_read(place->t, place->from, place->to, ret);
     host_type_resolve(p, place->frame, ret);
 }

@@ -4,11 +4,8 @@
 #include "gpu/host/host_params.h"
 #include "gpu/host/host_program.h"
 
-/* place: one declaration, or only a type. type stays TENSOR_TYPES if no tensor has that
- * type. */
-void host_type_read(struct host_program *p, const struct place *place,
-                    struct host_param *ret);
-/* The same for a parameter that was already read; frame NULL: only typedefs. */
+/* Of a parameter that was already read; frame NULL: only typedefs. type stays
+ * TENSOR_TYPES if no tensor has that type. */
 void host_type_resolve(struct host_program *p, const struct host_frame *frame,
                        struct host_param *param);
 /* sizeof of a type, a variable, *x or x[0]; 0: not known. */

@@ -71,11 +71,6 @@ EXPORT const char *cudaGetErrorString(cudart_error code) {
 
 /* ---- what failed ---- */
 
-static bool same_site(const struct host_site *a, const struct host_site *b) {
-    return a->count == b->count &&
-           memcmp(a->frames, b->frames, a->count * sizeof *a->frames) == 0;
-}
-
 static void failure_tell(const struct api_failure *f, uint64_t id) {
     json_t *event = report_event("api_error", id, &f->site);
     json_object_set_new(event, "function", json_string(f->function));
@@ -119,8 +114,8 @@ void api_error_note(const char *function, cudart_error code, const char *why,
         return;
     }
     struct api_failure *f = failures.items, *end = f + failures.count;
-    while (f < end &&
-           (f->function != function || f->code != code || !same_site(&f->site, &site))) {
+    while (f < end && (f->function != function || f->code != code ||
+                       !host_site_same(&f->site, &site))) {
         f++;
     }
     if (f < end) {

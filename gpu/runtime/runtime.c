@@ -32,7 +32,7 @@ cudart_error runtime_return(const char *function, cudart_error code) {
     return code;
 }
 
-cudart_error runtime_last_error(bool forget) {
+static cudart_error runtime_last_error(bool forget) {
     int stays = queue_error(&runtime.device.queue);
     cudart_error last = stays ? stays : thread.last;
     if (last) {

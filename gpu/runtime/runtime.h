@@ -30,7 +30,6 @@ cudart_error runtime_return(const char *function, cudart_error code);
 /* Explains this thread's next error in a sentence for people; returns the given code. */
 cudart_error explain(cudart_error code, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-cudart_error runtime_last_error(bool forget);
 /* Returns the error for a NULL argument. */
 #define NEED(pointer)                                                                    \
     if (!(pointer)) {                                                                    \

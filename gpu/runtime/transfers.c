@@ -292,8 +292,8 @@ cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape
     return waits ? stream_put_wait(stream, NODE_COPY, &c->op) : copy_put(c, stream);
 }
 
-cudart_error copy_bytes(void *to, const void *from, size_t bytes, int kind,
-                        struct stream *stream, bool waits) {
+static cudart_error copy_bytes(void *to, const void *from, size_t bytes, int kind,
+                               struct stream *stream, bool waits) {
     struct rows t = {.address = to}, f = {.address = (uint8_t *)(uintptr_t)from};
     return copy_rows(t, f, (struct copy_shape){bytes, 1, 1}, kind, stream, waits);
 }

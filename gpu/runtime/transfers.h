@@ -19,5 +19,3 @@ cudart_error copy_make(struct op **ret, struct rows to, struct rows from,
                        struct copy_shape shape, int kind);
 cudart_error fill_make(struct op **ret, struct rows to, struct copy_shape shape,
                        unsigned value, unsigned element_bytes);
-cudart_error copy_bytes(void *to, const void *from, size_t bytes, int kind,
-                        struct stream *stream, bool waits);

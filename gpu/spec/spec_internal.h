@@ -34,9 +34,6 @@ struct spec_member {
 
 /* ---- spec_launch.c ---- */
 
-/* One launch: {"kernel"?, "launch", "args"}; errors begin with the path `at`. */
-int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_t *json,
-                     const char *at);
 void spec_launch_finish(struct spec_launch *launch);
 /* "launches", or the one launch whose members json has instead; those read belong to the
  * spec, also on failure. */

@@ -31,8 +31,9 @@ static int check_extent(struct spec_reader *r, const json_t *launch, const char 
     return 0;
 }
 
-int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_t *json,
-                     const char *at) {
+/* {"kernel"?, "launch", "args"}; errors begin with the path `at`. */
+static int spec_read_launch(struct spec_reader *r, struct spec_launch *ret,
+                            const json_t *json, const char *at) {
     if (!json_is_object(json)) {
         return err_set(r->err, -EINVAL, "%slaunch: an object is expected", at);
     }

@@ -177,6 +177,5 @@ json_t *mcp_resource_stamp(const struct mcp *m, const char *uri);
 bool mcp_has_prompts(const struct mcp *m);
 bool mcp_has_completions(const struct mcp *m);
 const struct resource_provider *mcp_provider_find(const struct mcp *m, const char *uri);
-const struct prompt *mcp_prompt_find(const struct mcp *m, const char *name);
 mcp_method_start mcp_resources_list, mcp_resources_templates, mcp_resources_read;
 mcp_method_start mcp_prompts_list, mcp_prompts_get, mcp_complete;

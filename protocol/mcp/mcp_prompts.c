@@ -11,7 +11,7 @@ bool mcp_has_prompts(const struct mcp *m) {
     return list && list[0];
 }
 
-const struct prompt *mcp_prompt_find(const struct mcp *m, const char *name) {
+static const struct prompt *mcp_prompt_find(const struct mcp *m, const char *name) {
     const struct prompt *const *at = m->host->tables->prompts;
     for (; at && *at; at++) {
         if (strcmp((*at)->name, name) == 0) {

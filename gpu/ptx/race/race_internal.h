@@ -187,7 +187,6 @@ void race_objects_clear(struct race_run *r, struct race_objects *o);
 static inline struct race_run *race_of(const struct warp *w) {
     return w->processor->run->race;
 }
-struct race_objects *race_objects_of(struct warp *w, struct block *owner);
 /* What strong accesses of the lanes do besides reading and writing. */
 void race_synchronise(struct warp *w, uint32_t lanes, struct block *owner,
                       const uint64_t addresses[WARP_LANES], unsigned kind);

@@ -197,7 +197,7 @@ void race_fence(struct warp *w, bool block_scope) {
     race_know_unref(r, &view);
 }
 
-struct race_objects *race_objects_of(struct warp *w, struct block *owner) {
+static struct race_objects *race_objects_of(struct warp *w, struct block *owner) {
     return owner ? &owner->race->objects : &race_of(w)->objects;
 }
 
