@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/launch.h"
-#include "base/mem.h"
 #include "base/shared_bytes.h"
 
 #include <signal.h>

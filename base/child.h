@@ -11,12 +11,10 @@
  * left the group. Single-threaded: everything runs
  * on the thread of the loop, which must not end before the child. The process must
  * ignore SIGPIPE (stdio_claim does that). */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
+
 #include <uv.h>
 
-struct err;
 struct shared_bytes;
 struct child;
 

@@ -1,7 +1,6 @@
 #pragma once
 /* clock: monotonic time and timestamps. */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 uint64_t clock_ms(void); /* CLOCK_MONOTONIC, milliseconds */
 uint64_t clock_us(void); /* CLOCK_MONOTONIC, microseconds */

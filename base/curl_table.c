@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 
 #include <dlfcn.h>
 #include <unistd.h>

@@ -7,11 +7,10 @@
  * schema to NAME.newer, and creates a new one; otherwise it fails with -EBADMSG or
  * -EPROTONOSUPPORT. Other errors: -EBUSY (locked for over 2 s), -EEXIST (a constraint),
  * -ENOSPC, -EROFS, -EACCES, -EINVAL (wrong SQL or parameters), -EIO. */
-#include <sqlite3.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/mem.h"
 
-struct err;
+#include <sqlite3.h>
+
 struct db;
 
 struct db_schema {

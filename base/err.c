@@ -2,9 +2,6 @@
 
 #include "base/text.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #define WHOLE_SIZE (sizeof((struct err *)NULL)->msg + 4) /* and a character's rest */
 
 /* A message that is too long is cut between two characters. */

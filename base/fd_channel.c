@@ -1,7 +1,5 @@
 #include "base/fd_channel.h"
 
-#include "base/mem.h"
-
 #include <sys/socket.h>
 #include <unistd.h>
 

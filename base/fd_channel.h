@@ -5,9 +5,7 @@
  * A key identifies a parcel. The sender names the key in a message of the processes' own
  * protocol, and the receiver takes the parcel when it reads that message. Nothing here
  * blocks, except fd_parcel_receive with `wait`. For one thread. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 #define FD_CHANNEL_INHERITED 3 /* its number in a program that is given one (child.h) */
 #define FD_PARCEL_MAX 253      /* SCM_MAX_FD: descriptors of one parcel */

@@ -3,12 +3,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -10,9 +10,6 @@
 #include <dirent.h>
 #include <sys/types.h>
 
-struct buf;
-struct err;
-
 /* Read a regular file whole into out (appended). -EFBIG over out's limit, -EINVAL when it
  * is not a regular file, else -errno. */
 int file_read(const char *path, struct buf *out, struct err *err);

@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/find.h"
 #include "base/http_internal.h"
-#include "base/mem.h"
 
 #include <limits.h>
 #include <strings.h>

@@ -6,13 +6,11 @@
  * endpoint that redirects is a mistake to show, and a key must not travel to another
  * host). Proxies of the environment are used, except for localhost, 127.0.0.1 and [::1].
  * Single-threaded: everything runs on the loop's thread. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
+
 #include <sys/socket.h>
 #include <uv.h>
 
-struct err;
 struct http;
 struct http_request;
 

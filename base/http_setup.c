@@ -1,7 +1,6 @@
 /* How a request is given to libcurl: URL, method, headers, limits, allowed addresses. */
 #include "base/err.h"
 #include "base/http_internal.h"
-#include "base/mem.h"
 
 #include <strings.h>
 

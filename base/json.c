@@ -6,7 +6,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* --- reading --- */
 

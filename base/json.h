@@ -8,9 +8,6 @@
 
 #include <jansson.h>
 
-struct buf;
-struct err;
-
 #define JSON_MAX_NESTING 512
 
 /* Append a step to a JSON Pointer: "/", and the name with its '~' and '/' escaped. */

@@ -3,7 +3,6 @@
 #include "base/child.h"
 #include "base/fd_channel.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/strings.h"
 
 #include <fcntl.h>

@@ -3,10 +3,7 @@
  *
  * Implements RFC 3986 as far as http and https need it; text/html, text/markdown and
  * text/plain are documents. */
-#include <stdbool.h>
-#include <stddef.h>
-
-struct err;
+#include "base/mem.h"
 
 #define LINK_MAX 2048
 

@@ -5,13 +5,16 @@
  * checked against a limit first; exceeding that limit is an ordinary error.
  *
  * This is the ground of base/: whoever includes one of its headers has the C headers
- * below as well. */
+ * below as well, and the names of struct buf and struct err. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct buf; /* base/buf.h */
+struct err; /* base/err.h */
 
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));

@@ -1,10 +1,8 @@
 #include "base/parts.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stddef.h>
 
 enum {
     MOST_THREADS = 64,

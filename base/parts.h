@@ -1,7 +1,6 @@
 #pragma once
 /* parts: runs a loop in parallel on the cores that this process may use. */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 /* Runs iterations [from, to); other parts may run at the same time. A negative result
  * ends the whole loop. */

@@ -1,7 +1,6 @@
 /* Paths as text, and where things of this user and this program are. */
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 
 #include <limits.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
 #include "base/pattern.h"
-#include "base/mem.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <ctype.h>

@@ -5,8 +5,7 @@
  * Matching works on bytes (no UTF mode, so malformed text is fine) and is interpreted (a
  * JIT would need writable code pages). A match that exceeds a limit counts as no match
  * and is reported. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 #define PATTERN_GROUPS 10
 

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -2,9 +2,7 @@
 /* shared_bytes: immutable bytes with a reference count, used by one thread: tens of
  * megabytes that are written once, on some thread, and then sent without a copy, possibly
  * twice. Many bytes are in sealed memory, whose descriptor another process can map. */
-#include <stddef.h>
-
-struct buf;
+#include "base/mem.h"
 
 struct shared_bytes {
     size_t holders;

@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -9,11 +9,10 @@
  * answered. Above STDIO_LINK_HARD_LIMIT the link breaks with -ENOBUFS.
  *
  * Single-threaded: all functions and callbacks run on the loop's thread. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
+
 #include <uv.h>
 
-struct err;
 struct stdio_link;
 
 #define STDIO_LINK_SOFT_LIMIT (1u << 20)

@@ -1,7 +1,5 @@
 #include "base/strings.h"
 
-#include "base/mem.h"
-
 #include <strings.h>
 
 char **strings_copy(const char *const *list) {

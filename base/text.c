@@ -2,11 +2,9 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 
 #include <locale.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <wchar.h>
 
 #define REPLACEMENT "\xef\xbf\xbd"

@@ -9,8 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct buf;
-
 /* Strict UTF-8 (no overlong forms, no surrogates, nothing above U+10FFFF). */
 bool text_is_utf8(const char *s, size_t len);
 

@@ -1,10 +1,7 @@
 #include "base/toml.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/toml_reader.h"
-
-#include <stdio.h>
 
 /* --- nodes --- */
 

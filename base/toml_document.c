@@ -1,5 +1,4 @@
 /* A parsed document: its values and their places in the text. */
-#include "base/mem.h"
 #include "base/toml_reader.h"
 
 void toml_free(struct toml_document *t) {

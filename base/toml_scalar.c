@@ -1,5 +1,4 @@
 /* Strings, numbers, booleans, dates and times. */
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/toml_reader.h"
 

@@ -16,8 +16,7 @@
 #endif
 #define VECTORS_INLINE static inline __attribute__((always_inline))
 
-#include <stdint.h>
-#include <string.h>
+#include "base/mem.h"
 
 /* Four numbers: not every compiler puts more into one register. A comparison gives a mask
  * with all or no bits of each lane set; subtracting masks counts. */

@@ -1,11 +1,9 @@
 #include "base/yaml.h"
-#include "base/mem.h"
 
 #include "base/err.h"
 #include "base/strings.h"
 #include "base/text.h"
 
-#include <stdio.h>
 #include <yaml.h>
 
 #define YAML_MAX_BYTES (64u << 10)

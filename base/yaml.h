@@ -8,9 +8,6 @@
  * result. */
 #include "base/json.h"
 
-struct buf;
-struct err;
-
 enum yaml_scalars {
     YAML_STRINGS, /* every scalar is a string: `no` and `1.0` stay text */
     YAML_TYPED,   /* plain scalars follow the core schema: null, booleans, numbers */

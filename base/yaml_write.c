@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "base/yaml.h"
 
-#include <ctype.h>
 #include <strings.h>
 
 /* --- the possible styles of a text --- */

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/log.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "base/yaml.h"

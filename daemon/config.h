@@ -20,13 +20,9 @@
  *
  * docs/guide/configuration.md lists the keys; config.json is their source.
  */
-#include "base/json.h"
 #include "base/log.h"
 #include "gpu/pool/pool.h"
 #include "protocol/face.h"
-
-struct err;
-struct schema;
 
 /* Strings and JSON values belong to `settings`. */
 struct config {

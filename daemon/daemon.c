@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "daemon/daemon_status.operation.h"
@@ -19,9 +17,7 @@
 #include "protocol/rpc/rpc.h"
 #include "protocol/schema/schema.h"
 #include "skills/catalog/catalog.h"
-#include "skills/check/skill_check.h"
 #include "skills/evaluation/evaluation_room.h"
-#include "skills/grading/grade.h"
 #include "skills/runs/run_record.h"
 #include "skills/skills.h"
 

@@ -8,7 +8,5 @@
  * immediately. */
 #include "daemon/config.h"
 
-struct err;
-
 /* Runs until the end; returns the exit code. Takes ownership of the descriptors. */
 int daemon_run(const struct config *config, int in_fd, int out_fd, struct err *err);

@@ -1,7 +1,5 @@
 #include "daemon/grader.h"
 
-#include "base/mem.h"
-#include "gpu/check/kernel_check.h"
 #include "gpu/validate/kernel_validate.h"
 
 /* --- kernel/check --- */

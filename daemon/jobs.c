@@ -7,7 +7,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/mem.h"
 
 #include <inttypes.h>
 #include <stdio.h>

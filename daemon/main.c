@@ -1,7 +1,6 @@
 /* upskilld: the command line, then the loop. */
 #include "base/err.h"
 #include "base/stdio_link.h"
-#include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/texts.h"
 

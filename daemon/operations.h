@@ -3,7 +3,6 @@
  * tables. */
 #include "protocol/face.h"
 
-struct err;
 struct skill_serving;
 
 /* Fills the tables with everything that this program offers; status: daemon/status. Owned

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "daemon/skill_serving.h"
 #include "daemon/texts.h"
 #include "skills/catalog/catalog.h"

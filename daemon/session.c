@@ -5,13 +5,10 @@
 #include "base/err.h"
 #include "base/json_release.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "base/stdio_link.h"
 #include "base/work.h"
 #include "protocol/lsp/lsp.h"
 #include "protocol/mcp/mcp.h"
 #include "protocol/plain.h"
-#include "protocol/rpc/rpc.h"
 
 /* The time limit for input in one turn of the loop, so that timers and other events are
  * served. */

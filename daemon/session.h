@@ -7,7 +7,6 @@
 #include "base/stdio_link.h"
 #include "protocol/face.h"
 
-struct err;
 struct session;
 
 /* The client has gone (exit_code: the one that its protocol requires), or announced its

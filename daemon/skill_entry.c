@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "protocol/uri.h"
 #include "skills/check/danger.h"

@@ -3,8 +3,6 @@
  * thread. */
 #include "base/json.h"
 
-struct err;
-
 /* The parts of a skill:// URI: the skill ("skill://bundled/x") and the rest, decoded
  * ("references/a.md", "" for the folder itself). */
 struct skill_uri {

@@ -1,5 +1,4 @@
 /* The skills that are served, and where each lies. */
-#include "base/mem.h"
 #include "daemon/skill_serving_internal.h"
 #include "skills/catalog/catalog.h"
 #include "skills/skills.h"

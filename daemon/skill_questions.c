@@ -1,11 +1,9 @@
 /* Questions about skills whose answers are read from the disk: on another thread, once
  * the catalog is current. */
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/work.h"
 #include "daemon/skill_entry.h"
 #include "daemon/skill_serving_internal.h"
-#include "protocol/call.h"
 #include "skills/skills.h"
 
 #define SKILLS_PAGE 50          /* entries of the extension */

@@ -13,8 +13,6 @@
 #include "protocol/schema/schema.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/queue.h>
 
 #define ID_BYTES 16u         /* 128 random bits */

@@ -1,6 +1,5 @@
 #pragma once
 /* face: the settings, tables and callbacks that the daemon gives to all faces. */
-#include "protocol/call.h"
 #include "protocol/document.h"
 #include "protocol/operation.h"
 #include "protocol/provider.h"

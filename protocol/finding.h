@@ -47,6 +47,5 @@ size_t findings_tidy(json_t *array, size_t max);
 /* The first error, borrowed; NULL: none. */
 const json_t *findings_first_error(const json_t *array);
 size_t findings_count(const json_t *array, enum finding_severity severity);
-struct buf;
 /* Appends "2 errors, 1 note"; false when there are none. */
 bool findings_tell(const json_t *array, struct buf *out);

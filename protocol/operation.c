@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/find.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "protocol/schema/schema.h"
 
 struct entry {

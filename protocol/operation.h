@@ -5,7 +5,6 @@
  * upskillctl subcommand, the OpenRPC entry and the section of the reference page. */
 #include "protocol/call.h"
 
-struct err;
 struct schema;
 
 enum operation_flags {

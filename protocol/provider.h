@@ -4,8 +4,6 @@
  * depend on the protocol version (the face adds resultType, ttlMs, cacheScope). */
 #include "base/json.h"
 
-struct err;
-
 /* Calls `ready` exactly once, now or later from the loop, when the provider's other
  * functions can answer; also if the requester has gone. */
 typedef void provider_when_ready(void *data, void (*ready)(void *arg), void *arg);

@@ -1,7 +1,6 @@
 /* skill/check: a skill's folder, a text, or a kernel project. */
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/work.h"
 #include "protocol/finding.h"
 #include "skills/check/skill_check.h"

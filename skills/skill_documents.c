@@ -1,9 +1,7 @@
 /* SKILL.md and build.toml as an editor shows them. */
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/work.h"
-#include "protocol/document.h"
 #include "protocol/finding.h"
 #include "skills/check/skill_check.h"
 #include "skills/format/frontmatter_editor.h"

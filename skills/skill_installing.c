@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/catalog/catalog.h"
@@ -12,7 +11,6 @@
 #include "skills/install/agents.h"
 #include "skills/install/archive.h"
 #include "skills/install/install.h"
-#include "skills/install/repository.h"
 #include "skills/skill_operations.h"
 
 #include <sys/stat.h>

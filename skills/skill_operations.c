@@ -2,7 +2,6 @@
 #include "skills/skill_operations.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/work.h"
 #include "skills/catalog/catalog.h"
 #include "skills/check/danger.h"

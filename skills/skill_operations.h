@@ -1,9 +1,6 @@
 #pragma once
 /* skill_operations: shared functions of this room's operations. */
-#include "protocol/call.h"
 #include "skills/skills.h"
-
-struct buf;
 
 /* Calls `go` as soon as the catalog is current, unless the call has ended. */
 typedef void skills_go(struct skills *s, struct call *call, const json_t *params);

@@ -1,8 +1,6 @@
 /* skill/pack: a skill as one archive, read and written on another thread. */
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
 #include "protocol/finding.h"

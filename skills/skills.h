@@ -5,7 +5,6 @@
 #include "protocol/operation.h"
 #include "protocol/provider.h"
 
-struct call_origin;
 struct catalog;
 struct root;
 struct skills;

@@ -3,13 +3,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/toml.h"
 #include "base/yaml.h"
 #include "clients/ctl/config_text.h"
 #include "clients/ctl/jsonc.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
 

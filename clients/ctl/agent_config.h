@@ -9,9 +9,6 @@
  * before. Where that cannot be had, nothing is changed. */
 #include "base/json.h"
 
-struct err;
-struct buf;
-
 struct agent_config {
     const char *name, *title;
     const char *program; /* on PATH where the agent is installed */

@@ -1,13 +1,9 @@
 #include "clients/ctl/agent_daemon.h"
 
 #include "base/err.h"
-#include "base/json.h"
-#include "base/mem.h"
 #include "clients/ctl/agent_config.h"
 #include "clients/ctl/connection.h"
-#include "clients/ctl/terminal.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 const char *agent_daemon_unfit(const char *program) {

@@ -4,12 +4,9 @@
 #include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/method.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -16,8 +16,6 @@
  * nvcc's meaning. */
 #include "base/json.h"
 
-struct err;
-
 /* method: its entry in the table (clients/ctl/method.h). params: a new object. paths: for
  * a method that only reads, the paths after the first; a new array. -EINVAL with a
  * sentence that suggests the option that was probably meant. */

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "clients/ctl/connection.h"
 #include "clients/ctl/fetch_nvcc.h"
 #include "clients/ctl/fixes.h"
@@ -12,7 +11,6 @@
 #include "clients/ctl/render.h"
 #include "clients/ctl/watch.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

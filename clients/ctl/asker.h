@@ -1,7 +1,6 @@
 #pragma once
 /* asker: sends a person's request to the daemon and shows the answer or the error; also
  * for several paths, and again after each change. */
-#include "base/json.h"
 #include "clients/ctl/report.h"
 #include "clients/ctl/terminal.h"
 

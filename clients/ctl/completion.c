@@ -1,13 +1,10 @@
 #include "clients/ctl/completion.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "clients/ctl/agent_config.h"
 #include "clients/ctl/explain.h"
 #include "clients/ctl/help.h"
 #include "clients/ctl/method.h"
-
-#include <stdio.h>
 
 /* Every script says: behind these two words and this option (or this word) these values,
  * behind these two words these options, else these words. */

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/yaml.h"
 
 static char *with_newlines(const char *piece, const char *newline) {

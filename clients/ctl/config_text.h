@@ -2,8 +2,7 @@
 /* config_text: puts pieces into the text of a configuration file and takes them out,
  * with all else as it was. Pieces have lines that end in "\n"; the text keeps its own line
  * ends. Results are freed by the caller. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 /* A text whose last line has an end is followed by a blank line and a piece with one, and
  * one without by a piece without: so both can be told apart afterwards, and from a file

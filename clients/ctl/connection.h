@@ -7,7 +7,6 @@
 #include "base/json.h"
 
 struct connection;
-struct err;
 
 struct connection_options {
     const char *const *daemon_args; /* more flags for upskilld, NULL-terminated */

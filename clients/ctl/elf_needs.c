@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 
 #include <elf.h>
 #include <stdalign.h>

@@ -1,9 +1,7 @@
 #pragma once
 /* elf_needs: the requirements of a program on the machine that runs it, read from its ELF
  * file (System V ABI, "Dynamic Section"; Linux Standard Base, "Symbol Versioning"). */
-#include <stddef.h>
-
-struct err;
+#include "base/mem.h"
 
 enum { ELF_MAX_LIBRARIES = 32 };
 

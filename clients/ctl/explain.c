@@ -1,7 +1,6 @@
 #include "clients/ctl/explain.h"
 
 #include "base/edit_distance.h"
-#include "base/mem.h"
 
 #include <ctype.h>
 #include <strings.h>

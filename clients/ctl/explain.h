@@ -1,7 +1,6 @@
 #pragma once
 /* explain: the pages of docs/codes, which are built into the program: the meaning of a
  * finding's code, an example, the fix. */
-#include "base/json.h"
 #include "clients/ctl/terminal.h"
 
 /* Writes the page of a code, or all codes with a sentence each if code is NULL, to standard

@@ -2,10 +2,8 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

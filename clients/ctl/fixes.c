@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/find.h"
 #include "base/lines.h"
-#include "base/mem.h"
 
 #include <sys/stat.h>
 

@@ -2,8 +2,6 @@
 /* fixes: applies the edits that findings propose to their files. */
 #include "base/json.h"
 
-struct err;
-
 /* Applies the first fix of each finding whose edits overlap no earlier one's, in files
  * that can be read and written; each file is replaced as a whole. folder: the files'
  * names are relative to it; NULL: the working folder. only: the only file to edit, as

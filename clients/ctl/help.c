@@ -2,11 +2,9 @@
 
 #include "base/buf.h"
 #include "base/edit_distance.h"
-#include "base/mem.h"
 #include "clients/ctl/method.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #define COMMAND_COLUMN 22 /* where what a command does begins */
 #define HINT_MAX 4096

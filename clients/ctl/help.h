@@ -1,7 +1,6 @@
 #pragma once
 /* help: upskillctl's commands, from the daemon's own table and the few commands that the
  * client itself has. All functions except help_meant write to standard output. */
-#include "base/json.h"
 #include "clients/ctl/terminal.h"
 
 /* All commands, and the options that all of them have. */

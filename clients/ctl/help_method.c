@@ -1,11 +1,9 @@
 /* The help of one command, written from its operation's schema. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "clients/ctl/help.h"
 #include "clients/ctl/method.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #define OPTION_COLUMN 28 /* where what an option does begins */
 

@@ -1,9 +1,7 @@
 #pragma once
 /* hook: what an agent is told after its edits. Copilot CLI runs it after a tool call and
  * adds the answer to what the model reads. */
-#include <stdbool.h>
-
-struct err;
+#include "base/mem.h"
 
 /* Reads the tool call from standard input and makes the agent's folder the working
  * directory. *ret: the CUDA file that the tool wrote, a new string; NULL: none. */

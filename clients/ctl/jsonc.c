@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 
 #define MAX_TEXT (16u << 20)
 

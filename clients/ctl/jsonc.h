@@ -7,8 +7,6 @@
  * them. The functions only return a new text; the caller parses it and compares. */
 #include "base/json.h"
 
-struct err;
-
 /* The value of the text, a new reference; null if it is only blanks and comments. NULL
  * with -EINVAL if it is not a JSON object; the message begins with the line. */
 json_t *jsonc_parse(const char *text, struct err *err);

@@ -1,7 +1,6 @@
 #include "clients/ctl/live_progress.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/live_table.h"
 

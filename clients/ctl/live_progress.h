@@ -6,7 +6,6 @@
  * answers, tokens, cost and the time left. It adapts to the window's size. If standard
  * error is not a terminal, a table becomes one plain line every few seconds, and nothing
  * else is shown. */
-#include "base/json.h"
 #include "clients/ctl/terminal.h"
 
 struct live_progress;

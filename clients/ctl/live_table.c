@@ -2,12 +2,10 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define LABEL_COLUMNS 11
 

@@ -1,10 +1,7 @@
 #pragma once
 /* live_table: formats a running evaluation as text: a frame for a terminal, or one
  * line. */
-#include "base/json.h"
 #include "clients/ctl/terminal.h"
-
-struct buf;
 
 struct live_table {
     const struct terminal *terminal; /* for the colours of standard error */

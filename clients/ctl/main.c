@@ -2,7 +2,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "clients/ctl/arguments.h"
 #include "clients/ctl/asker.h"
 #include "clients/ctl/completion.h"
@@ -15,11 +14,9 @@
 #include "clients/ctl/paths.h"
 #include "clients/ctl/setup.h"
 #include "clients/ctl/shell.h"
-#include "clients/ctl/terminal.h"
 #include "clients/ctl/worker_commands.h"
 
 #include <signal.h>
-#include <stdio.h>
 
 #define DAEMON_ARGS_MAX 60
 

@@ -1,7 +1,6 @@
 #include "clients/ctl/method.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/strings.h"
 
 #define PROSE_LENGTH 65536

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>

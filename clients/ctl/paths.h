@@ -2,8 +2,6 @@
 /* paths: the files named by words on the command line. */
 #include "base/json.h"
 
-struct err;
-
 /* The folder to which a person gives access by naming the word. For a kernel: the nearest
  * folder above it that looks like a project (it has .git, upskilld.yaml or
  * compile_commands.json, possibly in build), below / and the home folder; otherwise the

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "clients/ctl/method.h"
 #include "clients/ctl/paths.h"
 

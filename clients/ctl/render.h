@@ -1,6 +1,5 @@
 #pragma once
 /* render: shows answers to a person. All functions write to standard output. */
-#include "base/json.h"
 #include "clients/ctl/terminal.h"
 
 /* Compiler-style: place, severity, message, the source line with a caret, notes, fixes.

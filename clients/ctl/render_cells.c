@@ -1,11 +1,8 @@
 /* The answers of an evaluation, test by test: how often each arm passed, and what was
  * wrong with the skill. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"
-
-#include <stdio.h>
 
 #define MAX_ARMS 5
 #define TESTS_SHOWN 60u

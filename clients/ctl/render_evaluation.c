@@ -1,12 +1,10 @@
 /* skill/evaluate's result on a terminal. */
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "clients/ctl/evaluation_plot.h"
 #include "clients/ctl/render.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define CHANGED_SHOWN 8u
 #define INDENT 11

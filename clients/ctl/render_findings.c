@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/find.h"
 #include "base/lines.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"
 #include "protocol/finding.h"

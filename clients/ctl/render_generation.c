@@ -2,7 +2,6 @@
  */
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "clients/ctl/render.h"
 #include "clients/ctl/texts.h"
 

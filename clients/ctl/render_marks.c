@@ -1,7 +1,6 @@
 /* What is known against tests: one line a mark, with the tests that have it. */
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "clients/ctl/method.h"
 #include "clients/ctl/render.h"
 

@@ -1,7 +1,6 @@
 /* What kernel/validate measured, a line each: a word, a bar where there is a share, and
  * the figures. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "clients/ctl/render.h"
 
 enum { LABEL = 15, BAR_MIN = 8, BAR_MAX = 28, POOR_COALESCING = 50 };

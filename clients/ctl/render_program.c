@@ -1,6 +1,5 @@
 /* kernel/run's result on a terminal. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "clients/ctl/render.h"
 
 enum { MAX_ROWS = 12, MAX_MISSING = 60 };

@@ -1,7 +1,6 @@
 /* What a refinement did: a bar of the gate for each round, and start against result. */
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "clients/ctl/evaluation_plot.h"
 #include "clients/ctl/render.h"
 

@@ -1,9 +1,7 @@
 /* Past evaluations. */
-#include "base/mem.h"
 #include "clients/ctl/render.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define BAR_CELLS 20
 #define NARROW 100 /* columns */

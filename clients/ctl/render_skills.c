@@ -1,7 +1,6 @@
 /* Answers about skills. */
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "clients/ctl/render.h"
 #include "protocol/finding.h"
 

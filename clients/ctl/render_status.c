@@ -1,6 +1,5 @@
 /* daemon/status on a terminal. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "clients/ctl/render.h"
 
 #define LABEL_COLUMN 15

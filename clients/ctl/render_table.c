@@ -1,11 +1,8 @@
 /* Tables on a terminal: widths of columns, and what wraps where there is little room. */
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"
-
-#include <ctype.h>
 
 #define CELL_MAX 1000       /* bytes */
 #define COLUMN_LEAST 8      /* a column of text is not made narrower */

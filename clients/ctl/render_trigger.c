@@ -1,5 +1,4 @@
 /* skill/trigger's result on a terminal. */
-#include "base/mem.h"
 #include "clients/ctl/evaluation_plot.h"
 #include "clients/ctl/render.h"
 

@@ -1,6 +1,5 @@
 /* kernel/validate's result on a terminal. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"
 

@@ -2,11 +2,9 @@
 
 #include "base/buf.h"
 #include "base/edit_distance.h"
-#include "base/mem.h"
 #include "clients/ctl/render.h"
 #include "protocol/finding.h"
 
-#include <stdio.h>
 #include <strings.h>
 #include <unistd.h>
 

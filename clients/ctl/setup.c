@@ -5,14 +5,12 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "clients/ctl/agent_config.h"
 #include "clients/ctl/agent_daemon.h"
 #include "clients/ctl/connection.h"
 #include "clients/ctl/fetch_nvcc.h"
 #include "clients/ctl/texts.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -3,14 +3,12 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "clients/ctl/connection.h"
 #include "clients/ctl/line_editor.h"
 #include "clients/ctl/terminal.h"
 #include "clients/ctl/texts.h"
 
 #include <poll.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define ANSWER_WAIT_MS 60000

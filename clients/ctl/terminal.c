@@ -1,14 +1,11 @@
 #include "clients/ctl/terminal.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 #include <limits.h>
 #include <locale.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-struct buf;
-
 enum style {
     STYLE_PLAIN,
     STYLE_BOLD,

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "clients/ctl/connection.h"
 #include "clients/ctl/texts.h"
 

@@ -5,7 +5,6 @@
 #include "base/child.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "clients/ctl/elf_needs.h"
 #include "clients/ctl/texts.h"

@@ -1,7 +1,6 @@
 #include "gpu/check/check_cache.h"
 
 #include "base/hash.h"
-#include "base/mem.h"
 
 #define BUCKETS 1024
 

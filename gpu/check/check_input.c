@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/find.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "base/text.h"
@@ -16,7 +15,6 @@
 #include "protocol/rpc/frame.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define OUTSIDE_HINT                                                                     \

@@ -1,6 +1,5 @@
 #include "gpu/check/check_reader.h"
 
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
 

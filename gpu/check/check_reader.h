@@ -6,8 +6,6 @@
  * of their requests and checks never use more than one of the shared threads. */
 #include "gpu/check/check_input.h"
 
-#include <uv.h>
-
 struct check_reader;
 struct check_reading;
 

@@ -1,14 +1,12 @@
 #include "gpu/check/check_result.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "gpu/check/script_fields.h"
 #include "gpu/check/uncompiled.h"
 #include "gpu/check/unused.h"
 #include "gpu/fixes/consequences.h"
 #include "gpu/fixes/fixes.h"
 #include "gpu/lint/lint.h"
-#include "protocol/finding.h"
 
 static bool is_missing_include(const json_t *finding) {
     const char *message = json_get_string(finding, "message", "");

@@ -8,8 +8,6 @@
 #include "gpu/check/guess_attempts.h"
 #include "gpu/check/omissions.h"
 
-struct buf;
-
 #define CHECK_MAX_FINDINGS 100
 
 /* The first step: a new reference, or NULL if the answer does not have the format of

@@ -7,7 +7,6 @@
  * those of the program that people run. */
 void check_verdict_set(json_t *result, bool strict, bool quick);
 
-struct buf;
 /* Explains why a check is not ok, for a caller that wanted to run the kernel: its first
  * error with its place, otherwise the verdict. */
 void check_verdict_explain(const json_t *result, struct buf *out);

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/json_release.h"
-#include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "base/work.h"
 #include "gpu/check/check_cache.h"

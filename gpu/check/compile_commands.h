@@ -6,7 +6,6 @@
 #include "base/json.h"
 
 struct root;
-struct err;
 
 #define COMPILE_COMMANDS_MAX (64u << 20)
 

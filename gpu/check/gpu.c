@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/check/check_cache.h"
 #include "gpu/check/check_reader.h"

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/find.h"
 #include "base/lines.h"
-#include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 #include "protocol/finding.h"
 

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/json_release.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/check/check_cache.h"

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/source/kernel_name.h"
 

@@ -1,7 +1,6 @@
 #include "gpu/check/omissions.h"
 
 #include "base/lines.h"
-#include "base/mem.h"
 #include "gpu/check/guess_attempts.h"
 #include "gpu/source/host_part.h"
 #include "protocol/finding.h"

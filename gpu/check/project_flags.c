@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/shell_words.h"
 #include "base/yaml.h"
 #include "gpu/compile/compile_options.h"

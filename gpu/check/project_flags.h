@@ -12,7 +12,6 @@
  * Folders are looked in up to the outermost root that holds the file. The target stays
  * the one that was asked for. All of it is a stranger's: only what lies
  * beneath the roots is read, and only folders beneath them are taken. */
-#include "base/json.h"
 #include "gpu/check/compile_commands.h"
 
 struct project_places {

@@ -1,6 +1,5 @@
 #include "gpu/check/script_fields.h"
 
-#include "base/mem.h"
 #include "gpu/source/python_fields.h"
 #include "protocol/finding.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/source/device_templates.h"
 #include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_template.h"

@@ -5,8 +5,6 @@
  * success. */
 #include "gpu/check/check_input.h"
 
-struct buf;
-
 /* For a compilation without errors; answer: the worker's. Appends the finding
  * not_compiled (in quick checks only if nothing was compiled) or no_kernels; explain
  * false: only the return value. Returns the outcome "nothing_compiled" or "no_kernels"

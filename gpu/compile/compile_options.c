@@ -2,14 +2,10 @@
 
 #include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/shell_words.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "gpu/source/std_names.h"
-
-#include <ctype.h>
-#include <stdio.h>
 
 #define DEFAULT_ARCH "sm_90a"
 #define DEFAULT_STD "c++17"

@@ -5,8 +5,6 @@
  * --extended-lambda …) are accepted and dropped. */
 #include "base/json.h"
 
-struct err;
-
 struct compile_options {
     char arch[16];  /* "sm_90a" */
     char std[8];    /* "c++17" */

@@ -2,9 +2,7 @@
 
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 
-#include <dirent.h>
 #include <glob.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,7 +1,5 @@
 #include "gpu/device/contents.h"
 
-#include "base/mem.h"
-
 #define GLANCES 64 /* places that are compared first */
 #define GLANCE 16u /* bytes */
 

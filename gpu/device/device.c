@@ -1,6 +1,5 @@
 #include "gpu/device/device.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/findings.h"
 

@@ -8,7 +8,6 @@
 #include "gpu/device/queue.h"
 #include "gpu/ptx/image/images.h"
 #include "gpu/ptx/machine/machine.h"
-#include "gpu/ptx/state/memory.h"
 
 enum device_memory { /* bits of allocation.flags, beside enum machine_memory */
                      DEVICE_MAPPED = 1 << 8,      /* mapped for the host */

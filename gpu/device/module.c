@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/ptx/machine/entry_reach.h"
 
 #define DEFAULT_SHARED (48 << 10)

@@ -1,7 +1,5 @@
 #include "gpu/device/queue.h"
 
-#include "base/mem.h"
-
 #include <time.h>
 
 #define NAP_NS 200000 /* between looks at what there is to do */

@@ -7,9 +7,9 @@
  * operations arrive frequently the background thread polls, so a request costs no system
  * call. One operation runs at a time, without the lock; waiting operations are taken
  * together. The first error stays, and later operations are dropped. */
+#include "base/mem.h"
+
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 struct op {
     struct op *next;

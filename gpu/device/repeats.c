@@ -1,7 +1,6 @@
 #include "gpu/device/repeats.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/device/contents.h"
 #include "gpu/ptx/state/findings.h"
 

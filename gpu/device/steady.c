@@ -1,6 +1,5 @@
 #include "gpu/device/steady.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/lower/register_flow.h"
 
 #define ANYWHERE (UINT64_C(1) << 63) /* a pointer that is not traced to a parameter */

@@ -1,6 +1,5 @@
 #include "gpu/draft/draft_arguments.h"
 
-#include "gpu/host/host_variables.h"
 #include "gpu/host/kernel_launch.h"
 
 enum { WANTED_MAX = 16 };

@@ -1,6 +1,5 @@
 #include "gpu/draft/draft_kernels.h"
 
-#include "base/mem.h"
 #include "gpu/source/host_parameters.h"
 
 size_t draft_kernels(const struct host_program *p, const struct declaration **ret,

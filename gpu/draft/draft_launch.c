@@ -1,7 +1,6 @@
 #include "gpu/draft/draft_launch.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "gpu/host/host_params.h"
 
 #include <stdio.h>

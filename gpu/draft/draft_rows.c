@@ -1,7 +1,6 @@
 #include "gpu/draft/draft_rows.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "gpu/draft/kernel_use.h"
 
 enum { FACTORS_MAX = 8, PRODUCT_MAX = 1024 };

@@ -3,8 +3,6 @@
  * would help it, since a check needs the launch and not its size, and why it showed none. */
 #include "base/json.h"
 
-struct buf;
-
 enum { DRAFT_RUN_MOST = 256 };
 
 /* The arguments with DRAFT_RUN_MOST for each larger whole number, and up to the `count`

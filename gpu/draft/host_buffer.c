@@ -2,8 +2,6 @@
 
 #include "gpu/host/host_variables.h"
 
-#include <string.h>
-
 #define FOLLOWED_MAX 12
 
 /* A variable, by its name. */

@@ -1,12 +1,9 @@
 #include "gpu/draft/kernel_init.h"
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
-#include "gpu/check/check_input.h"
 #include "gpu/draft/draft_arguments.h"
 #include "gpu/draft/draft_flags.h"
 #include "gpu/draft/draft_kernels.h"

@@ -1,7 +1,5 @@
 #include "gpu/draft/kernel_use.h"
 
-#include <string.h>
-
 #define ALIASES_MAX 4
 
 /* "atomicAdd(" so many tokens before the one at i. */

@@ -1,6 +1,5 @@
 #include "gpu/draft/ptx_draft.h"
 
-#include "base/mem.h"
 #include "gpu/draft/kernel_use.h"
 #include "gpu/draft/spec_draft.h"
 

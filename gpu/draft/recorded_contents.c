@@ -1,6 +1,5 @@
 #include "gpu/draft/recorded_contents.h"
 
-#include "base/mem.h"
 #include "gpu/draft/spec_draft.h"
 #include "gpu/spec/spec_npy.h"
 #include "gpu/tensor/npy.h"

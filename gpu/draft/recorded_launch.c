@@ -1,6 +1,5 @@
 #include "gpu/draft/recorded_launch.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/spec/spec_npy.h"
 

@@ -1,6 +1,5 @@
 #include "gpu/draft/run_draft.h"
 
-#include "base/mem.h"
 #include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/kernel_use.h"
 #include "gpu/draft/recorded_launch.h"

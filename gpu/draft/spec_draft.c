@@ -1,14 +1,12 @@
 #include "gpu/draft/spec_draft.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/draft_launch.h"
 #include "gpu/draft/draft_rows.h"
 #include "gpu/draft/draft_sizes.h"
 #include "gpu/draft/host_buffer.h"
 #include "gpu/draft/kernel_use.h"
-#include "gpu/host/host_params.h"
 #include "gpu/host/host_type.h"
 
 #include <ctype.h>

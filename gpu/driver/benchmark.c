@@ -8,7 +8,6 @@
 #include "gpu/driver/sample_statistics.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 enum {

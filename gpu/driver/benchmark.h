@@ -10,12 +10,10 @@
  *
  * Before the first sample: at least 3 launches and 200 ms, so that clocks have risen.
  * It waits by polling with a deadline; no call blocks. Needs a current context. */
-#include "base/json.h"
 #include "gpu/driver/cuda_api.h"
 #include "gpu/spec/kernel_spec.h"
 
 struct device_lock;
-struct err;
 struct nvml;
 
 struct cuda_benchmark {

@@ -1,7 +1,6 @@
 #include "gpu/driver/cuda_api.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 
 #include <dlfcn.h>
 

@@ -6,11 +6,7 @@
  * those of cuda.h (12.0 to 13.x, which keep them stable); tests/unit/gpu/cuda_abi.py
  * compares each with the real header if one is installed. Used only in the short-lived
  * processes that run kernels; the library is never unloaded. Call from one thread. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct err;
+#include "base/mem.h"
 
 typedef struct cuda_context_object *cuda_context_ref; /* CUcontext, and so on */
 typedef struct cuda_module_object *cuda_module_ref;

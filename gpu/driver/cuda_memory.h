@@ -9,7 +9,6 @@
  * buffer never has the address of its predecessor in the trial before, so that results
  * cached by address are wrong. A poisoned buffer contains bytes that a kernel would
  * hardly write: see cuda_memory_unwritten. Nothing is freed in a lost context. */
-#include "base/json.h"
 #include "gpu/driver/cuda_context.h"
 
 struct cuda_memory;

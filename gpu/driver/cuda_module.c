@@ -1,11 +1,9 @@
 #include "gpu/driver/cuda_module.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 enum { LOG_BYTES = 8192, PORTABLE_CLUSTER = 8, MAX_CLUSTER = 16 };
 

@@ -7,8 +7,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-struct err;
-
 /* A result keeps 64 KiB including the note. */
 #define CUDA_OUTPUT_KEPT ((64u << 10) - 64)
 

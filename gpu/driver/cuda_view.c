@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
 
 /* Larger arrays cannot be gathered from. */
 #define MAX_GATHER 32768

@@ -11,10 +11,7 @@
  * It does not depend on the environment, which the processes that run kernels do not
  * have: all processes of a user must find the same file. A confined process opens the
  * lock before it is confined; waiting needs only fcntl and clock_nanosleep. */
-#include <stdbool.h>
-#include <stdint.h>
-
-struct err;
+#include "base/mem.h"
 
 struct device_lock {
     int fd; /* -1: none */

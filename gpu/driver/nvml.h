@@ -4,7 +4,6 @@
  * never made up. Constants are those of nvml.h (12.0 to 13.x). Use it from one thread. */
 #include "base/json.h"
 
-struct err;
 struct nvml;
 
 /* "libnvidia-ml.so.1" in the loader's path, or `path`. -ENOENT: no such library; -ENOSYS:

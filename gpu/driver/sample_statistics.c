@@ -1,7 +1,6 @@
 #include "gpu/driver/sample_statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

@@ -11,8 +11,6 @@
  * for a process that does nothing else. */
 #include "gpu/driver/sanitizer_log.h"
 
-struct err;
-
 struct sanitizer {
     char path[4096];
     char version[64]; /* "2025.3.0.0"; "" = unknown */

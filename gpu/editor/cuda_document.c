@@ -2,13 +2,11 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/check/kernel_check.h"
 #include "gpu/editor/cuda_lens.h"
 #include "gpu/fixes/cuda_builtins.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/device_templates.h"
-#include "gpu/source/host_code.h"
 #include "gpu/source/kernel_name.h"
 #include "protocol/finding.h"
 

@@ -1,7 +1,6 @@
 #include "gpu/editor/json_places.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 
 #define NONE SIZE_MAX
 

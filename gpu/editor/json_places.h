@@ -2,8 +2,7 @@
 /* json_places: the positions of the members and elements of a JSON text. For editors: the
  * text may be incomplete. Never fails; parts that cannot be parsed are skipped, and a
  * member may have no value. Offsets are bytes of the text. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 #define JSON_PLACES_MAX 65536u /* values that are read; the rest is skipped */
 

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/editor/spec_members.h"
 #include "gpu/reference/operator.h"
 

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/lines.h"
-#include "base/mem.h"
 #include "base/work.h"
 #include "gpu/editor/spec_completion.h"
 #include "gpu/editor/spec_lens.h"
@@ -13,11 +12,9 @@
 #include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_parameters.h"
 #include "gpu/spec/rounded_args.h"
-#include "gpu/spec/spec_case.h"
 #include "gpu/validate/argument_order.h"
 #include "gpu/validate/kernel_validate.h"
 #include "protocol/finding.h"
-#include "protocol/operation.h"
 #include "protocol/schema/schema.h"
 
 #include <stdio.h>

@@ -2,10 +2,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "gpu/editor/cuda_lens.h"
 #include "gpu/editor/json_places.h"
-#include "gpu/source/host_code.h"
 #include "gpu/source/kernel_name.h"
 #include "gpu/validate/validate_verdict.h"
 #include "protocol/finding.h"

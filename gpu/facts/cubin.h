@@ -2,10 +2,7 @@
 /* cubin: per-kernel resources from an ELF file written by ptxas. Attribute numbers and
  * their meaning were measured against `ptxas -v` (docs/architecture/cubin.md describes
  * the format). The file is hostile: every offset is checked. */
-#include <stddef.h>
-#include <stdint.h>
-
-struct err;
+#include "base/mem.h"
 
 struct cubin_kernel {
     char *symbol;

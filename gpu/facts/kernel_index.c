@@ -6,7 +6,6 @@
 #include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_parameters.h"
 #include "gpu/source/ptx_text.h"
-#include "protocol/finding.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>

@@ -1,7 +1,5 @@
 #include "gpu/facts/log_header.h"
 
-#include "base/mem.h"
-
 #include <ctype.h>
 #include <strings.h>
 

@@ -1,7 +1,6 @@
 #include "gpu/facts/log_place.h"
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/facts/ptx_lines.h"
 #include "gpu/source/cuda_lexer.h"

@@ -1,8 +1,5 @@
 #include "gpu/facts/log_reader.h"
 
-#include "base/mem.h"
-#include "protocol/finding.h"
-
 /* Enough that tidying can choose; what a hostile log brings beyond is only counted. */
 #define MAX_KEPT 1000
 

@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "gpu/facts/kernel_index.h"
 
-#include <ctype.h>
-
 static size_t symbol_length(struct slice s) {
     size_t len = 0;
     while (len < s.len && (isalnum((unsigned char)s.at[len]) || s.at[len] == '_')) {

@@ -8,7 +8,6 @@
  * beneath it. */
 #include "gpu/source/source_set.h"
 
-struct buf;
 /* Adds the name in quotes. No escape in PTX strings is understood by every reader: a
  * character that would end the string becomes a question mark. */
 void ptx_files_add_name(struct buf *out, const char *name);

@@ -1,6 +1,5 @@
 #include "gpu/facts/ptx_lines.h"
 
-#include "base/mem.h"
 #include "gpu/facts/slice.h"
 
 #include <ctype.h>

@@ -1,8 +1,7 @@
 #pragma once
 /* ptx_lines: maps a line of PTX to its source line, using the `.file` and `.loc`
  * directives (compile with -lineinfo), and to its function. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct ptx_lines;
 struct ptx_lines *ptx_lines_new(const char *ptx, size_t len); /* never NULL, copies */

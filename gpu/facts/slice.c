@@ -1,7 +1,6 @@
 #include "gpu/facts/slice.h"
 
 #include <ctype.h>
-#include <string.h>
 
 bool slice_starts(struct slice s, const char *prefix) {
     size_t len = strlen(prefix);

@@ -1,7 +1,6 @@
 #pragma once
 /* slice: a piece of a text, borrowed. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct slice {
     const char *at;

@@ -1,7 +1,6 @@
 #include "gpu/fixes/consequences.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "protocol/finding.h"
 
 #define MAX_RELATED 8

@@ -1,7 +1,6 @@
 #include "gpu/fixes/fix_names.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/fixes/cuda_builtins.h"
 
 #include <limits.h>

@@ -1,7 +1,5 @@
 #include "gpu/fixes/fix_text.h"
 
-#include "base/mem.h"
-
 void fix_text_init(struct fix_text *t, const struct source_file *file) {
     *t = (struct fix_text){
         .display = file->display,

@@ -2,7 +2,6 @@
 
 #include "base/edit_distance.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/fix_headers_table.h"
 #include "gpu/fixes/fix_names.h"
 

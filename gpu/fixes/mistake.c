@@ -1,7 +1,6 @@
 #include "gpu/fixes/mistake.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 
 /* The last one of that name: a header is compiled through a unit that borrows its name.
  */

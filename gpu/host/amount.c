@@ -1,7 +1,6 @@
 #include "gpu/host/amount.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct amount amount_number(int64_t value) {
     return (struct amount){.value = value, .multiplier = value};

@@ -2,8 +2,7 @@
 /* amount: an integer both as a number and as an expression of a check spec
  * (integer_expression.h). Arithmetic returns false if the number has no result: an
  * overflow, a division by zero. If the text grows too long, only the number is kept. */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 enum { AMOUNT_TEXT = 192, AMOUNT_WRITTEN = AMOUNT_TEXT + 32 };
 

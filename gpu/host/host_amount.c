@@ -1,7 +1,6 @@
 #include "gpu/host/host_amount.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/host/host_type.h"
 
 #include <stdio.h>

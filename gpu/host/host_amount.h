@@ -6,8 +6,6 @@
 #include "gpu/host/amount.h"
 #include "gpu/host/host_variables.h"
 
-#include <stdint.h>
-
 enum { HOST_SIZES_MAX = 16, HOST_SIZE_NAME = 64 };
 
 struct host_size {

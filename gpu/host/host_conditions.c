@@ -1,6 +1,5 @@
 #include "gpu/host/host_conditions.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/source/cuda_lexer.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/host/host_conditions.h"
 
 #define TOKENS_MAX (1u << 19)

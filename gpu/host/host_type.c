@@ -2,7 +2,6 @@
 #include "gpu/host/host_variables.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define NAMES_MAX 6 /* that stand for one another */
 

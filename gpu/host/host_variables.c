@@ -1,7 +1,6 @@
 #include "gpu/host/host_variables.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/source/cuda_lexer.h"
 

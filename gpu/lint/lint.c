@@ -1,6 +1,5 @@
 #include "gpu/lint/lint.h"
 
-#include "base/mem.h"
 #include "gpu/lint/source_launches.h"
 
 #define RULE(name) lint_##name,

@@ -1,7 +1,6 @@
 #include "gpu/pool/open_files.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 
 #include <unistd.h>
 

@@ -2,10 +2,7 @@
 /* open_files: open files for a job's worker. A local worker gets their descriptors, any
  * other gets their bytes after the request's attachment. Reference-counted, on one
  * thread. */
-#include <stddef.h>
-#include <stdint.h>
-
-struct buf;
+#include "base/mem.h"
 
 #define OPEN_FILES_MAX 192
 #define OPEN_FILES_MAX_SENT (40u << 20) /* bytes of all files for a worker elsewhere */

@@ -2,7 +2,6 @@
 #include "gpu/pool/pool.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "gpu/pool/pool_internal.h"
 #include "protocol/rpc/rpc.h"

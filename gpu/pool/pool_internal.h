@@ -12,7 +12,6 @@
 #include "gpu/pool/pool.h"
 #include "gpu/pool/worker_link.h"
 
-struct shared_bytes;
 struct rpc_request;
 struct work;
 

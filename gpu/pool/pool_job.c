@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/fd_channel.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "base/work.h"
 #include "gpu/pool/open_files.h"

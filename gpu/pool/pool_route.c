@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "gpu/pool/open_files.h"
 
 #include <stdarg.h>

@@ -8,12 +8,10 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "protocol/rpc/rpc.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #define MAX_START_FAILURES 2 /* in a row; then the slot rests */

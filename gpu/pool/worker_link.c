@@ -6,14 +6,12 @@
 #include "base/err.h"
 #include "base/fd_channel.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "gpu/compile/compile.h"
 #include "protocol/rpc/rpc.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define END_GRACE_MS 2000

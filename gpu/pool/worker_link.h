@@ -15,7 +15,6 @@
 
 #include <uv.h>
 
-struct err;
 struct fd_channel;
 struct rpc_peer;
 struct worker_link;

@@ -1,6 +1,5 @@
 #include "gpu/program/kernel_run.h"
 
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/kernel_run.operation.h"

@@ -1,7 +1,6 @@
 /* program_describe: kernel/run's result in the words of compute-sanitizer's reports, for
  * models and for the lens of an editor. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/program/kernel_run.h"
 #include "protocol/finding.h"

@@ -1,7 +1,6 @@
 #include "gpu/program/program_job.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "base/work.h"

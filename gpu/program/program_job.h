@@ -2,7 +2,6 @@
 /* program_job: compiles and runs a whole program on a worker, for an operation. A thread
  * collects the sources; everything else is on the loop. */
 #include "gpu/check/check_input.h"
-#include "protocol/operation.h"
 
 struct program_job;
 

@@ -4,10 +4,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/program/program_words.h"
 #include "gpu/source/cuda_lexer.h"
-#include "gpu/source/source_set.h"
 #include "gpu/spec/spec_file.h"
 #include "gpu/spec/spec_npy.h"
 

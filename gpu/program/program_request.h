@@ -4,8 +4,6 @@
  * nvcc, files. Reads only beneath the roots. Call on a thread: it reads the disk. */
 #include "gpu/check/check_input.h"
 
-struct buf;
-
 /* Appends the request's attachment to out. 0, or a negative errno with refusal filled:
  * a file that is missing or outside the roots, a forbidden option, a compiled binary,
  * more than out holds. roots, include_dirs: absolute, NULL-terminated. */

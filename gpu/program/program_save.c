@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "gpu/spec/spec_npy.h"
 
 /* The root that the folder is beneath; NULL: none. *ret_folder: normalised. */

@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/shell_words.h"
 #include "base/strings.h"
 #include "gpu/compile/compile_options.h"

@@ -5,7 +5,6 @@
 #include "base/json.h"
 
 struct compile_options;
-struct err;
 
 /* *ret_words (new): words for nvcc for the options that only programs have; *ret_left
  * (new): the others, for compile_options_read. -EINVAL names the bad one. */

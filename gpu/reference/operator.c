@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/edit_distance.h"
-#include "base/mem.h"
 #include "base/parts.h"
 #include "gpu/reference/operator_call.h"
 

@@ -20,8 +20,6 @@
 #include "base/json.h"
 #include "gpu/tensor/tensor_type.h"
 
-struct err;
-
 enum {
     OPERATOR_MAX_RANK = 8,
     OPERATOR_MAX_INPUTS = 8,

@@ -1,11 +1,8 @@
 #pragma once
 /* operator_call: functions for writing the families of operators. */
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/reference/operator.h"
 #include "gpu/reference/sums.h"
-
-#include <math.h>
 
 /* --- the table: operators.txt, from which the build generates operators_FAMILY.h --- */
 

@@ -2,9 +2,6 @@
 
 #include "base/vectors.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum { SIDES = 4, STEP = SIDES * LANES };
 struct lanes {
     vec s[SIDES], c[SIDES];

@@ -5,13 +5,10 @@
  * after the other and reports findings. It lives in a child process of the worker and
  * knows neither JSON-RPC nor the check spec's expectations. Call from one
  * thread. */
-#include "base/json.h"
 #include "gpu/spec/spec_case.h"
 #include "gpu/spec/texture.h"
-#include "gpu/tensor/tensor_map.h"
 
 struct backend;
-struct err;
 
 struct backend_options {
     const char *ptx; /* of the module */

@@ -1,19 +1,14 @@
 /* A CUDA device as a backend: gpu/driver's memory, module and output, put together. */
 #include "gpu/run/backend_cuda.h"
 
-#include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/driver/cuda_memory.h"
-#include "gpu/driver/cuda_module.h"
 #include "gpu/driver/cuda_output.h"
 #include "gpu/driver/cuda_view.h"
 #include "gpu/ptx/read/ptx_reader.h"
-#include "gpu/run/backend.h"
 #include "gpu/run/backend_module.h"
 #include "gpu/run/cuda_fault.h"
 #include "gpu/run/cuda_timing.h"
-#include "protocol/finding.h"
 
 #include <inttypes.h>
 

@@ -1,10 +1,8 @@
 /* The CPU machine of gpu/ptx as a backend. */
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/parts.h"
 #include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/machine/machine.h"
-#include "gpu/run/backend.h"
 #include "gpu/run/backend_module.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 #include "gpu/run/compare_internal.h"
 
-#include "base/mem.h"
 #include "base/parts.h"
 #include "base/vectors.h"
 #include "gpu/run/expected_scale.h"

@@ -11,7 +11,6 @@
  * of integers and bits of floats (any NaN equals any NaN; -0 differs from 0). Multiset
  * compares the sorted elements, exactly for integers, by tolerance for floats. */
 #include "base/err.h"
-#include "base/json.h"
 #include "gpu/spec/kernel_spec.h"
 
 #define COMPARE_SAMPLES 8 /* wrong elements that are told, everywhere */

@@ -1,6 +1,5 @@
 #include "gpu/run/cuda_fault.h"
 
-#include "base/mem.h"
 #include "gpu/driver/cuda_api.h"
 
 /* Explanations of a fault for which the driver only gave its code. */

@@ -1,6 +1,5 @@
 #include "gpu/run/cuda_timing.h"
 
-#include "base/err.h"
 #include "gpu/driver/benchmark.h"
 #include "gpu/driver/device_lock.h"
 #include "gpu/driver/nvml.h"

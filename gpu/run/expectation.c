@@ -1,9 +1,6 @@
 #include "gpu/run/expectation.h"
 
-#include "base/err.h"
-#include "base/mem.h"
 #include "gpu/spec/expect_operator.h"
-#include "gpu/spec/value_expression.h"
 
 #include <math.h>
 

@@ -1,7 +1,5 @@
 #include "gpu/run/expected_scale.h"
 
-#include "base/mem.h"
-
 #include <float.h>
 #include <math.h>
 

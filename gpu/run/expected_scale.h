@@ -13,8 +13,7 @@
  *    where a kernel's rounding is as large as its terms;
  *  - what is not 2^-40 to 2^-60 of the largest: sums that cancel leave that in double
  *    precision, in which references are computed, and float leaves much more. */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 struct expected_scale;
 /* Released with free. */

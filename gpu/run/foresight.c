@@ -1,9 +1,7 @@
 #include "gpu/run/foresight.h"
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/parts.h"
 #include "gpu/run/trial.h"
 #include "gpu/spec/expect_operator.h"

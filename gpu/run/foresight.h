@@ -2,8 +2,6 @@
 /* foresight: estimates a case's needs before anything runs. */
 #include "gpu/spec/spec_case.h"
 
-struct err;
-
 /* Bytes that a run may use here: three quarters of the machine's memory, or of the limit
  * of this process's control groups (a container, a Slurm job). The first call must come
  * before confinement. */

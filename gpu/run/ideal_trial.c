@@ -1,7 +1,6 @@
 #include "gpu/run/ideal_trial.h"
 
 #include "base/clock.h"
-#include "base/err.h"
 
 #include <stdio.h>
 

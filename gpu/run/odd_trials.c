@@ -1,7 +1,6 @@
 #include "gpu/run/odd_trials.h"
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "gpu/spec/odd_sizes.h"
 #include "protocol/finding.h"
 

@@ -1,6 +1,5 @@
 #include "gpu/run/repeat_check.h"
 
-#include "base/mem.h"
 #include "gpu/run/trial_checks.h"
 
 #include <inttypes.h>

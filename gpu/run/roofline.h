@@ -6,7 +6,6 @@
  * prediction: a kernel that needs only part of its inputs can be faster, and data in the
  * L2 cache is not limited by DRAM. roofline_judge therefore calls a time impossible only
  * by a far weaker bound. Pure. */
-#include "base/json.h"
 #include "gpu/spec/spec_case.h"
 
 /* The data and arithmetic of one case. */

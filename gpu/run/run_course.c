@@ -1,8 +1,6 @@
 #include "gpu/run/run_course.h"
 
 #include "base/clock.h"
-#include "base/err.h"
-#include "base/mem.h"
 #include "gpu/run/validate_result.h"
 
 void course_end(struct course *run, const char *verdict, const char *stage,

@@ -1,7 +1,6 @@
 #include "gpu/run/run_notes.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "gpu/spec/spec_npy.h"
 
 #include <pthread.h>

@@ -1,17 +1,13 @@
 #include "gpu/run/run_report.h"
 
 #include "base/find.h"
-#include "gpu/run/compare.h"
 
-#include "base/json.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/ptx/state/findings.h"
 #include "gpu/run/trial_checks.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 enum {
     MAX_FINDINGS = 100, /* of an answer, whoever found them */

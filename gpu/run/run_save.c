@@ -1,8 +1,6 @@
 #include "gpu/run/run_save.h"
 
 #include "base/buf.h"
-#include "base/err.h"
-#include "base/mem.h"
 #include "gpu/run/foresight.h"
 #include "gpu/tensor/npy.h"
 

@@ -6,7 +6,6 @@
  * run's time. Nothing here touches a disk: whoever asked writes them. Names are
  * "case0.trial0.y.output.npy": letters, digits, '_', '-' and '.'. */
 #include "gpu/run/expectation.h"
-#include "gpu/run/run_notes.h"
 
 #define SAVE_MAX_BYTES (256u << 20) /* of all files, with headers, without an arena */
 #define SAVE_ALIGNED (64u << 10)    /* places in an arena, for whoever maps them */

@@ -1,8 +1,6 @@
 #include "gpu/run/sanitized_run.h"
 
 #include "base/clock.h"
-#include "base/err.h"
-#include "base/mem.h"
 #include "gpu/compile/cubin_text.h"
 #include "gpu/run/trial.h"
 #include "gpu/spec/odd_sizes.h"

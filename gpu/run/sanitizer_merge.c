@@ -1,7 +1,6 @@
 #include "gpu/run/sanitizer_merge.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/run/run_report.h"
 #include "protocol/finding.h"
 

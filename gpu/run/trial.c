@@ -1,7 +1,5 @@
 #include "gpu/run/trial.h"
 
-#include "base/err.h"
-#include "base/mem.h"
 #include "base/parts.h"
 #include "base/random.h"
 #include "gpu/spec/spec_tensor_map.h"

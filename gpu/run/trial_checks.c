@@ -1,7 +1,5 @@
 #include "gpu/run/trial_checks.h"
 
-#include "base/err.h"
-#include "base/mem.h"
 #include "gpu/spec/expect_operator.h"
 
 #include <math.h>

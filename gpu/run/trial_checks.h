@@ -1,7 +1,6 @@
 #pragma once
 /* trial_checks: checks of a finished trial's memory, in addition to the backend's
  * findings. */
-#include "gpu/run/compare.h"
 #include "gpu/run/expectation.h"
 
 /* Compares one output with its expectation; elements that were never written count as

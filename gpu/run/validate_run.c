@@ -2,9 +2,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/compile/cubin_text.h"
 #include "gpu/run/foresight.h"
 #include "gpu/run/ideal_trial.h"

@@ -23,7 +23,6 @@
  * "printf", "counters"?, "budget", "checks": those that were made, "unchecked"?:
  * requested ones that were not, "saved"?}. While it runs, the worker sends
  * notifications `validate/note`: a note of run_notes.h with "id", the request's. */
-#include "base/json.h"
 #include "gpu/run/backend.h"
 
 struct run_notes;

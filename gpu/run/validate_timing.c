@@ -1,7 +1,6 @@
 #include "gpu/run/validate_timing.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "gpu/run/repeat_check.h"
 #include "gpu/run/roofline.h"
 #include "gpu/spec/expect_operator.h"

@@ -4,7 +4,6 @@
 #include "gpu/runtime/leaks.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/reuse.h"
-#include "gpu/runtime/runtime.h"
 #include "gpu/runtime/unseen.h"
 
 #define PITCH 512u

@@ -2,7 +2,6 @@
 /* api: the functions of CUDA 13's runtime that the library exports, as NVIDIA's
  * documentation defines them. Functions not declared here do not exist, so a program's
  * undefined symbols show beforehand which it lacks. */
-#include "gpu/runtime/cuda_types.h"
 #include "gpu/runtime/runtime.h"
 
 /* ---- handles of cuBLAS: cublas.c ---- */

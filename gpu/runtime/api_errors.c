@@ -2,7 +2,6 @@
 
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/report.h"
-#include "gpu/runtime/runtime.h"
 
 #include <stdio.h>
 

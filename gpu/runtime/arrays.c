@@ -1,9 +1,6 @@
 #include "gpu/runtime/arrays.h"
 
-#include "base/mem.h"
-#include "gpu/ptx/read/module.h"
 #include "gpu/runtime/api.h"
-#include "gpu/runtime/runtime.h"
 #include "gpu/runtime/transfers.h"
 
 static struct array *arrays; /* under runtime.lock */

@@ -2,7 +2,6 @@
  * kernels of their own. Nothing is computed here: other functions of cuBLAS are exported
  * by nobody, so a program that calls one is told its name. */
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/runtime/api.h"
 
 enum { CUBLAS_SUCCESS = 0, CUBLAS_NOT_INITIALIZED = 1, CUBLAS_INVALID_VALUE = 7 };

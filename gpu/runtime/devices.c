@@ -1,7 +1,5 @@
 /* devices: the one device that there is, and what it says of itself. */
-#include "base/mem.h"
 #include "gpu/runtime/api.h"
-#include "gpu/runtime/runtime.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/driver_api.h"
 

@@ -1,8 +1,6 @@
 /* events: marks in streams, and when they were reached. */
-#include "base/mem.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/host_access.h"
-#include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 
 #include <time.h>

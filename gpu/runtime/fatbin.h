@@ -3,8 +3,6 @@
  * docs/architecture/runtime.md. */
 #include "base/buf.h"
 
-struct err;
-
 /* Adds to ret the text for the newest architecture up to sm_90a; if the program was
  * device-linked (-rdc), the joined texts of its parts. wrapper: the argument of
  * __cudaRegisterFatBinary, or the fat binary itself. -ENOENT: it contains no PTX;

@@ -2,7 +2,6 @@
 #include "gpu/facts/occupancy.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/registration.h"
-#include "gpu/runtime/runtime.h"
 
 #define REGISTERS 32 /* ptxas's matter; a number that fits everywhere */
 #define OPTIN_SHARED (227 << 10)

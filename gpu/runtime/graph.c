@@ -1,7 +1,6 @@
 #include "gpu/runtime/graph.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 
 static struct graph *known;
 

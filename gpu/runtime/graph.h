@@ -4,9 +4,6 @@
  * hold it. */
 #include "gpu/device/queue.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum node_type { /* cudaGraphNodeType */
                  NODE_KERNEL,
                  NODE_COPY,

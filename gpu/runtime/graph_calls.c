@@ -1,9 +1,7 @@
 /* graph_calls: graphs built by hand or captured, made ready, changed and launched. */
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/arrays.h"
-#include "gpu/runtime/graph.h"
 #include "gpu/runtime/launches.h"
-#include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 #include "gpu/runtime/transfers.h"
 

@@ -1,7 +1,6 @@
 #include "gpu/runtime/host_access.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/api_errors.h"
@@ -10,7 +9,6 @@
 #include "gpu/runtime/launch_record.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
-#include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 #include "gpu/runtime/unseen.h"
 

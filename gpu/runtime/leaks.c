@@ -1,6 +1,5 @@
 #include "gpu/runtime/leaks.h"
 
-#include "base/mem.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 

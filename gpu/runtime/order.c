@@ -1,6 +1,5 @@
 #include "gpu/runtime/order.h"
 
-#include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"

@@ -24,7 +24,6 @@ struct moment { /* of an operation */
     unsigned slot;
 };
 struct stream;
-struct op;
 
 void order_begin(void);
 bool order_is_on(void);

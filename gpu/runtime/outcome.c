@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "gpu/ptx/state/findings.h"
 #include "gpu/runtime/api_errors.h"
 #include "gpu/runtime/leaks.h"

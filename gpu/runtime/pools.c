@@ -1,8 +1,6 @@
 /* pools: memory pools, which here are only their attributes: what is freed is given back
  * at once, so there is nothing to keep. */
-#include "base/mem.h"
 #include "gpu/runtime/api.h"
-#include "gpu/runtime/runtime.h"
 
 enum {
     REUSE_FIRST = 1,

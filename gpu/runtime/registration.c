@@ -1,12 +1,9 @@
 #include "gpu/runtime/registration.h"
 
-#include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/fatbin.h"
 #include "gpu/runtime/report.h"
-#include "gpu/runtime/runtime.h"
 
 struct fatbin_part { /* a fat binary: device code that was compiled together */
     struct fatbin_part *next;

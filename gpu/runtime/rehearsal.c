@@ -1,6 +1,5 @@
 #include "gpu/runtime/rehearsal.h"
 
-#include "base/mem.h"
 #include "gpu/device/steady.h"
 #include "gpu/ptx/state/findings.h"
 #include "gpu/runtime/runtime.h"

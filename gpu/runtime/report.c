@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define OWN_IDS UINT64_C(1000000) /* findings of kernels have smaller numbers */

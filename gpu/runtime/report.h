@@ -1,7 +1,6 @@
 #pragma once
 /* report: writes lines to the process that started the program (run_report.h), or to
  * standard error. */
-#include "base/json.h"
 #include "gpu/runtime/host_site.h"
 
 void report_open(void); /* as the environment says; call it once */

@@ -1,9 +1,6 @@
 #include "gpu/runtime/reuse.h"
 
-#include "base/mem.h"
 #include "gpu/runtime/leaks.h"
-
-#include <pthread.h>
 
 #define BUCKETS 1024
 

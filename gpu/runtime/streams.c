@@ -1,9 +1,7 @@
 #include "gpu/runtime/streams.h"
 
-#include "base/mem.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/host_access.h"
-#include "gpu/runtime/runtime.h"
 
 static struct {
     struct stream *first;

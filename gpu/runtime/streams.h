@@ -1,7 +1,6 @@
 #pragma once
 /* streams: the program's streams. All are served in the order of the calls; a stream that
  * is being captured adds its operations to a graph instead. */
-#include "gpu/device/queue.h"
 #include "gpu/runtime/cuda_types.h"
 #include "gpu/runtime/graph.h"
 #include "gpu/runtime/order.h"

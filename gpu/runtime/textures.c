@@ -1,12 +1,8 @@
 /* textures: texture and surface objects, over arrays and over linear memory. */
 #include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
-#include "gpu/ptx/image/images.h"
-#include "gpu/ptx/read/module.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/arrays.h"
-#include "gpu/runtime/runtime.h"
 
 enum { RESOURCE_ARRAY, RESOURCE_MIPMAPPED, RESOURCE_LINEAR, RESOURCE_PITCHED };
 

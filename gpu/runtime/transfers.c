@@ -1,6 +1,5 @@
 #include "gpu/runtime/transfers.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/state/origins.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/host_access.h"
@@ -8,7 +7,6 @@
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
 #include "gpu/runtime/report.h"
-#include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 #include "gpu/runtime/unseen.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/device/steady.h"
 #include "gpu/runtime/launch_record.h"
 #include "gpu/runtime/order.h"

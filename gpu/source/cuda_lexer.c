@@ -1,7 +1,6 @@
 #include "gpu/source/cuda_lexer.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 
 /* ---- characters ---- */
 

@@ -6,8 +6,7 @@
  * fails: an unterminated literal ends at its line (or at the text's end, for a raw string
  * or comment). Offsets are bytes of the text as given; a byte order mark at the text's
  * start is white space. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 enum cuda_token_kind {
     CUDA_END,

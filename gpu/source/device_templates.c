@@ -1,7 +1,6 @@
 #include "gpu/source/device_templates.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/source/host_blanker.h"
 
 #include <ctype.h>

@@ -5,8 +5,7 @@
  * A template is compiled only if something instantiates it, so a template that no other
  * code names is never compiled; names in comments or in the template itself do not count.
  * The reverse does not hold: a named template may still not be instantiated. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct device_template {
     char *name;         /* without its scope */

@@ -1,7 +1,6 @@
 /* The template arguments of a call: those in its angles and those that are deduced. */
 #include "gpu/source/host_walk.h"
 
-#include "base/mem.h"
 #include "gpu/source/launch_types.h"
 
 #define LAUNCH_TOKENS_MAX 1024 /* between <<< and >>> */

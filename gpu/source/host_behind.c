@@ -1,7 +1,6 @@
 #include "gpu/source/host_behind.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 
 static bool is_conditional(const struct code_tokens *t, size_t base, size_t offset) {

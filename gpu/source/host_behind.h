@@ -3,8 +3,6 @@
  * of host_code. */
 #include "gpu/source/host_blanker.h"
 
-struct buf;
-
 /* Adds the instantiation of a launch, in its namespaces and with a #line for the line
  * that requests it, counted from `base`. False, adding nothing, if that is inside an
  * #if. */

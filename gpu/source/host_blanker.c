@@ -1,7 +1,6 @@
 #include "gpu/source/host_blanker.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/source/host_gone.h"
 #include "gpu/source/host_names.h"
 

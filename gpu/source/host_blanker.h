@@ -48,7 +48,6 @@ struct host_macros;
 void host_launches_collect(struct host_launches *ret, const struct host_blanker *b,
                            const struct host_macros *known, size_t base);
 struct host_guesses;
-struct buf;
 /* Writes them as static assertions into text, which is already blanked; those without
  * room go after the unit's last line, if `behind` is not NULL. Those with types to guess
  * go to `guesses` instead. */

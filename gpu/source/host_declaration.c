@@ -1,8 +1,6 @@
 /* One declaration: its head, token by token, to its end. */
 #include "gpu/source/host_parser.h"
 
-#include "base/mem.h"
-
 struct head {
     size_t index;    /* of the declaration */
     size_t previous; /* token before p->i */

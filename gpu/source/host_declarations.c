@@ -1,7 +1,5 @@
 #include "gpu/source/host_parser.h"
 
-#include "base/mem.h"
-
 #define GROUPS_FAILED_MAX 64
 
 /* ---- macros, namespaces ---- */

@@ -1,7 +1,6 @@
 #include "gpu/source/host_guesses.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/source/host_launch_text.h"
 #include "gpu/source/source_set.h"
 

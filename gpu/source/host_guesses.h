@@ -5,8 +5,7 @@
  * tensor's type and is defined elsewhere. The types are unknown, but one of them is
  * enough to compile the kernel, so one is tried. If that does not compile, the source may
  * still be correct; others can be tried, or none. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct source_set;
 

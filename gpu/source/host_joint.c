@@ -5,7 +5,6 @@
 #include "gpu/source/host_behind.h"
 #include "gpu/source/host_expansion.h"
 #include "gpu/source/host_guesses.h"
-#include "gpu/source/host_macros.h"
 #include "gpu/source/source_set.h"
 
 #define LARGE_BYTES (1u << 20) /* of sources: what includes CuTe */

@@ -1,6 +1,5 @@
 /* Which room in host code an instantiation gets. */
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/source/host_behind.h"
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_launch_text.h"

@@ -1,6 +1,5 @@
 #include "gpu/source/host_launch_text.h"
 
-#include "base/mem.h"
 #include "gpu/source/host_tokens.h"
 
 void host_blank_bytes(char *text, size_t from, size_t to) {

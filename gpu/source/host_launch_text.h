@@ -1,8 +1,7 @@
 #pragma once
 /* host_launch_text: writes an instantiation in the place of host code. Part of
  * host_code. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 void host_blank_bytes(char *text, size_t from, size_t to); /* keeps newlines */
 /* Writes static_assert(&expression,"") over blanks and newlines of text: from `line` on,

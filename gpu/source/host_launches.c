@@ -3,8 +3,6 @@
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_walk.h"
 
-#include "base/mem.h"
-
 /* Macros whose bodies name the host template that is looked for are looked into. */
 static void note_callers(struct collector *c, const struct code_token *name) {
     size_t len = name->end - name->start;

@@ -3,8 +3,6 @@
  * their expansion. Part of host_code. */
 #include "gpu/source/host_tokens.h"
 
-#include <stdbool.h>
-
 #define HOST_MACROS_MAX 512
 #define HOST_MACRO_PARAMETERS_MAX 16
 

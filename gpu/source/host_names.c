@@ -1,7 +1,6 @@
 #include "gpu/source/host_names.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/host_names_table.h"
 
 #include <ctype.h>

@@ -1,8 +1,7 @@
 #pragma once
 /* host_names: headers, namespaces, types and macros that only host code can use.
  * Part of host_code; the names themselves are in host_names.txt. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 /* "vector", "torch/extension.h": a header that NVRTC can never compile and no kernel
  * needs. */

@@ -1,7 +1,5 @@
 #include "gpu/source/host_parameters.h"
 
-#include <string.h>
-
 bool points_to_function(const struct code_tokens *t, size_t name) {
     return name >= 2 && code_word(t, name - 1) == WORD_STAR &&
            code_word(t, name - 2) == WORD_PAREN_OPEN &&

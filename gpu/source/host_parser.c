@@ -1,6 +1,5 @@
 #include "gpu/source/host_parser.h"
 
-#include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 
 #define CONDITIONALS_MAX 4096

@@ -1,6 +1,5 @@
 #include "gpu/source/host_part.h"
 
-#include "base/mem.h"
 #include "gpu/source/host_blanker.h"
 #include "gpu/source/source_set.h"
 

@@ -1,8 +1,7 @@
 #pragma once
 /* host_part: parts of a source that are kept although they have no execution space, such
  * as a constexpr function or a type. The device may use them but need not. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct source_set;
 

@@ -1,7 +1,6 @@
 #include "gpu/source/host_tokens.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 
 #include <ctype.h>

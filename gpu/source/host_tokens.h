@@ -1,9 +1,7 @@
 #pragma once
 /* host_tokens: a source as an array of small tokens, in which the words of declarations
  * are already classified. Part of host_code. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 enum code_word {
     WORD_NONE, /* other punctuators and literals */

@@ -1,7 +1,6 @@
 #include "gpu/source/host_walk.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 
 #define LAUNCHES_MAX 256
 #define USES_MAX 16           /* of one macro, in one file: four nested BOOL_SWITCHes */

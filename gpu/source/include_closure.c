@@ -2,9 +2,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/file.h"
-#include "base/lines.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/source/include_macros.h"
 #include "gpu/source/include_search.h"

@@ -9,8 +9,6 @@
  * or a missing one that it reports itself). */
 #include "gpu/source/source_set.h"
 
-struct err;
-
 struct include_options {
     const char *const *roots;        /* absolute folders that may be read */
     const char *const *include_dirs; /* absolute, beneath the roots; -I in order */

@@ -5,12 +5,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/source/python_strings.h"
 #include "protocol/finding.h"
-
-#include <stdio.h>
 
 #define FINDINGS_MAX 200
 

@@ -1,10 +1,7 @@
 #include "gpu/source/include_macros.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
-
-#include <stdio.h>
 
 #define NAME_MAX_BYTES 64
 #define TARGET_MAX_BYTES 256

@@ -2,8 +2,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/file.h"
-#include "base/mem.h"
 
 #define DEPTH_MAX 64
 

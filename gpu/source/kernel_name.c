@@ -1,7 +1,5 @@
 #include "gpu/source/kernel_name.h"
 
-#include <string.h>
-
 const char *kernel_plain_name(const char *name, size_t *ret_len) {
     size_t len = strcspn(name, "<("), start = len;
     while (start > 0 && name[start - 1] != ':') {

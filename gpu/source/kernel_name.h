@@ -1,8 +1,7 @@
 #pragma once
 /* kernel_name: compares kernel names, "ns::k<float, 4>(int)", as the compiler, a source
  * and a person write them. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 /* "k": without scopes, arguments and parameters. Points into name; the rest follows
  * it. */

@@ -1,7 +1,6 @@
 #include "gpu/source/kernel_template.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "gpu/source/host_parameters.h"
 
 enum { EXAMPLE_MAX = 256 };

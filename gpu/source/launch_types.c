@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/source/host_bindings.h"
 
 #define TYPE_TOKENS_MAX 24       /* of a declaration, before its name */

@@ -3,8 +3,7 @@
  *
  * PTX begins with `.version`, which no CUDA source can, so the text alone decides. A
  * byte order mark, blanks and comments before it are skipped. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct ptx_head { /* .version 9.0  .target sm_90a  .address_size 64 */
     unsigned major, minor;

@@ -4,9 +4,6 @@
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/python_literals.h"
 
-#include <ctype.h>
-#include <string.h>
-
 static size_t word_end(const char *text, size_t at, size_t to) {
     while (at < to && text_is_word(text[at])) {
         at++;

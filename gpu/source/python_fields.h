@@ -3,8 +3,7 @@
  * time. Part of python_strings. "$name" and "${name}" of string.Template, "%(name)s", the
  * fields of f-strings, those of format() in a string that doubles its other braces, and
  * "{% … %}" of templates: their values are unknown here, and they are not valid CUDA. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct python_field {
     size_t start, end; /* in the script */

@@ -1,7 +1,6 @@
 #include "gpu/source/python_literals.h"
 
 #include <ctype.h>
-#include <string.h>
 
 static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;

@@ -1,7 +1,6 @@
 #pragma once
 /* python_literals: the string literals of a Python file. Part of python_strings. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 /* [start, end) with prefix and quotes, [from, to) without. */
 struct python_literal {

@@ -3,9 +3,6 @@
 #include "gpu/source/python_literals.h"
 #include "gpu/source/python_units.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #define TORCH_INCLUDE "#include <torch/extension.h>"
 
 static void blank(char *text, size_t from, size_t to) {

@@ -1,7 +1,6 @@
 #include "gpu/source/python_units.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/source/python_literals.h"
 
 #include <ctype.h>

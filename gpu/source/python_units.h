@@ -4,9 +4,7 @@
  * by +, as fields of an f-string or of format(), or in one list. A string without a
  * kernel that is joined with an unknown value (a parameter, a call's result) is added to
  * every unit, since it may be joined with any of them. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 #define PYTHON_UNITS_MAX 64 /* a script with more strings is one unit */
 

@@ -1,6 +1,5 @@
 #include "gpu/source/shims.h"
 
-#include "base/mem.h"
 #include "gpu/shim_texts.h"
 #include "gpu/source/std_names.h"
 

@@ -6,8 +6,6 @@
  * SOURCE_SET_MAX_*. */
 #include "base/json.h"
 
-struct err;
-
 #define SOURCE_SET_MAX_FILES 1024
 #define SOURCE_SET_MAX_BYTES (32u << 20) /* all of CUTLASS is 28 MiB */
 

@@ -2,7 +2,6 @@
 #include "base/find.h"
 #include "gpu/source/host_declarations.h"
 
-#include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 
 #include <ctype.h>

@@ -1,11 +1,8 @@
 #include "gpu/source/std_names.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/source/source_set.h"
-
-#include <ctype.h>
 
 /* g++'s <cmath>, <cstdlib> and <utility>, which nvcc has read, bring these along. Those
  * of `constant` are functions of the host's: nvcc takes them where a constant is made,

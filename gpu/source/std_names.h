@@ -6,8 +6,7 @@
  * other host headers, such as <chrono>, include <cstdint>. The replacements of these
  * headers (shims.h) are read first, but only if device code uses such a name, because
  * reading them takes up to half a second. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct source_set;
 

@@ -2,7 +2,6 @@
 #include "base/err.h"
 #include "gpu/spec/spec_case.h"
 #include "gpu/spec/spec_struct.h"
-#include "gpu/spec/value_expression.h"
 
 #include <stdio.h>
 

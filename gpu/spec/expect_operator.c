@@ -1,7 +1,6 @@
 #include "gpu/spec/expect_operator.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/spec/expect_plan.h"
 #include "gpu/tensor/tensor_shape.h"
 

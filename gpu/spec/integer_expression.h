@@ -5,11 +5,7 @@
  *   max(a, b, …); / and % round toward zero as in C.
  * Evaluated in signed 64 bits; an overflow, a division by zero and an unknown name are
  * errors that quote the expression. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct err;
+#include "base/mem.h"
 
 #define INTEGER_EXPRESSION_MAX 1024 /* bytes */
 

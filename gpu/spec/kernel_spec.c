@@ -1,8 +1,6 @@
 #include "gpu/spec/kernel_spec.h"
 
 #include "base/err.h"
-#include "base/mem.h"
-#include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
 #include <stdio.h>

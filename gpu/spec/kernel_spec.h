@@ -11,8 +11,6 @@
 #include "gpu/spec/tolerance.h"
 #include "gpu/tensor/tensor_init.h"
 
-struct err;
-
 enum {
     SPEC_MAX_CASES = 64,
     SPEC_MAX_LAUNCHES = 32,

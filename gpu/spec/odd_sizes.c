@@ -2,7 +2,6 @@
 
 #include "base/find.h"
 #include "base/text.h"
-#include "gpu/spec/integer_expression.h"
 #include "gpu/spec/spec_case.h"
 
 enum { LEAST_BLOCK = 4 }; /* half of a smaller one says no more than one element less */

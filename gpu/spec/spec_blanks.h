@@ -3,7 +3,6 @@
  * unknown. */
 #include "base/json.h"
 
-struct err;
 /* -EINVAL names every null of the spec outside "expect", with the schema's description of
  * the member; 0: there is none. */
 int spec_blanks_refuse(const json_t *spec, struct err *err);

@@ -2,11 +2,9 @@
 
 #include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/spec/launch_limits.h"
 #include "gpu/spec/spec_tensor_map.h"
 #include "gpu/spec/spec_texture.h"
-#include "gpu/spec/value_expression.h"
 
 /* --- buffers --- */
 

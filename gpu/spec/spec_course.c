@@ -1,7 +1,6 @@
 /* How a check spec's kernel is run: repetitions, time limits, checks, device and
  * timing. */
 #include "base/err.h"
-#include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
 int spec_seed_read(const json_t *value, uint64_t *ret) {

@@ -2,8 +2,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
-#include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/expect_operator.h"
 #include "gpu/spec/spec_internal.h"
 

@@ -2,9 +2,6 @@
 /* spec_file: a check spec beside its kernel, NAME.check.json. */
 #include "base/json.h"
 
-struct buf;
-struct err;
-
 #define SPEC_FILE_MAX (8u << 20)
 
 /* Whether the spec file beside the kernel completes these params. With `launch` and no

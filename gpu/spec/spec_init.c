@@ -1,6 +1,5 @@
 /* The initial contents of a buffer of a check spec: its "init". */
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/spec/spec_internal.h"
 #include "gpu/spec/spec_struct.h"
 #include "gpu/spec/spec_words.h"

@@ -1,7 +1,5 @@
 /* The launches of a check spec. */
 #include "base/err.h"
-#include "base/mem.h"
-#include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* Members of a check spec's objects: known, of their type, in their range. */
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/spec/spec_internal.h"
 #include "gpu/spec/spec_words.h"
 #include "gpu/spec/value_expression.h"

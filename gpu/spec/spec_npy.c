@@ -1,7 +1,6 @@
 #include "gpu/spec/spec_npy.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/spec/spec_case.h"
 #include "gpu/tensor/npy.h"
 #include "gpu/tensor/tensor_shape.h"

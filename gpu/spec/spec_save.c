@@ -1,6 +1,5 @@
 /* The member "save" of kernel/validate's params. */
 #include "base/err.h"
-#include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
 enum { MAX_DIR = 4096 };

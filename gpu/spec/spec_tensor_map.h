@@ -9,7 +9,6 @@
  * (elements) stands for the buffer's own, "strides" (bytes, of all dimensions but the
  * last) for those of a packed tensor. */
 #include "gpu/spec/spec_case.h"
-#include "gpu/tensor/tensor_map.h"
 
 struct spec_reader;
 

@@ -1,7 +1,6 @@
 #include "gpu/spec/spec_texture.h"
 
 #include "base/err.h"
-#include "gpu/kernel_spec_schema.h"
 #include "gpu/spec/spec_internal.h"
 
 #include <stdio.h>

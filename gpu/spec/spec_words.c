@@ -4,7 +4,6 @@
 #include "base/strings.h"
 #include "gpu/reference/operator.h"
 #include "gpu/spec/value_functions.h"
-#include "gpu/tensor/tensor_type.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #include "gpu/spec/value_tree.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/parts.h"
 
 #include <math.h>

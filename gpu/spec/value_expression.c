@@ -1,7 +1,6 @@
 #include "gpu/spec/value_tree.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/spec/spec_words.h"
 
 #include <ctype.h>

@@ -12,8 +12,6 @@
 #include "gpu/spec/integer_expression.h"
 #include "gpu/tensor/tensor_type.h"
 
-#include <stdbool.h>
-
 struct value_expression;
 
 struct value_input {

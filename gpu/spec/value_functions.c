@@ -1,7 +1,6 @@
 #include "gpu/spec/value_functions.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 
 #include <math.h>
 

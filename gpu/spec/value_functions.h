@@ -1,7 +1,6 @@
 #pragma once
 /* value_functions: the functions of value expressions (value_expression.h). */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct value_function {
     const char *name;        /* operators are functions too: "+" */

@@ -3,9 +3,6 @@
 #include "gpu/spec/value_expression.h"
 #include "gpu/spec/value_functions.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum {
     VALUE_MAX_NODES = 1024,
     VALUE_MAX_VARIABLES = 8, /* i and the indices of nested sums */

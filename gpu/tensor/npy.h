@@ -7,9 +7,6 @@
  * products for overflow. */
 #include "gpu/tensor/tensor_type.h"
 
-struct buf;
-struct err;
-
 #define NPY_MAX_RANK 8
 #define NPY_MAX_HEADER (64u << 10)
 #define NPY_MAX_COUNT (1ull << 40) /* elements; far above what any limit lets through */

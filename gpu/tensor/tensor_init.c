@@ -4,7 +4,6 @@
 #include "gpu/normal_table.h"
 
 #include <math.h>
-#include <string.h>
 
 /* --- random bits --- */
 

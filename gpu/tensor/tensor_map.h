@@ -6,8 +6,6 @@
  * Rules: CUDA Driver API, "Tensor Map Object Management". */
 #include "gpu/tensor/tensor_type.h"
 
-struct err;
-
 #define TENSOR_MAP_BYTES 128
 #define TENSOR_MAP_MAX_RANK 5
 #define TENSOR_MAP_MAX_BOX 256

@@ -1,8 +1,6 @@
 #pragma once
 /* tensor_shape: extents, beginning with the outermost dimension. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 /* "[3, 4]", cut to size. Returns buf. */
 const char *tensor_shape_text(const int64_t *shape, size_t rank, char *buf, size_t size);

@@ -3,7 +3,6 @@
 #include "base/vectors.h"
 
 #include <math.h>
-#include <string.h>
 
 static const struct {
     const char *name;

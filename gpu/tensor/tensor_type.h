@@ -4,9 +4,7 @@
  * float8_e4m3 is OCP FP8 E4M3 ("fn": no infinities, NaN 0x7f), float8_e5m2 OCP FP8 E5M2.
  * Source: OCP 8-bit Floating Point Specification, revision 1.0; IEEE 754-2019; bfloat16
  * as the upper half of binary32. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 #define TENSOR_MAX_RANK 8 /* of a shape */
 

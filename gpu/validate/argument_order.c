@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/check/kernel_entries.h"
 #include "protocol/finding.h"
 

@@ -1,7 +1,6 @@
 #include "gpu/validate/argument_type.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/check/kernel_entries.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/host/host_params.h"
@@ -9,7 +8,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool is_misread(enum tensor_type given, enum tensor_type taken) {
     size_t size = given == TENSOR_TYPES ? 0 : tensor_type_bytes(given);

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/pool/open_files.h"

@@ -6,7 +6,6 @@
 
 #include <uv.h>
 
-struct err;
 struct open_files;
 struct array_load;
 

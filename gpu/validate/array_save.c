@@ -1,8 +1,6 @@
 #include "gpu/validate/array_save.h"
 
-#include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/work.h"
 #include "gpu/run/run_save.h"
 #include "gpu/spec/spec_npy.h"

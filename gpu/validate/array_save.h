@@ -12,7 +12,6 @@
 #include <uv.h>
 
 struct array_save;
-struct err;
 
 /* dir: beneath one of roots (absolute, NULL-terminated); a relative one is beneath the
  * first. Created with the first file. -EACCES: outside; -EXDEV: a link leads out;

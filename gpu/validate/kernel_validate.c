@@ -4,9 +4,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/mem.h"
-#include "base/work.h"
-#include "gpu/check/check_input.h"
 #include "gpu/check/check_verdict.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/pool/open_files.h"
@@ -19,7 +16,6 @@
 #include "gpu/validate/array_save.h"
 #include "gpu/validate/validate_maker.h"
 #include "gpu/validate/validate_verdict.h"
-#include "protocol/finding.h"
 
 #include <stdio.h>
 

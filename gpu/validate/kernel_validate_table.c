@@ -1,5 +1,4 @@
 /* The operation kernel/validate: a call becomes a kernel_validate, which ends it. */
-#include "base/mem.h"
 #include "gpu/kernel_validate.operation.h"
 #include "gpu/validate/kernel_validate.h"
 

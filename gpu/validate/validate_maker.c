@@ -3,17 +3,13 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json_release.h"
-#include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "base/work.h"
 #include "gpu/spec/spec_blanks.h"
 #include "gpu/spec/spec_case.h"
 #include "gpu/spec/spec_file.h"
 #include "protocol/rpc/frame.h"
-
-#include <stdio.h>
 
 #define VALUE_SHOWN 60 /* bytes */
 

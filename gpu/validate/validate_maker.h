@@ -8,10 +8,7 @@
  * happen sooner. */
 #include "base/work.h"
 #include "gpu/check/check_input.h"
-#include "gpu/spec/kernel_spec.h"
 #include "gpu/validate/worker_request.h"
-
-struct shared_bytes;
 
 /* The parsed request. Every case of the spec can be resolved. */
 struct validate_asked {

@@ -1,7 +1,6 @@
 #include "gpu/validate/validate_verdict.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "gpu/spec/odd_sizes.h"
 #include "protocol/finding.h"
 

@@ -9,7 +9,6 @@
  * elements", "unsupported: foo.s32" … strict: warnings turn a pass into a fail, and
  * "strict" says so. */
 void validate_verdict_set(json_t *result, bool strict);
-struct buf;
 /* Appends a sample of an output: "[1, 3] is NaN (never written), should be 2.5". */
 void validate_tell_element(const json_t *sample, struct buf *out);
 /* The result's first finding of severity "error", or NULL. */

@@ -2,10 +2,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/check/kernel_entries.h"
 #include "gpu/spec/launch_limits.h"
-#include "gpu/spec/spec_case.h"
 #include "gpu/validate/argument_type.h"
 
 #include <inttypes.h>

@@ -1,10 +1,7 @@
 #pragma once
 /* worker_request: makes the worker's request (gpu/run/validate_run.h) from a check spec
  * and two compiled modules. */
-#include "base/json.h"
 #include "gpu/spec/kernel_spec.h"
-
-struct buf;
 
 /* The members of kernel/validate's `error` if a request cannot be made. */
 struct request_problem {

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/fd_channel.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "protocol/rpc/frame.h"
 
 #include <sys/mman.h>

@@ -7,7 +7,6 @@
  * unless their bytes follow the attachment in the same descriptor ("file_bytes" of the
  * head has their sizes). If the parcel's key is CHILD_ARENA, the last descriptor is the
  * shared memory for saved arrays. */
-#include "base/json.h"
 
 #include "gpu/spec/spec_npy.h"
 

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/worker/compile_child.h"
 #include "gpu/worker/confine.h"

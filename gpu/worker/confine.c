@@ -1,6 +1,5 @@
 #include "gpu/worker/confine.h"
 
-#include "base/mem.h"
 #include "gpu/confine_calls_table.h"
 
 #include <fcntl.h>

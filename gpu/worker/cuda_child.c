@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "gpu/driver/cuda_context.h"
 #include "gpu/driver/cuda_module.h"
 #include "gpu/driver/cuda_output.h"
 #include "gpu/run/backend.h"

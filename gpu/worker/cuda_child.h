@@ -6,7 +6,6 @@
 #include "base/json.h"
 
 struct backend_class;
-struct err;
 
 enum cuda_child_state {
     CUDA_CHILD_READY,

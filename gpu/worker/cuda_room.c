@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/worker/confine.h"
 

@@ -7,8 +7,7 @@
  * permits that and no more: other files cannot be opened, only the device and the folder
  * of device_lock.h can be written, there are no sockets (except Unix ones where MPS is
  * set up) and no new processes. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 /* Whether a driver's library is in one of the usual places, the loader's path or
  * $UPSKILLD_LIBCUDA, or whether the kernel has its part of it. Cheap: nothing is

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "gpu/worker/confine.h"
 #include "gpu/worker/cuda_child.h"
 #include "protocol/finding.h"

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/compile/toolkit.h"
 
 #include <dlfcn.h>

@@ -4,10 +4,8 @@
  * The functions are looked up by name, so building needs no CUDA header and running needs
  * no particular version: 12.x and 13.x have all functions used here. A loaded library
  * stays loaded. Used only in the worker's children and their parents. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
-struct err;
 struct nvrtc;
 struct toolkit;
 

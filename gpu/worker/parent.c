@@ -3,7 +3,6 @@
 #include "gpu/worker/worker_internal.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/worker/zygote.h"
 

@@ -3,8 +3,6 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/hash.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/program_headers.h"
 #include "gpu/worker/program_cache.h"

@@ -5,7 +5,6 @@
  * It is linked with our runtime library instead of NVIDIA's, so functions missing from
  * that are known before the program runs. Programs are cached by the digest of all their
  * inputs. */
-#include "gpu/source/source_set.h"
 #include "gpu/worker/program_log.h"
 
 struct build_job {

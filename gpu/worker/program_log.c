@@ -3,13 +3,10 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/facts/compiler_log.h"
 #include "gpu/facts/slice.h"
 #include "protocol/finding.h"
-
-#include <ctype.h>
 
 enum { MAX_MISSING = 256, MAX_MESSAGE = 2000 };
 #define UNDEFINED "undefined reference to `"

@@ -3,12 +3,10 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/run/run_report.h"
 #include "gpu/runtime/run_report.h"
 #include "gpu/worker/program_lines.h"
-#include "protocol/finding.h"
 
 enum { MAX_FINDINGS = 200, MAX_ROWS = 500, MAX_FRAMES = 16, MAX_NESTING = 8 };
 

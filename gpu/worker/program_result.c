@@ -1,7 +1,5 @@
 #include "gpu/worker/program_result.h"
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "gpu/run/validate_result.h"
 #include "protocol/finding.h"
 

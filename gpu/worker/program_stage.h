@@ -6,8 +6,6 @@
  * to the process's group and end with it. SIGTERM to the keeper ends everything. */
 #include "gpu/worker/confine.h"
 
-struct buf;
-
 struct program_stage {
     const char *const *argv; /* [0] is an absolute path */
     const char *const *environment;

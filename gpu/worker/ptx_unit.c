@@ -1,11 +1,9 @@
 #include "gpu/worker/ptx_unit.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/facts/ptx_files.h"
 #include "gpu/source/ptx_text.h"
-#include "gpu/source/source_set.h"
 #include "protocol/finding.h"
 
 #define OWN "upskilld_ptx_"

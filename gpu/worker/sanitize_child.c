@@ -1,11 +1,9 @@
 #include "gpu/worker/sanitize_child.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/driver/cuda_output.h"

@@ -1,11 +1,8 @@
 #include "gpu/worker/validate_child.h"
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "gpu/run/foresight.h"
-#include "gpu/run/run_notes.h"
 #include "gpu/run/run_save.h"
 #include "gpu/run/validate_result.h"
 #include "gpu/run/validate_run.h"

@@ -3,17 +3,13 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/fd_channel.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/run/validate_result.h"
-#include "gpu/worker/child_io.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/program_child.h"
 #include "gpu/worker/sanitize_child.h"
 #include "gpu/worker/validate_child.h"
-#include "gpu/worker/worker_internal.h"
 
 #include <fcntl.h>
 #include <signal.h>

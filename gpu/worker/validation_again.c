@@ -2,12 +2,10 @@
 #include "gpu/worker/validation_internal.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "gpu/run/sanitizer_merge.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/driver_trial.h"
 #include "gpu/worker/sanitize_child.h"
-#include "gpu/worker/worker_internal.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,9 +1,7 @@
 #pragma once
 /* validation_internal: shared by validation.c (a request, its child, its time) and
  * validation_again.c (why it may need another child after the first). */
-#include "base/hash.h"
 #include "gpu/worker/validation.h"
-#include "gpu/worker/worker_child.h"
 #include "gpu/worker/worker_internal.h"
 
 struct validation {

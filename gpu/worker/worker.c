@@ -1,7 +1,6 @@
 #include "gpu/worker/worker.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/worker/confine.h"
 #include "gpu/worker/cuda_room.h"

@@ -1,7 +1,5 @@
 #include "gpu/worker/worker_child.h"
 
-#include "base/fd_channel.h"
-#include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "gpu/worker/worker_internal.h"
 

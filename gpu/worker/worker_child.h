@@ -4,7 +4,6 @@
  * Every process is a direct child of the supervisor, also those that a parent forked. It
  * gets a job (child_io.h); its owner is called when it writes and when it ends. */
 #include "base/buf.h"
-#include "base/json.h"
 #include "gpu/worker/child_io.h"
 
 struct parent;

@@ -8,7 +8,6 @@
  * worker_child. Calls in the other direction go through the function pointers of a child
  * and of the worker. */
 #include "base/fd_channel.h"
-#include "base/hash.h"
 #include "gpu/compile/compile.h"
 #include "gpu/worker/sanitize_memory.h"
 #include "gpu/worker/worker_child.h"

@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/fd_channel.h"
-#include "base/mem.h"
 #include "gpu/compile/compile.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/worker/compile_child.h"

@@ -10,8 +10,7 @@
  * The supervisor talks to a zygote over a SOCK_SEQPACKET pair: it sends requests, each
  * with one descriptor, and the zygote answers each with a pid, in order. The first packet
  * from a zygote is its greeting. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct toolkit;
 

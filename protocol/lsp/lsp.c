@@ -1,7 +1,6 @@
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "protocol/uri.h"
 
 #include <limits.h>

@@ -3,7 +3,6 @@
  * a document, runs as a job, and its answer is shown there. */
 #include "protocol/lsp/lsp_internal.h"
 
-#include "base/mem.h"
 #include "protocol/plain.h"
 
 #define PREFIX "upskilld."

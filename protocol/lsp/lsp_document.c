@@ -1,8 +1,6 @@
 /* An open document: found by URI or path, and the snapshot that its kind reads. */
 #include "protocol/lsp/lsp_internal.h"
 
-#include "base/mem.h"
-
 void lsp_snapshot_drop(struct lsp_document *d) {
     document_unref(take(d->snapshot));
 }

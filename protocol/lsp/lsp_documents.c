@@ -1,7 +1,6 @@
 /* Notifications that open, change, save and close an editor's documents. */
 #include "protocol/lsp/lsp_internal.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "protocol/uri.h"
 

@@ -2,8 +2,6 @@
 #include "base/find.h"
 #include "protocol/lsp/lsp_internal.h"
 
-#include "base/mem.h"
-
 #define SYMBOL_DEPTH 16 /* of symbols in symbols; what is deeper is beside them */
 
 static size_t offset_of(const json_t *obj, const char *key) {

@@ -4,7 +4,6 @@
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 
 #define REPORT_EVERY_MS 100
 

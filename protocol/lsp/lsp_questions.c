@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/json_release.h"
-#include "base/mem.h"
 #include "base/work.h"
 
 /* Bytes of a text that is looked through at once: some three milliseconds. */

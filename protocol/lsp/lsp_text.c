@@ -1,8 +1,6 @@
 /* A document's text with the starts of its lines, kept up to date by edits. */
 #include "protocol/lsp/lsp_internal.h"
 
-#include "base/mem.h"
-
 void lsp_text_init(struct lsp_text *t, const char *text, size_t len) {
     t->cap = len + 1;
     t->len = len;

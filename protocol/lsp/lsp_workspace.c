@@ -2,7 +2,6 @@
 #include "base/find.h"
 #include "protocol/lsp/lsp_internal.h"
 
-#include "base/mem.h"
 #include "protocol/uri.h"
 
 #define MAX_FOLDERS 256

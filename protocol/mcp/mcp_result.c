@@ -6,8 +6,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-#include <stdio.h>
-
 #define MAX_DESCRIPTION (16u << 20) /* before it is cut to max_tool_text */
 #define MAX_HINT (64u << 10)
 #define NAME_BYTES "abcdefghijklmnopqrstuvwxyz0123456789_/"

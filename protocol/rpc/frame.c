@@ -1,7 +1,6 @@
 #include "protocol/rpc/frame.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "protocol/rpc/frame_header.h"
 
 #include <assert.h>

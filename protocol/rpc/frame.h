@@ -12,10 +12,7 @@
  *
  * The decoder owns its buffer, never blocks and knows nothing of libuv, so tests and
  * fuzzers can feed it any split of the same bytes. */
-#include <stdbool.h>
-#include <stddef.h>
-
-struct buf;
+#include "base/mem.h"
 
 enum frame_mode { FRAME_LINES, FRAME_HEADERS };
 

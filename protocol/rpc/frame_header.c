@@ -1,7 +1,5 @@
 #include "protocol/rpc/frame_header.h"
 
-#include <stdbool.h>
-#include <string.h>
 #include <strings.h>
 
 static const char content_length[] = "content-length";

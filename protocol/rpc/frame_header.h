@@ -1,7 +1,6 @@
 #pragma once
 /* frame_header: parses header lines. Part of frame. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 #define FRAME_ABSURD_LENGTH (1u << 30) /* a longer body is not possible */
 

@@ -24,7 +24,6 @@ enum rpc_code {
     RPC_REQUEST_CANCELLED = -32800, /* LSP; also our plain methods */
 };
 
-struct buf;
 struct shared_bytes;
 struct rpc_peer;
 struct rpc_call;    /* an incoming request; lives until it is answered */

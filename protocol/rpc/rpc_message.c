@@ -2,11 +2,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "protocol/rpc/rpc.h"
-
-#include <stdio.h>
 
 /* --- a scan of JSON text that trusts nothing and needs no stack --- */
 

@@ -8,8 +8,6 @@
  * its place. The last of equal keys wins, as in jansson. */
 #include "base/json.h"
 
-struct buf;
-
 #define RPC_MAX_ID 1024    /* bytes of an id's JSON text */
 #define RPC_MAX_BATCH 1024 /* messages of one batch */
 

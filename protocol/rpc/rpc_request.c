@@ -2,7 +2,6 @@
 #define LOG_MODULE "rpc"
 #include "protocol/rpc/rpc_peer.h"
 
-#include "base/buf.h"
 #include "base/log.h"
 #include "base/shared_bytes.h"
 

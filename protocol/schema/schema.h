@@ -13,7 +13,6 @@
  * A compiled schema is immutable and may be shared by threads. */
 #include "base/json.h"
 
-struct err;
 struct schema;
 
 /* text: a JSON object. schema_json returns the parsed object (borrowed). */

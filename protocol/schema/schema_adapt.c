@@ -1,7 +1,6 @@
 /* Reads values as weak models or strict function calling send them: see schema_adapt in
  * schema.h. A value that does not fit is unchanged, and schema_check refuses it. */
 #include "base/find.h"
-#include "base/mem.h"
 #include "protocol/schema/schema.h"
 #include "protocol/schema/schema_tree.h"
 

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "protocol/schema/schema.h"
 #include "protocol/schema/schema_complaint.h"
-#include "protocol/schema/schema_tree.h"
 
 #define MATCH_LIMIT 200000u /* steps of one pattern match: some ms */
 #define MATCH_DEPTH 500u

@@ -2,10 +2,7 @@
 
 #include "base/buf.h"
 #include "base/edit_distance.h"
-#include "base/mem.h"
 #include "base/text.h"
-
-#include <stdio.h>
 
 #define SHOWN 40u     /* bytes of a refused string that a message repeats */
 #define MAX_NAMES 12u /* of known parameters in a message */

@@ -3,8 +3,6 @@
  * what was given, and the name that was probably meant. */
 #include "protocol/schema/schema_tree.h"
 
-struct buf;
-
 #define SCHEMA_COMPLAINT_MAX 400u /* bytes of its text, with the NUL */
 
 /* The place of a value: a list from the leaf to the root, on the stack of the check. */

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/find.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "skills/catalog/catalog_loop_internal.h"
 
 #include <stdio.h>

@@ -10,7 +10,6 @@
 
 #include <uv.h>
 
-struct err;
 struct catalog;
 
 struct catalog_folder {

@@ -1,9 +1,7 @@
 /* From a task to what the index is asked for: its words by stem, weighed by how rare they
  * are among skills, and their other names. */
 #include "base/find.h"
-#include "base/mem.h"
 #include "skills/catalog/catalog_search.h"
-#include "skills/catalog/key_phrases.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,9 @@
 /* SKILL.md as the index holds it. */
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/catalog/catalog_internal.h"
-#include "skills/catalog/key_phrases.h"
 #include "skills/check/danger.h"
 #include "skills/check/safety_text.h"
 #include "skills/format/markdown.h"

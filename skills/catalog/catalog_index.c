@@ -1,7 +1,6 @@
 /* The index of skills: one row per place, one document per distinct skill, its words
  * in an FTS5 table. Every transaction leaves it whole; what a crash kept out is found
  * missing by the next look at the folder. */
-#include "base/mem.h"
 #include "base/work.h"
 #include "skills/catalog/catalog_internal.h"
 #include "skills/check/skill_check.h"

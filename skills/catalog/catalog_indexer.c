@@ -1,8 +1,6 @@
 /* The indexer: a thread that walks folders and writes the index, so that the loop never
  * waits for a disk. It is given one order at a time and answers each with an outcome. */
 #include "base/clock.h"
-#include "base/err.h"
-#include "base/mem.h"
 #include "base/work.h"
 #include "skills/catalog/catalog_internal.h"
 

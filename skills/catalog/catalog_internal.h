@@ -6,7 +6,6 @@
  * orders and outcomes, one of each at a time. */
 #include "base/db.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "skills/catalog/catalog.h"
 #include "skills/catalog/catalog_meaning.h"
 #include "skills/catalog/catalog_spelling.h"
@@ -105,7 +104,6 @@ bool lifts_of_model(const char *lifts, const char *model, struct model_lift *ret
 /* The rank of a skill among those that fit: a proven benefit raises it, proven harm puts
  * it last. */
 double lifts_order(double fit, const struct model_lift *m);
-struct buf;
 void lifts_explain(struct buf *out, const struct model_lift *m, const char *model);
 
 /* --- the snapshot: the skills of the requested folders, in memory --- */

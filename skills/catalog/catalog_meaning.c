@@ -2,8 +2,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
-#include "skills/catalog/key_phrases.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,12 +9,6 @@
 #include "skills/catalog/stemmer.h"
 #include "skills/catalog/word_vectors.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct buf;
-
 #define MEANING_WORDS_MAX 80
 #define MEANING_SIZE_MAX (VECTOR_SIZE + 2 * MEANING_WORDS_MAX)
 #define MEANING_TASK_WORDS 24

@@ -2,8 +2,6 @@
 #include "base/find.h"
 #include "skills/catalog/catalog_search.h"
 
-#include "base/mem.h"
-
 #include <math.h>
 
 #define FEW 10.        /* skills say half as surely as many what stands out */

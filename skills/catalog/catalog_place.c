@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/catalog/catalog_loop_internal.h"
 

@@ -6,9 +6,7 @@
  * so that scores of different tasks compare. What a skill is about counts beside its
  * words (catalog_near.c). */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "skills/catalog/catalog_search.h"
-#include "skills/catalog/key_phrases.h"
 
 #include <math.h>
 

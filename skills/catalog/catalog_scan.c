@@ -1,7 +1,6 @@
 /* Walking a folder of skills: bounded, following no link, opening nothing that blocks. */
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/work.h"
 #include "skills/catalog/catalog_internal.h"

@@ -4,10 +4,6 @@
  * (catalog_rank.c). */
 #include "skills/catalog/catalog_internal.h"
 
-#include "skills/catalog/catalog_meaning.h"
-#include "skills/catalog/stemmer.h"
-#include "skills/catalog/thesaurus.h"
-
 #define NAMES_MAX 8 /* other names of one word that are searched for */
 #define NAMES_LONG_MAX 4
 #define PHRASES_MAX RANK_NAMES_MAX /* words searched for, of all concepts */

@@ -2,7 +2,6 @@
  * indexer's thread, then handed over whole. */
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "skills/catalog/catalog_internal.h"
 
 #include <math.h>

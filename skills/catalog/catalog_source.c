@@ -3,7 +3,6 @@
 #include "skills/catalog/catalog_loop_internal.h"
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "skills/format/skill_name.h"
 
 #define HIDDEN_MAX 8 /* others of one name that are told */

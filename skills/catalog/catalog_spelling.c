@@ -1,9 +1,7 @@
 #include "skills/catalog/catalog_spelling.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/catalog/catalog_internal.h"
-#include "skills/catalog/key_phrases.h"
 
 #include <math.h>
 

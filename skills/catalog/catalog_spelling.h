@@ -5,8 +5,7 @@
  * the measure is the cosine of the grams of both texts, each weighed by its rarity. It
  * meets "Browse AI" in "browseai", a stem in another form, and a name that no other skill
  * has. Grams are kept as hashes of 16 bits. */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 struct snapshot;
 

@@ -2,7 +2,6 @@
  * CATALOG_MAX_WATCHES are taken, and a folder that needs more is looked at again instead.
  */
 #include "base/file.h"
-#include "base/mem.h"
 #include "skills/catalog/catalog_internal.h"
 #include "skills/format/skill.h"
 

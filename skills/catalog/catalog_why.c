@@ -1,9 +1,7 @@
 /* Why a skill fits, or what of the task it does not speak of. */
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "skills/catalog/catalog_internal.h"
-#include "skills/catalog/key_phrases.h"
 
 #define NEAR_ENOUGH 0.5 /* to be called near */
 #define NEAR_WORDS_MAX 3

@@ -1,7 +1,6 @@
 #include "skills/catalog/key_phrases.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -6,10 +6,7 @@
  * ("cpasync"), so that either spelling finds the other; compounds within it
  * ("SELinux-aware") are split too; "c++" and "c#" become words. The index's tokenizer
  * does the stemming. */
-#include <stdbool.h>
-#include <stddef.h>
-
-struct buf;
+#include "base/mem.h"
 
 enum word_kind {
     WORD_PLAIN,  /* stands alone */

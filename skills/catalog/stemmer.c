@@ -2,7 +2,6 @@
 
 #include "base/db.h"
 #include "base/err.h"
-#include "base/mem.h"
 
 struct stemmer {
     fts5_tokenizer tokenizer;

@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 
 struct db;
-struct err;
 struct stemmer;
 
 /* -ENOTSUP without FTS5. Free it before closing its connection. */

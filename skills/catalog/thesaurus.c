@@ -3,7 +3,6 @@
 #include "skills/catalog/thesaurus.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "skills/thesaurus_rows.h"
 
 #define NAME_QUALITY 0.75

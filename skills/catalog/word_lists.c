@@ -1,5 +1,4 @@
 /* What words weigh before any index has counted them (words.txt). */
-#include "base/mem.h"
 #include "skills/catalog/key_phrases.h"
 #include "skills/words_table.h"
 

@@ -1,8 +1,6 @@
 #include "skills/catalog/word_vectors.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
 /* The table as it lies in the repository; its checksum is here for the build, which
  * compiles this file anew when the table changes. */

@@ -9,8 +9,7 @@
  * hashes (FNV-1a of the stem, u32, ascending); per word its length in 1/64 and what it
  * says in 1/24 (u8); then the vectors, two numbers of 4 bits per byte, the first in the
  * low half, each plus 8. */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 #define VECTOR_SIZE 96
 #define VECTOR_NONE UINT16_MAX

@@ -1,6 +1,5 @@
 /* Cutting text into words, for the index and for tasks alike. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "skills/catalog/key_phrases.h"
 
 #define PARTS_MAX 8

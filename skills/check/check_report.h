@@ -1,6 +1,5 @@
 #pragma once
 /* check_report: applies suppressions to the findings of a skill and makes the result. */
-#include "base/json.h"
 #include "skills/check/skill_check.h"
 
 #define CHECK_MAX_FINDINGS 200

@@ -1,7 +1,5 @@
 #include "skills/check/code_block.h"
 
-#include "base/mem.h"
-
 static const char *line_at(const char *text, size_t len, int line) {
     const char *at = text, *end = text + len;
     while (line-- > 0 && at) {

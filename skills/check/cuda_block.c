@@ -1,5 +1,4 @@
 #include "skills/check/cuda_block.h"
-#include "base/mem.h"
 #include "base/strings.h"
 
 #include <ctype.h>

@@ -5,7 +5,6 @@
  * warnings. Exceeding a skill's limits counts too, because the rest is not searched. */
 #include "base/json.h"
 
-struct buf;
 struct skill;
 
 /* [{"rule", "file"?, "line", "message"}]: at most DANGER_MAX, with "more" in the last

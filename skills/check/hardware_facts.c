@@ -1,9 +1,7 @@
 /* Claims about hardware in a skill's text, judged by hardware_table.txt. */
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/lines.h"
 #include "protocol/finding.h"
-#include "skills/check/hardware_claims.h"
 #include "skills/check/hardware_numbers.h"
 #include "skills/check/hardware_text.h"
 #include "skills/check/skill_check.h"

@@ -1,7 +1,5 @@
 #include "skills/check/hardware_numbers.h"
 
-#include "base/mem.h"
-
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

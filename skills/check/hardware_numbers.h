@@ -3,8 +3,6 @@
  * hardware_facts. */
 #include "skills/check/hardware_claims.h"
 
-#include <stdbool.h>
-
 /* The devices that a statement is about: bits by index in hardware_devices. */
 struct hardware_subject {
     unsigned devices;

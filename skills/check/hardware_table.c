@@ -1,5 +1,4 @@
 #include "skills/check/hardware_table.h"
-#include "base/mem.h"
 #include "skills/check/hardware_claims.h"
 
 #define KIB 1024.0

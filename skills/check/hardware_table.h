@@ -4,8 +4,7 @@
  *
  * A number is right for a claim if it is any of a quantity's values for the device: data
  * sheets round differently, and boards of the same name differ. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 enum hardware_quantity {
     HARDWARE_SM_COUNT,

@@ -1,7 +1,6 @@
 #pragma once
 /* safety_download: whether a file that was just downloaded is executed. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 /* A later command is the file, or an interpreter with it, and no command before it
  * verifies its digest or signature. name: without folders; rest: the text after the

@@ -1,12 +1,10 @@
 #include "skills/check/safety_flow.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/pattern.h"
 #include "base/text.h"
 #include "skills/check/safety_patterns.h"
 
-#include <ctype.h>
 #include <pthread.h>
 
 #define NAMES_MAX 64       /* names that are followed; then the oldest is forgotten */

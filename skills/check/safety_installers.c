@@ -1,5 +1,4 @@
 #include "skills/check/safety_installers.h"
-#include "base/mem.h"
 #include "skills/safety_installers_table.h"
 
 #include <ctype.h>

@@ -1,7 +1,6 @@
 #pragma once
 /* safety_installers: the install commands published by the makers of common tools. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 /* match: from the download program to the shell, or from "iex" to the address. True if it
  * downloads exactly one address over HTTPS from its maker, with no option that changes

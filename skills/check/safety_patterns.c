@@ -1,5 +1,4 @@
 #include "skills/check/safety_patterns.h"
-#include "base/mem.h"
 #include "skills/check/safety_download.h"
 #include "skills/check/safety_installers.h"
 

@@ -3,8 +3,7 @@
  *
  * A pattern is only tried in a window around one of its words, so that a long text costs
  * one pass and a few short matches. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 /* A file that only its owner may read; part of an expression. */
 #define HARD_SECRET                                                                      \

@@ -1,5 +1,4 @@
 #include "skills/check/safety_text.h"
-#include "base/lines.h"
 #include "base/pattern.h"
 #include "base/work.h"
 #include "protocol/finding.h"

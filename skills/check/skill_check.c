@@ -4,16 +4,13 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/work.h"
-#include "protocol/call.h"
 #include "protocol/finding.h"
 #include "skills/check/check_report.h"
 #include "skills/check/code_block.h"
 #include "skills/check/cuda_block.h"
-#include "skills/format/markdown.h"
 #include "skills/format/tokens.h"
 #include "skills/kernel_project/build_toml.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <strings.h>
 

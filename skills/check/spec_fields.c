@@ -8,9 +8,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <pthread.h>
-#include <stdio.h>
 
 #include "skills/spec_fields_table.h"
 

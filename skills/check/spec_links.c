@@ -7,8 +7,6 @@
 #include "base/text.h"
 #include "skills/format/markdown.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <strings.h>
 
 #define MAX_FILE (1u << 20) /* of a Markdown file that is followed */

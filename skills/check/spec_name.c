@@ -2,10 +2,7 @@
 #include "skills/check/spec_rules.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
-
-#include <ctype.h>
 
 static bool is_lower_or_digit(char c) {
     return islower((unsigned char)c) || isdigit((unsigned char)c);

@@ -6,8 +6,6 @@
 #include "skills/format/frontmatter.h"
 #include "skills/format/tokens.h"
 
-#include <stdio.h>
-
 #define MAX_BODY_LINES 500
 #define MAX_BODY_TOKENS 5000
 #define MAX_CATALOGUE_TOKENS 100

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/format/skill_files.h"

@@ -14,8 +14,6 @@
 #include "skills/install/agents.h"
 #include "skills/install/install.h"
 
-#include <stdio.h>
-
 #define LEAST_KEY 8 /* bytes; shorter values are words */
 /* Bytes of standard error that an error quotes, and that are kept until then. More are
  * kept, so that a key is removed whole before the text is cut. */

@@ -13,7 +13,6 @@
 #include <uv.h>
 
 struct agent_run;
-struct err;
 struct skill;
 struct test_case;
 

@@ -8,8 +8,6 @@
 #include "skills/grading/suite.h"
 #include "skills/placebo_prose.h"
 
-#include <stdio.h>
-
 /* Says how to answer, never what: it must help no arm more than another. */
 #include "skills/arm_texts.h"
 

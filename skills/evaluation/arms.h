@@ -12,7 +12,6 @@
  * An arm contains neither the tests' checks nor the judge. */
 #include "base/json.h"
 
-struct buf;
 struct skill;
 struct test_case;
 

@@ -7,7 +7,6 @@
 #include "base/json.h"
 
 struct cell;
-struct err;
 
 /* The cells of a batch beneath runs_dir (NULL: the default place). -ENOENT if there is no
  * such run; -EINVAL for a bad name, other tests, another number of runs, or no baseline

@@ -1,6 +1,5 @@
 #include "skills/evaluation/cells.h"
 
-#include "base/mem.h"
 #include "base/random.h"
 #include "skills/statistics/statistics.h"
 

@@ -5,9 +5,7 @@
  * Cells are asked run by run, then test by test, then student by student, and the arms of
  * one (run, test, student) follow each other: both arms of a pair meet the endpoint at
  * about the same time, and an evaluation that stops early holds complete pairs. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 #define CELLS_MAX 50000u
 

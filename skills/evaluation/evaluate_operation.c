@@ -12,9 +12,7 @@
 #include "skills/grading/grade.h"
 #include "skills/runs/run_record.h"
 #include "skills/skill_evaluate.operation.h"
-#include "skills/skill_operations.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #define TICK_MS 1000u

@@ -6,7 +6,6 @@
 #include "skills/evaluation/baseline.h"
 #include "skills/evaluation/standing.h"
 #include "skills/grading/grade.h"
-#include "skills/grading/suite.h"
 
 /* Cells that are started in one turn of the loop: each copies and hashes its prompt. */
 #define STARTS_PER_TURN 16

@@ -14,10 +14,8 @@
 
 struct agent_student;
 struct call_origin;
-struct err;
 struct evaluation;
 struct run_writer;
-struct test_case;
 
 #define EVALUATION_MAX_STUDENTS 16
 /* The default number of cells in flight; doubled for several students, so that a slow one

@@ -8,7 +8,6 @@
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/standing.h"
 #include "skills/grading/grade.h"
-#include "skills/grading/suite.h"
 #include "skills/runs/run_record.h"
 
 #define MAX_WHY 300 /* bytes of a sentence that a cell keeps */

@@ -2,13 +2,11 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/evaluation_state.h"
 #include "skills/evaluation/standing.h"
 #include "skills/grading/quality.h"
-#include "skills/grading/suite.h"
 #include "skills/skill_operations.h"
 #include "skills/statistics/statistics.h"
 

@@ -22,5 +22,4 @@ struct evaluation_facts {
 json_t *evaluation_result(const struct evaluation *e,
                           const struct evaluation_facts *facts);
 /* The text for a model or a person: an operation's `describe`. */
-struct buf;
 void evaluation_describe(const json_t *result, struct buf *out);

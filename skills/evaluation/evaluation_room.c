@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/http.h"
-#include "base/mem.h"
 #include "skills/models/answer_cache.h"
 #include "skills/models/model_client.h"
 

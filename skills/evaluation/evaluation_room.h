@@ -7,13 +7,10 @@
 #include "protocol/operation.h"
 
 #include <sys/queue.h>
-#include <uv.h>
 
 struct evaluation_room;
-struct err;
 struct http;
 struct model_client;
-struct call_origin;
 
 /* settings: the configuration's, by key; kept. */
 struct evaluation_room *evaluation_room_new(uv_loop_t *loop, const json_t *settings);

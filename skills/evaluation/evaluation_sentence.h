@@ -3,9 +3,7 @@
  * why there is no verdict, and what was not counted. */
 #include "skills/evaluation/evaluation.h"
 
-struct buf;
 struct evaluation_facts;
-struct injection;
 struct lift;
 struct paired_results;
 

@@ -9,8 +9,6 @@
 #include "skills/format/skill.h"
 #include "skills/grading/suite.h"
 
-struct err;
-
 struct subject_request {
     char *folder;        /* of the skill */
     char *previous;      /* folder of the older version, or NULL */

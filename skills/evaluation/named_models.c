@@ -2,7 +2,6 @@
 #include "skills/evaluation/named_models.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation_room.h"

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/models/model_client.h"
 

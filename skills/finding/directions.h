@@ -10,7 +10,6 @@
 #include <sys/queue.h>
 
 struct directions;
-struct err;
 struct evaluation_room;
 struct model;
 

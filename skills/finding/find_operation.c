@@ -4,7 +4,6 @@
 #include "skills/finding/find_operation.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/catalog/catalog.h"
 #include "skills/evaluation/evaluation_room.h"

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 
 #include <ctype.h>
 

@@ -5,8 +5,7 @@
  * it are tolerated); the frontmatter ends at the next "---" line at column 0. Such a line
  * cannot occur within a YAML value, quoted or block, because YAML itself ends the
  * document there. An indented "---" is ordinary text. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct frontmatter {
     size_t at, end; /* the YAML; end is the start of the closing line */

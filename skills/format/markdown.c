@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/lines.h"
-#include "base/mem.h"
 
 #include <cmark.h>
 #include <ctype.h>

@@ -5,14 +5,10 @@
  * it is shown. Reading never follows a link out of the folder and refuses everything that
  * is not a regular file. https://agentskills.io/specification defines the format;
  * docs/architecture/skills.md says how we read it. */
-#include "base/json.h"
 #include "base/lines.h"
 #include "base/yaml.h"
 
 #include <sys/types.h>
-
-struct buf;
-struct err;
 
 #define SKILL_MAX_FILES 512 /* as many as clients accept */
 #define SKILL_MAX_BYTES (16u << 20)

@@ -4,14 +4,12 @@
 #include "base/file.h"
 #include "base/find.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "protocol/finding.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "skills/format/skill.h"
 
-#include <ctype.h>
-
 #define NAMED_MAX 4 /* characters that are named */
 
 static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-";

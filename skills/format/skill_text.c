@@ -5,9 +5,6 @@
 #include "skills/format/frontmatter.h"
 #include "skills/format/skill.h"
 
-#include <ctype.h>
-#include <stdio.h>
-
 /* --- places --- */
 
 int skill_text_line(const struct skill_text *t, size_t offset, int *ret_column) {

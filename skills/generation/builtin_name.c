@@ -3,14 +3,12 @@
 #include "skills/generation/builtin_skill.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/builtin_names_table.h"
 #include "skills/catalog/key_phrases.h"
 #include "skills/format/tokens.h"
 
-#include <ctype.h>
 #include <strings.h>
 
 #define NAME_WORDS 4

@@ -2,7 +2,6 @@
 #include "base/find.h"
 #include "skills/generation/builtin_skill.h"
 
-#include "base/mem.h"
 #include "base/strings.h"
 #include "skills/check/skill_check.h"
 

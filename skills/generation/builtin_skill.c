@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/check/skill_check.h"
 #include "skills/format/tokens.h"

@@ -4,7 +4,6 @@
  * Deterministic. All its text comes from the traces, the documents or the request; each
  * line is linked to its events. Empty sections are omitted. Blocking: for a thread of the
  * pool. */
-#include "base/json.h"
 #include "skills/format/skill.h"
 #include "skills/traces/lessons.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/generation/builtin_skill.h"
 #include "skills/generation/builtin_wanted.h"

@@ -7,7 +7,6 @@
  * the error must fail, and one that makes other true statements (the error's cause, the
  * fixes of the other lessons) must not pass by accident. The tests of one lesson have its
  * name in "lesson" (suite.h). */
-#include "base/json.h"
 #include "skills/traces/lessons.h"
 
 /* At most `count` tests in suite.h's form, the best first; fewer if the lessons do not

@@ -4,12 +4,9 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/generation/builtin_words.h"
 #include "skills/generation/markdown_write.h"
-
-#include <ctype.h>
 
 #define MAX_UNIT (64u << 10)
 #define MAX_INLINE_LINES 40u

@@ -2,10 +2,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/text.h"
-
-#include <ctype.h>
 
 #define NAME_LEAST 3u
 #define NAME_MOST 60u

@@ -1,8 +1,7 @@
 #pragma once
 /* builtin_words: splits a command into words for the tests and recipes of the builtin
  * teacher. Pure. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 #define WORDS_MAX 48
 

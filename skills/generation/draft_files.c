@@ -1,10 +1,8 @@
 #include "skills/generation/draft_files.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <strings.h>
 
 #define FOLDER "references/"

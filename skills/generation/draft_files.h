@@ -6,8 +6,6 @@
  * accepted: text that a model wrote is never executed. Pure. */
 #include "base/json.h"
 
-struct err;
-
 #define DRAFT_MAX_FILES 8
 #define DRAFT_MAX_FILE (128u << 10)
 

@@ -6,9 +6,6 @@
 #include "skills/format/skill_name.h"
 #include "skills/generation/draft_files.h"
 
-#include <ctype.h>
-#include <stdio.h>
-
 #define DRAFT_MAX_LINES 500
 
 /* --- wrappings --- */

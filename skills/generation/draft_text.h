@@ -6,8 +6,6 @@
  * or is too long for a skill, is refused with the reason. */
 #include "skills/generation/builtin_skill.h"
 
-struct err;
-
 /* name: the required name of the skill, or NULL: the draft's. base: the improved skill,
  * whose other fields are kept; or NULL. Citations "[t1 e17]" become evidence and are
  * removed from the text. -EINVAL says what to correct. */

@@ -4,7 +4,6 @@
 #include "base/address.h"
 #include "base/http.h"
 #include "base/link.h"
-#include "base/mem.h"
 
 #define MAX_BYTES (4u << 20)
 #define MAX_REDIRECTS 5u

@@ -5,13 +5,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/check/skill_check.h"
 #include "skills/traces/redaction.h"
-
-#include <stdio.h>
 
 /* --- the end --- */
 

@@ -7,7 +7,6 @@
  * Everything except the threads runs on the loop. Each step ends by calling the next one,
  * or generate_end at the end; the skill's place is not written before saving. */
 #include "base/err.h"
-#include "protocol/call.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/generation/generate_request.h"
 #include "skills/generation/skill_save.h"

@@ -2,8 +2,6 @@
 #include "skills/generation/generate_flow.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
-#include "protocol/operation.h"
 #include "skills/generation/draft_text.h"
 #include "skills/generation/generation.h"
 

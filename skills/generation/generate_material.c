@@ -6,13 +6,10 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/link.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/generation/page_text.h"
 #include "skills/traces/redaction.h"
-
-#include <stdio.h>
 
 #define MAX_DOCUMENT (1u << 20)
 #define MAX_TASK (64u << 10)

@@ -3,7 +3,6 @@
 #include "skills/generation/generate_request.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/install/agents.h"
 

@@ -3,11 +3,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/generation/draft_files.h"
 #include "skills/generation/draft_text.h"
-#include "skills/generation/teacher_prompts.h"
 #include "skills/traces/redaction.h"
 
 #define DRAFT_TOKENS 16000u /* of an answer, where the model's entry says nothing */

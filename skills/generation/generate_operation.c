@@ -2,13 +2,11 @@
 #include "skills/generation/generate_flow.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "skills/check/skill_check.h"
 #include "skills/evaluation/named_models.h"
 #include "skills/generation/generation.h"
 #include "skills/refinement/refinement.h"
 #include "skills/skill_generate.operation.h"
-#include "skills/skill_operations.h"
 
 /* --- the start --- */
 

@@ -1,7 +1,6 @@
 /* The refinement of a skill before it is saved. */
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "skills/check/skill_check.h"
 #include "skills/generation/generate_flow.h"
 #include "skills/refinement/line_map.h"

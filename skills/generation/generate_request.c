@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/link.h"
-#include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/format/skill_name.h"
 #include "skills/skill_operations.h"

@@ -2,15 +2,11 @@
 /* generate_request: the params of skill/generate, resolved, and the files and links that
  * they name, read. */
 #include "protocol/call.h"
-#include "skills/format/skill.h"
 #include "skills/generation/builtin_skill.h"
 #include "skills/models/model.h"
-#include "skills/traces/lessons.h"
-#include "skills/traces/trace.h"
 
 #include <stdatomic.h>
 
-struct redaction;
 struct skills;
 
 #define GENERATE_TESTS 24u

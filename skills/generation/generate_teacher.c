@@ -2,7 +2,6 @@
 #include "skills/generation/generate_request.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
 
 #define MAX_KEYS 300u /* the configuration holds at most 256 models */

@@ -3,8 +3,6 @@
 #include "base/find.h"
 #include "skills/generation/generate_flow.h"
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "skills/generation/builtin_tests.h"
 #include "skills/generation/teacher_tests.h"
 #include "skills/grading/grade.h"

@@ -1,10 +1,7 @@
 #include "skills/generation/markdown_write.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
-
-#include <ctype.h>
 
 #define MAX_SPAN_COMMAND 110u
 

@@ -3,9 +3,7 @@
  *
  * The output never opens a fence, a comment, a link or a command that some agent runs
  * before a model reads the file ("!" before a backtick). */
-#include <stddef.h>
-
-struct buf;
+#include "base/mem.h"
 
 /* Running text on one line: runs of white space become one blank, "](" and "<!" are
  * separated. */

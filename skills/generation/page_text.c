@@ -4,8 +4,6 @@
 #include "base/strings.h"
 #include "base/text.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <strings.h>
 
 #define MAX_TAG 16u /* bytes of a tag's name that is told apart */

@@ -6,9 +6,7 @@
  * styles, comments, navigation and hidden elements (hidden, aria-hidden, display:none,
  * visibility:hidden) are omitted: a teacher must not get text that a reader does not see.
  * Broken pages are not repaired: tags are processed in order. Linear. Pure. */
-#include <stddef.h>
-
-struct buf;
+#include "base/mem.h"
 
 /* Appends; text beyond out's limit is dropped. */
 void page_text(struct buf *out, const char *html, size_t len);

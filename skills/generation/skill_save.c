@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/grading/suite.h"
 #include "skills/install/install_lock.h"
@@ -13,7 +12,6 @@
 #include "skills/traces/redaction.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

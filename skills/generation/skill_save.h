@@ -6,9 +6,6 @@
  * removed by the next stage or install in that folder. Blocking. */
 #include "skills/generation/builtin_skill.h"
 
-struct err;
-struct redaction;
-
 struct skill_stage {
     char *parent; /* folder that will hold the skill */
     char *name;

@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/format/tokens.h"
 #include "skills/generation/teacher_facts.h"

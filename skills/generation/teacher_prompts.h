@@ -5,10 +5,7 @@
  * contain the digest of the enclosed text, so that no text can end itself early (as in
  * lessons_digest). Pure: the same material gives the same bytes, which the answer cache
  * needs. All texts must be redacted before. */
-#include "base/json.h"
 #include "skills/traces/lessons.h"
-
-struct buf;
 
 #define TEACHER_MAX_PROMPT (1u << 20)
 #define TEACHER_DIGEST_TOKENS 12000u   /* for the digest of the traces */

@@ -5,8 +5,6 @@
  * repeated ones, no unsafe ones, each with its own check. */
 #include "base/json.h"
 
-struct err;
-
 /* A model's {"input", "checks": [{"kind", "value"}]} (teacher_tests_schema), or
  * {"input", "expected": {…}}, in suite.h's form: new reference, or NULL with -EINVAL. */
 json_t *teacher_test_read(const json_t *asked, struct err *err);

@@ -16,8 +16,6 @@
  * criteria. docs/guide/tests.md. */
 #include "base/json.h"
 
-struct err;
-
 #define EXPECTED_MAX_ITEMS 64 /* of one check */
 
 /* path precedes error messages: "tests[3].expected". A new reference in *ret. */

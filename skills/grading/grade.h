@@ -31,7 +31,6 @@
  * Code is taken from fenced blocks (cmark), the last complete one of the right language
  * unless a check says otherwise. Answers are hostile: bounded and never executed here;
  * long work runs on a thread. */
-#include "base/json.h"
 #include "skills/grading/suite.h"
 
 #include <uv.h>

@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "protocol/finding.h"
 
-#include <stdio.h>
-
 #define MAX_EVIDENCE 300
 
 void answer_init(struct answer *a, const char *text, size_t len) {

@@ -11,9 +11,8 @@
  *   - on the block's first line, alone in a comment: `// src/k.cu`, `# build.toml`.
  * Of several blocks with one name the last counts. Names are relative and plain (letters,
  * digits, "._-+/"): what could lead out of a folder is no name. */
-#include <stdbool.h>
-#include <stddef.h>
 
+#include "base/mem.h"
 #include "skills/format/markdown.h"
 
 #define ANSWER_MAX_FILES 256

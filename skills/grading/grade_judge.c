@@ -12,8 +12,6 @@
 #include "skills/grading/grade_check.h"
 #include "skills/models/model_client.h"
 
-#include <ctype.h>
-
 #include "skills/judge_texts.h"
 
 #define MAX_SHOWN (128u << 10) /* of question and answer each */

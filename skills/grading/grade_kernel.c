@@ -2,7 +2,6 @@
  * compiler and the validator are the daemon's. */
 #include "base/find.h"
 #include "base/strings.h"
-#include "protocol/call.h"
 #include "skills/check/cuda_block.h"
 #include "skills/check/skill_check.h"
 #include "skills/grading/grade_check.h"

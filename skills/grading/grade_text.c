@@ -1,5 +1,4 @@
 /* grade_text: contains, regex, equals and json_schema. */
-#include "base/buf.h"
 #include "base/err.h"
 #include "protocol/schema/schema.h"
 #include "skills/grading/grade_check.h"

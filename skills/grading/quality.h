@@ -9,7 +9,6 @@
  *   always_passes, never_passes  in both arms of an evaluation (quality_of_results)
  * The first three are found by grading such answers; judges are not asked, so a test
  * is marked if its other checks let such an answer pass. */
-#include "base/json.h"
 #include "skills/grading/suite.h"
 
 struct grade_room;

@@ -1,7 +1,6 @@
 #include "skills/grading/regex.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -2,10 +2,8 @@
 /* regex: untrusted regular expressions on untrusted text. PCRE2 in UTF mode. Processor
  * time and memory of a match are bounded for any pattern and text, so that it cannot
  * block a thread for long. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
-struct err;
 struct regex;
 
 #define REGEX_MAX_PATTERN 4096u /* bytes */

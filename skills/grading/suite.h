@@ -10,7 +10,6 @@
  * request. Checks: expected.h and docs/guide/tests.md. */
 #include "base/json.h"
 
-struct err;
 struct root;
 struct skill;
 

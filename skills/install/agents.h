@@ -6,8 +6,6 @@
  * [.agents/skills]} */
 #include "base/json.h"
 
-struct err;
-
 struct agent {
     char *name;    /* "claude-code" */
     char *title;   /* "Claude Code" */

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/link.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 

@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/http.h"
 #include "base/link.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/install/archive_files.h"

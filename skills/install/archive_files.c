@@ -2,8 +2,6 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "base/mem.h"
 #include "base/work.h"
 #include "skills/install/archive.h"
 #include "skills/install/repository_files.h"

@@ -3,7 +3,6 @@
  * and tar, the latter plain or with gzip. Blocking. */
 #include "base/buf.h"
 
-struct err;
 struct repository_files;
 
 /* Its entries in the format of `git ls-tree -r -z`, with an id for each by its index.

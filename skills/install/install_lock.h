@@ -3,7 +3,6 @@
  * there. */
 #include "base/json.h"
 
-struct err;
 struct install_tree;
 
 #define INSTALL_LOCK ".upskilld-lock"           /* flock; empty */

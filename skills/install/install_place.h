@@ -2,7 +2,6 @@
 /* install_place: the folders in which the requested agents keep their skills. */
 #include "base/json.h"
 
-struct err;
 struct install_request;
 struct agents;
 

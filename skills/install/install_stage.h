@@ -5,9 +5,8 @@
  * names in it, and no name is followed as a link. Names that begin with `.upskilld-` are
  * ours. A process that changes the folder holds its lock, so an entry with such a name
  * while the lock is free was left by a process that died. */
-#include <stddef.h>
+#include "base/mem.h"
 
-struct err;
 struct install_tree;
 
 #define INSTALL_STAGE ".upskilld-stage-"        /* + 32 hex: being written or removed */

@@ -3,8 +3,6 @@
  * of what a part of an install refuses. */
 #include "skills/format/skill.h"
 
-struct err;
-
 /* Every err of these parts reads "reason: sentence" with one of the reasons of
  * docs/guide/installing.md. This function derives the reason from the errno in code. */
 int install_failed(struct err *err, int code, const char *path);

@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 #define GITHUB "https://github.com/"

@@ -11,8 +11,6 @@
 
 #include <uv.h>
 
-struct err;
-
 struct repository {
     char *url;  /* for Git */
     char *path; /* the skill's folder in it; "" = the only one */

@@ -1,16 +1,12 @@
 /* Git at work: one child lists the repository, a second gives the skill's files. */
-#include "skills/install/repository.h"
 
 #include "base/child.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/install/repository_files.h"
 #include "skills/repository_table.h"
-
-#include <stdio.h>
 
 #define TIMEOUT_MS 120000
 #define LISTING_MAX (32u << 20) /* some 300,000 files */

@@ -3,10 +3,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/text.h"
-
-#include <stdio.h>
 
 #define NAMED 8 /* skills that an error names */
 #define TEXT "SKILL.md"

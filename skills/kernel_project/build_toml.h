@@ -4,7 +4,6 @@
  *
  * Unknown keys, wrong types, names that its pattern refuses: each is a finding at its
  * place, with the right form as a fix if that is certain. */
-#include "base/json.h"
 #include "base/toml.h"
 
 /* first_line: for a block inside Markdown. */

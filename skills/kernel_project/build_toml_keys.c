@@ -2,7 +2,6 @@
 #include "skills/kernel_project/build_toml_keys.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 
 #define BOTH (BUILD_TOML_4 | BUILD_TOML_5)
 #define NEW BUILD_TOML_5

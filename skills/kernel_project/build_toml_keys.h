@@ -3,8 +3,7 @@
  *
  * Sections are named by their dotted path; "kernel.*" is for every kernel, "" for the top
  * level. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 enum build_toml_edition {
     BUILD_TOML_4 = 1, /* written without an edition */

@@ -3,8 +3,6 @@
 #include "base/edit_distance.h"
 #include "base/text.h"
 
-#include <stdio.h>
-
 #define MAX_FINDINGS 200
 
 /* Place of the bytes [start, end). */

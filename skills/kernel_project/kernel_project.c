@@ -5,15 +5,12 @@
 #include "base/file.h"
 #include "base/find.h"
 #include "base/lines.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/kernel_project/build_toml.h"
 #include "skills/kernel_project/build_toml_report.h"
 
-#include <ctype.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -11,7 +11,6 @@
 #include "base/json.h"
 
 struct answer_cache;
-struct err;
 
 #define ANSWER_CACHE_BYTES (1ull << 30)
 

@@ -1,6 +1,5 @@
 /* OpenAI-compatible chat completions: POST …/chat/completions and its stream, as OpenAI,
  * llama.cpp, Ollama, vLLM and Hugging Face's router speak it. */
-#include "skills/models/api.h"
 
 #include "skills/models/structured.h"
 

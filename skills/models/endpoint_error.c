@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <limits.h>
-#include <stdio.h>
 
 #define NO_MODEL (-1) /* in the place of a status: the model is not there */
 

@@ -15,8 +15,6 @@
  * agent that was manipulated. */
 #include "base/json.h"
 
-struct err;
-
 enum model_api {
     MODEL_MESSAGES, /* Anthropic Messages: "anthropic" */
     MODEL_CHAT,     /* OpenAI-compatible chat completions: "openai" */

@@ -1,13 +1,10 @@
 #include "skills/models/model_call.h"
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "protocol/schema/schema.h"
 #include "skills/format/tokens.h"
 #include "skills/models/structured.h"
-
-#include <stdio.h>
 
 #define MAX_BODY (64u << 20)
 #define STALL_S 300      /* some think for minutes before the first byte */

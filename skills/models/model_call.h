@@ -8,8 +8,6 @@
 #include "skills/models/endpoint.h"
 #include "skills/models/sse.h"
 
-#include <sys/queue.h>
-
 struct schema;
 
 #define CALL_DEADLINE_MS 600000

@@ -1,7 +1,6 @@
 #include "skills/models/model_client.h"
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "skills/models/model_call.h"
 
 #define MAX_IN_FLIGHT 64

@@ -4,11 +4,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/http.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/models/model.h"
-
-#include <ctype.h>
 
 #define TIMEOUT_MS 10000
 #define LIST_MAX (4u << 20)

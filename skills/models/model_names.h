@@ -6,7 +6,6 @@
  * claude-haiku-4-5-20251001). */
 #include "base/json.h"
 
-struct err;
 struct http;
 
 /* Whether it is neither an alias nor "PROVIDER.MODEL", so that lists are needed. */

@@ -2,7 +2,6 @@
  * cost, and answers that are kept. */
 #define LOG_MODULE "models"
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "protocol/schema/schema.h"
@@ -12,9 +11,7 @@
 #include "skills/models/model_retry.h"
 #include "skills/models/structured.h"
 
-#include <stdio.h>
 #include <sys/random.h>
-#include <time.h>
 
 #define SHORT_KEY 8 /* bytes; shorter keys are not removed from messages */
 /* The same for answers, because a key may be a word such as "not-needed". */

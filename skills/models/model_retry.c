@@ -1,8 +1,6 @@
 #include "skills/models/model_retry.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LONGEST_MS (366LL * 24 * 3600 * 1000)
 

@@ -4,8 +4,8 @@
  * endpoint. Jitter shortens our own delays by up to a quarter and lengthens the
  * endpoint's by up to a tenth, so that calls that failed together are not repeated
  * together. Pure. */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/mem.h"
+
 #include <time.h>
 
 /* The delay in ms that the headers request, or -1 if they contain none that can be

@@ -6,8 +6,6 @@
  * error. Pure. */
 #include "base/buf.h"
 
-struct err;
-
 #define SSE_MAX_EVENT (4u << 20)
 
 /* name: "message" if the stream gave none, cut at 63 bytes. data is NUL-terminated and

@@ -7,8 +7,6 @@
  * complaint. Pure. */
 #include "skills/models/api.h"
 
-struct err;
-
 /* The plainest form that the quirks leave; a tool needs a schema of an object. */
 enum answer_form structured_form(const json_t *schema, unsigned quirks);
 /* The same for a tool that the model may call or leave. */

@@ -2,12 +2,9 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/lines.h"
 #include "base/text.h"
 #include "skills/format/markdown.h"
 #include "skills/format/skill.h"
-
-#include <stdio.h>
 
 #define ALL SIZE_MAX
 #define QUOTE 60 /* bytes of a text that a complaint repeats */

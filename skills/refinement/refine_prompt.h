@@ -6,8 +6,6 @@
  * contain the digest of the enclosed text, so that no text can end itself. Bounded. */
 #include "base/json.h"
 
-struct buf;
-
 #define REFINE_FAILURES 8u        /* in one prompt */
 #define REFINE_ANSWER_BYTES 1600u /* of a student's answer, head and tail */
 #define REFINE_INPUT_BYTES 2400u  /* of a test's input, and of its files together */

@@ -1,7 +1,6 @@
 #include "skills/refinement/refine_rule.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 
 #include <math.h>
 

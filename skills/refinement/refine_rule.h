@@ -11,8 +11,7 @@
  * often a test passed at all, its passes fall to either side by chance. It tests whether
  * the answers to THESE tests changed; the report split measures the value of the change
  * elsewhere. Pure. docs/architecture/refinement.md has its rates of error. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 #define REFINE_MAX_P 0.05
 

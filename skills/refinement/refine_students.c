@@ -5,8 +5,6 @@
 #include "base/err.h"
 #include "base/work.h"
 #include "skills/check/skill_check.h"
-#include "skills/grading/suite.h"
-#include "skills/models/model_client.h"
 #include "skills/refinement/refine_prompt.h"
 
 /* --- the end of a look --- */

@@ -8,9 +8,7 @@
 #include "skills/format/skill.h"
 #include "skills/refinement/refinement.h"
 
-struct model_call;
 struct skill_check;
-struct suite;
 
 struct refine_students {
     /* Set by the owner, who keeps all of it until refine_students_finish. */

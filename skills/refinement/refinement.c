@@ -1,14 +1,12 @@
 #include "skills/refinement/refinement.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/refinement/patch.h"
 #include "skills/refinement/refine_prompt.h"
 #include "skills/statistics/statistics.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define REFINE_SPLIT_RUNS 1u /* answers per test and student that failures come from */
 /* round n takes its fresh answers from run n * SECOND_LOOK on */

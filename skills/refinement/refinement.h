@@ -11,7 +11,6 @@
  * The engine asks no model itself: hooks measure, teach and check, so that HTTP models,
  * agents or a simulation can drive it. Single-threaded; a request object: done is called
  * exactly once, never from inside refinement_start. */
-#include "base/json.h"
 #include "skills/grading/suite.h"
 #include "skills/refinement/refine_rule.h"
 
@@ -103,7 +102,6 @@ const char *refinement_text(const struct refinement *r);
 json_t *refinement_result(const struct refinement *r);
 /* Of that object, as it stands in a result: two lines for a model or a person. NULL is
  * fine. */
-struct buf;
 void refinement_describe(const json_t *refinement, struct buf *out);
 /* "round 2 of 4 (gate 25 % → 50 %): asking the gate"; borrowed. */
 const char *refinement_doing(const struct refinement *r);

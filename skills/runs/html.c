@@ -1,7 +1,6 @@
 #include "skills/runs/html.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/report_texts.h"

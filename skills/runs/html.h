@@ -1,8 +1,6 @@
 #pragma once
 /* html: building blocks for the pages of this room. */
-#include <stddef.h>
-
-struct buf;
+#include "base/mem.h"
 
 /* Append s cleaned and escaped for HTML text and quoted attributes; at most max bytes of
  * it, then "…". */

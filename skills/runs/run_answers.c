@@ -1,7 +1,6 @@
 #include "skills/runs/run_answers.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "skills/runs/html.h"
 
 #define SHORT 200     /* bytes of a name */

@@ -3,8 +3,6 @@
  * the answers without the skill and with it. */
 #include "base/json.h"
 
-struct buf;
-
 #define RUN_ANSWERS_MAX 2000 /* answers that are shown */
 
 /* batch as run_read gives it; its meta's "questions" ({test: text}) are shown if

@@ -1,7 +1,6 @@
 #include "skills/runs/run_list_html.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "skills/runs/html.h"
 #include "skills/runs/run_plot.h"
 

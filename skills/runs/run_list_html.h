@@ -3,7 +3,5 @@
  * pair's results over time. */
 #include "base/json.h"
 
-struct buf;
-
 /* list as run_list gives it. Appended; -EMSGSIZE at out's limit. */
 int run_list_html_write(struct buf *out, const json_t *list);

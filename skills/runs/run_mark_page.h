@@ -6,8 +6,6 @@
  * neither which answer is which nor the results of checks. */
 #include "base/json.h"
 
-struct buf;
-
 #define RUN_MARK_PAIRS 1000
 #define RUN_MARK_ANSWER (16u << 10) /* bytes of an answer that are shown */
 

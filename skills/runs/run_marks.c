@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/find.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "skills/statistics/statistics.h"
 
 #include <math.h>

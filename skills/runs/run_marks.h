@@ -13,8 +13,6 @@
  * replaces the earlier. */
 #include "base/json.h"
 
-struct err;
-
 #define RUN_MARKS_MAX 5000
 #define RUN_MARK_NOTE 2000 /* bytes */
 

@@ -1,9 +1,7 @@
 #pragma once
 /* run_plot: the pictures of a report, as SVG inside HTML. Colours and fonts come from the
  * page's style sheet (classes good, bad, even, muted, line, band). */
-#include <stddef.h>
-
-struct buf;
+#include "base/mem.h"
 
 /* The lift (-1 … 1) with its interval on an axis of points; low and high may be NaN. tone
  * is a class. A band around zero shows lifts that are too small to detect (NaN: none). */

@@ -2,8 +2,6 @@
 /* run_queries: the part of a report that shows for which queries a skill was loaded. */
 #include "base/json.h"
 
-struct buf;
-
 #define RUN_QUERIES_MAX 200
 
 /* student: one of skill/trigger's result. Appended; nothing if it has no queries. */

@@ -8,7 +8,6 @@
 #include "skills/runs/run_record.h"
 #include "skills/runs/run_result.h"
 
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

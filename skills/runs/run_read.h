@@ -5,7 +5,6 @@
  * parts are omitted and named in "problems". Blocking: call it from the thread pool. */
 #include "base/json.h"
 
-struct err;
 struct root;
 
 #define RUN_READ_CELLS (64u << 20) /* bytes of cells.jsonl that are read */

@@ -10,7 +10,6 @@
 #include "skills/runs/run_result.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

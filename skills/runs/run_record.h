@@ -44,7 +44,6 @@
 #include "base/json.h"
 
 struct call_origin;
-struct err;
 struct run_writer;
 
 #define RUN_MAX_OUTPUT (64u << 10)

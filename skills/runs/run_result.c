@@ -1,11 +1,8 @@
 #include "skills/runs/run_result.h"
 
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/run_stats_table.h"
-
-#include <stdio.h>
 
 #define NAME_MAX_BYTES 512
 #define RUN_MAX 100000

@@ -8,8 +8,6 @@
  * apostrophe. */
 #include "base/json.h"
 
-struct buf;
-
 /* The line of the columns' names, once; then any number of batches, each as run_read
  * gives it. Appended; -EMSGSIZE at out's limit. */
 int run_table_begin(struct buf *out);

@@ -1,6 +1,5 @@
 #include "skills/statistics/statistics.h"
 
-#include "base/mem.h"
 #include "base/random.h"
 
 #include <math.h>

@@ -8,9 +8,7 @@
  * Sources: Wilson 1927; Miller 2024, "Adding Error Bars to Evals" (arXiv 2411.00640) for
  * the paired, clustered difference; Fisher's sign-flip randomisation test; Student's t;
  * Efron's percentile bootstrap; Holm 1979. docs/architecture/evaluation.md. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 struct interval {
     double estimate, low, high;
@@ -94,6 +92,5 @@ void lift_judge(struct lift *ret, const struct paired_results *results);
 /* One or two sentences a person understands, e.g. "The skill helps qwen3: it solves 85 %
  * of the tests instead of 40 % (+45 points, 95 % interval +21 to +69, p = 0.004, 12 tests
  * x 3 runs)." Appended to out. */
-struct buf;
 void lift_sentence(struct buf *out, const struct lift *lift, const char *model,
                    const struct paired_results *results);

@@ -1,6 +1,5 @@
 /* The judgement that statistics.c's figures support, and its words. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/statistics/statistics.h"
 

@@ -1,8 +1,6 @@
 #include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
-#include "base/mem.h"
-
 #include <stdio.h>
 
 #define MAX_EVIDENCE 64u /* of one lesson */

@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/strings.h"
 
 #include <ctype.h>

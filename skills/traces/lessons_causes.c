@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 #define HINT_WITHIN 300u /* bytes of output behind an error */

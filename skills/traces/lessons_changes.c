@@ -2,7 +2,6 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 #define DIFF_LINES 200u /* that a difference is sought in */

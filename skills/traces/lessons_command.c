@@ -4,7 +4,6 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "skills/lessons_tables.h"
 #include "skills/traces/trace_shell.h"

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "skills/format/tokens.h"
 #include "skills/traces/lessons_internal.h"
 

@@ -4,11 +4,9 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <strings.h>
 
 #define REMOVED_LINES 3u /* that may go without others that come */

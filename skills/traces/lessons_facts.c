@@ -2,7 +2,6 @@
 #include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
-#include "base/mem.h"
 #include "base/pattern.h"
 #include "base/text.h"
 #include "base/work.h"

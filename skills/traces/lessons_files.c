@@ -2,7 +2,6 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
 

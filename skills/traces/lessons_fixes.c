@@ -8,11 +8,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
-
-#include <ctype.h>
 
 #define MAX_DEAD_ENDS 20u
 #define MAX_KNOWN (4u << 20)

@@ -81,7 +81,6 @@ enum command_difference {
     DIFFERENCE_OPTION = 1 << 1,
     DIFFERENCE_TARGET = 1 << 2,
 };
-struct buf;
 /* How the later part differs from the failed one, with the removed and added options in
  * gone and added. 0 if it is a different command. */
 unsigned command_difference(struct buf *gone, struct buf *added, const char *failed,

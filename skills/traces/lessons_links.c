@@ -5,12 +5,9 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/lessons_tables.h"
-
-#include <ctype.h>
 
 #define REASON_TURNS 3u /* of the agent, before a change */
 #define NEAR 1500u       /* bytes of an output between an error and its place */

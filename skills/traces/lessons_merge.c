@@ -2,8 +2,6 @@
 #include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
-#include "base/mem.h"
-
 static void join(struct evidence_list *to, const struct evidence_list *from) {
     for (size_t i = 0; i < from->count; i++) {
         lessons_add_evidence(to, from->list[i].trace, from->list[i].event,

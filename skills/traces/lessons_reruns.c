@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 #define MAX_WORDS 64

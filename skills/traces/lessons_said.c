@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 #define MAX_BRIEF 400u   /* bytes of a turn that says little else than its reason */

@@ -3,7 +3,6 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 #define HEADER "diff --git a/"

@@ -2,12 +2,10 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/traces/trace_shell.h"
 
-#include <ctype.h>
 #include <strings.h>
 
 #define TERSE_LINES 3u

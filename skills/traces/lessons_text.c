@@ -3,13 +3,11 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/pattern.h"
 #include "base/text.h"
 #include "skills/lessons_tables.h"
 #include "skills/traces/redaction.h"
 
-#include <ctype.h>
 #include <strings.h>
 
 #define MAX_TEXT (2u << 20)

@@ -3,7 +3,6 @@
 #include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
-#include "base/mem.h"
 #include "base/pattern.h"
 #include "base/work.h"
 #include "skills/lessons_tables.h"

@@ -1,12 +1,10 @@
 #include "skills/traces/redaction.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/redaction_values_table.h"
 #include "skills/traces/redaction_commands.h"
 
-#include <ctype.h>
 #include <pwd.h>
 #include <strings.h>
 #include <unistd.h>

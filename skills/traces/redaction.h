@@ -25,10 +25,8 @@
  * Deterministic. One pass; the time is linear in the text, because the context of a place
  * is bounded (COMMAND_BYTES, a header's line 2 KiB, a private key 16 KiB).
  * Redacted text stays unchanged when redacted again. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
-struct buf;
 struct redaction;
 
 /* Learns the names of this user, home and host; extra (NULL-terminated, may be NULL):

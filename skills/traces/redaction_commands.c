@@ -1,7 +1,6 @@
 #include "skills/traces/redaction_commands.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "skills/redaction_commands_table.h"
 #include "skills/traces/redaction_words.h"
 

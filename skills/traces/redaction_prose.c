@@ -4,8 +4,6 @@
 #include "base/find.h"
 #include "skills/traces/redaction_secrets.h"
 
-#include "base/mem.h"
-
 #include <ctype.h>
 #include <strings.h>
 

@@ -5,7 +5,6 @@
 #include "skills/redaction_values_table.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define MIN_ALONE 20u
 #define MAX_ALONE 100u /* longer: an image, a program, a blob */

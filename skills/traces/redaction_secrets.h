@@ -1,8 +1,7 @@
 #pragma once
 /* redaction_secrets: the parts of redaction; each finds one kind of secret at a position
  * of a text. All look at a bounded range around the position. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 struct secret {
     size_t start, end;       /* the replaced range */

@@ -4,7 +4,6 @@
 #include "skills/redaction_values_table.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define MAX_KEY_BLOCK (16u << 10)
 

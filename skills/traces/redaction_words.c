@@ -1,7 +1,6 @@
 #include "skills/traces/redaction_words.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define MAX_LINES 2u /* ends of lines within double quotes */
 

@@ -3,8 +3,6 @@
  * surrounding quotes, backslashes, continued lines. */
 #include "skills/traces/redaction_commands.h"
 
-#include <stdbool.h>
-
 struct word {
     size_t start, end; /* including its quotes */
 };

@@ -1,6 +1,5 @@
 #include "skills/traces/trace.h"
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -13,7 +12,6 @@
 #include "skills/traces/trace_unicode.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -9,8 +9,6 @@
  * each. */
 #include "base/json.h"
 
-struct err;
-
 enum trace_event_kind {
     EVENT_USER, /* a person's turn */
     EVENT_SAY,  /* the agent's words */

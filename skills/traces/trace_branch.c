@@ -1,6 +1,5 @@
 #include "skills/traces/trace_branch.h"
 
-#include "base/mem.h"
 #include "skills/traces/trace_build.h"
 
 uint64_t branch_hash(const char *id) {

@@ -2,9 +2,7 @@
 /* trace_branch: finds the records of a conversation tree on the path to its last leaf. A
  * session that a person rewound has several branches in one file; only the last one shows
  * the final course. Records are identified by hashes of their ids. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 #define BRANCH_MAX 400000u
 

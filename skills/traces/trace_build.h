@@ -81,6 +81,5 @@ void build_name(char **field, const char *s);
 
 /* Appends the text of a "content": a string, a block {type, text} or a list of them;
  * images and other data are named in brackets. */
-struct buf;
 void content_text(struct buf *out, const json_t *content);
 uint64_t build_count(const json_t *number); /* 0 if it is not a count */

@@ -3,8 +3,6 @@
 #include "base/buf.h"
 #include "base/text.h"
 
-#include <ctype.h>
-
 #define BASE64_RUN 400 /* no word, path or hash is as long */
 
 static size_t tail_start(const char *s, size_t len, size_t keep) {

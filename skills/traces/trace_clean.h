@@ -1,9 +1,7 @@
 #pragma once
 /* trace_clean: cleans a text for a trace: without terminal control sequences, and without
  * its middle if it is long. */
-#include <stddef.h>
-
-struct buf;
+#include "base/mem.h"
 
 enum clean_how {
     CLEAN_WORDS,    /* trailing blanks are removed */

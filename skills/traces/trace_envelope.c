@@ -1,7 +1,6 @@
 #include "skills/traces/trace_envelope.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "skills/trace_words_table.h"
 
 #include <ctype.h>

@@ -2,7 +2,6 @@
  * mini-SWE-agent's command in a block, OpenHands' and SWE-agent's in tags. The next turn
  * is what came of it. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "skills/traces/trace_envelope.h"
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"

@@ -1,7 +1,6 @@
 #include "skills/traces/trace_shell.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/strings.h"
 
 #include <ctype.h>

@@ -1,8 +1,7 @@
 #pragma once
 /* trace_shell: unwraps shell command lines, and finds the files they write. Quotes are
  * respected; nothing is expanded. Linear in the command. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mem.h"
 
 /* The words of a command as one line: ["bash","-lc",CMD] and the like give CMD; other
  * words are quoted where the shell requires it. Freed by the caller. */

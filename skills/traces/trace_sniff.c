@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "skills/traces/trace_reader.h"
 
 #define SNIFF_LINES 20

@@ -1,7 +1,6 @@
 /* SWE-agent's trajectories: {trajectory: [{action, observation, thought, state}],
  * history, info}. The history says the same in the words of the model's messages. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 

@@ -7,9 +7,6 @@
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 
-#include <ctype.h>
-#include <stdio.h>
-
 #define MAX_PART (2u << 20)
 
 struct claude_text {

@@ -1,11 +1,7 @@
 #pragma once
 /* trace_unicode: converts UTF-16 with a byte order mark (as PowerShell writes it) into
  * UTF-8 while it arrives. Drops a byte order mark of UTF-8. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct buf;
+#include "base/mem.h"
 
 struct trace_unicode {
     bool known, is_utf16, is_big_endian;

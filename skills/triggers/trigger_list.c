@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "skills/format/skill.h"
 #include "skills/trigger_list_texts.h"

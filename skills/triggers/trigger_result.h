@@ -24,5 +24,4 @@ void trigger_loads_add(json_t *loads, size_t student, size_t test, const json_t 
 json_t *trigger_result(const struct evaluation *e, const json_t *loads,
                        const char *skill);
 /* That object, with the additions of trigger_operation.c, for a model or a person. */
-struct buf;
 void trigger_describe(const json_t *result, struct buf *out);

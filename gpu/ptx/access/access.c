@@ -1,7 +1,6 @@
 #include "gpu/ptx/access/access.h"
 
 #include "gpu/ptx/alu/bind.h"
-#include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
 

@@ -1,6 +1,5 @@
 /* Loads and stores lane by lane: everything that is not plain, and every finding. */
 #include "gpu/ptx/access/access.h"
-#include "gpu/ptx/access/access_fault.h"
 #include "gpu/ptx/access/undefined.h"
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/proxy.h"

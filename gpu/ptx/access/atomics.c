@@ -9,11 +9,8 @@
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/access/coalescing.h"
 #include "gpu/ptx/alu/half_bits.h"
-#include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
-
-#include <pthread.h>
 
 /* ---- values ---- */
 

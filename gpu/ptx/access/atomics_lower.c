@@ -1,7 +1,6 @@
 /* The lowering of atom and red: which there are, and their operands. */
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/access/atomics.h"
-#include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/race/race.h"
 
 int atomic_operation(const struct ptx_instruction *i) {

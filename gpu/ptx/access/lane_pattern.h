@@ -2,7 +2,6 @@
 /* lane_pattern: handles a request that matches the learned pattern (pattern.h). For
  * access_lanes.c, which is compiled for each vector extension. */
 #include "gpu/ptx/access/lane_costs.h"
-#include "gpu/ptx/access/lane_moves.h"
 #include "gpu/ptx/access/pattern.h"
 
 /* The widest vector of the extension: compilers break up wider ones through memory. */

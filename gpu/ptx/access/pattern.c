@@ -1,7 +1,5 @@
 #include "gpu/ptx/access/pattern.h"
 
-#include <string.h>
-
 #define TRIES 32 /* other requests before an access counts as one without a pattern */
 #define PAUSE 32 /* of which every so many is looked at */
 

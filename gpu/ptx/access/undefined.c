@@ -1,7 +1,6 @@
 #include "gpu/ptx/access/undefined.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/ptx/lower/byte_flow.h"
 #include "gpu/ptx/lower/register_flow.h"
 #include "gpu/ptx/lower/register_live.h"

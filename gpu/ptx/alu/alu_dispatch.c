@@ -2,9 +2,6 @@
 #include "gpu/ptx/alu/alu.h"
 #include "gpu/ptx/alu/matrix_product.h"
 
-#include <errno.h>
-#include <string.h>
-
 typedef step_run *bind_run(const struct ptx_instruction *i, struct step *step);
 
 struct alu_extension {

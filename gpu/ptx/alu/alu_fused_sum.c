@@ -5,13 +5,11 @@
  * zero; eight of them and c fit 32 bits. That holds from E = -100 on: what then is too
  * small for binary32 is cut to zero anyway. Columns with a smaller E, an infinity or a
  * NaN are made term by term in binary64, where every scaled term is exact. */
-#include "gpu/ptx/alu/fused_sum.h"
 #include "gpu/ptx/alu/half_bits.h"
 #include "gpu/ptx/alu/matrix_decode.h"
 #include "gpu/ptx/alu/matrix_product.h"
 
 #include <math.h>
-#include <string.h>
 
 #if defined __AVX512F__ && defined __AVX512BW__
 #include <immintrin.h>

@@ -2,7 +2,6 @@
  *
  * A comparison makes one bit per lane. Of floats, eq ne lt le gt ge are false and their
  * unordered forms (equ …) true when an operand is NaN; num and nan ask just that. */
-#include "gpu/ptx/alu/alu.h"
 #include "gpu/ptx/alu/comparison.h"
 #include "gpu/ptx/alu/lanes_half.h"
 

@@ -1,8 +1,7 @@
 #pragma once
 /* half_bits: single binary16 values as integers, because a compiler may lack the type.
  * IEEE 754-2008, 3.6; rounding to nearest, ties to even. */
-#include <stdint.h>
-#include <string.h>
+#include "base/mem.h"
 
 /* NaN becomes 0x7fff, as PTX requires. */
 static inline uint16_t half_of_double(double value) {

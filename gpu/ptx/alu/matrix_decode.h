@@ -1,9 +1,6 @@
 #pragma once
 /* matrix_decode: packed elements of matrices as binary32 or binary64, exactly. */
 #include "gpu/ptx/alu/lanes.h"
-#include "gpu/ptx/read/module.h"
-
-#include <string.h>
 
 LANE_INLINE float float_of(uint32_t bits) {
     float f;

@@ -1,7 +1,6 @@
 #include "gpu/ptx/copies/async_copies.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/access/coalescing.h"
 #include "gpu/ptx/copies/copies_lower.h"

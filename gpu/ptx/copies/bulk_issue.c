@@ -1,12 +1,10 @@
 /* bulk_issue: cp.async.bulk and its kin when a thread issues them. */
 #include "gpu/ptx/copies/bulk_issue.h"
-#include "base/mem.h"
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/access/atomics.h"
 #include "gpu/ptx/copies/bulk_bytes.h"
 #include "gpu/ptx/copies/im2col.h"
 #include "gpu/ptx/copies/mbarrier.h"
-#include "gpu/ptx/copies/tensor_copies.h"
 #include "gpu/ptx/copies/tensor_map.h"
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/proxy.h"

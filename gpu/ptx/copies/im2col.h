@@ -8,7 +8,6 @@
  * are `pixels`. The offsets shift every position to the wanted element of the filter.
  * Positions outside the tensor are filled. Source: PTX ISA 9.0, "im2col mode". */
 #include "gpu/ptx/copies/tensor_copies.h"
-#include "gpu/ptx/state/block.h"
 
 struct im2col_walk {
     int64_t at[TENSOR_BLOB_RANK]; /* of the filter; [0] is not used */

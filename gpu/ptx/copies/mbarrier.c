@@ -1,6 +1,5 @@
 #include "gpu/ptx/copies/mbarrier.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/race/cluster_life.h"
 

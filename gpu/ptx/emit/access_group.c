@@ -1,7 +1,5 @@
 #include "gpu/ptx/emit/access_group.h"
 
-#include "base/mem.h"
-
 struct part part_of(const struct shape *x, unsigned k, unsigned bytes) {
     int32_t lanes = (int32_t)part_lanes(bytes), size = (int32_t)bytes;
     struct part p = {.deltas = x->deltas + (unsigned)lanes * k, .low = INT32_MAX};

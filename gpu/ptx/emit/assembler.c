@@ -1,7 +1,5 @@
 #include "gpu/ptx/emit/assembler.h"
 
-#include <string.h>
-
 const struct vector_form vector_forms[VECTOR_OPS] = {
 #define X(name, ...) {#name, __VA_ARGS__},
     ASM_VECTOR_OPS(X)

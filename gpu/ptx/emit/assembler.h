@@ -8,9 +8,7 @@
  *
  * The purpose of the code is unknown here. A buffer that is too small becomes `full`, and
  * further bytes are dropped. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 struct assembler {
     uint8_t *bytes;

@@ -1,6 +1,5 @@
 #include "gpu/ptx/emit/code_pages.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -3,8 +3,7 @@
  *
  * A page is writable or executable, never both: it is switched for each piece of code.
  * The thread that adds code runs it; each thread has its own pages. */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 struct code_pages {
     uint8_t *base; /* NULL: none, or the system refuses them */

@@ -1,6 +1,5 @@
 #include "gpu/ptx/emit/emit.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/emit/code_pages.h"
 #include "gpu/ptx/emit/registers.h"

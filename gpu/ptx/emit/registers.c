@@ -1,7 +1,6 @@
 #include "gpu/ptx/emit/registers.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/ptx/emit/native.h"
 #include "gpu/ptx/lower/register_flow.h"
 

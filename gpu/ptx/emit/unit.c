@@ -1,6 +1,5 @@
 #include "gpu/ptx/emit/unit.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/emit/access_group.h"
 #include "gpu/ptx/emit/registers.h"
 

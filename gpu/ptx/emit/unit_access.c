@@ -5,7 +5,6 @@
  * was looked at, all inside, aligned, the allocation is alive, what is loaded is
  * initialised. Where one of that does not hold the interpreter goes on. Behind the check
  * an access is a load or store and a counter. */
-#include "base/mem.h"
 #include "gpu/ptx/access/coalescing.h"
 #include "gpu/ptx/emit/access_group.h"
 

@@ -1,6 +1,5 @@
 /* Parts of a unit that its steps request while their code is made: data, constants, exits,
  * and which registers a step writes. */
-#include "base/mem.h"
 #include "gpu/ptx/emit/access_group.h"
 
 int32_t unit_data_add(struct emit_unit *u, uint32_t bytes) {

@@ -1,6 +1,5 @@
 #include "gpu/ptx/emit/values.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/state/warp.h"
 
 void values_init(struct values *v, struct assembler *to, const struct code *code,

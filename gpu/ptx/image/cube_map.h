@@ -5,8 +5,7 @@
  * Faces: NVIDIA, CUDA C++ Programming Guide, "Cubemap Textures", in the order of
  * CUarray_cubemap_face. The guide does not define directions to an edge: here z goes
  * before y before x. Across an edge is the nearest texel of the adjacent face. */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 #define CUBE_FACES 6
 

@@ -2,7 +2,6 @@
 /* image_access: what texture and surface instructions have in common. */
 #include "gpu/ptx/image/images.h"
 #include "gpu/ptx/lower/lower.h"
-#include "gpu/ptx/state/findings.h"
 #include "gpu/ptx/state/run.h"
 
 /* One lane at one instruction. */

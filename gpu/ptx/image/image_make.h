@@ -3,7 +3,6 @@
 #include "gpu/ptx/read/module.h"
 
 struct allocation;
-struct err;
 struct image;
 
 enum machine_address_mode { /* CUaddress_mode's values */

@@ -1,7 +1,5 @@
 #include "gpu/ptx/image/images.h"
 
-#include "base/mem.h"
-
 int images_add(struct images *t, const struct image *image, uint64_t *ret_handle) {
     if (t->count == IMAGES_MAX) {
         return -ENOMEM;

@@ -1,10 +1,7 @@
 /* Operands become places in the arena: registers, constants, addresses, specials. */
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/ptx/alu/half_bits.h"
 #include "gpu/ptx/lower/lower.h"
-#include "gpu/ptx/state/block.h"
-#include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/run.h"
 
 /* ---- the arena ---- */

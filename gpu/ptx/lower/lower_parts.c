@@ -1,8 +1,6 @@
 /* The tables of a program that steps refer to grow. */
 #include "gpu/ptx/lower/lower.h"
 
-#include "base/mem.h"
-
 #define GROW(array, count)                                                               \
     do {                                                                                 \
         if (((count) & ((count)-1)) == 0) {                                              \

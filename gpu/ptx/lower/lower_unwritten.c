@@ -1,5 +1,4 @@
 /* Registers that a path may read before it has written them. */
-#include "base/mem.h"
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/lower/register_flow.h"
 

@@ -1,6 +1,5 @@
 #include "gpu/ptx/lower/register_flow.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/alu/bind.h"
 
 #define MAX_ROUNDS 256                /* over the blocks */

@@ -1,6 +1,5 @@
 #include "gpu/ptx/lower/register_live.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/lower/register_flow.h"
 

@@ -5,9 +5,6 @@
 #include "gpu/ptx/matrix/wgmma.h"
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
-#include "gpu/ptx/state/block.h"
-#include "gpu/ptx/state/findings.h"
-#include "gpu/ptx/state/run.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,6 @@
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
-#include "gpu/ptx/state/run.h"
 
 /* ---- life ---- */
 

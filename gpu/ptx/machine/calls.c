@@ -1,12 +1,7 @@
 #include "gpu/ptx/machine/calls.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/access/access.h"
-#include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/machine/system_calls.h"
-#include "gpu/ptx/state/findings.h"
-#include "gpu/ptx/state/memory.h"
-#include "gpu/ptx/state/run.h"
 
 #define ROW (4 * WARP_LANES) /* bytes: a word of every lane */
 

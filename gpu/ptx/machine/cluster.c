@@ -3,9 +3,6 @@
 #include "gpu/ptx/machine/families.h"
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
-#include "gpu/ptx/state/block.h"
-#include "gpu/ptx/state/findings.h"
-#include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/run.h"
 
 /* ---- the barrier: every thread arrives, then waits; who has exited has arrived ---- */

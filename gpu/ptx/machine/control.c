@@ -1,15 +1,10 @@
 #include "gpu/ptx/machine/control.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/ptx/emit/emit.h"
-#include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/machine/calls.h"
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
-#include "gpu/ptx/state/block.h"
-#include "gpu/ptx/state/findings.h"
-#include "gpu/ptx/state/run.h"
 
 /* ---- the head of a basic block: counting, turns, meeting ---- */
 

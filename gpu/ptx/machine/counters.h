@@ -4,7 +4,6 @@
  * Instructions are counted per basic block when it is entered; lanes that a guard
  * disables are not subtracted. PTX instructions are not the hardware's: ptxas removes
  * moves and unrolls loops again. */
-#include "base/json.h"
 #include "gpu/ptx/state/run.h"
 
 struct program_counters {

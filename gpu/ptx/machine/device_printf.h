@@ -4,11 +4,7 @@
  * C's conversions d i u x X o c s p f F e E g G a A, with flags, widths, precisions (up
  * to 512) and lengths; anything else is printed unchanged. Arguments are laid out as in
  * vprintf's buffer: integers in 4 or 8 bytes, floats as doubles. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct buf;
+#include "base/mem.h"
 
 #define DEVICE_STRING_MAX 1024 /* of a format and of a %s; the rest is cut */
 

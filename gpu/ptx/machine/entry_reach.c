@@ -1,7 +1,6 @@
 #include "gpu/ptx/machine/entry_reach.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 
 static void reach_function(struct reach *r, uint32_t index) {
     if (!r->functions[index]) {

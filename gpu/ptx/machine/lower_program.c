@@ -13,8 +13,6 @@
 #include "gpu/ptx/machine/families.h"
 #include "gpu/ptx/matrix/matrix_lower.h"
 #include "gpu/ptx/matrix/wgmma.h"
-#include "gpu/ptx/state/memory.h"
-#include "gpu/ptx/state/warp.h"
 
 /* ---- the end ---- */
 

@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/ptx/emit/emit.h"
 #include "gpu/ptx/image/images.h"
 #include "gpu/ptx/machine/block_run.h"
@@ -13,9 +12,6 @@
 #include "gpu/ptx/matrix/tensor_core.h"
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
-#include "gpu/ptx/state/findings.h"
-#include "gpu/ptx/state/memory.h"
-#include "gpu/ptx/state/run.h"
 
 #include <unistd.h>
 

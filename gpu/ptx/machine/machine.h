@@ -14,7 +14,6 @@
 #include "gpu/ptx/image/image_make.h"
 #include "gpu/ptx/state/launch.h"
 
-struct err;
 struct findings;
 struct images;
 struct machine;

@@ -1,7 +1,5 @@
 /* moves: vectors to registers and back, addresses between spaces, clocks. */
 #include "gpu/ptx/machine/families.h"
-#include "gpu/ptx/state/block.h"
-#include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/run.h"
 
 /* ---- mov.b64 {a, b}, r and back ---- */

@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/ptx/access/pattern.h"
 #include "gpu/ptx/copies/bulk_copies.h"
 #include "gpu/ptx/copies/mbarrier.h"

@@ -5,7 +5,6 @@
  * one never lie in those of another; a callee's memory begins above the most that any
  * lane of its caller has taken. */
 #include "gpu/ptx/machine/families.h"
-#include "gpu/ptx/state/findings.h"
 #include "gpu/ptx/state/run.h"
 
 #define STACK_ALIGN 16u /* at least; a multiple of whole words keeps shadows apart */

@@ -8,7 +8,6 @@
 #include "gpu/ptx/machine/families.h"
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/block.h"
-#include "gpu/ptx/state/findings.h"
 
 enum warp_operation {
     OP_SHFL_UP,

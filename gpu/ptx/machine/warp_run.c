@@ -3,7 +3,6 @@
 #include "gpu/ptx/access/undefined.h"
 #include "gpu/ptx/emit/emit.h"
 #include "gpu/ptx/machine/control.h"
-#include "gpu/ptx/state/run.h"
 
 static void run_split(struct warp *w) {
     while (w->active != 0) {

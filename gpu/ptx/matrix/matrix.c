@@ -1,9 +1,7 @@
 #include "base/find.h"
 #include "gpu/ptx/matrix/tensor_core.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/alu/half_bits.h"
-#include "gpu/ptx/state/findings.h"
 
 void matrices_free(struct matrix *matrices, uint32_t count) {
     for (uint32_t k = 0; k < count; k++) {

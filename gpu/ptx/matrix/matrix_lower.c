@@ -2,9 +2,7 @@
  * and where their fragments lie. */
 #include "gpu/ptx/matrix/matrix_lower.h"
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/ptx/alu/alu.h"
-#include "gpu/ptx/lower/lower.h"
 
 /* ---- shapes ---- */
 

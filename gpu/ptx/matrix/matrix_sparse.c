@@ -8,7 +8,6 @@
  * mma_traits_sm80_sparse.hpp, whose authors say of 4-bit elements that the ISA's picture
  * is wrong). */
 #include "gpu/ptx/matrix/tensor_core.h"
-#include "gpu/ptx/state/findings.h"
 
 #define CHUNK_BITS 4
 

@@ -1,10 +1,8 @@
 #include "gpu/ptx/matrix/wgmma.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/matrix/tensor_core.h"
 #include "gpu/ptx/matrix/wgmma_operand.h"
 #include "gpu/ptx/race/race.h"
-#include "gpu/ptx/state/findings.h"
 
 #include <stdio.h>
 

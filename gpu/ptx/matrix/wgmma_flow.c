@@ -4,10 +4,8 @@
  * between the products of one pipeline stage), to the wgmma.wait_group that waits for its
  * group. Said of registers on any path (register_flow.h); at run time it is told only
  * where a product has not been waited for. */
-#include "base/mem.h"
 #include "gpu/ptx/lower/register_flow.h"
 #include "gpu/ptx/matrix/wgmma.h"
-#include "gpu/ptx/read/module.h"
 
 /* A set has a plane for each age: products that are not committed, those of the last
  * group committed, of the one before, and of all before that. */

@@ -1,5 +1,4 @@
 /* wgmma becomes steps. */
-#include "base/mem.h"
 #include "gpu/ptx/alu/alu.h"
 #include "gpu/ptx/matrix/matrix_lower.h"
 #include "gpu/ptx/matrix/wgmma.h"

@@ -1,8 +1,6 @@
 #include "gpu/ptx/race/cluster_life.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/race/race.h"
-#include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/run.h"
 
 #define OBJECTS_MOST 4096 /* mbarriers with knowledge, of a cluster */

@@ -1,7 +1,6 @@
 #include "gpu/ptx/race/proxy.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 #include "gpu/ptx/state/run.h"
 
 #define PLAIN 0xf0 /* of a shadow byte */

@@ -1,7 +1,6 @@
 /* The detector's life: machines, launches, blocks. */
 #include "gpu/ptx/race/race.h"
 
-#include "base/mem.h"
 #include "gpu/ptx/race/race_internal.h"
 
 #include <stdio.h>

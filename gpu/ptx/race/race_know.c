@@ -2,7 +2,6 @@
  *
  * Many know nearly the same (every block of a look-back chain all those before it), so
  * trees share what is equal: joining two costs what they differ in. */
-#include "base/mem.h"
 #include "gpu/ptx/race/race_internal.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* Accesses: what they race with, and the traces that they leave. */
-#include "base/mem.h"
 #include "gpu/ptx/race/race_cells.h"
-#include "gpu/ptx/state/run.h"
 
 #include <stdio.h>
 

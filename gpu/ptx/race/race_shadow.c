@@ -1,5 +1,4 @@
 /* Events and the shadows that point to them. */
-#include "base/mem.h"
 #include "gpu/ptx/race/race_internal.h"
 
 #define SHADOW_MOST (UINT64_C(1) << 30) /* bytes of all shadows */

@@ -1,6 +1,5 @@
 /* A race in words. */
 #include "gpu/ptx/race/race_internal.h"
-#include "gpu/ptx/state/run.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,6 @@
 /* race_watch: which steps of the code are watched, and what is known beforehand of the
  * accesses that they make. */
-#include "base/mem.h"
 #include "gpu/ptx/lower/register_flow.h"
-#include "gpu/ptx/race/race.h"
 #include "gpu/ptx/race/race_internal.h"
 
 #define GUESS_STEPS 1024 /* limit of steps between a guess and its atomic */

@@ -8,11 +8,7 @@
  * instructions: the machine (machine.h) binds each to a handler, and reports those that
  * it cannot bind (bind.h). The text is hostile: every count and size below has a limit.
  * Nothing is executed. A module can be read from several threads. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct err;
+#include "base/mem.h"
 
 #define PTX_MAX_TEXT (64u << 20)
 #define PTX_MAX_INSTRUCTIONS (4u << 20) /* of a module */

@@ -1,8 +1,6 @@
 /* Constant expressions of PTX: those of C on 64-bit integers, and float literals. */
 #include "gpu/ptx/read/ptx_reader.h"
 
-#include <errno.h>
-
 #define MAX_NESTING 64
 
 struct constant_value {

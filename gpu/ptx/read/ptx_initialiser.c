@@ -2,8 +2,6 @@
  * placed things. */
 #include "gpu/ptx/read/ptx_reader.h"
 
-#include "base/mem.h"
-
 struct filler {
     struct ptx_variable *v;
     const uint64_t *extents;

@@ -1,7 +1,6 @@
 #include "gpu/ptx/read/ptx_legality.h"
 
 #include "base/find.h"
-#include "base/mem.h"
 
 #include <pthread.h>
 

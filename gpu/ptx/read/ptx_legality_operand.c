@@ -1,9 +1,6 @@
 /* Requirements on operands, and the messages of refusals. */
 #include "gpu/ptx/read/ptx_legality.h"
 
-#include <errno.h>
-#include <string.h>
-
 bool ptx_refuse(const struct ptx_check *c, int number, const char *what) {
     const struct ptx_instruction *i = c->i;
     int len = i->spelling_len > 120 ? 120 : (int)i->spelling_len;

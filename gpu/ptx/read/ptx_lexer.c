@@ -1,8 +1,5 @@
 #include "gpu/ptx/read/ptx_lexer.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { BLANK = 1, NAME_START = 2, NAME = 4, DIGIT = 8 };
 #define LETTERS(flags) ['a' ... 'z'] = (flags), ['A' ... 'Z'] = (flags)
 static const uint8_t classes[256] = {

@@ -1,9 +1,7 @@
 #pragma once
 /* ptx_lexer: PTX text as tokens, one at a time. Nothing is allocated; a token is a place
  * in the text. Comments and blanks are skipped. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 enum ptx_token_kind { /* below 128: the character itself */
                       PTX_TOKEN_END = 128,

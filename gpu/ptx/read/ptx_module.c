@@ -1,8 +1,6 @@
 /* The whole text: directives of module scope. */
-#include "gpu/ptx/read/module.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "gpu/ptx/read/ptx_names.h"
 #include "gpu/ptx/read/ptx_reader.h"
 

@@ -1,7 +1,5 @@
 #include "gpu/ptx/read/ptx_names.h"
 
-#include "base/mem.h"
-
 #include <pthread.h>
 
 static const char *const opcode_names[] = {

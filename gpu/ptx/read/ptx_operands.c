@@ -2,9 +2,7 @@
 #include "gpu/ptx/read/ptx_names.h"
 #include "gpu/ptx/read/ptx_reader.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_ELEMENTS 512 /* of one vector: 256 of tcgen05.ld are the most in PTX 9.0 */
 

@@ -2,8 +2,6 @@
 #include "gpu/ptx/read/ptx_names.h"
 #include "gpu/ptx/read/ptx_reader.h"
 
-#include "base/mem.h"
-
 static bool add_registers(struct ptx_reader *r, struct ptx_token name, uint8_t type,
                           uint32_t count, bool numbered) {
     struct ptx_function *f = ptx_current(r);

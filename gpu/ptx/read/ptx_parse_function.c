@@ -1,8 +1,6 @@
 /* Functions: their heads, declarations and aliases. */
 #include "gpu/ptx/read/ptx_reader.h"
 
-#include "base/mem.h"
-
 static bool append(struct ptx_reader *r, uint32_t **array, uint32_t *count,
                    uint32_t value) {
     if (*count >= 65536) {

@@ -2,8 +2,6 @@
 #include "gpu/ptx/read/ptx_names.h"
 #include "gpu/ptx/read/ptx_reader.h"
 
-#include <errno.h>
-
 static bool parse_guard(struct ptx_reader *r, struct ptx_instruction *i) {
     uint32_t number;
     if (!ptx_accept(r, '@')) {

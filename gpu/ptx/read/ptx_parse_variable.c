@@ -2,7 +2,6 @@
 #include "gpu/ptx/read/ptx_names.h"
 #include "gpu/ptx/read/ptx_reader.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 
 #define MAX_EXTENTS 8

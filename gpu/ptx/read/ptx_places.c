@@ -2,8 +2,6 @@
  */
 #include "gpu/ptx/read/ptx_reader.h"
 
-#include "base/mem.h"
-
 /* Places by their contents, so that the module has each only once. */
 struct ptx_place_index {
     uint32_t *slots; /* place numbers, 0 = free; a power of two of them */

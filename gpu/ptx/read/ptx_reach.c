@@ -2,8 +2,6 @@
 #include "base/find.h"
 #include "gpu/ptx/read/ptx_reader.h"
 
-#include "base/mem.h"
-
 struct block_reach {
     struct ptx_module *m;
     uint32_t *functions, *variables; /* found, not yet looked into; each at most once */

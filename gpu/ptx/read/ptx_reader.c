@@ -1,7 +1,6 @@
 #include "gpu/ptx/read/ptx_reader.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 
 #include <stdarg.h>
 #include <stdio.h>

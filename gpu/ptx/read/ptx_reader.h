@@ -8,8 +8,6 @@
 #include "gpu/ptx/read/ptx_lexer.h"
 #include "gpu/ptx/read/ptx_scope.h"
 
-struct err;
-
 /* A label that an instruction names before its function is read to the end. */
 struct ptx_label_use {
     bool in_table;    /* else an operand */

@@ -1,7 +1,5 @@
 #include "gpu/ptx/read/ptx_scope.h"
 
-#include "base/mem.h"
-
 #define KEPT_ROOM 1024
 
 void ptx_scopes_init(struct ptx_scopes *s, const char *text) {

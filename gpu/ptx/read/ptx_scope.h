@@ -4,9 +4,7 @@
  * labels can be resolved once the whole function has been read.
  *
  * Names are places in the text, which must outlive the table. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 enum ptx_symbol_kind {
     PTX_SYMBOL_REGISTER,

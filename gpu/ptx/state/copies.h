@@ -8,7 +8,6 @@
 #include "gpu/ptx/state/race_copy.h"
 
 struct block;
-struct warp;
 
 /* cp.async */
 struct async_copy {

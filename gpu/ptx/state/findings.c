@@ -4,9 +4,6 @@
 #include "base/text.h"
 #include "gpu/ptx/state/run.h"
 
-#include <pthread.h>
-#include <stdio.h>
-
 #define MAX_TEXT 2048 /* of a symbol: a template's is long */
 #define MAX_KEPT 4096 /* different ones, before they are cut to the requested number */
 #define MAX_CALLS 64  /* followed from one place */

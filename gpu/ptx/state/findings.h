@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "gpu/ptx/state/program.h"
 
-struct warp;
 struct findings;
 
 enum finding_code {

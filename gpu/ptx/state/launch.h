@@ -1,9 +1,7 @@
 #pragma once
 /* launch: the parameters of a kernel launch, and how a launch ends; the part of
  * machine.h's declarations that its state needs. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 enum machine_memory {                            /* bits */
                       MACHINE_READ_ONLY = 1,     /* a write is input_modified */

@@ -2,8 +2,6 @@
 
 #include "gpu/ptx/state/block.h"
 
-#include <stdlib.h>
-
 void mbarriers_reset(struct mbarriers *m) {
     for (uint32_t k = 0; k < m->count; k++) {
         m->slots[m->items[k].offset / 8] = 0;

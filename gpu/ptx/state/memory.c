@@ -1,7 +1,6 @@
 #include "gpu/ptx/state/memory.h"
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/parts.h"
 #include "gpu/ptx/state/launch.h"
 #include "gpu/ptx/state/origins.h"

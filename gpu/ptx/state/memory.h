@@ -10,12 +10,10 @@
  * A shadow byte describes an aligned word of four bytes: bits 0-3 say which bytes have
  * ever been written, bits 4-7 which ones a kernel has written. Allocations that are
  * fully initialised and no outputs have no shadow. */
-#include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
-struct err;
+#include <pthread.h>
+
 struct memory;
 struct origins;
 

@@ -1,7 +1,5 @@
 #include "gpu/ptx/state/origins.h"
 
-#include "base/mem.h"
-
 #include <stdio.h>
 
 #define MAX_WORDS (UINT32_C(1) << 16)

@@ -1,8 +1,6 @@
 #include "gpu/ptx/state/shared_layout.h"
 
 #include "base/find.h"
-#include "base/mem.h"
-#include "gpu/ptx/state/program.h"
 #include "gpu/ptx/state/run.h"
 
 static bool is_placed(const struct ptx_variable *v, const bool *reached, uint32_t index) {

@@ -7,9 +7,7 @@
  * alignment, are the same as without gaps. A program has no gaps when it has only one
  * variable, more than SHARED_GAPS_MAX, or one with a larger alignment. Sizes that the
  * kernel and the user see (%total_smem_size, limits, messages) exclude the gaps. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 struct program;
 struct run;

@@ -1,8 +1,5 @@
 #include "gpu/ptx/state/tensor_blob.h"
 
-#include <stddef.h>
-#include <string.h>
-
 static const char magic[8] = {'u', 'p', 's', 'k', 'T', 'M', 'A', '1'};
 
 unsigned tensor_blob_element_bytes(unsigned type) {

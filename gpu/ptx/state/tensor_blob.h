@@ -3,8 +3,7 @@
  *
  * NVIDIA's layout is not published; code that makes maps for kernels that run here fills
  * this one. Dimension 0 is the innermost. */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/mem.h"
 
 #define TENSOR_BLOB_BYTES 128
 #define TENSOR_BLOB_ALIGN 64

@@ -11,9 +11,7 @@
  * the whole warp, its local memory and its parameter areas. */
 #include "gpu/ptx/state/mbarriers.h"
 
-struct block;
 struct processor;
-struct warp;
 
 #define WARP_LANES 32
 #define WARP_MAX_DEPTH 16384
