@@ -179,7 +179,12 @@ void terminal_fact(const struct terminal *t, const struct facts *facts, const ch
     va_end(args);
     terminal_putf(t, facts->style, "%*s%-*s", facts->indent, "",
                   facts->column - facts->indent, label);
-    terminal_put_wrapped(t, style, text, facts->column, facts->column);
+    bool command = strncmp(text, "upskillctl ", strlen("upskillctl ")) == 0;
+    if (command) {
+        terminal_line(t, style, text);
+    } else {
+        terminal_put_wrapped(t, style, text, facts->column, facts->column);
+    }
 }
 
 void terminal_progress(const struct terminal *t, const char *text) {

@@ -57,7 +57,8 @@ void terminal_entry(const struct terminal *t, int column, const char *name,
                     const char *text);
 
 /* Lines that begin with what they are about: "teacher   model a, 2 drafts". The text
- * begins at a column of its own, where the lines that it is wrapped into begin too. */
+ * begins at a column of its own, where the lines that it is wrapped into begin too; a
+ * command of ours stays one line, to be copied. */
 struct facts {
     enum style style; /* of the labels */
     int indent, column;

@@ -275,9 +275,10 @@ def narrow_results_fit():
         for columns in (100, 60, 40):
             t = Terminal(r, r.words(), columns)
             assert t.end() == 0, t.screen.text()
-            wide = [line for line in t.screen.lines if len(line) > columns and "20" not in line]
-            assert not wide, (columns, wide)  # a run's name is one word
+            wide = [line for line in t.screen.lines if len(line) > columns and "upskillctl" not in line]
+            assert not wide, (columns, wide)
             holds(t.screen.text(), "helps", "100 %")
+            holds("\n".join(t.screen.lines), r"(?m)^  record +upskillctl run show 20\S+$")  # to be copied as it is
 
 
 # --- the live display -----------------------------------------------------------------------
